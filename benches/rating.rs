@@ -70,7 +70,7 @@ fn tournament(players: usize, games: usize, random: &mut SplitMix64) -> Vec<Enco
         let met = &mut met[pair % encounters];
         let lead = 4.0 * (met.a as f64 - met.b as f64);
         let (first, second) = (half_points(random, lead + 30.0), half_points(random, lead - 30.0));
-        met.add_pair(PairScore { first, second });
+        met.record_pair(PairScore { first, second });
     }
     met
 }

@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 use crate::chess::{Position, START_FEN, Variant};
 use crate::record::Score;
 use crate::text::excerpt;
-use crate::uci::process::{EngineConfig, Heard, Patience, StartError, Talk};
+use crate::uci::process::{EngineConfig, Patience, StartError, Talk, TalkEvent};
 use crate::uci::{BestMove, Command, EngineOption, IdField, InfoLine, Reply, set_option};
 
 /// Output of an engine between `uci` and `uciok`.
@@ -197,7 +197,7 @@ impl Peer {
         /// Bound for an engine that never stops printing.
         const LINES: usize = 10_000;
         for _ in 0..LINES {
-            let Heard::Line(line, _) = self.runtime.block_on(self.talk.hear(Instant::now())) else { break };
+            let TalkEvent::Line(line, _) = self.runtime.block_on(self.talk.hear(Instant::now())) else { break };
             self.note(&line, Awaited::Nothing);
         }
     }
@@ -288,9 +288,9 @@ impl Peer {
         let mut patience = Patience::new(limit, self.talk.waited());
         loop {
             match self.runtime.block_on(self.talk.hear(until)) {
-                Heard::Silence => {}
-                Heard::Ended(status) => return Err(status),
-                Heard::Line(line, at) => {
+                TalkEvent::Silence => {}
+                TalkEvent::Ended(status) => return Err(status),
+                TalkEvent::Line(line, at) => {
                     if self.note(&line, awaited) {
                         return Ok(Some(at));
                     }

@@ -11,13 +11,13 @@ use crate::journal::{self, Header, Journal};
 use crate::openings::Book;
 use crate::plan::Plan;
 use crate::plan::time_control::TimeControl;
-use crate::report::calibration::{self, Cell, Figures};
+use crate::report::calibration::{self, CalibrationCell, CellEstimates};
 use crate::run::{Exit, drive, prepare, progress, resolve};
 use crate::schedule::affinity::Topology;
 use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::settings::{RawPlan, value};
 use crate::tournament::events::StopReason;
-use crate::tournament::standing::Standing;
+use crate::tournament::scoreboard::Scoreboard;
 
 const EXAMPLES: &str = "\
 A setting is held where engine and clock waited for a CPU no more than 1 % of the thinking time, and no game was lost on time by as much as
@@ -88,7 +88,7 @@ pub(super) fn run(args: &CalibrateArgs) -> Result<Exit> {
             // Time losses are measured here, so they must not stop the run.
             plan.max_time_losses = 100.0;
             prepare::check_capacity(&plan)?;
-            let mut cell = Cell::new(games, tc);
+            let mut cell = CalibrationCell::new(games, tc);
             interrupted = runtime.block_on(play(plan, book.clone(), &mut cell))?;
             let figures = cell.figures();
             cells.push((cell, figures));
@@ -114,17 +114,17 @@ fn raw(args: &CalibrateArgs) -> Result<RawPlan> {
 }
 
 /// Plays one setting and adds its games to `cell`. Returns true if the user asked to stop.
-async fn play(plan: Plan, book: Book, cell: &mut Cell) -> Result<bool> {
+async fn play(plan: Plan, book: Book, cell: &mut CalibrationCell) -> Result<bool> {
     let folder = tempfile::tempdir().context("cannot make a folder for the games")?;
     let path = folder.path().join(journal::FILE_NAME);
     let header = Header { plan_sha256: String::new(), program: env!("CARGO_PKG_VERSION").to_owned() };
     let journal = Journal::create(&path, &header)?;
-    let standing = Standing::new(&plan)?;
+    let scoreboard = Scoreboard::new(&plan)?;
     let stderr_dir = folder.path().to_owned();
     let (interrupts, seen) = mpsc::channel(4);
     let (_commands, asked) = mpsc::channel(1);
     let signals = tokio::spawn(drive::watch_signals(interrupts));
-    let run = Run { plan: Arc::new(plan), book, journal, standing, tables: None, stderr_dir };
+    let run = Run { plan: Arc::new(plan), book, journal, scoreboard, tables: None, stderr_dir };
     let finish = dispatcher::run(run, &mut [], Inbox { interrupts: seen, commands: asked, remote: None }).await;
     signals.abort();
     match finish.reason {
@@ -136,11 +136,11 @@ async fn play(plan: Plan, book: Book, cell: &mut Cell) -> Result<bool> {
         }
         _ => {}
     }
-    journal::read(&path, |game| cell.add(&game))?;
+    journal::read(&path, |game| cell.record(&game))?;
     Ok(finish.reason == StopReason::Interrupted)
 }
 
-fn to_json(cells: &[(Cell, Figures)], plan: &Plan, time: Duration) -> Result<String> {
+fn to_json(cells: &[(CalibrationCell, CellEstimates)], plan: &Plan, time: Duration) -> Result<String> {
     let settings: Vec<_> = cells
         .iter()
         .map(|(cell, figures)| json!({ "tc": cell.tc, "concurrency": cell.concurrency, "figures": figures }))

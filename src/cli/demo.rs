@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::plan::time_control::Limit;
 use crate::run::dir::Place;
-use crate::run::drive::{self, Output};
+use crate::run::drive::{self, OutputStyle};
 use crate::run::{Exit, progress, resolve};
 use crate::settings::RawPlan;
 
@@ -72,7 +72,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<Exit> {
     if let [_, base] = plan.players.as_mut_slice() {
         base.limit = Limit::nodes(NODES[1]);
     }
-    let exit = drive::start(Arc::new(plan), book, &place, Output::new(false))?;
+    let exit = drive::start(Arc::new(plan), book, &place, OutputStyle::new(false))?;
     progress::result(&last_words(place.wanted()));
     Ok(exit)
 }

@@ -11,12 +11,12 @@ use crate::files::open_regular;
 use crate::journal;
 use crate::plan::Plan;
 use crate::record::PlayerId;
-use crate::report::eco::Openings;
+use crate::report::eco::OpeningNames;
 use crate::report::explain::{Explainer, Explanation};
 use crate::run::dir::RunDir;
 use crate::run::{Exit, progress};
 use crate::text::nearest;
-use crate::tournament::standing::Standing;
+use crate::tournament::scoreboard::Scoreboard;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -119,10 +119,10 @@ pub(super) fn players(plan: &Plan, name: &str) -> Result<Vec<PlayerId>> {
 ///
 /// # Errors
 /// Error if the journal cannot be read or belongs to another plan.
-pub(super) fn read(dir: &RunDir, plan: &Plan, players: &[PlayerId]) -> Result<(Standing, Vec<Explanation>)> {
+pub(super) fn read(dir: &RunDir, plan: &Plan, players: &[PlayerId]) -> Result<(Scoreboard, Vec<Explanation>)> {
     let path = dir.path(journal::FILE_NAME);
-    let mut standing = Standing::new(plan)?;
-    let names = Openings::builtin();
+    let mut scoreboard = Scoreboard::new(plan)?;
+    let names = OpeningNames::builtin();
     let mut explainers: Vec<Explainer<'_>> =
         players.iter().map(|player| Explainer::new(plan, &names, *player)).collect();
     // Reads up to the current length, because a line that grows during the read would look like
@@ -131,15 +131,15 @@ pub(super) fn read(dir: &RunDir, plan: &Plan, players: &[PlayerId]) -> Result<(S
     let file =
         open_regular(&path).and_then(reach).with_context(|| format!("{}: cannot read the journal", path.display()))?;
     let replayed = dir.expected(plan).read_from(BufReader::with_capacity(1 << 16, file), &path, |game| {
-        standing.tell(game, |_, games| explainers.iter_mut().for_each(|explainer| explainer.tell(games)));
+        scoreboard.record(game, |_, games| explainers.iter_mut().for_each(|explainer| explainer.record(games)));
     })?;
     // Games of another plan would appear under the wrong names.
     dir.check_plan(&replayed.header)?;
-    if standing.waiting_games() > 0 {
+    if scoreboard.waiting_games() > 0 {
         progress::note(&format!(
             "not counted: {} games of pairs that are not whole or came after the verdict",
-            standing.waiting_games()
+            scoreboard.waiting_games()
         ));
     }
-    Ok((standing, explainers.into_iter().filter_map(Explainer::end).collect()))
+    Ok((scoreboard, explainers.into_iter().filter_map(Explainer::end).collect()))
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::cli::flags::RunFlags;
 use crate::run::dir::Place;
-use crate::run::drive::{self, Output};
+use crate::run::drive::{self, OutputStyle};
 use crate::run::{Exit, resolve};
 use crate::settings::{Gauntlet, Match, RawPlan, RawPlayer};
 
@@ -113,5 +113,5 @@ fn play(raw: &RawPlan, name: &'static str, json: bool) -> Result<Exit> {
     given.as_ref().map_or(Ok(()), Place::check)?;
     let (plan, book) = resolve::games(raw, name).with_context(|| format!("cannot start the {name}"))?;
     let place = given.unwrap_or_else(|| drive::default_place(&plan.name));
-    Ok(drive::start(Arc::new(plan), book, &place, Output::new(json))?)
+    Ok(drive::start(Arc::new(plan), book, &place, OutputStyle::new(json))?)
 }

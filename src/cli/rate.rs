@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 
 use crate::files::open_input;
-use crate::report::collection::{Collection, RunGames, RunPlayer, Skipped};
+use crate::report::collection::{Collection, RunGames, RunPlayer, SkippedGames};
 use crate::report::results::Results;
 use crate::run::dir::RunDir;
 use crate::run::progress;
@@ -159,7 +159,7 @@ fn add(input: &Path, collection: &mut Collection, programs: &mut Programs) -> Re
     if input.is_dir() {
         let (dir, plan) = RunDir::open_rated(input)?;
         let mut games = RunGames::new(plan.rules.variant);
-        dir.read(&plan, |game| games.tell(&game))?;
+        dir.read(&plan, |game| games.record(&game))?;
         programs.add(&plan.players);
         let players: Vec<RunPlayer<'_>> = plan
             .players
@@ -175,7 +175,7 @@ fn add(input: &Path, collection: &mut Collection, programs: &mut Programs) -> Re
 }
 
 /// Warns of games that were left out.
-pub(super) fn warn(skipped: Skipped) {
+pub(super) fn warn(skipped: SkippedGames) {
     let kinds = [
         (skipped.given_again, "games given again (the same players, start and moves in a file or run read before)"),
         (skipped.repeated, "games that repeat one of the same file or run move for move, which is no new evidence"),

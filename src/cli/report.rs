@@ -88,8 +88,8 @@ pub(super) fn run(args: &ReportArgs) -> Result<Exit> {
     // Checked before the journal is read. A run that ends in between is reported as live, but a
     // live run never as over.
     let live = Client::connect(dir.root()).is_ok();
-    let (standing, explained) = explain::read(&dir, &plan, &players)?;
-    let finish = watch::finish(&dir, &plan, standing);
+    let (scoreboard, explained) = explain::read(&dir, &plan, &players)?;
+    let finish = watch::finish(&dir, &plan, scoreboard);
     let summary = Summary::new(&plan, &finish, dir.root());
     let report = Report {
         dir: &dir,
@@ -123,7 +123,7 @@ impl Report<'_> {
     /// line.
     fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.summary.text().lines().map(str::to_owned).collect();
-        if self.live && self.finish.standing.verdict() == crate::stats::sprt::Verdict::Continue {
+        if self.live && self.finish.scoreboard.verdict() == crate::stats::sprt::Verdict::Continue {
             if let Some(first) = lines.first_mut() {
                 *first = "still being played: what counts so far".to_owned();
             }

@@ -9,7 +9,7 @@ use crate::cli::trust::Trust;
 use crate::journal;
 use crate::plan::Plan;
 use crate::run::dir::RunDir;
-use crate::run::drive::{self, Output};
+use crate::run::drive::{self, OutputStyle};
 use crate::run::{Exit, extension, progress, resolve, trust};
 use crate::schedule::affinity::{self, Topology};
 
@@ -72,7 +72,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     if let Some(share) = &args.max_time_losses {
         plan.max_time_losses = resolve::percent(share)?;
     }
-    Ok(drive::resume(Arc::new(plan), &dir, Output::new(args.json))?)
+    Ok(drive::resume(Arc::new(plan), &dir, OutputStyle::new(args.json))?)
 }
 
 /// Mends the journal. The caller has checked that the run is the user's own.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::dashboard::{self, Settings};
+use crate::dashboard::{self, ServeSettings};
 use crate::run::{Exit, progress};
 
 /// Environment variable with the token.
@@ -58,7 +58,7 @@ pub(super) fn run(args: &ServeArgs) -> Result<Exit> {
         progress::warn("other machines can connect: whoever has the token can read all runs and steer live ones");
     }
     progress::result(&format!("http://{address}/#token={token}"));
-    let settings = Settings { results: results.clone(), token, hosts: args.hosts.clone() };
+    let settings = ServeSettings { results: results.clone(), token, hosts: args.hosts.clone() };
     dashboard::serve(listener, settings)?;
     Ok(Exit::Done)
 }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use crate::cli::flags::RunFlags;
 use crate::plan::Plan;
 use crate::run::dir::Place;
-use crate::run::drive::{self, Output};
+use crate::run::drive::{self, OutputStyle};
 use crate::run::{Exit, forecast, progress, resolve};
 use crate::settings::{RawPlan, Sprt};
 
@@ -53,7 +53,7 @@ pub(super) fn run(args: &SprtArgs) -> Result<Exit> {
     let (plan, book) = resolve::sprt(&raw).context("cannot start the test")?;
     compare(&plan, raw.allow_same == Some(true))?;
     let place = given.unwrap_or_else(|| drive::default_place(&plan.name));
-    Ok(drive::start(Arc::new(plan), book, &place, Output::new(args.flags.json))?)
+    Ok(drive::start(Arc::new(plan), book, &place, OutputStyle::new(args.flags.json))?)
 }
 
 /// Refuses two identical sides, and notes sides that can differ only in speed.

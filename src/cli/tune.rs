@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 
 use crate::cli::flags::RunFlags;
 use crate::run::dir::Place;
-use crate::run::drive::{self, Output};
+use crate::run::drive::{self, OutputStyle};
 use crate::run::tuning::{prepare, session};
 use crate::run::{Exit, progress};
 use crate::settings::{RawPlan, Tune};
@@ -77,7 +77,7 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit> {
     }
     let place =
         raw.out.clone().map_or_else(|| drive::default_place(raw.name.as_deref().unwrap_or("tune")), Place::Given);
-    let output = if args.flags.json { Output::quiet() } else { Output::new(false) };
+    let output = if args.flags.json { OutputStyle::quiet() } else { OutputStyle::new(false) };
     let tuned = session::play(&raw, &place, args.apply.as_deref(), output).context("cannot tune")?;
     progress::result(&result::text(&tuned, args.flags.json)?);
     if matches!(tuned.exit, Exit::Interrupted | Exit::Aborted) {

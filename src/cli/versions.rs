@@ -154,7 +154,7 @@ impl Gathered {
         let mut first: Option<std::time::Duration> = None;
         dir.read(&plan, |game| {
             first = Some(first.map_or(game.started, |first| first.min(game.started)));
-            games.tell(&game);
+            games.record(&game);
         })?;
         let names = keys(&plan.players);
         let day = first.and_then(|at| DateTime::from_timestamp(i64::try_from(at.as_secs()).ok()?, 0));

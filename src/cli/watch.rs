@@ -17,8 +17,8 @@ use crate::run::{Exit, drive, progress};
 use crate::stats::sprt::Verdict;
 use crate::tournament::events::Finish;
 use crate::tournament::events::StopReason;
-use crate::tournament::pairing::{Next, Pairing};
-use crate::tournament::standing::Standing;
+use crate::tournament::pairing::{Pairing, ScheduleEntry};
+use crate::tournament::scoreboard::Scoreboard;
 
 /// Shows a live run as its own terminal does, until it ends; of a run that is over, its summary. It
 /// can be left at any time: the run does not notice.
@@ -109,40 +109,40 @@ fn follow(mut client: Client, plan: &Plan) -> Result<Option<Exit>> {
 
 /// Finish of a run that nobody plays, from its journal and its last summary.
 fn over(dir: &RunDir, plan: &Plan) -> Result<Finish> {
-    let mut standing = Standing::new(plan)?;
-    dir.read(plan, |game| standing.tell(game, |_, _| {}))?;
-    Ok(finish(dir, plan, standing))
+    let mut scoreboard = Scoreboard::new(plan)?;
+    dir.read(plan, |game| scoreboard.record(game, |_, _| {}))?;
+    Ok(finish(dir, plan, scoreboard))
 }
 
 /// Finish of a run that nobody plays, from its counted results and its last summary.
-pub(super) fn finish(dir: &RunDir, plan: &Plan, standing: Standing) -> Finish {
-    let summary = dir.summary(standing.pairs());
-    let reason = reason(summary.as_ref(), plan, &standing);
+pub(super) fn finish(dir: &RunDir, plan: &Plan, scoreboard: Scoreboard) -> Finish {
+    let summary = dir.summary(scoreboard.pairs());
+    let reason = reason(summary.as_ref(), plan, &scoreboard);
     let seconds = summary.and_then(|summary| summary["seconds"].as_f64()).unwrap_or(0.0);
     let elapsed = Duration::try_from_secs_f64(seconds).unwrap_or_default();
-    Finish { standing, reason, elapsed, resumed: false }
+    Finish { scoreboard, reason, elapsed, resumed: false }
 }
 
-fn reason(summary: Option<&serde_json::Value>, plan: &Plan, standing: &Standing) -> StopReason {
-    if standing.verdict() != Verdict::Continue {
+fn reason(summary: Option<&serde_json::Value>, plan: &Plan, scoreboard: &Scoreboard) -> StopReason {
+    if scoreboard.verdict() != Verdict::Continue {
         return StopReason::Verdict;
     }
-    if standing.is_narrow() {
+    if scoreboard.is_narrow() {
         return StopReason::Narrow;
     }
-    if standing.is_flat() {
+    if scoreboard.is_flat() {
         return StopReason::Flat;
     }
-    match Pairing::new(plan).next(PairId(standing.settled()), standing.results()) {
-        Next::Done => return StopReason::OutOfPairs,
-        Next::OutOfOpenings => return StopReason::OutOfOpenings,
-        Next::Pair(_) | Next::Wait => {}
+    match Pairing::new(plan).next(PairId(scoreboard.settled()), scoreboard.results()) {
+        ScheduleEntry::Done => return StopReason::OutOfPairs,
+        ScheduleEntry::OutOfOpenings => return StopReason::OutOfOpenings,
+        ScheduleEntry::Pair(_) | ScheduleEntry::Wait => {}
     }
     match summary.and_then(|summary| summary["stopped_by"].as_str()) {
         Some(OUT_OF_TIME) => StopReason::OutOfTime,
-        Some("too-many-failures") => StopReason::TooManyFailures { failures: standing.failures() },
+        Some("too-many-failures") => StopReason::TooManyFailures { failures: scoreboard.failures() },
         Some("too-many-time-losses") => {
-            StopReason::TooManyTimeLosses { losses: standing.finished_time_losses().clone() }
+            StopReason::TooManyTimeLosses { losses: scoreboard.finished_time_losses().clone() }
         }
         Some("broken") => StopReason::Broken { why: "the run could not be recorded".to_owned() },
         _ => StopReason::Interrupted,

@@ -21,7 +21,7 @@ use super::roster::{Roster, name};
 use super::wire::{self, Beat, Hello, Note, Offer, Orders, PairResult, Take, Welcome, WirePair};
 use crate::plan::{Machine, Plan, file};
 use crate::record::{GameId, Leg, PairId, PlayerId};
-use crate::schedule::remote::{Answer, RemoteEnd, RemoteEvent, Seat};
+use crate::schedule::remote::{RemoteEnd, RemoteEvent, Seat, SeatAnswer};
 use crate::tournament::events::{PairTask, Stop, WorkerEvent};
 use crate::tournament::workers::WorkerStatus;
 
@@ -211,14 +211,14 @@ impl Coordinator {
         }
     }
 
-    async fn on_answer(&mut self, answer: Answer) {
+    async fn on_answer(&mut self, answer: SeatAnswer) {
         match answer {
-            Answer::Task(seat, task) => {
+            SeatAnswer::Task(seat, task) => {
                 self.asking = self.asking.saturating_sub(1);
                 self.grant(seat, task).await;
             }
-            Answer::Drop(worker) => self.drop_worker(&worker).await,
-            Answer::Leave(_) => {
+            SeatAnswer::Drop(worker) => self.drop_worker(&worker).await,
+            SeatAnswer::Leave(_) => {
                 self.asking = self.asking.saturating_sub(1);
                 if let Some(taker) = self.takers.pop_front() {
                     let offer = if self.stop() == Stop::No { Offer::Wait } else { Offer::Over };

@@ -21,7 +21,7 @@ use crate::plan::Plan;
 use crate::plan::file::{self, PlanFileError};
 use crate::record::{GameId, PairId};
 use crate::schedule::affinity::Topology;
-use crate::schedule::worker::{Context, WorkerHandle, start};
+use crate::schedule::worker::{WorkerContext, WorkerHandle, start};
 use crate::tablebase::{Tables, TablesError};
 use crate::tournament::events::{self, PairTask, SlotId, Stop, WorkerEvent};
 
@@ -131,7 +131,7 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), WorkerError> {
     let topology = Topology::detect();
     let cpus = topology.slots(&plan.affinity, plan.threads());
     let orders = watch::Sender::new(events::Orders::play(1));
-    let context = Context {
+    let context = WorkerContext {
         slot: SlotId(0),
         plan: Arc::clone(&plan),
         cpus: cpus.get(usize::from(settings.slot)).cloned().unwrap_or_default(),

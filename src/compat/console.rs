@@ -21,13 +21,13 @@ use crate::chess::Variant;
 use crate::plan::recording::PgnOptions;
 use crate::plan::time_control::Limit;
 use crate::record::{ByColor, GameId, GameRecord, PlayerId, Termination};
-use crate::report::eco::Openings;
+use crate::report::eco::OpeningNames;
 use crate::report::epd;
 use crate::report::pgn::{self, Meta};
 use crate::report::reasons::{illegal_move, side_reason};
 use crate::stats::sprt::{Sprt, Verdict};
 use crate::tournament::events::{Observer, RunEvent, StopReason};
-use crate::tournament::standing::{Standing, pv_faults};
+use crate::tournament::scoreboard::{Scoreboard, pv_faults};
 
 /// Line format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ pub struct Setup {
 /// Observer that prints the console and writes the game files.
 pub struct Console {
     setup: Setup,
-    openings: Option<Openings>,
+    openings: Option<OpeningNames>,
     out: Box<dyn Write + Send>,
     pgn: Option<Output>,
     epd: Option<Output>,
@@ -109,7 +109,7 @@ impl Console {
     pub fn new(setup: Setup, out: Box<dyn Write + Send>, warned: Arc<AtomicBool>) -> Self {
         let players = setup.players.len();
         Self {
-            openings: setup.pgn.opening_tags.then(Openings::builtin),
+            openings: setup.pgn.opening_tags.then(OpeningNames::builtin),
             setup,
             out,
             pgn: None,
@@ -326,12 +326,12 @@ impl Console {
         self.is_told = true;
     }
 
-    fn closed(&mut self, standing: &Standing, reason: &StopReason) {
-        let verdict = standing.verdict();
+    fn closed(&mut self, scoreboard: &Scoreboard, reason: &StopReason) {
+        let verdict = scoreboard.verdict();
         let is_out = *reason == StopReason::OutOfOpenings;
         // Repeated pairs do not count, so the total that triggers the last block may not be
         // reached.
-        let is_due = self.setup.is_open || standing.repeated() > 0;
+        let is_due = self.setup.is_open || scoreboard.repeated() > 0;
         if (is_out || is_due && *reason == StopReason::OutOfPairs) && !self.is_told {
             self.block(verdict);
         }
@@ -369,13 +369,13 @@ impl Observer for Console {
         match event {
             RunEvent::GameBegan { game, players } => self.began(game, &players),
             RunEvent::GameEnded { record, .. } => self.ended(record),
-            RunEvent::Opened { standing } => self.llr = standing.llr(),
-            RunEvent::PairCounted { games, standing } => {
-                self.llr = standing.llr();
-                self.counted(games, standing.verdict());
+            RunEvent::Opened { scoreboard } => self.llr = scoreboard.llr(),
+            RunEvent::PairCounted { games, scoreboard } => {
+                self.llr = scoreboard.llr();
+                self.counted(games, scoreboard.verdict());
             }
-            RunEvent::Closed { standing, reason, .. } => {
-                self.closed(standing, reason);
+            RunEvent::Closed { scoreboard, reason, .. } => {
+                self.closed(scoreboard, reason);
             }
             _ => {}
         }

@@ -33,7 +33,7 @@ use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::schedule::trial;
 use crate::tablebase::Tables;
 use crate::tournament::events::{Observer, Stop, StopReason};
-use crate::tournament::standing::Standing;
+use crate::tournament::scoreboard::Scoreboard;
 use crate::uci::process::{Engine, EngineConfig};
 use crate::uci::{EngineOption, OptionKind};
 
@@ -180,7 +180,7 @@ struct Begun {
     book: Book,
     dir: RunDir,
     journal: Journal,
-    standing: Standing,
+    scoreboard: Scoreboard,
     /// Seed for the configuration file: as given, or drawn at random.
     seed: u64,
     /// Counted pairs of earlier processes, and all their finished games.
@@ -222,14 +222,14 @@ fn begin(
     let mut plan = plan::plan(invocation, options, reference, plan_seed, topology)?;
     try_players(&mut plan, &book)?;
     let plan = Arc::new(plan);
-    let standing = Standing::new(&plan)?;
+    let scoreboard = Scoreboard::new(&plan)?;
     let (dir, journal) = RunDir::create(&Place::Given(claim.root.clone()), &plan)?;
     if settings.openings.file.is_none() {
         std::fs::write(dir.path(plan::START_BOOK), plan::start_text()).within(|| "cannot write the run's book")?;
     }
     // The journal is locked now, so other processes may look for a directory.
     drop(claim);
-    Ok(Begun { plan, book, dir, journal, standing, seed, counted: Scores::default(), finished: Scores::default() })
+    Ok(Begun { plan, book, dir, journal, scoreboard, seed, counted: Scores::default(), finished: Scores::default() })
 }
 
 /// Directory of the run that `-config file=` resumes; `None` for a new run.
@@ -324,18 +324,18 @@ fn resume(invocation: &Invocation, root: &Path, topology: &Topology) -> Result<B
         }
     }
     let plan = Arc::new(plan);
-    let mut standing = Standing::new(&plan)?;
+    let mut scoreboard = Scoreboard::new(&plan)?;
     let (mut counted, mut finished) = (Scores::default(), Scores::default());
     let (journal, replayed) = Journal::resume(&dir.path(journal::FILE_NAME), Some(&dir.expected(&plan)), |game| {
         if !game.is_void {
             finished.count(std::slice::from_ref(&game));
         }
-        standing.tell(game, |_, games| counted.count(games));
+        scoreboard.record(game, |_, games| counted.count(games));
     })?;
     dir.check_plan(&replayed.header)?;
     let book = prepare::load_book(&plan)?;
     let seed = settings.seed.unwrap_or(plan.seed);
-    Ok(Begun { plan, book, dir, journal, standing, seed, counted, finished })
+    Ok(Begun { plan, book, dir, journal, scoreboard, seed, counted, finished })
 }
 
 /// Drives the run. Returns true if everything was played.
@@ -348,7 +348,7 @@ async fn drive(
     program: &str,
 ) -> Result<bool> {
     let settings = &invocation.settings;
-    let Begun { plan, book, dir, journal, standing, seed, counted, finished } = begun;
+    let Begun { plan, book, dir, journal, scoreboard, seed, counted, finished } = begun;
     let is_resumed = finished.games() > 0;
     if is_resumed {
         say(&format!("Resuming from {} games.", finished.games()));
@@ -362,7 +362,7 @@ async fn drive(
     let names = plan.players.iter().map(|player| player.name.clone()).collect();
     let mut saver = Saver::new(config.to_owned(), file, names, settings.autosave);
     saver.resume(counted.clone());
-    console.resume(finished, counted, standing.pairs());
+    console.resume(finished, counted, scoreboard.pairs());
     saver.save();
     let (interrupts, seen) = mpsc::channel(8);
     let failed = Arc::new(AtomicBool::new(false));
@@ -385,7 +385,7 @@ async fn drive(
     if let Some(log) = log {
         observers.push(Box::new(log));
     }
-    let run = Run { plan: Arc::clone(&plan), book, journal, standing, tables, stderr_dir: dir.path("stderr") };
+    let run = Run { plan: Arc::clone(&plan), book, journal, scoreboard, tables, stderr_dir: dir.path("stderr") };
     // The leading runners drop games in progress when they are told to end. The journal keeps the
     // finished ones.
     let (asked_to_end, mut asks) = mpsc::channel(4);
@@ -434,7 +434,7 @@ fn setup(invocation: &Invocation, asked: &[Asked], plan: &Plan, event: String, s
     let settings = &invocation.settings;
     let file = settings.openings.file.as_deref().unwrap_or_default();
     let players = u16::try_from(plan.players.len()).unwrap_or(u16::MAX);
-    let standing = Standing::new(plan)?;
+    let scoreboard = Scoreboard::new(plan)?;
     Ok(Setup {
         style: match settings.output {
             OutputFormat::Fastchess => Style::Fastchess,
@@ -445,7 +445,7 @@ fn setup(invocation: &Invocation, asked: &[Asked], plan: &Plan, event: String, s
         book: Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned(),
         games: plan::encounters(&plan.format, players).saturating_mul(Pairs::new(settings).games()),
         is_open: plan.format.definition().is_open,
-        sprt: standing.sprt().cloned(),
+        sprt: scoreboard.sprt().cloned(),
         penta: settings.penta,
         rating_interval: settings.rating_interval,
         score_interval: settings.score_interval,

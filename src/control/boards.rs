@@ -12,7 +12,7 @@ use crate::control::protocol::{GameMessage, PlyMessage, ServerMessage, VERSION, 
 use crate::game::clock::Clock;
 use crate::plan::Plan;
 use crate::record::{ByColor, GameId, GameRecord, PlayerId, Score};
-use crate::tournament::events::{Moved, Ply, RunEvent};
+use crate::tournament::events::{MovesPlayed, Ply, RunEvent};
 
 /// Games that are over and kept, so that clients learn their results. The oldest goes first.
 const MAX_OVER: usize = 256;
@@ -73,7 +73,7 @@ impl Boards {
         self.boards.insert(game.number(), board);
     }
 
-    fn moved(&mut self, game: GameId, moved: &Moved) {
+    fn moved(&mut self, game: GameId, moved: &MovesPlayed) {
         let Some(board) = self.boards.get_mut(&game.number()) else { return };
         if let Some(opening) = &moved.opening {
             board.start = Some((opening.fen.clone(), opening.moves.clone()));
@@ -145,12 +145,12 @@ fn millis(time: Duration) -> u64 {
 
 /// The state that one client has been sent.
 #[derive(Debug, Default)]
-pub(super) struct Teller {
+pub(super) struct ClientView {
     /// By game: its serial and the plies sent; `None` once its end was sent.
     told: BTreeMap<u64, (u64, Option<usize>)>,
 }
 
-impl Teller {
+impl ClientView {
     /// Lines for the client about changes since the last call, in order; empty if there are none.
     pub(super) fn news(&mut self, boards: &Boards) -> String {
         self.told.retain(|number, _| boards.boards.contains_key(number));
@@ -219,12 +219,12 @@ mod tests {
         let start = Opening { index: 0, fen: crate::chess::START_FEN.to_owned(), moves: Vec::new() };
         let ply = |uci: &str| Ply { uci: uci.to_owned(), left: None, score: None, depth: None };
         let plies = moves.split(' ').map(ply).collect();
-        boards.moved(GAME, &Moved { opening: (from == 0).then_some(start), from, plies, over: None });
+        boards.moved(GAME, &MovesPlayed { opening: (from == 0).then_some(start), from, plies, over: None });
     }
 
     /// Lines that a client is sent: `game` for one that begins, else the move.
     #[track_caller]
-    fn check(teller: &mut Teller, boards: &Boards, expected: &str) {
+    fn check(teller: &mut ClientView, boards: &Boards, expected: &str) {
         let news = teller.news(boards);
         let heard = news.lines().map(|line| match serde_json::from_str(line).unwrap() {
             ServerMessage::Game(said) => said.result.unwrap_or_else(|| "game".to_owned()),
@@ -239,7 +239,7 @@ mod tests {
         let names = vec!["a".to_owned(), "b".to_owned()];
         let (boards, over) = (BTreeMap::new(), VecDeque::new());
         let mut boards = Boards { names, clocks: vec![None; 2], chess960: false, boards, over, begun: 0 };
-        let mut teller = Teller::default();
+        let mut teller = ClientView::default();
         boards.began(GAME, PLAYERS);
         check(&mut teller, &boards, "");
         told(&mut boards, 0, "e2e4 e7e5");
@@ -247,7 +247,7 @@ mod tests {
         check(&mut teller, &boards, "");
         told(&mut boards, 2, "g1f3");
         check(&mut teller, &boards, "g1f3");
-        check(&mut Teller::default(), &boards, "game e2e4 e7e5 g1f3");
+        check(&mut ClientView::default(), &boards, "game e2e4 e7e5 g1f3");
         boards.began(GAME, PLAYERS);
         check(&mut teller, &boards, "");
         told(&mut boards, 0, "d2d4 d7d5 c2c4 e7e6");

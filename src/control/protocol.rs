@@ -6,7 +6,7 @@ use crate::report::console::{Bar, View};
 use crate::report::tune;
 use crate::report::workers::WorkerRow;
 use crate::stats::estimates::Estimates;
-use crate::tournament::events::{Command, Phase, Status};
+use crate::tournament::events::{Phase, RunCommand, Status};
 use crate::tune::auto::Auto;
 use crate::tune::course::Course;
 
@@ -56,14 +56,14 @@ const fn is_false(value: &bool) -> bool {
 impl ClientMessage {
     /// The command for the run; `None` for what the server answers: `watch` and `workers`.
     #[must_use]
-    pub fn command(self) -> Option<Command> {
+    pub fn command(self) -> Option<RunCommand> {
         match self {
-            Self::Status => Some(Command::Status),
-            Self::Pause => Some(Command::Pause),
-            Self::Resume => Some(Command::Resume),
-            Self::Stop => Some(Command::Stop),
-            Self::Concurrency { games } => Some(Command::Concurrency(games)),
-            Self::DropWorker { name } => Some(Command::DropWorker(name)),
+            Self::Status => Some(RunCommand::Status),
+            Self::Pause => Some(RunCommand::Pause),
+            Self::Resume => Some(RunCommand::Resume),
+            Self::Stop => Some(RunCommand::Stop),
+            Self::Concurrency { games } => Some(RunCommand::Concurrency(games)),
+            Self::DropWorker { name } => Some(RunCommand::DropWorker(name)),
             Self::Workers | Self::Watch { .. } => None,
         }
     }
@@ -97,7 +97,7 @@ pub enum ServerMessage {
         workers: Vec<WorkerRow>,
     },
     /// The state of the run, about once a second.
-    Progress(Box<Progress>),
+    Progress(Box<RunProgress>),
     /// An event of the run.
     Line {
         /// The event in words.
@@ -170,7 +170,7 @@ pub struct PlyMessage {
 
 /// State of a run, from the view of `new`; 95 % intervals. Null if not known yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Progress {
+pub struct RunProgress {
     /// [`VERSION`].
     pub v: u32,
     /// Pairs that count.
@@ -183,7 +183,7 @@ pub struct Progress {
     pub estimates: Estimates,
     /// Figures of a tuning; absent if the run is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tune: Option<TuneSay>,
+    pub tune: Option<TuningState>,
     /// The first workers in other processes, by name; absent if the run has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workers: Vec<WorkerRow>,
@@ -192,12 +192,12 @@ pub struct Progress {
     /// Seconds since the process began.
     pub seconds: f64,
     /// The lines of the run's own screen.
-    pub shown: Shown,
+    pub shown: LiveLines,
 }
 
 /// A tuning on its way. Null where the method does not tell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TuneSay {
+pub struct TuningState {
     /// `calibrating`, `tuning` or `validating`.
     pub phase: String,
     /// Elo that a parameter loses on average at one step.
@@ -212,7 +212,7 @@ pub struct TuneSay {
 
 /// The lines of the live view.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Shown {
+pub struct LiveLines {
     /// The LLR between its bounds, 0 to 1; null without a test.
     pub fraction: Option<f64>,
     /// The LLR and its bounds; null without a test.
@@ -223,7 +223,7 @@ pub struct Shown {
     pub plain: String,
 }
 
-impl TuneSay {
+impl TuningState {
     /// State of a tuning.
     #[must_use]
     pub fn of(course: &Course) -> Self {
@@ -240,7 +240,7 @@ impl TuneSay {
     }
 }
 
-impl From<View> for Shown {
+impl From<View> for LiveLines {
     fn from(view: View) -> Self {
         let View { bar, lines, plain } = view;
         let (fraction, llr) = bar.map(|bar| (bar.fraction, bar.llr)).unzip();
@@ -248,9 +248,9 @@ impl From<View> for Shown {
     }
 }
 
-impl From<Shown> for View {
-    fn from(shown: Shown) -> Self {
-        let Shown { fraction, llr, lines, plain } = shown;
+impl From<LiveLines> for View {
+    fn from(shown: LiveLines) -> Self {
+        let LiveLines { fraction, llr, lines, plain } = shown;
         Self { bar: fraction.zip(llr).map(|(fraction, llr)| Bar { fraction, llr }), lines, plain }
     }
 }
@@ -320,7 +320,7 @@ mod tests {
 
     #[test]
     fn a_tuning_says_its_phase_its_step_and_what_moved() {
-        let (before, after) = (TuneSay::of(&stopped(6, 6_400, 0)), TuneSay::of(&course(6, 3_200)));
+        let (before, after) = (TuningState::of(&stopped(6, 6_400, 0)), TuningState::of(&course(6, 3_200)));
         assert_eq!((before.phase.as_str(), before.validation), ("calibrating", [0; 5]));
         assert!(before.moved.iter().all(|(_, moved)| *moved == 0.0), "{before:?}");
         assert_eq!(after.phase, "tuning");
@@ -329,7 +329,7 @@ mod tests {
         assert!(after.moved.len() > 1 && after.moved.len() <= MOST_MOVED);
         assert!(after.moved.windows(2).all(|two| two[0].1.abs() >= two[1].1.abs()), "{after:?}");
         let text = line(&after);
-        assert_eq!(serde_json::from_str::<TuneSay>(&text).unwrap().validation, after.validation);
+        assert_eq!(serde_json::from_str::<TuningState>(&text).unwrap().validation, after.validation);
         // The keys are a contract, and nothing of the tuning pairs is an Elo.
         let keys: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text).unwrap();
         let keys: Vec<&str> = keys.keys().map(String::as_str).collect();
@@ -337,7 +337,7 @@ mod tests {
         // Another program's method measures no loss.
         let space = course(2, 0).tuning().space().clone();
         let schedule = Schedule::fishtest(&space, 100, Constants::default());
-        let said = TuneSay::of(&Course::new(Tuning::compat(space, schedule, 1, 16)));
+        let said = TuningState::of(&Course::new(Tuning::compat(space, schedule, 1, 16)));
         assert_eq!((said.phase.as_str(), said.step_loss, said.perturbation), ("tuning", None, None));
     }
 }

@@ -12,15 +12,15 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use crate::control::boards::{Boards, Teller};
+use crate::control::boards::{Boards, ClientView};
 use crate::control::place::{self, SocketFiles};
-use crate::control::protocol::{ClientMessage, Progress, ServerMessage, TuneSay, VERSION, line};
+use crate::control::protocol::{ClientMessage, RunProgress, ServerMessage, TuningState, VERSION, line};
 use crate::plan::Plan;
 use crate::report::console::Viewer;
 use crate::report::workers::{self, WorkerRow};
 use crate::stats::estimates::Estimates;
-use crate::tournament::events::{Command, Observer, Request, RunEvent};
-use crate::tournament::standing::Standing;
+use crate::tournament::events::{Observer, Request, RunCommand, RunEvent};
+use crate::tournament::scoreboard::Scoreboard;
 use crate::tournament::workers::WorkerStatus;
 
 /// Clients at once; more are turned away.
@@ -61,7 +61,7 @@ pub struct Server {
 
 /// State shared by the tasks of all clients.
 #[derive(Clone)]
-struct Context {
+struct ServerContext {
     commands: mpsc::Sender<Request>,
     last: watch::Receiver<Arc<str>>,
     workers: watch::Receiver<Vec<WorkerRow>>,
@@ -81,7 +81,7 @@ impl Server {
         let (closing, closed) = oneshot::channel();
         let boards = Arc::new(Mutex::new(Boards::new(plan)));
         let (workers, rows) = watch::channel(Vec::new());
-        let context = Context { commands, last, workers: rows, boards: Arc::clone(&boards) };
+        let context = ServerContext { commands, last, workers: rows, boards: Arc::clone(&boards) };
         let task = tokio::spawn(serve(listener, context, lines.clone(), closed));
         let publisher = Publisher {
             viewer: Viewer::new(plan),
@@ -110,7 +110,7 @@ impl Server {
 
 async fn serve(
     listener: UnixListener,
-    context: Context,
+    context: ServerContext,
     lines: broadcast::Sender<Arc<str>>,
     mut closed: oneshot::Receiver<()>,
 ) {
@@ -140,7 +140,7 @@ fn is_ours(stream: &UnixStream) -> bool {
 }
 
 /// Serves a client until it leaves, breaks a bound, or the run is over.
-async fn client(stream: UnixStream, context: Context, events: broadcast::Receiver<Arc<str>>) {
+async fn client(stream: UnixStream, context: ServerContext, events: broadcast::Receiver<Arc<str>>) {
     let mut moves = None;
     visit(stream, &context, events, &mut moves).await;
     if moves.is_some() {
@@ -149,20 +149,20 @@ async fn client(stream: UnixStream, context: Context, events: broadcast::Receive
 }
 
 /// Turns the workers' reports of moves on or off.
-async fn tell_of_onlooker(context: &Context, comes: bool) {
+async fn tell_of_onlooker(context: &ServerContext, comes: bool) {
     // An error means that the run is over; an answer is not needed.
-    let _ = context.commands.send(Request { command: Command::Moves(comes), reply: oneshot::channel().0 }).await;
+    let _ = context.commands.send(Request { command: RunCommand::Moves(comes), reply: oneshot::channel().0 }).await;
 }
 
 /// Serves a client; notes in `moves` whether it watched them.
 async fn visit(
     stream: UnixStream,
-    context: &Context,
+    context: &ServerContext,
     mut events: broadcast::Receiver<Arc<str>>,
-    moves: &mut Option<Teller>,
+    moves: &mut Option<ClientView>,
 ) {
     let (read, mut write) = stream.into_split();
-    let mut asked = Lines { read, held: Vec::new() };
+    let mut asked = LineReader { read, held: Vec::new() };
     let mut reads = true;
     let mut watches = false;
     let leave = Instant::now() + VISIT;
@@ -171,12 +171,12 @@ async fn visit(
         let sent = tokio::select! {
             line = asked.next(), if reads => match line {
                 Some(line) => match answer(&line, context).await {
-                    Answer::Say(text) => send(&mut write, &text).await,
-                    Answer::Watch { .. } if watches => true,
-                    Answer::Watch { moves: wants_moves } => {
+                    ServerReply::Say(text) => send(&mut write, &text).await,
+                    ServerReply::Watch { .. } if watches => true,
+                    ServerReply::Watch { moves: wants_moves } => {
                         watches = true;
                         if wants_moves {
-                            *moves = Some(Teller::default());
+                            *moves = Some(ClientView::default());
                             tell_of_onlooker(context, true).await;
                         }
                         events = events.resubscribe();
@@ -210,7 +210,7 @@ async fn visit(
 }
 
 /// Lines about the games being played that a client has not been sent.
-fn news(moves: Option<&mut Teller>, boards: &Mutex<Boards>) -> String {
+fn news(moves: Option<&mut ClientView>, boards: &Mutex<Boards>) -> String {
     let boards = boards.lock().unwrap_or_else(PoisonError::into_inner);
     moves.map(|teller| teller.news(&boards)).unwrap_or_default()
 }
@@ -220,22 +220,25 @@ async fn send(write: &mut OwnedWriteHalf, text: &str) -> bool {
     matches!(timeout(WRITE_PATIENCE, write.write_all(text.as_bytes())).await, Ok(Ok(())))
 }
 
-enum Answer {
+enum ServerReply {
     Say(String),
     Watch { moves: bool },
 }
 
-async fn answer(text: &[u8], context: &Context) -> Answer {
-    let error = |error: String| Answer::Say(line(&ServerMessage::Error { error }));
+async fn answer(text: &[u8], context: &ServerContext) -> ServerReply {
+    let error = |error: String| ServerReply::Say(line(&ServerMessage::Error { error }));
     let ask = match serde_json::from_slice::<ClientMessage>(text) {
         Ok(ask) => ask,
         Err(why) => return error(format!("not a command: {why}")),
     };
     let moves = ask == ClientMessage::Watch { moves: true };
     if ask == ClientMessage::Workers {
-        return Answer::Say(line(&ServerMessage::Workers { v: VERSION, workers: context.workers.borrow().clone() }));
+        return ServerReply::Say(line(&ServerMessage::Workers {
+            v: VERSION,
+            workers: context.workers.borrow().clone(),
+        }));
     }
-    let Some(command) = ask.command() else { return Answer::Watch { moves } };
+    let Some(command) = ask.command() else { return ServerReply::Watch { moves } };
     sleep(PACE).await;
     let (reply, answer) = oneshot::channel();
     let over = || error("the run is over".to_owned());
@@ -243,18 +246,18 @@ async fn answer(text: &[u8], context: &Context) -> Answer {
         return over();
     }
     match answer.await {
-        Ok(answer) => Answer::Say(line(&ServerMessage::from(answer))),
+        Ok(answer) => ServerReply::Say(line(&ServerMessage::from(answer))),
         Err(_) => over(),
     }
 }
 
 /// Reader of lines of bounded length. A partial line is kept if the wait for it is cancelled.
-struct Lines {
+struct LineReader {
     read: OwnedReadHalf,
     held: Vec<u8>,
 }
 
-impl Lines {
+impl LineReader {
     /// The next line without its end; `None` at the end of the stream, or if a line is too long.
     async fn next(&mut self) -> Option<Vec<u8>> {
         loop {
@@ -288,17 +291,17 @@ pub struct Publisher {
 }
 
 impl Publisher {
-    fn progress(&self, standing: &Standing, elapsed: Duration) -> Progress {
-        Progress {
+    fn progress(&self, scoreboard: &Scoreboard, elapsed: Duration) -> RunProgress {
+        RunProgress {
             v: VERSION,
-            pairs: standing.pairs(),
-            ptnml: standing.evidence().counts().0,
-            estimates: Estimates::of_standing(standing),
-            tune: standing.tuning().map(|progress| TuneSay::of(progress.course())),
+            pairs: scoreboard.pairs(),
+            ptnml: scoreboard.evidence().counts().0,
+            estimates: Estimates::of_scoreboard(scoreboard),
+            tune: scoreboard.tuning().map(|progress| TuningState::of(progress.course())),
             workers: self.workers.borrow().iter().take(MOST_WORKERS).cloned().collect(),
-            pairs_per_minute: self.viewer.pairs_per_minute(standing, elapsed),
+            pairs_per_minute: self.viewer.pairs_per_minute(scoreboard, elapsed),
             seconds: elapsed.as_secs_f64(),
-            shown: self.viewer.view(standing, elapsed).into(),
+            shown: self.viewer.view(scoreboard, elapsed).into(),
         }
     }
 }
@@ -313,16 +316,15 @@ impl Observer for Publisher {
         if let RunEvent::Workers { workers } = event {
             self.statuses = workers.to_vec();
         }
-        let (standing, elapsed) = match event {
-            RunEvent::Opened { standing } => {
-                self.viewer.begin(standing);
-                (standing, Duration::ZERO)
+        let (scoreboard, elapsed) = match event {
+            RunEvent::Opened { scoreboard } => {
+                self.viewer.begin(scoreboard);
+                (scoreboard, Duration::ZERO)
             }
-            RunEvent::Tick { standing, elapsed } | RunEvent::Closed { standing, elapsed, .. } => (standing, elapsed),
             _ => return,
         };
-        self.workers.send_replace(workers::rows(standing, &self.statuses));
-        let text: Arc<str> = Arc::from(line(&ServerMessage::Progress(Box::new(self.progress(standing, elapsed)))));
+        self.workers.send_replace(workers::rows(scoreboard, &self.statuses));
+        let text: Arc<str> = Arc::from(line(&ServerMessage::Progress(Box::new(self.progress(scoreboard, elapsed)))));
         self.progress.send_replace(Arc::clone(&text));
         let _ = self.lines.send(text);
     }

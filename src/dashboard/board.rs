@@ -11,7 +11,7 @@ use crate::record::Color;
 
 /// A board with its clocks.
 #[derive(Debug)]
-pub(super) struct Board {
+pub(super) struct BoardView {
     begun: GameMessage,
     position: Position,
     last: Option<String>,
@@ -51,7 +51,7 @@ pub(super) struct BoardJson<'a> {
     termination: Option<&'a str>,
 }
 
-impl Board {
+impl BoardView {
     /// The game at the end of its opening; `None` if the opening is not legal.
     pub(super) fn new(begun: GameMessage) -> Option<Self> {
         let variant = if begun.chess960 { Variant::Chess960 } else { Variant::Standard };
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_board_follows_the_game() {
-        let mut board = Board::new(begun(crate::chess::START_FEN, &["e2e4", "e7e5"])).unwrap();
+        let mut board = BoardView::new(begun(crate::chess::START_FEN, &["e2e4", "e7e5"])).unwrap();
         assert!(board.play(&ply(1, "g1f3")));
         // Not the next one, and none at all.
         assert!(!board.play(&ply(1, "b8c6")) && !board.play(&ply(3, "b8c6")) && !board.play(&ply(2, "<b>")));
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(json["fen"], "rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2");
         assert_eq!((&json["turn"], &json["last"], &json["plies"]), (&"b".into(), &"g1f3".into(), &1.into()));
         assert_eq!((&json["clocks"][0], &json["said"][0]["cp"]), (&7_500.into(), &12.into()));
-        assert!(Board::new(begun("8/8/8/8/8/8/8/8 w - - 0 1", &[])).is_none());
-        assert!(Board::new(begun(crate::chess::START_FEN, &["e2e5"])).is_none());
+        assert!(BoardView::new(begun("8/8/8/8/8/8/8/8 w - - 0 1", &[])).is_none());
+        assert!(BoardView::new(begun(crate::chess::START_FEN, &["e2e5"])).is_none());
     }
 }

@@ -76,7 +76,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router, limits: Limits)
 }
 
 /// Answers the requests of one connection until it ends or breaks a bound.
-async fn answer(stream: TcpStream, router: Router, seat: Arc<Seat>, limits: Limits) {
+async fn answer(stream: TcpStream, router: Router, seat: Arc<ConnectionSeat>, limits: Limits) {
     let router = TowerToHyperService::new(router);
     let service = service_fn(move |request: Request<Incoming>| {
         let busy = Busy::new(Arc::clone(&seat));
@@ -84,12 +84,12 @@ async fn answer(stream: TcpStream, router: Router, seat: Arc<Seat>, limits: Limi
         async move {
             let response: Response<Body> = answer.await?;
             if is_stream(&response) {
-                busy.seat.mark(State::Streaming);
+                busy.seat.mark(ConnectionState::Streaming);
             }
-            Ok::<_, Infallible>(response.map(|body| Answer { body, _busy: busy }))
+            Ok::<_, Infallible>(response.map(|body| AnswerBody { body, _busy: busy }))
         }
     });
-    let io = TokioIo::new(Patient { stream, patience: limits.stall, stalled: None });
+    let io = TokioIo::new(ImpatientStream { stream, patience: limits.stall, stalled: None });
     let mut server = http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(limits.header);
     if let Err(error) = server.serve_connection(io, service).await {
@@ -103,7 +103,7 @@ fn is_stream(response: &Response<Body>) -> bool {
 
 /// State of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ConnectionState {
     /// Waiting for a request, or for the rest of one.
     Idle,
     /// Being answered.
@@ -114,35 +114,35 @@ enum State {
 
 /// A connection that has a seat.
 #[derive(Debug)]
-struct Taken {
+struct SeatedConnection {
     from: IpAddr,
-    state: State,
+    state: ConnectionState,
     since: Instant,
     /// Set once its task runs.
     task: Option<AbortHandle>,
 }
 
 #[derive(Debug, Default)]
-struct Seats {
+struct ConnectionSeats {
     next: u64,
-    taken: BTreeMap<u64, Taken>,
+    taken: BTreeMap<u64, SeatedConnection>,
 }
 
 /// The seats of all connections.
 #[derive(Debug)]
 struct Door {
     limits: Limits,
-    seats: Mutex<Seats>,
+    seats: Mutex<ConnectionSeats>,
 }
 
 impl Door {
-    fn seats(&self) -> MutexGuard<'_, Seats> {
+    fn seats(&self) -> MutexGuard<'_, ConnectionSeats> {
         self.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A seat for a new connection, if necessary that of the one idle longest; `None` if no seat
     /// can be freed.
-    fn admit(self: &Arc<Self>, from: IpAddr) -> Option<Seat> {
+    fn admit(self: &Arc<Self>, from: IpAddr) -> Option<ConnectionSeat> {
         let from = network(from);
         let mut seats = self.seats();
         if seats.taken.values().filter(|taken| taken.from == from).count() >= self.limits.by_address {
@@ -153,9 +153,11 @@ impl Door {
         }
         let number = seats.next;
         seats.next += 1;
-        seats.taken.insert(number, Taken { from, state: State::Idle, since: Instant::now(), task: None });
+        seats
+            .taken
+            .insert(number, SeatedConnection { from, state: ConnectionState::Idle, since: Instant::now(), task: None });
         drop(seats);
-        Some(Seat { door: Arc::clone(self), number })
+        Some(ConnectionSeat { door: Arc::clone(self), number })
     }
 
     /// Records the task of a connection; aborts it if its seat is gone already.
@@ -167,14 +169,14 @@ impl Door {
     }
 }
 
-impl Seats {
+impl ConnectionSeats {
     /// Frees the seat idle longest of those that `may_leave`. If none is idle, frees the one whose
     /// answer has taken longest, if that exceeds `busy`.
-    fn evict(&mut self, busy: Duration, may_leave: impl Fn(&Taken) -> bool) -> Option<()> {
-        let rank = |taken: &Taken| match taken.state {
-            State::Idle => Some((0, taken.since)),
-            State::Busy if taken.since.elapsed() >= busy => Some((1, taken.since)),
-            State::Busy | State::Streaming => None,
+    fn evict(&mut self, busy: Duration, may_leave: impl Fn(&SeatedConnection) -> bool) -> Option<()> {
+        let rank = |taken: &SeatedConnection| match taken.state {
+            ConnectionState::Idle => Some((0, taken.since)),
+            ConnectionState::Busy if taken.since.elapsed() >= busy => Some((1, taken.since)),
+            ConnectionState::Busy | ConnectionState::Streaming => None,
         };
         let candidates = self.taken.iter().filter(|(_, taken)| may_leave(taken));
         let ranked = candidates.filter_map(|(number, taken)| Some((rank(taken)?, *number)));
@@ -196,20 +198,20 @@ fn network(address: IpAddr) -> IpAddr {
 
 /// A connection's seat, given back when dropped.
 #[derive(Debug)]
-struct Seat {
+struct ConnectionSeat {
     door: Arc<Door>,
     number: u64,
 }
 
-impl Seat {
-    fn mark(&self, state: State) {
+impl ConnectionSeat {
+    fn mark(&self, state: ConnectionState) {
         if let Some(taken) = self.door.seats().taken.get_mut(&self.number) {
             (taken.state, taken.since) = (state, Instant::now());
         }
     }
 }
 
-impl Drop for Seat {
+impl Drop for ConnectionSeat {
     fn drop(&mut self) {
         self.door.seats().taken.remove(&self.number);
     }
@@ -218,29 +220,29 @@ impl Drop for Seat {
 /// A request being answered, from its head to the last byte of the answer's body.
 #[derive(Debug)]
 struct Busy {
-    seat: Arc<Seat>,
+    seat: Arc<ConnectionSeat>,
 }
 
 impl Busy {
-    fn new(seat: Arc<Seat>) -> Self {
-        seat.mark(State::Busy);
+    fn new(seat: Arc<ConnectionSeat>) -> Self {
+        seat.mark(ConnectionState::Busy);
         Self { seat }
     }
 }
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        self.seat.mark(State::Idle);
+        self.seat.mark(ConnectionState::Idle);
     }
 }
 
 /// The body of an answer, which keeps its connection busy.
-struct Answer {
+struct AnswerBody {
     body: Body,
     _busy: Busy,
 }
 
-impl hyper::body::Body for Answer {
+impl hyper::body::Body for AnswerBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -258,14 +260,14 @@ impl hyper::body::Body for Answer {
 }
 
 /// A stream that fails unless its reader accepts data in time.
-struct Patient {
+struct ImpatientStream {
     stream: TcpStream,
     patience: Duration,
     /// Runs while the reader accepts nothing.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
-impl Patient {
+impl ImpatientStream {
     fn timed<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.stalled = None;
@@ -277,13 +279,13 @@ impl Patient {
     }
 }
 
-impl AsyncRead for Patient {
+impl AsyncRead for ImpatientStream {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_read(cx, buf)
     }
 }
 
-impl AsyncWrite for Patient {
+impl AsyncWrite for ImpatientStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, buf);
         self.timed(cx, written)
@@ -332,7 +334,7 @@ mod tests {
         let seats: Vec<_> = [here, here, here].map(|from| door.admit(from).unwrap()).into();
         assert_eq!(numbers(&door), [1, 2]);
         // The limit by address does not depend on other addresses.
-        seats[1].mark(State::Busy);
+        seats[1].mark(ConnectionState::Busy);
         let _fourth = door.admit(here).unwrap();
         assert_eq!(numbers(&door), [1, 3]);
         let _others = [there, there].map(|from| door.admit(from).unwrap());
@@ -340,7 +342,7 @@ mod tests {
         let _third = door.admit(address("192.0.2.3")).unwrap();
         assert_eq!(numbers(&door), [1, 4, 5, 6]);
         // The end of an answer makes its connection the one that has been idle the shortest time.
-        seats[1].mark(State::Idle);
+        seats[1].mark(ConnectionState::Idle);
         let _another = door.admit(address("192.0.2.4")).unwrap();
         assert_eq!(numbers(&door), [1, 5, 6, 7]);
     }
@@ -353,7 +355,8 @@ mod tests {
         {
             let door = door(Limits { busy, ..limits(8, 2) });
             let held = [door.admit(here).unwrap(), door.admit(here).unwrap()];
-            held.iter().for_each(|seat| seat.mark(if is_stream { State::Streaming } else { State::Busy }));
+            held.iter()
+                .for_each(|seat| seat.mark(if is_stream { ConnectionState::Streaming } else { ConnectionState::Busy }));
             assert_eq!(door.admit(here).is_some(), admitted, "{busy:?} {is_stream}");
             assert!(door.admit(address("192.0.2.2")).is_some());
             drop(held);

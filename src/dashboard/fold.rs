@@ -20,7 +20,7 @@ use crate::stats::elo::{self, Estimate};
 use crate::stats::estimates::Estimates;
 use crate::tournament::events::Finish;
 use crate::tournament::events::StopReason;
-use crate::tournament::standing::Standing;
+use crate::tournament::scoreboard::Scoreboard;
 
 /// Runs whose course is kept in memory.
 const MAX_KEPT: usize = 16;
@@ -51,7 +51,7 @@ pub(super) enum FoldError {
 pub(super) struct Fold {
     dir: PathBuf,
     plan: Plan,
-    standing: Standing,
+    scoreboard: Scoreboard,
     elo: Vec<EloPoint>,
     /// The journal's first line, without which the rest cannot be read.
     header: Vec<u8>,
@@ -63,9 +63,9 @@ pub(super) struct Fold {
 impl Fold {
     fn new(dir: &Path) -> Result<Self, FoldError> {
         let plan = store::plan(dir).ok_or(FoldError::Missing)?;
-        let standing = Standing::new(&plan).map_err(|error| FoldError::Plan(error.to_string()))?;
+        let scoreboard = Scoreboard::new(&plan).map_err(|error| FoldError::Plan(error.to_string()))?;
         let (elo, header) = (Vec::new(), Vec::new());
-        Ok(Self { dir: dir.to_owned(), plan, standing, elo, header, offset: 0, looked: None })
+        Ok(Self { dir: dir.to_owned(), plan, scoreboard, elo, header, offset: 0, looked: None })
     }
 
     /// Reads the lines added to the journal.
@@ -92,9 +92,9 @@ impl Fold {
         file.seek(SeekFrom::Start(self.offset))?;
         let added = BufReader::with_capacity(1 << 16, file.take(length - self.offset));
         let reader = Cursor::new(self.header.clone()).chain(added);
-        let Self { standing, elo, plan, .. } = self;
+        let Self { scoreboard, elo, plan, .. } = self;
         let replayed = Expected::new(plan, None).read_from(reader, path, |game| {
-            standing.tell(game, |standing, _| note_elo(elo, standing));
+            scoreboard.record(game, |scoreboard, _| note_elo(elo, scoreboard));
         });
         match replayed {
             Ok(replayed) => self.offset = length - replayed.torn_bytes,
@@ -109,7 +109,7 @@ impl Fold {
     /// The summary as it would be written if the run ended now.
     pub(super) fn summary(&self) -> serde_json::Value {
         let finish = Finish {
-            standing: self.standing.clone(),
+            scoreboard: self.scoreboard.clone(),
             reason: StopReason::Interrupted,
             elapsed: Duration::ZERO,
             resumed: false,
@@ -133,19 +133,19 @@ impl Fold {
     fn subtitle(&self) -> String {
         format!(
             "{}, {}",
-            figures::count(self.standing.pairs(), "pair"),
-            Estimates::of_standing(&self.standing).elo_short()
+            figures::count(self.scoreboard.pairs(), "pair"),
+            Estimates::of_scoreboard(&self.scoreboard).elo_short()
         )
     }
 
     /// The LLR between its bounds; `None` without a test.
     pub(super) fn llr_svg(&self) -> Option<String> {
-        let sprt = self.standing.sprt()?;
+        let sprt = self.scoreboard.sprt()?;
         let plot = LlrPlot {
             title: self.title(),
             subtitle: self.subtitle(),
             caption: self.caption(),
-            points: self.standing.llr_path().to_vec(),
+            points: self.scoreboard.llr_path().to_vec(),
             lower: sprt.lower(),
             upper: sprt.upper(),
         };
@@ -154,19 +154,19 @@ impl Fold {
 
     /// Way of a tuning's parameters over the pairs; `None` if the run is none.
     pub(super) fn tune_svg(&self) -> Option<String> {
-        Some(tuning::traces_svg(self.standing.tuning()?.course(), &self.caption()))
+        Some(tuning::traces_svg(self.scoreboard.tuning()?.course(), &self.caption()))
     }
 
     /// Elo with its interval over the pairs, of a tuning that of its validation; `None` if more
     /// than two players play.
     pub(super) fn elo_svg(&self) -> Option<String> {
-        if let Some(progress) = self.standing.tuning() {
+        if let Some(progress) = self.scoreboard.tuning() {
             return tuning::validation_svg(progress.course(), &self.caption());
         }
         (self.plan.players.len() == 2).then(|| {
             let (title, subtitle, caption) = (self.title(), self.subtitle(), self.caption());
             let mut points = self.elo.clone();
-            let now = elo_point(&self.standing).filter(|now| points.last().is_none_or(|last| last.pairs < now.pairs));
+            let now = elo_point(&self.scoreboard).filter(|now| points.last().is_none_or(|last| last.pairs < now.pairs));
             points.extend(now);
             EloPlot { title, subtitle, caption, unit: "Elo", points }.to_svg()
         })
@@ -174,20 +174,20 @@ impl Fold {
 }
 
 /// Records the estimate at growing intervals, because it changes less and less.
-fn note_elo(points: &mut Vec<EloPoint>, standing: &Standing) {
-    let pairs = standing.pairs();
+fn note_elo(points: &mut Vec<EloPoint>, scoreboard: &Scoreboard) {
+    let pairs = scoreboard.pairs();
     let last = points.last().map_or(0, |point| point.pairs);
     if pairs < last + 1 + last / ELO_STEPS {
         return;
     }
-    points.extend(elo_point(standing));
+    points.extend(elo_point(scoreboard));
 }
 
 /// The current estimate; `None` if it or its interval is infinite.
-fn elo_point(standing: &Standing) -> Option<EloPoint> {
-    let Estimate { value, interval, .. } = elo::logistic(&standing.evidence())?;
+fn elo_point(scoreboard: &Scoreboard) -> Option<EloPoint> {
+    let Estimate { value, interval, .. } = elo::logistic(&scoreboard.evidence())?;
     let (low, high) = interval?;
-    Some(EloPoint { pairs: standing.pairs(), elo: value.finite()?, low: low.finite()?, high: high.finite()? })
+    Some(EloPoint { pairs: scoreboard.pairs(), elo: value.finite()?, low: low.finite()?, high: high.finite()? })
 }
 
 /// The course of one run, once it was requested.

@@ -59,7 +59,7 @@ pub(super) struct Facts<'a> {
 
 /// Reason to refuse a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Refusal {
+pub(super) enum RequestRefusal {
     #[error("this name is not known here; ask by address or localhost, or start with --host NAME")]
     Host,
     #[error("requests of other sites are refused")]
@@ -81,23 +81,23 @@ impl Guard {
 
     /// # Errors
     /// Returns the reason if the request is to be refused.
-    pub(super) fn check(&self, asked: &Facts<'_>) -> Result<(), Refusal> {
-        let host = asked.host.filter(|host| self.knows(host)).ok_or(Refusal::Host)?;
+    pub(super) fn check(&self, asked: &Facts<'_>) -> Result<(), RequestRefusal> {
+        let host = asked.host.filter(|host| self.knows(host)).ok_or(RequestRefusal::Host)?;
         let is_own = |origin: &str| {
             let rest = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
             rest.is_some_and(|rest| rest.eq_ignore_ascii_case(host))
         };
         if asked.origin.is_some_and(|origin| !is_own(origin)) {
-            return Err(Refusal::Foreign);
+            return Err(RequestRefusal::Foreign);
         }
         // A link on another site may open the page.
         let is_foreign = asked.fetch_site.is_some_and(|site| !matches!(site, "same-origin" | "none"));
         if is_foreign && (asked.is_data || !asked.is_safe) {
-            return Err(Refusal::Foreign);
+            return Err(RequestRefusal::Foreign);
         }
         let needs_token = !asked.is_safe || (asked.is_data && !self.is_local);
         if needs_token && !asked.token.is_some_and(|token| self.secret.is(token)) {
-            return Err(Refusal::Token);
+            return Err(RequestRefusal::Token);
         }
         Ok(())
     }
@@ -130,7 +130,7 @@ mod tests {
     const TOKEN: &str = "a-token-of-some-length";
 
     #[track_caller]
-    fn check(listen: &str, asked: Facts<'_>, expected: Result<(), Refusal>) {
+    fn check(listen: &str, asked: Facts<'_>, expected: Result<(), RequestRefusal>) {
         let guard = Guard::new(TOKEN, listen.parse().unwrap(), &["Lab.Example".to_owned()]);
         assert_eq!(guard.check(&asked), expected, "{listen} {asked:?}");
     }
@@ -153,11 +153,11 @@ mod tests {
             ("", false, false),
         ] {
             let asked = Facts { is_safe: true, host: Some(host), ..Facts::default() };
-            let expected = |known| if known { Ok(()) } else { Err(Refusal::Host) };
+            let expected = |known| if known { Ok(()) } else { Err(RequestRefusal::Host) };
             check("127.0.0.1:7171", asked, expected(here));
             check("0.0.0.0:7171", asked, expected(anywhere));
         }
-        check("127.0.0.1:7171", Facts { is_safe: true, ..Facts::default() }, Err(Refusal::Host));
+        check("127.0.0.1:7171", Facts { is_safe: true, ..Facts::default() }, Err(RequestRefusal::Host));
     }
 
     #[test]
@@ -168,18 +168,18 @@ mod tests {
         check(here, read, Ok(()));
         check(here, post, Ok(()));
         for token in [None, Some(""), Some("a-token-of-some-lengtH"), Some("a-token-of-some-length ")] {
-            check(here, Facts { token, ..post }, Err(Refusal::Token));
-            check("0.0.0.0:7171", Facts { token, ..read }, Err(Refusal::Token));
+            check(here, Facts { token, ..post }, Err(RequestRefusal::Token));
+            check("0.0.0.0:7171", Facts { token, ..read }, Err(RequestRefusal::Token));
             check("0.0.0.0:7171", Facts { token, is_data: false, ..read }, Ok(()));
         }
         check("0.0.0.0:7171", Facts { token: Some(TOKEN), ..read }, Ok(()));
         for (origin, expected) in [
             ("http://localhost:7171", Ok(())),
-            ("http://localhost:7172", Err(Refusal::Foreign)),
-            ("http://127.0.0.1:7171", Err(Refusal::Foreign)),
-            ("http://evil.example", Err(Refusal::Foreign)),
-            ("null", Err(Refusal::Foreign)),
-            ("", Err(Refusal::Foreign)),
+            ("http://localhost:7172", Err(RequestRefusal::Foreign)),
+            ("http://127.0.0.1:7171", Err(RequestRefusal::Foreign)),
+            ("http://evil.example", Err(RequestRefusal::Foreign)),
+            ("null", Err(RequestRefusal::Foreign)),
+            ("", Err(RequestRefusal::Foreign)),
         ] {
             check(here, Facts { origin: Some(origin), ..post }, expected);
             check(here, Facts { origin: Some(origin), ..read }, expected);
@@ -187,8 +187,8 @@ mod tests {
         for (site, expected) in [
             ("same-origin", Ok(())),
             ("none", Ok(())),
-            ("same-site", Err(Refusal::Foreign)),
-            ("cross-site", Err(Refusal::Foreign)),
+            ("same-site", Err(RequestRefusal::Foreign)),
+            ("cross-site", Err(RequestRefusal::Foreign)),
         ] {
             check(here, Facts { fetch_site: Some(site), ..read }, expected);
             check(here, Facts { fetch_site: Some(site), ..post }, expected);

@@ -15,8 +15,8 @@ use serde_json::json;
 use tokio::sync::broadcast;
 
 use crate::control::client::{Client, ClientError};
-use crate::control::protocol::{Progress, ServerMessage};
-use crate::dashboard::board::Board;
+use crate::control::protocol::{RunProgress, ServerMessage};
+use crate::dashboard::board::BoardView;
 use crate::dashboard::store::Index;
 
 /// Live runs followed at once.
@@ -32,22 +32,22 @@ const MAX_BOARDS: usize = 256;
 const BACKLOG: usize = 256;
 
 /// A server-sent event: its kind and its JSON.
-pub(super) type Message = (&'static str, Arc<str>);
+pub(super) type ServerSentEvent = (&'static str, Arc<str>);
 
 /// The way a live run is being played.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Status {
+pub(super) struct LiveStatus {
     pub(super) phase: String,
     pub(super) concurrency: u16,
     pub(super) playing: u16,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    progress: Option<Progress>,
-    status: Option<Status>,
+struct LiveState {
+    progress: Option<RunProgress>,
+    status: Option<LiveStatus>,
     lines: VecDeque<String>,
-    boards: BTreeMap<u64, Board>,
+    boards: BTreeMap<u64, BoardView>,
 }
 
 /// The browsers that have a run open.
@@ -62,8 +62,8 @@ struct Viewers {
 #[derive(Debug)]
 pub(super) struct LiveRun {
     dir: PathBuf,
-    state: Mutex<State>,
-    out: broadcast::Sender<Message>,
+    state: Mutex<LiveState>,
+    out: broadcast::Sender<ServerSentEvent>,
     viewers: Mutex<Viewers>,
 }
 
@@ -71,14 +71,14 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn message<T: Serialize + ?Sized>(kind: &'static str, value: &T) -> Message {
+fn message<T: Serialize + ?Sized>(kind: &'static str, value: &T) -> ServerSentEvent {
     // Plain data always serialises; an empty text is ignored by the page.
     (kind, Arc::from(serde_json::to_string(value).unwrap_or_default()))
 }
 
 /// State of the connection to a run's socket.
 #[derive(Debug)]
-enum Followed {
+enum Connection {
     /// A client is connected.
     Live(Arc<LiveRun>),
     /// Connection attempt in progress.
@@ -91,7 +91,7 @@ enum Followed {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hub {
     /// By id, with the time of the socket.
-    runs: Arc<Mutex<BTreeMap<String, (SystemTime, Followed)>>>,
+    runs: Arc<Mutex<BTreeMap<String, (SystemTime, Connection)>>>,
 }
 
 impl Hub {
@@ -99,12 +99,12 @@ impl Hub {
     pub(super) fn look(&self, index: &Index) {
         let mut runs = locked(&self.runs);
         runs.retain(|id, (_, followed)| {
-            matches!(followed, Followed::Live(_)) || index.runs.get(id).is_some_and(|entry| entry.socket.is_some())
+            matches!(followed, Connection::Live(_)) || index.runs.get(id).is_some_and(|entry| entry.socket.is_some())
         });
         for (id, entry) in &index.runs {
             let Some(socket) = entry.socket else { continue };
             let is_known = runs.get(id).is_some_and(|(at, followed)| {
-                *at == socket || matches!(followed, Followed::Live(_) | Followed::Connecting)
+                *at == socket || matches!(followed, Connection::Live(_) | Connection::Connecting)
             });
             if is_known || runs.len() >= MAX_RUNS && !make_room(&mut runs) {
                 continue;
@@ -112,7 +112,7 @@ impl Hub {
             let (hub, dir, name) = (self.clone(), entry.dir.clone(), id.clone());
             let follow = move || hub.follow(&name, dir);
             if std::thread::Builder::new().name("follow".to_owned()).spawn(follow).is_ok() {
-                runs.insert(id.clone(), (socket, Followed::Connecting));
+                runs.insert(id.clone(), (socket, Connection::Connecting));
             }
         }
     }
@@ -120,7 +120,7 @@ impl Hub {
     /// The run with this id, if it is live.
     pub(super) fn get(&self, id: &str) -> Option<Arc<LiveRun>> {
         match locked(&self.runs).get(id) {
-            Some((_, Followed::Live(run))) => Some(Arc::clone(run)),
+            Some((_, Connection::Live(run))) => Some(Arc::clone(run)),
             _ => None,
         }
     }
@@ -133,7 +133,7 @@ impl Hub {
                 run.hear(&mut client);
                 None
             }
-            Err(ClientError::NotLive { .. }) => Some(Followed::Dead),
+            Err(ClientError::NotLive { .. }) => Some(Connection::Dead),
             // It may answer another time.
             Err(ClientError::Io { .. }) => None,
         };
@@ -153,21 +153,21 @@ impl Hub {
         let out = broadcast::Sender::new(BACKLOG);
         let run = Arc::new(LiveRun { dir, state: Mutex::default(), out, viewers: Mutex::default() });
         if let Some((_, followed)) = locked(&self.runs).get_mut(id) {
-            *followed = Followed::Live(Arc::clone(&run));
+            *followed = Connection::Live(Arc::clone(&run));
         }
         Ok((client, run))
     }
 }
 
 /// Forgets a run whose socket is dead; returns false if there is none.
-fn make_room(runs: &mut BTreeMap<String, (SystemTime, Followed)>) -> bool {
-    let dead = runs.iter().find(|(_, (_, followed))| matches!(followed, Followed::Dead)).map(|(id, _)| id.clone());
+fn make_room(runs: &mut BTreeMap<String, (SystemTime, Connection)>) -> bool {
+    let dead = runs.iter().find(|(_, (_, followed))| matches!(followed, Connection::Dead)).map(|(id, _)| id.clone());
     dead.is_some_and(|id| runs.remove(&id).is_some())
 }
 
 impl LiveRun {
     /// The latest progress and status.
-    pub(super) fn figures(&self) -> (Option<Progress>, Option<Status>) {
+    pub(super) fn figures(&self) -> (Option<RunProgress>, Option<LiveStatus>) {
         let state = locked(&self.state);
         (state.progress.clone(), state.status.clone())
     }
@@ -178,9 +178,9 @@ impl LiveRun {
     }
 
     /// The whole state as one message.
-    pub(super) fn snapshot(&self) -> Message {
+    pub(super) fn snapshot(&self) -> ServerSentEvent {
         let state = locked(&self.state);
-        let boards: Vec<_> = state.boards.values().map(Board::json).collect();
+        let boards: Vec<_> = state.boards.values().map(BoardView::json).collect();
         message(
             "snapshot",
             &json!({ "progress": state.progress, "status": state.status, "lines": state.lines, "boards": boards }),
@@ -200,7 +200,7 @@ impl LiveRun {
                     }
                 }
                 ServerMessage::Status { phase, concurrency, playing, .. } => {
-                    let status = Status { phase, concurrency, playing };
+                    let status = LiveStatus { phase, concurrency, playing };
                     self.tell(message("status", &status));
                     locked(&self.state).status = Some(status);
                 }
@@ -227,7 +227,7 @@ impl LiveRun {
         self.tell(message("gone", &()));
     }
 
-    fn tell(&self, message: Message) {
+    fn tell(&self, message: ServerSentEvent) {
         // An error only means that no browser is connected.
         let _ = self.out.send(message);
     }
@@ -273,7 +273,7 @@ impl LiveRun {
         if state.boards.len() >= MAX_BOARDS {
             state.boards.pop_first();
         }
-        if let Some(board) = Board::new(said) {
+        if let Some(board) = BoardView::new(said) {
             self.tell(message("board", &board.json()));
             state.boards.insert(number, board);
         }
@@ -291,22 +291,22 @@ impl LiveRun {
     }
 
     /// Opens the run with its games for a browser, until dropped.
-    pub(super) fn view(run: Arc<Self>) -> View {
+    pub(super) fn view(run: Arc<Self>) -> BrowserView {
         let messages = run.out.subscribe();
         locked(&run.viewers).count += 1;
         run.follow_moves();
-        View { run, messages }
+        BrowserView { run, messages }
     }
 }
 
 /// A browser that looks at a live run.
 #[derive(Debug)]
-pub(super) struct View {
+pub(super) struct BrowserView {
     run: Arc<LiveRun>,
-    messages: broadcast::Receiver<Message>,
+    messages: broadcast::Receiver<ServerSentEvent>,
 }
 
-impl View {
+impl BrowserView {
     /// The run.
     pub(super) fn run(&self) -> &LiveRun {
         &self.run
@@ -314,7 +314,7 @@ impl View {
 
     /// The next message for the browser; the whole state if it missed one; `None` once the run is
     /// over.
-    pub(super) async fn next(&mut self) -> Option<Message> {
+    pub(super) async fn next(&mut self) -> Option<ServerSentEvent> {
         match self.messages.recv().await {
             Ok(message) => Some(message),
             Err(broadcast::error::RecvError::Lagged(_)) => {
@@ -326,7 +326,7 @@ impl View {
     }
 }
 
-impl Drop for View {
+impl Drop for BrowserView {
     fn drop(&mut self) {
         let mut viewers = locked(&self.run.viewers);
         viewers.count = viewers.count.saturating_sub(1);

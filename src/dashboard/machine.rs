@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// Figures of this machine for the pages.
 #[derive(Debug, Serialize)]
-pub(super) struct Machine {
+pub(super) struct MachineFigures {
     /// CPUs that this process may use.
     cpus: Option<usize>,
     /// Processes running or waiting, averaged over 1, 5 and 15 minutes.
@@ -15,7 +15,7 @@ pub(super) struct Machine {
     available: Option<u64>,
 }
 
-impl Machine {
+impl MachineFigures {
     pub(super) fn now() -> Self {
         let read = |path| std::fs::read_to_string(path).unwrap_or_default();
         let memory = read("/proc/meminfo");

@@ -31,7 +31,7 @@ pub const SHORTEST_TOKEN: usize = 16;
 
 /// Settings of the server.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct ServeSettings {
     /// The folder of results.
     pub results: PathBuf,
     /// The secret that steering a run needs; away from loopback, reading does too. At least
@@ -69,8 +69,8 @@ pub fn token() -> Result<String, ServeError> {
 ///
 /// # Errors
 /// [`ServeError::Token`], and [`ServeError::Io`] if the socket fails.
-pub fn serve(listener: TcpListener, settings: Settings) -> Result<(), ServeError> {
-    let Settings { results, token, hosts } = settings;
+pub fn serve(listener: TcpListener, settings: ServeSettings) -> Result<(), ServeError> {
+    let ServeSettings { results, token, hosts } = settings;
     let is_fit = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
     if token.len() < SHORTEST_TOKEN || !token.chars().all(is_fit) {
         return Err(ServeError::Token);

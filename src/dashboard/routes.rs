@@ -19,12 +19,12 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use crate::control::client::{Client, ClientError};
-use crate::control::protocol::{ClientMessage, Progress, ServerMessage};
+use crate::control::protocol::{ClientMessage, RunProgress, ServerMessage};
 use crate::dashboard::fold::{FoldError, Folds};
-use crate::dashboard::guard::{Facts, Guard, Refusal, TOKEN_HEADER};
-use crate::dashboard::live::{Hub, LiveRun, Message, Status};
-use crate::dashboard::machine::Machine;
-use crate::dashboard::store::{self, About, Entry, Index, Store};
+use crate::dashboard::guard::{Facts, Guard, RequestRefusal, TOKEN_HEADER};
+use crate::dashboard::live::{Hub, LiveRun, LiveStatus, ServerSentEvent};
+use crate::dashboard::machine::MachineFigures;
+use crate::dashboard::store::{self, Entry, Index, ResultsStore, RunDigest};
 use crate::stats::elo::Elo;
 use crate::stats::estimates::Estimates;
 
@@ -43,7 +43,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 #[derive(Clone)]
 struct App {
     guard: Arc<Guard>,
-    store: Arc<Store>,
+    store: Arc<ResultsStore>,
     folds: Arc<Folds>,
     hub: Hub,
     streams: Arc<Semaphore>,
@@ -53,7 +53,7 @@ struct App {
 pub(super) fn router(guard: Guard, results: PathBuf) -> Router {
     let app = App {
         guard: Arc::new(guard),
-        store: Arc::new(Store::new(results)),
+        store: Arc::new(ResultsStore::new(results)),
         folds: Arc::default(),
         hub: Hub::default(),
         streams: Arc::new(Semaphore::new(MAX_STREAMS)),
@@ -108,9 +108,9 @@ async fn guarded(State(app): State<App>, request: Request, next: Next) -> Respon
         Ok(()) => next.run(request).await,
         Err(refusal) => {
             let status = match refusal {
-                Refusal::Host => StatusCode::MISDIRECTED_REQUEST,
-                Refusal::Foreign => StatusCode::FORBIDDEN,
-                Refusal::Token => StatusCode::UNAUTHORIZED,
+                RequestRefusal::Host => StatusCode::MISDIRECTED_REQUEST,
+                RequestRefusal::Foreign => StatusCode::FORBIDDEN,
+                RequestRefusal::Token => StatusCode::UNAUTHORIZED,
             };
             error(status, &refusal.to_string())
         }
@@ -137,7 +137,7 @@ async fn spawn_blocking_io<T: Send + 'static>(work: impl FnOnce() -> T + Send + 
 
 async fn info(State(app): State<App>) -> Result<Response, Response> {
     let is_private = app.guard.is_private();
-    let machine = spawn_blocking_io(Machine::now).await?;
+    let machine = spawn_blocking_io(MachineFigures::now).await?;
     let value = json!({ "version": env!("CARGO_PKG_VERSION"), "private": is_private, "machine": machine });
     Ok(answer(StatusCode::OK, &value))
 }
@@ -167,22 +167,22 @@ impl Default for ListQuery {
 
 /// A run in the list: as stored, with current figures if it is live.
 #[derive(Debug, Serialize)]
-struct Row {
+struct RunRow {
     id: String,
     #[serde(flatten)]
-    about: About,
-    status: Option<Status>,
+    about: RunDigest,
+    status: Option<LiveStatus>,
 }
 
-fn row(id: &str, about: &About, live: Option<Arc<LiveRun>>) -> Row {
-    let mut row = Row { id: id.to_owned(), about: about.clone(), status: None };
+fn row(id: &str, about: &RunDigest, live: Option<Arc<LiveRun>>) -> RunRow {
+    let mut row = RunRow { id: id.to_owned(), about: about.clone(), status: None };
     let Some(live) = live else { return row };
     row.about.state = "live";
     // The verdict of an earlier stop does not apply to a live run.
     (row.about.estimates.verdict, row.about.stopped_by) = (None, None);
     let (progress, status) = live.figures();
     row.status = status;
-    if let Some(Progress { pairs, estimates, .. }) = progress {
+    if let Some(RunProgress { pairs, estimates, .. }) = progress {
         row.about.pairs = Some(pairs);
         row.about.estimates = Estimates { verdict: None, ..estimates };
     }
@@ -207,7 +207,7 @@ async fn index(app: &App) -> Result<Arc<Index>, Response> {
 
 fn list(index: &Index, hub: &Hub, query: &ListQuery) -> Value {
     let wanted = query.q.to_lowercase();
-    let fits = |id: &str, about: &About| {
+    let fits = |id: &str, about: &RunDigest| {
         let names =
             about.players.iter().map(String::as_str).chain([id, about.name.as_str()]).chain(about.note.as_deref());
         wanted.is_empty() || names.into_iter().any(|name| name.to_lowercase().contains(&wanted))
@@ -230,7 +230,7 @@ fn list(index: &Index, hub: &Hub, query: &ListQuery) -> Value {
     });
     let size = query.size.clamp(1, MAX_PAGE);
     let page = found.iter().skip(query.page.saturating_mul(size)).take(size);
-    let rows: Vec<Row> = page.map(|(id, entry, live)| row(id, &entry.about, live.clone())).collect();
+    let rows: Vec<RunRow> = page.map(|(id, entry, live)| row(id, &entry.about, live.clone())).collect();
     json!({
         "total": found.len(),
         "stored": index.runs.len(),
@@ -242,8 +242,8 @@ fn list(index: &Index, hub: &Hub, query: &ListQuery) -> Value {
     })
 }
 
-fn order(by: &str, one: &About, other: &About) -> Ordering {
-    let elo = |about: &About| about.estimates.elo.and_then(Elo::finite).unwrap_or(f64::NEG_INFINITY);
+fn order(by: &str, one: &RunDigest, other: &RunDigest) -> Ordering {
+    let elo = |about: &RunDigest| about.estimates.elo.and_then(Elo::finite).unwrap_or(f64::NEG_INFINITY);
     match by {
         "name" => one.name.cmp(&other.name),
         "pairs" => one.pairs.cmp(&other.pairs),
@@ -269,7 +269,7 @@ async fn run(State(app): State<App>, Path(id): Path<String>) -> Result<Response,
     Ok(answer(StatusCode::OK, &value))
 }
 
-fn detail(folds: &Folds, entry: &Entry, row: &Row, lines: Option<Vec<String>>) -> Value {
+fn detail(folds: &Folds, entry: &Entry, row: &RunRow, lines: Option<Vec<String>>) -> Value {
     let dir = &entry.dir;
     let stored = store::text(&dir.join(store::SUMMARY)).and_then(|text| serde_json::from_str::<Value>(&text).ok());
     // A live run reports its figures itself, and one that was stopped has them in its summary.
@@ -350,7 +350,7 @@ async fn events(State(app): State<App>, Path(id): Path<String>) -> Result<Respon
     Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))).into_response())
 }
 
-fn event((kind, text): &Message) -> Event {
+fn event((kind, text): &ServerSentEvent) -> Event {
     Event::default().event(kind).data(text)
 }
 
@@ -375,7 +375,7 @@ async fn steer(
     let asked = spawn_blocking_io(move || Client::connect(&entry.dir)?.ask(ask)).await?;
     match asked {
         Ok((_, ServerMessage::Status { phase, concurrency, playing, .. })) => {
-            Ok(answer(StatusCode::OK, &Status { phase, concurrency, playing }))
+            Ok(answer(StatusCode::OK, &LiveStatus { phase, concurrency, playing }))
         }
         Ok((_, ServerMessage::Error { error: why })) => Err(error(StatusCode::CONFLICT, &why)),
         Err(ClientError::NotLive { .. }) => Err(error(StatusCode::CONFLICT, "no process is playing this run")),

@@ -24,11 +24,11 @@ const MAX_AGE: Duration = Duration::from_millis(500);
 
 /// Length and time of the last change of a file, by which changes are detected; `None` if it does
 /// not exist.
-type Stamp = Option<(u64, SystemTime)>;
+type FileStamp = Option<(u64, SystemTime)>;
 
 /// Figures of a run for a list. Elo is that of the first player against the second.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(super) struct About {
+pub(super) struct RunDigest {
     pub(super) name: String,
     pub(super) note: Option<String>,
     pub(super) format: String,
@@ -48,10 +48,10 @@ pub(super) struct About {
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) dir: PathBuf,
-    pub(super) about: Arc<About>,
+    pub(super) about: Arc<RunDigest>,
     /// Time of the control socket, or of the note of one, if either exists.
     pub(super) socket: Option<SystemTime>,
-    stamps: [Stamp; 2],
+    stamps: [FileStamp; 2],
 }
 
 /// The index as of the last update.
@@ -67,12 +67,12 @@ pub(super) struct Index {
 
 /// The results folder with its index.
 #[derive(Debug)]
-pub(super) struct Store {
+pub(super) struct ResultsStore {
     root: PathBuf,
     index: Mutex<Arc<Index>>,
 }
 
-impl Store {
+impl ResultsStore {
     pub(super) fn new(root: PathBuf) -> Self {
         Self { root, index: Mutex::default() }
     }
@@ -131,7 +131,7 @@ fn add(new: &mut Index, old: &Index, id: String, dir: &Path) -> bool {
 
 /// Length and time of a file's last change. Links are not followed, because a file elsewhere is not
 /// part of the run.
-fn stamp(path: &Path) -> Stamp {
+fn stamp(path: &Path) -> FileStamp {
     let about = std::fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_file)?;
     Some((about.len(), about.modified().ok()?))
 }
@@ -177,7 +177,7 @@ struct PlayerFile {
     limit: String,
 }
 
-fn read(id: &str, dir: &Path, stamps: [Stamp; 2]) -> About {
+fn read(id: &str, dir: &Path, stamps: [FileStamp; 2]) -> RunDigest {
     // Only an object is accepted: an array would be taken for a struct's fields in order.
     let object = text(&dir.join(SUMMARY)).and_then(|text| serde_json::from_str::<serde_json::Map<_, _>>(&text).ok());
     let summary = object.and_then(|object| serde_json::from_value(serde_json::Value::Object(object)).ok());
@@ -185,11 +185,11 @@ fn read(id: &str, dir: &Path, stamps: [Stamp; 2]) -> About {
         Some(summary) => from_summary(summary),
         None => match plan(dir) {
             Some(plan) => from_plan(&plan),
-            None => About { name: id.to_owned(), state: "damaged", ..About::default() },
+            None => RunDigest { name: id.to_owned(), state: "damaged", ..RunDigest::default() },
         },
     };
     let written = stamps.iter().flatten().map(|(_, at)| *at).min();
-    About { date: date(id).or_else(|| seconds(written?)).unwrap_or(0), ..about }
+    RunDigest { date: date(id).or_else(|| seconds(written?)).unwrap_or(0), ..about }
 }
 
 /// The plan of the run in `dir`.
@@ -197,23 +197,23 @@ pub(super) fn plan(dir: &Path) -> Option<Plan> {
     file::from_toml(&text(&dir.join(file::FILE_NAME))?).ok()
 }
 
-fn from_summary(summary: SummaryFile) -> About {
+fn from_summary(summary: SummaryFile) -> RunDigest {
     let SummaryFile { name, note, format, players, stopped_by, pairs, estimates } = summary;
     let state = if stopped_by.as_deref() == Some("interrupted") { "interrupted" } else { "over" };
     let (players, limits): (Vec<_>, Vec<_>) = players.into_iter().map(|player| (player.name, player.limit)).unzip();
     let limit = one_or_each(limits);
-    About { name, note, format, players, limit, stopped_by, pairs, estimates, date: 0, state }
+    RunDigest { name, note, format, players, limit, stopped_by, pairs, estimates, date: 0, state }
 }
 
-fn from_plan(plan: &Plan) -> About {
-    About {
+fn from_plan(plan: &Plan) -> RunDigest {
+    RunDigest {
         name: plan.name.clone(),
         note: plan.note.clone(),
         format: plan.format.name().to_owned(),
         players: plan.players.iter().map(|player| player.name.clone()).collect(),
         limit: one_or_each(plan.players.iter().map(|player| player.limit.to_string()).collect()),
         state: "interrupted",
-        ..About::default()
+        ..RunDigest::default()
     }
 }
 

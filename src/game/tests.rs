@@ -36,7 +36,7 @@ fn setup(start: &str, limit: &str) -> GameSetup {
 
 /// Hands in one event, written as
 /// `MOVE[@MILLISECONDS][:SCORE]`, `overrun@MILLISECONDS`, `crash-white`, `stall-black`.
-fn feed(game: &mut Game, event: &str) -> Step {
+fn advance(game: &mut Game, event: &str) -> Step {
     let side = |name: &str| if name == "white" { Color::White } else { Color::Black };
     if let Some(who) = event.strip_prefix("crash-") {
         return game.handle(Input::Crashed { color: side(who), detail: "exit status 3".to_owned() });
@@ -73,7 +73,7 @@ fn check(row: Row) {
     let (mut game, mut step) = Game::new(row.setup).expect(what);
     for event in row.events.split_whitespace() {
         assert!(matches!(step, Step::Think(_)), "{what}: over before {event}: {step:?}");
-        step = feed(&mut game, event);
+        step = advance(&mut game, event);
     }
     let ending = Ending { outcome: row.outcome, termination: row.termination, detail: row.detail.to_owned() };
     assert_eq!(step, Step::Over(ending.clone()), "{what}");
@@ -82,7 +82,7 @@ fn check(row: Row) {
     assert_eq!(clocks, expected, "{what}");
     // Over is over: whatever comes later changes nothing.
     for late in ["e2e4", "overrun@1", "crash-white", "stall-black"] {
-        assert_eq!(feed(&mut game, late), Step::Over(ending.clone()), "{what}");
+        assert_eq!(advance(&mut game, late), Step::Over(ending.clone()), "{what}");
     }
     let parts = game.into_parts();
     assert_eq!((parts.moves.len(), parts.ending), (row.plies, Some(ending)), "{what}");
@@ -378,7 +378,7 @@ fn requests_say_what_go_says() {
         setup.limits.black = black.parse().expect(black);
         let (mut game, mut step) = Game::new(setup).expect("setup");
         for event in events.split_whitespace() {
-            step = feed(&mut game, event);
+            step = advance(&mut game, event);
         }
         let Step::Think(request) = step else { panic!("{step:?}") };
         request
@@ -472,7 +472,7 @@ fn the_position_line_grows() {
         let (mut game, _) =
             Game::new(GameSetup { rules: Rules { variant, ..RULES }, ..setup(start, "nodes=1") }).expect(start);
         for event in events.split_whitespace() {
-            feed(&mut game, event);
+            advance(&mut game, event);
         }
         assert_eq!(String::from_utf8_lossy(game.position_line()), line, "{start} {events}");
         let foreign = u32::from(events == "e1h1" || events == "e1g1");
@@ -599,7 +599,7 @@ fn the_tables_come_after_the_rules_and_before_agreement() {
         game.set_tables(Arc::new(MoverWins));
         for event in events.split_whitespace() {
             assert!(matches!(step, Step::Think(_)), "{fen}, {events}: {step:?}");
-            step = feed(&mut game, event);
+            step = advance(&mut game, event);
         }
         let ended = match step {
             Step::Over(Ending { outcome, termination, .. }) => Some((outcome, termination)),

@@ -13,7 +13,7 @@ pub const MOST_WAITING: f64 = 0.01;
 
 /// Results of one setting: a number of games at once and a clock.
 #[derive(Clone, Debug, Default)]
-pub struct Cell {
+pub struct CalibrationCell {
     /// Number of concurrent games.
     pub concurrency: u16,
     /// The clock as typed.
@@ -29,7 +29,7 @@ pub struct Cell {
 /// Figures of a cell. Times are in milliseconds; `None` if the system does not report them or no
 /// game was played.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Figures {
+pub struct CellEstimates {
     /// Games played to their end.
     pub games: u64,
     /// Moves with a known wait for a CPU.
@@ -51,7 +51,7 @@ pub struct Figures {
     pub holds: Option<bool>,
 }
 
-impl Cell {
+impl CalibrationCell {
     /// Creates a cell without games.
     #[must_use]
     pub fn new(concurrency: u16, tc: &str) -> Self {
@@ -59,7 +59,7 @@ impl Cell {
     }
 
     /// Records a finished game.
-    pub fn add(&mut self, game: &GameRecord) {
+    pub fn record(&mut self, game: &GameRecord) {
         self.games += 1;
         for ply in &game.moves {
             if let Some(waited) = ply.waited {
@@ -75,13 +75,13 @@ impl Cell {
 
     /// Computes the figures of the recorded games.
     #[must_use]
-    pub fn figures(&mut self) -> Figures {
+    pub fn figures(&mut self) -> CellEstimates {
         self.waits.sort_unstable();
         let ms = |time: &Duration| time.as_secs_f64() * 1e3;
         let at = |percent: usize| self.waits.get(self.waits.len().saturating_sub(1) * percent / 100).map(ms);
         let waited: Duration = self.waits.iter().sum();
         let share = (!self.thought.is_zero()).then(|| waited.as_secs_f64() / self.thought.as_secs_f64());
-        Figures {
+        CellEstimates {
             games: self.games,
             moves: self.waits.len() as u64,
             wait_ms_median: at(50),
@@ -97,7 +97,7 @@ impl Cell {
 
 /// Formats the cells as a table, with the largest setting that the machine holds for each clock.
 #[must_use]
-pub fn text(cells: &[(Cell, Figures)]) -> String {
+pub fn text(cells: &[(CalibrationCell, CellEstimates)]) -> String {
     let mut out = String::from(
         "tc            at once  games   moves  wait 50 %  wait 99 %   wait max  waiting  lost on time (by the machine)\n",
     );
@@ -188,8 +188,8 @@ mod tests {
             (vec![game(&[0], Some(11))], Some(0.0), (1, 0), Some(true)),
             (vec![], None, (0, 0), None),
         ] {
-            let mut cell = Cell::new(2, "1+0.01");
-            games.iter().for_each(|game| cell.add(game));
+            let mut cell = CalibrationCell::new(2, "1+0.01");
+            games.iter().for_each(|game| cell.record(game));
             let figures = cell.figures();
             assert_eq!(figures.holds, holds);
             let near = |(a, b): (f64, f64)| (a - b).abs() < 1e-12;
@@ -201,12 +201,12 @@ mod tests {
     #[test]
     fn the_most_that_holds_is_told_for_each_clock() {
         let cell = |concurrency, tc: &str, wait| {
-            let mut cell = Cell::new(concurrency, tc);
-            cell.add(&game(&[wait], None));
+            let mut cell = CalibrationCell::new(concurrency, tc);
+            cell.record(&game(&[wait], None));
             let figures = cell.figures();
             (cell, figures)
         };
-        let empty = (Cell::new(1, "9+9"), Cell::new(1, "9+9").figures());
+        let empty = (CalibrationCell::new(1, "9+9"), CalibrationCell::new(1, "9+9").figures());
         let told = text(&[cell(1, "1+0", 0), cell(2, "1+0", 0), cell(4, "1+0", 9_000), cell(1, "2+0", 9_000), empty]);
         let said: Vec<_> = told.lines().filter_map(|line| line.split_once(": ")).collect();
         assert_eq!(said[0], ("1+0", "this machine holds 2 at once"));

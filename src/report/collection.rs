@@ -11,7 +11,7 @@ use std::io::Read;
 use crate::chess::Variant;
 use crate::plan::time_control::Limit;
 use crate::record::{GameRecord, Outcome, PairId, PlayerId};
-use crate::report::identity::{self, Line};
+use crate::report::identity::{self, GameLine};
 use crate::report::pgn_tags::{self, GameTags};
 use crate::report::results::{Half, Results, half};
 use condition::Condition;
@@ -24,10 +24,10 @@ pub struct Collection {
     /// Games counted, by condition.
     conditions: BTreeMap<String, u64>,
     /// Games seen so far, by their hash.
-    seen: HashMap<u64, Seen>,
+    seen: HashMap<u64, Occurrences>,
     /// Hashes, with all tags, of games under a clock in the source being read.
     told: HashSet<u64>,
-    skipped: Skipped,
+    skipped: SkippedGames,
     is_mixed: bool,
     /// Number of the source being read.
     source: u32,
@@ -35,7 +35,7 @@ pub struct Collection {
 
 /// Games that are no evidence of strength, and text that could not be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Skipped {
+pub struct SkippedGames {
     /// Games without a result: `*` or no tag.
     pub unfinished: u64,
     /// Games without a name on either side.
@@ -53,7 +53,7 @@ pub struct Skipped {
     pub repeated: u64,
 }
 
-impl Skipped {
+impl SkippedGames {
     /// Number of games left out.
     #[must_use]
     pub const fn games(&self) -> u64 {
@@ -63,7 +63,7 @@ impl Skipped {
 
 /// Occurrences of a game.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct Occurrences {
     source: u32,
     /// Occurrences in that source.
     here: u32,
@@ -108,7 +108,7 @@ impl Collection {
 
     /// Games left out so far.
     #[must_use]
-    pub const fn skipped(&self) -> Skipped {
+    pub const fn skipped(&self) -> SkippedGames {
         self.skipped
     }
 
@@ -272,11 +272,11 @@ impl Collection {
     }
 
     /// Records an occurrence in the source being read.
-    fn meet(&mut self, game: u64) -> Seen {
+    fn meet(&mut self, game: u64) -> Occurrences {
         let source = self.source;
-        let seen = self.seen.entry(game).or_insert(Seen { source, here: 0, before: 0 });
+        let seen = self.seen.entry(game).or_insert(Occurrences { source, here: 0, before: 0 });
         if seen.source != source {
-            *seen = Seen { source, here: 0, before: seen.before.max(seen.here) };
+            *seen = Occurrences { source, here: 0, before: seen.before.max(seen.here) };
         }
         seen.here = seen.here.saturating_add(1);
         *seen
@@ -320,7 +320,7 @@ impl RunGames {
     }
 
     /// Records a game of the journal; a repeated record is ignored.
-    pub fn tell(&mut self, game: &GameRecord) {
+    pub fn record(&mut self, game: &GameRecord) {
         let pair = self.pairs.entry(game.id.pair).or_default();
         if game.is_void {
             self.void += 1 + pair.iter().flatten().count() as u64;
@@ -328,7 +328,7 @@ impl RunGames {
             return;
         }
         pair[game.id.leg.index()].get_or_insert_with(|| {
-            let line = Line::of_record(game, self.variant);
+            let line = GameLine::of_record(game, self.variant);
             RunGame {
                 white: game.players.white,
                 black: game.players.black,

@@ -19,9 +19,9 @@ use crate::stats::sprt::Verdict;
 use crate::text::{printable, printable_lines};
 use crate::tournament::events::{Observer, Phase, RunEvent};
 use crate::tournament::pairing::Pairing;
-use crate::tournament::standing::{Faults, Standing};
+use crate::tournament::scoreboard::{Faults, Scoreboard};
 use crate::tournament::time_losses::ALARM;
-use crate::tournament::tuning::Progress;
+use crate::tournament::tuning::TuningProgress;
 
 /// Least time between two plain lines.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(30);
@@ -55,14 +55,14 @@ pub struct Bar {
     pub llr: String,
 }
 
-enum Message {
+enum ConsoleMessage {
     View(Box<View>),
     Line(String),
 }
 
 /// Drawing thread of the live view.
 pub struct Screen {
-    sender: Option<SyncSender<Message>>,
+    sender: Option<SyncSender<ConsoleMessage>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -88,12 +88,12 @@ impl Screen {
 
     /// Shows the state of the run.
     pub fn show(&self, view: View) {
-        self.handle().send(Message::View(Box::new(view)));
+        self.handle().send(ConsoleMessage::View(Box::new(view)));
     }
 
     /// Prints a permanent line.
     pub fn line(&self, text: String) {
-        self.handle().send(Message::Line(text));
+        self.handle().send(ConsoleMessage::Line(text));
     }
 
     /// Draws the remaining messages and ends the view. All handles must be dropped before.
@@ -108,11 +108,11 @@ impl Screen {
 /// Handle to the [`Screen`] that never blocks.
 #[derive(Clone)]
 pub struct ScreenHandle {
-    sender: Option<SyncSender<Message>>,
+    sender: Option<SyncSender<ConsoleMessage>>,
 }
 
 impl ScreenHandle {
-    fn send(&self, message: Message) {
+    fn send(&self, message: ConsoleMessage) {
         if let Some(sender) = &self.sender {
             // The channel is full if the terminal is slow. A later view makes up for this one.
             let _ = sender.try_send(message);
@@ -143,47 +143,47 @@ impl Viewer {
     }
 
     /// Records the state before this process began, which the pace leaves out.
-    pub fn begin(&mut self, standing: &Standing) {
-        self.pairs_before = standing.pairs();
-        self.time_losses = standing.finished_time_losses().lost;
-        self.cuts = standing.tuning().map_or(0, |progress| progress.course().tuning().cuts().len());
+    pub fn begin(&mut self, scoreboard: &Scoreboard) {
+        self.pairs_before = scoreboard.pairs();
+        self.time_losses = scoreboard.finished_time_losses().lost;
+        self.cuts = scoreboard.tuning().map_or(0, |progress| progress.course().tuning().cuts().len());
     }
 
     /// Pairs per minute since this process began; `None` before the first.
     #[must_use]
-    pub fn pairs_per_minute(&self, standing: &Standing, elapsed: Duration) -> Option<f64> {
-        self.pace(standing, elapsed).pairs_per_minute
+    pub fn pairs_per_minute(&self, scoreboard: &Scoreboard, elapsed: Duration) -> Option<f64> {
+        self.pace(scoreboard, elapsed).pairs_per_minute
     }
 
-    fn pace(&self, standing: &Standing, elapsed: Duration) -> Pace {
-        Pace::new(standing, standing.pairs().saturating_sub(self.pairs_before), elapsed, self.total)
+    fn pace(&self, scoreboard: &Scoreboard, elapsed: Duration) -> PairRate {
+        PairRate::new(scoreboard, scoreboard.pairs().saturating_sub(self.pairs_before), elapsed, self.total)
     }
 
     /// Formats the state of the run.
     #[must_use]
-    pub fn view(&self, standing: &Standing, elapsed: Duration) -> View {
-        let pace = self.pace(standing, elapsed);
-        if let Some(progress) = standing.tuning() {
-            return self.tuning(progress, standing, &pace);
+    pub fn view(&self, scoreboard: &Scoreboard, elapsed: Duration) -> View {
+        let pace = self.pace(scoreboard, elapsed);
+        if let Some(progress) = scoreboard.tuning() {
+            return self.tuning(progress, scoreboard, &pace);
         }
-        if self.names.len() == 2 { duel(&self.names, standing, &pace) } else { self.table(standing, &pace) }
+        if self.names.len() == 2 { duel(&self.names, scoreboard, &pace) } else { self.table(scoreboard, &pace) }
     }
 
     /// View of a tuning, whose only Elo is that of validation.
-    fn tuning(&self, progress: &Progress, standing: &Standing, pace: &Pace) -> View {
+    fn tuning(&self, progress: &TuningProgress, scoreboard: &Scoreboard, pace: &PairRate) -> View {
         let mut lines = tune::lines(progress);
         let (state, pairs) = (tune::state_line(progress.course()), tune::pairs_line(progress));
         let plain = [Some(pairs), Some(state), tune::validation_line(progress.course()), Some(pace.to_string())];
         lines.push(pace.to_string());
-        lines.extend(fault_line(&self.names, standing));
+        lines.extend(fault_line(&self.names, scoreboard));
         View { bar: None, lines, plain: plain.into_iter().flatten().collect::<Vec<_>>().join("; ") }
     }
 
     /// View of more than two players on one scale.
-    fn table(&self, standing: &Standing, pace: &Pace) -> View {
+    fn table(&self, scoreboard: &Scoreboard, pace: &PairRate) -> View {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
-        let rows = standings::rows(&names, standing);
-        let pairs = standing.pairs();
+        let rows = standings::rows(&names, scoreboard);
+        let pairs = scoreboard.pairs();
         let of = self.total.map_or_else(
             || figures::count(pairs, "pair"),
             |total| format!("{pairs} of {}", figures::count(total, "pair")),
@@ -202,8 +202,8 @@ impl Viewer {
     }
 
     /// Line on the ranges of a tuning that were narrowed since the last call.
-    fn narrowed(&mut self, standing: &Standing) -> Option<String> {
-        let course = standing.tuning()?.course();
+    fn narrowed(&mut self, scoreboard: &Scoreboard) -> Option<String> {
+        let course = scoreboard.tuning()?.course();
         let cuts = course.tuning().cuts().len();
         let before = std::mem::replace(&mut self.cuts, cuts);
         (cuts > before).then(|| tune::cut_lines(course).split_off(before).join("\n"))
@@ -218,8 +218,8 @@ impl Viewer {
             {
                 None
             }
-            RunEvent::Opened { standing } if standing.pairs() > 0 => {
-                Some(format!("going on after {}", figures::count(standing.pairs(), "pair")))
+            RunEvent::Opened { scoreboard } if scoreboard.pairs() > 0 => {
+                Some(format!("going on after {}", figures::count(scoreboard.pairs(), "pair")))
             }
             RunEvent::GameEnded { record, failure: Some(failure) } => {
                 let name = self.names.get(usize::from(failure.player.0)).map_or("?", String::as_str);
@@ -237,7 +237,7 @@ impl Viewer {
                 "game {}: void, for quintain itself was stopped while a clock ran; its pair is played again",
                 record.id.number()
             )),
-            RunEvent::PairCounted { standing, .. } => self.narrowed(standing),
+            RunEvent::PairCounted { scoreboard, .. } => self.narrowed(scoreboard),
             RunEvent::Warning { text } => Some(format!("warning: {text}")),
             RunEvent::Steered { status } => Some(match status.phase {
                 Phase::Running => format!("playing, {} at once", status.concurrency),
@@ -257,10 +257,10 @@ impl Viewer {
 }
 
 /// View of two players.
-fn duel(names: &[String], standing: &Standing, pace: &Pace) -> View {
-    let estimates = Estimates::of_standing(standing);
-    let ptnml = figures::ptnml(&standing.ptnml());
-    let mut plain = vec![figures::count(standing.pairs(), "pair"), format!("ptnml {ptnml}")];
+fn duel(names: &[String], scoreboard: &Scoreboard, pace: &PairRate) -> View {
+    let estimates = Estimates::of_scoreboard(scoreboard);
+    let ptnml = figures::ptnml(&scoreboard.ptnml());
+    let mut plain = vec![figures::count(scoreboard.pairs(), "pair"), format!("ptnml {ptnml}")];
     plain.extend(estimates.trial().map(|trial| trial.line()));
     plain.extend([estimates.elo_short(), pace.to_string()]);
     View {
@@ -271,20 +271,20 @@ fn duel(names: &[String], standing: &Standing, pace: &Pace) -> View {
         lines: [
             estimates.elo_line(),
             estimates.anytime_short(),
-            format!("ptnml {ptnml}   {}", figures::count(standing.pairs(), "pair")),
+            format!("ptnml {ptnml}   {}", figures::count(scoreboard.pairs(), "pair")),
             pace.to_string(),
         ]
         .into_iter()
-        .chain(fault_line(names, standing))
+        .chain(fault_line(names, scoreboard))
         .collect(),
         plain: plain.join(", "),
     }
 }
 
 /// Time losses and crashes of two players.
-fn fault_line(names: &[String], standing: &Standing) -> Option<String> {
+fn fault_line(names: &[String], scoreboard: &Scoreboard) -> Option<String> {
     let [new, base] = names else { return None };
-    let [ours, theirs] = [PlayerId::NEW, PlayerId::BASE].map(|player| standing.faults(player));
+    let [ours, theirs] = [PlayerId::NEW, PlayerId::BASE].map(|player| scoreboard.faults(player));
     let crashes = |f: Faults| f.crashes + f.stalls + f.illegal_moves;
     Some(format!(
         "time losses {}/{}   crashes {}/{}   ({new}/{base})",
@@ -312,36 +312,38 @@ impl Console {
 impl Observer for Console {
     fn observe(&mut self, event: RunEvent<'_>) {
         if let Some(line) = self.viewer.line(&event) {
-            self.screen.send(Message::Line(line));
+            self.screen.send(ConsoleMessage::Line(line));
         }
-        let (standing, elapsed) = match event {
-            RunEvent::Opened { standing } => {
-                self.viewer.begin(standing);
-                (standing, Duration::ZERO)
+        let (scoreboard, elapsed) = match event {
+            RunEvent::Opened { scoreboard } => {
+                self.viewer.begin(scoreboard);
+                (scoreboard, Duration::ZERO)
             }
-            RunEvent::Tick { standing, elapsed } | RunEvent::Closed { standing, elapsed, .. } => (standing, elapsed),
+            RunEvent::Tick { scoreboard, elapsed } | RunEvent::Closed { scoreboard, elapsed, .. } => {
+                (scoreboard, elapsed)
+            }
             _ => return,
         };
-        self.screen.send(Message::View(Box::new(self.viewer.view(standing, elapsed))));
+        self.screen.send(ConsoleMessage::View(Box::new(self.viewer.view(scoreboard, elapsed))));
     }
 }
 
 /// Pairs per minute, and the estimated time left.
-struct Pace {
+struct PairRate {
     pairs_per_minute: Option<f64>,
     left: Option<Duration>,
 }
 
-impl Pace {
-    fn new(standing: &Standing, played: u64, elapsed: Duration, total: Option<u64>) -> Self {
+impl PairRate {
+    fn new(scoreboard: &Scoreboard, played: u64, elapsed: Duration, total: Option<u64>) -> Self {
         let minutes = elapsed.as_secs_f64() / 60.0;
         let rate = (played > 0 && minutes > 0.0).then(|| played as f64 / minutes);
-        if standing.verdict() != Verdict::Continue {
+        if scoreboard.verdict() != Verdict::Continue {
             return Self { pairs_per_minute: rate, left: None };
         }
-        let until_end = total.map(|limit| limit.saturating_sub(standing.settled()) as f64);
+        let until_end = total.map(|limit| limit.saturating_sub(scoreboard.settled()) as f64);
         // The first few pairs do not tell the drift.
-        let until_verdict = (standing.pairs() >= 8).then(|| standing.expected_remaining()).flatten();
+        let until_verdict = (scoreboard.pairs() >= 8).then(|| scoreboard.expected_remaining()).flatten();
         let pairs = match (until_verdict, until_end) {
             (Some(verdict), Some(end)) => Some(verdict.min(end)),
             (one, other) => one.or(other),
@@ -351,7 +353,7 @@ impl Pace {
     }
 }
 
-impl std::fmt::Display for Pace {
+impl std::fmt::Display for PairRate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.pairs_per_minute {
             Some(rate) => write!(f, "{rate:.1} pairs/min")?,
@@ -389,7 +391,7 @@ fn heading(plan: &Plan) -> String {
     ))
 }
 
-fn draw_live(heading: &str, messages: &Receiver<Message>) {
+fn draw_live(heading: &str, messages: &Receiver<ConsoleMessage>) {
     let screen = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10));
     let text = ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
     let bar_style = ProgressStyle::with_template("{msg}\nH0 [{bar:50.cyan}] H1")
@@ -402,10 +404,10 @@ fn draw_live(heading: &str, messages: &Receiver<Message>) {
     let mut lines: Vec<ProgressBar> = Vec::new();
     for message in messages {
         match message {
-            Message::Line(line) => {
+            ConsoleMessage::Line(line) => {
                 let _ = screen.println(printable_lines(&line));
             }
-            Message::View(view) => {
+            ConsoleMessage::View(view) => {
                 if let Some(bar) = view.bar {
                     let shown = llr.get_or_insert_with(|| {
                         screen.insert_after(&title, ProgressBar::new(BAR_STEPS).with_style(bar_style.clone()))
@@ -425,7 +427,7 @@ fn draw_live(heading: &str, messages: &Receiver<Message>) {
     }
 }
 
-fn draw_plain(heading: &str, messages: &Receiver<Message>) {
+fn draw_plain(heading: &str, messages: &Receiver<ConsoleMessage>) {
     let say = |line: &str| {
         let _ = writeln!(std::io::stderr().lock(), "{}", printable_lines(line));
     };
@@ -434,13 +436,13 @@ fn draw_plain(heading: &str, messages: &Receiver<Message>) {
     let mut unsaid = None;
     for message in messages {
         match message {
-            Message::Line(line) => say(&line),
-            Message::View(view) if last.elapsed() >= PLAIN_INTERVAL => {
+            ConsoleMessage::Line(line) => say(&line),
+            ConsoleMessage::View(view) if last.elapsed() >= PLAIN_INTERVAL => {
                 last = Instant::now();
                 unsaid = None;
                 say(&view.plain);
             }
-            Message::View(view) => unsaid = Some(view.plain),
+            ConsoleMessage::View(view) => unsaid = Some(view.plain),
         }
     }
     if let Some(line) = unsaid {

@@ -23,12 +23,12 @@ pub struct OpeningName {
 
 /// Names of positions.
 #[derive(Debug)]
-pub struct Openings {
+pub struct OpeningNames {
     /// Names by [`Position::key`].
     names: HashMap<u64, OpeningName>,
 }
 
-impl Openings {
+impl OpeningNames {
     /// Loads the table inside the program. To play its lines takes some ten milliseconds, so do it
     /// once.
     #[must_use]
@@ -81,7 +81,7 @@ mod tests {
     fn every_line_of_the_table_names_a_position_of_its_own() {
         let lines = TABLE.lines().count() - 1;
         assert!(lines > 3000, "{lines}");
-        assert_eq!(Openings::builtin().names.len(), lines);
+        assert_eq!(OpeningNames::builtin().names.len(), lines);
         for line in TABLE.lines().skip(1) {
             let columns: Vec<_> = line.split('\t').collect();
             let [eco, name, moves] = columns[..] else { panic!("{line}") };
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn games_are_named_by_the_last_position_that_has_a_name() {
-        let openings = Openings::builtin();
+        let openings = OpeningNames::builtin();
         let named = |fen: &str, moves: &str, variant| {
             let moves = moves.split_whitespace().map(str::to_owned).collect();
             let game = GameRecord {

@@ -18,10 +18,11 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use crate::chess;
 use crate::plan::Plan;
 use crate::record::{Color, GameRecord, Outcome, PlayerId};
-use crate::report::eco::Openings;
-use crate::report::explain::features::{Features, Phase};
+use crate::report::eco::OpeningNames;
+use crate::report::explain::features::{Features, GamePhase};
 use crate::stats::explain::{
-    Cluster, Contrast, DesignEffect, Group, Sides, Trial, Whole, contrast, design_effect, effective_pairs, holm,
+    AllPairs, Contrast, DesignEffect, FeatureTrials, OpeningCluster, PairGroup, SideMeans, contrast, design_effect,
+    effective_pairs, holm,
 };
 use crate::stats::{Counts as _, Pentanomial, Trinomial};
 
@@ -141,9 +142,9 @@ impl Measure {
         }
     }
 
-    fn trial(self, half_points: u8) -> Trial {
+    fn trial(self, half_points: u8) -> FeatureTrials {
         let trials = if self == Self::Decisive && half_points == 1 { 0.0 } else { 1.0 };
-        Trial { trials, points: trials * f64::from(half_points) / 2.0 }
+        FeatureTrials { trials, points: trials * f64::from(half_points) / 2.0 }
     }
 }
 
@@ -159,11 +160,11 @@ pub(super) struct Label {
 const UNKNOWN: u64 = u64::MAX;
 
 #[derive(Clone, Debug)]
-struct Tally {
+struct OpeningScore {
     text: String,
     wdl: Trinomial,
     pairs: u64,
-    group: Group,
+    group: PairGroup,
 }
 
 /// Results of one book opening.
@@ -172,7 +173,7 @@ struct OpeningTally {
     /// Position in the book, from 0, of the line that was played first.
     index: u64,
     name: String,
-    scores: Cluster,
+    scores: OpeningCluster,
     /// White's wins, draws, Black's wins.
     white: [u64; 3],
     /// Pairs in which White won both games, and in which Black did.
@@ -183,16 +184,16 @@ struct OpeningTally {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Effort {
     /// Share of the base time used at each of [`USED_AT`].
-    used: [Sides; USED_AT.len()],
+    used: [SideMeans; USED_AT.len()],
     /// Seconds per move, by phase of the position.
-    by_phase: [Sides; Phase::ALL.len()],
-    seconds: Sides,
-    depth: Sides,
-    nodes: Sides,
+    by_phase: [SideMeans; GamePhase::ALL.len()],
+    seconds: SideMeans,
+    depth: SideMeans,
+    nodes: SideMeans,
     /// Nodes per second, from sums of nodes and of seconds.
-    speed: Sides,
+    speed: SideMeans,
     /// Share of moves made in time trouble.
-    trouble: Sides,
+    trouble: SideMeans,
 }
 
 /// Points of a game at which the clock is read.
@@ -200,7 +201,7 @@ pub const USED_AT: [&str; 3] = ["move 20", "move 40", "end"];
 
 /// Occurrences of repeated games.
 #[derive(Clone, Debug, Default)]
-struct Repeats {
+struct RepeatCounts {
     /// Occurrences by players, start and moves.
     games: HashMap<u64, u32>,
     /// Occurrences by players, result and final position; as above for positions of seven men or
@@ -213,10 +214,10 @@ struct Repeats {
 pub struct Explainer<'a> {
     plan: &'a Plan,
     player: PlayerId,
-    names: &'a Openings,
-    tallies: [HashMap<u64, Tally>; Dimension::ALL.len()],
+    names: &'a OpeningNames,
+    tallies: [HashMap<u64, OpeningScore>; Dimension::ALL.len()],
     /// All pairs, by score and by decisive games.
-    wholes: [Whole; 2],
+    wholes: [AllPairs; 2],
     wdl: Trinomial,
     ptnml: Pentanomial,
     pairs: u64,
@@ -224,13 +225,13 @@ pub struct Explainer<'a> {
     white: Pentanomial,
     openings: HashMap<u64, OpeningTally>,
     effort: Effort,
-    repeats: Repeats,
+    repeats: RepeatCounts,
 }
 
 impl<'a> Explainer<'a> {
     /// Creates the fold for `player`'s games.
     #[must_use]
-    pub fn new(plan: &'a Plan, names: &'a Openings, player: PlayerId) -> Self {
+    pub fn new(plan: &'a Plan, names: &'a OpeningNames, player: PlayerId) -> Self {
         Self {
             plan,
             player,
@@ -243,12 +244,12 @@ impl<'a> Explainer<'a> {
             white: Pentanomial::default(),
             openings: HashMap::new(),
             effort: Effort::default(),
-            repeats: Repeats::default(),
+            repeats: RepeatCounts::default(),
         }
     }
 
     /// Records the games of a counted pair, in order.
-    pub fn tell(&mut self, games: &[GameRecord]) {
+    pub fn record(&mut self, games: &[GameRecord]) {
         let of_player: Vec<(&GameRecord, Color, u8)> = games
             .iter()
             .filter_map(|game| {
@@ -262,13 +263,13 @@ impl<'a> Explainer<'a> {
         let features: Vec<Features> = of_player
             .iter()
             .map(|(game, color, half_points)| {
-                self.wdl.add(*half_points);
+                self.wdl.record(*half_points);
                 Features::of(self.plan, self.names, game, *color)
             })
             .collect();
         let points: Vec<u8> = of_player.iter().map(|(.., half_points)| *half_points).collect();
         for (measure, whole) in [Measure::Score, Measure::Decisive].into_iter().zip(&mut self.wholes) {
-            whole.add(&points.iter().map(|half_points| measure.trial(*half_points)).collect::<Vec<_>>());
+            whole.record(&points.iter().map(|half_points| measure.trial(*half_points)).collect::<Vec<_>>());
         }
         for (place, dimension) in Dimension::ALL.into_iter().enumerate() {
             if dimension == Dimension::Opponent && self.plan.players.len() == 2 {
@@ -283,14 +284,14 @@ impl<'a> Explainer<'a> {
         let openings: Vec<_> =
             of_player.iter().map(|(game, ..)| chess::opening_key(&game.opening, self.plan.rules.variant)).collect();
         let of_first = (first.opening.index, openings.first().copied().unwrap_or_default());
-        self.tell_opening(of_first, name, games, &points);
-        self.effort.add(&features);
+        self.record_opening(of_first, name, games, &points);
+        self.effort.record(&features);
         for (((game, ..), features), opening) in of_player.iter().zip(&features).zip(openings) {
-            self.repeats.add(game, features, opening);
+            self.repeats.record(game, features, opening);
         }
     }
 
-    fn tell_opening(&mut self, (index, key): (u64, u64), name: String, games: &[GameRecord], points: &[u8]) {
+    fn record_opening(&mut self, (index, key): (u64, u64), name: String, games: &[GameRecord], points: &[u8]) {
         let opening = self.openings.entry(key).or_insert_with(|| OpeningTally { index, ..OpeningTally::default() });
         if opening.name.is_empty() {
             opening.name = name;
@@ -303,13 +304,13 @@ impl<'a> Explainer<'a> {
             && games[0].opening == games[1].opening
         {
             let pair = |first: u8, second: u8| crate::record::PairScore { first, second };
-            self.ptnml.add(pair(*one, *other));
-            self.white.add(pair(*first, *second));
+            self.ptnml.record(pair(*one, *other));
+            self.white.record(pair(*first, *second));
             opening.both[0] += u64::from((*first, *second) == (2, 2));
             opening.both[1] += u64::from((*first, *second) == (0, 0));
         }
         let games = points.len() as f64;
-        opening.scores.add(points.iter().map(|half_points| f64::from(*half_points)).sum::<f64>() / (2.0 * games));
+        opening.scores.record(points.iter().map(|half_points| f64::from(*half_points)).sum::<f64>() / (2.0 * games));
     }
 
     /// Result of the fold; `None` without games.
@@ -319,14 +320,14 @@ impl<'a> Explainer<'a> {
         let mut groups = Vec::new();
         for (dimension, tallies) in Dimension::ALL.into_iter().zip(self.tallies) {
             let whole = &self.wholes[usize::from(dimension.measure() == Measure::Decisive)];
-            let mut found: Vec<(u64, Tally)> = tallies.into_iter().collect();
+            let mut found: Vec<(u64, OpeningScore)> = tallies.into_iter().collect();
             found.sort_by_key(|(order, _)| *order);
             if found.iter().all(|(order, _)| *order == UNKNOWN) {
                 continue;
             }
             let mut results: Vec<GroupResult> = found
                 .into_iter()
-                .map(|(order, Tally { text, wdl, pairs, group })| {
+                .map(|(order, OpeningScore { text, wdl, pairs, group })| {
                     let mut contrast = contrast(&group, whole).filter(|_| order != UNKNOWN);
                     if let Some(contrast) = contrast.as_mut().filter(|_| dimension.is_effect()) {
                         contrast.p = None;
@@ -372,35 +373,35 @@ impl<'a> Explainer<'a> {
 }
 
 /// Counts a pair's games in their groups.
-fn tally(tallies: &mut HashMap<u64, Tally>, measure: Measure, labels: &[Label], points: &[u8]) {
-    let all: Vec<Trial> = points.iter().map(|half_points| measure.trial(*half_points)).collect();
+fn tally(tallies: &mut HashMap<u64, OpeningScore>, measure: Measure, labels: &[Label], points: &[u8]) {
+    let all: Vec<FeatureTrials> = points.iter().map(|half_points| measure.trial(*half_points)).collect();
     for (place, label) in labels.iter().enumerate() {
         let same = |other: &Label| other.order == label.order;
-        let tally = tallies.entry(label.order).or_insert_with(|| Tally {
+        let tally = tallies.entry(label.order).or_insert_with(|| OpeningScore {
             text: label.text.clone(),
             wdl: Trinomial::default(),
             pairs: 0,
-            group: Group::default(),
+            group: PairGroup::default(),
         });
-        tally.wdl.add(points[place]);
+        tally.wdl.record(points[place]);
         // Counts the whole pair with its first game in the group.
         if !labels[..place].iter().any(same) {
             tally.pairs += 1;
-            let inside: Vec<Trial> =
+            let inside: Vec<FeatureTrials> =
                 labels.iter().zip(&all).filter(|(label, _)| same(label)).map(|(_, trial)| *trial).collect();
-            tally.group.add(&inside, &all);
+            tally.group.record(&inside, &all);
         }
     }
 }
 
 impl Effort {
     /// Records the time and search of both sides in the games of a pair.
-    fn add(&mut self, games: &[Features]) {
-        let add = |sides: &mut Sides, of: &dyn Fn(&features::Spent) -> (f64, f64)| {
-            let sum = |one: fn(&Features) -> &features::Spent| {
+    fn record(&mut self, games: &[Features]) {
+        let add = |sides: &mut SideMeans, of: &dyn Fn(&features::SideEffort) -> (f64, f64)| {
+            let sum = |one: fn(&Features) -> &features::SideEffort| {
                 games.iter().map(|game| of(one(game))).fold((0.0, 0.0), |sum, value| (sum.0 + value.0, sum.1 + value.1))
             };
-            sides.add(sum(|game| &game.own), sum(|game| &game.their));
+            sides.record(sum(|game| &game.own), sum(|game| &game.their));
         };
         for (place, sides) in self.used.iter_mut().enumerate() {
             add(sides, &|spent| spent.used[place].map_or((0.0, 0.0), |used| (used, 1.0)));
@@ -418,8 +419,8 @@ impl Effort {
     }
 }
 
-impl Repeats {
-    fn add(&mut self, game: &GameRecord, features: &Features, opening: u64) {
+impl RepeatCounts {
+    fn record(&mut self, game: &GameRecord, features: &Features, opening: u64) {
         let players = (game.players.white, game.players.black);
         let moves = chess::game_key(game, opening);
         *self.games.entry(moves).or_default() += 1;
@@ -507,13 +508,13 @@ pub struct Balance {
     pub expected_one_sided: Option<f64>,
     /// Openings in which one colour won both games of more pairs than the other, the most lopsided
     /// first.
-    pub lopsided: Vec<Lopsided>,
+    pub lopsided: Vec<LopsidedOpening>,
     design: Option<DesignEffect>,
 }
 
 /// Opening that favours one colour.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lopsided {
+pub struct LopsidedOpening {
     /// Position in the book, from 1.
     pub number: u64,
     /// ECO code and name; empty if it has none.
@@ -535,10 +536,10 @@ impl Balance {
         let all = games.iter().sum::<u64>() as f64;
         let share = |count: u64| (count as f64 / all).powi(2);
         let expected = (white.pairs() > 0).then(|| white.pairs() as f64 * (share(games[0]) + share(games[2])));
-        let mut lopsided: Vec<Lopsided> = openings
+        let mut lopsided: Vec<LopsidedOpening> = openings
             .into_values()
             .filter(|opening| opening.both[0] != opening.both[1])
-            .map(|opening| Lopsided {
+            .map(|opening| LopsidedOpening {
                 number: opening.index.saturating_add(1),
                 name: opening.name,
                 winner: if opening.both[0] > opening.both[1] { Color::White } else { Color::Black },
@@ -546,7 +547,7 @@ impl Balance {
                 games: opening.white,
             })
             .collect();
-        let tilt = |one: &Lopsided| (one.both[0].abs_diff(one.both[1]), one.games[0].abs_diff(one.games[2]));
+        let tilt = |one: &LopsidedOpening| (one.both[0].abs_diff(one.both[1]), one.games[0].abs_diff(one.games[2]));
         lopsided.sort_by(|a, b| tilt(b).cmp(&tilt(a)).then(a.number.cmp(&b.number)));
         Self { white, distinct, expected_one_sided: expected, lopsided, design }
     }

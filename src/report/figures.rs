@@ -1,4 +1,4 @@
-//! Numbers of a standing as text, for the screen, the summary and the plots.
+//! Numbers of a scoreboard as text, for the screen, the summary and the plots.
 
 use crate::plan::{Plan, Player};
 use crate::stats::elo::{Elo, Estimate, fixed};
@@ -6,7 +6,7 @@ use crate::stats::estimates::{Estimates, TrialState};
 use crate::stats::sprt::Verdict;
 use crate::stats::unbiased::AfterStop;
 use crate::stats::{Pentanomial, Trinomial};
-use crate::tournament::standing::Standing;
+use crate::tournament::scoreboard::Scoreboard;
 
 impl TrialState {
     /// Formats `LLR +1.20 (-2.94, 2.94)`.
@@ -19,21 +19,21 @@ impl TrialState {
 impl Estimates {
     /// Estimates from the counted pairs. Those after the stop need a verdict.
     #[must_use]
-    pub fn of_standing(standing: &Standing) -> Self {
-        let has_verdict = standing.verdict() != Verdict::Continue;
-        Self::without_stop(standing).with_stop(if has_verdict { standing.after_stop() } else { None })
+    pub fn of_scoreboard(scoreboard: &Scoreboard) -> Self {
+        let has_verdict = scoreboard.verdict() != Verdict::Continue;
+        Self::without_stop(scoreboard).with_stop(if has_verdict { scoreboard.after_stop() } else { None })
     }
 
     /// Estimates of an ended run, whatever stopped it.
     #[must_use]
-    pub fn of_ended(standing: &Standing) -> Self {
-        Self::without_stop(standing).with_stop(standing.after_stop())
+    pub fn of_ended(scoreboard: &Scoreboard) -> Self {
+        Self::without_stop(scoreboard).with_stop(scoreboard.after_stop())
     }
 
-    fn without_stop(standing: &Standing) -> Self {
-        let estimates = Self::of_pairs(&standing.evidence());
-        match standing.sprt().zip(standing.llr()) {
-            Some((sprt, llr)) => estimates.with_test(sprt, llr, standing.verdict()),
+    fn without_stop(scoreboard: &Scoreboard) -> Self {
+        let estimates = Self::of_pairs(&scoreboard.evidence());
+        match scoreboard.sprt().zip(scoreboard.llr()) {
+            Some((sprt, llr)) => estimates.with_test(sprt, llr, scoreboard.verdict()),
             None => estimates,
         }
     }

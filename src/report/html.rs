@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 
 pub use story::Story;
 
-use story::{DepthUse, Side};
+use story::{DepthUse, SideStatistics};
 
 use crate::chess::Position;
 use crate::openings::order::Order;
@@ -22,10 +22,10 @@ use crate::plan::{BookSource, Plan, Player, file};
 use crate::record::{Color, GameRecord, Score};
 use crate::report::figures::{self, duration};
 use crate::report::plot::{
-    Cell, CrossPlot, CurvePlot, EloPlot, Heads, HistogramPlot, LlrPlot, PtnmlPlot, RatingPlot, RatingRow, Series,
-    TimePlot, TimeSeries,
+    CrossCell, CrossPlot, CurvePlot, EloPlot, Heads, HistogramPlot, HistogramSeries, LlrPlot, PtnmlPlot, RatingPlot,
+    RatingRow, TimePlot, TimeSeries,
 };
-use crate::report::standings::{self, Row, fault_words};
+use crate::report::standings::{self, StandingsRow, fault_words};
 use crate::report::tune;
 use crate::report::workers::{self, WorkerRow};
 use crate::stats::elo::fixed;
@@ -71,7 +71,7 @@ pub fn page(story: &Story, headline: Option<&str>, crashes: &[Crash]) -> String 
     put(&mut out, &format!("<title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>", escaped(&title)));
     put(&mut out, &format!("<h1>{}</h1>", escaped(&title)));
     verdict(&mut out, story, headline);
-    if let Some(progress) = story.standing.tuning() {
+    if let Some(progress) = story.scoreboard.tuning() {
         tuning::section(&mut out, progress.course(), &progress.rule().dead, &caption(story));
     }
     pictures(&mut out, story);
@@ -87,12 +87,12 @@ pub fn page(story: &Story, headline: Option<&str>, crashes: &[Crash]) -> String 
 /// Plot of the LLR between its bounds over the counted pairs, if the run is a test.
 #[must_use]
 pub fn llr_svg(story: &Story, headline: &str) -> Option<String> {
-    let trial = Estimates::of_standing(&story.standing).trial()?;
+    let trial = Estimates::of_scoreboard(&story.scoreboard).trial()?;
     let plot = LlrPlot {
         title: title(&story.plan),
         subtitle: headline.to_owned(),
         caption: caption(story),
-        points: story.standing.llr_path().to_vec(),
+        points: story.scoreboard.llr_path().to_vec(),
         lower: trial.lower,
         upper: trial.upper,
     };
@@ -112,7 +112,7 @@ pub fn caption(story: &Story) -> String {
         figures::limits(plan),
         book_name(plan),
         plan.book.openings,
-        figures::count(story.standing.pairs(), "pair"),
+        figures::count(story.scoreboard.pairs(), "pair"),
         plan.concurrency,
         plan.machine.cpu,
         figures::count(plan.machine.cores as u64, "core"),
@@ -178,8 +178,8 @@ fn facts(out: &mut String, rows: Vec<(&str, String)>) {
 }
 
 fn verdict(out: &mut String, story: &Story, headline: Option<&str>) {
-    let standing = &story.standing;
-    let (class, words) = match standing.verdict() {
+    let scoreboard = &story.scoreboard;
+    let (class, words) = match scoreboard.verdict() {
         Verdict::AcceptH1 => ("h1", "H1 accepted"),
         Verdict::AcceptH0 => ("h0", "H0 accepted"),
         Verdict::Continue if story.plan.test.is_some() => ("", "no verdict yet"),
@@ -187,40 +187,41 @@ fn verdict(out: &mut String, story: &Story, headline: Option<&str>) {
     };
     put(out, &format!("<p class=\"verdict {class}\">{}</p>", escaped(headline.unwrap_or(words))));
     // A finished run has a headline, the first line of its summary.
-    let estimates = if headline.is_some() { Estimates::of_ended(standing) } else { Estimates::of_standing(standing) };
+    let estimates =
+        if headline.is_some() { Estimates::of_ended(scoreboard) } else { Estimates::of_scoreboard(scoreboard) };
     let mut rows = Vec::new();
     if let (Some(trial), Some(test)) = (estimates.trial(), story.plan.test) {
         rows.push(("Test", format!("{} of [{}, {}] {}", trial.line(), test.bounds.elo0, test.bounds.elo1, test.model)));
     }
     // The two sides of a tuning are one engine, so only its validation has a strength.
-    if story.plan.players.len() == 2 && standing.tuning().is_none() {
+    if story.plan.players.len() == 2 && scoreboard.tuning().is_none() {
         rows.push(("Strength", estimates.elo_line()));
         rows.extend(estimates.after_stop_line().map(|line| ("After the stop", line)));
         rows.push(("At any time", format!("{}, 95 % for all moments together", estimates.anytime_interval())));
-        rows.push(("Pairs by points", figures::ptnml(&standing.ptnml())));
-        rows.push(("Games by result", figures::wdl(&standing.wdl())));
+        rows.push(("Pairs by points", figures::ptnml(&scoreboard.ptnml())));
+        rows.push(("Games by result", figures::wdl(&scoreboard.wdl())));
     }
     let [pairs, games] =
-        [(standing.pairs(), "pair"), (standing.games(), "game")].map(|(many, of)| figures::count(many, of));
+        [(scoreboard.pairs(), "pair"), (scoreboard.games(), "game")].map(|(many, of)| figures::count(many, of));
     let counted = format!("{pairs}, {games}");
-    let waiting = standing.waiting_games();
+    let waiting = scoreboard.waiting_games();
     rows.push((
         "Counted",
         if waiting > 0 { format!("{counted}; {waiting} finished games do not count") } else { counted },
     ));
-    let ends: Vec<_> = standing.terminations().iter().map(|(why, games)| format!("{} {games}", why.name())).collect();
+    let ends: Vec<_> = scoreboard.terminations().iter().map(|(why, games)| format!("{} {games}", why.name())).collect();
     rows.push(("Endings", ends.join(", ")));
-    if let Some(stamp) = standing.time_losses().stamp() {
+    if let Some(stamp) = scoreboard.time_losses().stamp() {
         rows.push(("Time", stamp));
     }
-    if let Some(stamp) = standing.limit_use().stamp(&story.plan) {
+    if let Some(stamp) = scoreboard.limit_use().stamp(&story.plan) {
         rows.push(("Limits", stamp));
     }
-    if standing.voided() > 0 {
-        rows.push(("Void", format!("{} times a pair was played again", standing.voided())));
+    if scoreboard.voided() > 0 {
+        rows.push(("Void", format!("{} times a pair was played again", scoreboard.voided())));
     }
-    if standing.repeated() > 0 {
-        rows.push(("Repeated", format!("{} pairs repeat counted ones and do not count", standing.repeated())));
+    if scoreboard.repeated() > 0 {
+        rows.push(("Repeated", format!("{} pairs repeat counted ones and do not count", scoreboard.repeated())));
     }
     if let (Some(start), Some(end)) = (story.started, story.ended) {
         rows.push(("Played", format!("{}, {} from first to last", day(start), duration(end.saturating_sub(start)))));
@@ -238,15 +239,15 @@ fn pictures(out: &mut String, story: &Story) {
 
 /// Plots of a run, the most important first.
 fn plots(story: &Story) -> Vec<String> {
-    let (plan, standing) = (&*story.plan, &story.standing);
+    let (plan, scoreboard) = (&*story.plan, &story.scoreboard);
     let caption = caption(story);
-    let estimates = Estimates::of_standing(standing);
+    let estimates = Estimates::of_scoreboard(scoreboard);
     let heads = |title: &str, subtitle: String| Heads { title: title.to_owned(), subtitle, caption: caption.clone() };
     let mut plots = Vec::new();
     if let Some(trial) = estimates.trial() {
         plots.extend(llr_svg(story, &trial.line()));
     }
-    if standing.tuning().is_some() {
+    if scoreboard.tuning().is_some() {
         // The section of the tuning has its plots.
     } else if plan.players.len() == 2 {
         let plot = EloPlot {
@@ -258,11 +259,11 @@ fn plots(story: &Story) -> Vec<String> {
         };
         plots.push(plot.to_svg());
         plots.push(
-            PtnmlPlot { heads: heads("Pairs by points", estimates.elo_short()), counts: standing.ptnml().0 }.to_svg(),
+            PtnmlPlot { heads: heads("Pairs by points", estimates.elo_short()), counts: scoreboard.ptnml().0 }.to_svg(),
         );
     } else {
         let rows = rows(story);
-        plots.push(ratings(&rows, heads("Ratings", format!("{} games", standing.games()))).to_svg());
+        plots.push(ratings(&rows, heads("Ratings", format!("{} games", scoreboard.games()))).to_svg());
         plots.push(cross(story, &rows, heads("Who met whom", "points in percent".to_owned())).to_svg());
     }
     let names = match plan.players.as_slice() {
@@ -273,7 +274,8 @@ fn plots(story: &Story) -> Vec<String> {
     let times = sides().map(|(name, side)| TimeSeries { name: name.clone(), moves: side.time_use() }).collect();
     plots.push(TimePlot { heads: heads("Time by move", "of all games".to_owned()), series: times }.to_svg());
     plots.extend(depths(&sides().collect::<Vec<_>>(), &caption));
-    let series = sides().map(|(name, side)| Series { name: name.clone(), counts: side.scores.clone() }).collect();
+    let series =
+        sides().map(|(name, side)| HistogramSeries { name: name.clone(), counts: side.scores.clone() }).collect();
     let scores = HistogramPlot {
         heads: heads("Scores that the engines gave", "all moves out of the book; mates lie beyond".to_owned()),
         x_label: "score (pawns, the mover's view)".to_owned(),
@@ -288,14 +290,16 @@ fn plots(story: &Story) -> Vec<String> {
 
 /// Plots of time and nodes against depth, for sides with searches to more than one depth. Values
 /// are logarithms, so the slope is the branching factor.
-fn depths(sides: &[(&String, &Side)], caption: &str) -> Vec<String> {
+fn depths(sides: &[(&String, &SideStatistics)], caption: &str) -> Vec<String> {
     type Value = fn(&DepthUse) -> f64;
     let shown: [(&str, &str, Value); 2] = [
         ("Time by depth", "median time charged (log10 of ms)", |one| (one.seconds * 1e3).log10()),
         ("Nodes by depth", "median nodes of a move (log10)", |one| one.nodes.log10()),
     ];
     let plot = |(title, label, value): (&str, &str, Value)| {
-        let line = |side: &Side| side.depth_use().iter().map(|one| (one.depth as f64, value(one))).collect::<Vec<_>>();
+        let line = |side: &SideStatistics| {
+            side.depth_use().iter().map(|one| (one.depth as f64, value(one))).collect::<Vec<_>>()
+        };
         let series: Vec<_> = sides.iter().map(|(name, side)| ((*name).clone(), line(side))).collect();
         let known = |points: &[(f64, f64)]| points.iter().filter(|point| point.1.is_finite()).count() > 1;
         series.iter().any(|(_, points)| known(points)).then(|| {
@@ -312,12 +316,12 @@ fn depths(sides: &[(&String, &Side)], caption: &str) -> Vec<String> {
     shown.into_iter().filter_map(plot).collect()
 }
 
-fn rows(story: &Story) -> Vec<Row> {
+fn rows(story: &Story) -> Vec<StandingsRow> {
     let names: Vec<&str> = story.plan.players.iter().map(|player| player.name.as_str()).collect();
-    standings::rows(&names, &story.standing)
+    standings::rows(&names, &story.scoreboard)
 }
 
-fn ratings(rows: &[Row], heads: Heads) -> RatingPlot {
+fn ratings(rows: &[StandingsRow], heads: Heads) -> RatingPlot {
     let rated = rows.iter().filter_map(|row| {
         let rating = row.rating.as_ref().filter(|rating| rating.group == 0)?;
         let text = row.elo_text();
@@ -331,11 +335,11 @@ fn ratings(rows: &[Row], heads: Heads) -> RatingPlot {
     }
 }
 
-fn cross(story: &Story, rows: &[Row], heads: Heads) -> CrossPlot {
-    let cell = |row: &Row, column: &Row| {
-        let wdl = story.standing.score(row.player, column.player).wdl;
+fn cross(story: &Story, rows: &[StandingsRow], heads: Heads) -> CrossPlot {
+    let cell = |row: &StandingsRow, column: &StandingsRow| {
+        let wdl = story.scoreboard.score(row.player, column.player).wdl;
         let met = row.player != column.player && wdl.games() > 0;
-        met.then(|| Cell { points: wdl.wins as f64 + wdl.draws as f64 / 2.0, games: wdl.games() })
+        met.then(|| CrossCell { points: wdl.wins as f64 + wdl.draws as f64 / 2.0, games: wdl.games() })
     };
     let cells = rows.iter().map(|row| rows.iter().map(|column| cell(row, column)).collect()).collect();
     CrossPlot { heads, names: rows.iter().map(|row| row.name.clone()).collect(), cells }
@@ -344,8 +348,8 @@ fn cross(story: &Story, rows: &[Row], heads: Heads) -> CrossPlot {
 fn tables(out: &mut String, story: &Story) {
     let rows = rows(story);
     put(out, "<h2>Standings</h2>");
-    if story.standing.tuning().is_some() {
-        let line = |row: &Row| vec![row.name.clone(), row.wdl.games().to_string(), fault_words(&row.faults)];
+    if story.scoreboard.tuning().is_some() {
+        let line = |row: &StandingsRow| vec![row.name.clone(), row.wdl.games().to_string(), fault_words(&row.faults)];
         table(out, &["side", "#games", "faults"], &rows.iter().map(line).collect::<Vec<_>>());
         return;
     }
@@ -379,7 +383,7 @@ fn tables(out: &mut String, story: &Story) {
 
 /// Table of the workers in other processes, if there were any.
 fn workers(out: &mut String, story: &Story) {
-    let rows = workers::rows(&story.standing, &[]);
+    let rows = workers::rows(&story.scoreboard, &[]);
     // Machines and states are known of a live run only.
     let known: Vec<usize> =
         (0..workers::HEADS.len()).filter(|column| rows.iter().any(|row| row.cells()[*column] != "-")).collect();
@@ -398,9 +402,9 @@ fn workers(out: &mut String, story: &Story) {
 }
 
 /// Row of the cross table: points out of games.
-fn crossed(story: &Story, rows: &[Row], place: usize, row: &Row) -> Vec<String> {
-    let cell = |other: &Row| {
-        let wdl = story.standing.score(row.player, other.player).wdl;
+fn crossed(story: &Story, rows: &[StandingsRow], place: usize, row: &StandingsRow) -> Vec<String> {
+    let cell = |other: &StandingsRow| {
+        let wdl = story.scoreboard.score(row.player, other.player).wdl;
         match wdl.games() {
             0 => String::new(),
             games => format!("{}/{games}", fixed(wdl.wins as f64 + wdl.draws as f64 / 2.0, 1)),

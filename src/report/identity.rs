@@ -11,7 +11,7 @@ use crate::record::{GameRecord, Outcome};
 
 /// Hash of a game's start and moves, with the length of the opening.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(super) struct GameLine {
     hash: DefaultHasher,
     black_first: bool,
     is_usual_start: bool,
@@ -20,7 +20,7 @@ pub(super) struct Line {
     book: (u32, u64),
 }
 
-impl Line {
+impl GameLine {
     /// Creates the line of a game from `fen`, or from the usual position if it is empty.
     pub(super) fn new(fen: &[u8]) -> Self {
         let usual = START_FEN.as_bytes();
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn lines_are_told_apart_by_start_and_moves() {
         let line = |fen: &str, moves: &[&str]| {
-            let mut line = Line::new(fen.as_bytes());
+            let mut line = GameLine::new(fen.as_bytes());
             moves.iter().for_each(|text| line.push(text.as_bytes()));
             line.moves()
         };
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn an_opening_is_known_by_its_start_or_its_book_moves() {
-        let mut line = Line::new(b"");
+        let mut line = GameLine::new(b"");
         assert_eq!(line.opening(), None);
         line.push(b"e4");
         line.end_book();
@@ -160,6 +160,6 @@ mod tests {
         // A book move after one that is no book move.
         line.end_book();
         assert_eq!((line.opening(), line.plies()), (opening, 3));
-        assert!(Line::new(b"4k3/8/8/8/8/8/8/4K3 w - - 0 1").opening().is_some());
+        assert!(GameLine::new(b"4k3/8/8/8/8/8/8/4K3 w - - 0 1").opening().is_some());
     }
 }

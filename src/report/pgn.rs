@@ -27,7 +27,7 @@ use crate::chess::{FenError, MoveError, Position, Variant};
 pub use crate::plan::recording::{Fields, Layout, Notation, PgnOptions, Round, Zone};
 use crate::plan::time_control::Limit;
 use crate::record::{ByColor, Color, GameRecord, Outcome, Termination};
-use crate::report::eco::Openings;
+use crate::report::eco::OpeningNames;
 use crate::report::reasons::{illegal_move, side_reason};
 use comment::comment;
 
@@ -78,7 +78,12 @@ pub fn game(record: &GameRecord, meta: &Meta<'_>) -> Result<String, PgnError> {
 }
 
 /// Tags of a game's text in the format of `options`.
-pub(super) fn head(record: &GameRecord, meta: &Meta<'_>, options: &PgnOptions, openings: Option<&Openings>) -> String {
+pub(super) fn head(
+    record: &GameRecord,
+    meta: &Meta<'_>,
+    options: &PgnOptions,
+    openings: Option<&OpeningNames>,
+) -> String {
     tags::tags(record, meta, options, openings)
 }
 
@@ -91,7 +96,7 @@ pub fn game_as(
     record: &GameRecord,
     meta: &Meta<'_>,
     options: &PgnOptions,
-    openings: Option<&Openings>,
+    openings: Option<&OpeningNames>,
 ) -> Result<String, PgnError> {
     let mut text = tags::tags(record, meta, options, openings);
     text.push('\n');
@@ -142,7 +147,7 @@ fn movetext(record: &GameRecord, meta: &Meta<'_>, options: &PgnOptions) -> Resul
     let number = record.id.number();
     let mut position = Position::from_fen(&record.opening.fen, meta.variant)
         .map_err(|source| PgnError::Fen { game: number, source })?;
-    let mut lines = Lines::default();
+    let mut lines = WrappedLines::default();
     let book = record.opening.moves.iter().map(|uci| (uci, "book".to_owned()));
     let played = record.moves.iter().map(|played| (&played.uci, comment(played, options.fields)));
     let count = record.opening.moves.len() + record.moves.len();
@@ -190,13 +195,13 @@ fn movetext(record: &GameRecord, meta: &Meta<'_>, options: &PgnOptions) -> Resul
 
 /// Words wrapped into lines of less than 80 characters, as the export format requires.
 #[derive(Default)]
-struct Lines {
+struct WrappedLines {
     text: String,
     /// Number of characters in the last line.
     width: usize,
 }
 
-impl Lines {
+impl WrappedLines {
     /// Adds a token that may be broken at its spaces.
     fn push(&mut self, token: &str) {
         token.split_whitespace().for_each(|word| self.push_whole(word));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::plan::Plan;
 use crate::plan::recording::PgnOptions;
 use crate::record::{ByColor, GameRecord, PlayerId};
-use crate::report::eco::Openings;
+use crate::report::eco::OpeningNames;
 use crate::report::epd;
 use crate::report::pgn::{self, Meta};
 use crate::report::sink::Sink;
@@ -19,7 +19,7 @@ use crate::tournament::events::{Observer, RunEvent};
 /// the run, because the journal holds all games.
 pub struct PgnFile {
     plan: Arc<Plan>,
-    openings: Option<Openings>,
+    openings: Option<OpeningNames>,
     outputs: Vec<(Sink, Form)>,
 }
 
@@ -57,7 +57,7 @@ impl PgnFile {
             outputs.push((Sink::open(file)?, Form::Epd));
         }
         let names_openings = |(_, form): &(Sink, Form)| matches!(form, Form::Pgn(options) if options.opening_tags);
-        let openings = outputs.iter().any(names_openings).then(Openings::builtin);
+        let openings = outputs.iter().any(names_openings).then(OpeningNames::builtin);
         Ok(Self { plan, openings, outputs })
     }
 
@@ -87,7 +87,7 @@ impl PgnFile {
 /// Tags and results of a pair's games.
 fn heads<'a>(
     plan: &Plan,
-    openings: Option<&Openings>,
+    openings: Option<&OpeningNames>,
     form: &Form,
     games: &'a [GameRecord],
 ) -> io::Result<Vec<(String, &'a str)>> {
@@ -99,7 +99,7 @@ fn heads<'a>(
 }
 
 /// Text of a pair's games.
-fn pair_text(plan: &Plan, openings: Option<&Openings>, form: &Form, games: &[GameRecord]) -> io::Result<String> {
+fn pair_text(plan: &Plan, openings: Option<&OpeningNames>, form: &Form, games: &[GameRecord]) -> io::Result<String> {
     games
         .iter()
         .map(|game| match form {
@@ -117,7 +117,12 @@ pub fn game(plan: &Plan, game: &GameRecord) -> io::Result<String> {
     game_text(plan, None, &PgnOptions::default(), game)
 }
 
-fn game_text(plan: &Plan, openings: Option<&Openings>, options: &PgnOptions, game: &GameRecord) -> io::Result<String> {
+fn game_text(
+    plan: &Plan,
+    openings: Option<&OpeningNames>,
+    options: &PgnOptions,
+    game: &GameRecord,
+) -> io::Result<String> {
     pgn::game_as(game, &meta(plan, game)?, options, openings).map_err(io::Error::other)
 }
 

@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
 
 use crate::record::{ByColor, Outcome};
-use crate::report::identity::Line;
+use crate::report::identity::GameLine;
 
 /// Bytes of the longest tag line that is read. The standard allows 255.
 const TAG_LINE: usize = 8192;
@@ -59,7 +59,7 @@ pub struct LimitTags {
 
 /// Statistics of a PGN text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
+pub struct PgnSummary {
     /// Number of games passed on.
     pub games: u64,
     /// Number of tag lines too long to be read. Their games may lack a tag.
@@ -71,14 +71,14 @@ pub struct Summary {
 ///
 /// # Errors
 /// Returns the errors of `source`.
-pub fn read(source: impl Read, mut each: impl FnMut(&GameTags)) -> std::io::Result<Summary> {
+pub fn read(source: impl Read, mut each: impl FnMut(&GameTags)) -> std::io::Result<PgnSummary> {
     let mut reader = Reader::build(source).set_supported_tag_line_length(TAG_LINE).finish();
     let mut tags = Tags {
         game: GameTags::default(),
         all: DefaultHasher::new(),
         is_in_moves: false,
         each: &mut each,
-        read: Summary::default(),
+        read: PgnSummary::default(),
     };
     loop {
         match reader.read_game(&mut tags) {
@@ -100,20 +100,20 @@ struct Tags<'a, F> {
     all: DefaultHasher,
     is_in_moves: bool,
     each: &'a mut F,
-    read: Summary,
+    read: PgnSummary,
 }
 
 impl<F: FnMut(&GameTags)> Tags<'_, F> {
     /// Passes the game on, with its moves if there are any.
-    fn finish(&mut self, line: Option<&Line>) {
+    fn finish(&mut self, line: Option<&GameLine>) {
         if self.game.seen == 0 {
             return;
         }
         let line = line.filter(|line| line.plies() > 0 || self.game.is_moveless);
-        self.game.moves = line.map(Line::moves);
+        self.game.moves = line.map(GameLine::moves);
         self.game.opening = match line {
             Some(line) => line.opening(),
-            None => Line::new(&self.game.fen).opening(),
+            None => GameLine::new(&self.game.fen).opening(),
         };
         self.game.all_tags = self.all.finish();
         self.read.games += 1;
@@ -177,7 +177,7 @@ impl GameTags {
 
 impl<F: FnMut(&GameTags)> Visitor for Tags<'_, F> {
     type Tags = ();
-    type Movetext = (Line, String);
+    type Movetext = (GameLine, String);
     type Output = ();
 
     fn begin_tags(&mut self) -> ControlFlow<(), ()> {
@@ -209,7 +209,7 @@ impl<F: FnMut(&GameTags)> Visitor for Tags<'_, F> {
             return ControlFlow::Break(());
         }
         self.is_in_moves = true;
-        ControlFlow::Continue((Line::new(&self.game.fen), String::new()))
+        ControlFlow::Continue((GameLine::new(&self.game.fen), String::new()))
     }
 
     fn san(&mut self, (line, text): &mut Self::Movetext, san: SanPlus) -> ControlFlow<()> {

@@ -15,14 +15,14 @@ use crate::files::open_regular;
 const LONGEST: u64 = 16 << 20;
 
 /// PGN file that is read game by game.
-pub(super) struct Written<R = BufReader<File>> {
+pub(super) struct PgnScan<R = BufReader<File>> {
     reader: R,
     /// Bytes of the games found so far.
     whole: u64,
     section: Vec<u8>,
 }
 
-impl Written {
+impl PgnScan {
     /// Opens the file at `path`.
     ///
     /// # Errors
@@ -32,7 +32,7 @@ impl Written {
     }
 }
 
-impl<R: BufRead> Written<R> {
+impl<R: BufRead> PgnScan<R> {
     const fn new(reader: R) -> Self {
         Self { reader, whole: 0, section: Vec::new() }
     }
@@ -91,7 +91,7 @@ mod tests {
 
     /// Number of games found in `text`, out of five like the first, and their bytes.
     fn found(text: &[u8]) -> (usize, u64) {
-        let mut written = Written::new(text);
+        let mut written = PgnScan::new(text);
         let found = (0..5).take_while(|_| written.has([(TAGS.to_owned(), "1-0")]).unwrap()).count();
         (found, written.whole())
     }
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn a_pair_is_known_whole_or_not_at_all() {
         let text = format!("{TAGS}\n1-0\n\n").repeat(3);
-        let mut written = Written::new(text.as_bytes());
+        let mut written = PgnScan::new(text.as_bytes());
         let pair = || [(TAGS.to_owned(), "1-0"), (TAGS.to_owned(), "1-0")];
         assert!(written.has(pair()).unwrap() && !written.has(pair()).unwrap());
         assert_eq!(written.whole(), 2 * text.len() as u64 / 3);
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_line_without_an_end_is_not_read_to_it() {
-        let mut written = Written::new(BufReader::new(io::Read::take(io::repeat(b'x'), 1 << 40)));
+        let mut written = PgnScan::new(BufReader::new(io::Read::take(io::repeat(b'x'), 1 << 40)));
         assert!(!written.has([(TAGS.to_owned(), "1-0")]).unwrap());
     }
 }

@@ -17,11 +17,11 @@ mod ratings;
 mod time;
 mod tuned;
 
-pub use bars::{HistogramPlot, PtnmlPlot, Series};
-pub use cross::{Cell, CrossPlot};
+pub use bars::{HistogramPlot, HistogramSeries, PtnmlPlot};
+pub use cross::{CrossCell, CrossPlot};
 pub use curve::CurvePlot;
 pub use page::Heads;
-pub use progression::{Mark, ProgressionPlot, Version};
+pub use progression::{PlottedVersion, ProgressionPlot, VersionMark};
 pub use ratings::{RatingPlot, RatingRow};
 pub use time::{TimePlot, TimeSeries, TimeUse};
 pub use tuned::{Move, MovePlot, Trace, TracePlot, TracePoint};

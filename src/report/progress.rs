@@ -6,7 +6,7 @@ use std::io::Read;
 
 use serde::Serialize;
 
-use crate::report::collection::Skipped;
+use crate::report::collection::SkippedGames;
 use crate::report::pgn_tags;
 use crate::report::plot::{self, Heads, ProgressionPlot};
 use crate::stats::elo::fixed;
@@ -45,12 +45,12 @@ pub struct Curve<'a> {
     /// Conditions of the games; several only if they are mixed.
     pub conditions: Vec<String>,
     /// Games that were left out.
-    pub skipped: Skipped,
+    pub skipped: SkippedGames,
 }
 
 /// JSON document, whose names are a contract.
 #[derive(Serialize)]
-struct Json<'a> {
+struct ProgressJson<'a> {
     versions: Vec<JsonVersion<'a>>,
     steps: Vec<JsonStep<'a>>,
     anchor: Option<&'a str>,
@@ -165,23 +165,23 @@ impl Curve<'_> {
 
     /// Points of the plot: the versions that can be compared.
     #[must_use]
-    pub fn points(&self) -> Vec<plot::Version> {
+    pub fn points(&self) -> Vec<plot::PlottedVersion> {
         let mut points = Vec::new();
         for (place, version) in self.versions.iter().enumerate() {
             let [Some(elo), _, low, high] = self.elo(self.rating(version)) else { continue };
             let step = self.step_to(place);
             let mark = step.map_or(Mark::Open, |step| step.mark);
             let p = step.and_then(|step| step.p_adjusted).filter(|_| mark != Mark::Open);
-            points.push(plot::Version {
+            points.push(plot::PlottedVersion {
                 label: version.label.clone(),
                 date: version.date.clone(),
                 elo,
                 low: low.unwrap_or(elo),
                 high: high.unwrap_or(elo),
                 mark: match mark {
-                    Mark::Drop => plot::Mark::Drop,
-                    Mark::Gain => plot::Mark::Gain,
-                    Mark::Open => plot::Mark::None,
+                    Mark::Drop => plot::VersionMark::Drop,
+                    Mark::Gain => plot::VersionMark::Gain,
+                    Mark::Open => plot::VersionMark::None,
                 },
                 note: p.map_or(String::new(), |p| format!("p {}", probability(p))),
             });
@@ -237,7 +237,7 @@ impl Curve<'_> {
     /// Returns the errors of `serde_json`; none are known.
     pub fn json(&self) -> Result<String, serde_json::Error> {
         let is_version = |player: usize| self.versions.iter().any(|version| version.player == player);
-        let document = Json {
+        let document = ProgressJson {
             versions: self.versions.iter().map(|version| self.json_version(version)).collect(),
             steps: self.progress.steps.iter().map(|step| self.json_step(step)).collect(),
             anchor: self.progress.anchor.map(|player| self.label(player)),

@@ -5,87 +5,87 @@ use serde_json::{Value, json};
 use crate::plan::Plan;
 use crate::report::figures;
 use crate::stats::elo;
-use crate::stats::race::{self, Race, Reason};
+use crate::stats::race::{self, RaceState, Reason};
 use crate::tournament::formats::race::{RaceRule, replay};
-use crate::tournament::standing::Standing;
+use crate::tournament::scoreboard::Scoreboard;
 
 /// Race of a run, with the names of its candidates; `None` if the run is no race.
-fn race<'a>(plan: &'a Plan, standing: &Standing) -> Option<(Race, RaceRule, Vec<&'a str>)> {
+fn race<'a>(plan: &'a Plan, scoreboard: &Scoreboard) -> Option<(RaceState, RaceRule, Vec<&'a str>)> {
     let rule = plan.format.parameters().race?;
     let players = u16::try_from(plan.players.len()).unwrap_or(u16::MAX);
     let names = plan.players.iter().skip(1).map(|player| player.name.as_str()).collect();
-    Some((replay(players, rule, standing.results()), rule, names))
+    Some((replay(players, rule, scoreboard.results()), rule, names))
 }
 
 /// Result of the race on one line.
-pub(super) fn outcome(plan: &Plan, standing: &Standing) -> Option<String> {
-    let (race, RaceRule { close, .. }, names) = race(plan, standing)?;
+pub(super) fn outcome(plan: &Plan, scoreboard: &Scoreboard) -> Option<String> {
+    let (race, RaceRule { close, .. }, names) = race(plan, scoreboard)?;
     let base = &plan.players.first()?.name;
     if let Some(winner) = race.winner() {
-        let others = match race.left().iter().any(|take| *take != winner) {
-            false => "no other take is left".to_owned(),
-            true => format!("no other take that is left is stronger than it by {close} Elo"),
+        let others = match race.left().iter().any(|candidate| *candidate != winner) {
+            false => "no other candidate is left".to_owned(),
+            true => format!("no other candidate that is left is stronger than it by {close} Elo"),
         };
         return Some(format!("{} wins the race: stronger than {base}, and {others}", names[winner]));
     }
-    let left: Vec<&str> = race.left().into_iter().map(|take| names[take]).collect();
+    let left: Vec<&str> = race.left().into_iter().map(|candidate| names[candidate]).collect();
     Some(match left.as_slice() {
-        [] => format!("no take is left: none gains enough on {base}"),
+        [] => format!("no candidate is left: none gains enough on {base}"),
         [one] => format!("undecided: {one} is left, and not shown to be stronger than {base}"),
         many => format!("undecided: {} are left", many.join(", ")),
     })
 }
 
 /// State of a candidate in words.
-fn fate(take: &race::Standing, base: &str, names: &[&str], rule: RaceRule) -> String {
+fn fate(candidate: &race::CandidateState, base: &str, names: &[&str], rule: RaceRule) -> String {
     let and = |elo: f64| if elo == 0.0 { String::new() } else { format!(" and {elo} Elo") };
     let gain = and(rule.gain);
-    match take.dropped {
+    match candidate.dropped {
         Some((Reason::Base, after)) => format!("dropped after {after} pairs: weaker than {base}{gain}"),
         Some((Reason::Close, after)) => {
             format!("dropped after {after} pairs: weaker than {base}{}", and(rule.gain + rule.close))
         }
-        Some((Reason::Take(other), after)) => format!("dropped after {after} pairs: weaker than {}", names[other]),
-        None if take.is_better => format!("stronger than {base}"),
+        Some((Reason::Candidate(other), after)) => format!("dropped after {after} pairs: weaker than {}", names[other]),
+        None if candidate.is_better => format!("stronger than {base}"),
         None => "open".to_owned(),
     }
 }
 
 /// Table of the candidates, one line each.
-pub(super) fn lines(plan: &Plan, standing: &Standing) -> Vec<String> {
-    let Some((race, rule, names)) = race(plan, standing) else { return Vec::new() };
+pub(super) fn lines(plan: &Plan, scoreboard: &Scoreboard) -> Vec<String> {
+    let Some((race, rule, names)) = race(plan, scoreboard) else { return Vec::new() };
     let base = plan.players.first().map_or("", |player| player.name.as_str());
     let mut lines =
-        vec![format!("takes against {base} (all that is said here holds with probability {}):", 1.0 - rule.alpha)];
-    for (take, name) in race.takes().iter().zip(&names) {
-        let elo = figures::estimate(elo::logistic(&take.pairs));
+        vec![format!("candidates against {base} (all that is said here holds with probability {}):", 1.0 - rule.alpha)];
+    for (candidate, name) in race.candidates().iter().zip(&names) {
+        let elo = figures::estimate(elo::logistic(&candidate.pairs));
         lines.push(format!(
             "      {name}: {} pairs, Elo {elo}, {}",
-            take.pairs.pairs(),
-            fate(take, base, &names, rule)
+            candidate.pairs.pairs(),
+            fate(candidate, base, &names, rule)
         ));
     }
     lines
 }
 
 /// Candidates in the order of the plan as JSON; null if the run is no race.
-pub(super) fn json(plan: &Plan, standing: &Standing) -> Value {
-    let Some((race, rule, names)) = race(plan, standing) else { return Value::Null };
-    let takes: Vec<Value> = race
-        .takes()
+pub(super) fn json(plan: &Plan, scoreboard: &Scoreboard) -> Value {
+    let Some((race, rule, names)) = race(plan, scoreboard) else { return Value::Null };
+    let candidates: Vec<Value> = race
+        .candidates()
         .iter()
         .zip(&names)
-        .map(|(take, name)| {
-            let (by, after) = match take.dropped {
+        .map(|(candidate, name)| {
+            let (by, after) = match candidate.dropped {
                 Some((Reason::Base | Reason::Close, after)) => (Some("base"), Some(after)),
-                Some((Reason::Take(other), after)) => (Some(names[other]), Some(after)),
+                Some((Reason::Candidate(other), after)) => (Some(names[other]), Some(after)),
                 None => (None, None),
             };
             json!({
                 "name": name,
-                "pairs": take.pairs.pairs(),
-                "ptnml": take.pairs.0,
-                "is_better": take.is_better,
+                "pairs": candidate.pairs.pairs(),
+                "ptnml": candidate.pairs.0,
+                "is_better": candidate.is_better,
                 "dropped_by": by,
                 "dropped_after": after,
             })
@@ -96,6 +96,6 @@ pub(super) fn json(plan: &Plan, standing: &Standing) -> Value {
         "gain": rule.gain,
         "close": rule.close,
         "winner": race.winner().map(|winner| names[winner]),
-        "takes": takes,
+        "takes": candidates,
     })
 }

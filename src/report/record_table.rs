@@ -73,7 +73,7 @@ impl Records {
         }
         let records = reader.records().map(|line| {
             let line = line.map_err(csv_error)?;
-            let fields = Fields { file, line: line.position().map_or(0, csv::Position::line), fields: &line };
+            let fields = LineFields { file, line: line.position().map_or(0, csv::Position::line), fields: &line };
             fields.record()
         });
         records.collect::<Result<_, _>>().map(Self)
@@ -152,13 +152,13 @@ impl Record {
 }
 
 /// One line of the file with its place, for messages.
-struct Fields<'a> {
+struct LineFields<'a> {
     file: &'a Path,
     line: u64,
     fields: &'a csv::StringRecord,
 }
 
-impl Fields<'_> {
+impl LineFields<'_> {
     fn record(&self) -> Result<Record, RecordError> {
         let date = self.parsed("date", |text| match chrono::NaiveDate::parse_from_str(text, "%Y-%m-%d") {
             // Other spellings of a date, such as 2026-1-2, would not sort.

@@ -81,14 +81,14 @@ impl Results {
     }
 
     pub(super) fn single(&mut self, players: (usize, usize), half: Half) {
-        self.encounter(players).add_game(half.color, half.half_points);
+        self.encounter(players).record_game(half.color, half.half_points);
         self.meet(players, half.opening, Score::Game(half.color, half.half_points));
     }
 
     pub(super) fn pair(&mut self, players: (usize, usize), one: Half, other: Half) {
         let (white, black) = if one.color == Color::White { (one, other) } else { (other, one) };
         let score = PairScore { first: white.half_points, second: black.half_points };
-        self.encounter(players).add_pair(score);
+        self.encounter(players).record_pair(score);
         // If one game alone has known book moves, only the other lacks their marks.
         self.meet(players, one.opening.or(other.opening), Score::Pair(score));
     }

@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 
 use crate::files::{open_regular, open_regular_with};
 use crate::plan::recording::OutputFile;
-use crate::report::pgn_written::Written;
+use crate::report::pgn_written::PgnScan;
 
 /// Output file that takes the run's texts in order. Before [`Sink::publish`] these are the
 /// journal's, some of which may be in the file. Later ones are new.
 pub(super) struct Sink {
     path: PathBuf,
-    kind: Kind,
+    kind: SinkKind,
 }
 
-enum Kind {
+enum SinkKind {
     /// Written again under a temporary name, which then replaces the file.
     Anew { out: BufWriter<File>, is_published: bool },
     /// Compared with the journal's games, as long as they are found in it.
-    Checked { written: Written },
+    Checked { written: PgnScan },
     /// Appended to.
     Append {
         out: File,
@@ -38,7 +38,7 @@ impl Sink {
     /// Returns an error that names the file if its folder cannot be written.
     pub(super) fn anew(path: &Path) -> io::Result<Self> {
         let out = File::create(scratch_name(path)).map_err(|error| named(path, &error))?;
-        Ok(Self { path: path.to_owned(), kind: Kind::Anew { out: BufWriter::new(out), is_published: false } })
+        Ok(Self { path: path.to_owned(), kind: SinkKind::Anew { out: BufWriter::new(out), is_published: false } })
     }
 
     /// Continues a PGN of the run. Games found in it are not made again.
@@ -46,15 +46,15 @@ impl Sink {
     /// # Errors
     /// Returns an error that names the file if there is none and none can be created.
     pub(super) fn resume(path: &Path) -> io::Result<Self> {
-        match Written::open(path) {
-            Ok(written) => Ok(Self { path: path.to_owned(), kind: Kind::Checked { written } }),
+        match PgnScan::open(path) {
+            Ok(written) => Ok(Self { path: path.to_owned(), kind: SinkKind::Checked { written } }),
             Err(_) => Self::anew(path),
         }
     }
 
     /// True as long as the file is compared with the journal's games.
     pub(super) const fn is_checked(&self) -> bool {
-        matches!(self.kind, Kind::Checked { .. })
+        matches!(self.kind, SinkKind::Checked { .. })
     }
 
     /// True if the next games of the file have these tags and results. If not, the rest of the file
@@ -63,7 +63,7 @@ impl Sink {
     /// # Errors
     /// Returns an error that names the file if a new one cannot be created.
     pub(super) fn has<'a>(&mut self, games: impl IntoIterator<Item = (String, &'a str)>) -> io::Result<bool> {
-        let Kind::Checked { written } = &mut self.kind else { return Ok(false) };
+        let SinkKind::Checked { written } = &mut self.kind else { return Ok(false) };
         // Unreadable games count as not found.
         if written.has(games).unwrap_or(false) {
             return Ok(true);
@@ -75,9 +75,9 @@ impl Sink {
     /// Ends the comparison early. A new file begins with the games found so far, and replaces the
     /// old one in [`Sink::publish`].
     fn cut(&mut self) -> io::Result<()> {
-        let Kind::Checked { written } = &self.kind else { return Ok(()) };
+        let SinkKind::Checked { written } = &self.kind else { return Ok(()) };
         let mut sink = Self::anew(&self.path)?;
-        if let Kind::Anew { out, .. } = &mut sink.kind {
+        if let SinkKind::Anew { out, .. } = &mut sink.kind {
             let known = open_regular(&self.path).map(|file| file.take(written.whole()));
             known.and_then(|mut known| io::copy(&mut known, out)).map_err(|error| self.named(&error))?;
         }
@@ -88,11 +88,11 @@ impl Sink {
     /// Ends the comparison with all games of the journal found. The file is cut after them, and
     /// later texts are appended.
     fn adopt(&mut self) -> io::Result<()> {
-        let Kind::Checked { written } = &self.kind else { return Ok(()) };
+        let SinkKind::Checked { written } = &self.kind else { return Ok(()) };
         let opened = open_regular_with(OpenOptions::new().append(true), &self.path);
         let out = opened.and_then(|out| out.set_len(written.whole()).map(|()| out));
         let out = out.map_err(|error| self.named(&error))?;
-        self.kind = Kind::Append { out, found: Vec::new(), at: None };
+        self.kind = SinkKind::Append { out, found: Vec::new(), at: None };
         Ok(())
     }
 
@@ -120,7 +120,7 @@ impl Sink {
         }
         let out = OpenOptions::new().append(true).create(true).open(path)?;
         let at = after.map(|_| 0);
-        Ok(Self { path: path.to_owned(), kind: Kind::Append { out, found, at } })
+        Ok(Self { path: path.to_owned(), kind: SinkKind::Append { out, found, at } })
     }
 
     /// Writes a text unless the file has it. A partly written text is completed.
@@ -130,11 +130,11 @@ impl Sink {
     pub(super) fn put(&mut self, text: &[u8]) -> io::Result<()> {
         self.cut()?;
         let written = match &mut self.kind {
-            Kind::Anew { out, is_published } => {
+            SinkKind::Anew { out, is_published } => {
                 out.write_all(text).and_then(|()| if *is_published { out.flush() } else { Ok(()) })
             }
-            Kind::Append { out, found, at } => out.write_all(missing(found, at, text)),
-            Kind::Checked { .. } => Ok(()),
+            SinkKind::Append { out, found, at } => out.write_all(missing(found, at, text)),
+            SinkKind::Checked { .. } => Ok(()),
         };
         written.map_err(|error| self.named(&error))
     }
@@ -151,16 +151,16 @@ impl Sink {
     pub(super) fn publish(&mut self) -> io::Result<()> {
         self.adopt()?;
         let done = match &mut self.kind {
-            Kind::Anew { out, is_published } => {
+            SinkKind::Anew { out, is_published } => {
                 let moved = out.flush().and_then(|()| std::fs::rename(scratch_name(&self.path), &self.path));
                 *is_published = moved.is_ok();
                 moved
             }
-            Kind::Append { found, at, .. } => {
+            SinkKind::Append { found, at, .. } => {
                 (*found, *at) = (Vec::new(), None);
                 Ok(())
             }
-            Kind::Checked { .. } => Ok(()),
+            SinkKind::Checked { .. } => Ok(()),
         };
         done.map_err(|error| self.named(&error))
     }
@@ -190,7 +190,7 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
 
 impl Drop for Sink {
     fn drop(&mut self) {
-        if let Kind::Anew { is_published: false, .. } = self.kind {
+        if let SinkKind::Anew { is_published: false, .. } = self.kind {
             // A refused run keeps its old file and leaves no new one beside it.
             let _ = std::fs::remove_file(scratch_name(&self.path));
         }

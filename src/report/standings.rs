@@ -8,11 +8,11 @@ use crate::report::figures::signed;
 use crate::stats::Trinomial;
 use crate::stats::elo::fixed;
 use crate::stats::rating::{Bound, Rating};
-use crate::tournament::standing::{Faults, Standing};
+use crate::tournament::scoreboard::{Faults, Scoreboard};
 
 /// Place of a player in the table.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub struct StandingsRow {
     /// Rank from 1, shared by players of equal strength.
     pub rank: usize,
     /// Number of the player.
@@ -28,7 +28,7 @@ pub struct Row {
     pub faults: Faults,
 }
 
-impl Row {
+impl StandingsRow {
     /// Rating in Elo, if it is no bound and comparable with most others.
     #[must_use]
     pub fn elo(&self) -> Option<f64> {
@@ -75,23 +75,23 @@ impl Row {
 
 /// Rows of all players, the best first.
 #[must_use]
-pub fn rows(names: &[&str], standing: &Standing) -> Vec<Row> {
+pub fn rows(names: &[&str], scoreboard: &Scoreboard) -> Vec<StandingsRow> {
     // With more players than can be rated there are no ratings, nor for values that a tuning tries.
-    let ratings = match standing.tuning() {
+    let ratings = match scoreboard.tuning() {
         Some(_) => Vec::new(),
-        None => standing.ratings().map(|ratings| ratings.players).unwrap_or_default(),
+        None => scoreboard.ratings().map(|ratings| ratings.players).unwrap_or_default(),
     };
-    let mut rows: Vec<Row> = (0u16..)
+    let mut rows: Vec<StandingsRow> = (0u16..)
         .map(PlayerId)
         .zip(names)
         .zip(ratings.into_iter().map(Some).chain(std::iter::repeat(None)))
-        .map(|((player, name), rating)| Row {
+        .map(|((player, name), rating)| StandingsRow {
             rank: 0,
             player,
             name: (*name).to_owned(),
             rating: rating.filter(|rating| rating.games > 0),
-            wdl: standing.total(player),
-            faults: standing.faults(player),
+            wdl: scoreboard.total(player),
+            faults: scoreboard.faults(player),
         })
         .collect();
     // Players without games come last. A score is never NaN.
@@ -105,20 +105,20 @@ pub fn rows(names: &[&str], standing: &Standing) -> Vec<Row> {
 
 /// Order by strength, the best first. Players who made every point come before rated ones, those
 /// who made none after them.
-fn by_strength(a: &Row, b: &Row) -> Ordering {
-    let class = |row: &Row| match row.rating.as_ref().map(|rating| rating.bounded) {
+fn by_strength(a: &StandingsRow, b: &StandingsRow) -> Ordering {
+    let class = |row: &StandingsRow| match row.rating.as_ref().map(|rating| rating.bounded) {
         Some(Bound::AtLeast) => 0,
         Some(Bound::Exact) => 1,
         Some(Bound::AtMost) => 2,
         None => 3,
     };
-    let elo = |row: &Row| row.rating.as_ref().map_or(f64::NEG_INFINITY, |rating| rating.elo);
+    let elo = |row: &StandingsRow| row.rating.as_ref().map_or(f64::NEG_INFINITY, |rating| rating.elo);
     class(a).cmp(&class(b)).then(elo(b).total_cmp(&elo(a)))
 }
 
 /// Table with a heading, at most `most` rows, and the number of rows left out.
 #[must_use]
-pub fn table(rows: &[Row], most: Option<usize>) -> Vec<String> {
+pub fn table(rows: &[StandingsRow], most: Option<usize>) -> Vec<String> {
     let shown = &rows[..most.unwrap_or(rows.len()).min(rows.len())];
     let width = shown.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).max("player".len());
     let mut lines = vec![format!(
@@ -164,8 +164,8 @@ pub fn fault_words(faults: &Faults) -> String {
 
 /// First few players on one line.
 #[must_use]
-pub fn leaders(rows: &[Row], most: usize) -> String {
-    let one = |row: &Row| {
+pub fn leaders(rows: &[StandingsRow], most: usize) -> String {
+    let one = |row: &StandingsRow| {
         format!("{}. {} {} ({}/{})", row.rank, row.name, row.elo_text(), fixed(row.points(), 1), row.wdl.games())
     };
     rows.iter().filter(|row| row.wdl.games() > 0).take(most).map(one).collect::<Vec<_>>().join(", ")
@@ -173,7 +173,7 @@ pub fn leaders(rows: &[Row], most: usize) -> String {
 
 /// Cross table: each player with the points and games against every opponent.
 #[must_use]
-pub fn cross_table(plan: &Plan, rows: &[Row], standing: &Standing) -> Vec<String> {
+pub fn cross_table(plan: &Plan, rows: &[StandingsRow], scoreboard: &Scoreboard) -> Vec<String> {
     let width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
     let mut lines = Vec::new();
     for row in rows {
@@ -181,7 +181,7 @@ pub fn cross_table(plan: &Plan, rows: &[Row], standing: &Standing) -> Vec<String
             .iter()
             .filter(|other| other.player != row.player)
             .filter_map(|other| {
-                let score = standing.score(row.player, other.player);
+                let score = scoreboard.score(row.player, other.player);
                 let games = score.wdl.games();
                 let points = score.wdl.wins as f64 + score.wdl.draws as f64 / 2.0;
                 let name = plan.players.get(usize::from(other.player.0)).map_or("?", |player| player.name.as_str());

@@ -18,8 +18,8 @@ use crate::tournament::events::Finish;
 use crate::tournament::events::StopReason;
 use crate::tournament::limit_use::PlayerUse;
 use crate::tournament::pairing::Pairing;
-use crate::tournament::standing::{Faults, Standing};
-use crate::tournament::tuning::Progress;
+use crate::tournament::scoreboard::{Faults, Scoreboard};
+use crate::tournament::tuning::TuningProgress;
 
 /// Summary of a finished or stopped run, as text and JSON.
 pub struct Summary {
@@ -60,7 +60,7 @@ impl Summary {
     /// Creates the summary of the run in `root`.
     #[must_use]
     pub fn new(plan: &Plan, finish: &Finish, root: &Path) -> Self {
-        let estimates = Estimates::of_ended(&finish.standing);
+        let estimates = Estimates::of_ended(&finish.scoreboard);
         Self { text: text(plan, finish, &estimates, root), json: json(plan, finish, &estimates) }
     }
 
@@ -95,18 +95,18 @@ impl Summary {
 fn headline(plan: &Plan, finish: &Finish) -> String {
     let mut parts = vec![result(plan, finish)];
     if !matches!(finish.reason, StopReason::TooManyTimeLosses { .. }) {
-        parts.extend(finish.standing.time_losses().stamp());
+        parts.extend(finish.scoreboard.time_losses().stamp());
     }
-    parts.extend(finish.standing.limit_use().stamp(plan));
+    parts.extend(finish.scoreboard.limit_use().stamp(plan));
     parts.join("; ")
 }
 
 /// `H1 accepted: ...`, or the reason of the stop.
 fn result(plan: &Plan, finish: &Finish) -> String {
     if let Some(test) = &plan.test
-        && finish.standing.verdict() != Verdict::Continue
+        && finish.scoreboard.verdict() != Verdict::Continue
     {
-        return verdict(plan, test, finish.standing.verdict());
+        return verdict(plan, test, finish.scoreboard.verdict());
     }
     let open = if plan.test.is_some() { "inconclusive: " } else { "" };
     match &finish.reason {
@@ -164,75 +164,75 @@ fn verdict(plan: &Plan, test: &Test, verdict: Verdict) -> String {
 /// Result of a run whose games were all played.
 fn outcome(plan: &Plan, finish: &Finish) -> String {
     let players = u16::try_from(plan.players.len()).unwrap_or(u16::MAX);
-    let winner = plan.format.winner(players, plan.max_pairs, finish.standing.results());
+    let winner = plan.format.winner(players, plan.max_pairs, finish.scoreboard.results());
     if let Some(winner) = winner.and_then(|winner| plan.players.get(usize::from(winner.0))) {
         return format!("{} wins the {}", winner.name, plan.format.name());
     }
-    if let Some(outcome) = races::outcome(plan, &finish.standing) {
+    if let Some(outcome) = races::outcome(plan, &finish.scoreboard) {
         return outcome;
     }
     "all pairs are played".to_owned()
 }
 
 fn text(plan: &Plan, finish: &Finish, estimates: &Estimates, root: &Path) -> String {
-    let standing = &finish.standing;
+    let scoreboard = &finish.scoreboard;
     let mut lines = vec![headline(plan, finish)];
     lines.extend(plan.note.as_ref().map(|note| format!("note: {note}")));
     if let (Some(test), Some(trial)) = (&plan.test, &estimates.trial()) {
         lines.push(format!("{} [{}, {}] {}", trial.line(), test.bounds.elo0, test.bounds.elo1, test.model));
     }
-    if let Some(progress) = standing.tuning() {
+    if let Some(progress) = scoreboard.tuning() {
         lines.extend(tune::lines(progress));
         lines.extend(tune::noise_line(progress.course()));
         lines.extend(tune::cut_lines(progress.course()));
         lines.extend(tune::table(progress.course(), &progress.rule().dead, None));
-        lines.extend(duel_players(plan, standing));
+        lines.extend(duel_players(plan, scoreboard));
     } else if plan.players.len() == 2 {
         lines.push(estimates.elo_line());
         lines.extend(estimates.after_stop_line().map(|line| format!("after the stop: {line}")));
         lines.push(format!("{}, 95 % for all moments together", estimates.anytime_short()));
         lines.push(format!(
             "pairs {}, ptnml {}, games {} ({})",
-            standing.pairs(),
-            figures::ptnml(&standing.ptnml()),
-            standing.games(),
-            figures::wdl(&standing.wdl())
+            scoreboard.pairs(),
+            figures::ptnml(&scoreboard.ptnml()),
+            scoreboard.games(),
+            figures::wdl(&scoreboard.wdl())
         ));
-        lines.extend(duel_players(plan, standing));
+        lines.extend(duel_players(plan, scoreboard));
     } else {
-        lines.extend(field(plan, standing));
+        lines.extend(field(plan, scoreboard));
     }
-    let ends: Vec<_> = standing.terminations().iter().map(|(why, games)| format!("{} {games}", why.name())).collect();
+    let ends: Vec<_> = scoreboard.terminations().iter().map(|(why, games)| format!("{} {games}", why.name())).collect();
     if !ends.is_empty() {
         lines.push(format!("endings: {}", ends.join(", ")));
     }
-    if standing.voided() > 0 {
-        lines.push(format!("void: {} times a pair was disturbed by the machine and played again", standing.voided()));
+    if scoreboard.voided() > 0 {
+        lines.push(format!("void: {} times a pair was disturbed by the machine and played again", scoreboard.voided()));
     }
-    if standing.design_effect() > 1.0 {
+    if scoreboard.design_effect() > 1.0 {
         lines.push(format!(
             "openings came again: these pairs are worth {:.0} of as many openings, which the errors take into account",
-            standing.evidence().effective_samples()
+            scoreboard.evidence().effective_samples()
         ));
     }
-    if standing.repeated() > 0 {
+    if scoreboard.repeated() > 0 {
         lines.push(format!(
             "repeated: {} pairs repeat counted ones move for move and do not count",
-            standing.repeated()
+            scoreboard.repeated()
         ));
     }
-    let workers = workers::rows(standing, &[]);
+    let workers = workers::rows(scoreboard, &[]);
     if !workers.is_empty() {
         lines.push("workers:".to_owned());
         lines.extend(workers::table(&workers).into_iter().map(|line| format!("     {line}")));
     }
-    if standing.waiting_games() > 0 {
-        lines.push(format!("not counted: {} finished games of pairs after the stop", standing.waiting_games()));
+    if scoreboard.waiting_games() > 0 {
+        lines.push(format!("not counted: {} finished games of pairs after the stop", scoreboard.waiting_games()));
     }
     let since = if finish.resumed { " since it was resumed" } else { "" };
     lines.push(format!("took {}{since}, run in {}", duration(finish.elapsed), root.display()));
     // A run that played all its pairs cannot be resumed.
-    if !standing.is_over() && !matches!(finish.reason, StopReason::OutOfPairs | StopReason::OutOfOpenings) {
+    if !scoreboard.is_over() && !matches!(finish.reason, StopReason::OutOfPairs | StopReason::OutOfOpenings) {
         let more = match &finish.reason {
             StopReason::TooManyFailures { failures } => {
                 format!(" --max-failures {}", failures.saturating_add(plan.max_failures.max(1)))
@@ -249,10 +249,10 @@ fn text(plan: &Plan, finish: &Finish, estimates: &Estimates, root: &Path) -> Str
 }
 
 /// Lines on both players of a duel.
-fn duel_players(plan: &Plan, standing: &Standing) -> Vec<String> {
+fn duel_players(plan: &Plan, scoreboard: &Scoreboard) -> Vec<String> {
     let mut lines = Vec::new();
     for (place, player) in plan.players.iter().enumerate() {
-        let faults = standing.faults(PlayerId(place as u16));
+        let faults = scoreboard.faults(PlayerId(place as u16));
         let role = match (place, plan.test) {
             (_, None) => "",
             (0, _) => "new  ",
@@ -275,22 +275,22 @@ fn duel_players(plan: &Plan, standing: &Standing) -> Vec<String> {
 }
 
 /// Table of more than two players, remarks on each, and the cross table.
-fn field(plan: &Plan, standing: &Standing) -> Vec<String> {
+fn field(plan: &Plan, scoreboard: &Scoreboard) -> Vec<String> {
     let names: Vec<&str> = plan.players.iter().map(|player| player.name.as_str()).collect();
-    let rows = standings::rows(&names, standing);
-    let pairs = standing.pairs();
+    let rows = standings::rows(&names, scoreboard);
+    let pairs = scoreboard.pairs();
     let of = match Pairing::new(plan).total() {
         Some(total) => format!("{pairs} of {}", figures::count(total, "pair")),
         None => figures::count(pairs, "pair"),
     };
-    let games = figures::count(standing.games(), "game");
+    let games = figures::count(scoreboard.games(), "game");
     let mut lines = vec![format!("{}, {}, {of}, {games}", plan.format.name(), figures::limits(plan))];
     lines.extend(standings::table(&rows, None));
-    lines.extend(races::lines(plan, standing));
+    lines.extend(races::lines(plan, scoreboard));
     lines.extend(rows.iter().filter_map(|row| wrong_pvs(&row.name, &row.faults)));
     lines.extend(plan.players.iter().flat_map(complaints));
     lines.push("points of those who met:".to_owned());
-    lines.extend(standings::cross_table(plan, &rows, standing).into_iter().map(|line| format!("      {line}")));
+    lines.extend(standings::cross_table(plan, &rows, scoreboard).into_iter().map(|line| format!("      {line}")));
     lines
 }
 
@@ -310,9 +310,9 @@ fn pv_counts(faults: &Faults) -> impl Iterator<Item = (PvFault, u64)> {
 }
 
 /// Players in the order of the plan, with their ratings and faults.
-fn players_json<'a>(plan: &'a Plan, standing: &Standing) -> Vec<PlayerJson<'a>> {
+fn players_json<'a>(plan: &'a Plan, scoreboard: &Scoreboard) -> Vec<PlayerJson<'a>> {
     let names: Vec<&str> = plan.players.iter().map(|player| player.name.as_str()).collect();
-    let rows = standings::rows(&names, standing);
+    let rows = standings::rows(&names, scoreboard);
     plan.players
         .iter()
         .zip(0u16..)
@@ -343,15 +343,15 @@ fn players_json<'a>(plan: &'a Plan, standing: &Standing) -> Vec<PlayerJson<'a>> 
         .collect()
 }
 
-fn limit_use_json(plan: &Plan, standing: &Standing) -> serde_json::Value {
-    let limit_use = standing.limit_use();
+fn limit_use_json(plan: &Plan, scoreboard: &Scoreboard) -> serde_json::Value {
+    let limit_use = scoreboard.limit_use();
     let player = |player: &PlayerUse| json!({ "nodes": player.nodes_a_move(), "too_deep": player.too_deep() });
     let players: Vec<_> = limit_use.players().iter().map(player).collect();
     json!({ "stamp": limit_use.stamp(plan), "players": players })
 }
 
-fn encounters_json(standing: &Standing) -> Vec<serde_json::Value> {
-    standing
+fn encounters_json(scoreboard: &Scoreboard) -> Vec<serde_json::Value> {
+    scoreboard
         .scores()
         .map(|((first, second), score)| {
             let wdl = score.wdl;
@@ -384,16 +384,16 @@ const fn reason_name(reason: &StopReason) -> &'static str {
 }
 
 fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Value {
-    let standing = &finish.standing;
-    let wdl = standing.wdl();
+    let scoreboard = &finish.scoreboard;
+    let wdl = scoreboard.wdl();
     // The sides of a tuning's pairs are values that are tried, so only its validation is a score.
-    let is_match = standing.tuning().is_none();
+    let is_match = scoreboard.tuning().is_none();
     let book = match &plan.book.source {
         BookSource::Builtin => "builtin".to_owned(),
         BookSource::File(path) => path.display().to_string(),
     };
     let endings: serde_json::Map<_, _> =
-        standing.terminations().iter().map(|(why, games)| (why.name().to_owned(), json!(games))).collect();
+        scoreboard.terminations().iter().map(|(why, games)| (why.name().to_owned(), json!(games))).collect();
     let mut document = json!({
         "name": plan.name,
         "note": plan.note,
@@ -405,24 +405,24 @@ fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Valu
         "elo1": plan.test.map(|test| test.bounds.elo1),
         "alpha": plan.test.map(|test| test.alpha),
         "beta": plan.test.map(|test| test.beta),
-        "pairs": standing.pairs(),
-        "games": standing.games(),
-        "ptnml": standing.evidence().counts().0,
+        "pairs": scoreboard.pairs(),
+        "games": scoreboard.games(),
+        "ptnml": scoreboard.evidence().counts().0,
         "wdl": is_match.then_some([wdl.wins, wdl.draws, wdl.losses]),
-        "not_counted_games": standing.waiting_games(),
-        "voided_pairs": standing.voided(),
+        "not_counted_games": scoreboard.waiting_games(),
+        "voided_pairs": scoreboard.voided(),
         "endings": endings,
         "seconds": finish.elapsed.as_secs_f64(),
         "seed": plan.seed,
         "book": book,
         "book_sha256": plan.book.sha256,
         "concurrency": plan.concurrency,
-        "players": players_json(plan, standing),
-        "encounters": if is_match { encounters_json(standing) } else { Vec::new() },
-        "race": races::json(plan, standing),
+        "players": players_json(plan, scoreboard),
+        "encounters": if is_match { encounters_json(scoreboard) } else { Vec::new() },
+        "race": races::json(plan, scoreboard),
         "machine": { "cpu": plan.machine.cpu, "cores": plan.machine.cores, "os": plan.machine.os },
     });
-    let (losses, finished) = (standing.time_losses(), standing.finished_time_losses());
+    let (losses, finished) = (scoreboard.time_losses(), scoreboard.finished_time_losses());
     // Separate literal, because one for all keys exceeds the macro's limit.
     let later = json!({
         "until_width": plan.until_width,
@@ -431,14 +431,14 @@ fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Valu
             "finished_games": finished.games, "finished_lost": finished.lost, "finished_by_host": finished.by_host,
             "voided": finished.voided, "stamp": losses.stamp(),
         },
-        "limit_use": limit_use_json(plan, standing),
-        "repeated_pairs": standing.repeated(),
-        "design_effect": standing.design_effect(),
+        "limit_use": limit_use_json(plan, scoreboard),
+        "repeated_pairs": scoreboard.repeated(),
+        "design_effect": scoreboard.design_effect(),
         "resumed": finish.resumed,
-        "tune": standing.tuning().map(Progress::figures),
+        "tune": scoreboard.tuning().map(TuningProgress::figures),
     });
     if let Some(document) = document.as_object_mut() {
-        let workers = workers::rows(standing, &[]);
+        let workers = workers::rows(scoreboard, &[]);
         if !workers.is_empty() {
             document.insert("workers".to_owned(), json!(workers));
         }

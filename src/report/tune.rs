@@ -6,7 +6,7 @@
 use crate::plan::Plan;
 use crate::report::figures::{self, count, signed};
 use crate::stats::elo::fixed;
-use crate::tournament::tuning::Progress;
+use crate::tournament::tuning::TuningProgress;
 use crate::tune::auto::Purpose;
 use crate::tune::course::Course;
 use crate::tune::factors::{Effect, FactorRun};
@@ -34,7 +34,7 @@ pub fn title(plan: &Plan) -> Option<String> {
 
 /// Formats `1,200 pairs: 304 calibrate, 800 tune, 96 validate`.
 #[must_use]
-pub fn pairs_line(progress: &Progress) -> String {
+pub fn pairs_line(progress: &TuningProgress) -> String {
     let pairs = progress.pairs();
     let kinds = [(pairs.calibrate, "calibrate"), (pairs.tune, "tune"), (pairs.validate, "validate")];
     let kinds: Vec<String> =
@@ -45,7 +45,7 @@ pub fn pairs_line(progress: &Progress) -> String {
 
 /// All lines on a tuning but its table.
 #[must_use]
-pub fn lines(progress: &Progress) -> Vec<String> {
+pub fn lines(progress: &TuningProgress) -> Vec<String> {
     let course = progress.course();
     let mut lines = vec![state_line(course)];
     lines.extend(validation_line(course));

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::stats::elo::fixed;
 use crate::text::printable;
-use crate::tournament::standing::Standing;
+use crate::tournament::scoreboard::Scoreboard;
 use crate::tournament::workers::{Figures, WorkerStatus};
 
 /// A worker with the figures of its games. Null if not known: a finished run has no states.
@@ -55,8 +55,8 @@ pub const HEADS: [&str; 11] = [
 
 /// Rows of the workers that played games of the run or are known to its coordinator, by name.
 #[must_use]
-pub fn rows(standing: &Standing, statuses: &[WorkerStatus]) -> Vec<WorkerRow> {
-    let played = standing.workers().rows().map(|(name, figures, score_z)| row(name, figures, score_z));
+pub fn rows(scoreboard: &Scoreboard, statuses: &[WorkerStatus]) -> Vec<WorkerRow> {
+    let played = scoreboard.workers().rows().map(|(name, figures, score_z)| row(name, figures, score_z));
     let mut rows: Vec<WorkerRow> = played.collect();
     for status in statuses {
         let place = rows.iter().position(|row| row.name == status.name).unwrap_or_else(|| {

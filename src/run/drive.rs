@@ -29,16 +29,16 @@ use crate::stats::sprt::Verdict;
 use crate::tablebase::Tables;
 use crate::text::with_causes;
 use crate::tournament::events::{Finish, Observer, Stop, StopReason};
-use crate::tournament::standing::Standing;
+use crate::tournament::scoreboard::Scoreboard;
 
 /// Form of the printed results.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Output {
+pub(crate) struct OutputStyle {
     json: bool,
     quiet: bool,
 }
 
-impl Output {
+impl OutputStyle {
     pub(crate) const fn new(json: bool) -> Self {
         Self { json, quiet: false }
     }
@@ -50,7 +50,7 @@ impl Output {
 }
 
 /// Starts a new run at `place`. Nothing is left behind if an engine does not start.
-pub(crate) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: Output) -> Result<Exit> {
+pub(crate) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: OutputStyle) -> Result<Exit> {
     prepare::check_capacity(&plan)?;
     if let Some(text) = lasting::warning(&plan).filter(|_| !output.quiet) {
         progress::warn(&text);
@@ -59,7 +59,7 @@ pub(crate) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: Output) 
     let tables = Tables::of(plan.rules.syzygy.as_ref())?;
     let complaints = runtime.block_on(prepare::preflight(&plan, &book))?;
     let plan = with_complaints(plan, complaints);
-    let standing = Standing::new(&plan)?;
+    let scoreboard = Scoreboard::new(&plan)?;
     let cluster = runtime.block_on(prepare::cluster(&plan))?;
     let (dir, journal) = RunDir::create(place, &plan)?;
     let mut pgn = PgnFile::begin(&dir.path("games.pgn"), Arc::clone(&plan))?;
@@ -69,11 +69,11 @@ pub(crate) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: Output) 
     if let Some(line) = forecast::line(&plan).filter(|_| !output.quiet) {
         progress::note(&line);
     }
-    runtime.block_on(drive(plan, Means { book, tables, cluster }, &dir, journal, (standing, pgn, page), output))
+    runtime.block_on(drive(plan, Means { book, tables, cluster }, &dir, journal, (scoreboard, pgn, page), output))
 }
 
 /// Resumes the run in `dir`.
-pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Exit> {
+pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: OutputStyle) -> Result<Exit> {
     prepare::check_capacity(&plan)?;
     let runtime = prepare::runtime()?;
     let book = prepare::load_book(&plan)?;
@@ -89,13 +89,13 @@ pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
             });
         }
     }
-    let mut standing = Standing::new(&plan)?;
+    let mut scoreboard = Scoreboard::new(&plan)?;
     // The journal is locked first, because another process could be writing games.pgn until then.
     let mut begun = None;
     let page = PageFold::new(Arc::clone(&plan))?;
     let (journal, replayed) = Journal::resume(&dir.path(journal::FILE_NAME), Some(&dir.expected(&plan)), |game| {
         page.record(game.clone());
-        standing.tell(game, |_, games| {
+        scoreboard.record(game, |_, games| {
             let pgn = begun.get_or_insert_with(|| PgnFile::resume(&dir.path("games.pgn"), Arc::clone(&plan)));
             if let Ok(file) = pgn
                 && let Err(error) = file.add(games)
@@ -105,7 +105,7 @@ pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
         });
     })?;
     dir.check_plan(&replayed.header)?;
-    if let Some(game) = standing.tuning().and_then(|tuning| tuning.foreign()) {
+    if let Some(game) = scoreboard.tuning().and_then(|tuning| tuning.foreign()) {
         fail!(
             OtherRun,
             "{}: game {} has other values than this version asks for, so its pairs would move the tuning the wrong way; this run was \
@@ -121,12 +121,12 @@ pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: Output) -> Result<Ex
     if replayed.torn_bytes > 0 {
         progress::note(&format!("dropped {} bytes of a game that was not fully recorded", replayed.torn_bytes));
     }
-    if standing.verdict() == Verdict::Continue && standing.failures() <= plan.max_failures {
+    if scoreboard.verdict() == Verdict::Continue && scoreboard.failures() <= plan.max_failures {
         let complaints = runtime.block_on(prepare::preflight(&plan, &book))?;
         tell(&plan, &complaints);
     }
     let cluster = runtime.block_on(prepare::cluster(&plan))?;
-    runtime.block_on(drive(plan, Means { book, tables, cluster }, dir, journal, (standing, pgn, page), output))
+    runtime.block_on(drive(plan, Means { book, tables, cluster }, dir, journal, (scoreboard, pgn, page), output))
 }
 
 /// Prints the failures that engines reported, except those that the plan already has.
@@ -166,8 +166,8 @@ async fn drive(
     Means { book, tables, cluster }: Means,
     dir: &RunDir,
     journal: Journal,
-    (standing, pgn, page): (Standing, PgnFile, PageFold),
-    output: Output,
+    (scoreboard, pgn, page): (Scoreboard, PgnFile, PageFold),
+    output: OutputStyle,
 ) -> Result<Exit> {
     let keys = QuietKeys::on_stderr();
     let screen = Screen::open(&plan);
@@ -188,7 +188,7 @@ async fn drive(
             None
         }
     };
-    let run = Run { plan: Arc::clone(&plan), book, journal, standing, tables, stderr_dir: dir.path("stderr") };
+    let run = Run { plan: Arc::clone(&plan), book, journal, scoreboard, tables, stderr_dir: dir.path("stderr") };
     let (cluster, remote) = cluster.unzip();
     let (interrupts, seen) = mpsc::channel(4);
     let signals = tokio::spawn(watch_signals(interrupts));
@@ -225,7 +225,7 @@ async fn drive(
 
 /// Returns the exit code of a run.
 pub(crate) fn exit(finish: &Finish) -> Exit {
-    match (&finish.reason, finish.standing.verdict()) {
+    match (&finish.reason, finish.scoreboard.verdict()) {
         (_, Verdict::AcceptH1) => Exit::Done,
         (_, Verdict::AcceptH0) => Exit::H0,
         (StopReason::Interrupted, _) => Exit::Interrupted,
@@ -233,9 +233,9 @@ pub(crate) fn exit(finish: &Finish) -> Exit {
             Exit::Aborted
         }
         // A tuning may end at any time.
-        (StopReason::OutOfTime, _) if finish.standing.tuning().is_some() => Exit::Done,
+        (StopReason::OutOfTime, _) if finish.scoreboard.tuning().is_some() => Exit::Done,
         // Without a test every end is regular.
-        (StopReason::OutOfPairs | StopReason::Narrow | StopReason::Flat, _) if finish.standing.sprt().is_none() => {
+        (StopReason::OutOfPairs | StopReason::Narrow | StopReason::Flat, _) if finish.scoreboard.sprt().is_none() => {
             Exit::Done
         }
         (
@@ -260,9 +260,9 @@ fn ignored_signals() -> u64 {
 
 /// Receiver of a signal, unless the process was started to ignore it (`nohup`, or a shell's
 /// background job).
-struct Heeded(Option<Signal>);
+struct UnlessIgnored(Option<Signal>);
 
-impl Heeded {
+impl UnlessIgnored {
     fn new(kind: SignalKind, ignored: u64) -> Self {
         let bit = u32::try_from(kind.as_raw_value() - 1).unwrap_or(0);
         let is_ignored = ignored.checked_shr(bit).unwrap_or(0) & 1 == 1;
@@ -284,7 +284,7 @@ impl Heeded {
 pub(crate) async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
     // Read before the first handler is installed, because a handler replaces the ignored state.
     let ignored = ignored_signals();
-    let heed = |kind| Heeded::new(kind, ignored);
+    let heed = |kind| UnlessIgnored::new(kind, ignored);
     let [mut interrupt, mut terminate, mut hangup] =
         [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(heed);
     let mut seen = 0;

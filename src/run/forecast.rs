@@ -12,7 +12,7 @@ use crate::run::resolve;
 use crate::schedule::affinity::Topology;
 use crate::settings::RawPlan;
 use crate::stats::elo::fixed;
-use crate::stats::race::{self, Settings};
+use crate::stats::race::{self, RaceSettings};
 use crate::stats::simulate::{Law, bounds_within, expected_pairs};
 use crate::stats::sprt::{Bounds, Sprt};
 use crate::tournament::formats::race::RaceRule;
@@ -68,9 +68,9 @@ pub(crate) fn line(plan: &Plan) -> Option<String> {
 }
 
 /// Describes the expected pairs of a race.
-fn race(rule: RaceRule, takes: usize, max_pairs: Option<u64>) -> String {
-    let settings = |close| Settings { alpha: rule.alpha, gain: rule.gain, close };
-    let equals = |close: f64| race::pairs_of_equals(settings(close), takes);
+fn race(rule: RaceRule, candidates: usize, max_pairs: Option<u64>) -> String {
+    let settings = |close| RaceSettings { alpha: rule.alpha, gain: rule.gain, close };
+    let equals = |close: f64| race::pairs_of_equals(settings(close), candidates);
     let most = max_pairs.map(|pairs| format!(", at most {pairs} pairs each")).unwrap_or_default();
     let about = |pairs: Option<f64>| match pairs {
         Some(pairs) if max_pairs.is_some_and(|most| pairs > most as f64) => {
@@ -79,12 +79,12 @@ fn race(rule: RaceRule, takes: usize, max_pairs: Option<u64>) -> String {
         Some(pairs) => format!("takes about {} pairs", grouped(pairs)),
         None => "is not to be expected".to_owned(),
     };
-    let dropped = |elo: f64| about(race::pairs_to_drop(settings(rule.close), takes, elo));
-    let mut line = format!("race{most}: to drop a take {WEAKER} Elo weaker than the base {}", dropped(-WEAKER));
+    let dropped = |elo: f64| about(race::pairs_to_drop(settings(rule.close), candidates, elo));
+    let mut line = format!("race{most}: to drop a candidate {WEAKER} Elo weaker than the base {}", dropped(-WEAKER));
     if rule.close > 0.0 {
         line.push_str(&format!(", one as strong as the base {}", dropped(0.0)));
     }
-    if takes < 2 {
+    if candidates < 2 {
         return line;
     }
     if rule.close > 0.0 {

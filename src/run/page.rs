@@ -26,7 +26,7 @@ impl PageFold {
 
     /// Records a game of the journal.
     pub(crate) fn record(&self, game: GameRecord) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).tell(game);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).record(game);
     }
 
     /// Writes the page and the graphic to `dir`.
@@ -46,7 +46,7 @@ impl Observer for PageFold {
 /// Reads a run's journal, which may belong to a live run.
 fn story(dir: &RunDir, plan: &Plan) -> Result<Story> {
     let mut story = Story::new(Arc::new(plan.clone()))?;
-    dir.read(plan, |game| story.tell(game))?;
+    dir.read(plan, |game| story.record(game))?;
     Ok(story)
 }
 

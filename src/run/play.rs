@@ -11,12 +11,12 @@ use crate::openings::Book;
 use crate::plan::{Plan, file};
 use crate::record::PairId;
 use crate::run::dir::{Place, RunDir, sha256};
-use crate::run::drive::{self, Output};
+use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, Within as _, fail};
 use crate::run::{Exit, prepare, resolve};
 use crate::settings::RawPlan;
-use crate::tournament::pairing::{Next, Pairing};
-use crate::tournament::standing::Standing;
+use crate::tournament::pairing::{Pairing, ScheduleEntry};
+use crate::tournament::scoreboard::Scoreboard;
 
 /// Hexadecimal digits of its SHA-256 in a file's name, by which a moved file is recognised.
 const NAMED_DIGITS: usize = 12;
@@ -27,7 +27,7 @@ pub struct Played {
     /// Plan of the run.
     pub plan: Plan,
     /// Standing after the counted games.
-    pub standing: Standing,
+    pub scoreboard: Scoreboard,
     /// Result. After [`Exit::Interrupted`] and [`Exit::Aborted`] the same call resumes the run.
     pub exit: Exit,
 }
@@ -53,20 +53,20 @@ pub(super) fn go(plan: Plan, book: Book, root: &Path) -> Result<Played> {
     if !root.join(file::FILE_NAME).exists() {
         let place = Place::Given(root.to_owned());
         place.check()?;
-        let exit = drive::start(Arc::new(plan.clone()), book, &place, Output::quiet())?;
-        return Ok(Played { standing: count(&plan, root)?, plan, exit });
+        let exit = drive::start(Arc::new(plan.clone()), book, &place, OutputStyle::quiet())?;
+        return Ok(Played { scoreboard: count(&plan, root)?, plan, exit });
     }
     let (dir, begun) = RunDir::open(root)?;
     let begun = found_again(begun, &plan);
     same(&begun, &plan).within(|| format!("{}", root.display()))?;
-    let standing = count(&begun, root)?;
-    if let Some(exit) = over(&begun, &standing) {
-        return Ok(Played { plan: begun, standing, exit });
+    let scoreboard = count(&begun, root)?;
+    if let Some(exit) = over(&begun, &scoreboard) {
+        return Ok(Played { plan: begun, scoreboard, exit });
     }
     // The concurrency may change between sessions.
     let going = Plan { concurrency: plan.concurrency, workers: plan.workers, affinity: plan.affinity, ..begun };
-    let exit = drive::resume(Arc::new(going.clone()), &dir, Output::quiet())?;
-    Ok(Played { standing: count(&going, root)?, plan: going, exit })
+    let exit = drive::resume(Arc::new(going.clone()), &dir, OutputStyle::quiet())?;
+    Ok(Played { scoreboard: count(&going, root)?, plan: going, exit })
 }
 
 /// Runs only the part of [`play`] before the first game: checks `raw`, finds or builds the engines,
@@ -105,28 +105,28 @@ pub fn on_interrupt(act: impl Fn() + Send + 'static) -> Result<()> {
     Ok(())
 }
 
-fn count(plan: &Plan, root: &Path) -> Result<Standing> {
-    let mut standing = Standing::new(plan)?;
-    Expected::new(plan, None).read(&root.join(journal::FILE_NAME), |game| standing.tell(game, |_, _| {}))?;
-    Ok(standing)
+fn count(plan: &Plan, root: &Path) -> Result<Scoreboard> {
+    let mut scoreboard = Scoreboard::new(plan)?;
+    Expected::new(plan, None).read(&root.join(journal::FILE_NAME), |game| scoreboard.record(game, |_, _| {}))?;
+    Ok(scoreboard)
 }
 
 /// Returns the result of a run that has nothing left to play.
-fn over(plan: &Plan, standing: &Standing) -> Option<Exit> {
+fn over(plan: &Plan, scoreboard: &Scoreboard) -> Option<Exit> {
     use crate::stats::sprt::Verdict;
-    match standing.verdict() {
+    match scoreboard.verdict() {
         Verdict::AcceptH1 => return Some(Exit::Done),
         Verdict::AcceptH0 => return Some(Exit::H0),
         Verdict::Continue => {}
     }
     let end = if plan.test.is_some() { Exit::Inconclusive } else { Exit::Done };
-    if standing.is_over() {
+    if scoreboard.is_over() {
         return Some(end);
     }
-    match Pairing::new(plan).next(PairId(standing.settled()), standing.results()) {
-        Next::Done => Some(end),
-        Next::OutOfOpenings => Some(Exit::Inconclusive),
-        Next::Pair(_) | Next::Wait => None,
+    match Pairing::new(plan).next(PairId(scoreboard.settled()), scoreboard.results()) {
+        ScheduleEntry::Done => Some(end),
+        ScheduleEntry::OutOfOpenings => Some(Exit::Inconclusive),
+        ScheduleEntry::Pair(_) | ScheduleEntry::Wait => None,
     }
 }
 

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use crate::plan::{Plan, Player, file};
 use crate::record::PairId;
 use crate::run::dir::{Place, RunDir};
-use crate::run::drive::{self, Output};
+use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, RunError, Within as _, fail};
 use crate::run::trust;
 use crate::run::{Exit, prepare, progress, resolve};
 use crate::settings::{RawPlan, RawPlayer};
 use crate::source::{self, Context};
-use crate::tournament::pairing::{Next, Pairing};
-use crate::tournament::standing::Standing;
+use crate::tournament::pairing::{Pairing, ScheduleEntry};
+use crate::tournament::scoreboard::Scoreboard;
 
 /// Most failures of a match. The change under test may cause failures, and a lost game is a result.
 const MAX_FAILURES: u64 = 1_000_000;
@@ -92,12 +92,12 @@ impl Series {
     pub(crate) fn finish(&self) -> Result<Exit> {
         for path in self.runs()? {
             let (dir, plan) = RunDir::open(&path)?;
-            let mut standing = Standing::new(&plan)?;
-            dir.read(&plan, |game| standing.tell(game, |_, _| {}))?;
-            let next = Pairing::new(&plan).next(PairId(standing.settled()), standing.results());
-            if !standing.is_over() && !matches!(next, Next::Done | Next::OutOfOpenings) {
+            let mut scoreboard = Scoreboard::new(&plan)?;
+            dir.read(&plan, |game| scoreboard.record(game, |_, _| {}))?;
+            let next = Pairing::new(&plan).next(PairId(scoreboard.settled()), scoreboard.results());
+            if !scoreboard.is_over() && !matches!(next, ScheduleEntry::Done | ScheduleEntry::OutOfOpenings) {
                 trust::check(&dir, &plan, false)?;
-                let exit = drive::resume(Arc::new(plan), &dir, Output::quiet())?;
+                let exit = drive::resume(Arc::new(plan), &dir, OutputStyle::quiet())?;
                 if exit != Exit::Done {
                     return Ok(exit);
                 }
@@ -153,6 +153,6 @@ impl Series {
         if self.first.is_none() {
             self.first = Some(plan.clone());
         }
-        Ok(Match::Played(drive::start(Arc::new(plan), book, &place, Output::quiet())?))
+        Ok(Match::Played(drive::start(Arc::new(plan), book, &place, OutputStyle::quiet())?))
     }
 }

@@ -32,9 +32,9 @@ struct Core {
 }
 
 /// Reader of files in `/sys`; `None` if a file is missing.
-trait Read: Fn(&str) -> Option<String> {}
+trait SysReader: Fn(&str) -> Option<String> {}
 
-impl<F: Fn(&str) -> Option<String>> Read for F {}
+impl<F: Fn(&str) -> Option<String>> SysReader for F {}
 
 impl Topology {
     /// Reads the CPUs that this process may use. If the system does not report siblings, each CPU
@@ -45,7 +45,7 @@ impl Topology {
     }
 
     /// Creates the topology from the allowed CPUs, the quota and the files of `/sys`.
-    fn read(allowed: &[usize], quota: usize, read: impl Read) -> Self {
+    fn read(allowed: &[usize], quota: usize, read: impl SysReader) -> Self {
         let about = |cpu: usize, file: &str| read(&format!("/sys/devices/system/cpu/cpu{cpu}/{file}"));
         let list = |text: Option<String>| text.and_then(|text| parse_cpus(&text).ok()).unwrap_or_default();
         let classes = classes(allowed, &read);
@@ -127,11 +127,11 @@ impl Topology {
         let slowest = self.cores.iter().map(|core| core.class).max().unwrap_or(0);
         let widest = self.cores.iter().map(|core| core.cpus.len()).max().unwrap_or(0);
         // Places of each class that are left, too few for a slot.
-        let mut rest: Vec<Vec<Place>> = vec![Vec::new(); slowest + 1];
+        let mut rest: Vec<Vec<CpuPlace>> = vec![Vec::new(); slowest + 1];
         for thread in 0..widest {
             for (class, left) in rest.iter_mut().enumerate() {
                 let cores = self.cores.iter().filter(|core| core.class == class);
-                left.extend(cores.filter_map(|core| Some(Place::new(core, *core.cpus.get(thread)?))));
+                left.extend(cores.filter_map(|core| Some(CpuPlace::new(core, *core.cpus.get(thread)?))));
                 fill(left, threads, &mut slots);
             }
             if thread == 0 {
@@ -151,13 +151,13 @@ impl Topology {
 
 /// A CPU with its cache and node.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct CpuPlace {
     node: usize,
     cache: usize,
     cpu: usize,
 }
 
-impl Place {
+impl CpuPlace {
     const fn new(core: &Core, cpu: usize) -> Self {
         Self { node: core.node, cache: core.cache, cpu }
     }
@@ -165,9 +165,9 @@ impl Place {
 
 /// Makes slots of CPUs that share a cache, then of the rest that share a node, then of all the
 /// rest. Leaves too few in `pool` for another slot.
-fn fill(pool: &mut Vec<Place>, threads: usize, slots: &mut Vec<Vec<usize>>) {
+fn fill(pool: &mut Vec<CpuPlace>, threads: usize, slots: &mut Vec<Vec<usize>>) {
     for common in [2, 1, 0] {
-        let mut groups: BTreeMap<_, Vec<Place>> = BTreeMap::new();
+        let mut groups: BTreeMap<_, Vec<CpuPlace>> = BTreeMap::new();
         for place in pool.drain(..) {
             let key = (if common > 0 { place.node } else { 0 }, if common > 1 { place.cache } else { 0 });
             groups.entry(key).or_default().push(place);
@@ -182,7 +182,7 @@ fn fill(pool: &mut Vec<Place>, threads: usize, slots: &mut Vec<Vec<usize>>) {
 
 /// Returns the rank of each CPU's core by speed, 0 for the fastest. Empty if all are alike or the
 /// system does not report it.
-fn classes(allowed: &[usize], read: &impl Read) -> BTreeMap<usize, usize> {
+fn classes(allowed: &[usize], read: &impl SysReader) -> BTreeMap<usize, usize> {
     /// Least ratio of maximum frequencies within one kind of core. Cores of one kind differ too,
     /// but less than the kinds.
     const SAME_KIND: f64 = 0.85;

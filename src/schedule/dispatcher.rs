@@ -1,4 +1,4 @@
-//! Event loop of a run. It alone owns the journal and the standing; workers and observers
+//! Event loop of a run. It alone owns the journal and the scoreboard; workers and observers
 //! communicate with it.
 
 mod alarms;
@@ -23,12 +23,12 @@ use crate::schedule::remote::{RemoteEvent, RemotePort, Seat, Seats};
 use crate::schedule::worker::{self, WorkerHandle};
 use crate::stats::sprt::Verdict;
 use crate::tournament::events::{
-    Command, Failure, Finish, Observer, Orders, PairTask, Phase, Request, RunEvent, SlotId, Status, Stop, StopReason,
-    WorkerEvent,
+    Failure, Finish, Observer, Orders, PairTask, Phase, Request, RunCommand, RunEvent, SlotId, Status, Stop,
+    StopReason, WorkerEvent,
 };
 use crate::tournament::formats::Encounter;
-use crate::tournament::pairing::{Next, Pairing};
-use crate::tournament::standing::Standing;
+use crate::tournament::pairing::{Pairing, ScheduleEntry};
+use crate::tournament::scoreboard::Scoreboard;
 use crate::tournament::time_losses::ALARM;
 
 /// Interval of journal syncs and of tick events.
@@ -43,10 +43,10 @@ pub struct Run {
     pub plan: Arc<Plan>,
     /// Openings.
     pub book: Book,
-    /// Journal, open for appending; `standing` includes its games.
+    /// Journal, open for appending; `scoreboard` includes its games.
     pub journal: Journal,
     /// Standing after the games in the journal.
-    pub standing: Standing,
+    pub scoreboard: Scoreboard,
     /// Endgame tablebases, if the plan's rules use them.
     pub tables: Option<Arc<dyn Probe>>,
     /// Existing directory for the engines' stderr logs.
@@ -82,7 +82,7 @@ enum Asker {
 }
 
 /// Answer to a slot or seat that asks for a pair.
-enum Scheduled {
+enum Assigned {
     Task(Box<PairTask>),
     /// More pairs may follow after pairs in play have counted.
     Wait,
@@ -151,9 +151,9 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
     let slots = if remote.is_some() { 0 } else { run.plan.concurrency };
     orders.send_modify(|orders| orders.slots = slots);
     let mut dispatcher = Dispatcher {
-        next: PairId(run.standing.settled()),
+        next: PairId(run.scoreboard.settled()),
         pairing: Pairing::new(&run.plan),
-        resumed: run.standing.settled() + run.standing.waiting_games() > 0,
+        resumed: run.scoreboard.settled() + run.scoreboard.waiting_games() > 0,
         run,
         order,
         observers,
@@ -223,7 +223,7 @@ impl Dispatcher<'_> {
     }
 
     fn opened(&mut self) {
-        tell(self.observers, RunEvent::Opened { standing: &self.run.standing });
+        tell(self.observers, RunEvent::Opened { scoreboard: &self.run.scoreboard });
         self.check_over();
         // A resumed run still has the failures that stopped it, so it plays no game under the same
         // limit.
@@ -247,7 +247,7 @@ impl Dispatcher<'_> {
             if self.reason.is_some() || !self.has_task() {
                 return;
             }
-            let context = worker::Context {
+            let context = worker::WorkerContext {
                 slot: SlotId(slot),
                 plan: Arc::clone(&self.run.plan),
                 cpus: self.cpus.get(place).cloned().unwrap_or_default(),
@@ -300,29 +300,29 @@ impl Dispatcher<'_> {
     }
 
     /// Executes a user's command; the error is the reason of a refusal.
-    fn on_command(&mut self, command: Command) -> Result<Status, String> {
+    fn on_command(&mut self, command: RunCommand) -> Result<Status, String> {
         let before = self.status();
-        let steers = matches!(command, Command::Pause | Command::Resume | Command::Concurrency(_));
+        let steers = matches!(command, RunCommand::Pause | RunCommand::Resume | RunCommand::Concurrency(_));
         if steers && self.reason.is_some() {
             return Err("the run is stopping already".to_owned());
         }
         match command {
-            Command::Status => {}
-            Command::Stop => {
+            RunCommand::Status => {}
+            RunCommand::Stop => {
                 if self.reason.is_none() {
                     self.interrupt(Stop::AfterGame);
                 }
             }
-            Command::Pause => self.orders.send_modify(|orders| orders.paused = true),
-            Command::Resume => {
+            RunCommand::Pause => self.orders.send_modify(|orders| orders.paused = true),
+            RunCommand::Resume => {
                 self.orders.send_modify(|orders| orders.paused = false);
                 self.wake();
             }
-            Command::Concurrency(games) => self.set_concurrency(games)?,
-            Command::DropWorker(name) => {
+            RunCommand::Concurrency(games) => self.set_concurrency(games)?,
+            RunCommand::DropWorker(name) => {
                 self.seats.as_ref().ok_or("this run has no workers in other processes")?.drop_worker(name)?;
             }
-            Command::Moves(more) => {
+            RunCommand::Moves(more) => {
                 self.onlookers = if more { self.onlookers + 1 } else { self.onlookers.saturating_sub(1) };
                 let moves = self.onlookers > 0;
                 self.orders.send_if_modified(|now| std::mem::replace(&mut now.moves, moves) != moves);
@@ -470,11 +470,11 @@ impl Dispatcher<'_> {
             self.idle.push_back(asker);
         } else {
             match self.next_task() {
-                Scheduled::Task(task) => self.give(asker, *task),
-                Scheduled::Wait => self.idle.push_back(asker),
+                Assigned::Task(task) => self.give(asker, *task),
+                Assigned::Wait => self.idle.push_back(asker),
                 // Others may still play; the run ends after the last one.
-                Scheduled::Done => self.let_go(asker),
-                Scheduled::Broken(why) => {
+                Assigned::Done => self.let_go(asker),
+                Assigned::Broken(why) => {
                     self.let_go(asker);
                     self.halt(Stop::AfterGame, StopReason::Broken { why });
                 }
@@ -529,12 +529,12 @@ impl Dispatcher<'_> {
     /// True if a pair can be started now.
     fn has_task(&mut self) -> bool {
         match self.next_task() {
-            Scheduled::Task(task) => {
+            Assigned::Task(task) => {
                 self.leftover.insert(task.pair, *task);
                 true
             }
-            Scheduled::Wait | Scheduled::Done => false,
-            Scheduled::Broken(why) => {
+            Assigned::Wait | Assigned::Done => false,
+            Assigned::Broken(why) => {
                 self.halt(Stop::AfterGame, StopReason::Broken { why });
                 false
             }
@@ -542,34 +542,34 @@ impl Dispatcher<'_> {
     }
 
     /// Returns the next pair with missing legs, with its openings.
-    fn next_task(&mut self) -> Scheduled {
+    fn next_task(&mut self) -> Assigned {
         if let Some((_, task)) = self.leftover.pop_first() {
-            return Scheduled::Task(Box::new(task));
+            return Assigned::Task(Box::new(task));
         }
         loop {
             let pair = self.next;
-            let fixture = match self.pairing.next(pair, self.run.standing.results()) {
-                Next::Pair(fixture) => fixture,
-                Next::Wait => return Scheduled::Wait,
-                Next::Done => return Scheduled::Done,
-                Next::OutOfOpenings => {
+            let fixture = match self.pairing.next(pair, self.run.scoreboard.results()) {
+                ScheduleEntry::Pair(fixture) => fixture,
+                ScheduleEntry::Wait => return Assigned::Wait,
+                ScheduleEntry::Done => return Assigned::Done,
+                ScheduleEntry::OutOfOpenings => {
                     self.out_of_openings = true;
-                    return Scheduled::Done;
+                    return Assigned::Done;
                 }
             };
             self.next = PairId(pair.0 + 1);
-            let legs = self.run.standing.missing_legs(pair);
+            let legs = self.run.scoreboard.missing_legs(pair);
             if legs.is_empty() {
                 continue;
             }
             let openings = match self.openings(fixture.nth) {
                 Ok(openings) => openings,
-                Err(why) => return Scheduled::Broken(why),
+                Err(why) => return Assigned::Broken(why),
             };
             let sides = sides(fixture.players, self.run.plan.colors);
             let all_legs: &[Leg] = if fixture.is_half { &[Leg::First] } else { &Leg::BOTH };
             let options = self.pairing.options(pair);
-            return Scheduled::Task(Box::new(PairTask { pair, sides, openings, legs, all_legs, options }));
+            return Assigned::Task(Box::new(PairTask { pair, sides, openings, legs, all_legs, options }));
         }
     }
 
@@ -592,7 +592,7 @@ impl Dispatcher<'_> {
     }
 
     fn on_ended(&mut self, record: GameRecord, failure: Option<&Failure>) {
-        if !self.run.standing.is_missing(record.id) {
+        if !self.run.scoreboard.is_missing(record.id) {
             // The journal already has a game of this number.
             let text = format!("game {} was played twice; the first one counts", record.id.number());
             return self.tell(RunEvent::Warning { text: &text });
@@ -605,9 +605,9 @@ impl Dispatcher<'_> {
         tell(self.observers, RunEvent::GameEnded { record: &record, failure });
         self.warn_of_pvs(&record);
         let Self { run, observers, .. } = self;
-        let (before, repeated) = (run.standing.settled(), run.standing.repeated());
-        run.standing.tell(record, |standing, games| tell(observers, RunEvent::PairCounted { games, standing }));
-        let waited_for = self.pairing.needs_results() && self.run.standing.settled() > before;
+        let (before, repeated) = (run.scoreboard.settled(), run.scoreboard.repeated());
+        run.scoreboard.record(record, |scoreboard, games| tell(observers, RunEvent::PairCounted { games, scoreboard }));
+        let waited_for = self.pairing.needs_results() && self.run.scoreboard.settled() > before;
         self.warn_of_repeats(repeated);
         self.check_over();
         self.check_failures();
@@ -621,7 +621,7 @@ impl Dispatcher<'_> {
 
     /// Number of failures in games and of engine processes found dead between games.
     fn failures(&self) -> u64 {
-        self.run.standing.failures() + self.exits
+        self.run.scoreboard.failures() + self.exits
     }
 
     fn on_tick(&mut self) {
@@ -631,25 +631,25 @@ impl Dispatcher<'_> {
             self.halt(Stop::Now, StopReason::Broken { why: error.to_string() });
         }
         let elapsed = self.began.elapsed();
-        tell(self.observers, RunEvent::Tick { standing: &self.run.standing, elapsed });
+        tell(self.observers, RunEvent::Tick { scoreboard: &self.run.scoreboard, elapsed });
     }
 
     fn close(mut self) -> Finish {
         let end = if self.out_of_openings { StopReason::OutOfOpenings } else { StopReason::OutOfPairs };
         let mut reason = self.reason.take().unwrap_or(end);
         // A verdict takes precedence over any other reason for the stop.
-        if self.run.standing.verdict() != Verdict::Continue {
+        if self.run.scoreboard.verdict() != Verdict::Continue {
             reason = StopReason::Verdict;
-        } else if self.run.standing.is_narrow() {
+        } else if self.run.scoreboard.is_narrow() {
             reason = StopReason::Narrow;
-        } else if self.run.standing.is_flat() {
+        } else if self.run.scoreboard.is_flat() {
             reason = StopReason::Flat;
         }
         // Includes games that ended after the stop.
         match &mut reason {
             StopReason::TooManyFailures { failures } => *failures = self.failures(),
             StopReason::TooManyTimeLosses { losses } => {
-                losses.clone_from(self.run.standing.finished_time_losses());
+                losses.clone_from(self.run.scoreboard.finished_time_losses());
             }
             _ => {}
         }
@@ -660,8 +660,8 @@ impl Dispatcher<'_> {
             tell(self.observers, RunEvent::Warning { text: &text });
         }
         let elapsed = self.began.elapsed();
-        tell(self.observers, RunEvent::Closed { standing: &self.run.standing, reason: &reason, elapsed });
-        Finish { standing: self.run.standing, reason, elapsed, resumed: self.resumed }
+        tell(self.observers, RunEvent::Closed { scoreboard: &self.run.scoreboard, reason: &reason, elapsed });
+        Finish { scoreboard: self.run.scoreboard, reason, elapsed, resumed: self.resumed }
     }
 }
 

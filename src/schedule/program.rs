@@ -13,17 +13,17 @@ use crate::text::hex;
 
 /// Last seen state of each player's program.
 #[derive(Debug)]
-pub(super) struct Programs {
+pub(super) struct ProgramStates {
     /// By player; `None` before the first check.
-    seen: Vec<Option<Stamp>>,
+    seen: Vec<Option<ProgramStamp>>,
 }
 
 /// File attributes that change with its content: device, inode, size, modification and status
 /// change time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stamp([i128; 5]);
+struct ProgramStamp([i128; 5]);
 
-impl Stamp {
+impl ProgramStamp {
     fn of(about: &Metadata) -> Self {
         let nanos = |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
         Self([
@@ -36,7 +36,7 @@ impl Stamp {
     }
 }
 
-impl Programs {
+impl ProgramStates {
     pub(super) fn new(players: usize) -> Self {
         Self { seen: vec![None; players] }
     }
@@ -50,7 +50,7 @@ impl Programs {
         let program = player.program.display();
         let gone =
             |error: io::Error| format!("{program}: the program of `{}` is gone ({error}); restore it", player.name);
-        let stamp = Stamp::of(&fs::metadata(&player.program).map_err(gone)?);
+        let stamp = ProgramStamp::of(&fs::metadata(&player.program).map_err(gone)?);
         if self.seen[place] == Some(stamp) {
             return Ok(());
         }

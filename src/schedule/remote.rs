@@ -20,7 +20,7 @@ pub struct Seat(pub u64);
 /// Message to the dispatcher about workers in other processes.
 #[derive(Debug)]
 pub enum RemoteEvent {
-    /// A seat asks for a pair. It is answered by an [`Answer`], possibly much later.
+    /// A seat asks for a pair. It is answered by an [`SeatAnswer`], possibly much later.
     Asks(Seat),
     /// An event of a game that is played elsewhere: begun, moves, ended, complaints, exits.
     Game(WorkerEvent),
@@ -46,7 +46,7 @@ pub enum RemoteEvent {
 
 /// Answer of the dispatcher to a seat.
 #[derive(Debug)]
-pub enum Answer {
+pub enum SeatAnswer {
     /// The pair to play.
     Task(Seat, Box<PairTask>),
     /// There is no pair for the seat, which is closed.
@@ -61,7 +61,7 @@ pub struct RemotePort {
     /// Messages about workers.
     pub events: mpsc::UnboundedReceiver<RemoteEvent>,
     /// Answers to seats.
-    pub answers: mpsc::UnboundedSender<Answer>,
+    pub answers: mpsc::UnboundedSender<SeatAnswer>,
     /// Orders to local and remote workers.
     pub orders: watch::Sender<Orders>,
 }
@@ -72,7 +72,7 @@ pub struct RemoteEnd {
     /// Messages about workers.
     pub events: mpsc::UnboundedSender<RemoteEvent>,
     /// Answers to seats.
-    pub answers: mpsc::UnboundedReceiver<Answer>,
+    pub answers: mpsc::UnboundedReceiver<SeatAnswer>,
     /// Orders to local and remote workers.
     pub orders: watch::Receiver<Orders>,
 }
@@ -89,7 +89,7 @@ pub fn connection() -> (RemotePort, RemoteEnd) {
 
 /// Open seats of a run.
 pub(super) struct Seats {
-    answers: mpsc::UnboundedSender<Answer>,
+    answers: mpsc::UnboundedSender<SeatAnswer>,
     open: BTreeSet<Seat>,
     /// Open seats that have a pair.
     playing: BTreeSet<Seat>,
@@ -100,7 +100,7 @@ pub(super) struct Seats {
 }
 
 impl Seats {
-    pub(super) const fn new(answers: mpsc::UnboundedSender<Answer>) -> Self {
+    pub(super) const fn new(answers: mpsc::UnboundedSender<SeatAnswer>) -> Self {
         Self { answers, open: BTreeSet::new(), playing: BTreeSet::new(), workers: Vec::new(), unwritten: Vec::new() }
     }
 
@@ -126,13 +126,13 @@ impl Seats {
     pub(super) fn give(&mut self, seat: Seat, task: PairTask) {
         self.playing.insert(seat);
         // The carrier lives as long as the run.
-        let _ = self.answers.send(Answer::Task(seat, Box::new(task)));
+        let _ = self.answers.send(SeatAnswer::Task(seat, Box::new(task)));
     }
 
     /// Closes a seat without a pair.
     pub(super) fn let_go(&mut self, seat: Seat) {
         self.close(seat);
-        let _ = self.answers.send(Answer::Leave(seat));
+        let _ = self.answers.send(SeatAnswer::Leave(seat));
     }
 
     pub(super) fn set_workers(&mut self, workers: Vec<WorkerStatus>) {
@@ -159,7 +159,7 @@ impl Seats {
             ));
         }
         // The carrier lives as long as the run.
-        let _ = self.answers.send(Answer::Drop(name));
+        let _ = self.answers.send(SeatAnswer::Drop(name));
         Ok(())
     }
 

@@ -21,8 +21,8 @@ use crate::record::{
     Termination,
 };
 use crate::schedule::engine_config;
-use crate::schedule::program::Programs;
-use crate::tournament::events::{Failure, Moved, Orders, PairTask, Ply, SlotId, Stop, WorkerEvent};
+use crate::schedule::program::ProgramStates;
+use crate::tournament::events::{Failure, MovesPlayed, Orders, PairTask, Ply, SlotId, Stop, WorkerEvent};
 use crate::uci::process::{Engine, EngineConfig, Evidence, SearchOutcome};
 use crate::uci::{Go, SideClock};
 
@@ -40,7 +40,7 @@ const START_TRIES: u32 = 3;
 const START_PAUSE: Duration = Duration::from_millis(500);
 
 /// Inputs of a worker for its whole life.
-pub(crate) struct Context {
+pub(crate) struct WorkerContext {
     pub(crate) slot: SlotId,
     pub(crate) plan: Arc<Plan>,
     /// CPUs of this slot, one for each thread that searches at once; empty for no binding.
@@ -73,20 +73,20 @@ impl WorkerHandle {
 ///
 /// # Errors
 /// Returns an error if the OS cannot spawn a thread.
-pub(crate) fn start(context: Context) -> std::io::Result<WorkerHandle> {
+pub(crate) fn start(context: WorkerContext) -> std::io::Result<WorkerHandle> {
     let (tasks, inbox) = mpsc::channel(1);
     std::thread::Builder::new().name(format!("slot-{}", context.slot.0)).spawn(move || thread(context, inbox))?;
     Ok(WorkerHandle { tasks })
 }
 
-fn thread(context: Context, inbox: mpsc::Receiver<PairTask>) {
+fn thread(context: WorkerContext, inbox: mpsc::Receiver<PairTask>) {
     let slot = context.slot;
-    let mut farewell = Farewell { slot, events: context.events.clone(), event: None };
+    let mut farewell = ReportOnDrop { slot, events: context.events.clone(), event: None };
     farewell.event = Some(match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => match runtime.block_on(Worker::new(context).run(inbox)) {
-            End::Retired(left) => WorkerEvent::Retired { slot, left },
-            End::GaveUp { left, why } => WorkerEvent::GaveUp { slot, left: Some(left), why },
-            End::Broken { in_game, why } => WorkerEvent::Broken { slot, in_game, why },
+        Ok(runtime) => match runtime.block_on(SlotWorker::new(context).run(inbox)) {
+            WorkerEnd::Retired(left) => WorkerEvent::Retired { slot, left },
+            WorkerEnd::GaveUp { left, why } => WorkerEvent::GaveUp { slot, left: Some(left), why },
+            WorkerEnd::Broken { in_game, why } => WorkerEvent::Broken { slot, in_game, why },
         },
         Err(error) => WorkerEvent::GaveUp { slot, left: None, why: format!("cannot start a runtime: {error}") },
     });
@@ -94,13 +94,13 @@ fn thread(context: Context, inbox: mpsc::Receiver<PairTask>) {
 
 /// Reports the end of the thread on drop, even after a panic, because a run waits for each of its
 /// slots.
-struct Farewell {
+struct ReportOnDrop {
     slot: SlotId,
     events: mpsc::UnboundedSender<WorkerEvent>,
     event: Option<WorkerEvent>,
 }
 
-impl Drop for Farewell {
+impl Drop for ReportOnDrop {
     fn drop(&mut self) {
         let why = || format!("slot {} panicked", self.slot.0 + 1);
         let panicked = || WorkerEvent::Broken { slot: self.slot, in_game: false, why: why() };
@@ -109,31 +109,31 @@ impl Drop for Farewell {
     }
 }
 
-struct Worker {
-    context: Context,
+struct SlotWorker {
+    context: WorkerContext,
     /// By player; `None` if not running.
     engines: Vec<Option<Engine>>,
     /// By player: identity that the engine reported at its last start.
     identities: Vec<EngineId>,
-    programs: Programs,
+    programs: ProgramStates,
     /// Players whose engines may be running, least recently used first.
     recent: Vec<usize>,
     /// False if the engine that searched last cannot play another game.
     reusable: bool,
     /// By ply of the current game: the wait for a CPU, and the recorded output.
     notes: Vec<(Option<Duration>, RecordedOutput)>,
-    telling: Telling,
+    telling: MoveFeed,
     /// True if the harness itself was stopped during a move of the current game, so that clocks ran
     /// without their reader.
     was_stopped: bool,
 }
 
-impl Worker {
-    fn new(context: Context) -> Self {
+impl SlotWorker {
+    fn new(context: WorkerContext) -> Self {
         let engines: Vec<_> = context.plan.players.iter().map(|_| None).collect();
-        let programs = Programs::new(engines.len());
+        let programs = ProgramStates::new(engines.len());
         let identities = vec![EngineId::default(); engines.len()];
-        let telling = Telling::new(context.orders.clone(), context.events.clone());
+        let telling = MoveFeed::new(context.orders.clone(), context.events.clone());
         Self {
             context,
             engines,
@@ -148,7 +148,7 @@ impl Worker {
     }
 
     /// Plays the pairs of the inbox until it closes or the slot must end.
-    async fn run(mut self, mut inbox: mpsc::Receiver<PairTask>) -> End {
+    async fn run(mut self, mut inbox: mpsc::Receiver<PairTask>) -> WorkerEnd {
         let slot = self.context.slot;
         let mut end = None;
         while end.is_none() && self.context.events.send(WorkerEvent::Idle { slot }).is_ok() {
@@ -156,11 +156,11 @@ impl Worker {
             end = self.play_pair(task).await;
         }
         self.quit().await;
-        end.unwrap_or(End::Retired(None))
+        end.unwrap_or(WorkerEnd::Retired(None))
     }
 
     /// Plays a pair's games. Returns the reason if the slot ends before the pair is complete.
-    async fn play_pair(&mut self, mut task: PairTask) -> Option<End> {
+    async fn play_pair(&mut self, mut task: PairTask) -> Option<WorkerEnd> {
         let slot = self.context.slot;
         let mut orders = self.context.orders.clone();
         let mut voids_left = MAX_VOIDS;
@@ -170,27 +170,27 @@ impl Worker {
             let go_on = |orders: &Orders| orders.stop == Stop::No && slot.0 < orders.slots;
             match orders.wait_for(|orders| !orders.paused || !go_on(orders)).await {
                 Ok(orders) if go_on(&orders) => {}
-                _ => return Some(End::Retired(Some(task))),
+                _ => return Some(WorkerEnd::Retired(Some(task))),
             }
             let ready = tokio::select! {
                 biased;
                 _ = orders.wait_for(|orders| orders.stop == Stop::Now || slot.0 >= orders.slots) => {
-                    return Some(End::Retired(Some(task)));
+                    return Some(WorkerEnd::Retired(Some(task)));
                 }
                 ready = self.get_ready(&task, leg) => ready,
             };
             match ready {
                 Ok(()) => {}
-                Err(Unready::Stopped) => return Some(End::Retired(Some(task))),
-                Err(Unready::Transient(why)) => return Some(End::GaveUp { left: task, why }),
-                Err(Unready::Broken(why)) => return Some(End::Broken { in_game: false, why }),
+                Err(NotReady::Stopped) => return Some(WorkerEnd::Retired(Some(task))),
+                Err(NotReady::Transient(why)) => return Some(WorkerEnd::GaveUp { left: task, why }),
+                Err(NotReady::Broken(why)) => return Some(WorkerEnd::Broken { in_game: false, why }),
             }
             let counts = tokio::select! {
                 biased;
-                _ = orders.wait_for(|orders| orders.stop == Stop::Now) => return Some(End::Retired(Some(task))),
+                _ = orders.wait_for(|orders| orders.stop == Stop::Now) => return Some(WorkerEnd::Retired(Some(task))),
                 counts = self.play(&task, leg, voids_left > 0) => match counts {
                     Ok(counts) => counts,
-                    Err(why) => return Some(End::Broken { in_game: true, why }),
+                    Err(why) => return Some(WorkerEnd::Broken { in_game: true, why }),
                 },
             };
             self.pause().await;
@@ -233,7 +233,7 @@ impl Worker {
         self.notes.clear();
         self.telling.begin(id);
         self.was_stopped = false;
-        let Played { parts, ending, failure, overstep } = self.referee(task.opening(leg), players).await?;
+        let PlayedGame { parts, ending, failure, overstep } = self.referee(task.opening(leg), players).await?;
         let GameParts { opening, mut moves, .. } = parts;
         for (ply, (waited, said)) in moves.iter_mut().zip(self.notes.drain(..)) {
             (ply.waited, ply.said) = (waited, said);
@@ -299,7 +299,7 @@ impl Worker {
     }
 
     /// Plays a game until the referee ends it.
-    async fn referee(&mut self, opening: &Opening, players: ByColor<PlayerId>) -> Result<Played, String> {
+    async fn referee(&mut self, opening: &Opening, players: ByColor<PlayerId>) -> Result<PlayedGame, String> {
         let plan = Arc::clone(&self.context.plan);
         let limit = |player: PlayerId| plan.players[usize::from(player.0)].limit;
         let setup = GameSetup {
@@ -316,7 +316,7 @@ impl Worker {
         loop {
             let request = match step {
                 Step::Over(ending) => {
-                    return Ok(Played { parts: game.into_parts(), ending, failure: None, overstep: None });
+                    return Ok(PlayedGame { parts: game.into_parts(), ending, failure: None, overstep: None });
                 }
                 Step::Think(request) => request,
             };
@@ -331,7 +331,7 @@ impl Worker {
                 if !self.reusable {
                     self.engines[usize::from(player.0)] = None;
                 }
-                return Ok(Played {
+                return Ok(PlayedGame {
                     parts: game.into_parts(),
                     ending: ending.clone(),
                     failure: Some((player, evidence)),
@@ -342,7 +342,7 @@ impl Worker {
     }
 
     /// Prepares the engines of a game. No game is lost before its first `go`.
-    async fn get_ready(&mut self, task: &PairTask, leg: Leg) -> Result<(), Unready> {
+    async fn get_ready(&mut self, task: &PairTask, leg: Leg) -> Result<(), NotReady> {
         let players = task.sides(leg);
         self.make_room(players).await;
         for player in [players.white, players.black] {
@@ -366,7 +366,7 @@ impl Worker {
 
     /// Starts a new game on the player's engine, with its `own` options. Starts the process if it
     /// is not running, was found dead, or did not get ready.
-    async fn ready(&mut self, player: PlayerId, own: &[(String, String)]) -> Result<(), Unready> {
+    async fn ready(&mut self, player: PlayerId, own: &[(String, String)]) -> Result<(), NotReady> {
         let place = usize::from(player.0);
         if (self.context.plan.restart || self.context.plan.players[place].restart)
             && let Some(engine) = self.engines[place].take()
@@ -375,7 +375,7 @@ impl Worker {
         }
         if let Some(engine) = &mut self.engines[place] {
             let name = &self.context.plan.players[place].name;
-            engine.set_options(own).map_err(|error| Unready::Broken(format!("engine {name}: {error}")))?;
+            engine.set_options(own).map_err(|error| NotReady::Broken(format!("engine {name}: {error}")))?;
             let Err(fault) = engine.new_game().await else { return Ok(()) };
             self.engines[place] = None;
             let _ = self.context.events.send(WorkerEvent::Exited { player, status: fault.to_string() });
@@ -384,7 +384,7 @@ impl Worker {
         loop {
             tries -= 1;
             match self.start(place, own).await {
-                Err(Unready::Transient(why)) if tries > 0 => {
+                Err(NotReady::Transient(why)) if tries > 0 => {
                     let _ = self.context.events.send(WorkerEvent::StartFailed { why });
                     tokio::time::sleep(START_PAUSE).await;
                 }
@@ -394,16 +394,17 @@ impl Worker {
     }
 
     /// Starts a player's engine, after a permit, and its first game.
-    async fn start(&mut self, place: usize, own: &[(String, String)]) -> Result<(), Unready> {
+    async fn start(&mut self, place: usize, own: &[(String, String)]) -> Result<(), NotReady> {
         let mut orders = self.context.orders.clone();
         let _permit = tokio::select! {
             biased;
             // The semaphore is never closed.
             permit = self.context.starts.acquire() => permit,
-            _ = orders.wait_for(|orders| orders.stop != Stop::No) => return Err(Unready::Stopped),
+            _ = orders.wait_for(|orders| orders.stop != Stop::No) => return Err(NotReady::Stopped),
         };
         let plan = Arc::clone(&self.context.plan);
-        let check = |programs: &mut Programs| programs.check(place, &plan.players[place]).map_err(Unready::Broken);
+        let check =
+            |programs: &mut ProgramStates| programs.check(place, &plan.players[place]).map_err(NotReady::Broken);
         check(&mut self.programs)?;
         let config = self.config(place).with_options(own);
         let started = Engine::start(&config, &self.context.cpus).await;
@@ -412,10 +413,10 @@ impl Worker {
         check(&mut self.programs)?;
         let mut engine = started.map_err(|error| {
             let why = error.to_string();
-            if error.is_transient() { Unready::Transient(why) } else { Unready::Broken(why) }
+            if error.is_transient() { NotReady::Transient(why) } else { NotReady::Broken(why) }
         })?;
         let begun = engine.new_game().await;
-        begun.map_err(|fault| Unready::Transient(format!("engine {}: {fault} after its start", config.name)))?;
+        begun.map_err(|fault| NotReady::Transient(format!("engine {}: {fault} after its start", config.name)))?;
         self.identities[place] = engine.identity().clone();
         self.engines[place] = Some(engine);
         Ok(())
@@ -514,17 +515,17 @@ impl Worker {
 
 /// Reports moves to subscribed clients. It costs nothing without subscribers. Otherwise it reports
 /// during a search, never between the stamp of a move and the opponent's `go`.
-struct Telling {
+struct MoveFeed {
     orders: watch::Receiver<Orders>,
     events: mpsc::UnboundedSender<WorkerEvent>,
     game: GameId,
     /// Number of plies of the game already reported; `None` before its first message.
     told: Option<usize>,
-    /// Earliest time of the next message at the rate [`Telling::PACE`].
+    /// Earliest time of the next message at the rate [`MoveFeed::PACE`].
     due: Instant,
 }
 
-impl Telling {
+impl MoveFeed {
     /// Average interval of a slot's messages, even if its engines play faster.
     const PACE: Duration = Duration::from_millis(50);
 
@@ -553,14 +554,14 @@ impl Telling {
         let from = self.told.unwrap_or(0);
         let plies: Vec<Ply> = game.moves().iter().skip(from).map(Ply::from).collect();
         self.told = Some(from + plies.len());
-        let moved = Box::new(Moved { opening, from, plies, over: None });
+        let moved = Box::new(MovesPlayed { opening, from, plies, over: None });
         let _ = self.events.send(WorkerEvent::Moved { game: self.game, moved });
         std::future::pending().await
     }
 }
 
 /// A played game, with evidence of the engine at fault, if any.
-struct Played {
+struct PlayedGame {
     parts: GameParts,
     ending: Ending,
     failure: Option<(PlayerId, Evidence)>,
@@ -569,7 +570,7 @@ struct Played {
 }
 
 /// Reason that a worker's thread ends.
-enum End {
+enum WorkerEnd {
     /// It was released or stopped, or there is nothing left to play; with its unfinished task.
     Retired(Option<PairTask>),
     /// An engine could not be started in several attempts; with the rest of its pair.
@@ -579,7 +580,7 @@ enum End {
 }
 
 /// Reason that an engine is not ready for a game, with the remedy.
-enum Unready {
+enum NotReady {
     /// The run was stopped before the engine's turn to start.
     Stopped,
     /// Another attempt, or another slot, may succeed.

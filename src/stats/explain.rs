@@ -23,21 +23,21 @@ pub const MIN_PAIRS: u64 = 8;
 /// Sums and sums of products of vectors: in constant memory, everything that the variance of a
 /// linear function of them needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Moments<const N: usize> {
+pub struct VectorMoments<const N: usize> {
     count: u64,
     sums: [f64; N],
     products: [[f64; N]; N],
 }
 
-impl<const N: usize> Default for Moments<N> {
+impl<const N: usize> Default for VectorMoments<N> {
     fn default() -> Self {
         Self { count: 0, sums: [0.0; N], products: [[0.0; N]; N] }
     }
 }
 
-impl<const N: usize> Moments<N> {
+impl<const N: usize> VectorMoments<N> {
     /// Records the vector of one pair.
-    pub fn add(&mut self, vector: [f64; N]) {
+    pub fn record(&mut self, vector: [f64; N]) {
         self.count += 1;
         for (row, value) in vector.iter().enumerate() {
             self.sums[row] += value;
@@ -57,7 +57,7 @@ impl<const N: usize> Moments<N> {
 
 /// Feature of a game: its trials (0 or 1), and the points made in them, 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Trial {
+pub struct FeatureTrials {
     /// 1 if the game counts, 0 if it tells nothing.
     pub trials: f64,
     /// Points made, 0 to `trials`.
@@ -66,21 +66,21 @@ pub struct Trial {
 
 /// All pairs, of any group.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Whole {
+pub struct AllPairs {
     /// Moments of (points, trials).
-    pairs: Moments<2>,
+    pairs: VectorMoments<2>,
     /// Sum of squared points of games.
     squares: f64,
 }
 
-impl Whole {
+impl AllPairs {
     /// Records the games of a pair.
-    pub fn add(&mut self, games: &[Trial]) {
+    pub fn record(&mut self, games: &[FeatureTrials]) {
         let [points, trials] = sums(games);
         if trials <= 0.0 {
             return;
         }
-        self.pairs.add([points, trials]);
+        self.pairs.record([points, trials]);
         self.squares += games.iter().map(|game| game.points * game.points).sum::<f64>();
     }
 
@@ -116,25 +116,25 @@ impl Whole {
     }
 }
 
-fn sums(games: &[Trial]) -> [f64; 2] {
+fn sums(games: &[FeatureTrials]) -> [f64; 2] {
     games.iter().fold([0.0; 2], |[points, trials], game| [points + game.points, trials + game.trials])
 }
 
 /// The pairs with a game in one group.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Group {
+pub struct PairGroup {
     /// Moments of (points in the group, trials in the group, points of the pair, trials of the
     /// pair).
-    pairs: Moments<4>,
+    pairs: VectorMoments<4>,
 }
 
-impl Group {
+impl PairGroup {
     /// Records a pair: the games that belong to the group, and all games. A pair without a trial in
     /// the group changes nothing and may be left out.
-    pub fn add(&mut self, inside: &[Trial], all: &[Trial]) {
+    pub fn record(&mut self, inside: &[FeatureTrials], all: &[FeatureTrials]) {
         let ([points, trials], [all_points, all_trials]) = (sums(inside), sums(all));
         if trials > 0.0 {
-            self.pairs.add([points, trials, all_points, all_trials]);
+            self.pairs.record([points, trials, all_points, all_trials]);
         }
     }
 }
@@ -162,7 +162,7 @@ pub struct Contrast {
 /// too small if rare results gather in a group. For `p` the sums are taken around the common mean
 /// (a score test), for the interval around their own means.
 #[must_use]
-pub fn contrast(group: &Group, whole: &Whole) -> Option<Contrast> {
+pub fn contrast(group: &PairGroup, whole: &AllPairs) -> Option<Contrast> {
     let mean = whole.mean()?;
     let [points, trials, ..] = group.pairs.sums;
     let [all_points, all_trials] = whole.pairs.sums;
@@ -235,9 +235,9 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
 
 /// Means of two sides, from values of the same pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sides {
+pub struct SideMeans {
     /// Moments of (sum of the one, its number of values, sum of the other, its number of values).
-    pairs: Moments<4>,
+    pairs: VectorMoments<4>,
 }
 
 /// A value with its 95 % interval.
@@ -249,11 +249,11 @@ pub struct Interval {
     pub ends: Option<(f64, f64)>,
 }
 
-impl Sides {
+impl SideMeans {
     /// Records both sides' values in the games of a pair: sums and numbers of values.
-    pub fn add(&mut self, one: (f64, f64), other: (f64, f64)) {
+    pub fn record(&mut self, one: (f64, f64), other: (f64, f64)) {
         if one.1 + other.1 > 0.0 {
-            self.pairs.add([one.0, one.1, other.0, other.1]);
+            self.pairs.record([one.0, one.1, other.0, other.1]);
         }
     }
 
@@ -314,7 +314,7 @@ pub fn effective_pairs(pairs: u64, times: impl IntoIterator<Item = u64>) -> f64 
 
 /// Pair scores of one opening.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Cluster {
+pub struct OpeningCluster {
     /// Number of pairs.
     pub pairs: u64,
     /// Sum of their scores.
@@ -323,9 +323,9 @@ pub struct Cluster {
     pub squares: f64,
 }
 
-impl Cluster {
+impl OpeningCluster {
     /// Records a pair's score.
-    pub fn add(&mut self, score: f64) {
+    pub fn record(&mut self, score: f64) {
         self.pairs += 1;
         self.sum += score;
         self.squares += score * score;
@@ -346,7 +346,7 @@ pub struct DesignEffect {
 /// only one, or if all scores are equal. With the correlation r from a one-way analysis of variance
 /// and n_i pairs of opening i, the effect is 1 + (sum n_i^2 / sum n_i - 1) r.
 #[must_use]
-pub fn design_effect(openings: impl IntoIterator<Item = Cluster>) -> Option<DesignEffect> {
+pub fn design_effect(openings: impl IntoIterator<Item = OpeningCluster>) -> Option<DesignEffect> {
     let (mut clusters, mut pairs, mut squared, mut sum, mut squares, mut explained) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
     for opening in openings.into_iter().filter(|opening| opening.pairs > 0) {
         let size = opening.pairs as f64;

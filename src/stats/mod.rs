@@ -90,7 +90,7 @@ pub struct Pentanomial(pub [u64; 5]);
 impl Pentanomial {
     /// Counts one finished pair. More than 2 half points a game do not exist and are taken as a
     /// win.
-    pub fn add(&mut self, pair: PairScore) {
+    pub fn record(&mut self, pair: PairScore) {
         self.0[usize::from(pair.first.min(2)) + usize::from(pair.second.min(2))] += 1;
     }
 
@@ -150,7 +150,7 @@ pub struct Trinomial {
 impl Trinomial {
     /// Counts one game in which the tested engine made `half_points` (0, 1, 2; more is taken as a
     /// win).
-    pub fn add(&mut self, half_points: u8) {
+    pub fn record(&mut self, half_points: u8) {
         match half_points {
             0 => self.losses += 1,
             1 => self.draws += 1,
@@ -159,8 +159,8 @@ impl Trinomial {
     }
 
     /// Counts one game by its result, for the tested engine playing `color`.
-    pub fn add_outcome(&mut self, outcome: Outcome, color: crate::record::Color) {
-        self.add(outcome.half_points(color));
+    pub fn record_outcome(&mut self, outcome: Outcome, color: crate::record::Color) {
+        self.record(outcome.half_points(color));
     }
 
     /// Games counted.
@@ -205,7 +205,7 @@ mod tests {
         let table = [(0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 2), (2, 0, 2), (0, 2, 2), (2, 1, 3), (1, 2, 3), (2, 2, 4)];
         for (first, second, class) in table {
             let mut counts = Pentanomial::default();
-            counts.add(PairScore { first, second });
+            counts.record(PairScore { first, second });
             let mut expected = [0; 5];
             expected[class] = 1;
             assert_eq!(counts.0, expected, "{first} {second}");

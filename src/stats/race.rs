@@ -1,5 +1,5 @@
-//! Races of several takes against one base on the same openings: hopeless takes are dropped, and
-//! the best one is found.
+//! Races of several candidates against one base on the same openings: hopeless candidates are
+//! dropped, and the best one is found.
 //!
 //! # Method
 //! Every claim is a bet (an e-process). The claim is "the mean of x is above m", with x within `m
@@ -9,34 +9,34 @@
 //! here is the mean of those of `STAKES` gamblers with fixed stakes, so it depends on the counts
 //! alone and no stake must be guessed.
 //!
-//! Each take has three claims on its pair scores against the base: weaker than the base plus the
-//! required gain, stronger than the base, and weaker than the base plus [`Settings::close`]. Each
-//! ordered pair of takes has two claims on the difference of their scores of the same opening, in
-//! which the opening's own luck cancels: the first is stronger, and the second is not stronger by
-//! `close`. With `n` takes these are `n(2n+1)` claims. Each is accepted at the level
-//! `alpha/(n(2n+1))`, so the probability that any statement of a whole race is false is at most
-//! `alpha` (Bonferroni). Without `close` the claims about it are not made, and `n(n+1)` are left.
-//! No bound is asymptotic.
+//! Each candidate has three claims on its pair scores against the base: weaker than the base plus
+//! the required gain, stronger than the base, and weaker than the base plus
+//! [`RaceSettings::close`]. Each ordered pair of candidates has two claims on the difference of
+//! their scores of the same opening, in which the opening's own luck cancels: the first is
+//! stronger, and the second is not stronger by `close`. With `n` candidates these are `n(2n+1)`
+//! claims. Each is accepted at the level `alpha/(n(2n+1))`, so the probability that any statement
+//! of a whole race is false is at most `alpha` (Bonferroni). Without `close` the claims about it
+//! are not made, and `n(n+1)` are left. No bound is asymptotic.
 //!
-//! A take is dropped once it is shown to be weaker than the base plus the gain, or than any other
-//! take. With `close`, a take not shown to be stronger than the base is also dropped once it is
-//! shown to be weaker than the base plus `close` (or the gain, if that is more). A winner stronger
-//! than the base can then be behind the dropped take by less than `close` only. The race is over if
-//! no take is left, or if one is shown to be stronger than the base and no other one left can be
-//! stronger than it by `close`. Without `close` it must be the only one left, and two equally good
-//! takes play until their pairs run out.
+//! A candidate is dropped once it is shown to be weaker than the base plus the gain, or than any
+//! other candidate. With `close`, a candidate not shown to be stronger than the base is also
+//! dropped once it is shown to be weaker than the base plus `close` (or the gain, if that is more).
+//! A winner stronger than the base can then be behind the dropped candidate by less than `close`
+//! only. The race is over if no candidate is left, or if one is shown to be stronger than the base
+//! and no other one left can be stronger than it by `close`. Without `close` it must be the only
+//! one left, and two equally good candidates play until their pairs run out.
 //!
 //! `close` is applied on the scale of scores, as the score difference of `close` Elo between two
 //! players.
 //!
 //! # Assumptions
-//! Pairs of a take are independent of each other and have the same distribution: each opening is
-//! drawn at random from a population, and the engines play it as they would at any other time. Then
-//! the mean of the next score (or difference), given all before it, is one number, and the claims
-//! are about that number. Exchangeable pairs are not enough: if openings are repeated, or a small
-//! book is used up, the past predicts the next score. So openings must not run out. Takes may
+//! Pairs of a candidate are independent of each other and have the same distribution: each opening
+//! is drawn at random from a population, and the engines play it as they would at any other time.
+//! Then the mean of the next score (or difference), given all before it, is one number, and the
+//! claims are about that number. Exchangeable pairs are not enough: if openings are repeated, or a
+//! small book is used up, the past predicts the next score. So openings must not run out. Takes may
 //! depend on each other in any way, because Bonferroni's bound needs no independence. A pair of one
-//! take may depend on pairs of another take that were played before it.
+//! candidate may depend on pairs of another candidate that were played before it.
 //!
 //! # Sources
 //! J. Ville (1939); I. Waudby-Smith, A. Ramdas, "Estimating means of bounded random variables by
@@ -54,48 +54,48 @@ const STAKES: usize = 18;
 
 /// The settings of a race.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
+pub struct RaceSettings {
     /// The probability that any statement is false, between 0 and 1.
     pub alpha: f64,
-    /// Elo that a take must gain on the base; a take shown to gain less is dropped.
+    /// Elo that a candidate must gain on the base; a candidate shown to gain less is dropped.
     pub gain: f64,
-    /// Elo by which another take may be stronger than the winner; 0 if it must be the only one
+    /// Elo by which another candidate may be stronger than the winner; 0 if it must be the only one
     /// left.
     pub close: f64,
 }
 
-impl Settings {
+impl RaceSettings {
     /// `close` as a difference of scores.
     fn close_score(&self) -> f64 {
         expected_score(self.close) - 0.5
     }
 
-    /// Gain over the base in Elo below which a take can be dropped as close.
+    /// Gain over the base in Elo below which a candidate can be dropped as close.
     fn enough(&self) -> f64 {
         self.gain.max(self.close)
     }
 
-    /// Logarithm of the fortune at which a claim of a race of `takes` is accepted.
-    fn bound(&self, takes: usize) -> f64 {
-        let claims = if self.close > 0.0 { takes * (2 * takes + 1) } else { takes * (takes + 1) };
+    /// Logarithm of the fortune at which a claim of a race of `candidates` is accepted.
+    fn bound(&self, candidates: usize) -> f64 {
+        let claims = if self.close > 0.0 { candidates * (2 * candidates + 1) } else { candidates * (candidates + 1) };
         (claims.max(1) as f64 / self.alpha).ln()
     }
 }
 
-/// Reason that a take was dropped.
+/// Reason that a candidate was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// Weaker than the base plus the required gain.
     Base,
-    /// Weaker than the base plus [`Settings::close`].
+    /// Weaker than the base plus [`RaceSettings::close`].
     Close,
-    /// Weaker than this take, counted from 0.
-    Take(usize),
+    /// Weaker than this candidate, counted from 0.
+    Candidate(usize),
 }
 
-/// State of a take.
+/// State of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct CandidateState {
     /// Pairs by points against the base, those played after it was dropped too.
     pub pairs: super::Pentanomial,
     /// Reason that it was dropped, and the number of its pairs at that time.
@@ -159,59 +159,59 @@ pub fn evidence(pairs: &super::Pentanomial) -> [f64; 2] {
 
 /// A race so far.
 #[derive(Clone, Debug)]
-pub struct Race {
-    settings: Settings,
-    takes: Vec<Standing>,
-    /// Half points of each take's pairs, by opening; `None` for a pair that does not count.
+pub struct RaceState {
+    settings: RaceSettings,
+    candidates: Vec<CandidateState>,
+    /// Half points of each candidate's pairs, by opening; `None` for a pair that does not count.
     scores: Vec<Vec<Option<u8>>>,
-    /// State of each take against the base.
+    /// State of each candidate against the base.
     against_base: Vec<AgainstBase>,
-    /// `between[a][b]`: the claims that take `a` is stronger than take `b`, and that `b` is not
-    /// stronger than `a` by `close`.
+    /// `between[a][b]`: the claims that candidate `a` is stronger than candidate `b`, and that `b`
+    /// is not stronger than `a` by `close`.
     between: Vec<Vec<Between>>,
     winner: Option<usize>,
 }
 
-/// Claims on the scores of a take against the base.
+/// Claims on the scores of a candidate against the base.
 #[derive(Clone, Copy, Debug)]
 struct AgainstBase {
     gains_too_little: Bet,
     is_better: Bet,
-    /// Gains less than [`Settings::enough`].
+    /// Gains less than [`RaceSettings::enough`].
     is_close: Bet,
 }
 
-/// Claims on the difference of two takes' scores.
+/// Claims on the difference of two candidates' scores.
 #[derive(Clone, Copy, Debug)]
 struct Between {
     is_better: Bet,
     is_as_good: Bet,
 }
 
-impl Race {
-    /// A race of this number of takes, at the start.
+impl RaceState {
+    /// A race of this number of candidates, at the start.
     #[must_use]
-    pub fn new(takes: usize, settings: Settings) -> Self {
-        let none = Standing { pairs: super::Pentanomial::default(), dropped: None, is_better: false };
+    pub fn new(candidates: usize, settings: RaceSettings) -> Self {
+        let none = CandidateState { pairs: super::Pentanomial::default(), dropped: None, is_better: false };
         let bets = AgainstBase { gains_too_little: Bet::NEW, is_better: Bet::NEW, is_close: Bet::NEW };
         Self {
             settings,
-            takes: vec![none; takes],
-            scores: vec![Vec::new(); takes],
-            against_base: vec![bets; takes],
-            between: vec![vec![Between { is_better: Bet::NEW, is_as_good: Bet::NEW }; takes]; takes],
+            candidates: vec![none; candidates],
+            scores: vec![Vec::new(); candidates],
+            against_base: vec![bets; candidates],
+            between: vec![vec![Between { is_better: Bet::NEW, is_as_good: Bet::NEW }; candidates]; candidates],
             winner: None,
         }
     }
 
-    /// Records the next pair of a take: its half points, 0 to 4, from the opening after that of its
-    /// last pair.
-    pub fn record(&mut self, take: usize, half_points: u8) {
+    /// Records the next pair of a candidate: its half points, 0 to 4, from the opening after that
+    /// of its last pair.
+    pub fn record(&mut self, candidate: usize, half_points: u8) {
         let half_points = half_points.min(4);
-        let Some(standing) = self.takes.get_mut(take) else { return };
-        standing.pairs.0[usize::from(half_points)] += 1;
+        let Some(state) = self.candidates.get_mut(candidate) else { return };
+        state.pairs.0[usize::from(half_points)] += 1;
         let score = f64::from(half_points) / 4.0;
-        let bets = &mut self.against_base[take];
+        let bets = &mut self.against_base[candidate];
         let below = |bet: &mut Bet, wanted: f64| bet.record(wanted - score, wanted.max(1.0 - wanted));
         below(&mut bets.gains_too_little, expected_score(self.settings.gain));
         bets.is_better.record(score - 0.5, 0.5);
@@ -220,14 +220,14 @@ impl Race {
         if is_close_meant {
             below(&mut bets.is_close, expected_score(self.settings.enough()));
         }
-        let opening = self.scores[take].len();
-        self.scores[take].push(Some(half_points));
-        for other in 0..self.takes.len() {
-            let Some(theirs) = self.scores[other].get(opening).copied().flatten().filter(|_| other != take) else {
+        let opening = self.scores[candidate].len();
+        self.scores[candidate].push(Some(half_points));
+        for other in 0..self.candidates.len() {
+            let Some(theirs) = self.scores[other].get(opening).copied().flatten().filter(|_| other != candidate) else {
                 continue;
             };
             let lead = score - f64::from(theirs) / 4.0;
-            for (one, two, lead) in [(take, other, lead), (other, take, -lead)] {
+            for (one, two, lead) in [(candidate, other, lead), (other, candidate, -lead)] {
                 let bets = &mut self.between[one][two];
                 bets.is_better.record(lead, 1.0);
                 if is_close_meant {
@@ -238,68 +238,74 @@ impl Race {
         self.judge();
     }
 
-    /// Skips the next opening of a take, whose pair does not count.
-    pub fn pass_over(&mut self, take: usize) {
-        if let Some(scores) = self.scores.get_mut(take) {
+    /// Skips the next opening of a candidate, whose pair does not count.
+    pub fn pass_over(&mut self, candidate: usize) {
+        if let Some(scores) = self.scores.get_mut(candidate) {
             scores.push(None);
         }
     }
 
-    /// Drops takes that are shown to be hopeless, and finds the winner; a claim once shown stays
-    /// shown.
+    /// Drops candidates that are shown to be hopeless, and finds the winner; a claim once shown
+    /// stays shown.
     fn judge(&mut self) {
-        let count = self.takes.len();
+        let count = self.candidates.len();
         let bound = self.settings.bound(count);
-        for take in 0..count {
-            let bets = &self.against_base[take];
-            self.takes[take].is_better |= bets.is_better.best >= bound;
-            if self.takes[take].dropped.is_some() {
+        for candidate in 0..count {
+            let bets = &self.against_base[candidate];
+            self.candidates[candidate].is_better |= bets.is_better.best >= bound;
+            if self.candidates[candidate].dropped.is_some() {
                 continue;
             }
-            let is_better = self.takes[take].is_better;
+            let is_better = self.candidates[candidate].is_better;
             let by_base = (bets.gains_too_little.best >= bound).then_some(Reason::Base);
             let by_close = || (!is_better && bets.is_close.best >= bound).then_some(Reason::Close);
-            let by_other =
-                || (0..count).find(|&other| self.between[other][take].is_better.best >= bound).map(Reason::Take);
+            let by_other = || {
+                (0..count).find(|&other| self.between[other][candidate].is_better.best >= bound).map(Reason::Candidate)
+            };
             if let Some(reason) = by_base.or_else(by_other).or_else(by_close) {
-                self.takes[take].dropped = Some((reason, self.takes[take].pairs.pairs()));
+                self.candidates[candidate].dropped = Some((reason, self.candidates[candidate].pairs.pairs()));
             }
         }
         self.winner = self.winner.or_else(|| self.find_winner(bound));
     }
 
-    /// Of the takes that are stronger than the base, and that none which is left beats by `close`,
-    /// the one with the best score.
+    /// Of the candidates that are stronger than the base, and that none which is left beats by
+    /// `close`, the one with the best score.
     fn find_winner(&self, bound: f64) -> Option<usize> {
         let left = self.left();
-        let wins = |take: usize| {
-            self.takes[take].is_better
-                && left.iter().all(|&other| other == take || self.between[take][other].is_as_good.best >= bound)
+        let wins = |candidate: usize| {
+            self.candidates[candidate].is_better
+                && left
+                    .iter()
+                    .all(|&other| other == candidate || self.between[candidate][other].is_as_good.best >= bound)
         };
-        let score = |take: usize| super::Counts::score(&self.takes[take].pairs).unwrap_or(0.0);
-        left.iter().copied().filter(|&take| wins(take)).max_by(|a, b| score(*a).total_cmp(&score(*b)).then(b.cmp(a)))
+        let score = |candidate: usize| super::Counts::score(&self.candidates[candidate].pairs).unwrap_or(0.0);
+        left.iter()
+            .copied()
+            .filter(|&candidate| wins(candidate))
+            .max_by(|a, b| score(*a).total_cmp(&score(*b)).then(b.cmp(a)))
     }
 
-    /// All takes.
+    /// All candidates.
     #[must_use]
-    pub fn takes(&self) -> &[Standing] {
-        &self.takes
+    pub fn candidates(&self) -> &[CandidateState] {
+        &self.candidates
     }
 
-    /// The takes that go on.
+    /// The candidates that go on.
     #[must_use]
     pub fn left(&self) -> Vec<usize> {
-        (0..self.takes.len()).filter(|&take| self.takes[take].dropped.is_none()).collect()
+        (0..self.candidates.len()).filter(|&candidate| self.candidates[candidate].dropped.is_none()).collect()
     }
 
-    /// Returns true if the race has its winner or no take is left.
+    /// Returns true if the race has its winner or no candidate is left.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.winner.is_some() || self.left().is_empty()
     }
 
-    /// The take that is shown to be stronger than the base, with no other left that is stronger
-    /// than it by `close`.
+    /// The candidate that is shown to be stronger than the base, with no other left that is
+    /// stronger than it by `close`.
     #[must_use]
     pub const fn winner(&self) -> Option<usize> {
         self.winner

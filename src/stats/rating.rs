@@ -117,17 +117,17 @@ impl Encounter {
     }
 
     /// Counts one finished pair from the view of `a`.
-    pub fn add_pair(&mut self, pair: PairScore) {
+    pub fn record_pair(&mut self, pair: PairScore) {
         let count = &mut self.legs[usize::from(pair.first.min(2))][usize::from(pair.second.min(2))];
         *count = count.saturating_add(1);
     }
 
     /// Counts one single game in which `a` had `color` and made `half_points` (0, 1, 2; more is
     /// taken as a win).
-    pub fn add_game(&mut self, color: Color, half_points: u8) {
+    pub fn record_game(&mut self, color: Color, half_points: u8) {
         match color {
-            Color::White => self.white.add(half_points),
-            Color::Black => self.black.add(half_points),
+            Color::White => self.white.record(half_points),
+            Color::Black => self.black.record(half_points),
         }
     }
 

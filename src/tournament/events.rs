@@ -9,7 +9,7 @@ use crate::record::{
     ByColor, GameId, GameRecord, Leg, MoveRecord, Opening, Outcome, PairId, PlayerId, Score, Termination,
 };
 use crate::tournament::formats::PairOptions;
-use crate::tournament::standing::Standing;
+use crate::tournament::scoreboard::Scoreboard;
 use crate::tournament::time_losses::TimeLosses;
 use crate::tournament::workers::WorkerStatus;
 
@@ -100,8 +100,8 @@ impl Orders {
 
 /// Request of a user to a live run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Command {
-    /// Finish the running games and begin no other until [`Command::Resume`].
+pub enum RunCommand {
+    /// Finish the running games and begin no other until [`RunCommand::Resume`].
     Pause,
     /// Begin games again after a pause.
     Resume,
@@ -121,7 +121,7 @@ pub enum Command {
 #[derive(Debug)]
 pub struct Request {
     /// Command to carry out.
-    pub command: Command,
+    pub command: RunCommand,
     /// Receives the run's status after the command, or the reason of a refusal. The receiver may be
     /// dropped.
     pub reply: oneshot::Sender<Result<Status, String>>,
@@ -169,7 +169,7 @@ pub enum WorkerEvent {
         /// The game.
         game: GameId,
         /// Moves since the last message about this game.
-        moved: Box<Moved>,
+        moved: Box<MovesPlayed>,
     },
     /// A game ended. The worker goes on without an answer.
     Ended {
@@ -230,7 +230,7 @@ pub enum WorkerEvent {
 
 /// Moves of a game since the last message about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moved {
+pub struct MovesPlayed {
     /// Opening of the game, in the first message about it alone.
     pub opening: Option<Opening>,
     /// Plies after the opening that earlier messages held.
@@ -281,10 +281,10 @@ pub struct Failure {
 /// down or stop a run.
 #[derive(Clone, Copy, Debug)]
 pub enum RunEvent<'a> {
-    /// The run begins, or continues after `standing` was replayed from the journal.
+    /// The run begins, or continues after `scoreboard` was replayed from the journal.
     Opened {
         /// Standing so far.
-        standing: &'a Standing,
+        scoreboard: &'a Scoreboard,
     },
     /// A game began.
     GameBegan {
@@ -299,7 +299,7 @@ pub enum RunEvent<'a> {
         /// The game.
         game: GameId,
         /// Moves since the last message about this game.
-        moved: &'a Moved,
+        moved: &'a MovesPlayed,
     },
     /// A game ended and is in the journal.
     GameEnded {
@@ -313,12 +313,12 @@ pub enum RunEvent<'a> {
         /// Games of the pair: both legs, or the one game of half a pair.
         games: &'a [GameRecord],
         /// Standing that includes this pair.
-        standing: &'a Standing,
+        scoreboard: &'a Scoreboard,
     },
     /// Sent about once a second.
     Tick {
         /// Standing so far.
-        standing: &'a Standing,
+        scoreboard: &'a Scoreboard,
         /// Time since this process began or resumed the run.
         elapsed: Duration,
     },
@@ -341,8 +341,8 @@ pub enum RunEvent<'a> {
     Finishing,
     /// The run ends. No event follows.
     Closed {
-        /// Final standing.
-        standing: &'a Standing,
+        /// Final scoreboard.
+        scoreboard: &'a Scoreboard,
         /// Reason of the stop.
         reason: &'a StopReason,
         /// Time since this process began or resumed the run.
@@ -396,8 +396,8 @@ pub trait Observer {
 /// Outcome of a run.
 #[derive(Debug)]
 pub struct Finish {
-    /// Final standing.
-    pub standing: Standing,
+    /// Final scoreboard.
+    pub scoreboard: Scoreboard,
     /// Reason of the stop.
     pub reason: StopReason,
     /// Time since this process began or resumed the run.

@@ -28,7 +28,7 @@ pub struct Fixture {
 
 /// Schedule entry of a pair's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum ScheduleEntry {
     /// The pair.
     Pair(Fixture),
     /// Undecided until pairs before it have results.
@@ -42,7 +42,7 @@ pub enum Next {
 /// The pairs of a plan.
 #[derive(Debug)]
 pub struct Pairing {
-    order: Order,
+    order: EncounterOrder,
     /// Number of encounters; `None` if results decide it.
     encounters: Option<u64>,
     /// Pairs of each encounter; `None` without a limit.
@@ -53,7 +53,7 @@ pub struct Pairing {
 }
 
 #[derive(Debug)]
-enum Order {
+enum EncounterOrder {
     /// Encounters that take turns.
     Turns(Vec<Encounter>),
     Stages {
@@ -80,10 +80,10 @@ impl Pairing {
     /// Pairs of a format, without a limit on openings.
     fn of(format: &Format, players: u16, pairs: Option<u64>) -> Self {
         let order = match format.pairs(players, pairs) {
-            Pairs::Turns(encounters) => Order::Turns(encounters),
+            Pairs::Turns(encounters) => EncounterOrder::Turns(encounters),
             Pairs::Stages(stages) => {
                 let (given, options, met) = (Vec::new(), VecDeque::new(), BTreeMap::new());
-                Order::Stages { stages, given, options, met, before_last: 0, is_over: false }
+                EncounterOrder::Stages { stages, given, options, met, before_last: 0, is_over: false }
             }
         };
         let encounters = (!format.definition().is_open).then(|| format.encounters(players));
@@ -93,14 +93,14 @@ impl Pairing {
     /// True if results decide which players meet.
     #[must_use]
     pub const fn needs_results(&self) -> bool {
-        matches!(self.order, Order::Stages { .. })
+        matches!(self.order, EncounterOrder::Stages { .. })
     }
 
     /// Number of the first pair that is a single game, if the plan has such pairs.
     #[must_use]
     pub fn halves_from(&self) -> Option<PairId> {
         match &self.order {
-            Order::Turns(encounters) if self.half_last => {
+            EncounterOrder::Turns(encounters) if self.half_last => {
                 Some(PairId(self.pairs?.saturating_sub(1).saturating_mul(encounters.len() as u64)))
             }
             _ => None,
@@ -119,9 +119,11 @@ impl Pairing {
 
     /// Schedule entry of pair `id`, given the results of the counted pairs in order. A caller asks
     /// for ids in rising order, or for one again.
-    pub fn next(&mut self, id: PairId, results: &[PairResult]) -> Next {
+    pub fn next(&mut self, id: PairId, results: &[PairResult]) -> ScheduleEntry {
         match self.scheduled(id, results) {
-            Next::Pair(fixture) if self.fresh.is_some_and(|fresh| fixture.nth >= fresh) => Next::OutOfOpenings,
+            ScheduleEntry::Pair(fixture) if self.fresh.is_some_and(|fresh| fixture.nth >= fresh) => {
+                ScheduleEntry::OutOfOpenings
+            }
             next => next,
         }
     }
@@ -129,33 +131,33 @@ impl Pairing {
     /// Engine options of pair `id` alone, if it has some and is in one of the last two stages.
     #[must_use]
     pub fn options(&self, id: PairId) -> Option<Arc<PairOptions>> {
-        let Order::Stages { given, options, .. } = &self.order else { return None };
+        let EncounterOrder::Stages { given, options, .. } = &self.order else { return None };
         let first = (given.len() as u64).checked_sub(options.len() as u64)?;
         options.get(usize::try_from(id.0.checked_sub(first)?).ok()?).cloned()
     }
 
-    fn scheduled(&mut self, id: PairId, results: &[PairResult]) -> Next {
+    fn scheduled(&mut self, id: PairId, results: &[PairResult]) -> ScheduleEntry {
         let (pairs, half_last) = (self.pairs, self.half_last);
         let is_half = |nth: u64| half_last && pairs.is_some_and(|pairs| nth + 1 == pairs);
         match &mut self.order {
-            Order::Turns(encounters) => {
+            EncounterOrder::Turns(encounters) => {
                 let among = encounters.len() as u64;
-                let Some(turn) = id.0.checked_rem(among) else { return Next::Done };
+                let Some(turn) = id.0.checked_rem(among) else { return ScheduleEntry::Done };
                 let nth = id.0 / among;
                 if pairs.is_some_and(|pairs| nth >= pairs) {
-                    return Next::Done;
+                    return ScheduleEntry::Done;
                 }
                 // Fits, because it is below `among`, which is a length.
                 let players = encounters[usize::try_from(turn).unwrap_or(0)];
-                Next::Pair(Fixture { players, nth, is_half: is_half(nth) })
+                ScheduleEntry::Pair(Fixture { players, nth, is_half: is_half(nth) })
             }
-            Order::Stages { stages, given, options, met, before_last, is_over } => {
+            EncounterOrder::Stages { stages, given, options, met, before_last, is_over } => {
                 let place = usize::try_from(id.0).unwrap_or(usize::MAX);
                 while place >= given.len() {
                     let needed = if stages.looks_ahead() { *before_last } else { given.len() };
-                    let Some(before) = results.get(..needed) else { return Next::Wait };
+                    let Some(before) = results.get(..needed) else { return ScheduleEntry::Wait };
                     if *is_over {
-                        return Next::Done;
+                        return ScheduleEntry::Done;
                     }
                     let stage = stages.next(before);
                     // Keeps the options of the stage before, whose pairs are still asked for, and
@@ -170,7 +172,7 @@ impl Pairing {
                         *nth += 1;
                     }
                 }
-                Next::Pair(given[place])
+                ScheduleEntry::Pair(given[place])
             }
         }
     }

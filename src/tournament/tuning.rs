@@ -1,4 +1,4 @@
-//! Progress of a tuning: a fold over its counted pairs, like the standing.
+//! Progress of a tuning: a fold over its counted pairs, like the scoreboard.
 
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ const FLAT_GAIN: Elo = Elo::Finite(1.0);
 
 /// Progress of a tuning with its rule and statistics.
 #[derive(Clone, Debug)]
-pub struct Progress {
+pub struct TuningProgress {
     rule: TuneRule,
     course: Course,
     pairs: PairsByPurpose,
@@ -43,7 +43,7 @@ pub struct PairsByPurpose {
     pub validate: u64,
 }
 
-impl Progress {
+impl TuningProgress {
     /// A tuning before its first pair.
     #[must_use]
     pub fn new(rule: &TuneRule) -> Self {
@@ -113,7 +113,7 @@ impl Progress {
 
     /// Figures of the run for documents.
     #[must_use]
-    pub fn figures(&self) -> Figures<'_> {
+    pub fn figures(&self) -> TuningEstimates<'_> {
         let tuning = self.course.tuning();
         let (run, counts) = (tuning.as_auto(), self.course.validation().counts());
         let rows = self.course.rows(&self.rule.dead);
@@ -134,7 +134,7 @@ impl Progress {
             dead: row.is_dead,
         });
         let estimates = Estimates::of_pairs(&Clustered::new(counts, 1.0));
-        Figures {
+        TuningEstimates {
             method: self.rule.method.name(),
             seed: self.rule.seed,
             block: tuning.block(),
@@ -169,7 +169,7 @@ fn plays(game: &GameRecord, rule: &TuneRule, vectors: &Vectors) -> bool {
 
 /// Figures of a tuning in documents. Their names and order are a contract.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Figures<'a> {
+pub struct TuningEstimates<'a> {
     /// Method: `auto`, `fishtest`, `openbench` or `factors`.
     pub method: &'static str,
     /// Seed of everything random.
@@ -267,7 +267,7 @@ mod tests {
 
     /// Pairs until the run is flat, at most `most`; `score` gives the half points of one.
     fn until_flat(rule: &TuneRule, most: u64, score: impl Fn(Purpose) -> u8) -> Option<u64> {
-        let mut progress = Progress::new(rule);
+        let mut progress = TuningProgress::new(rule);
         (1..=most).find(|_| {
             progress.record(&pair(score(progress.course().purpose())), &[]);
             progress.is_flat()
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn pairs_are_counted_by_purpose_and_validation_alone_has_an_elo() {
-        let mut progress = Progress::new(&rule("auto"));
+        let mut progress = TuningProgress::new(&rule("auto"));
         for _ in 0..12 * 16 {
             let wins = if progress.course().purpose() == Purpose::Validate { 3 } else { 0 };
             progress.record(&pair(wins), &[]);
@@ -300,7 +300,7 @@ mod tests {
         assert!(figures.validation.estimates.score.is_some_and(|score| score == 0.75));
         assert!(figures.params[1].dead && !figures.params[0].dead);
         for method in ["fishtest", "openbench", "factors"] {
-            let mut progress = Progress::new(&rule(method));
+            let mut progress = TuningProgress::new(&rule(method));
             (0..40).for_each(|_| progress.record(&pair(3), &[]));
             assert_eq!(progress.pairs(), PairsByPurpose { tune: 40, ..PairsByPurpose::default() });
         }
@@ -319,12 +319,12 @@ mod tests {
                 ByColor { white: PLAYERS.1, black: PLAYERS.0 }
             },
             values,
-            ..crate::tournament::standing::tests::game(0, leg, 0)
+            ..crate::tournament::scoreboard::tests::game(0, leg, 0)
         };
         let right =
             |leg, white: usize| game(leg, white, Some(ByColor { white: values(white), black: values(1 - white) }));
         let foreign = |games: [GameRecord; 2]| {
-            let mut progress = Progress::new(&rule);
+            let mut progress = TuningProgress::new(&rule);
             progress.record(&pair(2), &games);
             progress.foreign()
         };

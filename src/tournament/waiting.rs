@@ -12,19 +12,19 @@ const NEAR: u64 = 64;
 
 /// A game that waits for an earlier pair.
 #[derive(Clone, Debug)]
-pub(super) enum Waiting {
+pub(super) enum WaitingGame {
     Whole(Box<GameRecord>),
     /// Bytes from [`journal::pack`].
     Packed(Box<[u8]>),
 }
 
-impl Waiting {
+impl WaitingGame {
     /// Stores a game whose pair is `ahead` pairs after the next one to count.
     pub(super) fn new(record: GameRecord, ahead: u64) -> Self {
         if ahead < NEAR { Self::Whole(Box::new(record)) } else { Self::Packed(journal::pack(&record).into()) }
     }
 
-    /// The game; `None` if it was not packed by [`Waiting::new`].
+    /// The game; `None` if it was not packed by [`WaitingGame::new`].
     pub(super) fn into_record(self) -> Option<GameRecord> {
         match self {
             Self::Whole(record) => Some(*record),

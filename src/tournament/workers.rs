@@ -125,7 +125,7 @@ pub struct WorkerStatus {
 mod tests {
     use super::*;
     use crate::record::Leg;
-    use crate::tournament::standing::tests;
+    use crate::tournament::scoreboard::tests;
 
     fn game() -> GameRecord {
         tests::game(0, Leg::First, 2)

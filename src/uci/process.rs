@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 
 use tokio::time::sleep_until;
 
-use self::child::{Happened, Process};
+use self::child::{Process, ProcessEvent};
 pub use self::config::{EngineConfig, Fault, StartError, is_shortage};
 pub use self::files::FileError;
 use self::load::LoadMeter;
@@ -40,7 +40,7 @@ use self::pulse::Pulse;
 #[cfg(feature = "cluster")]
 pub(crate) use self::spawn::bind_to_caller;
 pub use self::stderr::StderrSink;
-pub use self::talk::{Heard, Talk};
+pub use self::talk::{Talk, TalkEvent};
 use super::command::{Command, Go};
 use super::framing::LineBuffer;
 use super::option::EngineOption;
@@ -76,7 +76,7 @@ pub enum SearchOutcome {
         elapsed: Duration,
         /// Answer to `stop` within its timeout; `None` if the process was killed and must be
         /// restarted.
-        late: Option<Late>,
+        late: Option<LateAnswer>,
         /// System load up to the late answer, or else up to the kill; without a clock only the time
         /// that the harness was stopped.
         load: MoveLoad,
@@ -92,7 +92,7 @@ pub enum SearchOutcome {
 
 /// Answer that came only after `stop`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Late {
+pub struct LateAnswer {
     /// The word after `bestmove`.
     pub text: String,
     /// Time from right before the write of `go`.
@@ -141,12 +141,12 @@ pub struct Engine {
     out: Vec<u8>,
     /// `setoption` lines to send before the next new game.
     unsent: Vec<u8>,
-    ponder: ponder::Ponder,
+    ponder: ponder::PonderState,
 }
 
 /// Result of a wait.
 #[derive(Debug)]
-enum Waited {
+enum WaitOutcome {
     /// The awaited reply came, at this time.
     Answer(Instant),
     /// The deadline passed.
@@ -189,7 +189,7 @@ impl Engine {
             is_timed: false,
             out: Vec::with_capacity(2048),
             unsent: Vec::new(),
-            ponder: ponder::Ponder::default(),
+            ponder: ponder::PonderState::default(),
         };
         let timeouts = engine.config.timeouts;
         engine.say(&[Command::Uci]);
@@ -208,9 +208,11 @@ impl Engine {
         let name = || self.config.name.clone();
         let said = || self.process.log.last_words();
         match waited {
-            Waited::Answer(_) => Ok(()),
-            Waited::Deadline => Err(StartError::Silent { name: name(), awaited, waited: limit, kept, said: said() }),
-            Waited::Gone(status) => Err(StartError::Exited { name: name(), status, awaited, said: said() }),
+            WaitOutcome::Answer(_) => Ok(()),
+            WaitOutcome::Deadline => {
+                Err(StartError::Silent { name: name(), awaited, waited: limit, kept, said: said() })
+            }
+            WaitOutcome::Gone(status) => Err(StartError::Exited { name: name(), status, awaited, said: said() }),
         }
     }
 
@@ -232,12 +234,12 @@ impl Engine {
         self.session.begin_sync();
         let limit = self.config.timeouts.new_game;
         match self.exchange_patiently(now, limit).await.0 {
-            Waited::Answer(_) => {
+            WaitOutcome::Answer(_) => {
                 self.load.watch(self.process.pid);
                 Ok(())
             }
-            Waited::Gone(status) => Err(Fault::Exited { status }),
-            Waited::Deadline => {
+            WaitOutcome::Gone(status) => Err(Fault::Exited { status }),
+            WaitOutcome::Deadline => {
                 self.process.kill();
                 Err(Fault::Silent { awaited: "readyok", waited: limit })
             }
@@ -261,8 +263,8 @@ impl Engine {
                 go.write(&mut self.out);
                 self.search(deadline, is_timed).await
             }
-            Some(ponder::Came::Hit) => self.ponder_hit(deadline, is_timed).await,
-            Some(ponder::Came::Miss) => self.ponder_miss(position, go, deadline, is_timed).await,
+            Some(ponder::PonderOutcome::Hit) => self.ponder_hit(deadline, is_timed).await,
+            Some(ponder::PonderOutcome::Miss) => self.ponder_miss(position, go, deadline, is_timed).await,
         }
     }
 
@@ -309,9 +311,9 @@ impl Engine {
     }
 
     /// Turns a wait that began at `t0` into the result of the search.
-    async fn conclude(&mut self, waited: Waited, t0: Instant, deadline: Option<Duration>) -> SearchOutcome {
+    async fn conclude(&mut self, waited: WaitOutcome, t0: Instant, deadline: Option<Duration>) -> SearchOutcome {
         match waited {
-            Waited::Answer(t1) => {
+            WaitOutcome::Answer(t1) => {
                 let elapsed = t1 - t0;
                 let late = deadline.is_some_and(|deadline| elapsed > deadline);
                 let load = self.end_load(late, t1);
@@ -325,11 +327,11 @@ impl Engine {
                     warnings: self.warnings(),
                 }
             }
-            Waited::Gone(status) => {
+            WaitOutcome::Gone(status) => {
                 self.pulse = None;
                 SearchOutcome::Exited { elapsed: t0.elapsed(), status }
             }
-            Waited::Deadline => {
+            WaitOutcome::Deadline => {
                 let elapsed = t0.elapsed();
                 let late = self.stop_search(t0).await;
                 let answered = late.as_ref().map_or_else(Instant::now, |late| t0 + late.elapsed);
@@ -348,11 +350,11 @@ impl Engine {
     }
 
     /// Stops a search that missed its deadline, and kills the process if it does not answer.
-    async fn stop_search(&mut self, t0: Instant) -> Option<Late> {
+    async fn stop_search(&mut self, t0: Instant) -> Option<LateAnswer> {
         self.say(&[Command::Stop]);
         let now = Instant::now();
-        if let (Waited::Answer(t1), _) = self.exchange_patiently(now, self.config.timeouts.stop).await {
-            return Some(Late { text: self.session.answer().text, elapsed: t1 - t0 });
+        if let (WaitOutcome::Answer(t1), _) = self.exchange_patiently(now, self.config.timeouts.stop).await {
+            return Some(LateAnswer { text: self.session.answer().text, elapsed: t1 - t0 });
         }
         self.session.abandon_search();
         self.process.kill();
@@ -506,20 +508,20 @@ impl Engine {
     }
 
     /// Sends `out`, then reads until the awaited reply. `from` is the start of the wait.
-    async fn exchange(&mut self, from: Instant, until: Option<Instant>) -> Waited {
+    async fn exchange(&mut self, from: Instant, until: Option<Instant>) -> WaitOutcome {
         self.exchange_on(&mut 0, from, until).await
     }
 
     /// As [`exchange`](Self::exchange), with a limit that excludes the engine's waits for a CPU.
     /// Also returns the excluded time.
-    async fn exchange_patiently(&mut self, from: Instant, limit: Duration) -> (Waited, Duration) {
+    async fn exchange_patiently(&mut self, from: Instant, limit: Duration) -> (WaitOutcome, Duration) {
         self.patience = Some(Patience::new(limit, load::waited_by(self.process.pid)));
         let waited = self.exchange(from, from.checked_add(limit)).await;
         (waited, self.patience.take().map(|patience| patience.kept()).unwrap_or_default())
     }
 
     /// As [`exchange`](Self::exchange), after the first `sent` bytes of `out`; updates that number.
-    async fn exchange_on(&mut self, sent: &mut usize, from: Instant, mut until: Option<Instant>) -> Waited {
+    async fn exchange_on(&mut self, sent: &mut usize, from: Instant, mut until: Option<Instant>) -> WaitOutcome {
         let mut noted = *sent > 0;
         let mut last_read = from;
         // Deadline of the wait, or of an unfinished line. The timer may fire earlier, for the pulse
@@ -538,12 +540,12 @@ impl Engine {
                 pulse.look(pulse::now(), || self.load.runner_waited());
             }
             match happened {
-                Happened::Wrote(Ok(count)) => *sent += count,
-                Happened::Wrote(Err(_)) => return self.gone("closed its standard input").await,
-                Happened::Read(Ok(count), at) if count > 0 => {
+                ProcessEvent::Wrote(Ok(count)) => *sent += count,
+                ProcessEvent::Wrote(Err(_)) => return self.gone("closed its standard input").await,
+                ProcessEvent::Read(Ok(count), at) if count > 0 => {
                     last_read = at;
                     if self.take_chunk(count, at) {
-                        return Waited::Answer(at);
+                        return WaitOutcome::Answer(at);
                     }
                     let unfinished = self.session.awaits_best_move() && BestMove::is_whole(self.lines.partial());
                     let next = unfinished.then(|| at + LINE_END_GRACE).into_iter().chain(until).min();
@@ -553,16 +555,16 @@ impl Engine {
                         timer.as_mut().reset(wake.unwrap_or(at).into());
                     }
                 }
-                Happened::Read(..) if self.take_partial() => return Waited::Answer(last_read),
-                Happened::Read(..) => return self.gone("closed its standard output").await,
-                Happened::Said => {}
-                Happened::Ended(status) => return self.read_the_last(last_read, status),
-                Happened::TimeOut if due.is_none_or(|due| Instant::now() < due) => {
+                ProcessEvent::Read(..) if self.take_partial() => return WaitOutcome::Answer(last_read),
+                ProcessEvent::Read(..) => return self.gone("closed its standard output").await,
+                ProcessEvent::Said => {}
+                ProcessEvent::Ended(status) => return self.read_the_last(last_read, status),
+                ProcessEvent::TimeOut if due.is_none_or(|due| Instant::now() < due) => {
                     wake = self.wake_at(due);
                     timer.as_mut().reset(wake.unwrap_or(from).into());
                 }
-                Happened::TimeOut if self.patience.is_some() => {}
-                Happened::TimeOut => return self.time_out(last_read),
+                ProcessEvent::TimeOut if self.patience.is_some() => {}
+                ProcessEvent::TimeOut => return self.time_out(last_read),
             }
             if self.flag.take_if(|flag| Instant::now() >= *flag).is_some() {
                 self.load.flag();
@@ -590,17 +592,17 @@ impl Engine {
     }
 
     /// Reads once more at the deadline. An answer found here has its own stamp, so it may be late.
-    fn time_out(&mut self, mut last_read: Instant) -> Waited {
-        if self.read_rest(&mut last_read) { Waited::Answer(last_read) } else { Waited::Deadline }
+    fn time_out(&mut self, mut last_read: Instant) -> WaitOutcome {
+        if self.read_rest(&mut last_read) { WaitOutcome::Answer(last_read) } else { WaitOutcome::Deadline }
     }
 
     /// Reads the last output of a process that ended. Its children may hold the pipe open, so the
     /// end of output is not awaited.
-    fn read_the_last(&mut self, mut last_read: Instant, status: io::Result<ExitStatus>) -> Waited {
+    fn read_the_last(&mut self, mut last_read: Instant, status: io::Result<ExitStatus>) -> WaitOutcome {
         if self.read_rest(&mut last_read) {
-            return Waited::Answer(last_read);
+            return WaitOutcome::Answer(last_read);
         }
-        Waited::Gone(status.map_or_else(|error| error.to_string(), spawn::describe))
+        WaitOutcome::Gone(status.map_or_else(|error| error.to_string(), spawn::describe))
     }
 
     /// Processes the pipe's content and the unfinished line; true if the awaited reply is among
@@ -659,12 +661,12 @@ impl Engine {
     }
 
     /// Handles a closed pipe: waits for the exit status, and kills the process if it goes on.
-    async fn gone(&mut self, why: &str) -> Waited {
+    async fn gone(&mut self, why: &str) -> WaitOutcome {
         if let Some(status) = self.await_end().await {
-            return Waited::Gone(spawn::describe(status));
+            return WaitOutcome::Gone(spawn::describe(status));
         }
         self.end_now().await;
-        Waited::Gone(format!("{why} and went on running; killed"))
+        WaitOutcome::Gone(format!("{why} and went on running; killed"))
     }
 
     /// Kills the process group and reaps its leader.

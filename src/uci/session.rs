@@ -11,7 +11,7 @@ use crate::record::{Score, SearchInfo};
 
 /// State of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum SessionState {
     /// `uci` is sent, `uciok` not seen.
     Starting,
     /// No reply is awaited.
@@ -78,7 +78,7 @@ impl fmt::Display for Warning {
 /// The state machine of one engine process.
 #[derive(Debug)]
 pub struct Session {
-    state: State,
+    state: SessionState,
     /// Abandoned searches whose `bestmove` may still come.
     owed: u32,
     identity: Identity,
@@ -116,7 +116,7 @@ impl Session {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            state: State::Starting,
+            state: SessionState::Starting,
             owed: 0,
             identity: Identity::default(),
             options: Vec::new(),
@@ -133,7 +133,7 @@ impl Session {
 
     /// Current state.
     #[must_use]
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> SessionState {
         self.state
     }
 
@@ -212,17 +212,17 @@ impl Session {
     /// True while a `bestmove` is awaited, even if it will be discarded.
     #[must_use]
     pub fn awaits_best_move(&self) -> bool {
-        matches!(self.state, State::Searching | State::Stopping)
+        matches!(self.state, SessionState::Searching | SessionState::Stopping)
     }
 
     /// Records that `isready` is sent.
     pub fn begin_sync(&mut self) {
-        self.state = State::Syncing;
+        self.state = SessionState::Syncing;
     }
 
     /// Records that `go` is sent.
     pub fn begin_search(&mut self) {
-        self.state = State::Searching;
+        self.state = SessionState::Searching;
         self.info = SearchInfo::default();
         self.pv.clear();
         self.bound_pv.clear();
@@ -231,23 +231,23 @@ impl Session {
     /// Records that `go ponder` is sent.
     pub fn begin_ponder(&mut self) {
         self.begin_search();
-        self.state = State::Pondering;
+        self.state = SessionState::Pondering;
     }
 
     /// Records that `ponderhit` is sent: from now on the search counts like any other.
     pub fn ponder_hit(&mut self) {
-        self.state = State::Searching;
+        self.state = SessionState::Searching;
     }
 
     /// Records that `stop` is sent to a ponder search, whose answer will be discarded.
     pub fn stop_ponder(&mut self) {
-        self.state = State::Stopping;
+        self.state = SessionState::Stopping;
     }
 
     /// Abandons the search: its `bestmove` will not count for the next one.
     pub fn abandon_search(&mut self) {
         self.owed += u32::from(self.awaits_best_move());
-        self.state = State::Idle;
+        self.state = SessionState::Idle;
     }
 
     /// Processes one line.
@@ -258,19 +258,21 @@ impl Session {
             self.complain(text);
         }
         match Reply::read(line) {
-            Reply::Info(info) if self.state == State::Searching && self.owed == 0 => self.note_info(&info),
+            Reply::Info(info) if self.state == SessionState::Searching && self.owed == 0 => self.note_info(&info),
             Reply::BestMove(best) => return self.on_best_move(&best),
-            Reply::ReadyOk if self.state == State::Syncing => {
-                self.state = State::Idle;
+            Reply::ReadyOk if self.state == SessionState::Syncing => {
+                self.state = SessionState::Idle;
                 return SessionEvent::ReadyOk;
             }
-            Reply::UciOk if self.state == State::Starting => {
-                self.state = State::Idle;
+            Reply::UciOk if self.state == SessionState::Starting => {
+                self.state = SessionState::Idle;
                 return SessionEvent::UciOk;
             }
-            Reply::Id(IdField::Name, name) if self.state == State::Starting => self.identity.name = clip(name),
-            Reply::Id(IdField::Author, author) if self.state == State::Starting => self.identity.author = clip(author),
-            Reply::Option(option) if self.state == State::Starting => self.note_option(line.len(), option),
+            Reply::Id(IdField::Name, name) if self.state == SessionState::Starting => self.identity.name = clip(name),
+            Reply::Id(IdField::Author, author) if self.state == SessionState::Starting => {
+                self.identity.author = clip(author)
+            }
+            Reply::Option(option) if self.state == SessionState::Starting => self.note_option(line.len(), option),
             _ => {}
         }
         SessionEvent::Nothing
@@ -285,13 +287,13 @@ impl Session {
         }
         if !self.awaits_best_move() {
             // A ponder search that ends by itself will not answer `ponderhit` or `stop`.
-            if self.state == State::Pondering {
-                self.state = State::Idle;
+            if self.state == SessionState::Pondering {
+                self.state = SessionState::Idle;
             }
             self.warn(Warning::UnexpectedBestMove(text));
             return SessionEvent::Nothing;
         }
-        self.state = State::Idle;
+        self.state = SessionState::Idle;
         self.has_answered = true;
         self.answer = Answer { text, ponder: best.ponder.map(word) };
         SessionEvent::BestMove
@@ -484,7 +486,7 @@ mod tests {
         let mut session = started();
         session.begin_ponder();
         check(&mut session, &[("info depth 5 score cp 5 nodes 50 pv e7e5", Nothing), ("readyok", Nothing)]);
-        assert_eq!((session.state(), session.awaits_best_move()), (State::Pondering, false));
+        assert_eq!((session.state(), session.awaits_best_move()), (SessionState::Pondering, false));
         session.ponder_hit();
         check(&mut session, &[("info depth 6 score cp 6", Nothing), ("bestmove g1f3 ponder b8c6", Best)]);
         assert_eq!((session.info().score, session.info().nodes), (Some(Score::Cp(6)), None));
@@ -493,12 +495,12 @@ mod tests {
         session.begin_ponder();
         session.stop_ponder();
         check(&mut session, &[("info depth 9 score cp 9", Nothing), ("bestmove a2a3", Best)]);
-        assert_eq!((session.state(), session.info().score, session.warnings()), (State::Idle, None, vec![]));
+        assert_eq!((session.state(), session.info().score, session.warnings()), (SessionState::Idle, None, vec![]));
         // A ponder search that ends by itself violates the protocol. Its answer is not awaited
         // later.
         session.begin_ponder();
         check(&mut session, &[("bestmove a2a3", Nothing)]);
-        assert_eq!(session.state(), State::Idle);
+        assert_eq!(session.state(), SessionState::Idle);
         session.begin_search();
         check(&mut session, &[("bestmove b2b3", Best)]);
         assert_eq!(session.warnings(), [Warning::UnexpectedBestMove("a2a3".into())]);
@@ -570,7 +572,7 @@ mod tests {
                 }
             }
             prop_assert_eq!(ended, 1);
-            prop_assert_eq!(session.state(), State::Idle);
+            prop_assert_eq!(session.state(), SessionState::Idle);
         }
     }
 }

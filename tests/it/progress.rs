@@ -197,7 +197,7 @@ fn a_race_of_equally_good_takes_ends_if_told_what_is_close() {
     let (ran, near, plan) = race("near", "--close 200");
     assert!(near["winner"].is_string() && near["close"] == 200.0, "{near}");
     assert!(near["takes"][0]["pairs"].as_u64().unwrap() < 120 && plan.contains("close = 200.0"), "{near}");
-    assert!(ran.stdout.contains("no other take that is left is stronger than it by 200 Elo"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("no other candidate that is left is stronger than it by 200 Elo"), "{}", ran.stdout);
     assert!(ran.stderr.contains("to settle two equally good ones takes about "), "{}", ran.stderr);
 }
 

@@ -62,7 +62,7 @@ fn a_tuning_is_told_by_its_validation_and_its_moves_alone() {
     }
 
     let plan = quintain::plan::file::from_toml(&std::fs::read_to_string(dir.join("plan.toml")).unwrap()).unwrap();
-    let view = Viewer::new(&plan).view(&played.standing, std::time::Duration::from_secs(60));
+    let view = Viewer::new(&plan).view(&played.scoreboard, std::time::Duration::from_secs(60));
     assert!(view.bar.is_none() && view.lines[0].starts_with("tuning, 3 parameters"), "{:?}", view.lines);
     assert!(view.lines.len() <= 6 && view.plain.starts_with("208 pairs: 48 calibrate"), "{}", view.plain);
     assert!(view.lines.iter().all(|line| !line.contains("nElo")), "{:?}", view.lines);

@@ -54,7 +54,7 @@ impl Tuning {
     fn played(engine: &str, pairs: u64, choice: Choice) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let played = play(&raw(engine, pairs, 1), wanted(choice), &folder.path().join("whole")).unwrap();
-        assert_eq!((played.exit, played.standing.pairs()), (Exit::Done, pairs));
+        assert_eq!((played.exit, played.scoreboard.pairs()), (Exit::Done, pairs));
         Self { folder }
     }
 

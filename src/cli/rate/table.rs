@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::programs::Programs;
-use crate::report::collection::Skipped;
+use crate::report::collection::SkippedGames;
 use crate::stats::elo::fixed;
 use crate::stats::rating::{Anchor, Bound, Encounter, Measured, Ratings};
 use crate::text::printable;
@@ -75,7 +75,12 @@ struct JsonPlayer<'a> {
 }
 
 /// JSON document of all tables.
-pub(super) fn json(tables: &[Table], los: bool, skipped: Skipped, programs: &Programs) -> serde_json::Result<String> {
+pub(super) fn json(
+    tables: &[Table],
+    los: bool,
+    skipped: SkippedGames,
+    programs: &Programs,
+) -> serde_json::Result<String> {
     let mut all: Vec<Json<'_>> = tables.iter().map(|table| table.json(los)).collect();
     let table = if all.len() == 1 { all.pop() } else { None };
     let document = Document {

@@ -92,10 +92,10 @@ fn values(tuned: &Tuned) -> String {
 fn lines(proof: &Proof) -> String {
     let mut out = format!("\nproof at {}, against the start:\n", proof.limit);
     for candidate in &proof.candidates {
-        let Some(standing) = candidate.standing else { continue };
-        let elo = figures::estimate(elo::logistic(&standing.pairs));
-        let is_better = if standing.is_better { ", shown to be stronger" } else { "" };
-        let _ = writeln!(out, "  {} step: {} pairs, Elo {elo}{is_better}", candidate.name, standing.pairs.pairs());
+        let Some(state) = candidate.state else { continue };
+        let elo = figures::estimate(elo::logistic(&state.pairs));
+        let is_better = if state.is_better { ", shown to be stronger" } else { "" };
+        let _ = writeln!(out, "  {} step: {} pairs, Elo {elo}{is_better}", candidate.name, state.pairs.pairs());
     }
     let chosen = proof.chosen.and_then(|place| proof.candidates.get(place));
     let verdict = match (proof.verdict, chosen) {
@@ -143,16 +143,16 @@ fn proof(proof: &Proof) -> JsonProof<'_> {
 }
 
 fn candidate(candidate: &Candidate) -> Option<JsonCandidate<'_>> {
-    let standing = candidate.standing?;
-    let estimate = elo::logistic(&standing.pairs);
+    let state = candidate.state?;
+    let estimate = elo::logistic(&state.pairs);
     let end = |place: fn((elo::Elo, elo::Elo)) -> elo::Elo| estimate.and_then(|found| place(found.interval?).finite());
     Some(JsonCandidate {
         name: candidate.name,
-        pairs: standing.pairs.pairs(),
-        ptnml: standing.pairs.0,
+        pairs: state.pairs.pairs(),
+        ptnml: state.pairs.0,
         elo: estimate.and_then(|found| found.value.finite()),
         elo_lo: end(|(low, _)| low),
         elo_hi: end(|(_, high)| high),
-        is_better: standing.is_better,
+        is_better: state.is_better,
     })
 }

@@ -63,10 +63,10 @@ impl Scores {
         let view = PlayerId(key.0);
         let scores: Vec<u8> = games.iter().filter_map(|game| game.half_points(view)).collect();
         for score in &scores {
-            tally.wdl.add(*score);
+            tally.wdl.record(*score);
         }
         if let [first, second] = *scores.as_slice() {
-            tally.ptnml.add(PairScore { first, second });
+            tally.ptnml.record(PairScore { first, second });
             tally.mixed += u64::from(first.abs_diff(second) == 2);
             let (opening, points) = (game.opening.index, first + second);
             let openings = self.openings.entry(key).or_default();

@@ -60,7 +60,7 @@ fn games_without_result_or_names_are_counted_and_left_out() {
     let text = "[White \"A\"]\n[Black \"B\"]\n[Result \"*\"]\n\n*\n\n[White \"A\"]\n[Result \"1-0\"]\n\n1-0\n\n\
                 [White \"A\"]\n[Black \"A\"]\n[Result \"1-0\"]\n\n1-0\n";
     let collection = collection(&[text]);
-    let skipped = Skipped { unfinished: 1, nameless: 1, with_itself: 1, ..Skipped::default() };
+    let skipped = SkippedGames { unfinished: 1, nameless: 1, with_itself: 1, ..SkippedGames::default() };
     assert_eq!((collection.skipped(), collection.skipped().games()), (skipped, 3));
     assert_eq!(collection.pools().count(), 0);
 }
@@ -154,7 +154,7 @@ fn openings_that_are_shared_are_known() {
 fn players_of_a_run_are_known_by_their_key() {
     let limit = Limit::nodes(7);
     let run = |keys: [&'static str; 2]| {
-        let mut line = Line::new(b"");
+        let mut line = GameLine::new(b"");
         ["e2e4", "e7e5"].iter().for_each(|text| line.push(text.as_bytes()));
         let game = |white, black| RunGame {
             white: PlayerId(white),

@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::plan::Plan;
-use crate::report::explain::features::Phase;
+use crate::report::explain::features::GamePhase;
 use crate::report::explain::table::{Table, csv, markdown, wrapped};
 use crate::report::explain::{ALPHA, Dimension, Duplicates, Explanation, GroupResult, Measure, USED_AT};
 use crate::report::figures::signed;
 use crate::stats::Trinomial;
 use crate::stats::elo::fixed;
-use crate::stats::explain::{Interval, MIN_PAIRS, Sides};
+use crate::stats::explain::{Interval, MIN_PAIRS, SideMeans};
 use crate::text::printable;
 
 /// Most columns of the text.
@@ -193,7 +193,7 @@ impl Explanation {
     }
 
     /// Name, key, decimals and both sides of every figure that is compared by a ratio.
-    fn compared(&self) -> Vec<(String, String, usize, Sides)> {
+    fn compared(&self) -> Vec<(String, String, usize, SideMeans)> {
         let effort = &self.effort;
         let mut all = vec![
             ("depth, plies a move".to_owned(), "depth".to_owned(), 2, effort.depth),
@@ -201,7 +201,7 @@ impl Explanation {
             ("nodes a second charged".to_owned(), "nps".to_owned(), 0, effort.speed),
             ("seconds a move".to_owned(), "seconds_per_move".to_owned(), 4, effort.seconds),
         ];
-        for (phase, sides) in Phase::ALL.into_iter().zip(effort.by_phase) {
+        for (phase, sides) in GamePhase::ALL.into_iter().zip(effort.by_phase) {
             let name = phase.name();
             all.push((format!("seconds a move, {name}"), format!("seconds_per_move_{name}"), 4, sides));
         }
@@ -403,7 +403,7 @@ fn p_text(p: f64) -> String {
     if p < 0.001 { "<0.001".to_owned() } else { fixed(p, 3) }
 }
 
-fn side_row(name: &str, sides: &Sides, decimals: usize) -> Vec<String> {
+fn side_row(name: &str, sides: &SideMeans, decimals: usize) -> Vec<String> {
     let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| fixed(value, decimals));
     let (own, their) = sides.means();
     let ratio = sides.ratio();
@@ -418,13 +418,13 @@ fn side_row(name: &str, sides: &Sides, decimals: usize) -> Vec<String> {
     ]
 }
 
-fn ratio_json(sides: &Sides) -> Value {
+fn ratio_json(sides: &SideMeans) -> Value {
     let (own, their) = sides.means();
     let (value, low, high) = parts(sides.ratio());
     json!({ "player": own, "opponents": their, "ratio": value, "ratio_lo": low, "ratio_hi": high })
 }
 
-fn difference_json(sides: &Sides) -> Value {
+fn difference_json(sides: &SideMeans) -> Value {
     let (own, their) = sides.means();
     let (value, low, high) = parts(sides.difference());
     json!({ "player": own, "opponents": their, "difference": value, "difference_lo": low, "difference_hi": high })

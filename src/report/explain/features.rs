@@ -4,7 +4,7 @@ use crate::chess::{Position, Variant};
 use crate::plan::Plan;
 use crate::plan::time_control::TimeControl;
 use crate::record::{Color, GameRecord, MoveRecord, PlayerId, Score};
-use crate::report::eco::Openings;
+use crate::report::eco::OpeningNames;
 use crate::report::explain::{Dimension, Label, USED_AT, winner};
 
 /// Lead in centipawns, as the mean of both engines' scores, that decides a game if it is never
@@ -23,7 +23,7 @@ const FEW_MEN: u32 = 7;
 
 /// Phase of a game by material: minor pieces count 1, rooks 2, queens 4, in all 24.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum GamePhase {
     /// Material of 22 to 24, up to move 20.
     Opening,
     /// Any other position.
@@ -32,7 +32,7 @@ pub(super) enum Phase {
     Endgame,
 }
 
-impl Phase {
+impl GamePhase {
     pub(super) const ALL: [Self; 3] = [Self::Opening, Self::Middlegame, Self::Endgame];
 
     pub(super) const fn name(self) -> &'static str {
@@ -54,11 +54,11 @@ impl Phase {
 
 /// Time and search of one side in a game. Pairs are (sum, number of values).
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Spent {
+pub(super) struct SideEffort {
     /// Share of the base time used at each of [`USED_AT`]; below 0 if saved increments exceed it.
     pub(super) used: [Option<f64>; USED_AT.len()],
     /// Seconds and moves, by phase.
-    pub(super) by_phase: [(f64, f64); Phase::ALL.len()],
+    pub(super) by_phase: [(f64, f64); GamePhase::ALL.len()],
     pub(super) depth: (f64, f64),
     pub(super) nodes: (f64, f64),
     /// Nodes and seconds.
@@ -67,9 +67,9 @@ pub(super) struct Spent {
     pub(super) trouble: (f64, f64),
 }
 
-impl Spent {
+impl SideEffort {
     /// Records a move played at `move_number` in a position of `phase`.
-    fn add(&mut self, played: &MoveRecord, clock: Option<TimeControl>, phase: Phase, move_number: u32) {
+    fn record(&mut self, played: &MoveRecord, clock: Option<TimeControl>, phase: GamePhase, move_number: u32) {
         let seconds = played.elapsed.as_secs_f64();
         let sum = &mut self.by_phase[phase as usize];
         *sum = (sum.0 + seconds, sum.1 + 1.0);
@@ -102,8 +102,8 @@ impl Spent {
 /// A game from its player's view.
 #[derive(Clone, Debug)]
 pub(super) struct Features {
-    pub(super) own: Spent,
-    pub(super) their: Spent,
+    pub(super) own: SideEffort,
+    pub(super) their: SideEffort,
     /// ECO code and name after the book.
     pub(super) book_name: String,
     /// Key of the final position, if it has enough men to be a sign of a repeated game.
@@ -112,7 +112,7 @@ pub(super) struct Features {
     opponent: (PlayerId, String),
     opening: u64,
     eco: Option<(&'static str, &'static str)>,
-    decided: Option<Phase>,
+    decided: Option<GamePhase>,
     moves: u32,
     termination: usize,
     termination_name: &'static str,
@@ -121,14 +121,14 @@ pub(super) struct Features {
 impl Features {
     /// Features of `game`, in which the player has `color`. A record that cannot be replayed lacks
     /// those that need a board.
-    pub(super) fn of(plan: &Plan, names: &Openings, game: &GameRecord, color: Color) -> Self {
+    pub(super) fn of(plan: &Plan, names: &OpeningNames, game: &GameRecord, color: Color) -> Self {
         let variant = plan.rules.variant;
         let opponent = *game.players.get(color.other());
         let name = plan.players.get(usize::from(opponent.0)).map_or("?", |player| player.name.as_str());
         let termination = game.ending.termination;
         let mut features = Self {
-            own: Spent::default(),
-            their: Spent::default(),
+            own: SideEffort::default(),
+            their: SideEffort::default(),
             book_name: book_name(names, game, variant),
             last_position: None,
             color,
@@ -152,16 +152,16 @@ impl Features {
         for uci in &game.opening.moves {
             position.advance_by(uci).ok()?;
         }
-        let mut board = Board::new(&position);
+        let mut board = MaterialCount::new(&position);
         let mut swing = Swing::new(winner(game.ending.outcome), board.phase(&position));
         for played in &game.moves {
             let (mover, phase, number) = (position.turn(), board.phase(&position), position.fullmoves());
             let spent = if mover == self.color { &mut self.own } else { &mut self.their };
-            spent.add(played, clocks[usize::from(mover == Color::Black)], phase, number);
+            spent.record(played, clocks[usize::from(mover == Color::Black)], phase, number);
             self.moves = number;
             position.advance_by(&played.uci).ok()?;
             board.after(&position, &played.uci);
-            swing.add(mover, played.info.score, phase);
+            swing.record(mover, played.info.score, phase);
         }
         self.decided = Some(swing.decided(board.phase(&position)));
         self.last_position = (position.men() > FEW_MEN).then(|| position.key());
@@ -192,7 +192,8 @@ impl Features {
             }
             Dimension::Termination => label(self.termination as u64, self.termination_name),
             Dimension::Trouble => {
-                let (own, their) = (Spent::mean(self.own.trouble)? > 0.0, Spent::mean(self.their.trouble)? > 0.0);
+                let (own, their) =
+                    (SideEffort::mean(self.own.trouble)? > 0.0, SideEffort::mean(self.their.trouble)? > 0.0);
                 match (own, their) {
                     (true, false) => label(0, "the player only"),
                     (false, true) => label(1, "the opponent only"),
@@ -202,11 +203,11 @@ impl Features {
             }
             Dimension::TimeUsed => three(self.own.used[2]? - self.their.used[2]?, 0.1, ["more", "as much", "less"]),
             Dimension::Depth => {
-                let gap = Spent::mean(self.own.depth)? - Spent::mean(self.their.depth)?;
+                let gap = SideEffort::mean(self.own.depth)? - SideEffort::mean(self.their.depth)?;
                 three(gap, 1.0, ["deeper", "as deep", "shallower"])
             }
             Dimension::Speed => {
-                let (own, their) = (Spent::mean(self.own.speed)?, Spent::mean(self.their.speed)?);
+                let (own, their) = (SideEffort::mean(self.own.speed)?, SideEffort::mean(self.their.speed)?);
                 let gap = (own > 0.0 && their > 0.0).then(|| (own / their).ln())?;
                 three(gap, 1.1_f64.ln(), ["faster", "as fast", "slower"])
             }
@@ -227,7 +228,7 @@ fn three(gap: f64, threshold: f64, words: [&str; 3]) -> Option<Label> {
 }
 
 /// ECO code and name of the position at the end of the book; empty if it has none.
-fn book_name(names: &Openings, game: &GameRecord, variant: Variant) -> String {
+fn book_name(names: &OpeningNames, game: &GameRecord, variant: Variant) -> String {
     let book = GameRecord { moves: Vec::new(), ..game_without_moves(game) };
     names.of(&book, variant).map(|found| format!("{} {}", found.eco, found.name)).unwrap_or_default()
 }
@@ -251,12 +252,12 @@ fn game_without_moves(game: &GameRecord) -> GameRecord {
 }
 
 /// Material, recounted only after a capture or promotion.
-struct Board {
+struct MaterialCount {
     men: u32,
     material: u32,
 }
 
-impl Board {
+impl MaterialCount {
     fn new(position: &Position) -> Self {
         Self { men: position.men(), material: material(position) }
     }
@@ -268,8 +269,8 @@ impl Board {
         }
     }
 
-    fn phase(&self, position: &Position) -> Phase {
-        Phase::new(self.material, position.fullmoves())
+    fn phase(&self, position: &Position) -> GamePhase {
+        GamePhase::new(self.material, position.fullmoves())
     }
 }
 
@@ -290,17 +291,17 @@ struct Swing {
     /// Last scores of White's and Black's engines, from the winner's view.
     scores: [Option<f64>; 2],
     /// Phase of the move that brought the lead; `None` without a lead.
-    since: Option<Phase>,
-    start: Phase,
+    since: Option<GamePhase>,
+    start: GamePhase,
     seen: bool,
 }
 
 impl Swing {
-    const fn new(winner: Option<Color>, start: Phase) -> Self {
+    const fn new(winner: Option<Color>, start: GamePhase) -> Self {
         Self { winner, scores: [None; 2], since: None, start, seen: false }
     }
 
-    fn add(&mut self, mover: Color, score: Option<Score>, phase: Phase) {
+    fn record(&mut self, mover: Color, score: Option<Score>, phase: GamePhase) {
         let (Some(winner), Some(score)) = (self.winner, score) else { return };
         let cp = match score {
             Score::Cp(cp) => f64::from(cp).clamp(-MOST_CP, MOST_CP),
@@ -317,7 +318,7 @@ impl Swing {
     }
 
     /// Phase in which the game was decided; without a decisive lead, that of the final position.
-    fn decided(&self, last: Phase) -> Phase {
+    fn decided(&self, last: GamePhase) -> GamePhase {
         self.since.unwrap_or(last)
     }
 }
@@ -328,7 +329,7 @@ mod tests {
 
     #[test]
     fn a_game_is_decided_where_the_lead_stayed() {
-        use Phase::{Endgame, Middlegame, Opening};
+        use GamePhase::{Endgame, Middlegame, Opening};
         let cp = |cp| Some(Score::Cp(cp));
         // Scores of White and Black in turn, each from its own view, with the phase of the move;
         // winner, and phase of the decision.
@@ -362,7 +363,7 @@ mod tests {
         ] {
             let mut swing = Swing::new(winner, Opening);
             for (place, (score, phase)) in plies.iter().enumerate() {
-                swing.add(if place % 2 == 0 { Color::White } else { Color::Black }, *score, *phase);
+                swing.record(if place % 2 == 0 { Color::White } else { Color::Black }, *score, *phase);
             }
             assert_eq!(swing.decided(Endgame), decided, "{winner:?} {plies:?}");
         }
@@ -371,14 +372,14 @@ mod tests {
     #[test]
     fn phases_go_by_material() {
         for (fen, phase) in [
-            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", Phase::Opening),
-            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 21", Phase::Middlegame),
-            ("r1bqk2r/pppppppp/8/8/8/8/PPPPPPPP/R1BQK2R w KQkq - 0 9", Phase::Middlegame),
-            ("3qk3/pppppppp/8/8/8/8/PPPPPPPP/3QK3 w - - 0 9", Phase::Endgame),
-            ("2rqk3/pppppppp/8/8/8/8/PPPPPPPP/3QK3 w - - 0 9", Phase::Middlegame),
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", GamePhase::Opening),
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 21", GamePhase::Middlegame),
+            ("r1bqk2r/pppppppp/8/8/8/8/PPPPPPPP/R1BQK2R w KQkq - 0 9", GamePhase::Middlegame),
+            ("3qk3/pppppppp/8/8/8/8/PPPPPPPP/3QK3 w - - 0 9", GamePhase::Endgame),
+            ("2rqk3/pppppppp/8/8/8/8/PPPPPPPP/3QK3 w - - 0 9", GamePhase::Middlegame),
         ] {
             let position = Position::from_fen(fen, Variant::Standard).unwrap();
-            assert_eq!(Board::new(&position).phase(&position), phase, "{fen}");
+            assert_eq!(MaterialCount::new(&position).phase(&position), phase, "{fen}");
         }
     }
 }

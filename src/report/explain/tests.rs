@@ -89,10 +89,10 @@ impl Wanted {
     }
 }
 
-fn explain(plan: &Plan, names: &Openings, games: &[Wanted], player: PlayerId) -> Option<Explanation> {
+fn explain(plan: &Plan, names: &OpeningNames, games: &[Wanted], player: PlayerId) -> Option<Explanation> {
     let mut explainer = Explainer::new(plan, names, player);
     for pair in games.chunk_by(|a, b| a.pair == b.pair) {
-        explainer.tell(&pair.iter().map(Wanted::game).collect::<Vec<_>>());
+        explainer.record(&pair.iter().map(Wanted::game).collect::<Vec<_>>());
     }
     explainer.end()
 }
@@ -132,7 +132,7 @@ fn play(random: &mut SplitMix64, pairs: u64, planted: Option<Dimension>) -> Vec<
 
 #[test]
 fn planted_effects_are_found_and_no_others() {
-    let (plan, names) = (plan(), Openings::builtin());
+    let (plan, names) = (plan(), OpeningNames::builtin());
     let mut random = SplitMix64::new(2_026);
     for (planted, group) in [
         (Dimension::Opening, "#3"),
@@ -156,7 +156,7 @@ fn planted_effects_are_found_and_no_others() {
 
 #[test]
 fn what_winning_and_white_bring_about_is_shown_and_not_tested() {
-    let (plan, names) = (plan(), Openings::builtin());
+    let (plan, names) = (plan(), OpeningNames::builtin());
     for (planted, text) in [(Dimension::Depth, "deeper"), (Dimension::Color, "White")] {
         let games = play(&mut SplitMix64::new(7), 500, Some(planted));
         let explained = explain(&plan, &names, &games, PlayerId::NEW).unwrap();
@@ -170,7 +170,7 @@ fn what_winning_and_white_bring_about_is_shown_and_not_tested() {
 
 #[test]
 fn where_nothing_is_planted_nothing_is_found() {
-    let (plan, names) = (plan(), Openings::builtin());
+    let (plan, names) = (plan(), OpeningNames::builtin());
     let mut random = SplitMix64::new(5);
     let runs = 150;
     let mut alarms = 0;
@@ -186,7 +186,7 @@ fn where_nothing_is_planted_nothing_is_found() {
 
 #[test]
 fn groups_add_up_from_either_side() {
-    let (plan, names) = (plan(), Openings::builtin());
+    let (plan, names) = (plan(), OpeningNames::builtin());
     let games = play(&mut SplitMix64::new(9), 60, Some(Dimension::Length));
     let [new, base] = [PlayerId::NEW, PlayerId::BASE].map(|player| explain(&plan, &names, &games, player).unwrap());
     assert_eq!((new.pairs, new.wdl.games(), new.ptnml.reversed()), (60, 120, base.ptnml));
@@ -210,7 +210,7 @@ fn groups_add_up_from_either_side() {
 
 #[test]
 fn both_sides_effort() {
-    let (plan, names) = (plan(), Openings::builtin());
+    let (plan, names) = (plan(), OpeningNames::builtin());
     let pair = |pair: u64| {
         Leg::BOTH.map(|leg| Wanted { from: 19, left: 3, depth: 12 + (pair % 2) as u32, ..Wanted::new(pair, leg, 1) })
     };
@@ -231,7 +231,7 @@ fn both_sides_effort() {
 
 #[test]
 fn games_played_again_and_openings_that_one_colour_wins() {
-    let (plan, names) = (plan(), Openings::builtin());
+    let (plan, names) = (plan(), OpeningNames::builtin());
     // Moves of each pair's games; expected are distinct games, shared ends, and equivalent pairs.
     const ONE: &str = "g1f3 g8f6 b1c3 b8c6";
     const OTHER_WAY: &str = "b1c3 g8f6 g1f3 b8c6";

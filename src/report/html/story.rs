@@ -9,7 +9,7 @@ use crate::record::{Color, GameRecord, PlayerId, Score, SearchInfo};
 use crate::report::plot::{EloPoint, TimeUse};
 use crate::stats::elo;
 use crate::stats::sprt::SprtError;
-use crate::tournament::standing::Standing;
+use crate::tournament::scoreboard::Scoreboard;
 
 /// Games that the page can replay: the last ones, and earlier ones that ended by a fault.
 const LAST_GAMES: usize = 200;
@@ -32,7 +32,7 @@ const MAX_DEPTH: usize = 128;
 
 /// Statistics of one of two sides over all games.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Side {
+pub(super) struct SideStatistics {
     /// Histograms of the time, by move number and logarithm.
     times: Vec<Vec<u32>>,
     /// Moves by their score, from the mover's view.
@@ -55,10 +55,10 @@ pub(super) struct DepthUse {
 #[derive(Clone, Debug)]
 pub struct Story {
     pub(super) plan: Arc<Plan>,
-    pub(super) standing: Standing,
+    pub(super) scoreboard: Scoreboard,
     pub(super) elo: Vec<EloPoint>,
     /// Sides of the statistics: first and second of two players, otherwise White and Black.
-    pub(super) sides: [Side; 2],
+    pub(super) sides: [SideStatistics; 2],
     last: VecDeque<GameRecord>,
     faulty: Vec<GameRecord>,
     /// Number of finished games, void ones included.
@@ -74,10 +74,10 @@ impl Story {
     /// Returns an error if the plan's SPRT has impossible numbers.
     pub fn new(plan: Arc<Plan>) -> Result<Self, SprtError> {
         Ok(Self {
-            standing: Standing::new(&plan)?,
+            scoreboard: Scoreboard::new(&plan)?,
             plan,
             elo: Vec::new(),
-            sides: [Side::default(), Side::default()],
+            sides: [SideStatistics::default(), SideStatistics::default()],
             last: VecDeque::new(),
             faulty: Vec::new(),
             games: 0,
@@ -87,7 +87,7 @@ impl Story {
     }
 
     /// Records a game of the journal.
-    pub fn tell(&mut self, game: GameRecord) {
+    pub fn record(&mut self, game: GameRecord) {
         self.games += 1;
         self.started = Some(self.started.map_or(game.started, |first| first.min(game.started)));
         let end = game.started.saturating_add(game.took);
@@ -97,18 +97,18 @@ impl Story {
         }
         self.keep(game.clone());
         let (elo, two) = (&mut self.elo, self.plan.players.len() == 2);
-        self.standing.tell(game, |standing, _| {
-            let pairs = standing.pairs();
+        self.scoreboard.record(game, |scoreboard, _| {
+            let pairs = scoreboard.pairs();
             if two && pairs.is_multiple_of(1 + pairs / ELO_POINTS) {
-                elo.extend(elo_point(standing));
+                elo.extend(elo_point(scoreboard));
             }
         });
     }
 
     /// Standing after the games recorded so far.
     #[must_use]
-    pub const fn standing(&self) -> &Standing {
-        &self.standing
+    pub const fn scoreboard(&self) -> &Scoreboard {
+        &self.scoreboard
     }
 
     fn keep(&mut self, game: GameRecord) {
@@ -141,8 +141,8 @@ impl Story {
                     _ => mover == Color::Black,
                 };
                 let side = &mut self.sides[usize::from(second)];
-                side.add(number, played.elapsed, played.info.score);
-                side.add_depth(played.elapsed, &played.info);
+                side.record(number, played.elapsed, played.info.score);
+                side.record_depth(played.elapsed, &played.info);
             }
             if mover == Color::Black {
                 number = number.saturating_add(1);
@@ -154,8 +154,8 @@ impl Story {
     /// Elo curve with its last point.
     pub(super) fn elo_points(&self) -> Vec<EloPoint> {
         let mut points = self.elo.clone();
-        if points.last().map(|point| point.pairs) != Some(self.standing.pairs()) {
-            points.extend(elo_point(&self.standing));
+        if points.last().map(|point| point.pairs) != Some(self.scoreboard.pairs()) {
+            points.extend(elo_point(&self.scoreboard));
         }
         points
     }
@@ -168,14 +168,19 @@ pub(super) fn start_of(fen: &str) -> (Color, usize) {
     (first, fields.nth(3).and_then(|number| number.parse().ok()).unwrap_or(1))
 }
 
-fn elo_point(standing: &Standing) -> Option<EloPoint> {
-    let estimate = elo::logistic(&standing.evidence())?;
+fn elo_point(scoreboard: &Scoreboard) -> Option<EloPoint> {
+    let estimate = elo::logistic(&scoreboard.evidence())?;
     let (low, high) = estimate.interval?;
-    Some(EloPoint { pairs: standing.pairs(), elo: estimate.value.finite()?, low: low.finite()?, high: high.finite()? })
+    Some(EloPoint {
+        pairs: scoreboard.pairs(),
+        elo: estimate.value.finite()?,
+        low: low.finite()?,
+        high: high.finite()?,
+    })
 }
 
-impl Side {
-    fn add(&mut self, number: usize, time: Duration, score: Option<Score>) {
+impl SideStatistics {
+    fn record(&mut self, number: usize, time: Duration, score: Option<Score>) {
         if (1..=MAX_MOVE).contains(&number) {
             if self.times.len() < number {
                 self.times.resize(number, Vec::new());
@@ -201,7 +206,7 @@ impl Side {
 
     /// Counts a move by its depth, if the engine reports one. Moves with a mate score are left out,
     /// because a mate ends many searches early.
-    fn add_depth(&mut self, time: Duration, info: &SearchInfo) {
+    fn record_depth(&mut self, time: Duration, info: &SearchInfo) {
         let Some(depth) = info.depth.and_then(|depth| usize::try_from(depth).ok()) else { return };
         if !(1..=MAX_DEPTH).contains(&depth) || matches!(info.score, Some(Score::Mate(_))) {
             return;

@@ -71,7 +71,7 @@ fn story(plan: &Plan, pairs: u64, detail: &str) -> Story {
             (0..players).flat_map(|a| (a + 1..players).map(move |b| (a as u16, b as u16))).collect();
         let who = meetings[pair as usize % meetings.len()];
         for leg in Leg::BOTH {
-            story.tell(game(pair, leg, who, if pair == 0 { detail } else { "" }));
+            story.record(game(pair, leg, who, if pair == 0 { detail } else { "" }));
         }
     }
     story

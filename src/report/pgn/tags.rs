@@ -9,10 +9,15 @@ use super::{Meta, PgnOptions, Round, Zone};
 use crate::chess::{START_FEN, Variant};
 use crate::plan::time_control::{Limit, Seconds};
 use crate::record::{ByColor, GameRecord, Termination};
-use crate::report::eco::{OpeningName, Openings};
+use crate::report::eco::{OpeningName, OpeningNames};
 
 /// Tags as text: the seven-tag roster, then all others in alphabetical order.
-pub(super) fn tags(record: &GameRecord, meta: &Meta<'_>, options: &PgnOptions, openings: Option<&Openings>) -> String {
+pub(super) fn tags(
+    record: &GameRecord,
+    meta: &Meta<'_>,
+    options: &PgnOptions,
+    openings: Option<&OpeningNames>,
+) -> String {
     let pair = record.id.pair.0.saturating_add(1);
     let mut tags = vec![
         ("Event", meta.event.to_owned()),
@@ -54,7 +59,7 @@ fn more(
     record: &GameRecord,
     meta: &Meta<'_>,
     options: &PgnOptions,
-    openings: Option<&Openings>,
+    openings: Option<&OpeningNames>,
     tags: &mut Vec<(&'static str, String)>,
 ) {
     let seconds = record.took.as_secs();

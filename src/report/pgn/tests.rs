@@ -307,7 +307,7 @@ fn the_shortest_form_has_the_roster_and_the_moves() {
     ] {
         let options =
             PgnOptions { min: true, notation, engine_tags: true, opening_tags: true, ..PgnOptions::default() };
-        let openings = Openings::builtin();
+        let openings = OpeningNames::builtin();
         let text = game_as(&varied(), &meta(Variant::Standard, "1", "1"), &options, Some(&openings));
         assert_eq!(text, Ok(format!("{roster}\n{moves}\n\n")));
     }
@@ -361,7 +361,7 @@ d5 {+0.35/12 0.051s, n=12345, sd=18, line="info depth 12 seldepth 18 score cp 35
 3. exd6 {0.001s, n=5, Draw by adjudication} 1/2-1/2
 
 "#;
-    let openings = Openings::builtin();
+    let openings = OpeningNames::builtin();
     let text = game_as(&record, &meta(Variant::Standard, "8+0.08", "8+0.08"), &options, Some(&openings));
     assert_eq!(text.as_deref(), Ok(expected));
 }

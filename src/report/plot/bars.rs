@@ -52,7 +52,7 @@ impl PtnmlPlot {
 
 /// Counts of a histogram.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Series {
+pub struct HistogramSeries {
     /// Name in the legend.
     pub name: String,
     /// Counts by bin.
@@ -74,7 +74,7 @@ pub struct HistogramPlot {
     pub width: f64,
     /// Counts by series. The first and last bins include values beyond them. At most two series are
     /// drawn.
-    pub series: Vec<Series>,
+    pub series: Vec<HistogramSeries>,
 }
 
 impl HistogramPlot {
@@ -125,7 +125,7 @@ impl HistogramPlot {
 }
 
 /// Series in percent of its sum, with the sum after its name.
-fn shares(series: &Series) -> (String, Vec<f64>) {
+fn shares(series: &HistogramSeries) -> (String, Vec<f64>) {
     let total: u64 = series.counts.iter().sum();
     let share = |count: &u64| if total == 0 { 0.0 } else { *count as f64 / total as f64 * 100.0 };
     (format!("{} ({})", series.name, number(total as f64, 0)), series.counts.iter().map(share).collect())

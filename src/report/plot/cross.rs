@@ -17,7 +17,7 @@ const DARK: [[f64; 3]; 3] = [[245.0, 160.0, 90.0], [42.0, 49.0, 58.0], [108.0, 1
 
 /// Result of the row's player against the column's.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cell {
+pub struct CrossCell {
     /// Points, with a half for a draw.
     pub points: f64,
     /// Number of games.
@@ -33,7 +33,7 @@ pub struct CrossPlot {
     pub names: Vec<String>,
     /// Results row by row; `None` for players that did not meet. Missing rows and cells count as
     /// that.
-    pub cells: Vec<Vec<Option<Cell>>>,
+    pub cells: Vec<Vec<Option<CrossCell>>>,
 }
 
 impl CrossPlot {
@@ -80,7 +80,7 @@ impl CrossPlot {
             let side = (size - gap, size - gap);
             let cell = self.cells.get(row).and_then(|cells| cells.get(column)).copied().flatten();
             let cell = cell.filter(|cell| row != column && cell.games > 0 && cell.points.is_finite());
-            let Some(Cell { points, games }) = cell else {
+            let Some(CrossCell { points, games }) = cell else {
                 page.rect(if row == column { "self" } else { "none" }, at, side, "");
                 continue;
             };

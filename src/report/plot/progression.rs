@@ -14,7 +14,7 @@ const DATE_DEPTH: u16 = 15;
 
 /// Mark of a version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mark {
+pub enum VersionMark {
     /// No mark.
     #[default]
     None,
@@ -26,7 +26,7 @@ pub enum Mark {
 
 /// Strength of a version.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Version {
+pub struct PlottedVersion {
     /// Name: a tag, or an abbreviated commit.
     pub label: String,
     /// Day, such as `2026-11-21`.
@@ -38,7 +38,7 @@ pub struct Version {
     /// Upper end of the interval.
     pub high: f64,
     /// Mark of the version.
-    pub mark: Mark,
+    pub mark: VersionMark,
     /// Note beside the mark, such as `p 0.003`; shown if there is room.
     pub note: String,
 }
@@ -51,14 +51,14 @@ pub struct ProgressionPlot {
     /// Label of the estimates, such as `Elo against v1 (95 % intervals)`.
     pub unit: String,
     /// Versions, the oldest first. Those without a finite estimate are left out.
-    pub versions: Vec<Version>,
+    pub versions: Vec<PlottedVersion>,
 }
 
 impl ProgressionPlot {
     /// Draws the plot as a complete SVG document.
     #[must_use]
     pub fn to_svg(&self) -> String {
-        let shown: Vec<&Version> = self.versions.iter().filter(|version| version.elo.is_finite()).collect();
+        let shown: Vec<&PlottedVersion> = self.versions.iter().filter(|version| version.elo.is_finite()).collect();
         let pitch = (RIGHT - LEFT) / shown.len().max(1) as f64;
         let level = fit_side_by_side(shown.iter().flat_map(|one| [one.label.as_str(), date(one)]), pitch);
         let dated = shown.iter().any(|version| version.date.is_some());
@@ -100,12 +100,12 @@ impl ProgressionPlot {
     }
 }
 
-fn date(version: &Version) -> &str {
+fn date(version: &PlottedVersion) -> &str {
     version.date.as_deref().unwrap_or_default()
 }
 
 /// Label of the lower axis, with the days if they do not stand below each version.
-fn x_label(shown: &[&Version], level: bool) -> String {
+fn x_label(shown: &[&PlottedVersion], level: bool) -> String {
     let first = shown.iter().find_map(|version| version.date.as_deref());
     let last = shown.iter().rev().find_map(|version| version.date.as_deref());
     match (first, last) {
@@ -116,7 +116,7 @@ fn x_label(shown: &[&Version], level: bool) -> String {
 }
 
 /// Draws the error bar and the point.
-fn point(chart: &mut Chart, place: usize, version: &Version, pitch: f64) {
+fn point(chart: &mut Chart, place: usize, version: &PlottedVersion, pitch: f64) {
     let x = chart.x_of(place as f64);
     if version.low.is_finite() && version.high.is_finite() {
         let (low, high) = (chart.y_of(version.low), chart.y_of(version.high));
@@ -139,20 +139,22 @@ fn point(chart: &mut Chart, place: usize, version: &Version, pitch: f64) {
         )
     };
     chart.page.put(&match version.mark {
-        Mark::None => format!("<circle class=\"mark dot\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\"/>"),
-        Mark::Drop => triangle("h0", 1.0),
-        Mark::Gain => triangle("h1", -1.0),
+        VersionMark::None => format!("<circle class=\"mark dot\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\"/>"),
+        VersionMark::Drop => triangle("h0", 1.0),
+        VersionMark::Gain => triangle("h1", -1.0),
     });
 }
 
 /// Writes the notes: below the error bar of a drop, above that of a gain, if they cover no other
 /// note.
-fn notes(chart: &mut Chart, shown: &[&Version]) {
+fn notes(chart: &mut Chart, shown: &[&PlottedVersion]) {
     let mut taken: Vec<(f64, f64, f64)> = Vec::new();
-    for (place, version) in shown.iter().enumerate().filter(|(_, one)| one.mark != Mark::None && !one.note.is_empty()) {
+    for (place, version) in
+        shown.iter().enumerate().filter(|(_, one)| one.mark != VersionMark::None && !one.note.is_empty())
+    {
         let half = text_width(&version.note, 12.0) / 2.0 + 3.0;
         let x = chart.x_of(place as f64).clamp(LEFT + half, RIGHT - half);
-        let (class, baseline) = if version.mark == Mark::Drop {
+        let (class, baseline) = if version.mark == VersionMark::Drop {
             ("halo h0", chart.y_of(version.low.min(version.elo)) + 15.0)
         } else {
             ("halo h1", chart.y_of(version.high.max(version.elo)) - 7.0)
@@ -169,7 +171,7 @@ fn notes(chart: &mut Chart, shown: &[&Version]) {
 
 /// Writes the versions' names below the axis: level if all fit, otherwise rising, and thinned out
 /// if they would touch.
-fn names(chart: &mut Chart, shown: &[&Version], level: bool) {
+fn names(chart: &mut Chart, shown: &[&PlottedVersion], level: bool) {
     let bottom = chart.bottom();
     for place in 0..shown.len() {
         let x = chart.x_of(place as f64);
@@ -192,19 +194,19 @@ fn names(chart: &mut Chart, shown: &[&Version], level: bool) {
     }
 }
 
-const fn ink(version: &Version) -> &'static str {
+const fn ink(version: &PlottedVersion) -> &'static str {
     match version.mark {
-        Mark::None => "",
-        Mark::Drop => "h0",
-        Mark::Gain => "h1",
+        VersionMark::None => "",
+        VersionMark::Drop => "h0",
+        VersionMark::Gain => "h1",
     }
 }
 
 /// Positions of the named versions: marked ones, the last, the first, then at even steps. None are
 /// too close to another.
-fn named(shown: &[&Version], pitch: f64) -> Vec<usize> {
+fn named(shown: &[&PlottedVersion], pitch: f64) -> Vec<usize> {
     let apart = (RISING_PITCH / pitch).ceil().max(1.0) as usize;
-    let marked = (0..shown.len()).filter(|place| shown[*place].mark != Mark::None);
+    let marked = (0..shown.len()).filter(|place| shown[*place].mark != VersionMark::None);
     let last = shown.len().saturating_sub(1);
     let even = (0..shown.len()).rev().step_by(apart);
     let mut named: Vec<usize> = Vec::new();

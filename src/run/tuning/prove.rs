@@ -16,7 +16,7 @@ use crate::plan::{Format, Plan, Player};
 use crate::record::PairId;
 use crate::run::building::Building;
 use crate::run::dir::{Place, RunDir};
-use crate::run::drive::{self, Output};
+use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, RunError, fail};
 use crate::run::prepare::load_book;
 use crate::run::tuning::prepare::named;
@@ -27,8 +27,8 @@ use crate::source::Sources;
 use crate::stats::race;
 use crate::tournament::formats::race::{self as format, Race, RaceRule};
 use crate::tournament::formats::tune::{Method, TuneRule};
-use crate::tournament::pairing::{Next, Pairing};
-use crate::tournament::standing::Standing;
+use crate::tournament::pairing::{Pairing, ScheduleEntry};
+use crate::tournament::scoreboard::Scoreboard;
 use crate::tune::report::{Stride, candidates};
 use crate::tune::space::Space;
 
@@ -80,8 +80,8 @@ impl Verdict {
 pub(crate) struct Candidate {
     pub(crate) name: &'static str,
     pub(crate) values: Vec<f64>,
-    /// Its standing in the race; `None` before it.
-    pub(crate) standing: Option<race::Standing>,
+    /// Its state in the race; `None` before it.
+    pub(crate) state: Option<race::CandidateState>,
 }
 
 /// A played proof.
@@ -105,7 +105,7 @@ pub(crate) fn steps(rule: &TuneRule, result: &[f64]) -> Vec<Candidate> {
     };
     let all = candidates(&rule.space, result).into_iter();
     let all = all.filter(|(stride, _)| *stride == Stride::Full || rule.method != Method::Factors);
-    all.map(|(stride, values)| Candidate { name: name(stride), values, standing: None }).collect()
+    all.map(|(stride, values)| Candidate { name: name(stride), values, state: None }).collect()
 }
 
 /// Returns the race's own clock, if any. Call it before the tuning, because it reports faulty
@@ -125,7 +125,7 @@ pub(crate) fn prove(
     played: u64,
     space: &Space,
     (sources, steps): (Option<&Sources>, Vec<Candidate>),
-    output: Output,
+    output: OutputStyle,
 ) -> Result<Proof> {
     let place = root.join(FOLDER);
     let (plan, exit) = if place.join(crate::plan::file::FILE_NAME).is_file() {
@@ -140,7 +140,13 @@ pub(crate) fn prove(
 }
 
 /// Resumes an interrupted race; a complete one is left unchanged.
-fn go_on(place: &Path, space: &Space, steps: &[Candidate], is_built: bool, output: Output) -> Result<(Plan, Exit)> {
+fn go_on(
+    place: &Path,
+    space: &Space,
+    steps: &[Candidate],
+    is_built: bool,
+    output: OutputStyle,
+) -> Result<(Plan, Exit)> {
     let (dir, plan) = RunDir::open(place)?;
     trust::check(&dir, &plan, false)?;
     let names: Vec<&str> = plan.players.iter().skip(1).map(|player| player.name.as_str()).collect();
@@ -156,10 +162,10 @@ fn go_on(place: &Path, space: &Space, steps: &[Candidate], is_built: bool, outpu
             place.display()
         );
     }
-    let mut standing = Standing::new(&plan)?;
-    dir.read(&plan, |game| standing.tell(game, |_, _| {}))?;
-    let next = Pairing::new(&plan).next(PairId(standing.settled()), standing.results());
-    if standing.is_over() || matches!(next, Next::Done | Next::OutOfOpenings) {
+    let mut scoreboard = Scoreboard::new(&plan)?;
+    dir.read(&plan, |game| scoreboard.record(game, |_, _| {}))?;
+    let next = Pairing::new(&plan).next(PairId(scoreboard.settled()), scoreboard.results());
+    if scoreboard.is_over() || matches!(next, ScheduleEntry::Done | ScheduleEntry::OutOfOpenings) {
         return Ok((plan, Exit::Done));
     }
     let exit = drive::resume(Arc::new(plan.clone()), &dir, output)?;
@@ -236,17 +242,17 @@ fn players(tuned: &Plan, space: &Space, sources: Option<&Sources>, steps: &[Cand
 /// Evaluates the race, whose run ended with `exit`.
 fn weigh(place: &Path, plan: Plan, steps: Vec<Candidate>, exit: Exit) -> Result<Proof> {
     let (dir, _) = RunDir::open(place)?;
-    let mut standing = Standing::new(&plan)?;
-    dir.read(&plan, |game| standing.tell(game, |_, _| {}))?;
+    let mut scoreboard = Scoreboard::new(&plan)?;
+    dir.read(&plan, |game| scoreboard.record(game, |_, _| {}))?;
     let Some(rule) = plan.format.parameters().race else { fail!(OtherRun, "{}: it is no race", place.display()) };
     let count = u16::try_from(plan.players.len()).unwrap_or(u16::MAX);
-    let race = format::replay(count, rule, standing.results());
+    let race = format::replay(count, rule, scoreboard.results());
     let candidates: Vec<Candidate> = steps
         .into_iter()
-        .zip(race.takes())
-        .map(|(step, standing)| Candidate { standing: Some(*standing), ..step })
+        .zip(race.candidates())
+        .map(|(step, state)| Candidate { state: Some(*state), ..step })
         .collect();
-    let chosen = race.winner().or_else(|| best(race.takes()));
+    let chosen = race.winner().or_else(|| best(race.candidates()));
     let verdict = match chosen {
         Some(_) => Verdict::Proven,
         None if race.left().is_empty() => Verdict::NotBetter,
@@ -257,12 +263,13 @@ fn weigh(place: &Path, plan: Plan, steps: Vec<Candidate>, exit: Exit) -> Result<
 }
 
 /// Returns the candidate with most points per pair among those shown to be stronger than the start.
-fn best(takes: &[race::Standing]) -> Option<usize> {
-    let score = |take: &race::Standing| {
-        let points: u64 = (0..).zip(take.pairs.0).map(|(points, pairs)| points * pairs).sum();
-        points as f64 / take.pairs.pairs().max(1) as f64
+fn best(candidates: &[race::CandidateState]) -> Option<usize> {
+    let score = |candidate: &race::CandidateState| {
+        let points: u64 = (0..).zip(candidate.pairs.0).map(|(points, pairs)| points * pairs).sum();
+        points as f64 / candidate.pairs.pairs().max(1) as f64
     };
-    let better = takes.iter().enumerate().filter(|(_, take)| take.is_better && take.dropped.is_none());
+    let better =
+        candidates.iter().enumerate().filter(|(_, candidate)| candidate.is_better && candidate.dropped.is_none());
     // In reverse, because `max_by` returns the last of equals: the first candidate wins a tie.
     better.rev().max_by(|one, other| score(one.1).total_cmp(&score(other.1))).map(|(place, _)| place)
 }
@@ -275,13 +282,14 @@ mod tests {
 
     #[test]
     fn the_better_of_those_that_are_shown_to_be_is_chosen() {
-        let take = |ptnml, is_better, dropped| race::Standing { pairs: Pentanomial(ptnml), dropped, is_better };
+        let candidate =
+            |ptnml, is_better, dropped| race::CandidateState { pairs: Pentanomial(ptnml), dropped, is_better };
         let [weak, good, best_yet] = [[9, 0, 0, 0, 0], [0, 0, 5, 5, 0], [0, 0, 0, 9, 1]];
-        assert_eq!(best(&[take(best_yet, false, None), take(weak, false, None)]), None);
-        assert_eq!(best(&[take(good, true, None), take(best_yet, false, None)]), Some(0));
-        assert_eq!(best(&[take(good, true, None), take(best_yet, true, None)]), Some(1));
-        assert_eq!(best(&[take(good, true, None), take(good, true, None)]), Some(0));
-        let dropped = Some((Reason::Take(0), 4));
-        assert_eq!(best(&[take(good, true, None), take(best_yet, true, dropped)]), Some(0));
+        assert_eq!(best(&[candidate(best_yet, false, None), candidate(weak, false, None)]), None);
+        assert_eq!(best(&[candidate(good, true, None), candidate(best_yet, false, None)]), Some(0));
+        assert_eq!(best(&[candidate(good, true, None), candidate(best_yet, true, None)]), Some(1));
+        assert_eq!(best(&[candidate(good, true, None), candidate(good, true, None)]), Some(0));
+        let dropped = Some((Reason::Candidate(0), 4));
+        assert_eq!(best(&[candidate(good, true, None), candidate(best_yet, true, dropped)]), Some(0));
     }
 }

@@ -11,7 +11,7 @@ use crate::plan::{Plan, file};
 use crate::record::PairId;
 use crate::report::summary::OUT_OF_TIME;
 use crate::run::dir::{Place, RunDir};
-use crate::run::drive::{self, Output};
+use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, RunError, Within as _, fail};
 use crate::run::tuning::outputs;
 use crate::run::tuning::prepare::{self, Prepared, named};
@@ -20,8 +20,8 @@ use crate::run::{Exit, progress, trust, tune};
 use crate::settings::RawPlan;
 use crate::source::{Context, Sources};
 use crate::tournament::formats::tune::{TuneRule, result};
-use crate::tournament::pairing::{Next, Pairing};
-use crate::tournament::standing::Standing;
+use crate::tournament::pairing::{Pairing, ScheduleEntry};
+use crate::tournament::scoreboard::Scoreboard;
 use crate::tune::run::Tuning;
 
 /// Name of the directory of the tuning's games.
@@ -71,7 +71,7 @@ impl Tuned {
 }
 
 /// Starts or resumes a tuning in `place`, and proves the result.
-pub(crate) fn play(raw: &RawPlan, place: &Place, branch: Option<&str>, output: Output) -> Result<Tuned> {
+pub(crate) fn play(raw: &RawPlan, place: &Place, branch: Option<&str>, output: OutputStyle) -> Result<Tuned> {
     let begun = place.wanted().join(FOLDER);
     let is_begun = matches!(place, Place::Given(_)) && begun.join(file::FILE_NAME).is_file();
     let (root, exit) = if is_begun {
@@ -105,7 +105,7 @@ pub(crate) fn play(raw: &RawPlan, place: &Place, branch: Option<&str>, output: O
 }
 
 /// Creates the directory and plays the tuning.
-fn begin(raw: &RawPlan, place: &Place, branch: Option<&str>, output: Output) -> Result<(PathBuf, Exit)> {
+fn begin(raw: &RawPlan, place: &Place, branch: Option<&str>, output: OutputStyle) -> Result<(PathBuf, Exit)> {
     if let Place::Given(root) = place
         && root.symlink_metadata().is_ok()
         && !root.join(SETTINGS).is_file()
@@ -199,16 +199,16 @@ fn check_settings(root: &Path, raw: &RawPlan) -> Result<()> {
 
 /// Resumes the games of a tuning. One that is complete is left unchanged, and so is one whose time
 /// was up.
-fn go_on(raw: &RawPlan, root: &Path, output: Output) -> Result<Exit> {
+fn go_on(raw: &RawPlan, root: &Path, output: OutputStyle) -> Result<Exit> {
     let (dir, mut plan) = RunDir::open(&root.join(FOLDER))?;
     trust::check(&dir, &plan, false)?;
-    let standing = standing(&dir, &plan)?;
-    let next = Pairing::new(&plan).next(PairId(standing.settled()), standing.results());
+    let scoreboard = scoreboard(&dir, &plan)?;
+    let next = Pairing::new(&plan).next(PairId(scoreboard.settled()), scoreboard.results());
     // Once a race has begun, the result of the tuning is fixed.
     let is_proving = root.join(prove::FOLDER).join(file::FILE_NAME).is_file();
-    let summary = dir.summary(standing.pairs());
+    let summary = dir.summary(scoreboard.pairs());
     let is_out_of_time = summary.is_some_and(|summary| summary["stopped_by"] == OUT_OF_TIME);
-    let is_complete = standing.is_over() || matches!(next, Next::Done | Next::OutOfOpenings);
+    let is_complete = scoreboard.is_over() || matches!(next, ScheduleEntry::Done | ScheduleEntry::OutOfOpenings);
     if is_proving || is_complete || is_out_of_time {
         return Ok(Exit::Done);
     }
@@ -218,19 +218,19 @@ fn go_on(raw: &RawPlan, root: &Path, output: Output) -> Result<Exit> {
     drive::resume(Arc::new(plan), &dir, output)
 }
 
-fn standing(dir: &RunDir, plan: &Plan) -> Result<Standing> {
-    let mut standing = Standing::new(plan)?;
-    dir.read(plan, |game| standing.tell(game, |_, _| {}))?;
-    Ok(standing)
+fn scoreboard(dir: &RunDir, plan: &Plan) -> Result<Scoreboard> {
+    let mut scoreboard = Scoreboard::new(plan)?;
+    dir.read(plan, |game| scoreboard.record(game, |_, _| {}))?;
+    Ok(scoreboard)
 }
 
 /// Reads the tuning of a directory from its journal.
 fn count(root: PathBuf, exit: Exit) -> Result<Tuned> {
     let (dir, plan) = RunDir::open(&root.join(FOLDER))?;
     let Some(mut rule) = plan.format.tuning().cloned() else { fail!(OtherRun, "{}: it is no tuning", root.display()) };
-    let standing = standing(&dir, &plan)?;
+    let scoreboard = scoreboard(&dir, &plan)?;
     let mut tuning: Tuning = rule.tuning();
-    standing.results().iter().for_each(|pair| tuning.record_failures(result(pair), pair.failed));
+    scoreboard.results().iter().for_each(|pair| tuning.record_failures(result(pair), pair.failed));
     let (pairs, result) = (tuning.pairs(), tuning.result().to_vec());
     // Whoever goes on with these parameters has the ranges that work.
     rule.space = tuning.narrowed().clone();
@@ -238,7 +238,7 @@ fn count(root: PathBuf, exit: Exit) -> Result<Tuned> {
 }
 
 /// Proves the result and stores the verdict.
-fn proven(raw: &RawPlan, tuned: &mut Tuned, sources: Option<&Sources>, output: Output) -> Result<()> {
+fn proven(raw: &RawPlan, tuned: &mut Tuned, sources: Option<&Sources>, output: OutputStyle) -> Result<()> {
     let space = &tuned.rule.space;
     let steps: Vec<Candidate> = prove::steps(&tuned.rule, &tuned.result);
     if steps.is_empty() {
@@ -288,7 +288,7 @@ fn message(tuned: &Tuned) -> String {
     let proof = match tuned.proof.as_ref().and_then(|proof| Some((proof, proof.candidates.get(proof.chosen?)?))) {
         None => "The values are not proven.".to_owned(),
         Some((proof, candidate)) => {
-            let pairs = candidate.standing.map_or(0, |standing| standing.pairs.pairs());
+            let pairs = candidate.state.map_or(0, |state| state.pairs.pairs());
             format!(
                 "The {} step is shown to be stronger than the start\nin {pairs} pairs at {}.",
                 candidate.name, proof.limit

@@ -4,16 +4,16 @@ use super::{Dispatcher, PV_WARNINGS, tell};
 use crate::record::GameRecord;
 use crate::stats::sprt::Verdict;
 use crate::tournament::events::{RunEvent, Stop, StopReason};
-use crate::tournament::standing::pv_faults;
+use crate::tournament::scoreboard::pv_faults;
 
 impl Dispatcher<'_> {
     /// Stops the run if it has reached its result.
     pub(super) fn check_over(&mut self) {
-        if self.run.standing.verdict() != Verdict::Continue {
+        if self.run.scoreboard.verdict() != Verdict::Continue {
             self.halt(Stop::Now, StopReason::Verdict);
-        } else if self.run.standing.is_narrow() {
+        } else if self.run.scoreboard.is_narrow() {
             self.halt(Stop::Now, StopReason::Narrow);
-        } else if self.run.standing.is_flat() {
+        } else if self.run.scoreboard.is_flat() {
             self.halt(Stop::Now, StopReason::Flat);
         }
     }
@@ -28,13 +28,13 @@ impl Dispatcher<'_> {
     /// Warns of time losses from the fifth on, each time their number has doubled, and stops the
     /// run at the plan's limit.
     pub(super) fn check_time_losses(&mut self) {
-        let losses = self.run.standing.finished_time_losses();
+        let losses = self.run.scoreboard.finished_time_losses();
         if losses.lost >= self.next_alarm {
             self.next_alarm = losses.lost.saturating_mul(2);
             let text = losses.alarm(&self.run.plan);
             tell(self.observers, RunEvent::Warning { text: &text });
         }
-        let losses = self.run.standing.finished_time_losses();
+        let losses = self.run.scoreboard.finished_time_losses();
         if losses.exceed(self.run.plan.max_time_losses) {
             let losses = losses.clone();
             self.halt(Stop::AfterGame, StopReason::TooManyTimeLosses { losses });
@@ -43,10 +43,10 @@ impl Dispatcher<'_> {
 
     /// Warns of players that exceed their limits, again for each further player.
     pub(super) fn check_limit_use(&mut self) {
-        let offenders = self.run.standing.limit_use().offenders();
+        let offenders = self.run.scoreboard.limit_use().offenders();
         if offenders > self.offenders_told {
             self.offenders_told = offenders;
-            if let Some(text) = self.run.standing.limit_use().alarm(&self.run.plan) {
+            if let Some(text) = self.run.scoreboard.limit_use().alarm(&self.run.plan) {
                 self.tell(RunEvent::Warning { text: &text });
             }
         }
@@ -68,7 +68,7 @@ impl Dispatcher<'_> {
 
     /// Reports repeated pairs at the first, the tenth, the hundredth and so on.
     pub(super) fn warn_of_repeats(&mut self, before: u64) {
-        let now = self.run.standing.repeated();
+        let now = self.run.scoreboard.repeated();
         let decade = |count: u64| count.checked_ilog10();
         if decade(now) > decade(before) {
             let plural = if now == 1 { "" } else { "s" };

@@ -21,20 +21,21 @@ fn near(found: f64, wanted: f64) {
     assert!((found - wanted).abs() < 1e-9, "{found}, not {wanted}");
 }
 
-fn game(points: f64) -> Trial {
-    Trial { trials: 1.0, points }
+fn game(points: f64) -> FeatureTrials {
+    FeatureTrials { trials: 1.0, points }
 }
 
 /// Groups of pairs whose games carry the number of their group.
-fn groups(pairs: &[[(usize, Trial); 2]], number: usize) -> (Vec<Group>, Whole) {
-    let mut groups = vec![Group::default(); number];
-    let mut whole = Whole::default();
+fn groups(pairs: &[[(usize, FeatureTrials); 2]], number: usize) -> (Vec<PairGroup>, AllPairs) {
+    let mut groups = vec![PairGroup::default(); number];
+    let mut whole = AllPairs::default();
     for pair in pairs {
         let all = pair.map(|(_, trial)| trial);
-        whole.add(&all);
+        whole.record(&all);
         for (place, group) in groups.iter_mut().enumerate() {
-            let inside: Vec<Trial> = pair.iter().filter(|(of, _)| *of == place).map(|(_, trial)| *trial).collect();
-            group.add(&inside, &all);
+            let inside: Vec<FeatureTrials> =
+                pair.iter().filter(|(of, _)| *of == place).map(|(_, trial)| *trial).collect();
+            group.record(&inside, &all);
         }
     }
     (groups, whole)
@@ -88,7 +89,7 @@ fn what_cannot_be_compared() {
     let (found, whole) = groups(&[[(0, game(1.0)), (0, game(0.5))]], 2);
     assert_eq!(contrast(&found[0], &whole), None, "nothing is elsewhere");
     assert_eq!(contrast(&found[1], &whole), None, "nothing is inside");
-    assert_eq!((Whole::default().mean(), Whole::default().error95(), whole.error95()), (None, None, None));
+    assert_eq!((AllPairs::default().mean(), AllPairs::default().error95(), whole.error95()), (None, None, None));
     for (inside, outside, tested) in [(7, 100, false), (8, 100, true), (100, 8, true), (100, 7, false)] {
         let pairs: Vec<_> = (0..inside + outside)
             .map(|n| {
@@ -182,27 +183,27 @@ fn a_planted_effect_is_found() {
 
 #[test]
 fn sides_beside_each_other() {
-    let none = Sides::default();
+    let none = SideMeans::default();
     assert_eq!((none.means(), none.ratio(), none.difference()), ((None, None), None, None));
-    let mut sides = Sides::default();
-    sides.add((30.0, 3.0), (10.0, 2.0));
+    let mut sides = SideMeans::default();
+    sides.record((30.0, 3.0), (10.0, 2.0));
     let ratio = sides.ratio().unwrap();
     assert_eq!((ratio.value, ratio.ends), (2.0, None));
     // The same again: nothing varies.
-    sides.add((30.0, 3.0), (10.0, 2.0));
+    sides.record((30.0, 3.0), (10.0, 2.0));
     let (low, high) = sides.ratio().unwrap().ends.unwrap();
     assert!((low - 2.0).abs() < 1e-6 && (high - 2.0).abs() < 1e-6);
     // Coverage: the true ratio is 1.25, the true difference 2.
     let mut random = SplitMix64::new(11);
     let (mut by_ratio, mut by_difference) = (0, 0);
     for _ in 0..400 {
-        let mut sides = Sides::default();
+        let mut sides = SideMeans::default();
         for _ in 0..60 {
             // Moves of one pair resemble each other.
             let shared = random.unit();
             let one: f64 = (0..5).map(|_| 9.0 + shared + random.unit()).sum();
             let other: f64 = (0..6).map(|_| 7.5 + random.unit()).sum();
-            sides.add((one, 5.0), (other, 6.0));
+            sides.record((one, 5.0), (other, 6.0));
         }
         let within = |interval: Option<Interval>, truth: f64| {
             let (low, high) = interval.unwrap().ends.unwrap();
@@ -227,8 +228,8 @@ fn games_that_are_the_same_again() {
 #[test]
 fn pairs_of_one_opening_that_resemble_each_other() {
     let cluster = |scores: &[f64]| {
-        let mut cluster = Cluster::default();
-        scores.iter().for_each(|score| cluster.add(*score));
+        let mut cluster = OpeningCluster::default();
+        scores.iter().for_each(|score| cluster.record(*score));
         cluster
     };
     // Played once each, one opening only, nothing that varies.

@@ -215,7 +215,7 @@ mod tests {
                     None => (1, game.split_once('=').map(|(a, b)| [a, b]).expect("a game")),
                 };
                 let mut met = Encounter::new(a.parse().expect("a player"), b.parse().expect("a player"));
-                met.add_game(Color::White, result);
+                met.record_game(Color::White, result);
                 met
             })
             .collect();

@@ -60,8 +60,8 @@ fn two_players_have_the_elo_of_their_pairs() {
 #[test]
 fn two_pairs_are_no_certainty() {
     let mut met = Encounter::new(0, 1);
-    met.add_pair(PairScore { first: 2, second: 2 });
-    met.add_pair(PairScore { first: 2, second: 1 });
+    met.record_pair(PairScore { first: 2, second: 2 });
+    met.record_pair(PairScore { first: 2, second: 1 });
     let rated = rated(2, &[met], &[]);
     let los = rated.los(0, 1).expect("known");
     // By Student's law with one degree of freedom; the normal one says 99.2 %.
@@ -73,7 +73,7 @@ fn two_pairs_are_no_certainty() {
 /// Two pairs of draws.
 fn all_drawn() -> Encounter {
     let mut met = Encounter::new(0, 1);
-    (0..2).for_each(|_| met.add_pair(PairScore { first: 1, second: 1 }));
+    (0..2).for_each(|_| met.record_pair(PairScore { first: 1, second: 1 }));
     met
 }
 
@@ -149,7 +149,7 @@ fn tournament(truth: &[f64], pairs: u32, random: &mut SplitMix64) -> Vec<Encount
         for b in a + 1..truth.len() {
             let mut met = Encounter::new(a, b);
             for _ in 0..pairs {
-                met.add_pair(draw_pair(random, truth[a] - truth[b], 30.0));
+                met.record_pair(draw_pair(random, truth[a] - truth[b], 30.0));
             }
             encounters.push(met);
         }
@@ -164,8 +164,8 @@ fn singly(met: &[Encounter]) -> Vec<Encounter> {
         for (first, row) in (0u8..).zip(met.legs) {
             for (second, count) in (0u8..).zip(row) {
                 for _ in 0..count {
-                    single.add_game(Color::White, first);
-                    single.add_game(Color::Black, second);
+                    single.record_game(Color::White, first);
+                    single.record_game(Color::Black, second);
                 }
             }
         }
@@ -218,7 +218,7 @@ fn coverage(runs: u32, mut play: impl FnMut(&mut SplitMix64) -> (usize, Vec<Vec<
         for meeting in openings.iter().flatten() {
             let met = encounters.entry(meeting.b).or_insert_with(|| Encounter::new(0, meeting.b as usize));
             let Score::Pair(pair) = meeting.score else { panic!("pairs only") };
-            met.add_pair(pair);
+            met.record_pair(pair);
         }
         let encounters: Vec<Encounter> = encounters.into_values().collect();
         for (place, shared) in [openings, Vec::new()].iter().enumerate() {
@@ -266,7 +266,7 @@ fn openings_that_nobody_shares_change_nothing() {
     let mut openings = Vec::new();
     for _ in 0..50 {
         let pair = draw_pair(&mut random, 20.0, 30.0);
-        met.add_pair(pair);
+        met.record_pair(pair);
         openings.push(vec![Meeting { a: 0, b: 1, score: Score::Pair(pair) }]);
     }
     let met = [met];
@@ -293,7 +293,7 @@ fn draws_of_equals_are_not_only_those_that_join_players() {
                 continue;
             }
             let mut one = Encounter::new(a, b);
-            one.add_game(Color::White, half_points(0.0, random.unit()));
+            one.record_game(Color::White, half_points(0.0, random.unit()));
             met.push(one);
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::record::PlayerId;
 use crate::tournament::formats::round_robin::RoundRobin;
-use crate::tournament::formats::{Definition, Format, FormatError, Pairs, Parameters, Rules};
+use crate::tournament::formats::{Definition, Format, FormatError, FormatRules, Pairs, Parameters};
 
 /// Entry in the table of formats.
 pub static DEFINITION: Definition = Definition {
@@ -30,7 +30,7 @@ fn choose(parameters: &Parameters, players: u16) -> Result<Format, FormatError> 
     Ok(Format::new(Gauntlet { heroes }))
 }
 
-impl Rules for Gauntlet {
+impl FormatRules for Gauntlet {
     fn definition(&self) -> &'static Definition {
         &DEFINITION
     }

@@ -6,7 +6,9 @@
 //! never end.
 
 use crate::record::PlayerId;
-use crate::tournament::formats::{Definition, Encounter, Format, PairResult, Pairs, Rules, Stages, in_order, in_turn};
+use crate::tournament::formats::{
+    Definition, Encounter, Format, FormatRules, PairResult, Pairs, Stages, in_order, in_turn,
+};
 
 /// Entry in the table of formats. It is open, because ties add encounters.
 pub static DEFINITION: Definition = Definition {
@@ -23,7 +25,7 @@ pub const TIE_BREAKS: u32 = 32;
 #[derive(Clone, Copy, Debug)]
 pub struct Knockout;
 
-impl Rules for Knockout {
+impl FormatRules for Knockout {
     fn definition(&self) -> &'static Definition {
         &DEFINITION
     }
@@ -33,7 +35,7 @@ impl Rules for Knockout {
     }
 
     fn pairs(&self, players: u16, pairs: Option<u64>) -> Pairs {
-        Pairs::Stages(Box::new(Rounds { players, pairs: pairs.unwrap_or(1) }))
+        Pairs::Stages(Box::new(KnockoutRounds { players, pairs: pairs.unwrap_or(1) }))
     }
 
     fn winner(&self, players: u16, pairs: Option<u64>, results: &[PairResult]) -> Option<PlayerId> {
@@ -43,19 +45,19 @@ impl Rules for Knockout {
 
 /// Rounds of a knockout, replayed from its results for each next one.
 #[derive(Debug)]
-struct Rounds {
+struct KnockoutRounds {
     players: u16,
     pairs: u64,
 }
 
-impl Stages for Rounds {
+impl Stages for KnockoutRounds {
     fn next(&mut self, before: &[PairResult]) -> Vec<Encounter> {
         Bracket::replay(self.players, self.pairs, before).stage
     }
 }
 
 /// Place in the bracket: a player, or none, in which case the neighbour advances without playing.
-type Place = Option<PlayerId>;
+type BracketPlace = Option<PlayerId>;
 
 /// State of a knockout.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,7 +122,7 @@ fn lead_in(encounter: Encounter, results: &[PairResult]) -> i64 {
 }
 
 /// Places in an order in which neighbours meet: of eight, 1 and 8, 4 and 5, 2 and 7, 3 and 6.
-fn first_round(players: u16) -> Vec<Place> {
+fn first_round(players: u16) -> Vec<BracketPlace> {
     let mut seeds: Vec<usize> = vec![0];
     while seeds.len() < usize::from(players) {
         let last = 2 * seeds.len() - 1;
@@ -130,12 +132,12 @@ fn first_round(players: u16) -> Vec<Place> {
 }
 
 /// Encounters of neighbours who are both present, the better seed first.
-fn encounters(places: &[Place]) -> Vec<Encounter> {
+fn encounters(places: &[BracketPlace]) -> Vec<Encounter> {
     places.chunks_exact(2).filter_map(|two| Some(in_order((two[0]?, two[1]?)))).collect()
 }
 
 /// Places of the next round: the winner of every two neighbours.
-fn advance(places: &[Place], losers: &[PlayerId]) -> Vec<Place> {
+fn advance(places: &[BracketPlace], losers: &[PlayerId]) -> Vec<BracketPlace> {
     let stays = |player: &PlayerId| !losers.contains(player);
     places.chunks_exact(2).map(|two| two.iter().flatten().copied().find(stays)).collect()
 }

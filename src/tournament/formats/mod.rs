@@ -1,8 +1,8 @@
 //! Tournament formats: a file each, and [`FORMATS`], the table of them.
 //!
-//! A format is a type that implements [`Rules`]: its parameters, and the pairs of its players. This
-//! room lies below `plan`, because a plan holds its [`Format`]. Everything else asks the format and
-//! names none, so a new one is a file here and its line in the table.
+//! A format is a type that implements [`FormatRules`]: its parameters, and the pairs of its
+//! players. This room lies below `plan`, because a plan holds its [`Format`]. Everything else asks
+//! the format and names none, so a new one is a file here and its line in the table.
 
 pub mod gauntlet;
 pub mod knockout;
@@ -181,7 +181,7 @@ pub trait Stages: Debug + Send {
 }
 
 /// Behaviour of a format with its parameters.
-pub trait Rules: Debug + Send + Sync {
+pub trait FormatRules: Debug + Send + Sync {
     /// Entry in [`FORMATS`].
     fn definition(&self) -> &'static Definition;
 
@@ -214,11 +214,11 @@ pub trait Rules: Debug + Send + Sync {
 
 /// Tournament format of a plan, with its parameters.
 #[derive(Clone, Debug)]
-pub struct Format(Arc<dyn Rules>);
+pub struct Format(Arc<dyn FormatRules>);
 
 impl Format {
     /// The format with these rules.
-    pub fn new(rules: impl Rules + 'static) -> Self {
+    pub fn new(rules: impl FormatRules + 'static) -> Self {
         Self(Arc::new(rules))
     }
 
@@ -254,7 +254,7 @@ impl Format {
 }
 
 impl Deref for Format {
-    type Target = dyn Rules;
+    type Target = dyn FormatRules;
 
     fn deref(&self) -> &Self::Target {
         &*self.0

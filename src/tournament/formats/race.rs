@@ -7,9 +7,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::record::PlayerId;
-use crate::stats::race::{self, Settings};
+use crate::stats::race::{self, RaceSettings};
 use crate::tournament::formats::{
-    Definition, Encounter, Format, PairResult, Pairs, Parameters, Rules, Stages, in_turn,
+    Definition, Encounter, Format, FormatRules, PairResult, Pairs, Parameters, Stages, in_turn,
 };
 
 /// Entry in the table of formats. Openings may not come again, because the bets of a race are on
@@ -51,7 +51,7 @@ pub struct Race {
     pub rule: RaceRule,
 }
 
-impl Rules for Race {
+impl FormatRules for Race {
     fn definition(&self) -> &'static Definition {
         &DEFINITION
     }
@@ -65,14 +65,14 @@ impl Rules for Race {
     }
 
     fn pairs(&self, players: u16, pairs: Option<u64>) -> Pairs {
-        Pairs::Stages(Box::new(Rounds::new(players, self.rule, pairs.unwrap_or(u64::MAX))))
+        Pairs::Stages(Box::new(RaceRounds::new(players, self.rule, pairs.unwrap_or(u64::MAX))))
     }
 }
 
 /// Rounds of a race in progress.
 #[derive(Debug)]
-struct Rounds {
-    race: race::Race,
+struct RaceRounds {
+    race: race::RaceState,
     /// Number of results recorded so far.
     taken: usize,
     rule: RaceRule,
@@ -80,19 +80,24 @@ struct Rounds {
     left: u64,
 }
 
-impl Rounds {
+impl RaceRounds {
     /// Creates a race before its first round. `pairs` is the limit of each candidate.
     fn new(players: u16, rule: RaceRule, pairs: u64) -> Self {
-        let settings = Settings { alpha: rule.alpha, gain: rule.gain, close: rule.close };
-        Self { race: race::Race::new(usize::from(players.saturating_sub(1)), settings), taken: 0, rule, left: pairs }
+        let settings = RaceSettings { alpha: rule.alpha, gain: rule.gain, close: rule.close };
+        Self {
+            race: race::RaceState::new(usize::from(players.saturating_sub(1)), settings),
+            taken: 0,
+            rule,
+            left: pairs,
+        }
     }
 
     /// Records the results that are new among `results`.
-    fn take(&mut self, results: &[PairResult]) {
+    fn record(&mut self, results: &[PairResult]) {
         for result in results.get(self.taken..).unwrap_or_default() {
             self.taken += 1;
-            let (base, take) = result.players;
-            let number = usize::from(take.0.saturating_sub(1));
+            let (base, candidate) = result.players;
+            let number = usize::from(candidate.0.saturating_sub(1));
             match result.games {
                 _ if base != PlayerId(0) => {}
                 2 => self.race.record(number, 4u8.saturating_sub(result.half_points)),
@@ -104,9 +109,9 @@ impl Rounds {
     }
 }
 
-impl Stages for Rounds {
+impl Stages for RaceRounds {
     fn next(&mut self, before: &[PairResult]) -> Vec<Encounter> {
-        self.take(before);
+        self.record(before);
         let pairs = self.left.min(u64::from(self.rule.step));
         if self.race.is_over() || pairs == 0 {
             return Vec::new();
@@ -116,7 +121,7 @@ impl Stages for Rounds {
             .race
             .left()
             .into_iter()
-            .filter_map(|take| Some((PlayerId(0), PlayerId(u16::try_from(take + 1).ok()?))))
+            .filter_map(|candidate| Some((PlayerId(0), PlayerId(u16::try_from(candidate + 1).ok()?))))
             .collect();
         in_turn(&playing, pairs)
     }
@@ -128,8 +133,8 @@ impl Stages for Rounds {
 
 /// State of a race after these results.
 #[must_use]
-pub fn replay(players: u16, rule: RaceRule, results: &[PairResult]) -> race::Race {
-    let mut rounds = Rounds::new(players, rule, 0);
-    rounds.take(results);
+pub fn replay(players: u16, rule: RaceRule, results: &[PairResult]) -> race::RaceState {
+    let mut rounds = RaceRounds::new(players, rule, 0);
+    rounds.record(results);
     rounds.race
 }

@@ -1,7 +1,7 @@
 //! A round robin: every player meets every other.
 
 use crate::record::PlayerId;
-use crate::tournament::formats::{Definition, Encounter, Format, Pairs, Rules};
+use crate::tournament::formats::{Definition, Encounter, Format, FormatRules, Pairs};
 
 /// Entry in the table of formats.
 pub static DEFINITION: Definition = Definition {
@@ -14,7 +14,7 @@ pub static DEFINITION: Definition = Definition {
 #[derive(Clone, Copy, Debug)]
 pub struct RoundRobin;
 
-impl Rules for RoundRobin {
+impl FormatRules for RoundRobin {
     fn definition(&self) -> &'static Definition {
         &DEFINITION
     }

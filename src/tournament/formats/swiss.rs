@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use crate::record::PlayerId;
 use crate::tournament::formats::{
-    Definition, Encounter, Format, FormatError, PairResult, Pairs, Parameters, Rules, Stages, in_order, in_turn,
+    Definition, Encounter, Format, FormatError, FormatRules, PairResult, Pairs, Parameters, Stages, in_order, in_turn,
 };
 
 /// Entry in the table of formats.
@@ -45,7 +45,7 @@ fn choose(parameters: &Parameters, players: u16) -> Result<Format, FormatError> 
     Ok(Format::new(Swiss { rounds }))
 }
 
-impl Rules for Swiss {
+impl FormatRules for Swiss {
     fn definition(&self) -> &'static Definition {
         &DEFINITION
     }
@@ -59,19 +59,19 @@ impl Rules for Swiss {
     }
 
     fn pairs(&self, players: u16, pairs: Option<u64>) -> Pairs {
-        Pairs::Stages(Box::new(Rounds { players, rounds: self.rounds, pairs: pairs.unwrap_or(1) }))
+        Pairs::Stages(Box::new(SwissRounds { players, rounds: self.rounds, pairs: pairs.unwrap_or(1) }))
     }
 }
 
 /// Rounds of a Swiss, replayed from its results for each next one.
 #[derive(Debug)]
-struct Rounds {
+struct SwissRounds {
     players: u16,
     rounds: u32,
     pairs: u64,
 }
 
-impl Stages for Rounds {
+impl Stages for SwissRounds {
     fn next(&mut self, before: &[PairResult]) -> Vec<Encounter> {
         stage(self.players, self.rounds, self.pairs, before)
     }
@@ -79,7 +79,7 @@ impl Stages for Rounds {
 
 /// Pairs of the next round; empty after the last round.
 fn stage(players: u16, rounds: u32, pairs: u64, results: &[PairResult]) -> Vec<Encounter> {
-    let mut table = Table::new(players);
+    let mut table = SwissTable::new(players);
     let mut rest = results;
     for _ in 0..rounds {
         let (round, bye) = table.pair();
@@ -89,7 +89,7 @@ fn stage(players: u16, rounds: u32, pairs: u64, results: &[PairResult]) -> Vec<E
         let stage = in_turn(&round, pairs);
         let Some((played, later)) = rest.split_at_checked(stage.len()) else { return stage };
         rest = later;
-        table.add(&round, bye, pairs, played);
+        table.record(&round, bye, pairs, played);
     }
     Vec::new()
 }
@@ -97,25 +97,25 @@ fn stage(players: u16, rounds: u32, pairs: u64, results: &[PairResult]) -> Vec<E
 /// Half points by player, byes included, after the whole rounds of `results`.
 #[must_use]
 pub fn points(players: u16, rounds: u32, pairs: u64, results: &[PairResult]) -> Vec<u64> {
-    let mut table = Table::new(players);
+    let mut table = SwissTable::new(players);
     let mut rest = results;
     for _ in 0..rounds {
         let (round, bye) = table.pair();
         let Some((played, later)) = rest.split_at_checked(in_turn(&round, pairs).len()) else { break };
         rest = later;
-        table.add(&round, bye, pairs, played);
+        table.record(&round, bye, pairs, played);
     }
     table.points
 }
 
 /// State that pairing depends on.
-struct Table {
+struct SwissTable {
     points: Vec<u64>,
     met: BTreeSet<Encounter>,
     byes: BTreeSet<PlayerId>,
 }
 
-impl Table {
+impl SwissTable {
     fn new(players: u16) -> Self {
         Self { points: vec![0; usize::from(players)], met: BTreeSet::new(), byes: BTreeSet::new() }
     }
@@ -185,7 +185,7 @@ impl Table {
         [lower_half, upper_half, lower].concat()
     }
 
-    fn add(&mut self, round: &[Encounter], bye: Option<PlayerId>, pairs: u64, played: &[PairResult]) {
+    fn record(&mut self, round: &[Encounter], bye: Option<PlayerId>, pairs: u64, played: &[PairResult]) {
         for result in played {
             let (first, second) = result.players;
             let all = 2 * u64::from(result.games);

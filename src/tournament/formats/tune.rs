@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::PlayerId;
 use crate::tournament::formats::{
-    Definition, Encounter, Format, PairOptions, PairResult, Pairs, Parameters, Rules, Stages,
+    Definition, Encounter, Format, FormatRules, PairOptions, PairResult, Pairs, Parameters, Stages,
 };
 use crate::tune::auto::{Rule, Vectors};
 use crate::tune::run::Tuning;
@@ -193,7 +193,7 @@ pub struct Tune {
     pub rule: TuneRule,
 }
 
-impl Rules for Tune {
+impl FormatRules for Tune {
     fn definition(&self) -> &'static Definition {
         &DEFINITION
     }

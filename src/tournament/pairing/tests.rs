@@ -24,13 +24,13 @@ fn play(mut pairing: Pairing, score: impl Fn(Encounter, u64) -> u8) -> (Vec<Fixt
             let _ = pairing.next(PairId(id.0 + ahead), &results);
         }
         match pairing.next(id, &results) {
-            Next::Pair(fixture) => {
+            ScheduleEntry::Pair(fixture) => {
                 let half_points = score(fixture.players, fixture.nth);
                 results.push(PairResult { players: fixture.players, half_points, games: 2, failed: [false; 2] });
                 fixtures.push(fixture);
             }
-            Next::Wait => panic!("every pair before {id:?} counts"),
-            Next::Done | Next::OutOfOpenings => return (fixtures, results),
+            ScheduleEntry::Wait => panic!("every pair before {id:?} counts"),
+            ScheduleEntry::Done | ScheduleEntry::OutOfOpenings => return (fixtures, results),
         }
     }
 }
@@ -106,8 +106,8 @@ fn a_tie_is_played_on() {
 #[test]
 fn stages_wait_for_results() {
     let mut swiss = pairing(Format::new(Swiss { rounds: 2 }), 4, 1);
-    assert!(matches!(swiss.next(PairId(1), &[]), Next::Pair(_)));
-    assert_eq!(swiss.next(PairId(2), &[]), Next::Wait);
+    assert!(matches!(swiss.next(PairId(1), &[]), ScheduleEntry::Pair(_)));
+    assert_eq!(swiss.next(PairId(2), &[]), ScheduleEntry::Wait);
     assert!(swiss.needs_results() && !pairing(Format::new(RoundRobin), 3, 1).needs_results());
 }
 
@@ -123,7 +123,7 @@ proptest! {
             // A resumed run knows the results from the start and is asked for later pairs only.
             let mut again = pairing(format.clone(), players, pairs);
             for (place, fixture) in fixtures.iter().enumerate().rev() {
-                prop_assert_eq!(again.next(PairId(place as u64), &results), Next::Pair(*fixture));
+                prop_assert_eq!(again.next(PairId(place as u64), &results), ScheduleEntry::Pair(*fixture));
             }
             let mut met: BTreeMap<Encounter, u64> = BTreeMap::new();
             for Fixture { players: (a, b), nth, .. } in &fixtures {
@@ -173,10 +173,10 @@ fn a_race_does_not_wait_for_the_end_of_a_round() {
     let rule = RaceRule { alpha: 0.05, gain: 0.0, close: 0.0, step: 2 };
     let mut pairing = pairing(Format::new(Race { rule }), 3, 100);
     // Two rounds of four pairs before any result, and not one more.
-    assert!((0..8).all(|id| matches!(pairing.next(PairId(id), &[]), Next::Pair(_))));
-    assert_eq!(pairing.next(PairId(8), &[]), Next::Wait);
+    assert!((0..8).all(|id| matches!(pairing.next(PairId(id), &[]), ScheduleEntry::Pair(_))));
+    assert_eq!(pairing.next(PairId(8), &[]), ScheduleEntry::Wait);
     let result = PairResult { players: (PlayerId(0), PlayerId(1)), half_points: 2, games: 2, failed: [false; 2] };
-    assert!(matches!(pairing.next(PairId(8), &[result; 4]), Next::Pair(_)));
+    assert!(matches!(pairing.next(PairId(8), &[result; 4]), ScheduleEntry::Pair(_)));
 }
 
 /// Pairs of a tuning, each scored by its number and scheduled as late as possible.
@@ -186,7 +186,7 @@ fn play_tuning(rule: &TuneRule, pairs: u64, ahead: u64) -> Vec<PairOptions> {
     for id in 0.. {
         let _ = pairing.next(PairId(id + ahead), &results);
         match pairing.next(PairId(id), &results) {
-            Next::Pair(fixture) => {
+            ScheduleEntry::Pair(fixture) => {
                 assert_eq!((fixture.players, fixture.nth), ((PlayerId(0), PlayerId(1)), id));
                 if ahead == 0 {
                     played.push(pairing.options(PairId(id)).expect("every pair has options").as_ref().clone());
@@ -194,8 +194,8 @@ fn play_tuning(rule: &TuneRule, pairs: u64, ahead: u64) -> Vec<PairOptions> {
                 let half_points = (id * id % 5) as u8;
                 results.push(PairResult { players: fixture.players, half_points, games: 2, failed: [false; 2] });
             }
-            Next::Done => break,
-            Next::Wait | Next::OutOfOpenings => panic!("pair {id} waits, or has no opening"),
+            ScheduleEntry::Done => break,
+            ScheduleEntry::Wait | ScheduleEntry::OutOfOpenings => panic!("pair {id} waits, or has no opening"),
         }
     }
     assert_eq!(results.len() as u64, pairs);
@@ -233,10 +233,10 @@ fn a_block_is_given_while_the_one_before_it_is_played() {
     let mut pairing = Pairing::of(&Format::new(Tune { rule: rule("auto") }), 2, None);
     let result = |players| PairResult { players, half_points: 3, games: 2, failed: [false; 2] };
     let mut results = vec![result((PlayerId(0), PlayerId(1))); 15];
-    assert!(matches!(pairing.next(PairId(31), &results), Next::Pair(_)));
-    assert_eq!(pairing.next(PairId(32), &results), Next::Wait, "the first block is open");
+    assert!(matches!(pairing.next(PairId(31), &results), ScheduleEntry::Pair(_)));
+    assert_eq!(pairing.next(PairId(32), &results), ScheduleEntry::Wait, "the first block is open");
     results.push(result((PlayerId(0), PlayerId(1))));
-    assert!(matches!(pairing.next(PairId(32), &results), Next::Pair(_)));
+    assert!(matches!(pairing.next(PairId(32), &results), ScheduleEntry::Pair(_)));
     // Options of the previous block are kept, because the last of its pairs may not have begun.
     assert!(pairing.options(PairId(16)).is_some() && pairing.options(PairId(47)).is_some());
     assert_eq!((pairing.options(PairId(15)), pairing.options(PairId(48))), (None, None));

@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use super::patience::Patience;
-use super::{Engine, Fault, Waited, load};
+use super::{Engine, Fault, WaitOutcome, load};
 use crate::record::SearchInfo;
 use crate::uci::command::{Go, PositionLine};
 
@@ -37,7 +37,7 @@ impl Engine {
             self.session.begin_search();
             let from = Instant::now();
             let waited = if self.take_lines() {
-                Waited::Answer(from)
+                WaitOutcome::Answer(from)
             } else {
                 self.patience = Some(Patience::new(timeout, load::waited_by(self.process.pid)));
                 let waited = self.exchange_on(&mut sent, from, from.checked_add(timeout)).await;
@@ -45,9 +45,9 @@ impl Engine {
                 waited
             };
             match waited {
-                Waited::Answer(_) => found.push(*self.session.info()),
-                Waited::Gone(status) => return Err(Fault::Exited { status }),
-                Waited::Deadline => {
+                WaitOutcome::Answer(_) => found.push(*self.session.info()),
+                WaitOutcome::Gone(status) => return Err(Fault::Exited { status }),
+                WaitOutcome::Deadline => {
                     self.session.abandon_search();
                     self.process.kill();
                     return Err(Fault::Silent { awaited: "bestmove", waited: timeout });

@@ -34,7 +34,7 @@ pub(super) struct Process {
 
 /// One event of a process.
 #[derive(Debug)]
-pub(super) enum Happened {
+pub(super) enum ProcessEvent {
     /// Number of bytes written.
     Wrote(io::Result<usize>),
     /// Number of bytes read and the time of the read; zero bytes at the end of output.
@@ -72,17 +72,17 @@ impl Process {
         out: &[u8],
         lines: &mut LineBuffer,
         timer: impl Future<Output = ()>,
-    ) -> Happened {
+    ) -> ProcessEvent {
         tokio::select! {
             biased;
-            result = write_some(&mut self.stdin, out), if !out.is_empty() => Happened::Wrote(result),
-            (result, at) = read_some(&mut self.stdout, lines.space()) => Happened::Read(result, at),
+            result = write_some(&mut self.stdin, out), if !out.is_empty() => ProcessEvent::Wrote(result),
+            (result, at) = read_some(&mut self.stdout, lines.space()) => ProcessEvent::Read(result, at),
             (result, _) = read_some(&mut self.stderr, &mut self.said) => {
                 self.note_said(result);
-                Happened::Said
+                ProcessEvent::Said
             }
-            result = self.child.wait() => Happened::Ended(self.note_end(result)),
-            () = timer => Happened::TimeOut,
+            result = self.child.wait() => ProcessEvent::Ended(self.note_end(result)),
+            () = timer => ProcessEvent::TimeOut,
         }
     }
 
@@ -173,13 +173,13 @@ impl Process {
         let mut sent = 0;
         while self.exit.is_none() {
             match self.next(&out[sent..], lines, timer.as_mut()).await {
-                Happened::Wrote(Ok(count)) => sent += count,
-                Happened::Wrote(Err(_)) => sent = out.len(),
+                ProcessEvent::Wrote(Ok(count)) => sent += count,
+                ProcessEvent::Wrote(Err(_)) => sent = out.len(),
                 // The bytes stay in the buffer's free space and are overwritten.
-                Happened::Read(Ok(count), _) if count > 0 => {}
-                Happened::Read(..) => self.stdout = None,
-                Happened::Said | Happened::Ended(Ok(_)) => {}
-                Happened::Ended(Err(_)) | Happened::TimeOut => break,
+                ProcessEvent::Read(Ok(count), _) if count > 0 => {}
+                ProcessEvent::Read(..) => self.stdout = None,
+                ProcessEvent::Said | ProcessEvent::Ended(Ok(_)) => {}
+                ProcessEvent::Ended(Err(_)) | ProcessEvent::TimeOut => break,
             }
             if Instant::now() >= until {
                 break;

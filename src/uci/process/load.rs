@@ -46,8 +46,8 @@ pub(super) struct LoadMeter {
 /// Totals since the threads began.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reading {
-    engine: Option<Share>,
-    runner: Option<Share>,
+    engine: Option<LoadShare>,
+    runner: Option<LoadShare>,
 }
 
 /// Totals at the moment when the mover's clock reached zero.
@@ -55,13 +55,13 @@ struct Reading {
 struct FlagReading {
     at: Instant,
     /// Figures of each thread.
-    engine: Vec<Option<Share>>,
+    engine: Vec<Option<LoadShare>>,
     runner: Duration,
     stolen: Duration,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Share {
+struct LoadShare {
     ran: Duration,
     waited: Duration,
 }
@@ -133,7 +133,7 @@ impl LoadMeter {
     /// `answered`. The machine's figures are read only for a `late` move.
     pub(super) fn end(&self, late: bool, answered: Instant) -> MoveLoad {
         let now = self.read();
-        let since = |now: Option<Share>, before: Option<Share>, part: fn(Share) -> Duration| {
+        let since = |now: Option<LoadShare>, before: Option<LoadShare>, part: fn(LoadShare) -> Duration| {
             Some(part(now?).saturating_sub(part(before?)))
         };
         let stolen = || Some(stolen()?.saturating_sub(self.stolen_before?.1));
@@ -177,7 +177,7 @@ impl LoadMeter {
             .engine
             .iter()
             .filter_map(read_share)
-            .reduce(|sum, share| Share { ran: sum.ran + share.ran, waited: sum.waited + share.waited });
+            .reduce(|sum, share| LoadShare { ran: sum.ran + share.ran, waited: sum.waited + share.waited });
         Reading { engine, runner: self.runner.as_ref().and_then(read_share) }
     }
 }
@@ -202,17 +202,17 @@ pub(super) fn waited_by_this_thread() -> Duration {
     File::open(RUNNER).ok().as_ref().and_then(read_share).map(|share| share.waited).unwrap_or_default()
 }
 
-fn read_share(file: &File) -> Option<Share> {
+fn read_share(file: &File) -> Option<LoadShare> {
     let mut text = [0; 96];
     let count = file.read_at(&mut text, 0).ok()?;
     share(&text[..count])
 }
 
 /// Parses `ran waited slices`, in nanoseconds.
-fn share(text: &[u8]) -> Option<Share> {
+fn share(text: &[u8]) -> Option<LoadShare> {
     let mut numbers = std::str::from_utf8(text).ok()?.split_ascii_whitespace().map(str::parse);
     let mut next = || Some(Duration::from_nanos(numbers.next()?.ok()?));
-    Some(Share { ran: next()?, waited: next()? })
+    Some(LoadShare { ran: next()?, waited: next()? })
 }
 
 /// Parses the eighth number of the first line, `cpu user nice system idle iowait irq softirq steal

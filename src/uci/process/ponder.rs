@@ -10,16 +10,16 @@ use std::convert::Infallible;
 use std::future::pending;
 use std::time::{Duration, Instant};
 
-use super::child::Happened;
-use super::{Engine, SearchOutcome, Waited};
+use super::child::ProcessEvent;
+use super::{Engine, SearchOutcome, WaitOutcome};
 use crate::uci::command::{Command, Go};
 use crate::uci::process::Fault;
-use crate::uci::session::State;
+use crate::uci::session::SessionState;
 use crate::uci::transcript::Direction;
 
 /// State of a ponder search.
 #[derive(Debug, Default)]
-pub(super) struct Ponder {
+pub(super) struct PonderState {
     /// The `position` line; `None` if the engine does not ponder.
     position: Option<Vec<u8>>,
     /// Number of bytes of `out` that are already in the pipe.
@@ -28,7 +28,7 @@ pub(super) struct Ponder {
 
 /// Result of a guess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Came {
+pub(super) enum PonderOutcome {
     /// The opponent played the expected move.
     Hit,
     /// The opponent played another move.
@@ -46,7 +46,7 @@ impl Engine {
         self.session.begin_ponder();
         self.transcript.push(Instant::now(), Direction::ToEngine, &self.out);
         let sent = self.process.write_now(&self.out);
-        self.ponder = Ponder { position: Some(position.to_vec()), sent };
+        self.ponder = PonderState { position: Some(position.to_vec()), sent };
     }
 
     /// True from [`ponder`](Self::ponder) to the next search or to
@@ -63,11 +63,11 @@ impl Engine {
         loop {
             let out = &self.out[self.ponder.sent..];
             match self.process.next(out, &mut self.lines, pending()).await {
-                Happened::Wrote(Ok(count)) => self.ponder.sent += count,
-                Happened::Read(Ok(count), at) if count > 0 => {
+                ProcessEvent::Wrote(Ok(count)) => self.ponder.sent += count,
+                ProcessEvent::Read(Ok(count), at) if count > 0 => {
                     self.take_chunk(count, at);
                 }
-                Happened::Said => {}
+                ProcessEvent::Said => {}
                 // A pipe was closed or the process ended, so nothing more will come.
                 _ => pending().await,
             }
@@ -85,12 +85,12 @@ impl Engine {
         self.say_stop();
         let (now, limit) = (Instant::now(), self.config.timeouts.stop);
         match self.exchange(now, now.checked_add(limit)).await {
-            Waited::Answer(_) => {
+            WaitOutcome::Answer(_) => {
                 self.session.answer();
                 Ok(())
             }
-            Waited::Gone(status) => Err(Fault::Exited { status }),
-            Waited::Deadline => {
+            WaitOutcome::Gone(status) => Err(Fault::Exited { status }),
+            WaitOutcome::Deadline => {
                 self.process.kill();
                 Err(Fault::Silent { awaited: "bestmove", waited: limit })
             }
@@ -100,14 +100,14 @@ impl Engine {
     /// Ends the pondering and compares `position` with the guess; `None` if the engine does not
     /// ponder any more. An engine that answered unasked does not: its answer is ignored, and it
     /// searches as if it had never pondered.
-    pub(super) fn take_ponder(&mut self, position: &[u8]) -> Option<Came> {
+    pub(super) fn take_ponder(&mut self, position: &[u8]) -> Option<PonderOutcome> {
         let guess = self.ponder.position.take()?;
         self.drop_sent();
         self.read_what_is_there();
-        if self.session.state() != State::Pondering {
+        if self.session.state() != SessionState::Pondering {
             return None;
         }
-        Some(if guess == position { Came::Hit } else { Came::Miss })
+        Some(if guess == position { PonderOutcome::Hit } else { PonderOutcome::Miss })
     }
 
     /// Continues the search after a right guess, with the clock running.
@@ -131,7 +131,7 @@ impl Engine {
         let t0 = self.start_clock(deadline, is_timed);
         let until = deadline.and_then(|deadline| t0.checked_add(deadline));
         let mut waited = self.exchange(t0, until).await;
-        if matches!(waited, Waited::Answer(_)) {
+        if matches!(waited, WaitOutcome::Answer(_)) {
             self.session.answer();
             self.begin(position);
             go.write(&mut self.out);

@@ -24,7 +24,7 @@ pub(super) struct Strays {
     /// Unique text in their environment.
     mark: String,
     #[cfg(target_os = "linux")]
-    held: Vec<linux::Held>,
+    held: Vec<linux::ProcessHandle>,
 }
 
 impl Strays {
@@ -84,9 +84,9 @@ mod linux {
 
     /// Process held by a descriptor, because its id may be reused.
     #[derive(Debug)]
-    pub(super) struct Held(OwnedFd);
+    pub(super) struct ProcessHandle(OwnedFd);
 
-    impl Held {
+    impl ProcessHandle {
         fn open(pid: i32) -> Option<Self> {
             pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok().map(Self)
         }
@@ -103,7 +103,7 @@ mod linux {
     }
 
     /// Returns the processes below `root`, each held.
-    pub(super) fn descendants(root: u32) -> Vec<Held> {
+    pub(super) fn descendants(root: u32) -> Vec<ProcessHandle> {
         let Ok(root) = i32::try_from(root) else { return Vec::new() };
         let parents: BTreeMap<i32, i32> = pids().filter_map(|pid| Some((pid, parent(pid)?))).collect();
         let is_below = |pid: i32| {
@@ -113,7 +113,7 @@ mod linux {
         };
         let below = parents.iter().filter(|(pid, _)| is_below(**pid));
         // Checked again once it is held: a newer process with the same id has another parent.
-        below.filter_map(|(pid, first)| Held::open(*pid).filter(|_| parent(*pid) == Some(*first))).collect()
+        below.filter_map(|(pid, first)| ProcessHandle::open(*pid).filter(|_| parent(*pid) == Some(*first))).collect()
     }
 
     /// Returns a process's parent: the second word after its name in brackets.
@@ -139,6 +139,6 @@ mod linux {
 
     /// Checks again once the process is held, because its id may have been reused.
     fn kill(pid: i32, entry: &[u8]) -> bool {
-        Held::open(pid).is_some_and(|held| is_marked(pid, entry) && held.kill())
+        ProcessHandle::open(pid).is_some_and(|held| is_marked(pid, entry) && held.kill())
     }
 }

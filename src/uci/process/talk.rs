@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tokio::time::sleep_until;
 
-use super::child::{Happened, Process};
+use super::child::{Process, ProcessEvent};
 use super::config::{EngineConfig, StartError};
 use super::{READS_AT_ONCE, load, spawn};
 use crate::uci::framing::LineBuffer;
@@ -26,7 +26,7 @@ pub struct Talk {
 
 /// Result of a wait for a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum TalkEvent {
     /// A line without its end, and the stamp of the read that completed it.
     Line(Vec<u8>, Instant),
     /// The deadline passed without a line.
@@ -73,25 +73,25 @@ impl Talk {
     }
 
     /// Sends the queued bytes and waits for the next line.
-    pub async fn hear(&mut self, until: Instant) -> Heard {
+    pub async fn hear(&mut self, until: Instant) -> TalkEvent {
         loop {
             if let Some(line) = self.lines.next_line() {
-                return Heard::Line(line.to_vec(), self.last_read);
+                return TalkEvent::Line(line.to_vec(), self.last_read);
             }
             if let Some(status) = &self.ended {
                 return match self.lines.take_partial() {
-                    Some(line) => Heard::Line(line.to_vec(), self.last_read),
-                    None => Heard::Ended(status.clone()),
+                    Some(line) => TalkEvent::Line(line.to_vec(), self.last_read),
+                    None => TalkEvent::Ended(status.clone()),
                 };
             }
             match self.process.next(&self.out[self.sent..], &mut self.lines, sleep_until(until.into())).await {
-                Happened::Wrote(Ok(count)) => self.sent += count,
+                ProcessEvent::Wrote(Ok(count)) => self.sent += count,
                 // The process may still have output, and its end will be reported.
-                Happened::Wrote(Err(_)) => self.sent = self.out.len(),
-                Happened::Read(Ok(count), at) if count > 0 => self.take(count, at),
-                Happened::Read(..) => self.process.close_output(),
-                Happened::Said => {}
-                Happened::Ended(status) => {
+                ProcessEvent::Wrote(Err(_)) => self.sent = self.out.len(),
+                ProcessEvent::Read(Ok(count), at) if count > 0 => self.take(count, at),
+                ProcessEvent::Read(..) => self.process.close_output(),
+                ProcessEvent::Said => {}
+                ProcessEvent::Ended(status) => {
                     for _ in 0..READS_AT_ONCE {
                         let Some(count) = self.process.read_now(&mut self.lines) else { break };
                         self.take(count, Instant::now());
@@ -99,7 +99,7 @@ impl Talk {
                     self.ended = Some(status.map_or_else(|error| error.to_string(), spawn::describe));
                 }
                 // What the process said meanwhile may lie in the pipe, if this thread comes late.
-                Happened::TimeOut => {
+                ProcessEvent::TimeOut => {
                     if let Some(count) = self.process.read_now(&mut self.lines) {
                         self.take(count, Instant::now());
                     }
@@ -111,7 +111,7 @@ impl Talk {
                 return self
                     .lines
                     .next_line()
-                    .map_or(Heard::Silence, |line| Heard::Line(line.to_vec(), self.last_read));
+                    .map_or(TalkEvent::Silence, |line| TalkEvent::Line(line.to_vec(), self.last_read));
             }
         }
     }

@@ -314,17 +314,17 @@ impl Loop {
 
 /// Judges the first player of a match.
 fn judge(played: &Played, against: String, least_elo: f64) -> Met {
-    let score = played.standing.score(PlayerId(0), PlayerId(1));
+    let score = played.scoreboard.score(PlayerId(0), PlayerId(1));
     let estimate = elo::logistic(&score.ptnml);
     let elo = estimate.and_then(|estimate| estimate.value.finite());
     let is_better = match (&played.plan.test, elo) {
-        (Some(_), _) => played.standing.verdict() == sprt::Verdict::AcceptH1,
+        (Some(_), _) => played.scoreboard.verdict() == sprt::Verdict::AcceptH1,
         (None, Some(elo)) => elo > least_elo,
         (None, None) => score.wdl.wins > score.wdl.losses,
     };
     Met {
         against,
-        pairs: played.standing.pairs(),
+        pairs: played.scoreboard.pairs(),
         wins: score.wdl.wins,
         draws: score.wdl.draws,
         losses: score.wdl.losses,

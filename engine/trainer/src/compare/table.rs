@@ -3,7 +3,7 @@
 use super::evaluation::Entrant;
 use crate::train::replace;
 use anyhow::Context as _;
-use quintain::report::standings::{self, Row};
+use quintain::report::standings::{self, StandingsRow};
 use quintain::run::play::Played;
 use serde::Serialize;
 use std::path::Path;
@@ -49,9 +49,9 @@ impl Outcome {
     /// Creates the results of the games so far.
     pub fn of(players: &[Entrant], played: &Played) -> Outcome {
         let names: Vec<&str> = players.iter().map(|player| player.name.as_str()).collect();
-        let rows = standings::rows(&names, &played.standing);
+        let rows = standings::rows(&names, &played.scoreboard);
         let first = rows.first().filter(|row| row.wdl.games() > 0);
-        let los = match (&played.standing.ratings(), rows.as_slice()) {
+        let los = match (&played.scoreboard.ratings(), rows.as_slice()) {
             (Ok(ratings), [first, second, ..]) => {
                 ratings.los(usize::from(first.player.0), usize::from(second.player.0))
             }
@@ -59,7 +59,7 @@ impl Outcome {
         };
         let mut lines = standings::table(&rows, None);
         lines.push(verdict(&rows, los, players));
-        Outcome { text: lines.join("\n"), json: json(players, &rows, first, los, played.standing.pairs()) }
+        Outcome { text: lines.join("\n"), json: json(players, &rows, first, los, played.scoreboard.pairs()) }
     }
 
     /// Writes both forms into a folder.
@@ -76,7 +76,7 @@ impl Outcome {
     }
 }
 
-fn verdict(rows: &[Row], los: Option<f64>, players: &[Entrant]) -> String {
+fn verdict(rows: &[StandingsRow], los: Option<f64>, players: &[Entrant]) -> String {
     let [first, second, ..] = rows else { return String::new() };
     if first.wdl.games() == 0 {
         return "nothing was played yet".to_owned();
@@ -96,8 +96,14 @@ pub(super) fn lead(second: &str, los: f64) -> String {
     format!("but {second} is not told apart from it ({percent:.1} %): more --pairs with another --out would")
 }
 
-fn json(players: &[Entrant], rows: &[Row], first: Option<&Row>, los: Option<f64>, pairs: u64) -> String {
-    let player = |row: &Row| {
+fn json(
+    players: &[Entrant],
+    rows: &[StandingsRow],
+    first: Option<&StandingsRow>,
+    los: Option<f64>,
+    pairs: u64,
+) -> String {
+    let player = |row: &StandingsRow| {
         let evaluation = &players.get(usize::from(row.player.0))?.evaluation;
         Some((row.clone(), evaluation))
     };

@@ -9,7 +9,7 @@ use super::{passed_over, say};
 use clap::Args;
 use destrier::datagen::viriformat::{GameResult, NO_SCORE};
 use destrier::types::PieceType;
-use quintain::report::plot::{Heads, HistogramPlot, Series};
+use quintain::report::plot::{Heads, HistogramPlot, HistogramSeries};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -217,7 +217,7 @@ fn draw(counts: &Counts, title: &str, folder: &Path) -> Result<(), DataError> {
             of: "positions".to_owned(),
             low,
             width,
-            series: vec![Series { name: "positions".to_owned(), counts: counts.to_vec() }],
+            series: vec![HistogramSeries { name: "positions".to_owned(), counts: counts.to_vec() }],
         };
         let path = folder.join(format!("{name}.svg"));
         std::fs::write(&path, plot.to_svg()).map_err(DataError::io(&path, "write it"))?;

@@ -29,13 +29,13 @@ fn versions(count: usize, dated: bool) -> ProgressionPlot {
     let mut elo = 0.0;
     let versions = (0..count).map(|place| {
         let mark = match place % 17 {
-            5 => Mark::Drop,
-            11 => Mark::Gain,
-            _ => Mark::None,
+            5 => VersionMark::Drop,
+            11 => VersionMark::Gain,
+            _ => VersionMark::None,
         };
-        elo += next() * 22.0 - 4.0 + if mark == Mark::Drop { -38.0 } else { 0.0 };
+        elo += next() * 22.0 - 4.0 + if mark == VersionMark::Drop { -38.0 } else { 0.0 };
         let error = 6.0 + 9.0 * next();
-        Version {
+        PlottedVersion {
             label: if place % 9 == 4 {
                 format!("v0.{place}-release-candidate")
             } else {
@@ -46,7 +46,7 @@ fn versions(count: usize, dated: bool) -> ProgressionPlot {
             low: elo - error,
             high: elo + error,
             mark,
-            note: if mark == Mark::None { String::new() } else { "p 0.003".to_owned() },
+            note: if mark == VersionMark::None { String::new() } else { "p 0.003".to_owned() },
         }
     });
     ProgressionPlot {
@@ -87,7 +87,7 @@ fn cross(count: usize) -> CrossPlot {
                 let share =
                     (0.5 + (column as f64 - row as f64) / count as f64 * 0.45 + next() * 0.1 - 0.05).clamp(0.0, 1.0);
                 (row != column && (row + column) % 13 != 12)
-                    .then(|| Cell { points: (share * 80.0).round() / 2.0, games: 40 })
+                    .then(|| CrossCell { points: (share * 80.0).round() / 2.0, games: 40 })
             })
             .collect()
     });
@@ -138,8 +138,8 @@ fn histogram() -> HistogramPlot {
         low: -10.0,
         width: 0.5,
         series: vec![
-            Series { name: "new".to_owned(), counts: bell(0.6, 2.2, 9_000.0) },
-            Series { name: "base".to_owned(), counts: bell(-0.2, 1.6, 11_000.0) },
+            HistogramSeries { name: "new".to_owned(), counts: bell(0.6, 2.2, 9_000.0) },
+            HistogramSeries { name: "base".to_owned(), counts: bell(-0.2, 1.6, 11_000.0) },
         ],
     }
 }

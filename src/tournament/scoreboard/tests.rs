@@ -1,4 +1,4 @@
-//! Tests of the standing.
+//! Tests of the scoreboard.
 
 use super::*;
 use crate::record::{ByColor, Color, Ending, MoveRecord, Opening, Outcome};
@@ -6,9 +6,9 @@ use crate::stats::random::SplitMix64;
 use crate::stats::simulate::Law;
 use crate::stats::sprt::Bounds;
 
-fn standing() -> Standing {
+fn scoreboard() -> Scoreboard {
     let sprt = Sprt::new(Bounds { elo0: 0.0, elo1: 200.0 }, Model::Logistic, 0.05, 0.05).unwrap();
-    Standing::empty(2, Some(sprt))
+    Scoreboard::empty(2, Some(sprt))
 }
 
 /// A game of `pair`, 0 or 1 half points above a loss for `new`.
@@ -42,10 +42,10 @@ fn void(pair: u64, leg: Leg) -> GameRecord {
 }
 
 /// Records games and returns the pairs that counted, in the order in which they did.
-fn tell(standing: &mut Standing, games: impl IntoIterator<Item = GameRecord>) -> Vec<u64> {
+fn tell(scoreboard: &mut Scoreboard, games: impl IntoIterator<Item = GameRecord>) -> Vec<u64> {
     let mut counted = Vec::new();
     for record in games {
-        standing.tell(record, |_, games| {
+        scoreboard.record(record, |_, games| {
             let [first, second] = games else { panic!("{} games", games.len()) };
             assert_eq!((first.id.pair, first.id.leg, second.id.leg), (second.id.pair, Leg::First, Leg::Second));
             counted.push(first.id.pair.0);
@@ -56,35 +56,35 @@ fn tell(standing: &mut Standing, games: impl IntoIterator<Item = GameRecord>) ->
 
 #[test]
 fn pairs_count_in_the_order_they_were_scheduled() {
-    let mut standing = standing();
+    let mut scoreboard = scoreboard();
     let early = [game(1, Leg::First, 2), game(1, Leg::Second, 2), game(0, Leg::Second, 1), game(2, Leg::First, 0)];
-    assert!(tell(&mut standing, early).is_empty());
-    assert_eq!((standing.pairs(), standing.waiting_games()), (0, 4));
-    assert_eq!(standing.missing_legs(PairId(0)), [Leg::First]);
-    assert_eq!(tell(&mut standing, [game(0, Leg::First, 1)]), [0, 1]);
-    assert_eq!(standing.ptnml(), Pentanomial([0, 0, 1, 0, 1]));
-    assert_eq!((standing.pairs(), standing.waiting_games()), (2, 1));
+    assert!(tell(&mut scoreboard, early).is_empty());
+    assert_eq!((scoreboard.pairs(), scoreboard.waiting_games()), (0, 4));
+    assert_eq!(scoreboard.missing_legs(PairId(0)), [Leg::First]);
+    assert_eq!(tell(&mut scoreboard, [game(0, Leg::First, 1)]), [0, 1]);
+    assert_eq!(scoreboard.ptnml(), Pentanomial([0, 0, 1, 0, 1]));
+    assert_eq!((scoreboard.pairs(), scoreboard.waiting_games()), (2, 1));
 }
 
 /// Games far ahead of the next pair are packed, and count unchanged.
 #[test]
 fn games_wait_for_a_pair_long_missing() {
-    let mut standing = Standing::empty(2, None);
+    let mut scoreboard = Scoreboard::empty(2, None);
     let told = |pair| [game(pair, Leg::First, 1), game(pair, Leg::Second, 1)];
     let mut counted = Vec::new();
     for record in (1..200).chain([0]).flat_map(told) {
-        standing.tell(record, |_, games| counted.extend_from_slice(games));
+        scoreboard.record(record, |_, games| counted.extend_from_slice(games));
     }
     assert!(counted == (0..200).flat_map(told).collect::<Vec<_>>(), "{} games", counted.len());
-    assert_eq!((standing.pairs(), standing.waiting_games()), (200, 0));
+    assert_eq!((scoreboard.pairs(), scoreboard.waiting_games()), (200, 0));
 }
 
 #[test]
 fn a_game_told_twice_is_taken_once() {
-    let mut standing = standing();
+    let mut scoreboard = scoreboard();
     let games = [game(0, Leg::First, 2), game(0, Leg::First, 0), game(0, Leg::Second, 2), game(0, Leg::Second, 0)];
-    assert_eq!(tell(&mut standing, games), [0]);
-    assert_eq!((standing.ptnml(), standing.waiting_games()), (Pentanomial([0, 0, 0, 0, 1]), 0));
+    assert_eq!(tell(&mut scoreboard, games), [0]);
+    assert_eq!((scoreboard.ptnml(), scoreboard.waiting_games()), (Pentanomial([0, 0, 0, 0, 1]), 0));
 }
 
 #[test]
@@ -93,15 +93,15 @@ fn a_failure_told_again_counts_once() {
         let game = game(pair, Leg::First, 0);
         GameRecord { ending: Ending { termination: Termination::Crash, ..game.ending.clone() }, ..game }
     };
-    let mut standing = standing();
+    let mut scoreboard = scoreboard();
     // Of a pair that waits, of one that counts, and of one that comes later.
-    tell(&mut standing, std::iter::repeat_n(crash(0), 12));
-    assert_eq!(standing.failures(), 1);
-    tell(&mut standing, [game(0, Leg::Second, 2), crash(0), crash(2), crash(2)]);
-    assert_eq!((standing.failures(), standing.pairs(), standing.waiting_games()), (2, 1, 1));
+    tell(&mut scoreboard, std::iter::repeat_n(crash(0), 12));
+    assert_eq!(scoreboard.failures(), 1);
+    tell(&mut scoreboard, [game(0, Leg::Second, 2), crash(0), crash(2), crash(2)]);
+    assert_eq!((scoreboard.failures(), scoreboard.pairs(), scoreboard.waiting_games()), (2, 1, 1));
     // A void game's failure is another one, and so is that of the game played in its place.
-    tell(&mut standing, [GameRecord { is_void: true, ..crash(1) }, crash(1), crash(1)]);
-    assert_eq!((standing.failures(), standing.voided()), (4, 1));
+    tell(&mut scoreboard, [GameRecord { is_void: true, ..crash(1) }, crash(1), crash(1)]);
+    assert_eq!((scoreboard.failures(), scoreboard.voided()), (4, 1));
 }
 
 /// A pair whose games both begin in `opening` and go on with `moves`.
@@ -123,7 +123,7 @@ fn pair_of(pair: u64, opening: &str, moves: [&str; 2]) -> [GameRecord; 2] {
 
 #[test]
 fn a_pair_that_repeats_counted_games_does_not_count() {
-    let mut standing = Standing { results: Some(Vec::new()), ..standing() };
+    let mut scoreboard = Scoreboard { results: Some(Vec::new()), ..scoreboard() };
     let played = [
         pair_of(0, "a", ["e2e4", "d2d4"]),
         // The same moves from another start are another game.
@@ -135,48 +135,48 @@ fn a_pair_that_repeats_counted_games_does_not_count() {
         pair_of(5, "a", ["d2d4", "e2e4"]),
     ];
     // Later pairs come first, but the schedule decides which pair is the repeat.
-    let counted = tell(&mut standing, played.clone().into_iter().rev().flatten());
+    let counted = tell(&mut scoreboard, played.clone().into_iter().rev().flatten());
     assert_eq!(counted, [0, 1, 3, 5]);
-    assert_eq!((standing.pairs(), standing.repeated(), standing.settled(), standing.games()), (4, 2, 6, 8));
-    assert_eq!((standing.ptnml(), standing.llr_path().len()), (Pentanomial([0, 0, 0, 0, 4]), 4));
-    assert!(standing.missing_legs(PairId(2)).is_empty() && standing.waiting_games() == 0);
-    let games: Vec<_> = standing.results().iter().map(|result| result.games).collect();
+    assert_eq!((scoreboard.pairs(), scoreboard.repeated(), scoreboard.settled(), scoreboard.games()), (4, 2, 6, 8));
+    assert_eq!((scoreboard.ptnml(), scoreboard.llr_path().len()), (Pentanomial([0, 0, 0, 0, 4]), 4));
+    assert!(scoreboard.missing_legs(PairId(2)).is_empty() && scoreboard.waiting_games() == 0);
+    let games: Vec<_> = scoreboard.results().iter().map(|result| result.games).collect();
     assert_eq!(games, [2, 2, 0, 2, 0, 2]);
     // Counters do not distinguish positions, neither for repeats nor for clusters.
     let lines = ["4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", "4k3/8/8/8/8/8/4P3/4K3 w - - 3 20"];
     let again = [pair_of(0, lines[0], ["e2e4", "e2e3"]), pair_of(1, lines[1], ["e2e4", "e2e3"])];
-    assert_eq!(tell(&mut self::standing(), again.into_iter().flatten()), [0]);
-    let mut clustered = Standing { repeats: Repeats::unless(true), ..self::standing() };
+    assert_eq!(tell(&mut self::scoreboard(), again.into_iter().flatten()), [0]);
+    let mut clustered = Scoreboard { repeats: Repeats::unless(true), ..self::scoreboard() };
     let unlike = [pair_of(0, lines[0], ["e2e4", "e2e3"]), pair_of(1, lines[1], ["e2e3", "e2e4"])];
     assert_eq!(tell(&mut clustered, unlike.into_iter().flatten()), [0, 1]);
     assert_eq!(clustered.openings.values().map(Openings::openings).sum::<u64>(), 1);
-    let mut all = Standing { repeats: Repeats::unless(true), ..self::standing() };
+    let mut all = Scoreboard { repeats: Repeats::unless(true), ..self::scoreboard() };
     assert_eq!(tell(&mut all, played.into_iter().flatten()).len(), 6);
 }
 
 #[test]
 fn after_a_verdict_nothing_counts() {
-    let mut standing = standing();
+    let mut scoreboard = scoreboard();
     let wins = |pair| [game(pair, Leg::First, 2), game(pair, Leg::Second, 2)];
-    let counted = tell(&mut standing, (0..200).flat_map(wins));
-    assert_eq!(standing.verdict(), Verdict::AcceptH1);
-    let pairs = standing.pairs();
+    let counted = tell(&mut scoreboard, (0..200).flat_map(wins));
+    assert_eq!(scoreboard.verdict(), Verdict::AcceptH1);
+    let pairs = scoreboard.pairs();
     assert!(counted.into_iter().eq(0..pairs) && pairs < 200);
-    assert_eq!(standing.waiting_games(), 2 * (200 - pairs));
+    assert_eq!(scoreboard.waiting_games(), 2 * (200 - pairs));
 }
 
 #[test]
 fn a_void_game_takes_its_pair_with_it() {
-    let mut standing = standing();
-    assert!(tell(&mut standing, [game(0, Leg::First, 2), void(0, Leg::Second)]).is_empty());
-    assert_eq!(standing.missing_legs(PairId(0)), [Leg::First, Leg::Second]);
-    assert_eq!(tell(&mut standing, [game(0, Leg::First, 1), game(0, Leg::Second, 1)]), [0]);
-    assert_eq!((standing.voided(), standing.ptnml()), (1, Pentanomial([0, 0, 1, 0, 0])));
+    let mut scoreboard = scoreboard();
+    assert!(tell(&mut scoreboard, [game(0, Leg::First, 2), void(0, Leg::Second)]).is_empty());
+    assert_eq!(scoreboard.missing_legs(PairId(0)), [Leg::First, Leg::Second]);
+    assert_eq!(tell(&mut scoreboard, [game(0, Leg::First, 1), game(0, Leg::Second, 1)]), [0]);
+    assert_eq!((scoreboard.voided(), scoreboard.ptnml()), (1, Pentanomial([0, 0, 1, 0, 0])));
 }
 
 #[test]
 fn each_two_players_have_their_score() {
-    let mut standing = Standing { results: Some(Vec::new()), ..Standing::empty(3, None) };
+    let mut scoreboard = Scoreboard { results: Some(Vec::new()), ..Scoreboard::empty(3, None) };
     let meet = |pair, white, black, half_points| {
         let players = ByColor { white: PlayerId(white), black: PlayerId(black) };
         let outcome = match half_points {
@@ -189,37 +189,37 @@ fn each_two_players_have_their_score() {
         GameRecord { players, ending: Ending { outcome, ..record.ending.clone() }, ..record }
     };
     let games = [meet(0, 0, 1, 2), meet(0, 1, 0, 0), meet(1, 1, 2, 1), meet(1, 2, 1, 2)];
-    assert_eq!(tell(&mut standing, games), [0, 1]);
+    assert_eq!(tell(&mut scoreboard, games), [0, 1]);
     let [p0, p1, p2] = [0, 1, 2].map(PlayerId);
-    assert_eq!(standing.score(p0, p1).ptnml, Pentanomial([0, 0, 0, 0, 1]));
-    assert_eq!(standing.score(p1, p0).ptnml, Pentanomial([1, 0, 0, 0, 0]));
-    assert_eq!(standing.score(p1, p2).wdl, Trinomial { wins: 0, draws: 1, losses: 1 });
-    assert_eq!(standing.total(p1), Trinomial { wins: 0, draws: 1, losses: 3 });
-    assert_eq!(standing.score(p0, p2), Score::default());
-    let points: Vec<_> = standing.results().iter().map(|result| (result.players, result.half_points)).collect();
+    assert_eq!(scoreboard.score(p0, p1).ptnml, Pentanomial([0, 0, 0, 0, 1]));
+    assert_eq!(scoreboard.score(p1, p0).ptnml, Pentanomial([1, 0, 0, 0, 0]));
+    assert_eq!(scoreboard.score(p1, p2).wdl, Trinomial { wins: 0, draws: 1, losses: 1 });
+    assert_eq!(scoreboard.total(p1), Trinomial { wins: 0, draws: 1, losses: 3 });
+    assert_eq!(scoreboard.score(p0, p2), HeadToHead::default());
+    let points: Vec<_> = scoreboard.results().iter().map(|result| (result.players, result.half_points)).collect();
     assert_eq!(points, [((p0, p1), 4), ((p1, p2), 1)]);
-    assert_eq!((standing.verdict(), standing.llr(), standing.games()), (Verdict::Continue, None, 4));
+    assert_eq!((scoreboard.verdict(), scoreboard.llr(), scoreboard.games()), (Verdict::Continue, None, 4));
 }
 
 #[test]
 fn half_a_pair_counts_as_a_game() {
-    let mut standing = Standing { halves_from: Some(PairId(1)), ..Standing::empty(2, None) };
-    assert_eq!(standing.missing_legs(PairId(1)), [Leg::First]);
+    let mut scoreboard = Scoreboard { halves_from: Some(PairId(1)), ..Scoreboard::empty(2, None) };
+    assert_eq!(scoreboard.missing_legs(PairId(1)), [Leg::First]);
     let mut lengths = Vec::new();
     for record in [game(0, Leg::First, 2), game(0, Leg::Second, 1), game(1, Leg::First, 2)] {
-        standing.tell(record, |_, games| lengths.push(games.len()));
+        scoreboard.record(record, |_, games| lengths.push(games.len()));
     }
     assert_eq!(lengths, [2, 1]);
-    assert_eq!((standing.pairs(), standing.games(), standing.ptnml()), (2, 3, Pentanomial([0, 0, 0, 1, 0])));
-    assert_eq!(standing.wdl(), Trinomial { wins: 2, draws: 1, losses: 0 });
+    assert_eq!((scoreboard.pairs(), scoreboard.games(), scoreboard.ptnml()), (2, 3, Pentanomial([0, 0, 0, 1, 0])));
+    assert_eq!(scoreboard.wdl(), Trinomial { wins: 2, draws: 1, losses: 0 });
 }
 
 /// Standing of three equal players of a round robin whose openings come again after `book`. Each
 /// opening favours the player of the lower number or the other one, by chance, by `bias` Elo. It
 /// ends at `width`, or after `pairs`.
-fn round_robin(width: Option<f64>, (book, bias): (u64, f64), pairs: u64, random: &mut SplitMix64) -> Standing {
+fn round_robin(width: Option<f64>, (book, bias): (u64, f64), pairs: u64, random: &mut SplitMix64) -> Scoreboard {
     let width = width.map(|target| Width::new(target, 3));
-    let mut standing = Standing { width, repeats: Repeats::unless(true), ..Standing::empty(3, None) };
+    let mut scoreboard = Scoreboard { width, repeats: Repeats::unless(true), ..Scoreboard::empty(3, None) };
     let laws = [-bias, bias].map(|elo| Law::TYPICAL.leaned(elo, Model::Logistic));
     let seed = random.next_u64();
     let favours = |opening: u64| SplitMix64::new(seed ^ opening).next_u64() & 1 == 1;
@@ -238,25 +238,25 @@ fn round_robin(width: Option<f64>, (book, bias): (u64, f64), pairs: u64, random:
                 _ => Outcome::win(if is_first_white { Color::White } else { Color::Black }),
             };
             let opening = Opening { index: opening, fen: opening.to_string(), moves: Vec::new() };
-            standing.tell(
+            scoreboard.record(
                 GameRecord { players, opening, ending: Ending { outcome, ..record.ending.clone() }, ..record },
                 |_, _| {},
             );
         }
-        if standing.is_over() {
+        if scoreboard.is_over() {
             break;
         }
     }
-    standing
+    scoreboard
 }
 
 /// Share of ratings that are within the width, and within their own errors, of the truth.
 fn coverage(width: Option<f64>, openings: (u64, f64), pairs: u64, runs: u64) -> [f64; 2] {
     let (mut within, mut covered, mut all) = (0, 0, 0);
     for run in 0..runs {
-        let standing = round_robin(width, openings, pairs, &mut SplitMix64::new(run));
-        assert!(width.is_none() || standing.is_narrow());
-        for rating in standing.ratings().expect("three players").players {
+        let scoreboard = round_robin(width, openings, pairs, &mut SplitMix64::new(run));
+        assert!(width.is_none() || scoreboard.is_narrow());
+        for rating in scoreboard.ratings().expect("three players").players {
             all += 1;
             within += u32::from(width.is_some_and(|width| rating.elo.abs() <= width));
             covered += u32::from(rating.error95.is_some_and(|error| rating.elo.abs() <= error));
@@ -281,8 +281,8 @@ fn shared_and_repeated_openings_widen_the_errors_of_three_players() {
     // a lap.
     let [_, covered] = coverage(None, (20, 60.0), 360, 150);
     let alone = |run: u64| {
-        let standing = round_robin(None, (20, 60.0), 360, &mut SplitMix64::new(run));
-        let met: Vec<_> = standing.met.values().cloned().collect();
+        let scoreboard = round_robin(None, (20, 60.0), 360, &mut SplitMix64::new(run));
+        let met: Vec<_> = scoreboard.met.values().cloned().collect();
         rating::rate(3, &met, &[]).expect("three players").players
     };
     let naive: Vec<_> = (0..150).flat_map(alone).collect();

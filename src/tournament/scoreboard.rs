@@ -24,8 +24,8 @@ use crate::tournament::limit_use::LimitUse;
 use crate::tournament::pairing::Pairing;
 use crate::tournament::repeats::Repeats;
 use crate::tournament::time_losses::TimeLosses;
-use crate::tournament::tuning::Progress;
-use crate::tournament::waiting::Waiting;
+use crate::tournament::tuning::TuningProgress;
+use crate::tournament::waiting::WaitingGame;
 use crate::tournament::workers::Workers;
 
 /// Losses of a player by its own fault in counted games, by kind.
@@ -50,14 +50,14 @@ pub fn pv_faults(game: &GameRecord) -> impl Iterator<Item = (usize, PlayerId, Pv
 
 /// Counted pairs and games of two players, from the view of the one with the lower number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Score {
+pub struct HeadToHead {
     /// Pairs by points.
     pub ptnml: Pentanomial,
     /// Games by result, those of half pairs included.
     pub wdl: Trinomial,
 }
 
-impl Score {
+impl HeadToHead {
     fn of(met: &rating::Encounter) -> Self {
         Self { ptnml: met.pentanomial(), wdl: met.results() }
     }
@@ -86,7 +86,7 @@ fn units(player: PlayerId, games: &[GameRecord], half_points: &[u8]) -> Vec<rati
 
 /// Standing of a run so far.
 #[derive(Clone, Debug)]
-pub struct Standing {
+pub struct Scoreboard {
     trial: Option<Trial>,
     width: Option<Width>,
     met: BTreeMap<Encounter, rating::Encounter>,
@@ -98,7 +98,7 @@ pub struct Standing {
     /// Every counted pair, if results decide the pairing.
     results: Option<Vec<PairResult>>,
     /// Progress of a tuning.
-    tuning: Option<Box<Progress>>,
+    tuning: Option<Box<TuningProgress>>,
     /// Pairs from this one on are one game.
     halves_from: Option<PairId>,
     /// Pairs below this one are settled: they count, or repeat pairs that do.
@@ -106,7 +106,7 @@ pub struct Standing {
     pairs: u64,
     repeats: Repeats,
     repeated: u64,
-    waiting: BTreeMap<PairId, [Option<Waiting>; 2]>,
+    waiting: BTreeMap<PairId, [Option<WaitingGame>; 2]>,
     games: u64,
     faults: Vec<Faults>,
     terminations: [u64; Termination::ALL.len()],
@@ -123,8 +123,8 @@ pub struct Standing {
     variant: Variant,
 }
 
-impl Standing {
-    /// Creates the standing of `plan` before its first game.
+impl Scoreboard {
+    /// Creates the scoreboard of `plan` before its first game.
     ///
     /// # Errors
     ///
@@ -136,7 +136,7 @@ impl Standing {
             variant: plan.rules.variant,
             limit_use: LimitUse::new(plan.players.iter().map(|player| player.limit)),
             results: pairing.needs_results().then(Vec::new),
-            tuning: plan.format.tuning().map(|rule| Box::new(Progress::new(rule))),
+            tuning: plan.format.tuning().map(|rule| Box::new(TuningProgress::new(rule))),
             halves_from: pairing.halves_from(),
             width: plan.until_width.map(|target| Width::new(target, plan.format.rated(plan.players.len()))),
             ..Self::empty(plan.players.len(), sprt)
@@ -173,11 +173,11 @@ impl Standing {
     }
 
     /// Records a finished game. Each pair that counts now, in order, goes to `counted` with the
-    /// standing that includes it.
+    /// scoreboard that includes it.
     ///
     /// A game recorded before is ignored. After a verdict, or once the intervals are narrow enough,
     /// nothing counts.
-    pub fn tell(&mut self, record: GameRecord, mut counted: impl FnMut(&Self, &[GameRecord])) {
+    pub fn record(&mut self, record: GameRecord, mut counted: impl FnMut(&Self, &[GameRecord])) {
         let GameId { pair, leg } = record.id;
         if !self.is_missing(record.id) {
             return;
@@ -193,7 +193,7 @@ impl Standing {
         }
         // The game is missing, so its pair is not before the next one.
         let ahead = pair.0.saturating_sub(self.next.0);
-        self.waiting.entry(pair).or_default()[leg.index()] = Some(Waiting::new(record, ahead));
+        self.waiting.entry(pair).or_default()[leg.index()] = Some(WaitingGame::new(record, ahead));
         while !self.is_over() {
             let Some(games) = self.take_next() else { break };
             let openings: Vec<_> = games.iter().map(|game| chess::opening_key(&game.opening, self.variant)).collect();
@@ -239,7 +239,7 @@ impl Standing {
             return None;
         }
         let held = entry.remove().into_iter().take(legs.len()).flatten();
-        let games = held.map(Waiting::into_record).collect::<Option<_>>()?;
+        let games = held.map(WaitingGame::into_record).collect::<Option<_>>()?;
         self.next = PairId(self.next.0 + 1);
         Some(games)
     }
@@ -256,8 +256,8 @@ impl Standing {
         let units = units(players.0, games, &half_points);
         for score in &units {
             match *score {
-                rating::Score::Pair(pair) => met.add_pair(pair),
-                rating::Score::Game(color, half_points) => met.add_game(color, half_points),
+                rating::Score::Pair(pair) => met.record_pair(pair),
+                rating::Score::Game(color, half_points) => met.record_game(color, half_points),
             }
         }
         if self.faults.len() > 2 {
@@ -347,7 +347,7 @@ impl Standing {
 
     /// Progress of the tuning, if the run is one.
     #[must_use]
-    pub fn tuning(&self) -> Option<&Progress> {
+    pub fn tuning(&self) -> Option<&TuningProgress> {
         self.tuning.as_deref()
     }
 
@@ -370,14 +370,14 @@ impl Standing {
 
     /// Counted pairs and games of two players, from the first one's view.
     #[must_use]
-    pub fn score(&self, player: PlayerId, opponent: PlayerId) -> Score {
-        let score = self.met.get(&in_order((player, opponent))).map(Score::of).unwrap_or_default();
+    pub fn score(&self, player: PlayerId, opponent: PlayerId) -> HeadToHead {
+        let score = self.met.get(&in_order((player, opponent))).map(HeadToHead::of).unwrap_or_default();
         if player <= opponent { score } else { score.reversed() }
     }
 
     /// Scores of all encounters, each from the view of the lower number.
-    pub fn scores(&self) -> impl Iterator<Item = (Encounter, Score)> {
-        self.met.iter().map(|(encounter, met)| (*encounter, Score::of(met)))
+    pub fn scores(&self) -> impl Iterator<Item = (Encounter, HeadToHead)> {
+        self.met.iter().map(|(encounter, met)| (*encounter, HeadToHead::of(met)))
     }
 
     /// Ratings of all players on one scale. Zero is the mean of the players that can be compared.
@@ -436,7 +436,7 @@ impl Standing {
         self.openings.get(&(PlayerId::NEW, PlayerId::BASE)).map_or(1.0, Openings::design_effect)
     }
 
-    /// [`Standing::ptnml`] with the weight of its openings, as errors and tests use it.
+    /// [`Scoreboard::ptnml`] with the weight of its openings, as errors and tests use it.
     ///
     /// Of a tuning, only the validation pairs. Its other pairs are not evidence of a gain.
     #[must_use]
@@ -447,7 +447,7 @@ impl Standing {
         Clustered::new(self.ptnml(), self.design_effect())
     }
 
-    /// [`Standing::wdl`] with the weight of its openings.
+    /// [`Scoreboard::wdl`] with the weight of its openings.
     fn evidence_of_games(&self) -> Clustered<Trinomial> {
         Clustered::new(self.wdl(), self.design_effect())
     }
