@@ -1,4 +1,5 @@
 #![doc = include_str!("ARCHITECTURE.md")]
+#![cfg_attr(not(feature = "cli"), allow(dead_code, reason = "only the commands use the rest"))]
 
 // Reading order: the words first, then the pure rooms, then the rooms that touch the world.
 pub mod files;
@@ -36,12 +37,14 @@ pub mod cluster;
 #[path = "cluster/absent.rs"]
 pub mod cluster;
 
+#[cfg(feature = "cli")]
 pub mod dashboard;
 
 pub mod run;
 
 pub mod compat;
 
+#[cfg(feature = "cli")]
 pub mod cli;
 
 #[cfg(test)]

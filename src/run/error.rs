@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::cluster::ChildError;
-use crate::dashboard::ServeError;
 use crate::journal::JournalError;
 use crate::openings::BookError;
 use crate::plan::file::PlanFileError;
@@ -147,9 +146,9 @@ pub enum RunError {
     /// More concurrent games than the system's limits allow.
     #[error(transparent)]
     NoRoom(#[from] NoRoom),
-    /// No randomness for a secret.
-    #[error(transparent)]
-    Random(#[from] ServeError),
+    /// No random numbers for a secret.
+    #[error("no random numbers from /dev/urandom for a secret: {0}")]
+    Random(#[source] std::io::Error),
     /// An error of the operating system on a file, a directory, a thread or the event loop.
     #[error(transparent)]
     Io(#[from] std::io::Error),

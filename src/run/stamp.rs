@@ -12,10 +12,9 @@ use std::path::{Path, PathBuf};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
-use crate::dashboard;
 use crate::files::{read_text, write_atomically};
 use crate::run::error::{Result, RunError, Within as _};
-use crate::text::hex;
+use crate::text::{hex, random_hex};
 
 /// Name of the stamp in the run directory.
 pub(crate) const FILE_NAME: &str = "stamp";
@@ -88,7 +87,7 @@ fn make(state: &Path, path: &Path) -> Result<()> {
     // Readable by its owner only, and renamed when complete. If two programs make one, the first
     // prevails.
     let mut file = tempfile::NamedTempFile::new_in(state).within(unwritable)?;
-    file.write_all(dashboard::token()?.as_bytes()).within(unwritable)?;
+    file.write_all(random_hex().map_err(RunError::Random)?.as_bytes()).within(unwritable)?;
     file.as_file().sync_all().within(unwritable)?;
     match file.persist_noclobber(path) {
         Err(error) if error.error.kind() != std::io::ErrorKind::AlreadyExists => Err(error.error).within(unwritable),
