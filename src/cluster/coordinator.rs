@@ -17,6 +17,7 @@ use super::children::Ended;
 use super::leases::{Attempt, Lease, Leases};
 use super::link::{Link, LinkError, call, is_from, reply_to, subject, worker_name};
 use super::live::Live;
+use super::logs::WireLog;
 use super::roster::{Roster, name};
 use super::wire::{self, Beat, Hello, Note, Offer, Orders, PairResult, Take, Welcome, WirePair};
 use crate::plan::{Machine, Plan, file};
@@ -278,6 +279,7 @@ impl Coordinator {
         let void = self.leases.beat(&beat.worker, &named, self.now());
         self.roster.hear(&beat.worker, 0);
         let is_dropped = self.roster.is_dropped(&beat.worker);
+        self.keep_logs(&beat.worker, beat.logs);
         for note in beat.notes {
             self.pass_on(&beat.worker, note);
         }
@@ -339,6 +341,10 @@ impl Coordinator {
         }
     }
 
+    fn keep_logs(&self, session: &str, logs: Vec<WireLog>) {
+        logs.into_iter().for_each(|log| self.tell(RemoteEvent::Log(log.chunk(session, name(session)))));
+    }
+
     fn give_back(&self, lease: Lease<Work>) {
         let Work { seat, task, .. } = lease.work;
         self.tell(RemoteEvent::Gone { seat, left: task });
@@ -370,6 +376,7 @@ impl Coordinator {
             return;
         }
         self.leases.forget(result.pair);
+        self.keep_logs(&result.worker, result.logs);
         for (place, (mut record, failure)) in result.games.into_iter().enumerate() {
             record.worker = Some(worker_name(&result.worker).to_owned());
             if place > 0 && lease.work.begun != Some(record.id) {

@@ -25,6 +25,7 @@ mod leases;
 mod link;
 mod live;
 mod local;
+mod logs;
 #[allow(dead_code, reason = "used once workers join from other machines")]
 mod registry;
 mod roster;

@@ -17,6 +17,7 @@ use flate2::Compression;
 use flate2::read::{DeflateDecoder, DeflateEncoder};
 use serde::{Deserialize, Serialize};
 
+use super::logs::WireLog;
 use crate::journal;
 use crate::plan::Machine;
 use crate::record::{ByColor, GameId, GameRecord, Leg, Opening, PairId, PlayerId};
@@ -136,6 +137,9 @@ pub(crate) struct Beat {
     pub(crate) back: Vec<(u64, u64)>,
     /// Messages for the user since the last beat.
     pub(crate) notes: Vec<Note>,
+    /// Standard error of engines since the last message.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) logs: Vec<WireLog>,
     /// True in the last beat of a worker.
     pub(crate) leaves: bool,
 }
@@ -207,6 +211,8 @@ struct WireResult {
     /// Lines of the journal, void games included.
     games: Vec<String>,
     failures: Vec<WireFailure>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    logs: Vec<WireLog>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -229,6 +235,8 @@ pub(crate) struct PairResult {
     pub(crate) attempt: u64,
     /// Each game, with the evidence of a failure.
     pub(crate) games: Vec<(GameRecord, Option<Failure>)>,
+    /// Standard error of engines since the last message.
+    pub(super) logs: Vec<WireLog>,
 }
 
 /// Reason that a message could not be read.
@@ -255,6 +263,13 @@ pub(crate) enum WireError {
 pub(crate) fn to_bytes<T: Serialize>(message: &T) -> Vec<u8> {
     // Plain data always serialises into memory.
     serde_json::to_vec(message).unwrap_or_default()
+}
+
+pub(super) fn deflated(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    // Reading from memory does not fail.
+    let _ = DeflateEncoder::new(bytes, Compression::fast()).read_to_end(&mut packed);
+    packed
 }
 
 /// Reads a message.
@@ -324,11 +339,9 @@ impl PairResult {
                     status: failure.status.clone(),
                 })
                 .collect(),
+            logs: self.logs.clone(),
         };
-        let mut packed = Vec::new();
-        // Reading from memory does not fail.
-        let _ = DeflateEncoder::new(&*to_bytes(&message), Compression::fast()).read_to_end(&mut packed);
-        packed
+        deflated(&to_bytes(&message))
     }
 
     /// Unpacks a message.
@@ -339,7 +352,7 @@ impl PairResult {
     pub(crate) fn unpack(bytes: &[u8]) -> Result<Self, WireError> {
         let mut text = Vec::new();
         DeflateDecoder::new(bytes).take(MOST_RESULT).read_to_end(&mut text)?;
-        let WireResult { v, worker, pair, attempt, games, failures } = from_bytes(&text)?;
+        let WireResult { v, worker, pair, attempt, games, failures, logs } = from_bytes(&text)?;
         if v != VERSION {
             return Err(WireError::Version { found: v });
         }
@@ -353,7 +366,8 @@ impl PairResult {
             let of_game = failures.iter().position(|failure| failure.game == game.id);
             Ok((game, of_game.map(|place| failures.remove(place))))
         });
-        Ok(Self { worker, pair: PairId(pair), attempt, games: games.collect::<Result<_, WireError>>()? })
+        let games = games.collect::<Result<_, WireError>>()?;
+        Ok(Self { worker, pair: PairId(pair), attempt, games, logs })
     }
 }
 
@@ -414,13 +428,9 @@ mod tests {
     fn a_result_of_noise_or_of_another_version_is_refused() {
         assert!(PairResult::unpack(b"noise").is_err());
         assert!(PairResult::unpack(b"").is_err());
-        let pack = |text: &str| {
-            let mut packed = Vec::new();
-            DeflateEncoder::new(text.as_bytes(), Compression::fast()).read_to_end(&mut packed).unwrap();
-            packed
-        };
         let result = |v: u32, games: &str| {
-            pack(&format!(r#"{{"v":{v},"worker":"a","pair":1,"attempt":1,"games":[{games}],"failures":[]}}"#))
+            let text = format!(r#"{{"v":{v},"worker":"a","pair":1,"attempt":1,"games":[{games}],"failures":[]}}"#);
+            deflated(text.as_bytes())
         };
         assert!(PairResult::unpack(&result(1, "")).unwrap().games.is_empty());
         let error = PairResult::unpack(&result(2, "")).unwrap_err().to_string();

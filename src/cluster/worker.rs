@@ -16,6 +16,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::access::Access;
 use super::link::{Link, LinkError, call, subject_of};
 use super::live::Live;
+use super::logs::Logs;
 use super::wire::{self, BEAT, Beat, Hello, Note, Offer, Orders, PairResult, Take, Welcome};
 use crate::plan::Plan;
 use crate::plan::file::{self, PlanFileError};
@@ -111,6 +112,7 @@ struct Worker {
     sent: BTreeMap<(u64, u64), Sent>,
     back: Vec<(u64, u64)>,
     notes: Vec<Note>,
+    logs: Logs,
     /// Reason of the last slot that gave up.
     fault: Option<String>,
     /// True once no further pair is wanted.
@@ -141,6 +143,7 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), WorkerError> {
         events: events_in,
         orders: orders.subscribe(),
     };
+    let logs = Logs::new(&plan, 1, &settings.stderr_dir);
     let slots = vec![Slot::Asking(start(context)?)];
     let mut worker = Worker {
         settings,
@@ -152,6 +155,7 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), WorkerError> {
         sent: BTreeMap::new(),
         back: Vec::new(),
         notes: Vec::new(),
+        logs,
         fault: None,
         is_over: false,
         heard: Instant::now(),
@@ -270,7 +274,9 @@ impl Worker {
         };
         *state = now;
         if let Some(Playing { attempt, pair, games }) = played {
-            let result = PairResult { worker: self.settings.session.clone(), pair, attempt, games };
+            let logs = self.logs.news();
+            self.logs.sent(&logs);
+            let result = PairResult { worker: self.settings.session.clone(), pair, attempt, games, logs };
             let key = (pair.0, attempt);
             self.sent.insert(key, Sent { bytes: result.pack(), since: Instant::now() });
             self.publish(key);
@@ -374,6 +380,7 @@ impl Worker {
             return Ok(());
         };
         self.heard = Instant::now();
+        self.logs.sent(&beat.logs);
         let Ok(orders) = wire::from_bytes::<Orders>(&bytes) else { return Ok(()) };
         for key in &orders.written {
             self.sent.remove(key);
@@ -417,6 +424,7 @@ impl Worker {
             sent: self.sent.keys().copied().collect(),
             back: std::mem::take(&mut self.back),
             notes: std::mem::take(&mut self.notes),
+            logs: self.logs.news(),
             leaves,
         }
     }

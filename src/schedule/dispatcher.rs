@@ -521,6 +521,7 @@ impl Dispatcher<'_> {
                 seats.set_workers(workers);
                 tell(self.observers, RunEvent::Workers { workers: seats.workers() });
             }
+            RemoteEvent::Log(chunk) => seats.write_log(&chunk, &self.run.stderr_dir, &self.run.plan),
             RemoteEvent::Warning(text) => self.tell(RunEvent::Warning { text: &text }),
             RemoteEvent::Broken(why) => self.halt(Stop::AfterGame, StopReason::Broken { why }),
         }

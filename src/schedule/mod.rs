@@ -51,6 +51,7 @@ mod complaints;
 pub mod dispatcher;
 mod program;
 pub mod remote;
+pub mod remote_logs;
 pub mod trial;
 pub(crate) mod worker;
 
@@ -59,6 +60,7 @@ use std::path::PathBuf;
 use crate::chess::Variant;
 use crate::game::Request;
 use crate::plan::{Plan, Player};
+use crate::tournament::events::SlotId;
 use crate::uci::Go;
 use crate::uci::process::{EngineConfig, StderrSink};
 
@@ -70,6 +72,12 @@ pub fn go_command(request: &Request) -> Go {
 
 /// Most bytes kept of an engine's standard error.
 const STDERR_CAP: u64 = 1 << 20;
+
+/// Name of the file of an engine's standard error. `worker` plays if it is not the run itself.
+pub(crate) fn stderr_file(player: &Player, worker: Option<&str>, slot: SlotId) -> String {
+    let worker = worker.map(|name| format!("{name}-")).unwrap_or_default();
+    format!("{}-{worker}slot{}.log", player.file_name(), slot.0 + 1)
+}
 
 /// Returns the configuration of a player's engine. `stderr` is the file of its standard error;
 /// `None` keeps only the end of it in memory.

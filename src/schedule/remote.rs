@@ -6,9 +6,12 @@
 //! [`RemoteEvent::Gone`] with the task. The dispatcher alone decides which pair goes to a seat.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::plan::Plan;
+use crate::schedule::remote_logs::{LogChunk, RemoteLogs};
 use crate::text::printable;
 use crate::tournament::events::{Orders, PairTask, WorkerEvent};
 use crate::tournament::workers::WorkerStatus;
@@ -38,6 +41,8 @@ pub enum RemoteEvent {
     Written(oneshot::Sender<()>),
     /// The workers changed: all of them, by name.
     Workers(Vec<WorkerStatus>),
+    /// Standard error of an engine.
+    Log(LogChunk),
     /// Message for the user, on one line.
     Warning(String),
     /// The run cannot go on, for this reason.
@@ -95,13 +100,21 @@ pub(super) struct Seats {
     playing: BTreeSet<Seat>,
     /// Workers as last reported.
     workers: Vec<WorkerStatus>,
+    logs: RemoteLogs,
     /// Requests to answer after the next write to the disk.
     unwritten: Vec<oneshot::Sender<()>>,
 }
 
 impl Seats {
-    pub(super) const fn new(answers: mpsc::UnboundedSender<SeatAnswer>) -> Self {
-        Self { answers, open: BTreeSet::new(), playing: BTreeSet::new(), workers: Vec::new(), unwritten: Vec::new() }
+    pub(super) fn new(answers: mpsc::UnboundedSender<SeatAnswer>) -> Self {
+        Self {
+            answers,
+            open: BTreeSet::new(),
+            playing: BTreeSet::new(),
+            workers: Vec::new(),
+            logs: RemoteLogs::default(),
+            unwritten: Vec::new(),
+        }
     }
 
     pub(super) fn are_open(&self) -> bool {
@@ -161,6 +174,11 @@ impl Seats {
         // The carrier lives as long as the run.
         let _ = self.answers.send(SeatAnswer::Drop(name));
         Ok(())
+    }
+
+    /// Writes a piece of an engine's standard error into `dir`.
+    pub(super) fn write_log(&mut self, chunk: &LogChunk, dir: &Path, plan: &Plan) {
+        self.logs.append(chunk, dir, plan);
     }
 
     pub(super) fn ask_when_written(&mut self, reply: oneshot::Sender<()>) {

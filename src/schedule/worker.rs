@@ -20,8 +20,8 @@ use crate::record::{
     ByColor, Ending, EngineId, GameId, GameRecord, Leg, Opening, Overstep, PairId, PlayerId, RecordedOutput,
     Termination,
 };
-use crate::schedule::engine_config;
 use crate::schedule::program::ProgramStates;
+use crate::schedule::{engine_config, stderr_file};
 use crate::tournament::events::{Failure, MovesPlayed, Orders, PairTask, Ply, SlotId, Stop, WorkerEvent};
 use crate::uci::process::{Engine, EngineConfig, Evidence, SearchOutcome};
 use crate::uci::{Go, SideClock};
@@ -430,7 +430,7 @@ impl SlotWorker {
     fn config(&self, place: usize) -> EngineConfig {
         let plan = &self.context.plan;
         let player = &plan.players[place];
-        let log = self.context.stderr_dir.join(format!("{}-slot{}.log", player.file_name(), self.context.slot.0 + 1));
+        let log = self.context.stderr_dir.join(stderr_file(player, None, self.context.slot));
         engine_config(plan, player, Some(log))
     }
 

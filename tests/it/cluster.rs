@@ -34,8 +34,6 @@ struct Run {
     more: String,
 }
 
-const KILLS: u64 = 20;
-
 impl Run {
     fn new(more: &str) -> Self {
         let more = format!("--nodes 1 --max-plies 40 --seed 11 {more}");
@@ -85,8 +83,13 @@ impl Run {
 
     fn command(&self, args: &[String]) -> Command {
         let mut command = self.apart(heeding_signals(args));
-        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command.stdout(Stdio::null()).stderr(self.log());
         command
+    }
+
+    /// Standard error of all lives of the run.
+    fn log(&self) -> std::fs::File {
+        std::fs::File::options().create(true).append(true).open(self.folder.path().join("log")).unwrap()
     }
 
     /// Its server keeps its files in the run's folder, whose path its command line holds then.
@@ -194,19 +197,48 @@ fn every_format_is_played_by_workers() {
     }
 }
 
-/// Six of ten kills strike workers, the others the server and this process, which is then resumed.
-/// Engines hold in the 21st game of each life, so that the run cannot end before it was killed
-/// several times, however slow this test is.
 #[test]
 fn a_run_with_workers_survives_any_kill() {
-    if !has_server("a_run_with_workers_survives_any_kill") {
-        return;
+    if has_server("a_run_with_workers_survives_any_kill") {
+        check_survives(20, 120);
     }
-    let run = Run::new("--max-pairs 120").held_from(21);
+}
+
+#[test]
+#[ignore = "it takes minutes; .ci/run plays it"]
+fn a_run_with_workers_survives_two_hundred_kills() {
+    if has_server("a_run_with_workers_survives_two_hundred_kills") {
+        check_survives(200, 1_200);
+    }
+}
+
+/// True if a life of the run ended because its server was killed while it started, and said so.
+fn could_not_start(run: &Run, child: &mut Child) -> bool {
+    let log = || std::fs::read_to_string(run.folder.path().join("log")).unwrap();
+    child.wait().unwrap().code() == Some(2) && log().lines().last().unwrap_or_default().contains("nats")
+}
+
+/// Another life of a run.
+fn go_on(run: &Run) -> Child {
+    let dir = run.dir().display().to_string();
+    if run.dir().join("plan.toml").exists() {
+        run.command(&["resume".to_owned(), dir]).spawn().unwrap()
+    } else {
+        run.start("local:3")
+    }
+}
+
+/// Of twenty faults twelve kill a worker, three the server and three this process, which is then
+/// resumed; two stop a worker until the next fault. Engines hold in the 21st game of each life, so
+/// that the run cannot end before it was killed several times, however slow this test is.
+#[track_caller]
+fn check_survives(most: u64, pairs: u64) {
+    let run = Run::new(&format!("--max-pairs {pairs}")).held_from(21);
     let mut state = 0x5eed;
     let mut child = run.start("local:3");
     let mut kills = 0;
-    while kills < KILLS {
+    let mut asleep = None;
+    while kills < most {
         let mut polls = next_random(&mut state) % 400;
         let mut is_over = false;
         until("the moment to kill", || {
@@ -215,35 +247,104 @@ fn a_run_with_workers_survives_any_kill() {
             is_over || polls == 0
         });
         if is_over {
-            break;
+            if !could_not_start(&run, &mut child) {
+                break;
+            }
+            child = go_on(&run);
+            continue;
         }
         kills += 1;
-        match next_random(&mut state) % 10 {
-            0..6 => {
+        // Its process may be gone, and its number is not given to another one so soon.
+        asleep.take().into_iter().for_each(|pid| kill(pid, Signal::CONT));
+        let fault = next_random(&mut state) % 20;
+        match fault {
+            0..14 => {
                 let workers = run.processes("--session");
                 if !workers.is_empty() {
                     let which = usize::try_from(next_random(&mut state)).unwrap() % workers.len();
-                    kill(workers[which], Signal::KILL);
+                    kill(workers[which], if fault < 12 { Signal::KILL } else { Signal::STOP });
+                    asleep = (fault >= 12).then_some(workers[which]);
                 }
             }
-            6 | 7 => run.processes("nats-server").into_iter().for_each(|pid| kill(pid, Signal::KILL)),
+            14..17 => run.processes("nats-server").into_iter().for_each(|pid| kill(pid, Signal::KILL)),
             _ => {
                 child.kill().unwrap();
                 child.wait().unwrap();
                 run.check_no_orphans();
-                let dir = run.dir().display().to_string();
-                child = if run.dir().join("plan.toml").exists() {
-                    run.command(&["resume".to_owned(), dir]).spawn().unwrap()
-                } else {
-                    run.start("local:3")
-                };
+                child = go_on(&run);
             }
         }
     }
+    asleep.into_iter().for_each(|pid| kill(pid, Signal::CONT));
     run.release();
-    assert_eq!(child.wait().unwrap().code(), Some(3));
+    while could_not_start(&run, &mut child) {
+        child = go_on(&run);
+    }
+    let code = child.wait().unwrap().code();
+    assert_eq!(code, Some(3), "{}", std::fs::read_to_string(run.folder.path().join("log")).unwrap());
     assert!(kills >= 3, "only {kills} kills");
     check_same(&run.dir(), &run.alone());
+    run.check_no_orphans();
+}
+
+/// The server loses its store, and with it the stream itself, as after a power cut.
+#[test]
+fn a_server_that_lost_its_store_costs_no_game() {
+    if !has_server("a_server_that_lost_its_store_costs_no_game") {
+        return;
+    }
+    let run = Run::new("--max-pairs 60").held_from(21);
+    let mut child = run.start("local:2");
+    for pairs in [3, 12] {
+        until("some pairs", || run.journal_lines() > 2 * pairs);
+        for entry in std::fs::read_dir(run.folder.path()).unwrap() {
+            let entry = entry.unwrap();
+            if entry.file_name().to_string_lossy().starts_with("quintain-hub-") {
+                std::fs::remove_dir_all(entry.path().join("store")).unwrap();
+            }
+        }
+        let servers = run.processes("nats-server");
+        servers.iter().for_each(|pid| kill(*pid, Signal::KILL));
+        until("another server", || run.processes("nats-server").iter().any(|pid| !servers.contains(pid)));
+    }
+    run.release();
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    check_same(&run.dir(), &run.alone());
+    run.check_no_orphans();
+}
+
+/// Standard error and transcripts of engines on workers lie where those of the run's own engines
+/// do.
+#[test]
+fn evidence_of_engines_on_workers_is_kept_with_the_run() {
+    if !has_server("evidence_of_engines_on_workers_is_kept_with_the_run") {
+        return;
+    }
+    let run = Run { faults: "--announce --fault exit-in-search@5", ..Run::new("--max-pairs 2 --max-failures 9") };
+    let alone = run.folder.path().join("alone");
+    let [new, base] = run.sides();
+    sprt(3, &new, &base, &alone, &format!("{} -j 1", run.more));
+    assert_eq!(run.start("local:1").wait().unwrap().code(), Some(3));
+    let log = |dir: &Path, place: &str| {
+        std::fs::read_to_string(dir.join(format!("stderr/fake_engine-new-{place}.log"))).unwrap()
+    };
+    let (ours, expected) = (log(&run.dir(), "local-1-slot1"), log(&alone, "slot1"));
+    assert!(
+        ours.contains(
+            "started
+assertion failed"
+        ) && ours == expected,
+        "{ours} instead of {expected}"
+    );
+    let crashes = |dir: &Path| {
+        let folder = std::fs::read_dir(dir.join("crashes")).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<_> = folder.collect();
+        names.sort();
+        names
+    };
+    assert_eq!(crashes(&run.dir()), crashes(&alone));
+    let transcript = std::fs::read_to_string(run.dir().join("crashes/game-1/transcript.txt")).unwrap();
+    assert!(transcript.contains("position "), "{transcript}");
     run.check_no_orphans();
 }
 
