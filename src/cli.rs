@@ -27,6 +27,7 @@ mod simulate;
 mod speed;
 mod sprt;
 mod stats;
+mod suite;
 mod trust;
 mod tune;
 mod versions;
@@ -150,6 +151,8 @@ enum Command {
     Worker(worker::WorkerArgs),
     /// Is one build faster? Compares the CPU time of two benches.
     Speed(speed::SpeedArgs),
+    /// Asks engines test positions: best moves, points, mates, perft.
+    Suite(suite::SuiteArgs),
     /// Makes, describes, checks and converts opening books.
     Book(book::BookArgs),
     /// Checks an engine's protocol, clock and manners.
@@ -293,6 +296,7 @@ pub fn main() -> ExitCode {
         Command::Report(args) => report::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Speed(args) => speed::run(&args),
+        Command::Suite(args) => suite::run(&args),
         Command::Stats(args) => stats::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Simulate(args) => simulate::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         Command::Rate(args) => rate::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),

@@ -26,6 +26,7 @@ pub mod tournament;
 pub mod check;
 pub mod schedule;
 pub mod settings;
+pub mod suite;
 
 pub mod report;
 

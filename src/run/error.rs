@@ -15,6 +15,7 @@ use crate::schedule::trial::TrialError;
 use crate::settings::ConfigError;
 use crate::source::SourceError;
 use crate::stats::sprt::SprtError;
+use crate::suite::SuiteError;
 use crate::tablebase::TablesError;
 use crate::tournament::formats::FormatError;
 use crate::tune::space::SpaceError;
@@ -30,6 +31,9 @@ pub enum RunError {
     /// A flag or plan key that cannot be played, or several that exclude each other.
     #[error("{0}")]
     Setting(String),
+    /// An engine that answers no tests.
+    #[error(transparent)]
+    Suite(#[from] SuiteError),
     /// A flag whose text cannot be parsed.
     #[error("{flag}")]
     Value {

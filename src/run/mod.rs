@@ -3,7 +3,7 @@
 //! Reading order: `resolve` (from settings to a plan), `dir` (the run directory), `prepare` (the
 //! resources of a run), `drive` (plays it), `series` and `play` (runs as parts of something
 //! larger), `tuning` (from an engine's parameters to proven values), `speed` (two programs' speed
-//! without games). `error` has all errors of
+//! without games), `suite` (test positions). `error` has all errors of
 //! these.
 
 pub(crate) mod building;
@@ -24,6 +24,7 @@ pub(crate) mod resolve;
 pub(crate) mod series;
 pub(crate) mod speed;
 mod stamp;
+pub(crate) mod suite;
 pub(crate) mod trust;
 pub mod tune;
 pub(crate) mod tuning;

@@ -19,6 +19,7 @@
 //! | `bisect` | `bisect` | a posterior over commits |
 //! | `race` | `race` | e-processes, alpha shared by the takes |
 //! | `explain` | `explain` | cluster variances over pairs, Holm |
+//! | `suite` | `mcnemar` | McNemar's exact test |
 //! | `speed` | `speed` | paired logarithms of times, Student's law |
 
 pub mod bisect;
@@ -29,6 +30,7 @@ pub mod estimates;
 mod exit;
 pub mod explain;
 mod likelihood;
+pub mod mcnemar;
 pub mod progress;
 pub mod race;
 pub mod random;

@@ -34,4 +34,5 @@ pub use command::{Command, CommandError, Go, PositionLine, SideClock};
 pub use framing::{LineBuffer, MAX_LINE};
 pub use option::{EngineOption, OptionError, OptionKind, set_option};
 pub use reply::{BestMove, Bound, IdField, InfoLine, Reply};
+pub use session::Iteration;
 pub use transcript::{Direction, Transcript};

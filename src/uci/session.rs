@@ -75,6 +75,21 @@ impl fmt::Display for Warning {
     }
 }
 
+/// Line of a search: its depth, and the move that it would play.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Iteration {
+    /// Depth in plies.
+    pub depth: u32,
+    /// Score from the side to move's point of view.
+    pub score: Score,
+    /// Nodes searched so far.
+    pub nodes: Option<u64>,
+    /// Time since the start of the search, as the engine tells it.
+    pub time: Option<Duration>,
+    /// First move of the principal variation, unaltered.
+    pub best: String,
+}
+
 /// The state machine of one engine process.
 #[derive(Debug)]
 pub struct Session {
@@ -93,6 +108,8 @@ pub struct Session {
     /// Failures reported up to the first `bestmove` of a game.
     complaints: Vec<String>,
     has_answered: bool,
+    /// Lines of the search with an exact score; `None` if nobody asked for them.
+    iterations: Option<Vec<Iteration>>,
 }
 
 impl Default for Session {
@@ -109,6 +126,8 @@ impl Session {
     const MAX_WARNINGS: usize = 16;
     /// Most failures kept.
     const MAX_COMPLAINTS: usize = 8;
+    /// Most lines of a search kept.
+    const MAX_ITERATIONS: usize = 4096;
     /// Most bytes of a PV kept: about 800 moves.
     const MAX_PV: usize = 4096;
 
@@ -128,6 +147,7 @@ impl Session {
             warnings: Vec::new(),
             complaints: Vec::new(),
             has_answered: false,
+            iterations: None,
         }
     }
 
@@ -165,6 +185,17 @@ impl Session {
     #[must_use]
     pub fn last_pv(&self) -> (&[u8], Option<Score>) {
         if self.bound_pv.is_empty() { (&self.pv, self.info.score) } else { (&self.bound_pv, None) }
+    }
+
+    /// Keeps the lines of each search from now on.
+    pub fn keep_iterations(&mut self) {
+        self.iterations = Some(Vec::new());
+    }
+
+    /// Lines of the last search with an exact score and a principal variation, if they are kept.
+    #[must_use]
+    pub fn iterations(&self) -> &[Iteration] {
+        self.iterations.as_deref().unwrap_or_default()
     }
 
     /// Takes the answer to the last search.
@@ -226,6 +257,7 @@ impl Session {
         self.info = SearchInfo::default();
         self.pv.clear();
         self.bound_pv.clear();
+        self.iterations.iter_mut().for_each(Vec::clear);
     }
 
     /// Records that `go ponder` is sent.
@@ -312,6 +344,17 @@ impl Session {
 
     /// Records an `info` line. Counters are the latest ones; depth and PV belong to the last exact
     /// score, if there is one.
+    fn keep(&mut self, line: &InfoLine<'_>) {
+        let first = line.pv.split(|byte| super::framing::is_blank(*byte)).find(|word| !word.is_empty());
+        if let (Some(lines), Some(best), Some(depth), Some(score)) =
+            (&mut self.iterations, first, line.depth, line.score)
+            && lines.len() < Self::MAX_ITERATIONS
+        {
+            let time = line.time_ms.map(Duration::from_millis);
+            lines.push(Iteration { depth, score, nodes: line.nodes, time, best: word(best) });
+        }
+    }
+
     fn note_info(&mut self, line: &InfoLine<'_>) {
         if line.multipv.is_some_and(|rank| rank > 1) {
             return;
@@ -329,6 +372,7 @@ impl Session {
         }
         if exact {
             info.score = line.score;
+            self.keep(line);
             self.pv.clear();
             self.pv.extend_from_slice(whole_words(line.pv, Self::MAX_PV));
             self.bound_pv.clear();

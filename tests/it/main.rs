@@ -41,6 +41,7 @@ mod simulate;
 mod skip;
 mod source;
 mod speed;
+mod suite;
 mod syzygy;
 #[cfg(target_os = "linux")]
 mod terminal;

@@ -18,7 +18,7 @@ const HARNESS: &[&[&str]] = &[
     &["game"],
     &["journal", "source", "tablebase", "uci/process"],
     &["tournament"],
-    &["check", "report", "settings"],
+    &["check", "report", "settings", "suite"],
     &["control", "schedule"],
     &["cluster"],
     &["dashboard"],

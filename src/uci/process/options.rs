@@ -3,9 +3,21 @@
 use std::path::PathBuf;
 
 use super::{Engine, StartError, files};
+use crate::uci::Iteration;
 use crate::uci::option::{OptionError, set_option};
 
 impl Engine {
+    /// Keeps the lines of each search from now on.
+    pub fn keep_iterations(&mut self) {
+        self.session.keep_iterations();
+    }
+
+    /// Lines of its last search with an exact score and a principal variation, if they are kept.
+    #[must_use]
+    pub fn iterations(&self) -> &[Iteration] {
+        self.session.iterations()
+    }
+
     /// Writes the options of the start, `Threads` first because engines lay out their hash tables
     /// by it.
     pub(super) fn write_options(&mut self) -> Result<(), StartError> {

@@ -1,0 +1,189 @@
+//! `quintain suite`: test positions with known answers.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::{Value, json};
+
+use crate::files::{MOST_DOCUMENT_BYTES, read_input};
+use crate::run::{Exit, progress, resolve, suite as solve};
+use crate::suite::{self, Answer, Sum, Test};
+use crate::uci::Go;
+
+const EXAMPLES: &str = "\
+A suite is an EPD file, with one position a line and what a good answer to it is: `bm` (best moves), `am` (moves to avoid), `dm` (mate in that many
+moves), points by move as in STS (`c0 \"f5=10, Be5+=2\"`, or c8 and c9), or perft counts (`;D1 20 ;D2 400`; the engine has to know `go perft N`).
+Moves are in standard algebraic or UCI notation. Parts of a suite are told apart by the text of `id` before its number.
+
+Each position is searched as a new game. An answer is solved if it earns all points. The time until it stood is that of the first line of the search
+from which on its move (or mate) was right, as the engine tells it. With two engines or more, each is compared with the first by McNemar's exact test:
+p is the probability of a split at least as uneven if both were equally good.
+
+More at once (-j) than the machine has cores makes timed answers worse.
+
+Examples:
+  quintain suite wac.epd ./my-engine --time 1s
+  quintain suite sts.epd . git:main --nodes 100000 -j 2 --failed
+  quintain suite mates.epd ./my-engine stockfish --depth 20 --json
+
+JSON: `suite`, `limit`, `engines` (`name, spec, sums` (`theme, positions, solved, points, most, seconds`), `answers` (`id, fen, solved, points, answer, seconds, nodes,
+depth`)), `comparisons` with the first engine (`name, both, first, second, neither, p`).";
+
+/// Asks engines test positions: best moves, points, mates, perft.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct SuiteArgs {
+    /// The test positions.
+    #[arg(value_name = "FILE.epd")]
+    file: PathBuf,
+    /// The engines; the first is compared with the others.
+    #[arg(value_name = "ENGINE", required = true)]
+    engines: Vec<String>,
+    /// Time for each position [default: 1s, unless nodes or depth are given].
+    #[arg(long, value_name = "TIME")]
+    time: Option<String>,
+    /// Nodes for each position.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    nodes: Option<u64>,
+    /// Depth in plies for each position.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    depth: Option<u32>,
+    /// A UCI option of all engines; may be repeated.
+    #[arg(long = "option", value_name = "NAME=VALUE")]
+    options: Vec<String>,
+    /// Positions at once.
+    #[arg(short = 'j', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    concurrency: u16,
+    /// List the positions that are not solved.
+    #[arg(long)]
+    failed: bool,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Results of an engine.
+struct Results {
+    spec: String,
+    name: String,
+    answers: Vec<Answer>,
+    sums: Vec<Sum>,
+}
+
+pub(super) fn run(args: &SuiteArgs) -> Result<Exit> {
+    let path = args.file.display();
+    let text = read_input(&args.file, MOST_DOCUMENT_BYTES).with_context(|| path.to_string())?;
+    let tests = suite::parse(&args.file, &text)?;
+    let time = match &args.time {
+        Some(time) => Some(resolve::time("--time", time)?),
+        None => (args.nodes.is_none() && args.depth.is_none()).then_some(Duration::from_secs(1)),
+    };
+    let go = Go { movetime: time, nodes: args.nodes, depth: args.depth, ..Go::default() };
+    let mut results = Vec::new();
+    for spec in &args.engines {
+        let config = resolve::one_engine(spec, &args.options)?;
+        progress::note(&format!("{}: {} positions, {}", config.name, tests.len(), limit(&go)));
+        let answers = solve::answers(&config, &go, &tests, usize::from(args.concurrency), &|done| {
+            if done.is_multiple_of(50) && done < tests.len() {
+                progress::note(&format!("{done} of {}", tests.len()));
+            }
+        })?;
+        if answers.len() != tests.len() {
+            bail!("{spec}: {} of {} positions were answered", answers.len(), tests.len());
+        }
+        let sums = suite::sums(&tests, &answers);
+        results.push(Results { spec: spec.clone(), name: config.name, answers, sums });
+    }
+    progress::result(&if args.json {
+        serde_json::to_string_pretty(&document(args, &go, &tests, &results))?
+    } else {
+        report(&tests, &results, args.failed)
+    });
+    Ok(Exit::Done)
+}
+
+/// Limit of a search, for a reader.
+fn limit(go: &Go) -> String {
+    let time = go.movetime.map(|time| format!("{} s", time.as_secs_f64()));
+    let nodes = go.nodes.map(|nodes| format!("{nodes} nodes"));
+    let depth = go.depth.map(|depth| format!("depth {depth}"));
+    [time, nodes, depth].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn report(tests: &[Test], results: &[Results], lists_failed: bool) -> String {
+    let mut text = String::new();
+    let names = results.iter().map(|result| result.name.chars().count());
+    let width = results.iter().flat_map(|result| &result.sums).map(|sum| sum.theme.chars().count() + 2);
+    let width = names.chain(width).max().unwrap_or(0).max(8);
+    let _ = writeln!(text, "{:<width$}  {:>9}  {:>7}  {:>15}  {:>8}", "", "solved", "", "points", "median s");
+    for result in results {
+        for sum in &result.sums {
+            let label = if sum.theme.is_empty() { result.name.clone() } else { format!("  {}", sum.theme) };
+            let share = 100.0 * sum.solved as f64 / sum.positions.max(1) as f64;
+            let seconds = sum.seconds.map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.3}"));
+            let _ = writeln!(
+                text,
+                "{label:<width$}  {:>9}  {share:>5.1} %  {:>15}  {seconds:>8}",
+                format!("{}/{}", sum.solved, sum.positions),
+                format!("{}/{}", sum.points, sum.most),
+            );
+        }
+    }
+    for (result, compared) in comparisons(results) {
+        let _ = writeln!(
+            text,
+            "\n{} against {}: {} solved by the first alone, {} by the second alone, {} by both, {} by neither; p {:.4} (McNemar)",
+            results[0].name, result.name, compared.first, compared.second, compared.both, compared.neither, compared.p
+        );
+    }
+    if lists_failed {
+        for result in results {
+            let mut failed = tests.iter().zip(&result.answers).filter(|(_, answer)| !answer.is_solved).peekable();
+            let what = if failed.peek().is_some() { "does not solve:" } else { "solves all" };
+            let _ = writeln!(text, "\n{} {what}", result.name);
+            for (test, answer) in failed {
+                let _ = writeln!(text, "  {}  {} ({} points)  {}", test.id, answer.text, answer.points, test.fen);
+            }
+        }
+    }
+    text.trim_end().to_owned()
+}
+
+/// Comparisons of the first engine with each other one.
+fn comparisons(results: &[Results]) -> Vec<(&Results, suite::Comparison)> {
+    let Some((first, others)) = results.split_first() else { return Vec::new() };
+    others.iter().map(|other| (other, suite::compare(&first.answers, &other.answers))).collect()
+}
+
+fn document(args: &SuiteArgs, go: &Go, tests: &[Test], results: &[Results]) -> Value {
+    let answer = |test: &Test, answer: &Answer| {
+        json!({
+            "id": test.id,
+            "fen": test.fen,
+            "solved": answer.is_solved,
+            "points": answer.points,
+            "answer": answer.text,
+            "seconds": answer.time.map(|time| time.as_secs_f64()),
+            "nodes": answer.nodes,
+            "depth": answer.depth,
+        })
+    };
+    let engine = |result: &Results| {
+        let answers: Vec<_> = tests.iter().zip(&result.answers).map(|(test, given)| answer(test, given)).collect();
+        json!({ "name": result.name, "spec": result.spec, "sums": result.sums, "answers": answers })
+    };
+    let compared = |(result, compared): (&Results, suite::Comparison)| {
+        json!({
+            "name": result.name, "both": compared.both, "first": compared.first, "second": compared.second,
+            "neither": compared.neither, "p": compared.p,
+        })
+    };
+    json!({
+        "suite": args.file.display().to_string(),
+        "limit": limit(go),
+        "engines": results.iter().map(engine).collect::<Vec<_>>(),
+        "comparisons": comparisons(results).into_iter().map(compared).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,201 @@
+//! The questions of a suite, put to an engine.
+
+use std::time::{Duration, Instant};
+
+use super::epd::{Task, Test};
+use crate::chess::{Position, Variant};
+use crate::record::Score;
+use crate::source::bench_nodes;
+use crate::text::printable;
+use crate::uci::process::{Engine, EngineConfig, SearchOutcome, StartError, Talk, TalkEvent};
+use crate::uci::{Go, Iteration, PositionLine};
+
+/// Time beyond its limit after which a search is given up.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Time limit of a search without a time of its own, and of a perft count.
+const LONGEST: Duration = Duration::from_hours(1);
+
+/// Answer of an engine to a test.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Answer {
+    /// Points, at most those of the task.
+    pub(crate) points: f64,
+    /// True for a perfect answer.
+    pub(crate) is_solved: bool,
+    /// The answer, for a reader: a move, with a mate score if the task is a mate, or counts.
+    pub(crate) text: String,
+    /// Time, as the engine tells it, after which its move was right until the end.
+    pub(crate) time: Option<Duration>,
+    /// Nodes by then.
+    pub(crate) nodes: Option<u64>,
+    /// Depth by then, in plies.
+    pub(crate) depth: Option<u32>,
+}
+
+/// Reason that an engine gives no answers.
+#[derive(Debug, thiserror::Error)]
+pub enum SuiteError {
+    /// It cannot be started.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// It failed.
+    #[error("engine {name}: {why}, at `{id}` ({fen})")]
+    Engine {
+        /// The engine.
+        name: String,
+        /// The failure.
+        why: String,
+        /// Name of the test.
+        id: String,
+        /// Its position.
+        fen: String,
+    },
+}
+
+/// An engine that answers tests.
+pub(crate) struct Solver {
+    config: EngineConfig,
+    go: Go,
+    engine: Engine,
+}
+
+impl Solver {
+    /// Starts the engine.
+    ///
+    /// # Errors
+    /// Returns an error if it does not start.
+    pub(crate) async fn start(config: EngineConfig, go: Go) -> Result<Self, SuiteError> {
+        let mut engine = Engine::start(&config, &[]).await?;
+        engine.keep_iterations();
+        Ok(Self { config, go, engine })
+    }
+
+    /// Asks the engine one test, as a new game.
+    ///
+    /// # Errors
+    /// Returns an error if the engine ends, hangs, or plays an illegal move.
+    pub(crate) async fn solve(&mut self, test: &Test) -> Result<Answer, SuiteError> {
+        let answered = match &test.task {
+            Task::Perft(counts) => count(&self.config, test, counts).await?,
+            Task::Move { .. } | Task::Mate(_) => self.search(test).await,
+        };
+        answered.map_err(|why| SuiteError::Engine {
+            name: self.config.name.clone(),
+            why,
+            id: printable(&test.id),
+            fen: test.fen.clone(),
+        })
+    }
+
+    async fn search(&mut self, test: &Test) -> Result<Answer, String> {
+        self.engine.new_game().await.map_err(|fault| fault.to_string())?;
+        let line = PositionLine::new(&test.fen).map_err(|error| error.to_string())?;
+        let deadline = self.go.movetime.map_or(LONGEST, |time| time + GRACE);
+        match self.engine.go(line.as_bytes(), &self.go, Some(deadline)).await {
+            SearchOutcome::BestMove { text, info, .. } => judge(test, &text, info.score, self.engine.iterations()),
+            SearchOutcome::Overrun { elapsed, .. } => Err(format!("no move after {:.0} s", elapsed.as_secs_f64())),
+            SearchOutcome::Exited { status, .. } => Err(status),
+        }
+    }
+
+    /// Ends the engine.
+    pub(crate) async fn end(self) {
+        self.engine.quit().await;
+    }
+}
+
+/// Judges an answer and, by the lines of the search, since when it stood.
+fn judge(test: &Test, best: &str, score: Option<Score>, lines: &[Iteration]) -> Result<Answer, String> {
+    let position = Position::from_fen(&test.fen, Variant::Standard).map_err(|error| error.to_string())?;
+    let shown = position.san(best).map_err(|error| format!("bestmove: {error}"))?;
+    let value = |best: &str, score: Option<Score>| points(&test.task, &position, best, score);
+    let earned = value(best, score);
+    let is_solved = earned >= test.task.most();
+    let text = match (&test.task, score) {
+        (Task::Mate(_), Some(Score::Mate(moves))) => format!("{shown}, mate in {moves}"),
+        _ => shown,
+    };
+    // The first line of the last stretch of right ones.
+    let right = |line: &&Iteration| value(&line.best, Some(line.score)) >= test.task.most();
+    let since = lines.iter().rev().take_while(right).last().filter(|_| is_solved);
+    Ok(Answer {
+        points: earned,
+        is_solved,
+        text,
+        time: since.and_then(|line| line.time),
+        nodes: since.and_then(|line| line.nodes),
+        depth: since.map(|line| line.depth),
+    })
+}
+
+/// Points of a move with its score.
+fn points(task: &Task, position: &Position, best: &str, score: Option<Score>) -> f64 {
+    let is = |text: &str| position.same_move(text, best);
+    match task {
+        Task::Move { avoid, .. } if avoid.iter().any(|text| is(text)) => 0.0,
+        Task::Move { points, .. } if points.is_empty() => 1.0,
+        Task::Move { points, .. } => points.iter().find(|(text, _)| is(text)).map_or(0.0, |(_, points)| *points),
+        Task::Mate(moves) => match score {
+            Some(Score::Mate(found)) => f64::from(u8::from(found > 0 && found.unsigned_abs() <= *moves)),
+            _ => 0.0,
+        },
+        Task::Perft(_) => 0.0,
+    }
+}
+
+/// Lets an engine count lines of legal moves by `go perft`, which several engines know. A count
+/// that is wrong ends the test.
+async fn count(
+    config: &EngineConfig,
+    test: &Test,
+    counts: &[(u32, u64)],
+) -> Result<Result<Answer, String>, SuiteError> {
+    let mut talk = Talk::start(config, &[]).await?;
+    let begun = Instant::now();
+    let mut answer = Answer::default();
+    talk.say(b"uci\nisready\n");
+    let is_ready = |line: &str| (line == "readyok").then_some(0);
+    if let Err(why) = hear(&mut talk, LONGEST, is_ready).await {
+        return Ok(Err(why));
+    }
+    for (depth, expected) in counts {
+        talk.say(format!("position fen {}\ngo perft {depth}\n", test.fen).as_bytes());
+        // The first depth takes no time. Engines that do not know the command are silent.
+        let limit = if answer.points > 0.0 { LONGEST } else { GRACE };
+        let found = match hear(&mut talk, limit, bench_nodes).await {
+            Ok(found) => found,
+            Err(why) => {
+                let what = format!("{why} to `go perft {depth}` with `Nodes searched: N`: does it know this command?");
+                return Ok(Err(what));
+            }
+        };
+        answer.text = format!("perft {depth}: {found}");
+        if found != *expected {
+            answer.text += &format!(", not {expected}");
+            return Ok(Ok(answer));
+        }
+        answer.points += 1.0;
+        answer.depth = Some(*depth);
+        answer.time = Some(begun.elapsed());
+    }
+    talk.say(b"quit\n");
+    answer.is_solved = true;
+    Ok(Ok(answer))
+}
+
+/// Passes the lines of a process to `take` until it returns a value.
+async fn hear(talk: &mut Talk, limit: Duration, take: impl Fn(&str) -> Option<u64>) -> Result<u64, String> {
+    let until = Instant::now() + limit;
+    loop {
+        match talk.hear(until).await {
+            TalkEvent::Line(line, _) => {
+                if let Some(value) = take(String::from_utf8_lossy(&line).trim()) {
+                    return Ok(value);
+                }
+            }
+            TalkEvent::Silence => return Err(format!("no answer within {} s", limit.as_secs())),
+            TalkEvent::Ended(status) => return Err(status),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! `quintain suite` from outside: suites whose answers the scripted peer cannot miss, or cannot
+//! find.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::harness::{Ran, fake, run};
+
+/// A position with one legal move, Kxg2.
+const ONE_MOVE: &str = "k7/8/8/8/8/8/6q1/7K w - -";
+
+fn suite(dir: &Path, text: &str, engines: &[&str], more: &str) -> Ran {
+    let file = dir.join("suite.epd");
+    std::fs::write(&file, text).unwrap();
+    let mut words = vec!["suite".to_owned(), file.display().to_string()];
+    words.extend(engines.iter().map(|engine| fake(engine)));
+    words.extend(more.split_whitespace().map(str::to_owned));
+    run(&words)
+}
+
+fn document(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+}
+
+#[test]
+fn answers_are_counted_by_theme_and_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = [
+        " bm Kxg2; id \"good 1\";",
+        " bm h1g2; id \"good 2\";",
+        " am Kxg2; id \"bad 1\";",
+        " c0 \"Kxg2=7\"; id \"good 3\";",
+    ]
+    .map(|operations| format!("{ONE_MOVE}{operations}\n"))
+    .concat();
+    let ran = suite(folder.path(), &text, &["--name Alpha --pv BEST"], "--nodes 100 --json");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let found = document(&ran);
+    let sums = found["engines"][0]["sums"].as_array().unwrap();
+    let shown: Vec<_> = sums
+        .iter()
+        .map(|sum| {
+            format!("{}: {} of {}, {} of {}", sum["theme"], sum["solved"], sum["positions"], sum["points"], sum["most"])
+        })
+        .collect();
+    assert_eq!(shown, ["\"\": 3 of 4, 9.0 of 10.0", "\"good\": 3 of 3, 9.0 of 9.0", "\"bad\": 0 of 1, 0.0 of 1.0"]);
+    let answers = &found["engines"][0]["answers"];
+    assert_eq!((&answers[0]["answer"], &answers[0]["solved"]), (&Value::from("Kxg2"), &Value::from(true)));
+    assert!(answers[0]["depth"].is_u64() && answers[2]["depth"].is_null(), "{answers}");
+
+    let ran = suite(folder.path(), &text, &["--name Alpha"], "--depth 3 --failed -j 2");
+    for part in ["3/4", "75.0 %", "9/10", "does not solve:\n  bad 1  Kxg2 (0 points)"] {
+        assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
+    }
+}
+
+#[test]
+fn two_engines_are_compared_by_the_mates_that_one_finds() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!("{ONE_MOVE} dm 3;\n").repeat(6) + &format!("{ONE_MOVE} dm 1;\n");
+    let ran = suite(folder.path(), &text, &["--name Alpha --mate 2", "--name Beta --score 30"], "--nodes 10 --json");
+    let found = document(&ran);
+    assert_eq!(found["engines"][0]["sums"][0]["solved"], 6, "{found}");
+    assert_eq!(found["engines"][0]["answers"][0]["answer"], "Kxg2, mate in 2");
+    let compared = &found["comparisons"][0];
+    assert_eq!((&compared["first"], &compared["second"], &compared["neither"]), (&6.into(), &0.into(), &1.into()));
+    assert!((compared["p"].as_f64().unwrap() - 0.03125).abs() < 1e-9, "{compared}");
+}
+
+#[test]
+fn faults_are_named_on_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = format!("{ONE_MOVE} bm Kxg2; id \"first\";\n");
+    for (text, engine, says) in [
+        (format!("{good}{ONE_MOVE} bm Kg1;\n"), "--seed 1", "suite.epd:2: `Kg1` is not legal here"),
+        (good.clone(), "--fault exit-in-search@1", "at `first` (k7/8/8/8/8/8/6q1/7K w - - 0 1)"),
+        (good.clone(), "--fault illegal@1", "bestmove: "),
+        (
+            format!("{ONE_MOVE} ;D1 1\n"),
+            "--seed 1",
+            "`go perft 1` with `Nodes searched: N`: does it know this command?",
+        ),
+    ] {
+        let ran = suite(folder.path(), &text, &[engine], "--nodes 10");
+        assert_eq!(ran.code, Some(2), "{says}: {ran:?}");
+        assert!(ran.stderr.contains(says) && ran.stderr.trim_end().lines().count() <= 2, "{says}: {}", ran.stderr);
+    }
+}
