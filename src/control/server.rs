@@ -321,6 +321,9 @@ impl Observer for Publisher {
                 self.viewer.begin(scoreboard);
                 (scoreboard, Duration::ZERO)
             }
+            RunEvent::Tick { scoreboard, elapsed } | RunEvent::Closed { scoreboard, elapsed, .. } => {
+                (scoreboard, elapsed)
+            }
             _ => return,
         };
         self.workers.send_replace(workers::rows(scoreboard, &self.statuses));
