@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::plan::Plan;
+use crate::plan::{Plan, Workers};
 use crate::schedule::remote::RemotePort;
 
 /// Workers that there are none of.
@@ -14,14 +14,14 @@ pub(crate) struct Cluster;
 #[error(
     "--workers: this program was built without it; install it with `cargo install --path . --features cluster`, or use -j"
 )]
-pub struct ChildError;
+pub struct ClusterError;
 
 impl Cluster {
     #[expect(clippy::unused_async, reason = "the same call as with the feature")]
-    pub(crate) async fn start(_plan: Arc<Plan>, _workers: u16) -> Result<(Self, RemotePort), ChildError> {
-        Err(ChildError)
-    }
-
-    #[expect(clippy::unused_async, reason = "the same call as with the feature")]
     pub(crate) async fn close(self) {}
+}
+
+#[expect(clippy::unused_async, reason = "the same call as with the feature")]
+pub(crate) async fn start(_plan: &Arc<Plan>, _workers: &Workers) -> Result<(Cluster, RemotePort), ClusterError> {
+    Err(ClusterError)
 }

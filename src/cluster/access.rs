@@ -17,7 +17,7 @@ use async_nats::rustls::{ClientConfig, DigitallySignedStruct, Error as TlsError,
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::files::{MOST_DOCUMENT_BYTES, read_input};
+use crate::files::{self, MOST_DOCUMENT_BYTES, read_secret};
 use crate::text::{TomlError, from_toml, hex};
 
 /// Longest name of a user.
@@ -86,9 +86,6 @@ pub enum AccessError {
         /// The system's error.
         source: io::Error,
     },
-    /// Other users of the machine can read the password.
-    #[error("{0}: other users can read it; run `chmod 600` on it")]
-    Readable(PathBuf),
     /// The file is no credentials file.
     #[error(transparent)]
     Toml(#[from] TomlError),
@@ -185,12 +182,8 @@ impl Access {
     /// # Errors
     /// Returns an error if it cannot be read, is readable by others, or holds something else.
     pub(crate) fn read(path: &Path) -> Result<Self, AccessError> {
-        use std::os::unix::fs::PermissionsExt as _;
         let io = |source| AccessError::File { path: path.to_owned(), source };
-        if path.metadata().map_err(io)?.permissions().mode() & 0o077 != 0 {
-            return Err(AccessError::Readable(path.to_owned()));
-        }
-        let access: Self = from_toml(path, &read_input(path, MOST_DOCUMENT_BYTES).map_err(io)?)?;
+        let access: Self = from_toml(path, &read_secret(path, MOST_DOCUMENT_BYTES).map_err(io)?)?;
         access.checked()
     }
 
@@ -381,9 +374,7 @@ const fn flag_of(role: Role) -> &'static str {
 /// # Errors
 /// Returns an error if the user has no home.
 pub(crate) fn config_folder() -> Result<PathBuf, AccessError> {
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let config = folder("XDG_CONFIG_HOME").or_else(|| folder("HOME").map(|home| home.join(".config")));
-    Ok(config.ok_or(AccessError::NoHome)?.join("quintain"))
+    files::config_folder().ok_or(AccessError::NoHome)
 }
 
 /// File of the credentials for a hub.

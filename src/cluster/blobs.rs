@@ -114,10 +114,12 @@ pub(crate) async fn put(link: &Link, bytes: &[u8]) -> Result<String, BlobError> 
     if meta_of(link, &sha256).await.is_ok_and(|known| known == meta) {
         return Ok(sha256);
     }
-    let sent = stream::iter(bytes.chunks(CHUNK).enumerate())
-        .map(|(number, chunk)| publish(link, &sha256, number.to_string(), chunk.to_vec()))
-        .buffer_unordered(WINDOW);
-    sent.try_collect::<()>().await?;
+    let sent = stream::iter(0..bytes.len().div_ceil(CHUNK)).map(|number| {
+        let (link, sha256) = (link.clone(), sha256.clone());
+        let chunk = bytes[number * CHUNK..bytes.len().min((number + 1) * CHUNK)].to_vec();
+        async move { publish(&link, &sha256, number.to_string(), chunk).await }
+    });
+    sent.buffer_unordered(WINDOW).try_collect::<()>().await?;
     // Last, so that nobody finds half a file.
     publish(link, &sha256, "meta".to_owned(), wire::to_bytes(&meta)).await?;
     Ok(sha256)
@@ -155,8 +157,11 @@ pub(crate) async fn get(link: &Link, sha256: &str, most: u64) -> Result<Vec<u8>,
     }
     let damaged = || BlobError::Damaged(sha256.to_owned());
     let count = size.checked_div(chunk).ok_or_else(damaged)? + u64::from(!size.is_multiple_of(chunk));
-    let mut parts =
-        stream::iter(0..count).map(|number| fetch(link, sha256, number.to_string())).buffered(WINDOW).boxed();
+    let parts = stream::iter(0..count).map(|number| {
+        let (link, sha256) = (link.clone(), sha256.to_owned());
+        async move { fetch(&link, &sha256, number.to_string()).await }
+    });
+    let mut parts = parts.buffered(WINDOW).boxed();
     let mut bytes = Vec::new();
     while let Some(part) = parts.try_next().await? {
         bytes.extend(part);
@@ -168,6 +173,11 @@ pub(crate) async fn get(link: &Link, sha256: &str, most: u64) -> Result<Vec<u8>,
         return Err(damaged());
     }
     Ok(bytes)
+}
+
+/// True if the server answers that it does not have a file.
+pub(crate) async fn is_missing(link: &Link, sha256: &str) -> bool {
+    matches!(timeout(PATIENCE, meta_of(link, sha256)).await, Ok(Err(BlobError::Missing(_))))
 }
 
 async fn meta_of(link: &Link, sha256: &str) -> Result<Meta, BlobError> {

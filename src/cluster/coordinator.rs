@@ -19,6 +19,7 @@ use super::link::{Link, LinkError, call, is_from, reply_to, subject, worker_name
 use super::live::Live;
 use super::logs::WireLog;
 use super::roster::{Roster, name};
+use super::sign::SignedPlan;
 use super::wire::{self, Beat, Hello, Note, Offer, Orders, PairResult, Take, Welcome, WirePair};
 use crate::plan::{Machine, Plan, file};
 use crate::record::{GameId, Leg, PairId, PlayerId};
@@ -35,6 +36,9 @@ const LONGEST_WAIT: Duration = Duration::from_millis(1_500);
 
 /// Time for which a pair waits for a slot that asked for it and is gone.
 const LONGEST_READY: Duration = Duration::from_secs(10);
+
+/// Time without any worker after which the user is told, again and again.
+const LONELY: Duration = Duration::from_mins(10);
 
 /// Interval of the looks for silent workers.
 const TICK: Duration = Duration::from_millis(250);
@@ -61,6 +65,8 @@ type Writing = std::pin::Pin<Box<dyn Future<Output = ((u64, u64), bool, jetstrea
 pub(super) struct Coordinator {
     run: String,
     plan: Arc<Plan>,
+    /// The plan for workers on other machines; `None` if all are on this one.
+    signed: Option<SignedPlan>,
     link: Link,
     end: RemoteEnd,
     leases: Leases<Work>,
@@ -77,10 +83,12 @@ pub(super) struct Coordinator {
     /// Results that were taken and are not on the disk yet.
     unwritten: BTreeSet<(u64, u64)>,
     began: Instant,
+    /// Time of the last request or sign of life, or of the last message that there is none.
+    heard: Instant,
 }
 
 impl Coordinator {
-    pub(super) fn new(run: String, plan: Arc<Plan>, link: Link, end: RemoteEnd) -> Self {
+    pub(super) fn new(run: String, plan: Arc<Plan>, signed: Option<SignedPlan>, link: Link, end: RemoteEnd) -> Self {
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         // Grows over the lives of the process, whose attempts are thus never confused.
         let first = Attempt(u64::try_from(since_1970.as_micros()).unwrap_or(0));
@@ -89,6 +97,7 @@ impl Coordinator {
             roster: Roster::new(plan.is_timed()),
             reported: Vec::new(),
             plan,
+            signed,
             link,
             end,
             leases: Leases::new(first, LOST_AFTER),
@@ -99,6 +108,7 @@ impl Coordinator {
             writing: FuturesUnordered::new(),
             unwritten: BTreeSet::new(),
             began: Instant::now(),
+            heard: Instant::now(),
         }
     }
 
@@ -171,7 +181,10 @@ impl Coordinator {
                 ))
             }
             Ok(hello) => match self.roster.admit(&hello.worker, hello.machine.map(Machine::from)) {
-                Ok(()) => Welcome::Plan(file::to_toml(&self.plan)),
+                Ok(()) => match &self.signed {
+                    Some(signed) => Welcome::Signed(signed.clone()),
+                    None => Welcome::Plan(file::to_toml(&self.plan)),
+                },
                 Err(why) => {
                     self.warn(why.clone());
                     Welcome::Refused(why)
@@ -187,6 +200,7 @@ impl Coordinator {
         if !is_from(&message.subject, &take.worker) {
             return;
         }
+        self.heard = Instant::now();
         let Take { worker, slot, sent, .. } = take;
         let is_sent = |pair: PairId, attempt: Attempt| sent.contains(&(pair.0, attempt.0));
         // The answer to its last request was lost.
@@ -275,6 +289,7 @@ impl Coordinator {
         if !is_from(&message.subject, &beat.worker) {
             return;
         }
+        self.heard = Instant::now();
         let named: Vec<_> = beat.held.iter().map(|(pair, attempt)| (PairId(*pair), Attempt(*attempt))).collect();
         let void = self.leases.beat(&beat.worker, &named, self.now());
         self.roster.hear(&beat.worker, 0);
@@ -445,6 +460,15 @@ impl Coordinator {
     }
 
     async fn on_tick(&mut self) {
+        if self.heard.elapsed() > LONELY && self.stop() == Stop::No {
+            let text = format!(
+                "no worker has asked for a pair or given a sign of life for {} min; `quintain hub invite` adds one, \
+                 `quintain resume RUN -j N` goes on without",
+                LONELY.as_secs() / 60
+            );
+            self.warn(text);
+            self.heard = Instant::now();
+        }
         let lost = self.leases.expire(self.now());
         let silent: BTreeSet<_> = lost.iter().map(|(_, lease)| lease.worker.clone()).collect();
         for worker in silent {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_nats::jetstream::consumer::{AckPolicy, pull};
-use async_nats::jetstream::stream::{Config, DiscardPolicy, StorageType};
+use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType};
 use async_nats::jetstream::{self, message::PublishMessage};
 use async_nats::{Client, ClientError, ConnectError, ConnectErrorKind, ConnectOptions, Event, Message, Subscriber};
 use futures_util::StreamExt as _;
@@ -211,6 +211,8 @@ impl Link {
             storage: StorageType::File,
             // A full stream is an error that the worker sees, never a silent loss.
             discard: DiscardPolicy::New,
+            // What was acknowledged is in a journal.
+            retention: RetentionPolicy::WorkQueue,
             max_bytes: MOST_BYTES,
             max_age: OLDEST,
             duplicate_window: DUPLICATES,
@@ -245,6 +247,8 @@ impl Link {
             filter_subject: format!("q.{run}.res.>"),
             ack_policy: AckPolicy::Explicit,
             max_ack_pending: MOST_UNACKNOWLEDGED,
+            // A run that ended needs it no more.
+            inactive_threshold: OLDEST,
             ..pull::Config::default()
         };
         let consumer = stream.get_or_create_consumer(run, config).await?;

@@ -3,79 +3,54 @@
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 
 use super::children::{self, PrivateServer};
 use super::coordinator::Coordinator;
+use super::playing::Cluster;
 use super::server::ChildError;
 use crate::plan::Plan;
 use crate::schedule::remote::{RemoteEvent, RemotePort, connection};
 use crate::text::random_hex;
 
-/// Server, workers and coordinator of a run. They end when this is closed or dropped.
-#[derive(Debug)]
-pub(crate) struct Cluster {
-    coordinator: JoinHandle<()>,
-    others: Vec<JoinHandle<()>>,
-}
-
-impl Cluster {
-    /// Starts a server and `workers` workers for a run of `plan`. Call it on the thread that plays
-    /// the run: the processes end with it.
-    ///
-    /// # Errors
-    /// Returns an error if the server cannot be started or used.
-    pub(crate) async fn start(plan: Arc<Plan>, workers: u16) -> Result<(Self, RemotePort), ChildError> {
-        let mut server = PrivateServer::start().await?;
-        let link = children::connect(&server).await?;
-        let run = random_hex().map_err(|source| ChildError::Io { act: "name the run", source })?;
-        let (port, end) = connection();
-        let (ends_in, ends) = mpsc::unbounded_channel();
-        let mut others: Vec<_> = (0..workers)
-            .map(|number| {
-                let worker = children::keep_worker(
-                    server.access.clone(),
-                    run.clone(),
-                    number,
-                    end.orders.clone(),
-                    ends_in.clone(),
-                );
-                tokio::spawn(worker)
-            })
-            .collect();
-        let events = end.events.clone();
-        others.push(tokio::spawn(async move {
-            loop {
-                match server.keep_alive().await {
-                    Ok(()) => {
-                        let text = "nats-server ended and was started again; nothing is lost".to_owned();
-                        let _ = events.send(RemoteEvent::Warning(text));
-                    }
-                    Err(error) => {
-                        let _ = events.send(RemoteEvent::Broken(error.to_string()));
-                        return;
-                    }
+/// Starts a server and `workers` workers for a run of `plan`. Call it on the thread that plays the
+/// run: the processes end with it.
+///
+/// # Errors
+/// Returns an error if the server cannot be started or used.
+pub(super) async fn start(plan: Arc<Plan>, workers: u16) -> Result<(Cluster, RemotePort), ChildError> {
+    let mut server = PrivateServer::start().await?;
+    let link = children::connect(&server).await?;
+    let run = random_hex().map_err(|source| ChildError::Io { act: "name the run", source })?;
+    let (port, end) = connection();
+    let (ends_in, ends) = mpsc::unbounded_channel();
+    let mut others: Vec<_> = (0..workers)
+        .map(|number| {
+            let worker =
+                children::keep_worker(server.access.clone(), run.clone(), number, end.orders.clone(), ends_in.clone());
+            tokio::spawn(worker)
+        })
+        .collect();
+    let events = end.events.clone();
+    others.push(tokio::spawn(async move {
+        loop {
+            match server.keep_alive().await {
+                Ok(()) => {
+                    let text = "nats-server ended and was started again; nothing is lost".to_owned();
+                    let _ = events.send(RemoteEvent::Warning(text));
+                }
+                Err(error) => {
+                    let _ = events.send(RemoteEvent::Broken(error.to_string()));
+                    return;
                 }
             }
-        }));
-        let broken = end.events.clone();
-        let coordinator = Coordinator::new(run, plan, link, end);
-        let coordinator = tokio::spawn(async move {
-            if let Err(error) = coordinator.serve(ends).await {
-                let _ = broken.send(RemoteEvent::Broken(error.to_string()));
-            }
-        });
-        Ok((Self { coordinator, others }, port))
-    }
-
-    /// Ends the coordinator, which has heard that the run is over, and all processes.
-    pub(crate) async fn close(self) {
-        // It ends by itself, because the dispatcher is gone. It fails only if it panicked.
-        let _ = self.coordinator.await;
-        for other in self.others {
-            other.abort();
-            // An aborted task drops its process, which is killed.
-            let _ = other.await;
         }
-    }
+    }));
+    let broken = end.events.clone();
+    let coordinator = Coordinator::new(run, plan, None, link, end);
+    let coordinator = tokio::spawn(async move {
+        if let Err(error) = coordinator.serve(ends).await {
+            let _ = broken.send(RemoteEvent::Broken(error.to_string()));
+        }
+    });
+    Ok((Cluster::of(coordinator, others, None), port))
 }

@@ -14,20 +14,22 @@
 //! A lease ends by 30 s without a sign of life, never by slowness, and only the attempt that holds
 //! the lease counts ([`leases`]).
 
-#[allow(dead_code, reason = "used once workers join from other machines")]
 mod access;
 #[allow(dead_code, reason = "used once workers join from other machines")]
 mod blobs;
 mod children;
 mod coordinator;
+mod enter;
 mod hub;
 mod leases;
 mod link;
 mod live;
 mod local;
 mod logs;
+mod playing;
 #[allow(dead_code, reason = "used once workers join from other machines")]
 mod registry;
+mod remote;
 mod roster;
 mod server;
 #[allow(dead_code, reason = "used once workers join from other machines")]
@@ -38,10 +40,11 @@ mod worker;
 
 pub use access::AccessError;
 pub(crate) use access::{Access, Role, config_folder};
+pub use enter::ClusterError;
+pub(crate) use enter::start;
 pub(crate) use hub::{HubSettings, default_folder, invite, revoke, serve as serve_hub, users};
 pub use link::LinkError;
-pub(crate) use local::Cluster;
-pub use server::ChildError;
+pub(crate) use playing::Cluster;
 pub(crate) use worker::{Settings, WorkerError, serve};
 
 #[cfg(test)]

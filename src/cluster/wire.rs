@@ -18,6 +18,7 @@ use flate2::read::{DeflateDecoder, DeflateEncoder};
 use serde::{Deserialize, Serialize};
 
 use super::logs::WireLog;
+use super::sign::SignedPlan;
 use crate::journal;
 use crate::plan::Machine;
 use crate::record::{ByColor, GameId, GameRecord, Leg, Opening, PairId, PlayerId};
@@ -70,8 +71,10 @@ impl From<WireMachine> for Machine {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Welcome {
-    /// Text of the plan.
+    /// Text of the plan, for a worker of the coordinator's own machine.
     Plan(String),
+    /// The plan with its author's signature, for every other worker.
+    Signed(SignedPlan),
     /// The worker cannot serve this run, for this reason.
     Refused(String),
 }

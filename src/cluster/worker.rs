@@ -196,6 +196,9 @@ async fn hello(link: &Link, settings: &Settings) -> Result<String, WorkerError> 
             return match wire::from_bytes(&bytes) {
                 Ok(Welcome::Plan(text)) => Ok(text),
                 Ok(Welcome::Refused(why)) => Err(WorkerError::Refused(why)),
+                Ok(Welcome::Signed(_)) => {
+                    Err(WorkerError::Refused("the plan is of a run on other machines".to_owned()))
+                }
                 Err(error) => Err(WorkerError::Refused(error.to_string())),
             };
         }

@@ -271,7 +271,7 @@ pub fn to_toml(plan: &Plan) -> String {
         max_time_s: plan.max_time.map(|time| time.as_secs_f64()),
         until_width: plan.until_width,
         concurrency: plan.concurrency,
-        workers: plan.workers.map(|workers| workers.to_string()),
+        workers: plan.workers.as_ref().map(ToString::to_string),
         affinity: plan.affinity != Affinity::Off,
         affinity_cpus: matches!(plan.affinity, Affinity::Cpus(_)).then(|| plan.affinity.to_string()),
         restart: plan.restart,

@@ -1,36 +1,125 @@
 //! Processes other than this one that play a run's games.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 /// Workers of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Workers {
     /// So many workers on this machine, each with one game at a time, and a server of their own.
     Local(u16),
+    /// The workers of a hub.
+    Hub(HubRun),
 }
 
+/// A run at a hub.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HubRun {
+    /// Address of the hub.
+    pub url: String,
+    /// Name of the run there, in hexadecimal digits; empty before it has one.
+    pub run: String,
+    /// Credentials; `None` for those that `quintain hub join` kept.
+    pub credentials: Option<PathBuf>,
+    /// Priority from -9 to 9. Workers serve the highest one that they can serve.
+    pub priority: i8,
+    /// Share among runs of one priority, above 0.
+    pub weight: f64,
+}
+
+/// Highest priority, and the lowest one without its sign.
+const MOST_PRIORITY: i8 = 9;
+
 impl Workers {
-    /// Number of concurrent games.
+    /// Number of concurrent games, as far as this process knows.
     #[must_use]
-    pub const fn games(self) -> u16 {
+    pub const fn games(&self) -> u16 {
         match self {
-            Self::Local(workers) => workers,
+            Self::Local(workers) => *workers,
+            Self::Hub(_) => 1,
+        }
+    }
+
+    /// True if both are the same workers, whatever the run is called there.
+    #[must_use]
+    pub fn are_those_of(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Hub(one), Self::Hub(other)) => one.url == other.url,
+            _ => self == other,
         }
     }
 }
 
 /// Text that names no workers.
-#[derive(Debug, thiserror::Error)]
-#[error("`{0}` names no workers; give local:N, as local:4, for N workers on this machine")]
-pub struct BadWorkers(String);
+#[derive(Debug, PartialEq, thiserror::Error)]
+pub enum BadWorkers {
+    /// It is of another form.
+    #[error(
+        "`{0}` names no workers; give local:N, as local:4, for N workers on this machine, or the address of a hub, as tls://HOST:4222"
+    )]
+    Form(String),
+    /// The priority is out of range.
+    #[error("`{0}` is no priority; give a whole number from -{MOST_PRIORITY} to {MOST_PRIORITY}")]
+    Priority(String),
+    /// The weight is out of range.
+    #[error("`{0}` is no weight; give a number above 0")]
+    Weight(String),
+}
+
+impl HubRun {
+    /// Sets the priority.
+    ///
+    /// # Errors
+    /// Returns an error if it is out of range.
+    pub fn set_priority(&mut self, text: &str) -> Result<(), BadWorkers> {
+        let priority = text.parse().ok().filter(|priority| (-MOST_PRIORITY..=MOST_PRIORITY).contains(priority));
+        self.priority = priority.ok_or_else(|| BadWorkers::Priority(text.to_owned()))?;
+        Ok(())
+    }
+
+    /// Sets the share among runs of one priority.
+    ///
+    /// # Errors
+    /// Returns an error if it is not above 0.
+    pub fn set_weight(&mut self, text: &str) -> Result<(), BadWorkers> {
+        let weight = text.parse().ok().filter(|weight: &f64| weight.is_finite() && *weight > 0.0);
+        self.weight = weight.ok_or_else(|| BadWorkers::Weight(text.to_owned()))?;
+        Ok(())
+    }
+}
 
 impl FromStr for Workers {
     type Err = BadWorkers;
 
+    /// Reads `local:N`, or the address of a hub and what [`fmt::Display`] writes after it.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let count = text.strip_prefix("local:").and_then(|count| count.parse().ok()).filter(|count| *count > 0);
-        count.map(Self::Local).ok_or_else(|| BadWorkers(text.to_owned()))
+        let bad = || BadWorkers::Form(text.to_owned());
+        if let Some(count) = text.strip_prefix("local:") {
+            let count = count.parse().ok().filter(|count| *count > 0);
+            return count.map(Self::Local).ok_or_else(bad);
+        }
+        let mut words = text.split(' ');
+        let address = words.next().unwrap_or_default();
+        let (scheme, place) = address.split_once("://").ok_or_else(bad)?;
+        let (host, run) = place.split_once('/').unwrap_or((place, ""));
+        let is_run = run.len() <= 64 && run.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if !matches!(scheme, "nats" | "tls") || host.is_empty() || !is_run {
+            return Err(bad());
+        }
+        let (url, run) = (format!("{scheme}://{host}"), run.to_owned());
+        let mut hub = HubRun { url, run, credentials: None, priority: 0, weight: 1.0 };
+        if let Some((_, rest)) = text.split_once(" credentials=") {
+            hub.credentials = Some(PathBuf::from(rest));
+        }
+        for word in words.take_while(|word| !word.starts_with("credentials=")) {
+            match word.split_once('=') {
+                Some(("priority", value)) => hub.set_priority(value)?,
+                Some(("weight", value)) => hub.set_weight(value)?,
+                _ => return Err(bad()),
+            }
+        }
+        Ok(Self::Hub(hub))
     }
 }
 
@@ -38,6 +127,17 @@ impl fmt::Display for Workers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Local(workers) => write!(f, "local:{workers}"),
+            Self::Hub(HubRun { url, run, credentials, priority, weight }) => {
+                write!(f, "{url}/{run}")?;
+                if *priority != 0 {
+                    write!(f, " priority={priority}")?;
+                }
+                if weight.to_bits() != 1.0_f64.to_bits() {
+                    write!(f, " weight={weight}")?;
+                }
+                // Last, because its path may hold spaces.
+                credentials.as_ref().map_or(Ok(()), |file| write!(f, " credentials={}", file.display()))
+            }
         }
     }
 }
@@ -47,10 +147,48 @@ mod tests {
     use super::*;
 
     #[test]
-    fn workers_are_named_by_their_number() {
+    fn workers_are_named_by_their_number_or_their_hub() {
         assert_eq!("local:4".parse::<Workers>().unwrap().to_string(), "local:4");
-        for wrong in ["", "local", "local:", "local:0", "local:-1", "local:65536", "4", "nats://example.org"] {
+        for (text, stored) in [
+            ("tls://hub.example:4222", "tls://hub.example:4222/"),
+            ("tls://hub.example/3fa9", "tls://hub.example/3fa9"),
+            ("nats://[::1]:1/ab priority=-2 weight=0.5", "nats://[::1]:1/ab priority=-2 weight=0.5"),
+            ("tls://h/ab priority=3 credentials=/a b/c.toml", "tls://h/ab priority=3 credentials=/a b/c.toml"),
+        ] {
+            let workers: Workers = text.parse().unwrap();
+            assert_eq!(workers.to_string(), stored);
+            assert_eq!(stored.parse::<Workers>().unwrap(), workers);
+        }
+        for wrong in [
+            "",
+            "local",
+            "local:",
+            "local:0",
+            "local:-1",
+            "local:65536",
+            "4",
+            "http://example.org",
+            "tls://",
+            "tls://h/run",
+            "tls://h/ab other=1",
+        ] {
             assert!(wrong.parse::<Workers>().unwrap_err().to_string().contains("local:N"), "{wrong}");
         }
+        for wrong in ["10", "-10", "1.5", ""] {
+            let error = format!("tls://h priority={wrong}").parse::<Workers>().unwrap_err();
+            assert_eq!(error, BadWorkers::Priority(wrong.to_owned()));
+        }
+        for wrong in ["0", "-1", "inf", "NaN", "x"] {
+            let error = format!("tls://h weight={wrong}").parse::<Workers>().unwrap_err();
+            assert_eq!(error, BadWorkers::Weight(wrong.to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_run_is_at_the_same_hub_whatever_its_name() {
+        let hub = |text: &str| text.parse::<Workers>().unwrap();
+        assert!(hub("tls://h/ab").are_those_of(&hub("tls://h")));
+        assert!(!hub("tls://h/ab").are_those_of(&hub("tls://g/ab")));
+        assert!(hub("local:2").are_those_of(&hub("local:2")) && !hub("local:2").are_those_of(&hub("local:3")));
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::cluster::ChildError;
+use crate::cluster::ClusterError;
 use crate::journal::JournalError;
 use crate::openings::BookError;
 use crate::plan::file::PlanFileError;
@@ -134,7 +134,7 @@ pub enum RunError {
     Book(#[from] BookError),
     /// Workers that cannot be started.
     #[error(transparent)]
-    Workers(#[from] ChildError),
+    Workers(#[from] ClusterError),
     /// Endgame tablebases that cannot be opened.
     #[error(transparent)]
     Tables(#[from] TablesError),

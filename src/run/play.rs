@@ -63,8 +63,11 @@ pub(super) fn go(plan: Plan, book: Book, root: &Path) -> Result<Played> {
     if let Some(exit) = over(&begun, &scoreboard) {
         return Ok(Played { plan: begun, scoreboard, exit });
     }
-    // The concurrency may change between sessions.
-    let going = Plan { concurrency: plan.concurrency, workers: plan.workers, affinity: plan.affinity, ..begun };
+    // The concurrency may change between sessions, and so may the workers. At the same hub the run
+    // keeps its name.
+    let keeps = begun.workers.as_ref().zip(plan.workers.as_ref()).is_some_and(|(was, is)| was.are_those_of(is));
+    let workers = if keeps { begun.workers.clone() } else { plan.workers };
+    let going = Plan { concurrency: plan.concurrency, workers, affinity: plan.affinity, ..begun };
     let exit = drive::resume(Arc::new(going.clone()), &dir, OutputStyle::quiet())?;
     Ok(Played { scoreboard: count(&going, root)?, plan: going, exit })
 }
@@ -158,7 +161,7 @@ fn same(begun: &Plan, asked: &Plan) -> Result<()> {
     let asked = Plan {
         players,
         concurrency: begun.concurrency,
-        workers: begun.workers,
+        workers: begun.workers.clone(),
         affinity: begun.affinity.clone(),
         machine: begun.machine.clone(),
         max_time: begun.max_time,

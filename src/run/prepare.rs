@@ -6,9 +6,9 @@ use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::chess::Variant;
-use crate::cluster::Cluster;
+use crate::cluster::{self, Cluster};
 use crate::openings::{Book, BookOptions, builtin};
-use crate::plan::{BookSource, Plan, Workers};
+use crate::plan::{BookSource, Plan};
 use crate::record::Opening;
 use crate::run::error::{Result, RunError, Within as _};
 use crate::schedule::capacity::{self, Demand, Supply};
@@ -59,8 +59,8 @@ pub(crate) fn read_book(source: &BookSource, plies: Option<u32>, variant: Varian
 
 /// Starts the workers of the plan, if it has some, and the server between them and this process.
 pub(crate) async fn cluster(plan: &Arc<Plan>) -> Result<Option<(Cluster, RemotePort)>> {
-    match plan.workers {
-        Some(Workers::Local(workers)) => Ok(Some(Cluster::start(Arc::clone(plan), workers).await?)),
+    match &plan.workers {
+        Some(workers) => Ok(Some(cluster::start(plan, workers).await?)),
         None => Ok(None),
     }
 }

@@ -22,7 +22,7 @@ use crate::settings::{self, Key, RawPlan, RawPlayer, value};
 use crate::source::{self, Context, Resolved};
 use crate::stats::sprt::{Bounds, Model, Sprt};
 use crate::tablebase::Tables;
-use crate::text::printable;
+use crate::text::{printable, random_hex};
 use crate::tournament::formats::race::{Race, RaceRule};
 use crate::tournament::formats::round_robin::RoundRobin;
 use crate::uci::process::EngineConfig;
@@ -367,8 +367,8 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
         .transpose()?;
     let affinity = affinity.unwrap_or_default();
     let topology = Topology::detect();
-    let workers = raw.workers.as_deref().map(|text| text.parse().map_err(RunError::value("--workers"))).transpose()?;
-    let asked = workers.map(Workers::games).or(raw.concurrency);
+    let workers = workers(raw)?;
+    let asked = workers.as_ref().map(Workers::games).or(raw.concurrency);
     let concurrency = match asked {
         Some(0) => fail!(Setting, "--concurrency 0 plays nothing; 1 is the least"),
         Some(games) => games,
@@ -412,6 +412,42 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
     }
     affinity::check_cpus(plan.concurrency, plan.threads(), &plan.affinity, &topology)?;
     Ok((plan, openings))
+}
+
+/// Workers of a run, and at a hub the name of the run there.
+fn workers(raw: &RawPlan) -> Result<Option<Workers>> {
+    let Some(text) = raw.workers.as_deref() else {
+        if raw.credentials.is_some() || raw.priority.is_some() || raw.weight.is_some() {
+            fail!(
+                Setting,
+                "--credentials, --priority and --weight are for runs at a hub; add --workers tls://HOST:4222"
+            );
+        }
+        return Ok(None);
+    };
+    let mut workers: Workers = text.parse().map_err(RunError::value("--workers"))?;
+    match &mut workers {
+        Workers::Hub(hub) => {
+            if hub.run.is_empty() {
+                hub.run = random_hex().within(|| "cannot name the run")?;
+            }
+            if let Some(file) = &raw.credentials {
+                let file = std::path::absolute(file).within(|| format!("--credentials {}", file.display()))?;
+                hub.credentials = Some(file);
+            }
+            if let Some(priority) = raw.priority {
+                hub.set_priority(&priority.to_string()).map_err(RunError::value("--priority"))?;
+            }
+            if let Some(weight) = raw.weight {
+                hub.set_weight(&weight.to_string()).map_err(RunError::value("--weight"))?;
+            }
+        }
+        Workers::Local(_) if raw.credentials.is_some() || raw.priority.is_some() || raw.weight.is_some() => {
+            fail!(Setting, "--credentials, --priority and --weight are for runs at a hub, not for --workers {text}");
+        }
+        Workers::Local(_) => {}
+    }
+    Ok(Some(workers))
 }
 
 /// Checks and returns the interval width at which a run stops.

@@ -339,7 +339,7 @@ impl Dispatcher<'_> {
         if games == 0 {
             return Err("concurrency 0 plays nothing; 1 is the least, or pause the run".to_owned());
         }
-        if let Some(workers) = self.run.plan.workers {
+        if let Some(workers) = &self.run.plan.workers {
             return Err(format!(
                 "this run is played by the workers {workers}; stop it, and go on with `quintain resume -j N`"
             ));

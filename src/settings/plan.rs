@@ -294,13 +294,26 @@ pub struct RawPlan {
     #[arg(long, help_heading = "Running")]
     #[schemars(example = false)]
     pub force_concurrency: Option<bool>,
-    /// Plays the games in other processes: "local:N" starts N workers and a server on this machine
+    /// Plays the games in other processes: "local:N" for N on this machine, or a hub's address
     /// [default: none].
     ///
-    /// Needs the program nats-server. Each worker plays one game at a time.
+    /// "local:N" needs the program nats-server; each worker plays one game at once. `quintain hub`
+    /// prints the address of a hub.
     #[arg(long, value_name = "WORKERS", help_heading = "Running", conflicts_with = "concurrency")]
     #[schemars(example = &"local:4")]
     pub workers: Option<String>,
+    /// Credentials for the hub of --workers [default: those that `quintain hub join` kept].
+    #[arg(long, value_name = "FILE", help_heading = "Running")]
+    #[schemars(example = &"me.toml")]
+    pub credentials: Option<PathBuf>,
+    /// Priority among the hub's runs, from -9 to 9; workers serve the highest [default: 0].
+    #[arg(long, value_name = "N", help_heading = "Running", allow_negative_numbers = true)]
+    #[schemars(example = 1)]
+    pub priority: Option<i32>,
+    /// Share of the hub's workers among runs of one priority [default: 1].
+    #[arg(long, value_name = "SHARE", help_heading = "Running")]
+    #[schemars(example = 2.0)]
+    pub weight: Option<f64>,
     /// Pins each slot to CPUs of its own, or to those of a list, as "0,2,4" [default: false].
     ///
     /// Without a list fast physical cores come first and hyper-threads last.

@@ -108,16 +108,7 @@ impl Run {
 
     /// Numbers of this run's processes whose command line has a word.
     fn processes(&self, word: &str) -> Vec<u32> {
-        let marker = self.folder.path().display().to_string();
-        let found = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
-            let entry = entry.ok()?;
-            let pid = entry.file_name().to_str()?.parse().ok()?;
-            let line = std::fs::read(entry.path().join("cmdline")).ok()?;
-            let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
-            let has = |bytes: &[u8], text: &str| String::from_utf8_lossy(bytes).contains(text);
-            (has(&line, word) && (has(&line, &marker) || has(&environment, &marker))).then_some(pid)
-        });
-        found.collect()
+        processes_with(&self.folder.path().display().to_string(), word)
     }
 
     fn journal_lines(&self) -> usize {
@@ -131,6 +122,19 @@ impl Run {
             ["nats-server", "--session", "fake_engine"].iter().all(|word| self.processes(word).is_empty())
         });
     }
+}
+
+/// Numbers of processes whose command line has a word, and that or the environment a marker.
+pub(crate) fn processes_with(marker: &str, word: &str) -> Vec<u32> {
+    let found = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
+        let entry = entry.ok()?;
+        let pid = entry.file_name().to_str()?.parse().ok()?;
+        let line = std::fs::read(entry.path().join("cmdline")).ok()?;
+        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+        let has = |bytes: &[u8], text: &str| String::from_utf8_lossy(bytes).contains(text);
+        (has(&line, word) && (has(&line, marker) || has(&environment, marker))).then_some(pid)
+    });
+    found.collect()
 }
 
 fn kill(pid: u32, signal: Signal) {
@@ -471,7 +475,7 @@ fn workers_that_cannot_be_are_refused_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     for (workers, fault) in [
         ("local:0", "`local:0` names no workers; give local:N"),
-        ("nats://example.org", "names no workers"),
+        ("http://example.org", "names no workers"),
         ("local:2 -j 2", "cannot be used with"),
     ] {
         let more = format!("--nodes 1 --max-pairs 1 --workers {workers}");

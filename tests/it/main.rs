@@ -16,6 +16,8 @@ mod fastchess;
 mod formats;
 mod harness;
 mod hostile;
+#[cfg(all(target_os = "linux", feature = "cluster"))]
+mod hub;
 mod limits;
 mod openings;
 #[cfg(target_os = "linux")]
