@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 
 use crate::files::{MOST_DOCUMENT_BYTES, read_input};
 use crate::run::{Exit, progress, resolve, suite as solve};
-use crate::suite::{self, Answer, Sum, Test};
+use crate::suite::Answer;
+use crate::suite::epd::{self, Test};
+use crate::suite::tally::{self, Comparison, Sum};
 use crate::uci::Go;
 
 const EXAMPLES: &str = "\
@@ -75,7 +77,7 @@ struct Results {
 pub(super) fn run(args: &SuiteArgs) -> Result<Exit> {
     let path = args.file.display();
     let text = read_input(&args.file, MOST_DOCUMENT_BYTES).with_context(|| path.to_string())?;
-    let tests = suite::parse(&args.file, &text)?;
+    let tests = epd::parse(&args.file, &text)?;
     let time = match &args.time {
         Some(time) => Some(resolve::time("--time", time)?),
         None => (args.nodes.is_none() && args.depth.is_none()).then_some(Duration::from_secs(1)),
@@ -93,7 +95,7 @@ pub(super) fn run(args: &SuiteArgs) -> Result<Exit> {
         if answers.len() != tests.len() {
             bail!("{spec}: {} of {} positions were answered", answers.len(), tests.len());
         }
-        let sums = suite::sums(&tests, &answers);
+        let sums = tally::sums(&tests, &answers);
         results.push(Results { spec: spec.clone(), name: config.name, answers, sums });
     }
     progress::result(&if args.json {
@@ -152,9 +154,9 @@ fn report(tests: &[Test], results: &[Results], lists_failed: bool) -> String {
 }
 
 /// Comparisons of the first engine with each other one.
-fn comparisons(results: &[Results]) -> Vec<(&Results, suite::Comparison)> {
+fn comparisons(results: &[Results]) -> Vec<(&Results, Comparison)> {
     let Some((first, others)) = results.split_first() else { return Vec::new() };
-    others.iter().map(|other| (other, suite::compare(&first.answers, &other.answers))).collect()
+    others.iter().map(|other| (other, tally::compare(&first.answers, &other.answers))).collect()
 }
 
 fn document(args: &SuiteArgs, go: &Go, tests: &[Test], results: &[Results]) -> Value {
@@ -174,7 +176,7 @@ fn document(args: &SuiteArgs, go: &Go, tests: &[Test], results: &[Results]) -> V
         let answers: Vec<_> = tests.iter().zip(&result.answers).map(|(test, given)| answer(test, given)).collect();
         json!({ "name": result.name, "spec": result.spec, "sums": result.sums, "answers": answers })
     };
-    let compared = |(result, compared): (&Results, suite::Comparison)| {
+    let compared = |(result, compared): (&Results, Comparison)| {
         json!({
             "name": result.name, "both": compared.both, "first": compared.first, "second": compared.second,
             "neither": compared.neither, "p": compared.p,

@@ -5,7 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::run::error::Result;
 use crate::run::prepare;
-use crate::suite::{Answer, Solver, Test};
+use crate::suite::epd::Test;
+use crate::suite::{Answer, Solver};
 use crate::uci::Go;
 use crate::uci::process::EngineConfig;
 

@@ -3,12 +3,10 @@
 //! Reading order: `epd` (the questions), `play` (an engine's answers), `tally` (their sums, and two
 //! engines compared).
 
-mod epd;
+pub(crate) mod epd;
 mod play;
-mod tally;
+pub(crate) mod tally;
 
 pub use self::epd::EpdError;
-pub(crate) use self::epd::{Test, parse};
 pub use self::play::SuiteError;
 pub(crate) use self::play::{Answer, Solver};
-pub(crate) use self::tally::{Comparison, Sum, compare, sums};

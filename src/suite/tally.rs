@@ -86,7 +86,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::suite::parse;
+    use crate::suite::epd::parse;
 
     fn answer(points: f64, is_solved: bool, ms: u64) -> Answer {
         Answer { points, is_solved, time: Some(Duration::from_millis(ms)), ..Answer::default() }
