@@ -341,7 +341,32 @@ pub(crate) fn is_from(subject: &str, session: &str) -> bool {
     subject.rsplit('.').next() == Some(worker_name(session))
 }
 
-/// Address that a request is answered at.
+/// Address that a request is answered at. Only inboxes get answers: the coordinator has rights that
+/// the sender has not, and would use them for whoever names another subject.
 pub(crate) fn reply_to(message: &Message) -> Option<String> {
-    message.reply.as_ref().map(ToString::to_string)
+    message.reply.as_ref().map(ToString::to_string).filter(|reply| is_inbox(reply))
+}
+
+/// True for a subject of replies.
+fn is_inbox(subject: &str) -> bool {
+    subject.starts_with("_INBOX.") && !subject.contains(['*', '>', ' '])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_inboxes_get_answers() {
+        for (subject, is) in [
+            ("_INBOX.anna.worker-1.x.y", true),
+            ("$JS.API.STREAM.PURGE.QRES", false),
+            ("q.run.res.ben", false),
+            ("_INBOX.>", false),
+            ("_INBOXED.x", false),
+            ("", false),
+        ] {
+            assert_eq!(is_inbox(subject), is, "{subject}");
+        }
+    }
 }
