@@ -152,8 +152,11 @@ fn a_run_at_a_hub_has_one_coordinator_and_goes_on_after_its_end() {
     // Its place is free a little later.
     let resume = ["resume".to_owned(), dir.display().to_string()];
     let mut again = start(&resume);
-    kill_process(Pid::from_child(&again), Signal::INT).unwrap();
-    again.wait().unwrap();
+    // A signal that comes before it has begun to listen may be lost.
+    until("its end", || {
+        kill_process(Pid::from_child(&again), Signal::INT).unwrap();
+        again.try_wait().unwrap().is_some()
+    });
     assert_eq!(workers(&dir), entered);
     let alone: Vec<_> = [&resume[..], &["-j".to_owned(), "2".to_owned()]].concat();
     let ran: Ran = at(hub.folder.path(), quintain(&alone)).output().unwrap().into();
