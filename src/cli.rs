@@ -34,6 +34,8 @@ mod versions;
 mod watch;
 #[cfg(feature = "cluster")]
 mod worker;
+#[cfg(feature = "cluster")]
+mod workers;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -145,10 +147,12 @@ enum Command {
     /// Runs a hub, at which machines meet to play runs together.
     #[cfg(feature = "cluster")]
     Hub(hub::HubArgs),
-    /// Plays pairs of a run that another process coordinates.
+    /// Plays games for the runs of a hub, as its owner allows.
     #[cfg(feature = "cluster")]
-    #[command(hide = true)]
-    Worker(worker::WorkerArgs),
+    Worker(Box<worker::WorkerArgs>),
+    /// Lists the workers and the runs of a hub.
+    #[cfg(feature = "cluster")]
+    Workers(workers::WorkersArgs),
     /// Is one build faster? Compares the CPU time of two benches.
     Speed(speed::SpeedArgs),
     /// Asks engines test positions: best moves, points, mates, perft.
@@ -261,12 +265,9 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { EXIT_USAGE } else { 0 });
         }
     };
-    match color {
-        ColorChoice::Auto => {}
-        choice => {
-            console::set_colors_enabled(choice == ColorChoice::Always);
-            console::set_colors_enabled_stderr(choice == ColorChoice::Always);
-        }
+    if color != ColorChoice::Auto {
+        console::set_colors_enabled(color == ColorChoice::Always);
+        console::set_colors_enabled_stderr(color == ColorChoice::Always);
     }
     log();
     let result = match cli.command {
@@ -287,7 +288,9 @@ pub fn main() -> ExitCode {
         #[cfg(feature = "cluster")]
         Command::Hub(args) => hub::run(args),
         #[cfg(feature = "cluster")]
-        Command::Worker(args) => worker::run(args),
+        Command::Worker(args) => worker::run(*args),
+        #[cfg(feature = "cluster")]
+        Command::Workers(args) => workers::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Ctl(args) => ctl::run(&args).map(|()| Exit::Done),
         Command::Replay(args) => replay::run(&args),

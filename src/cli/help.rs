@@ -11,7 +11,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Understand", &["report", "explain", "games", "replay", "progress", "records"]),
     ("Numbers", &["stats", "simulate", "rate"]),
     ("Engines and books", &["check", "speed", "suite", "calibrate", "engines", "book"]),
-    ("Many machines", &["hub"]),
+    ("Many machines", &["hub", "worker", "workers"]),
     ("Other", &["init", "fastchess", "cutechess", "completions", "man"]),
 ];
 

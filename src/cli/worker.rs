@@ -1,31 +1,153 @@
-//! `quintain worker URL`: plays pairs of a run that another process coordinates.
+//! `quintain worker URL`: plays pairs of runs that other machines coordinate.
 
 use std::io::{IsTerminal as _, Read as _};
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{mpsc, watch};
 
-use crate::cluster::{self, Access, Role, WorkerError};
-use crate::run::{Exit, prepare};
+use crate::cluster::{self, Access, PoolSettings, Role, Terms, WorkerError};
+use crate::run::{Exit, prepare, progress, resolve};
+use crate::schedule::affinity::Topology;
+use crate::tournament::events::Stop;
 
-/// Plays pairs of a run that another process coordinates. `--workers local:N` starts it.
+/// Name of the file with the owner's terms, in the folder of the user's settings.
+const TERMS: &str = "worker.toml";
+
+/// Plays games for the runs of a hub, as worker.toml of this machine allows.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_long_help = "It runs until it is interrupted: a first Ctrl-C finishes the pairs in play, a second one hands them \
+                             back. Nothing runs but programs that worker.toml allows, from plans that a trusted author has signed.\n\n\
+                             Examples:\n  quintain worker tls://hub.example:4222 --check\n  \
+                             quintain worker tls://hub.example:4222 -j 6"
+)]
 pub(super) struct WorkerArgs {
-    /// Address of the server.
+    /// Address of the hub.
     #[arg(value_name = "URL")]
     url: String,
+    /// Games at once of engines with one thread [default: `slots` of worker.toml, else the physical
+    /// cores less one].
+    #[arg(short = 'j', long = "slots", value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    slots: Option<u16>,
+    /// Terms of this machine's owner [default: ~/.config/quintain/worker.toml].
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Credentials for the hub [default: those that `quintain hub join` kept].
+    #[arg(long, value_name = "FILE")]
+    credentials: Option<PathBuf>,
+    /// Serves coordinators of another version of this program too.
+    #[arg(long)]
+    any_version: bool,
+    /// Says what a run would get from this machine, and what is missing, and ends.
+    #[arg(long)]
+    check: bool,
+    /// Prints a hardened unit for systemd, and ends.
+    #[arg(long, conflicts_with = "check")]
+    systemd: bool,
+    #[command(flatten)]
+    own: OwnArgs,
+}
+
+/// Words that `--workers local:N` gives to its workers.
+#[derive(Debug, clap::Args)]
+struct OwnArgs {
     /// Name of the run on the server.
-    #[arg(long, value_name = "RUN")]
-    run: String,
+    #[arg(long, value_name = "RUN", hide = true, requires_all = ["session", "slot", "user"])]
+    run: Option<String>,
     /// Name of this worker.
-    #[arg(long, value_name = "NAME")]
-    session: String,
+    #[arg(long, value_name = "NAME", hide = true, requires = "run")]
+    session: Option<String>,
     /// Number of its slot on this machine, which chooses its CPUs.
-    #[arg(long, value_name = "N")]
-    slot: u16,
+    #[arg(long, value_name = "N", hide = true, requires = "run")]
+    slot: Option<u16>,
     /// User of the server. The password comes through the standard input.
-    #[arg(long, value_name = "NAME")]
-    user: String,
+    #[arg(long, value_name = "NAME", hide = true, requires = "run")]
+    user: Option<String>,
+}
+
+pub(super) fn run(args: WorkerArgs) -> Result<Exit> {
+    let OwnArgs { run, session, slot, user } = args.own;
+    if let (Some(run), Some(session), Some(slot), Some(user)) = (run, session, slot, user) {
+        return serve_own(args.url, run, session, slot, user);
+    }
+    let config =
+        args.config.map_or_else(|| Ok::<_, cluster::AccessError>(cluster::config_folder()?.join(TERMS)), Ok)?;
+    if args.systemd {
+        let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/usr/local/bin/quintain"));
+        progress::result(cluster::systemd_unit(&program, &args.url, args.slots).trim_end());
+        return Ok(Exit::Done);
+    }
+    if args.check {
+        let checked = cluster::check_worker(&args.url, &config, args.credentials.as_deref(), args.slots);
+        let lines = prepare::runtime()?.block_on(checked);
+        for (is_fine, line) in &lines {
+            progress::result(&format!("{}  {line}", if *is_fine { "ok   " } else { "FAULT" }));
+        }
+        return Ok(if lines.iter().all(|(is_fine, _)| *is_fine) { Exit::Done } else { Exit::Failed });
+    }
+    let terms = Terms::read(&config)?;
+    let access = Access::find(&args.url, Role::Worker, args.credentials.as_deref())?;
+    let scratch = tempfile::Builder::new().prefix("quintain-worker-").tempdir()?;
+    let settings = PoolSettings {
+        slots: cluster::slots(&terms, args.slots, Topology::detect().physical_cores()),
+        memory_mib: cluster::memory_mib(&terms),
+        cpu: resolve::cpu(),
+        cache: cluster::cache_folder(&access.user).context("there is no folder for programs: set HOME")?,
+        scratch: PathBuf::from(scratch.path()),
+        any_version: args.any_version,
+        access,
+        terms,
+    };
+    serve_hub(settings)
+}
+
+/// Serves the runs of a hub until a signal comes.
+fn serve_hub(settings: PoolSettings) -> Result<Exit> {
+    let runtime = prepare::runtime()?;
+    runtime.block_on(async {
+        let (stop, stopped) = watch::channel(Stop::No);
+        let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
+        let mut terminate = signal(SignalKind::terminate()).context("cannot listen for signals")?;
+        let (lines, mut said) = mpsc::unbounded_channel();
+        let mut serving = std::pin::pin!(cluster::serve_runs(settings, stopped, lines));
+        loop {
+            tokio::select! {
+                served = &mut serving => {
+                    while let Ok(line) = said.try_recv() {
+                        progress::note(&line);
+                    }
+                    served?;
+                    return Ok(if *stop.borrow() == Stop::No { Exit::Done } else { Exit::Interrupted });
+                }
+                Some(line) = said.recv() => progress::note(&line),
+                Some(()) = interrupt.recv() => {
+                    stop.send_modify(|stop| *stop = if *stop == Stop::No { Stop::AfterGame } else { Stop::Now });
+                }
+                Some(()) = terminate.recv() => stop.send_modify(|stop| *stop = Stop::Now),
+            }
+        }
+    })
+}
+
+/// Serves one run of this machine.
+fn serve_own(url: String, run: String, session: String, slot: u16, user: String) -> Result<Exit> {
+    let password = password()?;
+    let runtime = prepare::runtime()?;
+    let stderr = tempfile::Builder::new().prefix("quintain-worker-").tempdir()?;
+    let access = Access { url, user, role: Role::Owner, password, certificate: None };
+    let stderr_dir = PathBuf::from(stderr.path());
+    let settings = cluster::Settings { access, run, session, slot, stderr_dir };
+    match runtime.block_on(cluster::serve(settings)) {
+        Ok(()) => Ok(Exit::Done),
+        // Another life of the worker may succeed.
+        Err(error @ (WorkerError::Link(_) | WorkerError::Forsaken { .. })) => {
+            progress::warn(&error.to_string());
+            Ok(Exit::Aborted)
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Reads the password of the server from the standard input.
@@ -37,29 +159,7 @@ fn password() -> Result<String> {
         input.by_ref().take(1 << 10).read_to_string(&mut password)?;
     }
     if password.is_empty() {
-        bail!("no password on the standard input: a worker is started by `--workers local:N` of a command that plays");
+        bail!("no password on the standard input: --run is of workers that `--workers local:N` of a command starts");
     }
     Ok(password)
-}
-
-pub(super) fn run(args: WorkerArgs) -> Result<Exit> {
-    let password = password()?;
-    let runtime = prepare::runtime()?;
-    let stderr = tempfile::Builder::new().prefix("quintain-worker-").tempdir()?;
-    let settings = cluster::Settings {
-        access: Access { url: args.url, user: args.user, role: Role::Owner, password, certificate: None },
-        run: args.run,
-        session: args.session,
-        slot: args.slot,
-        stderr_dir: PathBuf::from(stderr.path()),
-    };
-    match runtime.block_on(cluster::serve(settings)) {
-        Ok(()) => Ok(Exit::Done),
-        // Another life of the worker may succeed.
-        Err(error @ (WorkerError::Link(_) | WorkerError::Forsaken { .. })) => {
-            crate::run::progress::warn(&error.to_string());
-            Ok(Exit::Aborted)
-        }
-        Err(error) => Err(error.into()),
-    }
 }

@@ -13,6 +13,7 @@ use futures_util::stream::FuturesUnordered;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior};
 
+use super::benches::Benches;
 use super::children::Ended;
 use super::leases::{Attempt, Lease, Leases};
 use super::link::{Link, LinkError, call, is_from, reply_to, subject, worker_name};
@@ -67,6 +68,8 @@ pub(super) struct Coordinator {
     plan: Arc<Plan>,
     /// The plan for workers on other machines; `None` if all are on this one.
     signed: Option<SignedPlan>,
+    /// Machines whose engines count other nodes than the plan says.
+    benches: Benches,
     link: Link,
     end: RemoteEnd,
     leases: Leases<Work>,
@@ -98,6 +101,7 @@ impl Coordinator {
             reported: Vec::new(),
             plan,
             signed,
+            benches: Benches::default(),
             link,
             end,
             leases: Leases::new(first, LOST_AFTER),
@@ -169,7 +173,9 @@ impl Coordinator {
     async fn on_hello(&mut self, message: &async_nats::Message) {
         let Some(reply) = reply_to(message) else { return };
         let welcome = match wire::from_bytes::<Hello>(&message.payload) {
-            Ok(hello) if hello.v != wire::VERSION || hello.program != env!("CARGO_PKG_VERSION") => {
+            Ok(hello)
+                if hello.v != wire::VERSION || (hello.program != env!("CARGO_PKG_VERSION") && !hello.any_version) =>
+            {
                 Welcome::Refused(format!(
                     "worker {} is quintain {} with version {} of the protocol; this run is played by quintain {} with version {}: \
                      use the same program on both",
@@ -341,9 +347,10 @@ impl Coordinator {
         self.tell(RemoteEvent::Game(WorkerEvent::Moved { game, moved: Box::new(moved) }));
     }
 
-    fn pass_on(&self, worker: &str, note: Note) {
+    fn pass_on(&mut self, worker: &str, note: Note) {
         match note {
-            Note::Text(text) => self.warn(format!("worker {worker}: {text}")),
+            Note::Text(text) => self.warn(format!("worker {worker}: {}", crate::text::printable(&text))),
+            Note::Bench { player, nodes } => self.on_bench(worker, player, nodes),
             Note::Complained { game, player, texts } => {
                 if let Some(game) = GameId::from_number(game) {
                     let player = PlayerId(player);
@@ -358,6 +365,22 @@ impl Coordinator {
 
     fn keep_logs(&self, session: &str, logs: Vec<WireLog>) {
         logs.into_iter().for_each(|log| self.tell(RemoteEvent::Log(log.chunk(session, name(session)))));
+    }
+
+    /// Handles a machine whose engine computes otherwise than the plan says. It does not play.
+    fn on_bench(&mut self, worker: &str, player: u16, nodes: Option<u64>) {
+        let Some(player_of_plan) = self.plan.players.get(usize::from(player)) else { return };
+        let Some(expected) = player_of_plan.origin.bench_nodes else { return };
+        let shown = nodes.map_or_else(|| "no count".to_owned(), |nodes| nodes.to_string());
+        let name = &player_of_plan.name;
+        self.warn(format!("worker {worker}: does not play: the bench of {name} is {shown}, the plan says {expected}"));
+        if let Some(machines) = self.benches.record(worker_name(worker), player, nodes) {
+            let text = format!(
+                "the bench of {name} is {shown} on {}, the plan says {expected}: build the engine anew and start another run",
+                machines.join(", ")
+            );
+            self.tell(RemoteEvent::Broken(text));
+        }
     }
 
     fn give_back(&self, lease: Lease<Work>) {

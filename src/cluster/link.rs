@@ -157,6 +157,11 @@ impl Link {
         &self.jetstream
     }
 
+    /// Version of the server, as it names it.
+    pub(super) fn server_version(&self) -> String {
+        crate::text::printable(&self.client.server_info().version)
+    }
+
     /// Sends a request, once. `None` if no answer came in time.
     pub(crate) async fn ask<T: Serialize>(&self, subject: String, message: &T) -> Option<Vec<u8>> {
         let bytes = wire::to_bytes(message);

@@ -39,18 +39,19 @@ impl WireLog {
 }
 
 /// Files that the slots of a worker write, and how much of them was sent.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Logs {
     /// By player and slot.
     files: BTreeMap<(u16, u16), (PathBuf, u64)>,
 }
 
 impl Logs {
-    pub(super) fn new(plan: &Plan, slots: u16, dir: &std::path::Path) -> Self {
-        let files = (0u16..).zip(&plan.players).flat_map(|(place, player)| {
-            (0..slots).map(move |slot| ((place, slot), (dir.join(stderr_file(player, None, SlotId(slot))), 0)))
-        });
-        Self { files: files.collect() }
+    /// Adds the files of a slot, unless they are known.
+    pub(super) fn watch(&mut self, plan: &Plan, slot: SlotId, dir: &std::path::Path) {
+        for (place, player) in (0u16..).zip(&plan.players) {
+            let file = || (dir.join(stderr_file(player, None, slot)), 0);
+            self.files.entry((place, slot.0)).or_insert_with(file);
+        }
     }
 
     /// Text that was not sent yet. A log that cannot be read is left out: no game depends on it.

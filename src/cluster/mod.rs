@@ -3,7 +3,9 @@
 //! Reading order: `leases` (who plays what, without a clock or a network), `wire` (the messages),
 //! `access` (who may connect), `link` (the connection), `registry` (the lists of runs and workers),
 //! `sign` (authors of plans), `coordinator`, `worker`, `children` (`--workers local:N`). A hub:
-//! `users` (their rights), `server` (its process), `blobs` (files that workers fetch), `hub`.
+//! `users` (their rights), `server` (its process), `blobs` (files that workers fetch), `hub`. A
+//! worker of other people's runs: `terms` (what its owner allows), `shares` (slots by priority and
+//! weight), `places`, `cache`, `joining` (one run), `pool` (all of them), `setup`.
 //!
 //! The server (NATS with JetStream) decides nothing. Pairs are handed out by the dispatcher when a
 //! slot asks, so that the lowest missing pair goes first and a stop is instant. Results come
@@ -15,25 +17,30 @@
 //! the lease counts ([`leases`]).
 
 mod access;
-#[allow(dead_code, reason = "used once workers join from other machines")]
+mod benches;
 mod blobs;
+mod cache;
 mod children;
 mod coordinator;
 mod enter;
 mod hub;
+mod joining;
 mod leases;
 mod link;
 mod live;
 mod local;
 mod logs;
+mod places;
 mod playing;
-#[allow(dead_code, reason = "used once workers join from other machines")]
+mod pool;
 mod registry;
 mod remote;
 mod roster;
 mod server;
-#[allow(dead_code, reason = "used once workers join from other machines")]
+mod setup;
+mod shares;
 mod sign;
+mod terms;
 mod users;
 mod wire;
 mod worker;
@@ -45,6 +52,10 @@ pub(crate) use enter::start;
 pub(crate) use hub::{HubSettings, default_folder, invite, revoke, serve as serve_hub, users};
 pub use link::LinkError;
 pub(crate) use playing::Cluster;
+pub(crate) use pool::{PoolSettings, serve_hub as serve_runs};
+pub(crate) use registry::{RunEntry, WorkerEntry};
+pub(crate) use setup::{cache_folder, check_worker, lists, memory_mib, own_key, slots, systemd_unit};
+pub(crate) use terms::Terms;
 pub(crate) use worker::{Settings, WorkerError, serve};
 
 #[cfg(test)]

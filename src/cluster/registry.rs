@@ -5,7 +5,7 @@
 //! | `KV_runs` | `$KV.runs.RUN` | coordinator, each [`RENEWAL`] | a day |
 //! | `KV_workers` | `$KV.workers.USER.MACHINE` | worker, each [`PRESENCE`] | a minute |
 //!
-//! They are read without consumers, so that a worker needs few rights ([`reader_rights`]). An entry
+//! They are read without consumers, so that a worker needs few rights (`users`). An entry
 //! that its writer does not renew ages away in silence: presence is found by reading.
 //!
 //! An entry of a run is written by compare and set. A second coordinator of the same run finds
@@ -74,34 +74,6 @@ impl List {
     pub(crate) fn subject(self, key: &str) -> String {
         format!("$KV.{}.{key}", self.name())
     }
-}
-
-/// Subjects that a user must be allowed to publish to and to subscribe to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Rights {
-    /// Subjects to publish to.
-    pub(crate) publish: Vec<String>,
-    /// Subjects to subscribe to.
-    pub(crate) subscribe: Vec<String>,
-}
-
-/// Rights to read both lists.
-pub(crate) fn reader_rights() -> Rights {
-    let of = |list: List| {
-        let stream = list.stream();
-        [format!("$JS.API.STREAM.INFO.{stream}"), format!("$JS.API.DIRECT.GET.{stream}")]
-    };
-    Rights {
-        publish: [List::Runs, List::Workers].into_iter().flat_map(of).collect(),
-        subscribe: vec![List::Runs.subject(">")],
-    }
-}
-
-/// Rights of a worker of `user`: to read both lists, and to write entries of its own.
-pub(crate) fn worker_rights(user: &str) -> Rights {
-    let mut rights = reader_rights();
-    rights.publish.push(List::Workers.subject(&format!("{user}.>")));
-    rights
 }
 
 /// Demands of a run on each slot of a machine.
@@ -206,7 +178,7 @@ pub(crate) struct WorkerEntry {
 
 /// Reason that a list was not read or written.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-enum Fault {
+enum ListFault {
     /// Another one has written the entry meanwhile.
     #[error("another one wrote meanwhile")]
     Raced,
@@ -287,8 +259,8 @@ pub(crate) async fn put_worker(link: &Link, entry: &WorkerEntry) {
 }
 
 /// Entry and its revision; `None` if there is none, it was removed, or it is damaged.
-async fn get<T: DeserializeOwned>(link: &Link, list: List, key: &str) -> Result<Option<(T, u64)>, Fault> {
-    let server = |error: String| Fault::Server(error);
+async fn get<T: DeserializeOwned>(link: &Link, list: List, key: &str) -> Result<Option<(T, u64)>, ListFault> {
+    let server = |error: String| ListFault::Server(error);
     let stream = link.jetstream().get_stream_no_info(list.stream()).await.map_err(|error| server(error.to_string()))?;
     match tokio::time::timeout(PATIENCE, stream.direct_get_last_for_subject(list.subject(key))).await {
         Ok(Ok(message)) => Ok(wire::from_bytes(&message.payload).ok().map(|entry| (entry, message.sequence))),
@@ -299,20 +271,20 @@ async fn get<T: DeserializeOwned>(link: &Link, list: List, key: &str) -> Result<
 }
 
 /// Writes an entry, if its revision is `expected`. Returns the new revision.
-async fn put(link: &Link, list: List, key: &str, bytes: Vec<u8>, expected: Option<u64>) -> Result<u64, Fault> {
+async fn put(link: &Link, list: List, key: &str, bytes: Vec<u8>, expected: Option<u64>) -> Result<u64, ListFault> {
     let mut message = PublishMessage::build().payload(bytes.into());
     if let Some(revision) = expected {
         message = message.expected_last_subject_sequence(revision);
     }
     let fault = |error: jetstream::context::PublishError| match error.kind() {
-        PublishErrorKind::WrongLastSequence => Fault::Raced,
-        _ => Fault::Server(error.to_string()),
+        PublishErrorKind::WrongLastSequence => ListFault::Raced,
+        _ => ListFault::Server(error.to_string()),
     };
     let written = async {
         let acknowledged = link.jetstream().send_publish(list.subject(key), message).await.map_err(fault)?;
         Ok(acknowledged.await.map_err(fault)?.sequence)
     };
-    tokio::time::timeout(PATIENCE, written).await.unwrap_or_else(|_| Err(Fault::Server("no answer".to_owned())))
+    tokio::time::timeout(PATIENCE, written).await.unwrap_or_else(|_| Err(ListFault::Server("no answer".to_owned())))
 }
 
 /// Right of one process to coordinate a run.
@@ -376,7 +348,7 @@ impl Claim {
             Ok(revision) => self.revision = revision,
             // A renewal whose acknowledgement was lost, a server whose store was wiped, or another
             // process.
-            Err(Fault::Raced) => match get::<RunEntry>(link, List::Runs, &self.entry.run).await {
+            Err(ListFault::Raced) => match get::<RunEntry>(link, List::Runs, &self.entry.run).await {
                 Ok(Some((there, _))) if there.life != self.entry.life => {
                     return Err(ClaimError::Held { run: self.entry.run.clone(), host: there.host });
                 }
@@ -384,7 +356,7 @@ impl Claim {
                 Ok(None) => self.revision = last_revision(link, &self.entry.run).await,
                 Err(_) => {}
             },
-            Err(Fault::Server(_)) => {
+            Err(ListFault::Server(_)) => {
                 // It may have lost its store. If it is away, the next renewal creates them.
                 let _ = create(link).await;
             }
@@ -497,13 +469,5 @@ mod tests {
         let mut found: Vec<WorkerEntry> = read(&link, List::Workers).await.unwrap();
         found.sort_by(|a, b| a.name.cmp(&b.name));
         assert_eq!(found, [worker("anna.box"), worker("ben.laptop")]);
-    }
-
-    #[test]
-    fn a_worker_writes_entries_of_its_own_only() {
-        let rights = worker_rights("anna");
-        let writes: Vec<_> = rights.publish.iter().filter(|subject| subject.starts_with("$KV")).collect();
-        assert_eq!(writes, ["$KV.workers.anna.>"]);
-        assert!(!rights.publish.iter().any(|subject| subject.contains("CONSUMER") || subject.contains("DELETE")));
     }
 }

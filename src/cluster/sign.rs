@@ -163,11 +163,11 @@ pub(crate) enum Untrusted {
 }
 
 impl SignedPlan {
-    /// Text of the plan of `run`, if its author is trusted.
+    /// Author and text of the plan of `run`, if the author is trusted.
     ///
     /// # Errors
     /// Returns an error if the signature is of something else, or the author is not trusted.
-    pub(crate) fn verify(self, run: &str, trusted: &[PublicKey]) -> Result<String, Untrusted> {
+    pub(crate) fn verify(self, run: &str, trusted: &[PublicKey]) -> Result<(PublicKey, String), Untrusted> {
         let signer: PublicKey = self.signer.parse().map_err(|_| Untrusted::Forged)?;
         let signature: [u8; 64] = bytes(&self.signature).ok_or(Untrusted::Forged)?;
         let key = UnparsedPublicKey::new(&ED25519, signer.0);
@@ -175,7 +175,7 @@ impl SignedPlan {
         match trusted {
             [] => Err(Untrusted::Nobody { signer: self.signer }),
             _ if !trusted.contains(&signer) => Err(Untrusted::Stranger { signer: self.signer }),
-            _ => Ok(self.plan),
+            _ => Ok((signer, self.plan)),
         }
     }
 }
@@ -210,7 +210,7 @@ mod tests {
         let (author, other) = (key(1), key(2));
         let signed = author.sign("run-1", "plan".to_owned());
         let trusted = [other.public(), author.public()];
-        assert_eq!(signed.clone().verify("run-1", &trusted).unwrap(), "plan");
+        assert_eq!(signed.clone().verify("run-1", &trusted).unwrap(), (author.public(), "plan".to_owned()));
         let signer = author.public().to_string();
         let with = |change: fn(&mut SignedPlan)| {
             let mut changed = signed.clone();

@@ -44,6 +44,9 @@ pub(crate) struct Hello {
     pub(crate) program: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) machine: Option<WireMachine>,
+    /// True if another version of the program may coordinate.
+    #[serde(default)]
+    pub(crate) any_version: bool,
 }
 
 /// A [`Machine`].
@@ -161,6 +164,13 @@ pub(crate) enum Note {
         player: u16,
         /// Lines that the engine printed.
         texts: Vec<String>,
+    },
+    /// The bench of a player's engine differs from the plan's; `None` if it has none there.
+    Bench {
+        /// Place of the player in the plan.
+        player: u16,
+        /// Count of nodes.
+        nodes: Option<u64>,
     },
     /// An engine was found dead between two games.
     Exited {
@@ -284,6 +294,10 @@ pub(crate) fn from_bytes<T: for<'a> Deserialize<'a>>(bytes: &[u8]) -> Result<T, 
 }
 
 impl WirePair {
+    pub(crate) const fn id(&self) -> PairId {
+        PairId(self.pair)
+    }
+
     pub(crate) fn new(task: &PairTask) -> Self {
         Self {
             pair: task.pair.0,
@@ -309,6 +323,11 @@ impl WirePair {
         let legs = legs.ok_or_else(|| WireError::Value(format!("pair {}: no such legs", self.pair)))?;
         if self.sides.as_flattened().iter().any(|player| usize::from(*player) >= players) {
             return Err(WireError::Value(format!("pair {}: the plan has no such player", self.pair)));
+        }
+        let texts = self.openings.iter().flat_map(|opening| opening.moves.iter().chain([&opening.fen]));
+        let values = self.options.iter().flatten().flatten().flat_map(|(name, value)| [name, value]);
+        if texts.chain(values).any(|text| text.contains(char::is_control)) {
+            return Err(WireError::Value(format!("pair {}: a text with control characters", self.pair)));
         }
         let options = self.options.map(|options| <[_; 2]>::try_from(options).map(Arc::new)).transpose();
         let options = options.map_err(|_| WireError::Value(format!("pair {}: options of two sides", self.pair)))?;
@@ -418,6 +437,8 @@ mod tests {
             ("\"legs\":[1]", "\"legs\":[2]", "no such legs"),
             ("\"sides\":[[0,1]", "\"sides\":[[0,2]", "no such player"),
             ("[[\"Alpha\",\"1\"]],", "", "options of two sides"),
+            ("\"a1a2\"", "\"a1a2\\nquit\"", "control characters"),
+            ("[\"Alpha\",\"1\"]", "[\"Alpha\",\"1\\nquit\"]", "control characters"),
         ];
         for (from, to, fault) in cases {
             assert!(good.contains(from), "{good}");

@@ -2,11 +2,13 @@
 //!
 //! Its slots are those of any run (`schedule::worker`), on threads that touch no socket. One event
 //! loop asks for their pairs, sends their games, and gives signs of life. It keeps each result
-//! until the coordinator has named it as written.
+//! until the coordinator has named it as written. A slot ends or begins between two pairs, as the
+//! share of the run changes (`pool`).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -17,14 +19,17 @@ use super::access::Access;
 use super::link::{Link, LinkError, call, subject_of};
 use super::live::Live;
 use super::logs::Logs;
-use super::wire::{self, BEAT, Beat, Hello, Note, Offer, Orders, PairResult, Take, Welcome};
+use super::places::{Places, Taken};
+use super::wire::{self, BEAT, Beat, Hello, Note, Offer, Orders, PairResult, Take, Welcome, WireError};
+use crate::game::tablebase::Probe;
 use crate::plan::Plan;
 use crate::plan::file::{self, PlanFileError};
 use crate::record::{GameId, PairId};
 use crate::schedule::affinity::Topology;
-use crate::schedule::worker::{WorkerContext, WorkerHandle, start};
+use crate::schedule::worker::{Guest, WorkerContext, WorkerHandle, start};
 use crate::tablebase::{Tables, TablesError};
 use crate::tournament::events::{self, PairTask, SlotId, Stop, WorkerEvent};
+use crate::uci::process::may_name_file;
 
 /// Pause before a slot asks again after it was told to wait, or was not answered.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -36,7 +41,7 @@ const RESEND: Duration = Duration::from_secs(20);
 /// Time without an answer to any sign of life after which a worker gives up.
 const FORSAKEN: Duration = Duration::from_mins(10);
 
-/// Settings of a worker.
+/// Settings of a worker of one run on the coordinator's own machine.
 #[derive(Debug)]
 pub(crate) struct Settings {
     /// The server.
@@ -89,9 +94,12 @@ struct Playing {
 
 /// State of a slot.
 enum Slot {
+    /// Its thread has not asked for anything yet.
+    Starting(WorkerHandle),
     /// Asks for a pair.
     Asking(WorkerHandle),
     Playing(WorkerHandle, Playing),
+    /// Its thread ends, or has ended.
     Ended,
 }
 
@@ -101,11 +109,65 @@ struct Sent {
     since: Instant,
 }
 
+/// A slot with the places that it holds until its thread has ended.
+struct Post {
+    slot: Slot,
+    _taken: Taken,
+}
+
+/// Work of a worker for one run.
+#[derive(Debug)]
+pub(super) struct Job {
+    /// Connection to the server.
+    pub(super) link: Link,
+    /// The run.
+    pub(super) run: String,
+    /// Name of this life of the worker.
+    pub(super) session: String,
+    /// The plan, as it is played on this machine.
+    pub(super) plan: Arc<Plan>,
+    /// By player: the environment of its engine; empty for that of this process.
+    pub(super) guests: Arc<[Guest]>,
+    /// Places for games, perhaps shared with other runs.
+    pub(super) places: Places,
+    /// Most games at once that this machine holds.
+    pub(super) most_games: u16,
+    /// Number of places that a game takes.
+    pub(super) places_per_game: usize,
+    /// Folder for the engines' standard error.
+    pub(super) stderr_dir: PathBuf,
+    /// Occupation, for others to read.
+    pub(super) figures: Arc<Figures>,
+}
+
+/// Share of a run in a worker, which may change at any time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SlotShare {
+    /// Games at once. Without any, the job ends once its results are written.
+    pub(super) games: u16,
+    /// Request to end: after the pairs in play, or at once.
+    pub(super) stop: Stop,
+}
+
+/// Occupation of a job.
+#[derive(Debug, Default)]
+pub(super) struct Figures {
+    /// Pairs played.
+    pub(super) pairs: AtomicU64,
+    /// Requests for a pair since the last one that was granted.
+    pub(super) in_vain: AtomicU64,
+}
+
 struct Worker {
-    settings: Settings,
-    plan: Arc<Plan>,
-    link: Link,
-    slots: Vec<Slot>,
+    job: Job,
+    tables: Option<Arc<dyn Probe>>,
+    starts: Arc<Semaphore>,
+    share: watch::Receiver<SlotShare>,
+    /// By the number of their first place. A post stays until its thread has ended.
+    posts: BTreeMap<u16, Post>,
+    /// Slots that gave up, and are not replaced.
+    failed: u16,
+    events: mpsc::UnboundedSender<WorkerEvent>,
     orders: watch::Sender<events::Orders>,
     offers: mpsc::UnboundedSender<(SlotId, Option<Offer>)>,
     /// By pair and attempt.
@@ -120,54 +182,66 @@ struct Worker {
     heard: Instant,
 }
 
-/// Plays pairs until the run is over.
+/// Plays pairs of a run on the coordinator's own machine, until the run is over.
 ///
 /// # Errors
 /// Returns an error if the run cannot be served, or not any longer.
 pub(crate) async fn serve(settings: Settings) -> Result<(), WorkerError> {
-    let link = Link::open(&settings.access, &settings.session).await?;
-    let plan = Arc::new(file::from_toml(&hello(&link, &settings).await?)?);
-    let tables = Tables::of(plan.rules.syzygy.as_ref())?;
+    let Settings { access, run, session, slot, stderr_dir } = settings;
+    let link = Link::open(&access, &session).await?;
+    let plan = match hello(&link, &run, &session, false, FORSAKEN).await? {
+        Welcome::Plan(text) => Arc::new(file::from_toml(&text)?),
+        Welcome::Refused(why) => return Err(WorkerError::Refused(why)),
+        Welcome::Signed(_) => return Err(WorkerError::Refused("the plan is of a run on other machines".to_owned())),
+    };
+    let cpus = Topology::detect().slots(&plan.affinity, plan.threads());
+    let places = Places::new([(0, cpus.get(usize::from(slot)).cloned().unwrap_or_default())]);
+    let (guests, figures) = (Arc::default(), Arc::default());
+    let job = Job { link, run, session, plan, guests, places, places_per_game: 1, most_games: 1, stderr_dir, figures };
+    let (_stays, share) = watch::channel(SlotShare { games: 1, stop: Stop::No });
+    play(job, share).await
+}
+
+/// Plays pairs of a run until it is over, or until no slot is left to it.
+///
+/// # Errors
+/// Returns an error if the run cannot be served, or not any longer.
+pub(super) async fn play(job: Job, mut share: watch::Receiver<SlotShare>) -> Result<(), WorkerError> {
+    let tables = Tables::of(job.plan.rules.syzygy.as_ref())?;
     let (events_in, mut events) = mpsc::unbounded_channel();
     let (offers_in, mut offers) = mpsc::unbounded_channel();
-    let topology = Topology::detect();
-    let cpus = topology.slots(&plan.affinity, plan.threads());
-    let orders = watch::Sender::new(events::Orders::play(1));
-    let context = WorkerContext {
-        slot: SlotId(0),
-        plan: Arc::clone(&plan),
-        cpus: cpus.get(usize::from(settings.slot)).cloned().unwrap_or_default(),
-        starts: Arc::new(Semaphore::new(topology.cpus())),
-        tables,
-        stderr_dir: settings.stderr_dir.clone(),
-        events: events_in,
-        orders: orders.subscribe(),
-    };
-    let logs = Logs::new(&plan, 1, &settings.stderr_dir);
-    let slots = vec![Slot::Asking(start(context)?)];
+    let mut calls = job.link.requests(call(&job.run)).await?;
     let mut worker = Worker {
-        settings,
-        plan,
-        link,
-        slots,
-        orders,
+        job,
+        tables,
+        starts: Arc::new(Semaphore::new(Topology::detect().cpus())),
+        share: share.clone(),
+        posts: BTreeMap::new(),
+        failed: 0,
+        events: events_in,
+        // Each slot is of this job as long as its handle is kept.
+        orders: watch::Sender::new(events::Orders::play(u16::MAX)),
         offers: offers_in,
         sent: BTreeMap::new(),
         back: Vec::new(),
         notes: Vec::new(),
-        logs,
+        logs: Logs::default(),
         fault: None,
         is_over: false,
         heard: Instant::now(),
     };
-    let mut calls = worker.link.requests(call(&worker.settings.run)).await?;
     let mut beat = tokio::time::interval(BEAT);
     beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    while !worker.is_done() {
+    loop {
+        worker.staff()?;
+        if worker.is_done() {
+            break;
+        }
         tokio::select! {
             biased;
             Some(event) = events.recv() => worker.on_event(event),
             Some((slot, offer)) = offers.recv() => worker.on_offer(slot, offer),
+            Ok(()) = share.changed() => worker.on_share(),
             Some(_) = calls.next() => worker.beat().await?,
             _ = beat.tick() => worker.beat().await?,
         }
@@ -182,36 +256,88 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), WorkerError> {
     }
 }
 
-/// Fetches the text of the run's plan.
-async fn hello(link: &Link, settings: &Settings) -> Result<String, WorkerError> {
-    let hello = Hello {
-        v: wire::VERSION,
-        worker: settings.session.clone(),
-        program: env!("CARGO_PKG_VERSION").to_owned(),
-        machine: Some(Topology::detect().machine().into()),
-    };
+/// Fetches the plan of a run.
+///
+/// # Errors
+/// Returns an error if nobody answers for `patience`, or with something else.
+pub(super) async fn hello(
+    link: &Link,
+    run: &str,
+    session: &str,
+    any_version: bool,
+    patience: Duration,
+) -> Result<Welcome, WorkerError> {
+    let program = env!("CARGO_PKG_VERSION").to_owned();
+    let machine = Some(Topology::detect().machine().into());
+    let hello = Hello { v: wire::VERSION, worker: session.to_owned(), program, machine, any_version };
     let began = Instant::now();
-    while began.elapsed() < FORSAKEN {
-        if let Some(bytes) = link.ask(subject_of(&settings.run, "plan", &settings.session), &hello).await {
-            return match wire::from_bytes(&bytes) {
-                Ok(Welcome::Plan(text)) => Ok(text),
-                Ok(Welcome::Refused(why)) => Err(WorkerError::Refused(why)),
-                Ok(Welcome::Signed(_)) => {
-                    Err(WorkerError::Refused("the plan is of a run on other machines".to_owned()))
-                }
-                Err(error) => Err(WorkerError::Refused(error.to_string())),
-            };
+    while began.elapsed() < patience {
+        if let Some(bytes) = link.ask(subject_of(run, "plan", session), &hello).await {
+            return wire::from_bytes(&bytes).map_err(|error| WorkerError::Refused(error.to_string()));
         }
         tokio::time::sleep(PAUSE).await;
     }
-    Err(WorkerError::Forsaken { run: settings.run.clone() })
+    Err(WorkerError::Forsaken { run: run.to_owned() })
 }
 
 impl Worker {
-    /// True if no slot runs, and no result waits unless nobody wants it any more.
+    /// True if no slot runs, none will, and no result waits unless nobody wants it any more.
     fn is_done(&self) -> bool {
         let stopped = self.orders.borrow().stop == Stop::Now;
-        self.slots.iter().all(|slot| matches!(slot, Slot::Ended)) && (self.sent.is_empty() || stopped)
+        self.posts.is_empty() && (self.sent.is_empty() || stopped) && !self.wants_slots()
+    }
+
+    /// Number of games that this job should play at once.
+    fn wanted(&self) -> u16 {
+        let share = *self.share.borrow();
+        if self.is_over || share.stop != Stop::No {
+            0
+        } else {
+            share.games.min(self.job.most_games).saturating_sub(self.failed)
+        }
+    }
+
+    /// Number of slots that go on after their pairs.
+    fn active(&self) -> usize {
+        self.posts.values().filter(|post| !matches!(post.slot, Slot::Ended)).count()
+    }
+
+    fn wants_slots(&self) -> bool {
+        self.active() < usize::from(self.wanted())
+    }
+
+    /// Starts slots as long as some are missing and places are free. Other runs may still hold
+    /// them: the next sign of life tries again.
+    fn staff(&mut self) -> Result<(), WorkerError> {
+        while self.wants_slots() {
+            let Some(taken) = self.job.places.take(self.job.places_per_game) else { return Ok(()) };
+            let slot = taken.number();
+            let context = WorkerContext {
+                slot: SlotId(slot),
+                plan: Arc::clone(&self.job.plan),
+                cpus: taken.cpus(),
+                starts: Arc::clone(&self.starts),
+                tables: self.tables.clone(),
+                stderr_dir: self.job.stderr_dir.clone(),
+                events: self.events.clone(),
+                orders: self.orders.subscribe(),
+                guests: Arc::clone(&self.job.guests),
+            };
+            self.logs.watch(&self.job.plan, SlotId(slot), &self.job.stderr_dir);
+            let post = Post { slot: Slot::Starting(start(context)?), _taken: taken };
+            self.posts.insert(slot, post);
+        }
+        Ok(())
+    }
+
+    fn on_share(&mut self) {
+        let share = *self.share.borrow();
+        if share.stop == Stop::Now {
+            self.orders.send_modify(|now| now.stop = Stop::Now);
+        }
+        if share.stop != Stop::No {
+            self.release();
+        }
     }
 
     fn wants_beat(&self) -> bool {
@@ -237,11 +363,11 @@ impl Worker {
             WorkerEvent::StartFailed { why } => self.notes.push(Note::Text(format!("{why}; trying again"))),
             WorkerEvent::Retired { slot, left } => self.end_slot(slot, left.is_some()),
             WorkerEvent::GaveUp { slot, left, why } => {
-                self.fault = Some(why);
+                self.fail(why);
                 self.end_slot(slot, left.is_some());
             }
             WorkerEvent::Broken { slot, why, .. } => {
-                self.fault = Some(why);
+                self.fail(why);
                 self.end_slot(slot, true);
             }
             WorkerEvent::Began { .. } => {}
@@ -250,7 +376,7 @@ impl Worker {
 
     /// State of the slot that plays a pair.
     fn playing(&mut self, pair: PairId) -> Option<&mut Playing> {
-        self.slots.iter_mut().find_map(|slot| match slot {
+        self.posts.values_mut().find_map(|post| match &mut post.slot {
             Slot::Playing(_, playing) if playing.pair == pair => Some(playing),
             _ => None,
         })
@@ -262,41 +388,54 @@ impl Worker {
             return;
         }
         let Some(attempt) = self.playing(game.pair).map(|playing| playing.attempt) else { return };
-        let live = live(&self.settings.session, attempt);
-        let (link, to) = (self.link.clone(), subject_of(&self.settings.run, "live", &self.settings.session));
+        let live = live(&self.job.session, attempt);
+        let (link, to) = (self.job.link.clone(), subject_of(&self.job.run, "live", &self.job.session));
         tokio::spawn(async move { link.answer(&to, &live).await });
+    }
+
+    fn fail(&mut self, why: String) {
+        self.failed = self.failed.saturating_add(1);
+        // The last one's reason is told by the end of the job.
+        if self.wanted() > 0 {
+            self.notes.push(Note::Text(why.clone()));
+        }
+        self.fault = Some(why);
     }
 
     /// Sends the games of a slot that has finished its pair, and asks for another.
     fn on_idle(&mut self, slot: SlotId) {
-        let place = usize::from(slot.0);
-        let Some(state) = self.slots.get_mut(place) else { return };
-        let (now, played) = match std::mem::replace(state, Slot::Ended) {
-            Slot::Playing(handle, played) => (Slot::Asking(handle), Some(played)),
-            other => (other, None),
+        let goes_on = self.active() <= usize::from(self.wanted());
+        let Some(post) = self.posts.get_mut(&slot.0) else { return };
+        let (handle, played) = match std::mem::replace(&mut post.slot, Slot::Ended) {
+            Slot::Playing(handle, played) => (handle, Some(played)),
+            Slot::Starting(handle) | Slot::Asking(handle) => (handle, None),
+            Slot::Ended => return,
         };
-        *state = now;
+        // Dropping its handle ends the slot.
+        if goes_on {
+            post.slot = Slot::Asking(handle);
+        }
         if let Some(Playing { attempt, pair, games }) = played {
+            self.job.figures.pairs.fetch_add(1, Ordering::Relaxed);
             let logs = self.logs.news();
             self.logs.sent(&logs);
-            let result = PairResult { worker: self.settings.session.clone(), pair, attempt, games, logs };
+            let result = PairResult { worker: self.job.session.clone(), pair, attempt, games, logs };
             let key = (pair.0, attempt);
             self.sent.insert(key, Sent { bytes: result.pack(), since: Instant::now() });
             self.publish(key);
         }
-        if self.is_over {
-            // Dropping its handle ends the slot.
-            self.slots[place] = Slot::Ended;
-            return;
+        if goes_on {
+            self.ask(slot, Duration::ZERO);
         }
-        self.ask(slot, Duration::ZERO);
     }
 
     fn publish(&self, key: (u64, u64)) {
         let Some(sent) = self.sent.get(&key) else { return };
-        let (link, bytes) = (self.link.clone(), sent.bytes.clone());
-        let to = subject_of(&self.settings.run, "res", &self.settings.session);
-        let id = format!("{}/{}/{}", self.settings.run, key.0, key.1);
+        let (link, bytes) = (self.job.link.clone(), sent.bytes.clone());
+        let to = subject_of(&self.job.run, "res", &self.job.session);
+        // The session is known to nobody else, so that no other worker can have its results taken
+        // for repeats.
+        let id = format!("{}/{}/{}/{}", self.job.run, key.0, key.1, self.job.session);
         tokio::spawn(async move { link.publish(to, id, bytes).await });
     }
 
@@ -304,12 +443,12 @@ impl Worker {
     fn ask(&self, slot: SlotId, pause: Duration) {
         let take = Take {
             v: wire::VERSION,
-            worker: self.settings.session.clone(),
+            worker: self.job.session.clone(),
             slot: slot.0,
             sent: self.sent.keys().copied().collect(),
         };
         let (link, to, offers) =
-            (self.link.clone(), subject_of(&self.settings.run, "take", &self.settings.session), self.offers.clone());
+            (self.job.link.clone(), subject_of(&self.job.run, "take", &self.job.session), self.offers.clone());
         tokio::spawn(async move {
             tokio::time::sleep(pause).await;
             let answer = link.ask(to, &take).await;
@@ -320,49 +459,87 @@ impl Worker {
     }
 
     fn on_offer(&mut self, slot: SlotId, offer: Option<Offer>) {
-        let place = usize::from(slot.0);
         match offer {
-            Some(Offer::Pair { attempt, pair }) => match pair.task(self.plan.players.len()) {
-                Ok(task) => self.play(place, attempt, task),
-                Err(error) => {
-                    self.notes.push(Note::Text(error.to_string()));
-                    self.ask(slot, PAUSE);
+            Some(Offer::Pair { attempt, pair }) => {
+                self.job.figures.in_vain.store(0, Ordering::Relaxed);
+                let id = pair.id();
+                match pair.task(self.job.plan.players.len()).and_then(|task| self.check(task)) {
+                    Ok(task) => self.play(slot, attempt, task),
+                    Err(error) => {
+                        self.notes.push(Note::Text(error.to_string()));
+                        self.back.push((id.0, attempt));
+                        self.ask_again(slot);
+                    }
                 }
-            },
+            }
             Some(Offer::Over) => {
                 self.is_over = true;
                 self.release();
             }
-            _ if self.is_over => self.release(),
-            Some(Offer::Wait) | None => self.ask(slot, PAUSE),
+            Some(Offer::Wait) | None => {
+                self.job.figures.in_vain.fetch_add(1, Ordering::Relaxed);
+                self.ask_again(slot);
+            }
         }
     }
 
-    fn play(&mut self, place: usize, attempt: u64, task: PairTask) {
-        let Some(state) = self.slots.get_mut(place) else { return };
-        *state = match std::mem::replace(state, Slot::Ended) {
-            Slot::Asking(handle) => {
-                let playing = Playing { attempt, pair: task.pair, games: Vec::new() };
-                handle.play(task);
-                Slot::Playing(handle, playing)
-            }
+    /// Refuses options of a single game that name files, on the machine of somebody else. Those of
+    /// the plan were examined before.
+    fn check(&self, task: PairTask) -> Result<PairTask, WireError> {
+        let mut options = task.options.iter().flat_map(|sides| sides.iter().flatten());
+        match options.find(|(name, value)| !self.job.guests.is_empty() && may_name_file(name, value)) {
+            Some((name, _)) => Err(WireError::Value(format!("the option {name} of a game names a file"))),
+            None => Ok(task),
+        }
+    }
+
+    /// Asks for a pair once more, unless the slot is no longer wanted.
+    fn ask_again(&mut self, slot: SlotId) {
+        let goes_on = self.active() <= usize::from(self.wanted());
+        let Some(post) = self.posts.get_mut(&slot.0) else { return };
+        // Of two requests of one slot, one has brought a pair.
+        if !matches!(post.slot, Slot::Asking(_)) {
+            return;
+        }
+        if goes_on {
+            self.ask(slot, PAUSE);
+        } else {
+            post.slot = Slot::Ended;
+        }
+    }
+
+    fn play(&mut self, slot: SlotId, attempt: u64, task: PairTask) {
+        let lease = (task.pair.0, attempt);
+        let plays = |post: &Post| matches!(&post.slot, Slot::Playing(_, now) if (now.pair.0, now.attempt) == lease);
+        if self.posts.values().any(plays) {
             // The same offer came twice.
-            other => other,
-        };
+            return;
+        }
+        if let Some(post) = self.posts.get_mut(&slot.0)
+            && matches!(post.slot, Slot::Asking(_))
+            && let Slot::Asking(handle) = std::mem::replace(&mut post.slot, Slot::Ended)
+        {
+            let playing = Playing { attempt, pair: task.pair, games: Vec::new() };
+            handle.play(task);
+            post.slot = Slot::Playing(handle, playing);
+        } else {
+            // The slot that asked has ended meanwhile.
+            self.back.push(lease);
+        }
     }
 
     /// Ends the slots that have no pair.
     fn release(&mut self) {
-        for slot in &mut self.slots {
-            if matches!(slot, Slot::Asking(_)) {
-                *slot = Slot::Ended;
+        for post in self.posts.values_mut() {
+            if matches!(post.slot, Slot::Starting(_) | Slot::Asking(_)) {
+                post.slot = Slot::Ended;
             }
         }
     }
 
+    /// Removes a slot whose thread has ended.
     fn end_slot(&mut self, slot: SlotId, has_pair: bool) {
-        let Some(state) = self.slots.get_mut(usize::from(slot.0)) else { return };
-        if let Slot::Playing(_, playing) = std::mem::replace(state, Slot::Ended)
+        if let Some(Post { slot: Slot::Playing(_, playing), .. }) = self.posts.remove(&slot.0)
             && has_pair
         {
             self.back.push((playing.pair.0, playing.attempt));
@@ -372,13 +549,17 @@ impl Worker {
     /// Gives a sign of life, and obeys the answer.
     async fn beat(&mut self) -> Result<(), WorkerError> {
         let beat = self.state(false);
-        let Some(bytes) = self.link.ask(subject_of(&self.settings.run, "beat", &self.settings.session), &beat).await
-        else {
+        let Some(bytes) = self.job.link.ask(subject_of(&self.job.run, "beat", &self.job.session), &beat).await else {
             // Said again in the next beat.
             self.notes = beat.notes;
             self.back = beat.back;
+            if self.is_over && self.heard.elapsed() > RESEND {
+                // The server has the results, and the run's next coordinator reads them.
+                self.sent.clear();
+                return Ok(());
+            }
             if self.heard.elapsed() > FORSAKEN {
-                return Err(WorkerError::Forsaken { run: self.settings.run.clone() });
+                return Err(WorkerError::Forsaken { run: self.job.run.clone() });
             }
             return Ok(());
         };
@@ -388,8 +569,8 @@ impl Worker {
         for key in &orders.written {
             self.sent.remove(key);
         }
-        for slot in &mut self.slots {
-            if let Slot::Playing(_, playing) = slot
+        for post in self.posts.values_mut() {
+            if let Slot::Playing(_, playing) = &mut post.slot
                 && orders.void.contains(&(playing.pair.0, playing.attempt))
             {
                 // Its games will not be wanted. They end all the same: a slot has one thread.
@@ -405,7 +586,8 @@ impl Worker {
             }
         }
         // A first interrupt lets pairs in play be finished.
-        let stop = if orders.stop() == Stop::Now { Stop::Now } else { Stop::No };
+        let is_stopped = orders.stop() == Stop::Now || self.share.borrow().stop == Stop::Now;
+        let stop = if is_stopped { Stop::Now } else { Stop::No };
         self.is_over |= orders.stop() != Stop::No;
         if self.is_over {
             self.release();
@@ -416,13 +598,13 @@ impl Worker {
 
     /// Contents of a sign of life. Takes the messages that it holds.
     fn state(&mut self, leaves: bool) -> Beat {
-        let held = self.slots.iter().filter_map(|slot| match slot {
+        let held = self.posts.values().filter_map(|post| match &post.slot {
             Slot::Playing(_, playing) => Some((playing.pair.0, playing.attempt)),
             _ => None,
         });
         Beat {
             v: wire::VERSION,
-            worker: self.settings.session.clone(),
+            worker: self.job.session.clone(),
             held: held.collect(),
             sent: self.sent.keys().copied().collect(),
             back: std::mem::take(&mut self.back),
@@ -435,6 +617,6 @@ impl Worker {
     /// Says good-bye, once: a lost one is noticed by silence.
     async fn leave(&mut self) {
         let beat = self.state(true);
-        let _ = self.link.ask(subject_of(&self.settings.run, "beat", &self.settings.session), &beat).await;
+        let _ = self.job.link.ask(subject_of(&self.job.run, "beat", &self.job.session), &beat).await;
     }
 }

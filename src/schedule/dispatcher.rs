@@ -256,6 +256,7 @@ impl Dispatcher<'_> {
                 stderr_dir: self.run.stderr_dir.clone(),
                 events: self.events.clone(),
                 orders: self.orders.subscribe(),
+                guests: Arc::default(),
             };
             match worker::start(context) {
                 Ok(worker) => self.slots[place] = Slot::Taken(worker),

@@ -93,6 +93,7 @@ pub fn engine_config(plan: &Plan, player: &Player, stderr: Option<PathBuf>) -> E
         args: player.args.clone(),
         dir: player.dir.clone(),
         env: Vec::new(),
+        confinement: None,
         options,
         ponder: plan.rules.ponder,
         stderr: StderrSink { path: stderr, cap_bytes: STDERR_CAP },

@@ -23,7 +23,7 @@ use crate::record::{
 use crate::schedule::program::ProgramStates;
 use crate::schedule::{engine_config, stderr_file};
 use crate::tournament::events::{Failure, MovesPlayed, Orders, PairTask, Ply, SlotId, Stop, WorkerEvent};
-use crate::uci::process::{Engine, EngineConfig, Evidence, SearchOutcome};
+use crate::uci::process::{Confinement, Engine, EngineConfig, Evidence, SearchOutcome};
 use crate::uci::{Go, SideClock};
 
 /// Replays per pair before a disturbed game counts anyway. Without a cap a noisy host could replay
@@ -53,6 +53,19 @@ pub(crate) struct WorkerContext {
     pub(crate) stderr_dir: PathBuf,
     pub(crate) events: mpsc::UnboundedSender<WorkerEvent>,
     pub(crate) orders: watch::Receiver<Orders>,
+    /// By player: the environment of its engine on another's machine; empty for that of this
+    /// process.
+    pub(crate) guests: Arc<[Guest]>,
+}
+
+/// Environment of an engine on the machine of somebody else than its author.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(not(feature = "cluster"), allow(dead_code, reason = "only workers have guests"))]
+pub(crate) struct Guest {
+    /// Variables.
+    pub(crate) env: Vec<(String, String)>,
+    /// Confinement, in whose folder each slot writes to one of its own; `None` without one.
+    pub(crate) confinement: Option<Confinement>,
 }
 
 /// The dispatcher's end of a worker. Dropping it retires the worker once it is idle.
@@ -431,7 +444,15 @@ impl SlotWorker {
         let plan = &self.context.plan;
         let player = &plan.players[place];
         let log = self.context.stderr_dir.join(stderr_file(player, None, self.context.slot));
-        engine_config(plan, player, Some(log))
+        let mut config = engine_config(plan, player, Some(log));
+        if let Some(Guest { env, confinement }) = self.context.guests.get(place).cloned() {
+            config.env = env;
+            config.confinement = confinement.map(|of_all| Confinement {
+                scratch: of_all.scratch.join(format!("slot{}", self.context.slot.0 + 1)),
+                ..of_all
+            });
+        }
+        config
     }
 
     /// Plays one ply: searches and passes the result to the referee. Also returns the times and

@@ -12,6 +12,7 @@
 mod ahead;
 mod child;
 mod config;
+mod confine;
 mod files;
 mod load;
 mod options;
@@ -33,12 +34,15 @@ use tokio::time::sleep_until;
 
 use self::child::{Process, ProcessEvent};
 pub use self::config::{EngineConfig, Fault, StartError, is_shortage};
+pub use self::confine::{ConfineError, Confinement};
 pub use self::files::FileError;
+#[cfg(feature = "cluster")]
+pub(crate) use self::files::may_name_file;
 use self::load::LoadMeter;
 pub(crate) use self::patience::Patience;
 use self::pulse::Pulse;
 #[cfg(feature = "cluster")]
-pub(crate) use self::spawn::bind_to_caller;
+pub(crate) use self::spawn::{bind_to_caller, output};
 pub use self::stderr::StderrSink;
 pub use self::talk::{Talk, TalkEvent};
 use super::command::{Command, Go};

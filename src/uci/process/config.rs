@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use super::confine::{ConfineError, Confinement};
 use super::files::FileError;
 use super::stderr::StderrSink;
 use crate::plan::Timeouts;
@@ -25,6 +26,8 @@ pub struct EngineConfig {
     pub dir: Option<PathBuf>,
     /// Variables added to the harness's environment.
     pub env: Vec<(String, String)>,
+    /// Confinement; `None` for the rights of the harness.
+    pub confinement: Option<Confinement>,
     /// Options to set after the handshake, checked against the advertised ones.
     pub options: Vec<(String, String)>,
     /// Sets the option `Ponder`, if the engine has it.
@@ -93,6 +96,14 @@ pub enum StartError {
         program: PathBuf,
         /// Error of the operating system.
         source: io::Error,
+    },
+    /// The process cannot be confined.
+    #[error("engine {name}: {source}")]
+    Confine {
+        /// Player's name.
+        name: String,
+        /// Reason.
+        source: ConfineError,
     },
     /// A CPU number out of range.
     #[error("engine {name}: there is no CPU {cpu}")]

@@ -38,6 +38,20 @@ const FILES: &[&str] = &["file", "nnue", "network", "net", "weight", "book"];
 /// Extensions of files that engines read.
 const ENDINGS: &[&str] = &["nnue", "bin", "net", "nn", "pb", "gz", "onnx", "ini", "book", "abk", "ctg"];
 
+/// True if an option may name a file or folder: by its name, or by a path in its value.
+#[cfg(feature = "cluster")]
+pub(crate) fn may_name_file(option: &str, value: &str) -> bool {
+    let option = option.to_lowercase();
+    let is_placeholder = value.is_empty() || value.starts_with('<') && value.ends_with('>');
+    let is_plain = ["none", "null", "true", "false"].iter().any(|word| value.eq_ignore_ascii_case(word));
+    if is_placeholder || is_plain || value.parse::<f64>().is_ok() {
+        return false;
+    }
+    [FILES, LISTS, WRITTEN].iter().any(|parts| parts.iter().any(|part| option.contains(part)))
+        || value.contains(['/', '\\'])
+        || value.starts_with('~')
+}
+
 /// Checks the files that the value of an option names. `dir` is the engine's working directory; a
 /// relative path may also start at the program's directory. Returns a doubt to report, if there is
 /// one.

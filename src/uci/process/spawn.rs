@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::process::{Child, Command};
 
 use super::config::{EngineConfig, StartError};
+use super::confine::{self, ConfineError};
 use super::strays::Strays;
 
 /// Starts the program in its own process group, on the given CPUs (all if empty), with three pipes.
@@ -33,9 +34,44 @@ pub(super) async fn spawn(config: &EngineConfig, cpus: &[usize], strays: &Strays
     }
 }
 
+/// Starts a program as an engine is started, and returns what it prints until it ends; what it has
+/// printed so far after `limit`.
+///
+/// # Errors
+/// Returns an error if it does not start.
+#[cfg(feature = "cluster")]
+pub(crate) async fn output(config: &EngineConfig, limit: Duration) -> Result<String, StartError> {
+    use tokio::io::AsyncReadExt as _;
+    /// Far more than any program prints that counts nodes.
+    const MOST: u64 = 4 << 20;
+    let mut strays = Strays::new();
+    let mut child = spawn(config, &[], &strays).await?;
+    let pid = child.id().unwrap_or(0);
+    drop(child.stdin.take());
+    let mut printed = Vec::new();
+    // Errors and limits leave what was read, which has no count in it then.
+    if let (Some(out), Some(mut faults)) = (child.stdout.take(), child.stderr.take()) {
+        let mut beside = tokio::io::sink();
+        let mut out = out.take(MOST);
+        let reading = async { tokio::join!(out.read_to_end(&mut printed), tokio::io::copy(&mut faults, &mut beside)) };
+        let _ = tokio::time::timeout(limit, reading).await;
+    }
+    strays.hold(pid);
+    kill_group(pid);
+    let _ = child.wait().await;
+    strays.kill_all();
+    Ok(String::from_utf8_lossy(&printed).into_owned())
+}
+
 fn command(config: &EngineConfig, cpus: &[usize], strays: &Strays) -> Result<Command, StartError> {
     let (name, value) = strays.variable();
-    let mut command = Command::new(resolve(&config.program));
+    let program = resolve(&config.program);
+    let mut command = Command::new(&program);
+    // Before the variables and the folder below, which it leaves alone.
+    if let Some(confinement) = &config.confinement {
+        let confined = confine::apply(&mut command, &program, confinement);
+        confined.map_err(|source| StartError::Confine { name: config.name.clone(), source })?;
+    }
     command
         .args(&config.args)
         .envs(config.env.iter().map(|(key, value)| (key, value)))
@@ -87,9 +123,17 @@ fn explain(config: &EngineConfig, error: io::Error) -> StartError {
     match error.kind() {
         io::ErrorKind::NotFound if !resolve(&program).exists() => StartError::Missing { name, program },
         io::ErrorKind::NotFound => StartError::NoInterpreter { name, program },
+        _ if config.confinement.is_some() && is_unsupported(&error) => {
+            StartError::Confine { name, source: ConfineError::Unsupported(error.to_string()) }
+        }
         io::ErrorKind::PermissionDenied => StartError::NotExecutable { name, program },
         _ => StartError::Spawn { name, program, source: error },
     }
+}
+
+/// True for the error that a confinement ends with which the kernel refuses.
+fn is_unsupported(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::NOSYS.raw_os_error())
 }
 
 #[cfg(target_os = "linux")]

@@ -1,0 +1,185 @@
+//! A worker's way into one run: signed plan, owner's terms, files, bench, games.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{mpsc, watch};
+
+use super::blobs::{self, MOST_BLOB};
+use super::cache::Cache;
+use super::link::{Link, subject_of};
+use super::places::Places;
+use super::sign::PublicKey;
+use super::terms::{Agreed, Room, Terms};
+use super::wire::{self, Beat, Note, Welcome};
+use super::worker::{Figures, Job, SlotShare, WorkerError, hello, play};
+use crate::plan::file;
+use crate::record::PlayerId;
+use crate::schedule::engine_config;
+use crate::source::bench_nodes;
+use crate::uci::process::{Confinement, output};
+
+/// Time for which a coordinator is asked for its plan.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Time limit of an engine's bench.
+const BENCH_LIMIT: Duration = Duration::from_mins(10);
+
+/// Node counts of benches by the SHA-256 of programs; `None` for a program without one.
+type Benches = Arc<Mutex<BTreeMap<String, Option<u64>>>>;
+
+/// Belongings of a worker that all its runs use.
+#[derive(Clone, Debug)]
+pub(super) struct House {
+    pub(super) link: Link,
+    /// Name of this life of the worker.
+    pub(super) session: String,
+    pub(super) terms: Arc<Terms>,
+    pub(super) room: Arc<Room>,
+    pub(super) cache: Arc<Cache>,
+    pub(super) places: Places,
+    pub(super) stderr_dir: PathBuf,
+    pub(super) benches: Benches,
+    /// Files of the runs that are served.
+    pub(super) in_use: Arc<Mutex<BTreeMap<String, BTreeSet<String>>>>,
+    /// True to serve coordinators of any version.
+    pub(super) any_version: bool,
+    /// Lines for the owner.
+    pub(super) lines: mpsc::UnboundedSender<String>,
+}
+
+impl House {
+    /// Serves a run until it is over or its share is nothing. A refusal is told to its coordinator.
+    ///
+    /// # Errors
+    /// Returns the reason that the run cannot be served, or not any longer.
+    pub(super) async fn serve(
+        self,
+        run: String,
+        share: watch::Receiver<SlotShare>,
+        figures: Arc<Figures>,
+    ) -> Result<(), WorkerError> {
+        let job = self.join(&run, figures).await;
+        let served = match job {
+            Ok(job) => play(job, share).await,
+            Err(error) => {
+                if !matches!(error, WorkerError::Forsaken { .. }) {
+                    self.tell(&run, Note::Text(format!("does not serve this run: {error}"))).await;
+                }
+                Err(error)
+            }
+        };
+        self.in_use.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
+        served
+    }
+
+    /// Prepares everything that the games of a run need.
+    async fn join(&self, run: &str, figures: Arc<Figures>) -> Result<Job, WorkerError> {
+        let signed = match hello(&self.link, run, &self.session, self.any_version, PATIENCE).await? {
+            Welcome::Signed(signed) => signed,
+            Welcome::Refused(why) => return Err(WorkerError::Refused(why)),
+            Welcome::Plan(_) => {
+                return Err(WorkerError::Refused(
+                    "its plan is not signed, and this worker plays signed ones".to_owned(),
+                ));
+            }
+        };
+        let refused = |why: &dyn std::fmt::Display| WorkerError::Refused(why.to_string());
+        let (author, text) = signed.verify(run, &self.terms.trust).map_err(|why| refused(&why))?;
+        let agreed = self.agree(&text, author)?;
+        self.fetch(run, &agreed).await?;
+        self.bench(run, &agreed).await?;
+        let Agreed { plan, guests, most_games, .. } = agreed;
+        Ok(Job {
+            link: self.link.clone(),
+            run: run.to_owned(),
+            session: self.session.clone(),
+            places: self.places.clone(),
+            places_per_game: plan.threads(),
+            most_games,
+            plan: Arc::new(plan),
+            guests,
+            stderr_dir: self.stderr_dir.join(run),
+            figures,
+        })
+    }
+
+    fn agree(&self, text: &str, author: PublicKey) -> Result<Agreed, WorkerError> {
+        let plan = file::from_toml(text)?;
+        let agreed = self.terms.examine(plan, author, &self.room);
+        agreed.map_err(|refusal| WorkerError::Refused(refusal.to_string()))
+    }
+
+    /// Fetches the files of a plan that are not on the disk yet.
+    async fn fetch(&self, run: &str, agreed: &Agreed) -> Result<(), WorkerError> {
+        let wanted: BTreeSet<String> = agreed.programs.union(&agreed.files).cloned().collect();
+        let in_use = {
+            let mut of_runs = self.in_use.lock().unwrap_or_else(PoisonError::into_inner);
+            of_runs.insert(run.to_owned(), wanted.clone());
+            of_runs.values().flatten().cloned().collect::<BTreeSet<_>>()
+        };
+        let most = MOST_BLOB.min(self.terms.disk_mib << 20);
+        for sha256 in &wanted {
+            if self.cache.has(sha256) {
+                continue;
+            }
+            let fetched = blobs::get(&self.link, sha256, most).await;
+            let bytes = fetched.map_err(|error| WorkerError::Refused(error.to_string()))?;
+            let kept = self.cache.put(sha256, &bytes, agreed.programs.contains(sha256), &in_use);
+            kept.map_err(|error| WorkerError::Refused(error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// Compares the engines' benches with those of the plan, where it has them.
+    async fn bench(&self, run: &str, agreed: &Agreed) -> Result<(), WorkerError> {
+        for (place, player) in agreed.plan.players.iter().enumerate() {
+            let Some(expected) = player.origin.bench_nodes else { continue };
+            let sha256 = &player.origin.sha256;
+            let known = self.benches.lock().unwrap_or_else(PoisonError::into_inner).get(sha256).copied();
+            let found = if let Some(found) = known {
+                found
+            } else {
+                let mut config = engine_config(&agreed.plan, player, None);
+                config.args.push("bench".to_owned());
+                if let Some(guest) = agreed.guests.get(place).cloned() {
+                    config.env = guest.env;
+                    let own = |of_all: Confinement| Confinement { scratch: of_all.scratch.join("bench"), ..of_all };
+                    config.confinement = guest.confinement.map(own);
+                }
+                let printed = output(&config, BENCH_LIMIT).await;
+                let found = bench_nodes(&printed.map_err(|error| WorkerError::Refused(error.to_string()))?);
+                self.benches.lock().unwrap_or_else(PoisonError::into_inner).insert(sha256.clone(), found);
+                found
+            };
+            if found != Some(expected) {
+                let player_id = PlayerId(u16::try_from(place).unwrap_or(u16::MAX));
+                self.tell(run, Note::Bench { player: player_id.0, nodes: found }).await;
+                let shown = found.map_or_else(|| "no count of nodes".to_owned(), |nodes| nodes.to_string());
+                return Err(WorkerError::Refused(format!(
+                    "the bench of {} is {shown} here, the plan says {expected}: this machine computes otherwise, or its memory is faulty",
+                    player.name
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the coordinator something, outside of any pair.
+    pub(super) async fn tell(&self, run: &str, note: Note) {
+        let beat = Beat {
+            v: wire::VERSION,
+            worker: self.session.clone(),
+            held: Vec::new(),
+            sent: Vec::new(),
+            back: Vec::new(),
+            notes: vec![note],
+            logs: Vec::new(),
+            leaves: true,
+        };
+        // The run's owner sees it or not; it stands in the list of workers as well.
+        let _ = self.link.ask(subject_of(run, "beat", &self.session), &beat).await;
+    }
+}

@@ -1,0 +1,419 @@
+//! `quintain worker URL`: serves the runs of a hub as its owner allows, several at a time.
+//!
+//! It looks at the list of runs, deals its places among those that it can serve (`shares`), joins
+//! them (`joining`) and leaves those that are over. A run that it cannot serve is named once, with
+//! the reason, and not tried again until its coordinator begins anew.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, MissedTickBehavior};
+
+use super::access::Access;
+use super::cache::{Cache, CacheError};
+use super::joining::House;
+use super::link::{Link, LinkError};
+use super::places::Places;
+use super::registry::{self, List, PRESENCE, RunEntry, WorkerEntry};
+use super::shares::{Candidate, Shares};
+use super::sign::PublicKey;
+use super::terms::{Room, Terms};
+use super::wire::{self, Note};
+use super::worker::{Figures, SlotShare, WorkerError};
+use crate::plan::affinity::Affinity;
+use crate::schedule::affinity::Topology;
+use crate::text::random_hex;
+use crate::tournament::events::Stop;
+
+/// Interval of the looks at runs.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Interval of the readings of the list. A new run is announced besides.
+const READING: Duration = Duration::from_secs(5);
+
+/// Time after which places are dealt anew.
+const QUANTUM: Duration = Duration::from_mins(5);
+
+/// Time without any pair after which a run leaves its places to others.
+const HUNGRY: Duration = Duration::from_secs(15);
+
+/// Time for which it gets none then.
+const FAST: Duration = Duration::from_mins(1);
+
+/// Time after which a run is tried again whose coordinator did not answer.
+const RETRY: Duration = Duration::from_secs(30);
+
+/// Time without a renewal of its entry after which a run has no coordinator.
+const AWAY: Duration = Duration::from_secs(30);
+
+/// Settings of a worker.
+#[derive(Debug)]
+pub(crate) struct PoolSettings {
+    /// The hub.
+    pub(crate) access: Access,
+    /// The owner's terms.
+    pub(crate) terms: Terms,
+    /// Places for games of one thread.
+    pub(crate) slots: u16,
+    /// Memory for engines, in MiB.
+    pub(crate) memory_mib: u64,
+    /// Model of the CPU.
+    pub(crate) cpu: String,
+    /// Folder of programs and networks.
+    pub(crate) cache: PathBuf,
+    /// Folder that engines write to, and of their standard error.
+    pub(crate) scratch: PathBuf,
+    /// True to serve coordinators of any version.
+    pub(crate) any_version: bool,
+}
+
+/// Reason that a worker ends.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PoolError {
+    /// The hub cannot be used.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    /// The folder for programs cannot be used.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    /// There are no random numbers.
+    #[error("the system has no random numbers: {0}")]
+    Random(std::io::Error),
+    /// The hub does not accept the credentials any more.
+    #[error(
+        "{url}: the hub does not accept user {user} any more; its owner makes new credentials with `quintain hub invite {user}`"
+    )]
+    Revoked {
+        /// Address of the hub.
+        url: String,
+        /// Name of the user.
+        user: String,
+    },
+}
+
+/// A run that this worker has dealt with.
+struct KnownRun {
+    /// Life of its coordinator.
+    life: String,
+    state: RunState,
+}
+
+enum RunState {
+    /// It is joined or played.
+    Served { share: watch::Sender<SlotShare>, figures: Arc<Figures>, hungry_since: Option<Instant> },
+    /// It gets no places before this time; `None` for as long as its coordinator lives.
+    Left { until: Option<Instant>, why: String },
+}
+
+/// The end of a run here.
+type RunEnd = (String, Result<(), WorkerError>);
+
+struct Pool {
+    house: House,
+    slots: u16,
+    entry: WorkerEntry,
+    shares: Shares,
+    known: BTreeMap<String, KnownRun>,
+    listed: Vec<RunEntry>,
+    /// Last sign of life of each coordinator, and since when it stands.
+    signs: BTreeMap<String, ((String, u64), Instant)>,
+    /// Runs of the last deal, and its time.
+    dealt: Option<(Vec<Candidate>, Instant)>,
+    ends: mpsc::UnboundedSender<RunEnd>,
+    stop: Stop,
+}
+
+/// Serves the runs of a hub until `stop` says otherwise. `lines` are for the owner.
+///
+/// # Errors
+/// Returns an error if the hub cannot be used.
+pub(crate) async fn serve_hub(
+    settings: PoolSettings,
+    mut stop: watch::Receiver<Stop>,
+    lines: mpsc::UnboundedSender<String>,
+) -> Result<(), PoolError> {
+    let PoolSettings { access, terms, slots, memory_mib, cpu, cache, scratch, any_version } = settings;
+    let life = random_hex().map_err(PoolError::Random)?;
+    let session = format!("{}-{}", access.user, &life[..8]);
+    let link = Link::open(&access, &session).await?;
+    let topology = Topology::detect();
+    let cpus = topology.slots(&Affinity::Auto, 1);
+    let places = (0..slots).map(|place| (place, cpus.get(usize::from(place)).cloned().unwrap_or_default()));
+    let entry = WorkerEntry {
+        v: wire::VERSION,
+        name: format!("{}.{}", access.user, &life[..8]),
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        cpu,
+        cores: topology.physical_cores(),
+        slots,
+        ..WorkerEntry::default()
+    };
+    let house = House {
+        link: link.clone(),
+        session,
+        cache: Arc::new(Cache::open(&cache, terms.disk_mib)?),
+        terms: Arc::new(terms),
+        room: Arc::new(Room { slots, memory_mib, cache, scratch: scratch.join("scratch") }),
+        places: Places::new(places),
+        stderr_dir: scratch,
+        benches: Arc::default(),
+        in_use: Arc::default(),
+        any_version,
+        lines,
+    };
+    let mut news = link.requests(List::Runs.subject(">")).await?;
+    let (ends, mut ended) = mpsc::unbounded_channel();
+    let mut pool = Pool {
+        house,
+        slots,
+        entry,
+        shares: Shares::default(),
+        known: BTreeMap::new(),
+        listed: Vec::new(),
+        signs: BTreeMap::new(),
+        dealt: None,
+        ends,
+        stop: Stop::No,
+    };
+    pool.say(format!("connected to {} as {}; {slots} games at once", access.url, access.user));
+    let (mut read_at, mut present_at) = (None::<Instant>, None::<Instant>);
+    let mut tick = tokio::time::interval(TICK);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = tick.tick() => {}
+            Some((run, result)) = ended.recv() => pool.on_end(&run, result),
+            // An entry that is new or renewed; renewals are frequent, new ones are not.
+            Some(message) = news.next() => {
+                let run = wire::from_bytes::<RunEntry>(&message.payload).ok();
+                if run.is_none_or(|run| pool.known.contains_key(&run.run)) {
+                    continue;
+                }
+                read_at = None;
+            }
+            Ok(()) = stop.changed() => pool.on_stop(*stop.borrow()),
+        }
+        if link.is_refused() {
+            return Err(PoolError::Revoked { url: access.url, user: access.user });
+        }
+        if read_at.is_none_or(|at| at.elapsed() >= READING) {
+            // A hub that does not answer is waited for: the runs go on meanwhile.
+            if let Ok(listed) = registry::read::<RunEntry>(&link, List::Runs).await {
+                // The name becomes part of subjects and of a path.
+                pool.listed = listed.into_iter().filter(|entry| is_name(&entry.run)).collect();
+            }
+            read_at = Some(Instant::now());
+        }
+        pool.look();
+        if present_at.is_none_or(|at| at.elapsed() >= PRESENCE) {
+            registry::put_worker(&link, &pool.presence()).await;
+            present_at = Some(Instant::now());
+        }
+        if pool.stop != Stop::No && pool.served().next().is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// True for a name that a run can have.
+fn is_name(run: &str) -> bool {
+    (1..=64).contains(&run.len()) && run.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+impl Pool {
+    fn say(&self, line: String) {
+        // Nobody reads any more if the program ends.
+        let _ = self.house.lines.send(line);
+    }
+
+    fn served(&self) -> impl Iterator<Item = &String> {
+        self.known.iter().filter(|(_, known)| matches!(known.state, RunState::Served { .. })).map(|(run, _)| run)
+    }
+
+    fn on_stop(&mut self, stop: Stop) {
+        self.stop = stop;
+        for known in self.known.values() {
+            if let RunState::Served { share, .. } = &known.state {
+                share.send_modify(|share| share.stop = stop);
+            }
+        }
+        let runs = self.served().count();
+        if stop == Stop::AfterGame && runs > 0 {
+            self.say("finishing the pairs in play; a second interrupt hands them back".to_owned());
+        }
+    }
+
+    fn on_end(&mut self, run: &str, result: Result<(), WorkerError>) {
+        let title = self.title(run);
+        let Some(known) = self.known.get_mut(run) else { return };
+        let pairs = match &known.state {
+            RunState::Served { figures, .. } => figures.pairs.load(Ordering::Relaxed),
+            RunState::Left { .. } => 0,
+        };
+        let retry = Some(Instant::now() + RETRY);
+        let (state, line) = match result {
+            Ok(()) => {
+                (RunState::Left { until: retry, why: String::new() }, format!("run {title}: left after {pairs} pairs"))
+            }
+            Err(error) => {
+                let until = if matches!(error, WorkerError::Forsaken { .. }) { retry } else { None };
+                let line = format!("run {title}: not served: {error}");
+                (RunState::Left { until, why: error.to_string() }, line)
+            }
+        };
+        known.state = state;
+        self.dealt = None;
+        self.say(line);
+    }
+
+    fn title(&self, run: &str) -> String {
+        let entry = self.listed.iter().find(|entry| entry.run == run);
+        let title = entry.map_or("", |entry| entry.title.as_str());
+        let title = if title.is_empty() { run } else { title };
+        crate::text::printable(title)
+    }
+
+    /// Deals places anew if the runs have changed or the quantum is over.
+    fn look(&mut self) {
+        if self.stop != Stop::No {
+            return;
+        }
+        self.forget();
+        self.starve();
+        let candidates: Vec<_> = self.listed.clone().iter().filter_map(|entry| self.candidate(entry)).collect();
+        let is_due = |(runs, at): &(Vec<Candidate>, Instant)| *runs != candidates || at.elapsed() >= QUANTUM;
+        if !self.dealt.as_ref().is_none_or(is_due) {
+            return;
+        }
+        let dealt = self.shares.deal(&candidates, self.slots);
+        for candidate in &candidates {
+            let games = dealt.get(&candidate.run).copied().unwrap_or(0) / candidate.threads.max(1);
+            self.give(&candidate.run, games);
+        }
+        self.dealt = Some((candidates, Instant::now()));
+    }
+
+    /// Forgets runs that are not listed any more.
+    fn forget(&mut self) {
+        let listed = &self.listed;
+        self.known.retain(|run, known| {
+            matches!(known.state, RunState::Served { .. }) || listed.iter().any(|entry| entry.run == *run)
+        });
+        self.signs.retain(|run, _| listed.iter().any(|entry| entry.run == *run));
+    }
+
+    /// Takes the places of runs that have had nothing to play for a while, if others want them.
+    fn starve(&mut self) {
+        let now = Instant::now();
+        let several = self.known.values().filter(|known| matches!(known.state, RunState::Served { .. })).count() > 1
+            || self.listed.len() > 1;
+        for known in self.known.values_mut() {
+            let RunState::Served { share, figures, hungry_since } = &mut known.state else { continue };
+            if figures.in_vain.load(Ordering::Relaxed) == 0 {
+                *hungry_since = None;
+            } else if now - *hungry_since.get_or_insert(now) > HUNGRY && several {
+                share.send_modify(|share| share.games = 0);
+                *hungry_since = Some(now + FAST);
+            }
+        }
+    }
+
+    /// A run as one that may get places now; a new one is examined as far as its entry tells.
+    fn candidate(&mut self, entry: &RunEntry) -> Option<Candidate> {
+        let now = Instant::now();
+        let of_another_life =
+            |known: &KnownRun| known.life != entry.life && matches!(known.state, RunState::Left { .. });
+        if self.known.get(&entry.run).is_some_and(of_another_life) {
+            self.known.remove(&entry.run);
+        }
+        // A coordinator that was killed leaves its entry behind.
+        let sign = (entry.life.clone(), entry.beat);
+        let seen = self.signs.entry(entry.run.clone()).or_insert_with(|| (sign.clone(), now));
+        if seen.0 != sign {
+            *seen = (sign, now);
+        }
+        if seen.1.elapsed() > AWAY {
+            return None;
+        }
+        let may_play = match self.known.get(&entry.run).map(|known| &known.state) {
+            None => self.is_fit(entry),
+            Some(RunState::Served { hungry_since, .. }) => hungry_since.is_none_or(|since| since <= now),
+            Some(RunState::Left { until, .. }) => until.is_some_and(|until| until <= now),
+        };
+        let threads = u16::try_from(entry.needs.threads.max(1)).unwrap_or(u16::MAX);
+        let (run, priority, weight) = (entry.run.clone(), entry.priority, entry.weight);
+        may_play.then_some(Candidate { run, priority, weight, threads })
+    }
+
+    /// Refuses a run whose entry tells already that it is not played here.
+    fn is_fit(&mut self, entry: &RunEntry) -> bool {
+        let signer = entry.signer.parse::<PublicKey>();
+        let why = if entry.v != wire::VERSION {
+            let (theirs, ours) = (entry.v, wire::VERSION);
+            format!(
+                "its coordinator on {} speaks version {theirs} of the protocol, this worker {ours}: use the same version of quintain",
+                crate::text::printable(&entry.host)
+            )
+        } else if signer.is_ok_and(|signer| self.house.terms.trust.contains(&signer)) {
+            return true;
+        } else {
+            // The signature itself is checked later.
+            format!(
+                "its plan is signed by {}, which worker.toml does not trust: if you know its author, add the key to `trust`",
+                crate::text::printable(&entry.signer)
+            )
+        };
+        self.say(format!("run {}: not served: {why}", self.title(&entry.run)));
+        let (house, run, text) = (self.house.clone(), entry.run.clone(), format!("does not serve this run: {why}"));
+        tokio::spawn(async move { house.tell(&run, Note::Text(text)).await });
+        let state = RunState::Left { until: None, why };
+        self.known.insert(entry.run.clone(), KnownRun { life: entry.life.clone(), state });
+        false
+    }
+
+    /// Gives a run so many games at once, and joins it if necessary.
+    fn give(&mut self, run: &str, games: u16) {
+        if let Some(KnownRun { state: RunState::Served { share, .. }, .. }) = self.known.get(run) {
+            share.send_if_modified(|share| std::mem::replace(&mut share.games, games) != games);
+            return;
+        }
+        if games == 0 {
+            return;
+        }
+        let Some(entry) = self.listed.iter().find(|entry| entry.run == run) else { return };
+        self.say(format!("run {}: joining with {games} games at once", self.title(run)));
+        let (share, seen) = watch::channel(SlotShare { games, stop: self.stop });
+        let figures = Arc::new(Figures::default());
+        let state = RunState::Served { share, figures: Arc::clone(&figures), hungry_since: None };
+        self.known.insert(run.to_owned(), KnownRun { life: entry.life.clone(), state });
+        let (house, ends, run) = (self.house.clone(), self.ends.clone(), run.to_owned());
+        tokio::spawn(async move {
+            let result = house.serve(run.clone(), seen, figures).await;
+            let _ = ends.send((run, result));
+        });
+    }
+
+    /// Entry of this worker in the hub's list.
+    fn presence(&self) -> WorkerEntry {
+        let refused = self.known.iter().filter_map(|(run, known)| match &known.state {
+            RunState::Left { why, .. } if !why.is_empty() => Some(format!("{}: {why}", self.title(run))),
+            _ => None,
+        });
+        let played: Vec<_> = self.served().map(|run| self.title(run)).collect();
+        let refused: Vec<_> = refused.collect();
+        let (state, reason) = match (played.is_empty(), refused.is_empty()) {
+            (false, _) => ("playing", played.join(", ")),
+            (true, false) => ("refuses", refused.join("; ")),
+            (true, true) => ("idle", String::new()),
+        };
+        WorkerEntry { state: state.to_owned(), reason, ..self.entry.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

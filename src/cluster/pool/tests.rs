@@ -1,0 +1,316 @@
+//! A worker at a real hub, with the rights that an invitation gives, and a coordinator beside it.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use sha2::{Digest as _, Sha256};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use super::*;
+use crate::cluster::access::Role;
+use crate::cluster::blobs;
+use crate::cluster::coordinator::Coordinator;
+use crate::cluster::hub::{HubError, HubSettings, invite, serve};
+use crate::cluster::registry::{Claim, Needs};
+use crate::cluster::sign::AuthorKey;
+use crate::plan::{Plan, file};
+use crate::record::{ByColor, GameRecord, Leg, Opening, PairId, PlayerId};
+use crate::schedule::remote::{RemoteEvent, RemotePort, SeatAnswer, connection};
+use crate::text::hex;
+use crate::tournament::events::{Orders, PairTask, WorkerEvent};
+
+/// An engine that loses each game by its first move, and whose bench is 123 nodes.
+const ENGINE: &str = "#!/bin/sh\nif [ \"$1\" = bench ]; then echo '123 nodes 5 nps'; exit; fi\n\
+    while read -r word rest; do case $word in uci) echo 'id name script'; echo uciok;; isready) echo readyok;;\n\
+    go) echo 'bestmove 0000';; quit) exit;; esac; done\n";
+
+/// A hub with the credentials of a worker and of a coordinator.
+struct Place {
+    folder: tempfile::TempDir,
+    end: oneshot::Sender<()>,
+    hub: JoinHandle<Result<(), HubError>>,
+    worker: Access,
+    link: Link,
+    author: AuthorKey,
+}
+
+impl Place {
+    /// None, said loudly, without a server to test with.
+    async fn new(test: &str) -> Option<Self> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        if crate::source::find_program(Path::new("nats-server"), &path, &[Path::new("/usr/sbin")]).is_none() {
+            crate::skip::skip(test, "no program nats-server");
+            return None;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let hub_folder = folder.path().join("hub");
+        let settings = HubSettings {
+            folder: hub_folder.clone(),
+            config: None,
+            listen: Some("127.0.0.1:0".parse().unwrap()),
+            host: None,
+            most_bytes: 4 << 30,
+        };
+        let (end, ended) = oneshot::channel::<()>();
+        let (say, mut said) = mpsc::unbounded_channel();
+        let hub = tokio::spawn(async move {
+            let say = move |text: &str| drop(say.send(text.to_owned()));
+            serve(settings, say, async move { drop(ended.await) }).await
+        });
+        while !said.recv().await.expect("the hub ended").contains("play with its workers") {}
+        let worker = invite(&hub_folder, "anna-box", Role::Worker).await.unwrap();
+        let coordinator = invite(&hub_folder, "carl", Role::Coordinator).await.unwrap();
+        let link = Link::open(&coordinator, "carl-1").await.unwrap();
+        let author = AuthorKey::load(&folder.path().join("key")).unwrap();
+        Some(Self { folder, end, hub, worker, link, author })
+    }
+
+    async fn stop(self) {
+        self.end.send(()).unwrap();
+        self.hub.await.unwrap().unwrap();
+    }
+
+    /// Starts the worker with these terms.
+    fn work(&self, terms: &str) -> (JoinHandle<Result<(), PoolError>>, watch::Sender<Stop>, Lines) {
+        let path = self.folder.path().join("worker.toml");
+        std::fs::write(&path, terms).unwrap();
+        let settings = PoolSettings {
+            access: self.worker.clone(),
+            terms: Terms::read(&path).unwrap(),
+            slots: 2,
+            memory_mib: 4_000,
+            cpu: "a CPU".to_owned(),
+            cache: self.folder.path().join("cache"),
+            scratch: self.folder.path().to_owned(),
+            any_version: false,
+        };
+        let (stop, stopped) = watch::channel(Stop::No);
+        let (lines, said) = mpsc::unbounded_channel();
+        (tokio::spawn(serve_hub(settings, stopped, lines)), stop, Lines(said))
+    }
+
+    /// Coordinates a run, whose entry stands on the hub as long as the result is kept.
+    async fn coordinate(&self, run: &str, plan: Plan, priority: i8) -> Coordinated {
+        let text = file::to_toml(&plan);
+        let mut claim = Claim::take(&self.link, self.entry(run, &text, priority)).await.unwrap();
+        let (quit, mut quitted) = oneshot::channel();
+        let link = self.link.clone();
+        let renewing = tokio::spawn(async move {
+            while tokio::time::timeout(Duration::from_secs(1), &mut quitted).await.is_err() {
+                claim.renew(&link).await.unwrap();
+            }
+            claim.release(&link).await;
+        });
+        let (port, end) = connection();
+        let signed = Some(self.author.sign(run, text));
+        let coordinator = Coordinator::new(run.to_owned(), Arc::new(plan), signed, self.link.clone(), end);
+        let (_ends, ended) = mpsc::unbounded_channel();
+        let serving = tokio::spawn(async move { coordinator.serve(ended).await.map_err(|error| error.to_string()) });
+        Coordinated { port, quit, renewing, serving }
+    }
+
+    fn entry(&self, run: &str, plan: &str, priority: i8) -> RunEntry {
+        let needs = Needs { threads: 1, ..Needs::default() };
+        // A JSON of the fields that matter, so that others may be added.
+        let text = serde_json::json!({
+            "v": wire::VERSION, "run": run, "plan_sha256": hex(&Sha256::digest(plan)), "priority": priority,
+            "needs": needs, "signer": self.author.public().to_string(), "life": run, "host": "test",
+        });
+        wire::from_bytes(text.to_string().as_bytes()).unwrap()
+    }
+
+    /// A plan of two players with the same program, which is on the hub.
+    async fn plan(&self, bench: Option<u64>) -> Plan {
+        let sha256 = blobs::put(&self.link, ENGINE.as_bytes()).await.unwrap();
+        let mut plan = file::from_toml(include_str!("../../../tests/it/fixtures/v1/plan.toml")).unwrap();
+        for player in &mut plan.players {
+            (player.args, player.options) = (Vec::new(), Vec::new());
+            player.program = "/of/the/author".into();
+            player.origin.sha256.clone_from(&sha256);
+            player.origin.bench_nodes = bench;
+        }
+        plan.rules.syzygy = None;
+        plan
+    }
+
+    /// Terms that trust the author of this place, and allow every program of the author.
+    fn trusting(&self) -> String {
+        let author = self.author.public();
+        format!("trust = [\"{author}\"]\n[[engine]]\nauthor = \"{author}\"\n")
+    }
+}
+
+/// Lines that a worker's owner sees.
+struct Lines(mpsc::UnboundedReceiver<String>);
+
+impl Lines {
+    /// Waits for a line.
+    async fn hear(&mut self, words: &str) -> String {
+        loop {
+            let line = self.0.recv().await.expect("the worker ended");
+            if line.contains(words) {
+                return line;
+            }
+        }
+    }
+}
+
+/// A run, whose dispatcher is the test.
+struct Coordinated {
+    port: RemotePort,
+    quit: oneshot::Sender<()>,
+    renewing: JoinHandle<()>,
+    serving: JoinHandle<Result<(), String>>,
+}
+
+impl Coordinated {
+    /// Hands out so many pairs, and returns their games.
+    async fn play(&mut self, pairs: u64) -> Vec<GameRecord> {
+        let (mut next, mut done, mut games) = (0, 0, Vec::new());
+        while done < pairs {
+            match self.port.events.recv().await.unwrap() {
+                RemoteEvent::Asks(seat) if next < pairs => {
+                    self.port.answers.send(SeatAnswer::Task(seat, Box::new(task(next)))).unwrap();
+                    next += 1;
+                }
+                RemoteEvent::Game(WorkerEvent::Ended { record, .. }) => games.push(*record),
+                RemoteEvent::Done(_) => done += 1,
+                RemoteEvent::Written(reply) => reply.send(()).unwrap(),
+                RemoteEvent::Broken(why) => panic!("{why}"),
+                RemoteEvent::Gone { .. } => panic!("a pair came back"),
+                _ => {}
+            }
+        }
+        games
+    }
+
+    /// Waits for a message for the user of the run.
+    async fn hear(&mut self, words: &str) -> String {
+        loop {
+            match self.port.events.recv().await.unwrap() {
+                RemoteEvent::Warning(text) | RemoteEvent::Broken(text) if text.contains(words) => return text,
+                _ => {}
+            }
+        }
+    }
+
+    async fn end(self) {
+        self.port.orders.send_modify(|orders: &mut Orders| orders.stop = Stop::AfterGame);
+        drop(self.port);
+        self.serving.await.unwrap().unwrap();
+        self.quit.send(()).unwrap();
+        self.renewing.await.unwrap();
+    }
+}
+
+fn task(pair: u64) -> PairTask {
+    let sides = ByColor { white: PlayerId(0), black: PlayerId(1) };
+    let fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1".to_owned();
+    let opening = Opening { index: pair, fen, moves: Vec::new() };
+    PairTask {
+        pair: PairId(pair),
+        sides: [sides, ByColor { white: PlayerId(1), black: PlayerId(0) }],
+        openings: [opening.clone(), opening],
+        legs: Leg::BOTH.to_vec(),
+        all_legs: &Leg::BOTH,
+        options: None,
+    }
+}
+
+/// A worker fetches the program, plays in the sandbox, leaves the run when it is over and takes the
+/// next one; runs of a higher priority come first.
+#[tokio::test]
+async fn a_worker_serves_the_runs_of_a_hub() {
+    let Some(place) = Place::new("a_worker_serves_the_runs_of_a_hub").await else { return };
+    let plan = place.plan(Some(123)).await;
+    let mut low = place.coordinate("low", plan.clone(), 0).await;
+    let mut high = place.coordinate("high", plan.clone(), 1).await;
+    let (worker, stop, mut lines) = place.work(&place.trusting());
+    assert!(lines.hear("joining").await.contains("high"), "the lower priority waits");
+    check(&high.play(3).await);
+    assert!(low.port.events.try_recv().is_err(), "nobody has asked for its pairs");
+    high.end().await;
+    assert!(lines.hear("joining").await.contains("low"));
+    check(&low.play(3).await);
+    let program = place.folder.path().join("cache").join(&plan.players[0].origin.sha256);
+    assert_eq!(std::fs::metadata(program).unwrap().permissions().mode() & 0o777, 0o755);
+    stop.send(Stop::AfterGame).unwrap();
+    worker.await.unwrap().unwrap();
+    low.end().await;
+    place.stop().await;
+}
+
+/// Three whole pairs, played by the worker of the invitation.
+#[track_caller]
+fn check(games: &[GameRecord]) {
+    let ids: std::collections::BTreeSet<_> = games.iter().map(|game| game.id).collect();
+    assert_eq!((ids.len(), games.len()), (6, 6));
+    assert!(games.iter().all(|game| game.worker.as_deref() == Some("anna-box")));
+}
+
+/// Terms, bench of the plan, a change of the plan, and the expected reason.
+type Case<'a> = (String, Option<u64>, &'a dyn Fn(&mut Plan), &'a str);
+
+/// Each refusal is one line for both owners, which names the machine and the remedy.
+#[tokio::test]
+async fn a_run_that_is_not_allowed_is_refused_on_both_sides() {
+    let Some(place) = Place::new("a_run_that_is_not_allowed_is_refused_on_both_sides").await else { return };
+    let author = place.author.public();
+    let trust = format!("trust = [\"{author}\"]\n");
+    let many_threads = |plan: &mut Plan| plan.players[0].options.push(("Threads".to_owned(), "9".to_owned()));
+    let unchanged = |_: &mut Plan| {};
+    let cases: [Case<'_>; 4] = [
+        (String::new(), None, &unchanged, "which worker.toml does not trust"),
+        (trust, None, &unchanged, "is not allowed: add [[engine]]"),
+        (place.trusting(), Some(124), &unchanged, "is 123"),
+        (place.trusting(), None, &many_threads, "takes 9 threads, and this worker offers 2"),
+    ];
+    for (number, (terms, bench, change, expected)) in cases.into_iter().enumerate() {
+        let mut plan = place.plan(bench).await;
+        change(&mut plan);
+        let mut run = place.coordinate(&format!("run-{number}"), plan, 0).await;
+        let (worker, stop, mut lines) = place.work(&terms);
+        let line = lines.hear(expected).await;
+        assert!(line.starts_with(&format!("run run-{number}: not served: ")) && !line.contains('\n'), "{line}");
+        let told = run.hear(expected).await;
+        assert!(told.starts_with("worker anna-box-"), "{told}");
+        stop.send(Stop::AfterGame).unwrap();
+        worker.await.unwrap().unwrap();
+        run.end().await;
+    }
+    place.stop().await;
+}
+
+/// A second interrupt hands pairs back instead of finishing them.
+#[tokio::test]
+async fn a_worker_that_leaves_at_once_hands_its_pairs_back() {
+    let Some(place) = Place::new("a_worker_that_leaves_at_once_hands_its_pairs_back").await else { return };
+    // An engine that thinks for ever, with a limit that does not end it.
+    let engine = ENGINE.replace("go) echo 'bestmove 0000'", "go) sleep 3600");
+    let sha256 = blobs::put(&place.link, engine.as_bytes()).await.unwrap();
+    let mut plan = place.plan(None).await;
+    plan.players.iter_mut().for_each(|player| player.origin.sha256.clone_from(&sha256));
+    plan.rules.stall_timeout = Duration::from_hours(1);
+    let mut run = place.coordinate("run", plan, 0).await;
+    let (worker, stop, _lines) = place.work(&place.trusting());
+    let mut given = 0;
+    let mut back = 0;
+    while given == 0 || back < given {
+        match run.port.events.recv().await.unwrap() {
+            RemoteEvent::Asks(seat) if given < 2 => {
+                run.port.answers.send(SeatAnswer::Task(seat, Box::new(task(given)))).unwrap();
+                given += 1;
+                if given == 2 {
+                    stop.send(Stop::Now).unwrap();
+                }
+            }
+            RemoteEvent::Gone { .. } => back += 1,
+            RemoteEvent::Broken(why) => panic!("{why}"),
+            _ => {}
+        }
+    }
+    worker.await.unwrap().unwrap();
+    run.end().await;
+    place.stop().await;
+}

@@ -1,0 +1,245 @@
+//! A worker's machine: what it offers, whether it can serve, and a unit that starts it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::access::{Access, Role};
+use super::cache::Cache;
+use super::link::{Link, LinkError};
+use super::registry::{self, List, RunEntry, WorkerEntry};
+use super::sign::{AuthorKey, KeyError};
+use super::terms::{Sandbox, Terms};
+use crate::schedule::affinity::Topology;
+use crate::source::Context;
+use crate::tablebase::Tables;
+use crate::text::random_hex;
+use crate::uci::process::{Confinement, EngineConfig, output};
+
+/// Time limit of a confined program that prints one line.
+const PROBE_LIMIT: Duration = Duration::from_mins(1);
+
+/// Memory of a game of two engines with small hash tables, in MiB.
+const SMALL_GAME_MIB: u64 = 160;
+
+/// Games at once of engines with one thread: as asked for, else the owner's, else one core is left
+/// free.
+pub(crate) fn slots(terms: &Terms, asked: Option<u16>, cores: usize) -> u16 {
+    let free = u16::try_from(cores.saturating_sub(1)).unwrap_or(u16::MAX).max(1);
+    asked.or(terms.slots).unwrap_or(free)
+}
+
+/// Memory for engines, in MiB: the owner's, else that of the machine.
+pub(crate) fn memory_mib(terms: &Terms) -> u64 {
+    let of_machine = || {
+        let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+        Some(line.trim().split(' ').next()?.parse::<u64>().ok()? >> 10)
+    };
+    // A system that does not say is trusted to have enough.
+    terms.memory_mib.or_else(of_machine).unwrap_or(u64::MAX >> 20)
+}
+
+/// Folder of programs and networks for workers of this user.
+pub(crate) fn cache_folder(user: &str) -> Option<PathBuf> {
+    Some(Context::from_env().ok()?.cache.join("worker").join(user))
+}
+
+/// Public key of this user as an author of plans. The key is made if there is none.
+///
+/// # Errors
+/// Returns an error if there is none and none can be made.
+pub(crate) fn own_key() -> Result<String, KeyError> {
+    Ok(AuthorKey::of_user()?.public().to_string())
+}
+
+/// Runs and workers of a hub.
+///
+/// # Errors
+/// Returns an error if it cannot be reached or does not answer.
+pub(crate) async fn lists(access: &Access) -> Result<(Vec<RunEntry>, Vec<WorkerEntry>), LinkError> {
+    let link = Link::open(access, &session(access)).await?;
+    let mut runs: Vec<RunEntry> = registry::read(&link, List::Runs).await?;
+    let mut workers: Vec<WorkerEntry> = registry::read(&link, List::Workers).await?;
+    runs.sort_by(|a, b| b.priority.cmp(&a.priority).then_with(|| a.run.cmp(&b.run)));
+    workers.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok((runs, workers))
+}
+
+fn session(access: &Access) -> String {
+    // Two processes of one name would only read each other's answers.
+    format!("{}-{}", access.user, random_hex().unwrap_or_default())
+}
+
+/// One line on each thing that a worker needs, true for those that are fine.
+pub(crate) async fn check_worker(
+    url: &str,
+    config: &Path,
+    credentials: Option<&Path>,
+    asked: Option<u16>,
+) -> Vec<(bool, String)> {
+    let mut lines = Vec::new();
+    match Terms::read(config) {
+        Ok(terms) => check_terms(&terms, config, asked, &mut lines).await,
+        Err(error) => lines.push((false, error.to_string())),
+    }
+    let access = match Access::find(url, Role::Worker, credentials) {
+        Ok(access) => access,
+        Err(error) => {
+            lines.push((false, error.to_string()));
+            return lines;
+        }
+    };
+    lines.push((true, format!("credentials of user {} for {}", access.user, access.url)));
+    let link = match Link::open(&access, &session(&access)).await {
+        Ok(link) => link,
+        Err(error) => {
+            lines.push((false, error.to_string()));
+            return lines;
+        }
+    };
+    lines.push((true, format!("the hub answers; it is nats-server {}", link.server_version())));
+    lines.push(match registry::read::<RunEntry>(&link, List::Runs).await {
+        Ok(runs) => (true, format!("the hub lists {} runs", runs.len())),
+        Err(error) => {
+            (false, format!("the hub's list of runs cannot be read ({error}); is its quintain of this version?"))
+        }
+    });
+    lines
+}
+
+/// Checks what does not need the hub.
+async fn check_terms(terms: &Terms, config: &Path, asked: Option<u16>, lines: &mut Vec<(bool, String)>) {
+    let file = config.display();
+    lines.push((true, format!("{file} is read")));
+    lines.push(match terms.trust.len() {
+        0 => (false, format!("{file} trusts nobody: add trust = [\"quintain-key:...\"] with the key that `quintain workers --key` prints for an author")),
+        keys => (true, format!("{keys} authors are trusted")),
+    });
+    lines.push(match terms.engines() {
+        0 => (
+            false,
+            format!("{file} allows no engine: add [[engine]] with sha256 = \"...\" or author = \"quintain-key:...\""),
+        ),
+        engines => (true, format!("{engines} entries allow engines")),
+    });
+    lines.push(match terms.sandbox {
+        Sandbox::None => (true, "sandbox = \"none\": engines have the rights of this user".to_owned()),
+        Sandbox::Strict => match probe().await {
+            Ok(()) => (true, "the sandbox works".to_owned()),
+            Err(why) => (false, why),
+        },
+    });
+    let cores = Topology::detect().physical_cores();
+    let slots = slots(terms, asked, cores);
+    lines.push((
+        usize::from(slots) <= cores,
+        format!(
+            "{slots} games at once on {cores} physical cores{}",
+            if usize::from(slots) <= cores { "" } else { ": give fewer, or games disturb each other" }
+        ),
+    ));
+    let memory = memory_mib(terms);
+    let needed = u64::from(slots) * SMALL_GAME_MIB;
+    lines.push((
+        needed <= memory,
+        format!("{memory} MiB of memory; {slots} games with small hash tables take {needed}"),
+    ));
+    if !terms.syzygy.is_empty() {
+        lines.push(match Tables::open(&terms.syzygy) {
+            Ok(_) => (true, "endgame tables are there".to_owned()),
+            Err(error) => (false, error.to_string()),
+        });
+    }
+    lines.push(match cache_folder("check").map(|folder| Cache::open(&folder, terms.disk_mib)) {
+        Some(Ok(_)) => (true, format!("{} MiB of disk for programs and networks", terms.disk_mib)),
+        Some(Err(error)) => (false, error.to_string()),
+        None => (false, "there is no folder for programs: set HOME".to_owned()),
+    });
+}
+
+/// Runs this program in the sandbox of an engine.
+async fn probe() -> Result<(), String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let config = EngineConfig {
+        name: "of the check".to_owned(),
+        program: std::env::current_exe().map_err(|error| error.to_string())?,
+        args: vec!["--version".to_owned()],
+        confinement: Some(Confinement { scratch: folder.path().join("scratch"), ..Confinement::default() }),
+        ..EngineConfig::default()
+    };
+    match output(&config, PROBE_LIMIT).await {
+        Ok(printed) if printed.contains(env!("CARGO_PKG_VERSION")) => Ok(()),
+        Ok(_) => {
+            Err("a program does not run in the sandbox of this machine; sandbox = \"none\" in worker.toml does without"
+                .to_owned())
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Unit for systemd that starts a worker of `url` as a user of its own.
+pub(crate) fn systemd_unit(program: &Path, url: &str, slots: Option<u16>) -> String {
+    let program = program.display();
+    // Part of a command line, in which systemd gives some characters a meaning.
+    let url: String = url.chars().filter(|c| c.is_ascii_alphanumeric() || ":/.[]-_".contains(*c)).collect();
+    let slots = slots.map(|slots| format!(" -j {slots}")).unwrap_or_default();
+    format!(
+        "# Worker of {url}. Before it is started:\n\
+         #   useradd --system --create-home --home-dir /var/lib/quintain quintain\n\
+         #   sudo -u quintain XDG_CONFIG_HOME=/var/lib/quintain/config {program} hub join\n\
+         #   write /var/lib/quintain/config/quintain/worker.toml\n\
+         #   {program} worker {url} --systemd > /etc/systemd/system/quintain-worker.service\n\
+         #   systemctl enable --now quintain-worker\n\
+         [Unit]\n\
+         Description=Quintain worker\n\
+         Wants=network-online.target\n\
+         After=network-online.target\n\
+         \n\
+         [Service]\n\
+         User=quintain\n\
+         Environment=XDG_CONFIG_HOME=/var/lib/quintain/config XDG_CACHE_HOME=/var/lib/quintain/cache\n\
+         ExecStart={program} worker {url}{slots}\n\
+         Restart=on-failure\n\
+         RestartSec=30\n\
+         # The first signal finishes the pairs in play.\n\
+         KillSignal=SIGINT\n\
+         KillMode=mixed\n\
+         TimeoutStopSec=10min\n\
+         NoNewPrivileges=yes\n\
+         CapabilityBoundingSet=\n\
+         AmbientCapabilities=\n\
+         ProtectSystem=strict\n\
+         ProtectHome=yes\n\
+         ReadWritePaths=/var/lib/quintain\n\
+         PrivateTmp=yes\n\
+         PrivateDevices=yes\n\
+         ProtectKernelTunables=yes\n\
+         ProtectKernelModules=yes\n\
+         ProtectKernelLogs=yes\n\
+         ProtectControlGroups=yes\n\
+         ProtectClock=yes\n\
+         ProtectHostname=yes\n\
+         RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX\n\
+         # Engines get namespaces of their own.\n\
+         RestrictNamespaces=user net\n\
+         RestrictSUIDSGID=yes\n\
+         RestrictRealtime=yes\n\
+         LockPersonality=yes\n\
+         SystemCallArchitectures=native\n\
+         \n\
+         [Install]\n\
+         WantedBy=multi-user.target\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_is_hardened_and_takes_no_text_as_syntax() {
+        let unit = systemd_unit(Path::new("/usr/bin/quintain"), "tls://hub:4222\n; rm $HOME", Some(3));
+        assert!(unit.contains("\nExecStart=/usr/bin/quintain worker tls://hub:4222rmHOME -j 3\n"), "{unit}");
+        assert!(unit.contains("NoNewPrivileges=yes") && unit.contains("ProtectSystem=strict"), "{unit}");
+    }
+}

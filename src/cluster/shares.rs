@@ -1,0 +1,120 @@
+//! Division of a worker's slots among runs, by priority and weight. No clock and no I/O.
+//!
+//! Only runs of the highest priority are served. Among these the slots are dealt one at a time by
+//! stride scheduling: each has a *pass*, the lowest pass is served next and grows by 1 / weight.
+//! Passes stay from one deal to the next, so that over time even a single slot is shared by weight.
+//! Every worker divides its own slots, so the sum over all workers is divided as well, without an
+//! arbiter.
+
+use std::collections::BTreeMap;
+
+/// Least weight, so that a pass stays finite.
+const LEAST_WEIGHT: f64 = 1e-3;
+
+/// Most weight.
+const MOST_WEIGHT: f64 = 1e3;
+
+/// A run that a worker can serve.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Candidate {
+    /// Name on the server.
+    pub(crate) run: String,
+    /// Higher ones are served first.
+    pub(crate) priority: i8,
+    /// Share within a priority.
+    pub(crate) weight: f64,
+    /// Slots that one game takes, at least 1.
+    pub(crate) threads: u16,
+}
+
+/// Passes of the runs.
+#[derive(Debug, Default)]
+pub(crate) struct Shares {
+    passes: BTreeMap<String, f64>,
+}
+
+impl Shares {
+    /// Deals `slots` to the candidates, for one quantum. Returns the slots of each run that gets
+    /// any, whole games only.
+    pub(crate) fn deal(&mut self, candidates: &[Candidate], slots: u16) -> BTreeMap<String, u16> {
+        let fits = |candidate: &&Candidate| candidate.threads.max(1) <= slots;
+        let highest = candidates.iter().filter(fits).map(|candidate| candidate.priority).max();
+        let served: Vec<_> =
+            candidates.iter().filter(fits).filter(|candidate| Some(candidate.priority) == highest).collect();
+        self.passes.retain(|run, _| served.iter().any(|candidate| candidate.run == *run));
+        // Who joins begins where the others are: it has no claim on earlier quanta.
+        let lowest = self.passes.values().copied().reduce(f64::min).unwrap_or(0.0);
+        for candidate in &served {
+            self.passes.entry(candidate.run.clone()).or_insert(lowest);
+        }
+        // Kept small, so that sums stay exact over a long life.
+        self.passes.values_mut().for_each(|pass| *pass -= lowest);
+        let mut dealt = BTreeMap::new();
+        let mut left = slots;
+        loop {
+            let next = served.iter().filter(|candidate| candidate.threads.max(1) <= left);
+            let pass = |candidate: &Candidate| self.passes.get(&candidate.run).copied().unwrap_or(0.0);
+            let Some(next) = next.min_by(|a, b| pass(a).total_cmp(&pass(b)).then_with(|| a.run.cmp(&b.run))) else {
+                return dealt;
+            };
+            let threads = next.threads.max(1);
+            left -= threads;
+            *dealt.entry(next.run.clone()).or_insert(0) += threads;
+            let weight = if next.weight.is_nan() { 1.0 } else { next.weight.clamp(LEAST_WEIGHT, MOST_WEIGHT) };
+            if let Some(pass) = self.passes.get_mut(&next.run) {
+                *pass += f64::from(threads) / weight;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(name: &str, priority: i8, weight: f64, threads: u16) -> Candidate {
+        Candidate { run: name.to_owned(), priority, weight, threads }
+    }
+
+    #[test]
+    fn slots_are_dealt_by_priority_and_weight() {
+        for (candidates, slots, expected) in [
+            (vec![], 4, &[][..]),
+            (vec![run("a", 0, 1.0, 1)], 4, &[("a", 4)][..]),
+            (vec![run("a", 0, 1.0, 1), run("b", 0, 1.0, 1)], 4, &[("a", 2), ("b", 2)]),
+            (vec![run("a", 0, 1.0, 1), run("b", 0, 3.0, 1)], 8, &[("a", 2), ("b", 6)]),
+            (vec![run("a", 0, 9.0, 1), run("b", 1, 1.0, 1)], 4, &[("b", 4)]),
+            // Games of several threads take whole games.
+            (vec![run("a", 0, 1.0, 2)], 5, &[("a", 4)]),
+            (vec![run("a", 0, 1.0, 4), run("b", 0, 1.0, 1)], 5, &[("a", 4), ("b", 1)]),
+            // A run that does not fit leaves its place to the next priority.
+            (vec![run("a", 5, 1.0, 8), run("b", 0, 1.0, 1)], 4, &[("b", 4)]),
+            // Weights that no coordinator of ours writes.
+            (vec![run("a", 0, f64::NAN, 1), run("b", 0, -1.0, 1)], 2, &[("a", 1), ("b", 1)]),
+            (vec![run("a", 0, 0.0, 1), run("b", 0, f64::INFINITY, 0)], 3, &[("a", 1), ("b", 2)]),
+        ] {
+            let dealt = Shares::default().deal(&candidates, slots);
+            let expected: BTreeMap<_, _> = expected.iter().map(|(run, slots)| ((*run).to_owned(), *slots)).collect();
+            assert_eq!(dealt, expected, "{candidates:?}");
+        }
+    }
+
+    /// Over many quanta each run has its share within one quantum, whatever joins and leaves.
+    #[test]
+    fn one_slot_is_shared_over_time() {
+        let mut shares = Shares::default();
+        let mut played: BTreeMap<String, i32> = BTreeMap::new();
+        let all = [run("a", 0, 1.0, 1), run("b", 0, 2.0, 1), run("c", 0, 1.0, 1)];
+        for quantum in 0..400 {
+            // The third one is away for half of the time, and has no claim on it afterwards.
+            let present = if (100..300).contains(&quantum) { &all[..2] } else { &all[..] };
+            for (run, slots) in shares.deal(present, 1) {
+                *played.entry(run).or_default() += i32::from(slots);
+            }
+        }
+        // 200 quanta by 1:2:1, and 200 by 1:2.
+        for (run, expected) in [("a", 50 + 67), ("b", 100 + 133), ("c", 50)] {
+            assert!((played[run] - expected).abs() <= 2, "{run}: {played:?}");
+        }
+    }
+}
