@@ -295,6 +295,10 @@ impl Pool {
             let games = dealt.get(&candidate.run).copied().unwrap_or(0) / candidate.threads.max(1);
             self.give(&candidate.run, games);
         }
+        // A coordinator that has ended does not answer slots that ask later.
+        let gone: Vec<_> =
+            self.served().filter(|run| candidates.iter().all(|candidate| candidate.run != **run)).cloned().collect();
+        gone.iter().for_each(|run| self.give(run, 0));
         self.dealt = Some((candidates, Instant::now()));
     }
 

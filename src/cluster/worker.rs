@@ -553,7 +553,7 @@ impl Worker {
             // Said again in the next beat.
             self.notes = beat.notes;
             self.back = beat.back;
-            if self.is_over && self.heard.elapsed() > RESEND {
+            if self.wanted() == 0 && self.heard.elapsed() > RESEND {
                 // The server has the results, and the run's next coordinator reads them.
                 self.sent.clear();
                 return Ok(());
