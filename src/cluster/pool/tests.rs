@@ -167,8 +167,9 @@ struct Coordinated {
 impl Coordinated {
     /// Hands out so many pairs, and returns their games.
     async fn play(&mut self, pairs: u64) -> Vec<GameRecord> {
-        let (mut next, mut done, mut games) = (0, 0, Vec::new());
-        while done < pairs {
+        let (mut next, mut done, mut written, mut games) = (0, 0, 0, Vec::new());
+        // A result stays with its worker until it is written.
+        while done < pairs || written < pairs {
             match self.port.events.recv().await.unwrap() {
                 RemoteEvent::Asks(seat) if next < pairs => {
                     self.port.answers.send(SeatAnswer::Task(seat, Box::new(task(next)))).unwrap();
@@ -176,7 +177,10 @@ impl Coordinated {
                 }
                 RemoteEvent::Game(WorkerEvent::Ended { record, .. }) => games.push(*record),
                 RemoteEvent::Done(_) => done += 1,
-                RemoteEvent::Written(reply) => reply.send(()).unwrap(),
+                RemoteEvent::Written(reply) => {
+                    reply.send(()).unwrap();
+                    written += 1;
+                }
                 RemoteEvent::Broken(why) => panic!("{why}"),
                 RemoteEvent::Gone { .. } => panic!("a pair came back"),
                 _ => {}
