@@ -138,16 +138,31 @@ pub fn config_folder() -> Option<PathBuf> {
 /// # Errors
 /// Returns the system's error, also if the file exists.
 pub fn create_secret(path: &Path, text: &str) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
+    secret_beside(path, text)?.persist_noclobber(path)?;
+    Ok(())
+}
+
+/// Writes a file that only its owner can read, whole, and its folder if necessary.
+///
+/// # Errors
+/// Returns the system's error.
+pub fn write_secret(path: &Path, text: &str) -> io::Result<()> {
+    secret_beside(path, text)?.persist(path)?;
+    Ok(())
+}
+
+/// A synchronized temporary file in the folder of `path`. Such files are their owner's alone.
+fn secret_beside(path: &Path, text: &str) -> io::Result<tempfile::NamedTempFile> {
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(text.as_bytes())?;
-    file.sync_data()
+    file.as_file().sync_all()?;
+    Ok(file)
 }
 
 /// Text of a file of secrets.

@@ -196,7 +196,7 @@ impl Access {
         let table = toml::to_string(self).unwrap_or_default();
         let text =
             format!("# Access to a hub of quintain. Whoever has this file is this user: keep it secret.\n{table}");
-        write_secret(path, text.as_bytes()).map_err(|source| AccessError::File { path: path.to_owned(), source })
+        files::write_secret(path, &text).map_err(|source| AccessError::File { path: path.to_owned(), source })
     }
 
     /// Keeps the credentials in the user's folder of settings, where [`Access::find`] finds them.
@@ -383,22 +383,6 @@ fn kept_at(config: &Path, url: &str, role: Role) -> PathBuf {
     let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-') { c } else { '_' };
     let name: String = place.chars().map(plain).collect();
     config.join("hubs").join(format!("{name}.{}.toml", role.word()))
-}
-
-/// Writes a file that only its owner can read, whole, and its folder if necessary.
-///
-/// # Errors
-/// Returns an error if the system refuses.
-pub(crate) fn write_secret(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    // A temporary file is its owner's alone.
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    io::Write::write_all(&mut file, bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
 }
 
 #[cfg(test)]

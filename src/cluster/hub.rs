@@ -16,13 +16,13 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior};
 
-use super::access::{Access, AccessError, Role, config_folder, fingerprint, write_secret};
+use super::access::{Access, AccessError, Role, config_folder, fingerprint};
 use super::blobs;
 use super::link::{self, Door, Link, LinkError};
 use super::registry::{self, List, RunEntry};
 use super::server::{self, CONFIGURATION, ChildError, Server};
 use super::users::{Register, User};
-use crate::files::{MOST_DOCUMENT_BYTES, read_input};
+use crate::files::{MOST_DOCUMENT_BYTES, read_input, write_secret};
 use crate::text::{TomlError, from_toml, random_hex};
 
 /// Port of a hub, which is that of NATS.
@@ -235,7 +235,7 @@ fn certificate(folder: &Path) -> Result<String, HubError> {
     let made = rcgen::generate_simple_self_signed(vec!["quintain-hub".to_owned()]).map_err(bad)?;
     for (name, text) in [("certificate.pem", made.cert.pem()), ("key.pem", made.signing_key.serialize_pem())] {
         let path = folder.join(name);
-        write_secret(&path, text.as_bytes()).map_err(file(&path))?;
+        write_secret(&path, &text).map_err(file(&path))?;
     }
     Ok(fingerprint(made.cert.der()))
 }
@@ -356,7 +356,7 @@ fn change(folder: &Path, change: impl FnOnce(&mut Register) -> Result<(), HubErr
         "# Users of this hub and their passwords. Written by `quintain hub`.\n{}",
         toml::to_string(&register).unwrap_or_default()
     );
-    write_secret(&path, text.as_bytes()).map_err(file(&path))?;
+    write_secret(&path, &text).map_err(file(&path))?;
     server::configure(folder, &register.configuration(folder))?;
     if let Some(server) = server_of(folder) {
         // It may have ended meanwhile, and reads the new configuration when it starts.

@@ -8,8 +8,9 @@ use std::time::Duration;
 use serde::Deserialize;
 use tokio::process::{Child, Command};
 
-use super::access::{Access, write_secret};
+use super::access::Access;
 use super::link::{self, Door, LinkError};
+use crate::files::write_secret;
 use crate::source::find_program;
 use crate::uci::process::bind_to_caller;
 
@@ -96,7 +97,7 @@ pub(crate) struct Server {
 /// Returns an error if the system refuses.
 pub(crate) fn configure(folder: &Path, text: &str) -> Result<(), ChildError> {
     let text = format!("{text}ports_file_dir: \"{}\"\n", folder.display());
-    write_secret(&folder.join(CONFIGURATION), text.as_bytes())
+    write_secret(&folder.join(CONFIGURATION), &text)
         .map_err(|source| ChildError::Io { act: "write its configuration", source })
 }
 
