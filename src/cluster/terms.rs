@@ -327,22 +327,27 @@ impl Terms {
         Ok(Agreed { plan, guests: guests.into(), programs, files, most_games })
     }
 
-    /// Entry that allows a player: one of its program before one of its author.
+    /// Entry that allows a player: with its arguments, and one of its program before one of its
+    /// author.
     fn allowed(&self, player: &Player, author: PublicKey) -> Result<&Allowed, Refusal> {
         let sha256 = player.origin.sha256.to_ascii_lowercase();
-        let of = |which: &Which| self.allowed.iter().find(|allowed| allowed.which == *which);
         // What else stands there would be the name of a file.
-        let found = is_sha256(&sha256)
-            .then(|| of(&Which::Program(sha256.clone())).or_else(|| of(&Which::OfAuthor(author))))
-            .flatten();
-        let found = found.ok_or_else(|| Refusal::Program { player: player.name.clone(), sha256 })?;
-        if matches!(found.which, Which::OfAuthor(_)) && self.sandbox != Sandbox::Strict {
-            return Err(Refusal::Unconfined(player.name.clone()));
+        if !is_sha256(&sha256) {
+            return Err(Refusal::Program { player: player.name.clone(), sha256 });
         }
-        if player.args != found.args {
-            return Err(Refusal::Args { player: player.name.clone(), args: player.args.clone() });
+        let of = |which: Which| self.allowed.iter().filter(move |allowed| allowed.which == which);
+        let is_unconfined = self.sandbox != Sandbox::Strict;
+        let of_author = of(Which::OfAuthor(author)).filter(|_| !is_unconfined);
+        let mut found = of(Which::Program(sha256.clone())).chain(of_author).peekable();
+        if found.peek().is_none() {
+            return Err(if is_unconfined && of(Which::OfAuthor(author)).next().is_some() {
+                Refusal::Unconfined(player.name.clone())
+            } else {
+                Refusal::Program { player: player.name.clone(), sha256 }
+            });
         }
-        Ok(found)
+        let found = found.find(|allowed| allowed.args == player.args);
+        found.ok_or_else(|| Refusal::Args { player: player.name.clone(), args: player.args.clone() })
     }
 }
 
@@ -448,6 +453,16 @@ mod tests {
             (format!("sandbox = \"none\"\n{of_author}"), plan(nothing), "run only with sandbox = \"strict\""),
             (of_program.clone(), plan(|plan| plan.players[0].args.push("--x".to_owned())), "add args = [\"--x\"]"),
             (format!("{of_program}args = [\"--x\"]\n"), plan(nothing), "has the arguments []"),
+            (
+                format!("{of_program}args = [\"--x\"]\n{of_program}args = [\"--y\"]\n"),
+                plan(|plan| {
+                    ["--x", "--y"]
+                        .iter()
+                        .zip(&mut plan.players)
+                        .for_each(|(arg, player)| player.args.push((*arg).to_owned()))
+                }),
+                "fine",
+            ),
             (of_program.clone(), plan(option("Hash", "64")), "fine"),
             (of_program.clone(), plan(option("OwnBook", "false")), "fine"),
             (of_program.clone(), plan(option("Style", "solid")), "fine"),
