@@ -86,6 +86,7 @@ fn check_layers(source: &Path, rooms: &[&[&str]]) -> Vec<String> {
     assert!(!files.is_empty(), "no sources under {}", source.display());
     let mut faults = Vec::new();
     for file in files {
+        let is_test = file.file_name().is_some_and(|name| name == "tests.rs");
         let relative = file.strip_prefix(source).unwrap().with_extension("");
         let module = relative.to_string_lossy().replace('\\', "/").trim_end_matches("/mod").to_owned();
         let Some((own_level, own_room)) = level(rooms, &module) else {
@@ -96,6 +97,7 @@ fn check_layers(source: &Path, rooms: &[&[&str]]) -> Vec<String> {
             match level(rooms, &import) {
                 Some((_, room)) if room == own_room => {}
                 Some((level, _)) if level < own_level => {}
+                None if is_test && import == "skip/skip" => {}
                 Some((_, room)) => {
                     faults.push(format!("{}: `{own_room}` may not import `{room}`", file.display()));
                 }
