@@ -390,7 +390,8 @@ impl Pool {
             return;
         }
         let Some(entry) = self.listed.iter().find(|entry| entry.run == run) else { return };
-        self.say(format!("run {}: joining with {games} games at once", self.title(run)));
+        let many = if games == 1 { "" } else { "s" };
+        self.say(format!("run {}: joining with {games} game{many} at once", self.title(run)));
         let (share, seen) = watch::channel(SlotShare { games, stop: self.stop });
         let figures = Arc::new(Figures::default());
         let state = RunState::Served { share, figures: Arc::clone(&figures), hungry_since: None };

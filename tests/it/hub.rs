@@ -7,7 +7,9 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::cluster::{has_server, processes_with};
-use crate::harness::{Ran, check_same_games, heeding_signals, quintain, sprt, sprt_args, until};
+use crate::harness::{
+    Gate, Ran, check_same_games, heeding_signals, journal_lines, quintain, records, sprt, sprt_args, until,
+};
 
 /// A hub as a process of its own, with its user's settings in its folder.
 struct Hub {
@@ -205,5 +207,140 @@ fn a_hub_that_cannot_be_used_is_refused_in_one_line() {
         assert!(ran.stderr.contains(fault) && ran.stderr.lines().count() == 1, "{words}: {}", ran.stderr);
         assert!(!out.exists(), "{words}");
     }
+    hub.ends();
+}
+
+/// A machine that plays for a hub.
+struct Lent {
+    folder: tempfile::TempDir,
+    url: String,
+}
+
+impl Lent {
+    /// A machine with credentials under `name` and these terms of its owner.
+    fn new(hub: &Hub, name: &str, terms: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let invited = hub.does(&["invite", name]);
+        let joined = joins(folder.path(), &invited.stdout);
+        assert_eq!(joined.code, Some(0), "{joined:?}");
+        std::fs::write(folder.path().join("config/quintain/worker.toml"), terms).unwrap();
+        Self { folder, url: hub.url.clone() }
+    }
+
+    fn command(&self, more: &[&str]) -> Command {
+        let args: Vec<_> = ["worker", &self.url].iter().chain(more).copied().collect();
+        let mut command = at(self.folder.path(), heeding_signals(&args));
+        command.env("XDG_CACHE_HOME", self.folder.path().join("cache"));
+        command
+    }
+
+    /// Starts a worker, whose lines come one by one.
+    fn starts(&self, more: &[&str]) -> (Child, impl Iterator<Item = String> + use<>) {
+        let mut child = self.command(more).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+        (child, lines)
+    }
+}
+
+/// Ends a worker as its owner does, and says how it ended.
+fn interrupts(mut child: Child) -> Option<i32> {
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    child.wait().unwrap().code()
+}
+
+/// Reads a worker's lines until it plays so many games at once.
+#[track_caller]
+fn is_joining(lines: &mut impl Iterator<Item = String>, games: &str) {
+    let line = lines.find(|line| line.contains("joining") || line.contains("not served")).expect("the worker ended");
+    assert!(line.contains(&format!("joining with {games} at once")), "{line}");
+}
+
+/// One worker is killed, one is interrupted, and others come: the games are those of one machine.
+#[test]
+fn workers_of_a_hub_play_the_games_of_one_machine() {
+    if !has_server("workers_of_a_hub_play_the_games_of_one_machine") {
+        return;
+    }
+    let hub = Hub::start("127.0.0.1:0");
+    let key = at(hub.folder.path(), quintain(&["workers", "--key"])).output().map(Ran::from).unwrap();
+    let gate = Gate::new(hub.folder.path(), 3);
+    let plain = ["--seed 1", "--seed 2"];
+    let sides = plain.map(|side| format!("{side} {}", gate.words()));
+    let dir = hub.folder.path().join("run");
+    let more = "--nodes 1 --max-plies 40 --seed 11 --max-pairs 24";
+    let args = sprt_args(&sides[0], &sides[1], &dir, &format!("{more} --workers {}", hub.url));
+    let mut run = at(hub.folder.path(), heeding_signals(&args));
+    let run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    until("the run", || dir.join("games.jsonl").exists());
+    let plan = std::fs::read_to_string(dir.join("plan.toml")).unwrap();
+    let program = plan.lines().rfind(|line| line.starts_with("sha256 = ")).unwrap();
+    let of_side = |side: &String| format!("[[engine]]\n{program}\nargs = {:?}\n", side.split(' ').collect::<Vec<_>>());
+    let engines: String = sides.iter().map(of_side).collect();
+    let trust = format!("trust = [\"{}\"]\nsandbox = \"none\"\n", key.stdout.trim());
+    let stranger = Lent::new(&hub, "stranger", &engines);
+    let (poor, rich) = (Lent::new(&hub, "poor", &trust), Lent::new(&hub, "rich", &format!("{trust}{engines}")));
+
+    // Those that may not play say so, with the remedy.
+    for (lent, remedy) in [(&stranger, "add the key to `trust`"), (&poor, "add [[engine]] with sha256 = ")] {
+        let (child, mut lines) = lent.starts(&["-j", "1"]);
+        let refusal = lines.find(|line| line.contains("not served")).expect("a refusal");
+        assert!(refusal.contains(remedy), "{refusal}");
+        assert_eq!(interrupts(child), Some(130));
+    }
+    // Each slot plays one pair until the gate is opened.
+    let (mut killed, mut lines) = rich.starts(&["-j", "2"]);
+    is_joining(&mut lines, "2 games");
+    until("two pairs", || journal_lines(&dir) == 5);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let (leaves, mut lines) = rich.starts(&["-j", "1"]);
+    is_joining(&mut lines, "1 game");
+    until("another pair", || journal_lines(&dir) == 7);
+    kill_process(Pid::from_child(&leaves), Signal::INT).unwrap();
+    assert!(lines.any(|line| line.contains("a second interrupt hands them back")));
+    assert_eq!(interrupts(leaves), Some(130));
+    gate.open();
+    let (stays, lines) = rich.starts(&["-j", "2"]);
+    let said = std::thread::spawn(move || lines.collect::<Vec<_>>());
+
+    let ended: Ran = run.wait_with_output().unwrap().into();
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    for remedy in ["worker stranger-", "add the key to `trust`", "worker poor-", "add [[engine]] with sha256 = "] {
+        assert!(ended.stderr.contains(remedy), "{remedy}: {}", ended.stderr);
+    }
+    assert_eq!(interrupts(stays), Some(130));
+    let said = said.join().unwrap();
+    assert!(said.iter().any(|line| line.contains("left after")), "{said:?}");
+
+    let other = hub.folder.path().join("alone");
+    sprt(3, plain[0], plain[1], &other, &format!("{more} -j 2"));
+    check_same_games(&dir, &other);
+    assert!(records(&dir).iter().all(|record| record["worker"] == "rich"));
+    hub.ends();
+}
+
+#[test]
+fn a_worker_is_checked_before_it_plays() {
+    if !has_server("a_worker_is_checked_before_it_plays") {
+        return;
+    }
+    let hub = Hub::start("127.0.0.1:0");
+    let key = at(hub.folder.path(), quintain(&["workers", "--key"])).output().map(Ran::from).unwrap();
+    let engine = format!("[[engine]]\nsha256 = \"{}\"\n", "0".repeat(64));
+    let fine = format!("trust = [\"{}\"]\nsandbox = \"none\"\n{engine}", key.stdout.trim());
+    let lent = Lent::new(&hub, "box2", &fine);
+    let terms = lent.folder.path().join("config/quintain/worker.toml");
+    for (text, code, line) in [
+        (fine.clone(), 0, "ok     1 entries allow engines"),
+        (engine, 1, "FAULT  "),
+        ("slots = \"two\"\n".to_owned(), 1, "worker.toml:1:9"),
+    ] {
+        std::fs::write(&terms, text).unwrap();
+        let checked: Ran = lent.command(&["--check", "-j", "1"]).output().unwrap().into();
+        assert_eq!(checked.code, Some(code), "{checked:?}");
+        assert!(checked.stdout.contains(line), "{line}: {checked:?}");
+    }
+    let unit: Ran = lent.command(&["--systemd"]).output().unwrap().into();
+    assert!(unit.stdout.contains("NoNewPrivileges=") && unit.stdout.contains(&hub.url), "{unit:?}");
     hub.ends();
 }
