@@ -21,6 +21,7 @@ mod records;
 mod replay;
 mod report;
 mod resume;
+mod runs;
 mod serve;
 mod shell;
 mod simulate;
@@ -124,6 +125,8 @@ enum Command {
     Ctl(ctl::CtlArgs),
     /// Replays a game against its engine: does the failure come back?
     Replay(replay::ReplayArgs),
+    /// Lists stored and live runs with their verdicts.
+    Runs(runs::RunsArgs),
     /// Lists the games of a run that match, and how they ended.
     Games(Box<games::GamesArgs>),
     /// Breaks points down by opening, phase, length, time and depth.
@@ -294,6 +297,7 @@ pub fn main() -> ExitCode {
         Command::Serve(args) => serve::run(&args),
         Command::Ctl(args) => ctl::run(&args).map(|()| Exit::Done),
         Command::Replay(args) => replay::run(&args),
+        Command::Runs(args) => runs::run(&args),
         Command::Games(args) => games::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Report(args) => report::run(&args),

@@ -58,6 +58,27 @@ pub fn random_hex() -> std::io::Result<String> {
     Ok(hex(&bytes))
 }
 
+/// Rows of cells under their heads, as lines with columns as wide as their texts. `#` before a head
+/// marks a column of numbers, which stand at the right.
+#[must_use]
+pub fn columns(heads: &[&str], rows: &[Vec<String>]) -> Vec<String> {
+    let mut lines = vec![String::new(); rows.len() + 1];
+    for (column, head) in heads.iter().enumerate() {
+        let (is_number, head) = head.strip_prefix('#').map_or((false, *head), |head| (true, head));
+        let cells = || rows.iter().map(|row| row.get(column).map_or("", String::as_str));
+        let texts = || std::iter::once(head).chain(cells());
+        let width = texts().map(console::measure_text_width).max().unwrap_or(0);
+        let side = if is_number { console::Alignment::Right } else { console::Alignment::Left };
+        for (line, text) in lines.iter_mut().zip(texts()) {
+            if column > 0 {
+                *line += "  ";
+            }
+            *line += &console::pad_str(text, width, side, None);
+        }
+    }
+    lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
+}
+
 /// Field in the syntax of RFC 4180.
 #[must_use]
 pub fn csv_field(text: &str) -> String {

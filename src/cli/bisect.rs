@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 
 use crate::cli::flags::RunFlags;
+use crate::cli::runs::run_parser;
 use crate::cli::versions::{Gathered, short};
 use crate::files::write_atomically;
 use crate::report::figures;
@@ -64,7 +65,7 @@ pub(super) struct BisectArgs {
     #[arg(long, value_name = "N", default_value_t = 10_000, help_heading = "Search")]
     limit: u64,
     /// A run whose games between these commits count as well; may be repeated.
-    #[arg(long, value_name = "RUN", help_heading = "Search")]
+    #[arg(long, value_name = "RUN", value_parser = run_parser(), help_heading = "Search")]
     reuse: Vec<PathBuf>,
     #[command(flatten)]
     flags: RunFlags<Common>,

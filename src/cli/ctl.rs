@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::Subcommand;
 
+use crate::cli::runs::run_parser;
 use crate::control::client::Client;
 use crate::control::protocol::{ClientMessage, ServerMessage};
 use crate::report::workers;
@@ -18,8 +19,8 @@ use crate::run::progress;
                   quintain ctl results/runs/20260101-120000-sprt concurrency 4\n  \
                   quintain ctl results/runs/20260101-120000-sprt workers drop local-2")]
 pub(super) struct CtlArgs {
-    /// The run's directory.
-    #[arg(value_name = "RUN")]
+    /// The run: its directory, an id of `quintain runs`, the end of one, or `latest`.
+    #[arg(value_name = "RUN", value_parser = run_parser())]
     dir: PathBuf,
     /// Print the answer as one line of JSON.
     #[arg(long, global = true)]

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
+use crate::cli::runs::run_parser;
 use crate::files::open_regular;
 use crate::journal;
 use crate::plan::Plan;
@@ -41,8 +42,8 @@ errors half-widths of 95 % intervals; null stands for what is not known. Of seve
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct ExplainArgs {
-    /// The run's directory.
-    #[arg(value_name = "RUN")]
+    /// The run: its directory, an id of `quintain runs`, the end of one, or `latest`.
+    #[arg(value_name = "RUN", value_parser = run_parser())]
     run: PathBuf,
     #[command(flatten)]
     who: Who,

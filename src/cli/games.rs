@@ -14,6 +14,7 @@ use anyhow::{Context as _, Result};
 use crate::cli::games::filter::{Filter, Query};
 use crate::cli::games::groups::{Groups, Key};
 use crate::cli::games::show::{Shown, Table, json};
+use crate::cli::runs::run_parser;
 use crate::journal;
 use crate::plan::Plan;
 use crate::record::GameRecord;
@@ -41,7 +42,7 @@ Examples:
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct GamesArgs {
     /// Directories of runs.
-    #[arg(value_name = "RUN", required = true)]
+    #[arg(value_name = "RUN", required = true, value_parser = run_parser())]
     runs: Vec<PathBuf>,
     #[command(flatten)]
     query: Query,

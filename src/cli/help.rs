@@ -5,11 +5,13 @@ use std::fmt::Write as _;
 use clap::Command;
 
 /// Groups of commands in the help, in their order.
-const GROUPS: [(&str, &[&str]); 7] = [
+const GROUPS: [(&str, &[&str]); 6] = [
     ("Play", &["demo", "sprt", "match", "gauntlet", "race", "tune", "bisect"]),
     ("Watch", &["watch", "ctl", "serve", "resume"]),
-    ("Understand", &["report", "explain", "games", "replay", "progress", "records"]),
-    ("Numbers", &["stats", "simulate", "rate"]),
+    (
+        "Understand",
+        &["runs", "report", "explain", "games", "replay", "progress", "records", "stats", "simulate", "rate"],
+    ),
     ("Engines and books", &["check", "speed", "suite", "calibrate", "engines", "book"]),
     ("Many machines", &["hub", "worker", "workers"]),
     ("Other", &["init", "fastchess", "cutechess", "completions", "man"]),
@@ -65,7 +67,7 @@ mod tests {
         let mut command = grouped(Cli::command());
         let short = command.render_help().to_string();
         assert!(short.lines().count() <= 60 && short.lines().all(|line| line.chars().count() <= 120), "{short}");
-        assert!(short.contains("\nUnderstand:\n  report       Prints a run's report"), "{short}");
+        assert!(short.contains("\nUnderstand:\n  runs         Lists stored and live runs"), "{short}");
         assert!(!short.contains("Examples:"), "{short}");
         let long = command.render_long_help().to_string();
         assert!(long.contains("Exit codes:") && long.contains("Examples:"), "{long}");

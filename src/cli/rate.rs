@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::cli::runs::run_parser;
 use crate::files::open_input;
 use crate::report::collection::{Collection, RunGames, RunPlayer, SkippedGames};
 use crate::report::results::Results;
@@ -56,7 +57,7 @@ null stands for what is not known.";
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct RateArgs {
     /// PGN files and run directories; players of the same name are one.
-    #[arg(value_name = "FILE.pgn|RUN", required = true)]
+    #[arg(value_name = "FILE.pgn|RUN", required = true, value_parser = run_parser())]
     inputs: Vec<PathBuf>,
     /// A rating known beforehand, held fixed, or with the half-width of its 95 % interval. May be
     /// given more than once.

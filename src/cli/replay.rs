@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 
 use crate::chess::{Position, START_FEN, Variant};
+use crate::cli::runs::run_parser;
 use crate::cli::trust::Trust;
 use crate::files::{MOST_DOCUMENT_BYTES, read_text};
 use crate::game::{Game, GameSetup, Input, Step};
@@ -37,8 +38,8 @@ Example:
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub(super) struct ReplayArgs {
-    /// The run's directory.
-    #[arg(value_name = "DIR")]
+    /// The run: its directory, an id of `quintain runs`, the end of one, or `latest`.
+    #[arg(value_name = "RUN", value_parser = run_parser())]
     dir: PathBuf,
     /// The game's number.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]

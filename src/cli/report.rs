@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::cli::explain::{self, Who};
+use crate::cli::runs::run_parser;
 use crate::cli::watch;
 use crate::control::client::Client;
 use crate::plan::Plan;
@@ -50,8 +51,8 @@ enum Format {
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct ReportArgs {
-    /// The run's directory.
-    #[arg(value_name = "RUN")]
+    /// The run: its directory, an id of `quintain runs`, the end of one, or `latest`.
+    #[arg(value_name = "RUN", value_parser = run_parser())]
     run: PathBuf,
     /// Format to write.
     #[arg(long, value_enum, default_value = "text")]

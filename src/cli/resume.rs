@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 
+use crate::cli::runs::run_parser;
 use crate::cli::trust::Trust;
 use crate::journal;
 use crate::plan::Plan;
@@ -18,8 +19,8 @@ use crate::schedule::affinity::{self, Topology};
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "Example:\n  quintain resume results/runs/20260101-120000-sprt")]
 pub(super) struct ResumeArgs {
-    /// The run's directory.
-    #[arg(value_name = "DIR")]
+    /// The run: its directory, an id of `quintain runs`, the end of one, or `latest`.
+    #[arg(value_name = "RUN", value_parser = run_parser())]
     dir: PathBuf,
     /// Games at once, if not as before. A run with workers goes on without them.
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]

@@ -11,6 +11,7 @@ use chrono::DateTime;
 
 use crate::cli::flags::RunFlags;
 use crate::cli::rate;
+use crate::cli::runs::run_parser;
 use crate::files::{open_regular, write_atomically};
 use crate::plan::Player;
 use crate::report::collection::{Collection, RunGames, RunPlayer};
@@ -63,7 +64,7 @@ what is not known.";
 #[command(mut_args(of_playing))]
 pub(super) struct ProgressArgs {
     /// PGN files and run directories; players of the same commit or name are one.
-    #[arg(value_name = "FILE.pgn|RUN")]
+    #[arg(value_name = "FILE.pgn|RUN", value_parser = run_parser())]
     inputs: Vec<PathBuf>,
     /// A player who is no version; may be repeated.
     #[arg(long = "sparring", value_name = "NAME", help_heading = "Versions")]

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use crate::cli::runs::run_parser;
 use crate::control::client::{Client, ClientError};
 use crate::control::protocol::{ServerMessage, line};
 use crate::plan::Plan;
@@ -29,8 +30,8 @@ use crate::tournament::scoreboard::Scoreboard;
                   Example:\n  quintain watch results/runs/20260101-120000-sprt"
 )]
 pub(super) struct WatchArgs {
-    /// The run's directory.
-    #[arg(value_name = "RUN")]
+    /// The run: its directory, an id of `quintain runs`, the end of one, or `latest`.
+    #[arg(value_name = "RUN", value_parser = run_parser())]
     dir: PathBuf,
     /// Print JSON lines, told apart by `event`: `progress` about once a second, `line` for what
     /// happens, `end` last.

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::cluster::{self, Access, AccessError, Role, RunEntry, WorkerEntry};
 use crate::run::{Exit, prepare, progress};
-use crate::text::printable;
+use crate::text::{columns, printable};
 
 /// Lists the workers of a hub and the runs that they can play.
 #[derive(Debug, clap::Args)]
@@ -76,22 +76,11 @@ fn table_of_runs(runs: &[RunEntry]) -> String {
     table("no runs", &["run", "coordinator", "priority", "weight", "author"], rows)
 }
 
-/// Rows under their heads, with columns as wide as their texts; `none` without rows.
+/// Rows under their heads; `none` without rows.
 fn table<const N: usize>(none: &str, heads: &[&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     // Texts of other machines are shown as text.
-    let rows: Vec<_> = rows.map(|row| row.map(|cell| printable(&cell))).collect();
-    if rows.is_empty() {
-        return none.to_owned();
-    }
-    let heads = heads.map(str::to_owned);
-    let all = || [&heads].into_iter().chain(&rows);
-    let widths: Vec<usize> =
-        (0..N).map(|column| all().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
-    let line = |row: &[String; N]| {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    all().map(line).collect::<Vec<_>>().join("\n")
+    let rows: Vec<_> = rows.map(|row| row.map(|cell| printable(&cell)).to_vec()).collect();
+    if rows.is_empty() { none.to_owned() } else { columns(heads, &rows).join("\n") }
 }
 
 #[cfg(test)]

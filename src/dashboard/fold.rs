@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::dashboard::store;
 use crate::files::open_regular;
 use crate::journal::{self, Expected, JournalError};
 use crate::plan::Plan;
 use crate::report::figures;
 use crate::report::html::tuning;
 use crate::report::plot::{EloPlot, EloPoint, LlrPlot};
+use crate::report::stored;
 use crate::report::summary::Summary;
 use crate::report::tune;
 use crate::stats::elo::{self, Estimate};
@@ -62,7 +62,7 @@ pub(super) struct Fold {
 
 impl Fold {
     fn new(dir: &Path) -> Result<Self, FoldError> {
-        let plan = store::plan(dir).ok_or(FoldError::Missing)?;
+        let plan = stored::plan(dir).ok_or(FoldError::Missing)?;
         let scoreboard = Scoreboard::new(&plan).map_err(|error| FoldError::Plan(error.to_string()))?;
         let (elo, header) = (Vec::new(), Vec::new());
         Ok(Self { dir: dir.to_owned(), plan, scoreboard, elo, header, offset: 0, looked: None })

@@ -17,7 +17,7 @@ use tokio::sync::broadcast;
 use crate::control::client::{Client, ClientError};
 use crate::control::protocol::{RunProgress, ServerMessage};
 use crate::dashboard::board::BoardView;
-use crate::dashboard::store::Index;
+use crate::report::stored::Index;
 
 /// Live runs followed at once.
 const MAX_RUNS: usize = 64;

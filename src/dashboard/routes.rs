@@ -24,7 +24,8 @@ use crate::dashboard::fold::{FoldError, Folds};
 use crate::dashboard::guard::{Facts, Guard, RequestRefusal, TOKEN_HEADER};
 use crate::dashboard::live::{Hub, LiveRun, LiveStatus, ServerSentEvent};
 use crate::dashboard::machine::MachineFigures;
-use crate::dashboard::store::{self, Entry, Index, ResultsStore, RunDigest};
+use crate::dashboard::store::ResultsStore;
+use crate::report::stored::{self, Entry, Index, RunDigest};
 use crate::stats::elo::Elo;
 use crate::stats::estimates::Estimates;
 
@@ -271,13 +272,13 @@ async fn run(State(app): State<App>, Path(id): Path<String>) -> Result<Response,
 
 fn detail(folds: &Folds, entry: &Entry, row: &RunRow, lines: Option<Vec<String>>) -> Value {
     let dir = &entry.dir;
-    let stored = store::text(&dir.join(store::SUMMARY)).and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    let stored = stored::text(&dir.join(stored::SUMMARY)).and_then(|text| serde_json::from_str::<Value>(&text).ok());
     // A live run reports its figures itself, and one that was stopped has them in its summary.
     let summary = match stored {
         None if lines.is_none() => folds.ask(&row.id, dir, super::fold::Fold::summary).ok(),
         stored => stored,
     };
-    let plan = store::plan(dir).map(|plan| {
+    let plan = stored::plan(dir).map(|plan| {
         let machine = json!({ "cpu": plan.machine.cpu, "cores": plan.machine.cores, "os": plan.machine.os });
         json!({
             "seed": plan.seed,

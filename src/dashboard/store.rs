@@ -1,75 +1,19 @@
-//! The index of stored runs, with the few figures of each that a list shows.
-//!
-//! A run is a folder with a `plan.toml` or a `summary.json`, in the results folder itself or one
-//! level below (`runs/`). An update of the index asks the system for the timestamps of those files
-//! and reads only those that have changed. A run's id is its path below the results folder. Only
-//! ids found there reach the file system: a request that names another one finds nothing.
+//! The results folder, with an index of its runs that is brought up to date on requests.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
-
-use crate::files::{MOST_DOCUMENT_BYTES, read_text};
-use crate::plan::{Plan, file};
-use crate::stats::estimates::Estimates;
-
-/// The name of the summary in a run directory.
-pub(super) const SUMMARY: &str = "summary.json";
+use crate::report::stored::Index;
 
 /// Age at which the index is brought up to date on a request.
 const MAX_AGE: Duration = Duration::from_millis(500);
 
-/// Length and time of the last change of a file, by which changes are detected; `None` if it does
-/// not exist.
-type FileStamp = Option<(u64, SystemTime)>;
-
-/// Figures of a run for a list. Elo is that of the first player against the second.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(super) struct RunDigest {
-    pub(super) name: String,
-    pub(super) note: Option<String>,
-    pub(super) format: String,
-    pub(super) players: Vec<String>,
-    pub(super) limit: String,
-    pub(super) stopped_by: Option<String>,
-    pub(super) pairs: Option<u64>,
-    #[serde(flatten)]
-    pub(super) estimates: Estimates,
-    /// Seconds since 1970.
-    pub(super) date: u64,
-    /// `over`, `interrupted`, or `damaged` if no part of it can be read.
-    pub(super) state: &'static str,
-}
-
-/// A run of the index.
-#[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub(super) dir: PathBuf,
-    pub(super) about: Arc<RunDigest>,
-    /// Time of the control socket, or of the note of one, if either exists.
-    pub(super) socket: Option<SystemTime>,
-    stamps: [FileStamp; 2],
-}
-
-/// The index as of the last update.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Index {
-    pub(super) runs: BTreeMap<String, Entry>,
-    /// Plans and summaries read since the program began.
-    pub(super) files_read: u64,
-    /// Updates since the program began.
-    pub(super) looks: u64,
-    last: Option<Instant>,
-}
-
-/// The results folder with its index.
+/// The results folder with its index, and the time of its last update.
 #[derive(Debug)]
 pub(super) struct ResultsStore {
     root: PathBuf,
-    index: Mutex<Arc<Index>>,
+    index: Mutex<(Option<Instant>, Arc<Index>)>,
 }
 
 impl ResultsStore {
@@ -81,220 +25,10 @@ impl ResultsStore {
     pub(super) fn index(&self) -> Arc<Index> {
         // Held during the update, so that many requests at once cause one update.
         let mut held = self.index.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.last.is_none_or(|last| last.elapsed() >= MAX_AGE) {
-            *held = Arc::new(look(&self.root, &held));
+        if held.0.is_none_or(|last| last.elapsed() >= MAX_AGE) {
+            let index = Index::of(&self.root, &held.1);
+            *held = (Some(Instant::now()), Arc::new(index));
         }
-        Arc::clone(&held)
-    }
-}
-
-fn look(root: &Path, old: &Index) -> Index {
-    let mut new = Index { files_read: old.files_read, looks: old.looks + 1, ..Index::default() };
-    for (name, dir) in folders(root) {
-        if !add(&mut new, old, name.clone(), &dir) {
-            for (below, dir) in folders(&dir) {
-                add(&mut new, old, format!("{name}/{below}"), &dir);
-            }
-        }
-    }
-    new.last = Some(Instant::now());
-    new
-}
-
-/// The folders in a folder that are not hidden and whose names are valid UTF-8.
-fn folders(dir: &Path) -> impl Iterator<Item = (String, PathBuf)> {
-    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
-    entries.filter_map(|entry| {
-        let name = entry.file_name().into_string().ok().filter(|name| !name.starts_with('.'))?;
-        entry.path().is_dir().then(|| (name, entry.path()))
-    })
-}
-
-/// Adds a folder if it is a run.
-fn add(new: &mut Index, old: &Index, id: String, dir: &Path) -> bool {
-    let stamps = [file::FILE_NAME, SUMMARY].map(|name| stamp(&dir.join(name)));
-    if stamps == [None; 2] {
-        return false;
-    }
-    let changed = |name: &str| std::fs::symlink_metadata(dir.join(name)).and_then(|about| about.modified()).ok();
-    let socket = changed("control.sock").or_else(|| changed("control.path"));
-    let about = match old.runs.get(&id).filter(|entry| entry.stamps == stamps) {
-        Some(entry) => Arc::clone(&entry.about),
-        None => {
-            new.files_read += 1;
-            Arc::new(read(&id, dir, stamps))
-        }
-    };
-    new.runs.insert(id, Entry { dir: dir.to_owned(), about, socket, stamps });
-    true
-}
-
-/// Length and time of a file's last change. Links are not followed, because a file elsewhere is not
-/// part of the run.
-fn stamp(path: &Path) -> FileStamp {
-    let about = std::fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_file)?;
-    Some((about.len(), about.modified().ok()?))
-}
-
-/// The text of a run's file; `None` if it is too long, is not text, or does not exist.
-pub(super) fn text(path: &Path) -> Option<String> {
-    stamp(path)?;
-    read_text(path, MOST_DOCUMENT_BYTES).ok()
-}
-
-/// The fields of `summary.json` that a list needs.
-#[derive(Deserialize)]
-#[serde(default)]
-struct SummaryFile {
-    name: String,
-    note: Option<String>,
-    format: String,
-    players: Vec<PlayerFile>,
-    stopped_by: Option<String>,
-    pairs: Option<u64>,
-    #[serde(flatten)]
-    estimates: Estimates,
-}
-
-impl Default for SummaryFile {
-    fn default() -> Self {
-        Self {
-            name: String::new(),
-            note: None,
-            format: "round-robin".to_owned(),
-            players: Vec::new(),
-            stopped_by: None,
-            pairs: None,
-            estimates: Estimates::default(),
-        }
-    }
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct PlayerFile {
-    name: String,
-    limit: String,
-}
-
-fn read(id: &str, dir: &Path, stamps: [FileStamp; 2]) -> RunDigest {
-    // Only an object is accepted: an array would be taken for a struct's fields in order.
-    let object = text(&dir.join(SUMMARY)).and_then(|text| serde_json::from_str::<serde_json::Map<_, _>>(&text).ok());
-    let summary = object.and_then(|object| serde_json::from_value(serde_json::Value::Object(object)).ok());
-    let about = match summary {
-        Some(summary) => from_summary(summary),
-        None => match plan(dir) {
-            Some(plan) => from_plan(&plan),
-            None => RunDigest { name: id.to_owned(), state: "damaged", ..RunDigest::default() },
-        },
-    };
-    let written = stamps.iter().flatten().map(|(_, at)| *at).min();
-    RunDigest { date: date(id).or_else(|| seconds(written?)).unwrap_or(0), ..about }
-}
-
-/// The plan of the run in `dir`.
-pub(super) fn plan(dir: &Path) -> Option<Plan> {
-    file::from_toml(&text(&dir.join(file::FILE_NAME))?).ok()
-}
-
-fn from_summary(summary: SummaryFile) -> RunDigest {
-    let SummaryFile { name, note, format, players, stopped_by, pairs, estimates } = summary;
-    let state = if stopped_by.as_deref() == Some("interrupted") { "interrupted" } else { "over" };
-    let (players, limits): (Vec<_>, Vec<_>) = players.into_iter().map(|player| (player.name, player.limit)).unzip();
-    let limit = one_or_each(limits);
-    RunDigest { name, note, format, players, limit, stopped_by, pairs, estimates, date: 0, state }
-}
-
-fn from_plan(plan: &Plan) -> RunDigest {
-    RunDigest {
-        name: plan.name.clone(),
-        note: plan.note.clone(),
-        format: plan.format.name().to_owned(),
-        players: plan.players.iter().map(|player| player.name.clone()).collect(),
-        limit: one_or_each(plan.players.iter().map(|player| player.limit.to_string()).collect()),
-        state: "interrupted",
-        ..RunDigest::default()
-    }
-}
-
-/// The limit that all players share, else the limit of each.
-fn one_or_each(mut limits: Vec<String>) -> String {
-    limits.dedup();
-    limits.join(", ")
-}
-
-fn seconds(at: SystemTime) -> Option<u64> {
-    at.duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs())
-}
-
-/// The time at which a run with its default name began; also of a name that starts with a date.
-fn date(id: &str) -> Option<u64> {
-    let name = id.rsplit('/').next()?;
-    let at = match (name.get(..15), name.get(..10)) {
-        (Some(stamp), _) if name.as_bytes().get(8) == Some(&b'-') => {
-            chrono::NaiveDateTime::parse_from_str(stamp, "%Y%m%d-%H%M%S").ok()?
-        }
-        (_, Some(day)) => chrono::NaiveDate::parse_from_str(day, "%Y-%m-%d").ok()?.and_hms_opt(0, 0, 0)?,
-        _ => return None,
-    };
-    u64::try_from(at.and_local_timezone(chrono::Local).earliest()?.timestamp()).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn summary(dir: &Path, elo: f64) {
-        std::fs::create_dir_all(dir).unwrap();
-        let text = serde_json::json!({ "name": "t", "elo": elo, "stopped_by": "verdict", "verdict": "H1", "players":
-            [{ "name": "a", "limit": "8+0.08" }, { "name": "b", "limit": "8+0.08" }, { "name": "c", "limit": "8+0.08" }] });
-        std::fs::write(dir.join(SUMMARY), text.to_string()).unwrap();
-    }
-
-    #[test]
-    fn only_what_changed_is_read_again() {
-        let root = tempfile::tempdir().unwrap();
-        for name in ["2026-11-21-a", "runs/20261121-101112-b", "runs/c", "runs/.new-run-x", "runs/c/deeper"] {
-            summary(&root.path().join(name), 1.0);
-        }
-        std::fs::create_dir(root.path().join("runs/no-run")).unwrap();
-        let first = look(root.path(), &Index::default());
-        let ids: Vec<_> = first.runs.keys().map(String::as_str).collect();
-        assert_eq!(ids, ["2026-11-21-a", "runs/20261121-101112-b", "runs/c"]);
-        assert_eq!(first.files_read, 3);
-        let second = look(root.path(), &first);
-        assert_eq!(second.files_read, 3);
-        summary(&root.path().join("runs/c"), 22.5);
-        std::fs::remove_dir_all(root.path().join("2026-11-21-a")).unwrap();
-        let third = look(root.path(), &second);
-        assert_eq!(
-            (third.files_read, third.runs.len(), third.runs["runs/c"].about.estimates.elo),
-            (4, 2, Some(crate::stats::elo::Elo::Finite(22.5)))
-        );
-        let about = &third.runs["runs/c"].about;
-        assert_eq!((about.state, about.limit.as_str(), about.players.len()), ("over", "8+0.08", 3));
-    }
-
-    #[test]
-    fn what_is_damaged_or_a_link_is_not_believed() {
-        let root = tempfile::tempdir().unwrap();
-        for (name, text) in [("junk", "{"), ("list", "[]"), ("text", "\u{0}")] {
-            std::fs::create_dir(root.path().join(name)).unwrap();
-            std::fs::write(root.path().join(name).join(SUMMARY), text).unwrap();
-        }
-        std::fs::create_dir(root.path().join("link")).unwrap();
-        std::os::unix::fs::symlink("/etc/passwd", root.path().join("link").join(SUMMARY)).unwrap();
-        let index = look(root.path(), &Index::default());
-        let states: Vec<_> = index.runs.iter().map(|(id, entry)| (id.as_str(), entry.about.state)).collect();
-        assert_eq!(states, [("junk", "damaged"), ("list", "damaged"), ("text", "damaged")]);
-        assert_eq!(text(&root.path().join("link").join(SUMMARY)), None);
-    }
-
-    #[test]
-    fn a_name_may_tell_the_date() {
-        assert!(date("runs/20261121-101112-sprt").is_some() && date("2026-11-21-first").is_some());
-        for id in ["sprt", "runs/2026", "20269999-101112", "2026-13-41-x", "éééééééééééé", ""] {
-            assert_eq!(date(id), None, "{id}");
-        }
+        Arc::clone(&held.1)
     }
 }

@@ -22,6 +22,8 @@ pub mod record_table;
 pub mod results;
 mod sink;
 pub mod standings;
+#[cfg(feature = "cli")]
+pub(crate) mod stored;
 pub mod summary;
 pub mod terminal;
 pub mod tune;

@@ -1,0 +1,309 @@
+//! `quintain runs`: stored and live runs, and the names by which commands take them.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use clap::ValueEnum;
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use serde_json::{Value, json};
+
+use crate::control::client::Client;
+use crate::report::explain::table::markdown;
+use crate::report::stored::{self, Entry, Index, RunDigest};
+use crate::run::{Exit, progress};
+use crate::text::{columns, printable};
+
+/// The folder of results unless another one is named.
+const RESULTS: &str = "results";
+
+const EXAMPLES: &str = "\
+A RUN of other commands is a folder, an id of this list, the end of exactly one id, or `latest`.
+Elo is that of the first player against the second, with its 95 % interval.
+
+Keys of --json: `runs`, the newest first, each with `id`, `dir`, `state` (live, H0, H1, interrupted, damaged, or the
+reason of its end), `date` (seconds since 1970), `players`, `limit`, `elo0`, `elo1`, `pairs` and the estimates of summary.json.
+
+Examples:
+  quintain runs
+  quintain runs lmr --verdict H1
+  quintain runs --limit 8+0.08 --bounds 0,5 --format md
+  quintain report latest";
+
+/// Lists the runs of a folder, the newest first.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct RunsArgs {
+    /// Runs with all of these words in their ids, names, notes or players' names. Case does not
+    /// matter.
+    #[arg(value_name = "WORD")]
+    words: Vec<String>,
+    /// The folder of results.
+    #[arg(long, value_name = "DIR", default_value = RESULTS)]
+    results: PathBuf,
+    /// Runs with this state: live, H0, H1, interrupted, and so on, as listed.
+    #[arg(long = "verdict", value_name = "STATE")]
+    state: Option<String>,
+    /// Runs of this format, or `sprt` for tests of two players.
+    #[arg(long = "type", value_name = "FORMAT")]
+    kind: Option<String>,
+    /// Runs with this limit, as listed: 8+0.08, nodes=7000.
+    #[arg(long, value_name = "LIMIT")]
+    limit: Option<String>,
+    /// Runs that test these bounds.
+    #[arg(long, value_name = "H0,H1", value_parser = bounds, allow_hyphen_values = true)]
+    bounds: Option<(f64, f64)>,
+    /// Most runs that are listed.
+    #[arg(short = 'n', long, value_name = "N")]
+    top: Option<usize>,
+    /// Form of the list.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Columns for a terminal.
+    Table,
+    /// A Markdown table.
+    Md,
+    /// One JSON document.
+    Json,
+}
+
+fn bounds(text: &str) -> Result<(f64, f64), String> {
+    let numbers =
+        text.split_once(',').and_then(|(low, high)| Some((low.trim().parse().ok()?, high.trim().parse().ok()?)));
+    numbers.ok_or_else(|| "give two numbers, as in 0,5".to_owned())
+}
+
+/// Parser of an argument that names a run: a path, or what `quintain runs` lists.
+pub(super) fn run_parser() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().try_map(|name| folder_of(Path::new(RESULTS), name))
+}
+
+/// Folder of the run that `name` stands for; `name` itself as a path if it is one, or if there is
+/// no such run: whoever opens it says so.
+fn folder_of(results: &Path, name: OsString) -> Result<PathBuf, stored::FindError> {
+    let path = PathBuf::from(&name);
+    if path.exists() {
+        return Ok(path);
+    }
+    let found = name.to_str().map_or(Ok(None), |name| stored::find(results, name))?;
+    Ok(found.unwrap_or(path))
+}
+
+pub(super) fn run(args: &RunsArgs) -> Result<Exit> {
+    if !args.results.is_dir() {
+        bail!(
+            "{}: no such folder; name the folder of results with --results, or play a run first",
+            args.results.display()
+        );
+    }
+    let index = Index::of(&args.results, &Index::default());
+    let rows = index.newest_first().into_iter().map(|(id, entry)| Row::new(id, entry)).filter(|row| args.selects(row));
+    let rows: Vec<Row> = rows.take(args.top.unwrap_or(usize::MAX)).collect();
+    progress::result(&match args.format {
+        Format::Table if rows.is_empty() => "no runs".to_owned(),
+        Format::Table => columns(&HEADS, &rows.iter().map(Row::cells).collect::<Vec<_>>()).join("\n"),
+        Format::Md => markdown_table(&rows),
+        Format::Json => json!({ "runs": rows.iter().map(Row::json).collect::<Vec<_>>() }).to_string(),
+    });
+    Ok(Exit::Done)
+}
+
+/// A run in the list.
+struct Row<'a> {
+    id: &'a str,
+    dir: &'a Path,
+    about: &'a RunDigest,
+    state: String,
+}
+
+/// Heads of the columns; `#` marks numbers.
+const HEADS: [&str; 7] = ["run", "state", "players", "limit", "bounds", "#pairs", "#Elo"];
+
+impl<'a> Row<'a> {
+    fn new(id: &'a str, entry: &'a Entry) -> Self {
+        let about = entry.about.as_ref();
+        let is_live = entry.socket.is_some() && Client::connect(&entry.dir).is_ok();
+        let state = if is_live { "live".to_owned() } else { state(about) };
+        Self { id, dir: &entry.dir, about, state }
+    }
+
+    fn bounds(&self) -> Option<(f64, f64)> {
+        self.about.elo0.zip(self.about.elo1)
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let players = match self.about.players.as_slice() {
+            [new, base] => format!("{new} against {base}"),
+            [] => self.about.name.clone(),
+            players => format!("{} players, {}", players.len(), self.about.format),
+        };
+        let note = self.about.note.as_ref().map_or(String::new(), |note| format!(" ({note})"));
+        let known = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+        let is_of_two = self.about.players.len() == 2;
+        [
+            self.id.to_owned(),
+            self.state.clone(),
+            players + &note,
+            self.about.limit.clone(),
+            known(self.bounds().map(|(elo0, elo1)| format!("[{elo0}, {elo1}]"))),
+            known(self.about.pairs.map(|pairs| pairs.to_string())),
+            known(is_of_two.then(|| self.about.estimates.elo_short().trim_start_matches("Elo ").to_owned())),
+        ]
+        .map(|cell| printable(&cell))
+        .to_vec()
+    }
+
+    fn json(&self) -> Value {
+        let mut value = json!(self.about);
+        value["id"] = json!(self.id);
+        value["dir"] = json!(self.dir.display().to_string());
+        value["state"] = json!(self.state);
+        value
+    }
+}
+
+/// State of a run that nobody plays, in one word: its verdict, else the reason of its end.
+fn state(about: &RunDigest) -> String {
+    use crate::stats::sprt::Verdict;
+    match (about.estimates.verdict, about.stopped_by.as_deref()) {
+        (Some(Verdict::AcceptH1), _) => "H1".to_owned(),
+        (Some(Verdict::AcceptH0), _) => "H0".to_owned(),
+        (_, Some(reason)) if reason != "verdict" => reason.to_owned(),
+        _ => about.state.to_owned(),
+    }
+}
+
+impl RunsArgs {
+    fn selects(&self, row: &Row) -> bool {
+        let about = row.about;
+        let texts =
+            || about.players.iter().map(String::as_str).chain([row.id, &about.name]).chain(about.note.as_deref());
+        let has = |word: &String| {
+            let word = word.to_lowercase();
+            texts().any(|text| text.to_lowercase().contains(&word))
+        };
+        let is = |wanted: &Option<String>, found: &str| {
+            wanted.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(found))
+        };
+        let kind = if row.bounds().is_some() { "sprt" } else { &about.format };
+        self.words.iter().all(has)
+            && is(&self.state, &row.state)
+            && (is(&self.kind, kind) || is(&self.kind, &about.format))
+            && is(&self.limit, &about.limit)
+            && self.bounds.is_none_or(|bounds| row.bounds() == Some(bounds))
+    }
+}
+
+fn markdown_table(rows: &[Row]) -> String {
+    let line = |cells: &[String]| format!("| {} |", cells.join(" | "));
+    let heads = HEADS.map(|head| head.trim_start_matches('#').to_owned());
+    let rules = HEADS.map(|head| if head.starts_with('#') { "---:" } else { "---" }.to_owned());
+    let rows = rows.iter().map(|row| line(&row.cells().iter().map(|cell| markdown(cell)).collect::<Vec<_>>()));
+    [line(&heads), line(&rules)].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Words {
+        #[command(flatten)]
+        args: RunsArgs,
+    }
+
+    /// A folder with four runs.
+    fn results() -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for (id, summary) in [
+            (
+                "20261120-080000-lmr",
+                json!({ "name": "sprt", "stopped_by": "verdict", "verdict": "H1", "elo0": 0, "elo1": 5, "pairs": 90, "elo": 9.5,
+                    "note": "less | reduction", "players": [{ "name": "lmr", "limit": "8+0.08" }, { "name": "main", "limit": "8+0.08" }] }),
+            ),
+            (
+                "20261121-080000-null",
+                json!({ "name": "sprt", "stopped_by": "out-of-pairs", "verdict": "continue", "elo0": -5, "elo1": 0, "pairs": 7,
+                    "players": [{ "name": "null", "limit": "nodes=9" }, { "name": "main", "limit": "nodes=9" }] }),
+            ),
+            (
+                "20261122-080000-field",
+                json!({ "name": "field", "stopped_by": "interrupted", "format": "gauntlet", "pairs": 4, "players":
+                    [{ "name": "a", "limit": "1+0.01" }, { "name": "b", "limit": "1+0.01" }, { "name": "c", "limit": "1+0.01" }] }),
+            ),
+            ("20261123-080000-junk", json!([])),
+        ] {
+            let dir = root.path().join("runs").join(id);
+            std::fs::create_dir_all(&dir).unwrap();
+            std::fs::write(dir.join(stored::SUMMARY), summary.to_string()).unwrap();
+        }
+        root
+    }
+
+    /// Last words of the ids that a command line lists.
+    fn listed(root: &Path, words: &str) -> Vec<String> {
+        let root = root.display().to_string();
+        let line = ["runs", "--results", &root].into_iter().chain(words.split_whitespace());
+        let args = Words::try_parse_from(line).map_err(|error| error.to_string()).unwrap().args;
+        let index = Index::of(&args.results, &Index::default());
+        let rows = index.newest_first().into_iter().map(|(id, entry)| Row::new(id, entry));
+        rows.filter(|row| args.selects(row)).map(|row| row.id.rsplit('-').next().unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn filters_select_runs() {
+        let root = results();
+        for (words, expected) in [
+            ("", &["junk", "field", "null", "lmr"][..]),
+            ("--verdict h1", &["lmr"]),
+            ("--verdict out-of-pairs", &["null"]),
+            ("--verdict interrupted", &["field"]),
+            ("--verdict damaged", &["junk"]),
+            ("--type sprt", &["null", "lmr"]),
+            ("--type gauntlet", &["field"]),
+            ("--limit nodes=9", &["null"]),
+            ("--bounds -5,0", &["null"]),
+            ("--bounds 0,5 main", &["lmr"]),
+            ("MAIN", &["null", "lmr"]),
+            ("main reduction", &["lmr"]),
+            ("main --verdict H0", &[]),
+        ] {
+            assert_eq!(listed(root.path(), words), expected, "{words}");
+        }
+    }
+
+    #[test]
+    fn the_list_has_a_line_for_each_run() {
+        let root = results();
+        let index = Index::of(root.path(), &Index::default());
+        let rows: Vec<_> = index.newest_first().into_iter().map(|(id, entry)| Row::new(id, entry)).collect();
+        let lines = columns(&HEADS, &rows.iter().map(Row::cells).collect::<Vec<_>>());
+        let expected = [
+            "run                         state         players                              limit    bounds   pairs   Elo",
+            "runs/20261123-080000-junk   damaged       runs/20261123-080000-junk                     -            -     -",
+            "runs/20261122-080000-field  interrupted   3 players, gauntlet                  1+0.01   -            4     -",
+            "runs/20261121-080000-null   out-of-pairs  null against main                    nodes=9  [-5, 0]      7     -",
+            "runs/20261120-080000-lmr    H1            lmr against main (less | reduction)  8+0.08   [0, 5]      90  +9.5",
+        ];
+        assert_eq!(lines, expected);
+        let table = markdown_table(&rows);
+        assert!(table.starts_with("| run | state |") && table.contains("less \\| reduction"), "{table}");
+    }
+
+    #[test]
+    fn a_name_that_is_no_path_is_looked_up() {
+        let root = results();
+        let found = |name: &str| folder_of(root.path(), name.into());
+        assert_eq!(found("latest").unwrap(), root.path().join("runs/20261123-080000-junk"));
+        assert_eq!(found("lmr").unwrap(), root.path().join("runs/20261120-080000-lmr"));
+        assert_eq!(found("no-such-run").unwrap(), Path::new("no-such-run"));
+        let there = root.path().join("runs").display().to_string();
+        assert_eq!(found(&there).unwrap(), Path::new(&there));
+    }
+}
