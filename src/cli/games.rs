@@ -85,7 +85,7 @@ pub(super) fn run(args: &GamesArgs) -> Result<Exit> {
         let mut groups = Groups::new(key);
         games(&asked, &mut |shown, game| {
             count += 1;
-            groups.add(shown, game);
+            groups.record(shown, game);
             Ok(String::new())
         })?;
         print(&groups.text(args.json))?;
@@ -140,7 +140,7 @@ fn tell(asked: &Asked, void: bool, text: &mut dyn FnMut(&Shown<'_>, &GameRecord)
     let mut pairs = stream::Pairs::new(plan, void);
     let replayed = {
         let journal = stream::open(&path, &over)?;
-        dir.expected(plan).read_from(journal, &path, |game| pairs.tell(game, &mut each))?
+        dir.expected(plan).read_from(journal, &path, |game| pairs.record(game, &mut each))?
     };
     pairs.end(&mut each);
     if let Some(error) = failed {

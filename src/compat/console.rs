@@ -198,7 +198,7 @@ impl Console {
                 _ => {}
             }
         }
-        self.finished.count(std::slice::from_ref(game));
+        self.finished.record(std::slice::from_ref(game));
         let (white, black) = (game.players.white, game.players.black);
         self.last = (PlayerId(white.0.min(black.0)), PlayerId(white.0.max(black.0)));
         self.is_told = false;
@@ -278,7 +278,7 @@ impl Console {
     }
 
     fn counted(&mut self, games: &[GameRecord], verdict: Verdict) {
-        self.counted.count(games);
+        self.counted.record(games);
         self.pairs += 1;
         let Some(game) = games.first() else { return };
         let (white, black) = (game.players.white, game.players.black);

@@ -328,9 +328,9 @@ fn resume(invocation: &Invocation, root: &Path, topology: &Topology) -> Result<B
     let (mut counted, mut finished) = (Scores::default(), Scores::default());
     let (journal, replayed) = Journal::resume(&dir.path(journal::FILE_NAME), Some(&dir.expected(&plan)), |game| {
         if !game.is_void {
-            finished.count(std::slice::from_ref(&game));
+            finished.record(std::slice::from_ref(&game));
         }
-        scoreboard.record(game, |_, games| counted.count(games));
+        scoreboard.record(game, |_, games| counted.record(games));
     })?;
     dir.check_plan(&replayed.header)?;
     let book = prepare::load_book(&plan)?;

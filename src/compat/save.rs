@@ -46,7 +46,7 @@ impl Saver {
 impl Observer for Saver {
     fn observe(&mut self, event: RunEvent<'_>) {
         match event {
-            RunEvent::PairCounted { games, .. } => self.scores.count(games),
+            RunEvent::PairCounted { games, .. } => self.scores.record(games),
             RunEvent::GameEnded { .. } => {
                 self.games += 1;
                 if self.every.is_some_and(|every| self.games.is_multiple_of(every)) {

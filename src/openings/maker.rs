@@ -354,7 +354,7 @@ impl Selection {
     }
 
     /// Records a judgement. Judgements after the book is full have no effect.
-    pub fn take(&mut self, candidate: Candidate, judgement: Judgement) {
+    pub fn record(&mut self, candidate: Candidate, judgement: Judgement) {
         self.waiting.insert(candidate.index, (candidate, judgement));
         while !self.is_full()
             && let Some((candidate, judgement)) = self.waiting.remove(&self.next)
@@ -529,7 +529,7 @@ mod tests {
         let fill = |order: &[usize]| {
             let mut selection = Selection::new(20);
             for place in order {
-                selection.take(candidates[*place].clone(), judge(&candidates[*place]));
+                selection.record(candidates[*place].clone(), judge(&candidates[*place]));
             }
             assert!(selection.is_full());
             (selection.to_epd(), *selection.tally())
@@ -550,7 +550,7 @@ mod tests {
         let mut selection = Selection::new(1);
         for index in 0..HOPELESS_AFTER {
             assert!(!selection.is_hopeless());
-            selection.take(Candidate { index, ..candidate.clone() }, Judgement::Skimmed);
+            selection.record(Candidate { index, ..candidate.clone() }, Judgement::Skimmed);
         }
         assert!(selection.is_hopeless());
     }

@@ -61,11 +61,11 @@ impl PgnFile {
         Ok(Self { plan, openings, outputs })
     }
 
-    /// Adds a pair replayed from the journal.
+    /// Records a pair replayed from the journal.
     ///
     /// # Errors
     /// Returns an error if a file cannot be written.
-    pub fn add(&mut self, games: &[GameRecord]) -> io::Result<()> {
+    pub fn record(&mut self, games: &[GameRecord]) -> io::Result<()> {
         for (sink, form) in &mut self.outputs {
             if sink.is_checked() && sink.has(heads(&self.plan, self.openings.as_ref(), form, games)?)? {
                 continue;

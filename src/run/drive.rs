@@ -98,7 +98,7 @@ pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: OutputStyle) -> Resu
         scoreboard.record(game, |_, games| {
             let pgn = begun.get_or_insert_with(|| PgnFile::resume(&dir.path("games.pgn"), Arc::clone(&plan)));
             if let Ok(file) = pgn
-                && let Err(error) = file.add(games)
+                && let Err(error) = file.record(games)
             {
                 *pgn = Err(error);
             }

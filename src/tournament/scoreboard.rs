@@ -201,7 +201,7 @@ impl Scoreboard {
             if is_repeat && self.repeats.are_left_out() {
                 self.pass_over(&games);
             } else {
-                self.count(&games, openings.first().copied().unwrap_or_default(), is_repeat);
+                self.record_pair(&games, openings.first().copied().unwrap_or_default(), is_repeat);
                 counted(self, &games);
             }
         }
@@ -244,7 +244,7 @@ impl Scoreboard {
         Some(games)
     }
 
-    fn count(&mut self, games: &[GameRecord], opening: u64, is_repeat: bool) {
+    fn record_pair(&mut self, games: &[GameRecord], opening: u64, is_repeat: bool) {
         let Some(first_game) = games.first() else { return };
         self.pairs += 1;
         let players = in_order((first_game.players.white, first_game.players.black));

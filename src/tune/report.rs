@@ -106,13 +106,13 @@ impl Regression {
         (value - param.start) / (param.step * self.unit)
     }
 
-    /// Takes a block of pairs, each with the wins minus losses of its first side. Only pairs that
+    /// Records a block of pairs, each with the wins minus losses of its first side. Only pairs that
     /// tune are looked at.
     pub fn record<'a>(&mut self, pairs: impl IntoIterator<Item = (&'a Vectors, i8)>) {
         let mut any = false;
         for (vectors, result) in pairs {
             if vectors.purpose == Purpose::Tune {
-                self.add(vectors, f64::from(result));
+                self.record_pair(vectors, f64::from(result));
                 any = true;
             }
         }
@@ -125,7 +125,7 @@ impl Regression {
         }
     }
 
-    fn add(&mut self, vectors: &Vectors, result: f64) {
+    fn record_pair(&mut self, vectors: &Vectors, result: f64) {
         let [first, second] = &vectors.sides;
         let regressors: Vec<(f64, f64)> = self
             .params

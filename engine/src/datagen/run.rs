@@ -153,7 +153,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, game: &ScoredGame) {
+    fn record(&mut self, game: &ScoredGame) {
         self.games += 1;
         self.positions += game.plies.len() as u64;
         self.results[usize::from(game.result.half_points())] += 1;
@@ -293,7 +293,7 @@ fn write(
             *number += 1;
             if let Some(game) = game {
                 game.write_to(&mut file).map_err(failed("write to it"))?;
-                tally.add(&game);
+                tally.record(&game);
                 progress(tally);
             } else if tally.games == 0 && *number >= starts as u64 {
                 // They would not fit the second time either.
@@ -328,7 +328,7 @@ fn open(job: &Job, order: &[usize]) -> Result<(File, Tally, u64), RunError> {
             Ok(Some(game)) => {
                 number = after(job, order, number, &game)
                     .ok_or_else(|| RunError::Strange { path: job.out.clone(), game: tally.games })?;
-                tally.add(&game);
+                tally.record(&game);
             }
             Ok(None) => break,
             Err(ReadError { damage: Damage::Torn, .. }) => break,

@@ -65,7 +65,7 @@ pub(super) async fn fill(
         if !queue.known.contains_key(&candidate.index) {
             take_note(candidate.index, judgement)?;
         }
-        selection.take(candidate, judgement);
+        selection.record(candidate, judgement);
         report(selection);
         if selection.is_full() {
             return Ok(name);

@@ -55,30 +55,30 @@ impl Groups {
         Self { key, counts: HashMap::new() }
     }
 
-    pub(super) fn add(&mut self, shown: &Shown<'_>, game: &GameRecord) {
+    pub(super) fn record(&mut self, shown: &Shown<'_>, game: &GameRecord) {
         let view = shown.player.and_then(|player| side(game, player));
         let mine = view.unwrap_or(Color::White);
         let name = |side: Color| shown.name(*game.players.get(side));
         match self.key {
-            Key::Termination => self.count(game.ending.termination.name().to_owned(), game, mine),
-            Key::Opponent => self.count(name(mine.other()), game, mine),
-            Key::Opening => self.count(opening(game).to_string(), game, mine),
+            Key::Termination => self.record_in(game.ending.termination.name().to_owned(), game, mine),
+            Key::Opponent => self.record_in(name(mine.other()), game, mine),
+            Key::Opening => self.record_in(opening(game).to_string(), game, mine),
             Key::Player => {
                 for side in [Color::White, Color::Black] {
-                    self.count(name(side), game, side);
+                    self.record_in(name(side), game, side);
                 }
             }
             Key::Color => {
                 for side in
                     [Color::White, Color::Black].into_iter().filter(|side| view.is_none_or(|view| view == *side))
                 {
-                    self.count(side.to_string().to_lowercase(), game, side);
+                    self.record_in(side.to_string().to_lowercase(), game, side);
                 }
             }
         }
     }
 
-    fn count(&mut self, group: String, game: &GameRecord, view: Color) {
+    fn record_in(&mut self, group: String, game: &GameRecord, view: Color) {
         self.counts.entry(group).or_default()[usize::from(game.ending.outcome.half_points(view))] += 1;
     }
 

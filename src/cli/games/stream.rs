@@ -74,9 +74,9 @@ impl Pairs {
         Self { void, repeats, variant, halves_from, waiting, next: PairId(0), told }
     }
 
-    /// Takes a game in journal order and passes on those that can no longer become void. Later
+    /// Records a game in journal order and passes on those that can no longer become void. Later
     /// records of a game are ignored, unless void games are wanted.
-    pub(super) fn tell(&mut self, game: GameRecord, each: &mut impl FnMut(&GameRecord)) {
+    pub(super) fn record(&mut self, game: GameRecord, each: &mut impl FnMut(&GameRecord)) {
         let pair = game.id.pair;
         if self.void {
             if game.is_void {

@@ -27,7 +27,7 @@ impl Tally {
         Self { wdl: self.wdl.reversed(), ptnml: self.ptnml.reversed(), mixed: self.mixed, ..*self }
     }
 
-    fn add(&mut self, other: &Self) {
+    fn merge(&mut self, other: &Self) {
         self.wdl.wins += other.wdl.wins;
         self.wdl.draws += other.wdl.draws;
         self.wdl.losses += other.wdl.losses;
@@ -54,8 +54,8 @@ pub struct Scores {
 }
 
 impl Scores {
-    /// Counts games of one encounter. Two games also count as a pair.
-    pub fn count(&mut self, games: &[GameRecord]) {
+    /// Records the games of one encounter. Two games also count as a pair.
+    pub fn record(&mut self, games: &[GameRecord]) {
         let Some(game) = games.first() else { return };
         let (white, black) = (game.players.white.0, game.players.black.0);
         let key = (white.min(black), white.max(black));
@@ -98,7 +98,7 @@ impl Scores {
                 continue;
             };
             effects += own.ptnml.pairs() as f64 * own.design_effect;
-            sum.add(&own);
+            sum.merge(&own);
         }
         let pairs = sum.ptnml.pairs() as f64;
         Tally { design_effect: if pairs > 0.0 { effects / pairs } else { 1.0 }, ..sum }

@@ -155,7 +155,7 @@ fn scores_know_openings_that_come_again() {
             values: None,
             worker: None,
         };
-        scores.count(&[game(Leg::First), game(Leg::Second)]);
+        scores.record(&[game(Leg::First), game(Leg::Second)]);
     }
     let [one, all] = [scores.between(PlayerId(0), PlayerId(1)), scores.of(PlayerId(0))];
     // The mean of the encounters' effects is near the effect over separate clusters.

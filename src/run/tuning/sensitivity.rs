@@ -62,7 +62,7 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    fn add(&mut self, start: &[Answer], moved: &[Answer]) {
+    fn record(&mut self, start: &[Answer], moved: &[Answer]) {
         for (start, moved) in start.iter().zip(moved) {
             self.searches += 1;
             self.moves += usize::from(start.best != moved.best);
@@ -235,7 +235,7 @@ pub(crate) fn measure(
     let start = answers.next().map(|(_, found)| found).unwrap_or_default();
     let (mut noise, mut changes) = (Changes::default(), vec![Changes::default(); space.len()]);
     for (param, found) in answers {
-        param.map_or(&mut noise, |param| &mut changes[param]).add(&start, &found);
+        param.map_or(&mut noise, |param| &mut changes[param]).record(&start, &found);
     }
     Ok(Sensitivity { nodes, positions: positions.len(), changes, noise, took: begun.elapsed() })
 }

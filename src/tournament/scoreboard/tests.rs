@@ -42,7 +42,7 @@ fn void(pair: u64, leg: Leg) -> GameRecord {
 }
 
 /// Records games and returns the pairs that counted, in the order in which they did.
-fn tell(scoreboard: &mut Scoreboard, games: impl IntoIterator<Item = GameRecord>) -> Vec<u64> {
+fn record_all(scoreboard: &mut Scoreboard, games: impl IntoIterator<Item = GameRecord>) -> Vec<u64> {
     let mut counted = Vec::new();
     for record in games {
         scoreboard.record(record, |_, games| {
@@ -58,10 +58,10 @@ fn tell(scoreboard: &mut Scoreboard, games: impl IntoIterator<Item = GameRecord>
 fn pairs_count_in_the_order_they_were_scheduled() {
     let mut scoreboard = scoreboard();
     let early = [game(1, Leg::First, 2), game(1, Leg::Second, 2), game(0, Leg::Second, 1), game(2, Leg::First, 0)];
-    assert!(tell(&mut scoreboard, early).is_empty());
+    assert!(record_all(&mut scoreboard, early).is_empty());
     assert_eq!((scoreboard.pairs(), scoreboard.waiting_games()), (0, 4));
     assert_eq!(scoreboard.missing_legs(PairId(0)), [Leg::First]);
-    assert_eq!(tell(&mut scoreboard, [game(0, Leg::First, 1)]), [0, 1]);
+    assert_eq!(record_all(&mut scoreboard, [game(0, Leg::First, 1)]), [0, 1]);
     assert_eq!(scoreboard.ptnml(), Pentanomial([0, 0, 1, 0, 1]));
     assert_eq!((scoreboard.pairs(), scoreboard.waiting_games()), (2, 1));
 }
@@ -83,7 +83,7 @@ fn games_wait_for_a_pair_long_missing() {
 fn a_game_told_twice_is_taken_once() {
     let mut scoreboard = scoreboard();
     let games = [game(0, Leg::First, 2), game(0, Leg::First, 0), game(0, Leg::Second, 2), game(0, Leg::Second, 0)];
-    assert_eq!(tell(&mut scoreboard, games), [0]);
+    assert_eq!(record_all(&mut scoreboard, games), [0]);
     assert_eq!((scoreboard.ptnml(), scoreboard.waiting_games()), (Pentanomial([0, 0, 0, 0, 1]), 0));
 }
 
@@ -95,12 +95,12 @@ fn a_failure_told_again_counts_once() {
     };
     let mut scoreboard = scoreboard();
     // Of a pair that waits, of one that counts, and of one that comes later.
-    tell(&mut scoreboard, std::iter::repeat_n(crash(0), 12));
+    record_all(&mut scoreboard, std::iter::repeat_n(crash(0), 12));
     assert_eq!(scoreboard.failures(), 1);
-    tell(&mut scoreboard, [game(0, Leg::Second, 2), crash(0), crash(2), crash(2)]);
+    record_all(&mut scoreboard, [game(0, Leg::Second, 2), crash(0), crash(2), crash(2)]);
     assert_eq!((scoreboard.failures(), scoreboard.pairs(), scoreboard.waiting_games()), (2, 1, 1));
     // A void game's failure is another one, and so is that of the game played in its place.
-    tell(&mut scoreboard, [GameRecord { is_void: true, ..crash(1) }, crash(1), crash(1)]);
+    record_all(&mut scoreboard, [GameRecord { is_void: true, ..crash(1) }, crash(1), crash(1)]);
     assert_eq!((scoreboard.failures(), scoreboard.voided()), (4, 1));
 }
 
@@ -135,7 +135,7 @@ fn a_pair_that_repeats_counted_games_does_not_count() {
         pair_of(5, "a", ["d2d4", "e2e4"]),
     ];
     // Later pairs come first, but the schedule decides which pair is the repeat.
-    let counted = tell(&mut scoreboard, played.clone().into_iter().rev().flatten());
+    let counted = record_all(&mut scoreboard, played.clone().into_iter().rev().flatten());
     assert_eq!(counted, [0, 1, 3, 5]);
     assert_eq!((scoreboard.pairs(), scoreboard.repeated(), scoreboard.settled(), scoreboard.games()), (4, 2, 6, 8));
     assert_eq!((scoreboard.ptnml(), scoreboard.llr_path().len()), (Pentanomial([0, 0, 0, 0, 4]), 4));
@@ -145,20 +145,20 @@ fn a_pair_that_repeats_counted_games_does_not_count() {
     // Counters do not distinguish positions, neither for repeats nor for clusters.
     let lines = ["4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", "4k3/8/8/8/8/8/4P3/4K3 w - - 3 20"];
     let again = [pair_of(0, lines[0], ["e2e4", "e2e3"]), pair_of(1, lines[1], ["e2e4", "e2e3"])];
-    assert_eq!(tell(&mut self::scoreboard(), again.into_iter().flatten()), [0]);
+    assert_eq!(record_all(&mut self::scoreboard(), again.into_iter().flatten()), [0]);
     let mut clustered = Scoreboard { repeats: Repeats::unless(true), ..self::scoreboard() };
     let unlike = [pair_of(0, lines[0], ["e2e4", "e2e3"]), pair_of(1, lines[1], ["e2e3", "e2e4"])];
-    assert_eq!(tell(&mut clustered, unlike.into_iter().flatten()), [0, 1]);
+    assert_eq!(record_all(&mut clustered, unlike.into_iter().flatten()), [0, 1]);
     assert_eq!(clustered.openings.values().map(Openings::openings).sum::<u64>(), 1);
     let mut all = Scoreboard { repeats: Repeats::unless(true), ..self::scoreboard() };
-    assert_eq!(tell(&mut all, played.into_iter().flatten()).len(), 6);
+    assert_eq!(record_all(&mut all, played.into_iter().flatten()).len(), 6);
 }
 
 #[test]
 fn after_a_verdict_nothing_counts() {
     let mut scoreboard = scoreboard();
     let wins = |pair| [game(pair, Leg::First, 2), game(pair, Leg::Second, 2)];
-    let counted = tell(&mut scoreboard, (0..200).flat_map(wins));
+    let counted = record_all(&mut scoreboard, (0..200).flat_map(wins));
     assert_eq!(scoreboard.verdict(), Verdict::AcceptH1);
     let pairs = scoreboard.pairs();
     assert!(counted.into_iter().eq(0..pairs) && pairs < 200);
@@ -168,9 +168,9 @@ fn after_a_verdict_nothing_counts() {
 #[test]
 fn a_void_game_takes_its_pair_with_it() {
     let mut scoreboard = scoreboard();
-    assert!(tell(&mut scoreboard, [game(0, Leg::First, 2), void(0, Leg::Second)]).is_empty());
+    assert!(record_all(&mut scoreboard, [game(0, Leg::First, 2), void(0, Leg::Second)]).is_empty());
     assert_eq!(scoreboard.missing_legs(PairId(0)), [Leg::First, Leg::Second]);
-    assert_eq!(tell(&mut scoreboard, [game(0, Leg::First, 1), game(0, Leg::Second, 1)]), [0]);
+    assert_eq!(record_all(&mut scoreboard, [game(0, Leg::First, 1), game(0, Leg::Second, 1)]), [0]);
     assert_eq!((scoreboard.voided(), scoreboard.ptnml()), (1, Pentanomial([0, 0, 1, 0, 0])));
 }
 
@@ -189,7 +189,7 @@ fn each_two_players_have_their_score() {
         GameRecord { players, ending: Ending { outcome, ..record.ending.clone() }, ..record }
     };
     let games = [meet(0, 0, 1, 2), meet(0, 1, 0, 0), meet(1, 1, 2, 1), meet(1, 2, 1, 2)];
-    assert_eq!(tell(&mut scoreboard, games), [0, 1]);
+    assert_eq!(record_all(&mut scoreboard, games), [0, 1]);
     let [p0, p1, p2] = [0, 1, 2].map(PlayerId);
     assert_eq!(scoreboard.score(p0, p1).ptnml, Pentanomial([0, 0, 0, 0, 1]));
     assert_eq!(scoreboard.score(p1, p0).ptnml, Pentanomial([1, 0, 0, 0, 0]));

@@ -92,7 +92,7 @@ impl Counts {
         }
     }
 
-    fn add(&mut self, position: &Position) {
+    fn record(&mut self, position: &Position) {
         let board = &position.board;
         self.positions += 1;
         self.results[usize::from(position.result.half_points())] += 1;
@@ -155,7 +155,7 @@ impl Info {
                 Entry::Position(_) => counts.lone += 1,
             }
             for position in entry.positions() {
-                counts.add(&position);
+                counts.record(&position);
                 if let Some(sorter) = &mut sorter {
                     sorter.push(position.board.key(), &[])?;
                 }

@@ -29,7 +29,7 @@ pub struct Loss {
 }
 
 impl Loss {
-    fn add(&mut self, promised: f32, target: f32) {
+    fn record(&mut self, promised: f32, target: f32) {
         let error = f64::from(promised - target);
         self.logistic += f64::from(logistic(promised, target));
         self.squared += error * error;
@@ -86,7 +86,7 @@ pub fn measure(samples: &Samples, weights: &Weights, k: f32, threads: usize) -> 
     let parts = on_threads(&starts, threads, |start| {
         let mut loss = Loss::default();
         for sample in samples.range(*start..(start + SLICE).min(samples.len())) {
-            loss.add(sigmoid(k * sample.value(weights).0), sample.target());
+            loss.record(sigmoid(k * sample.value(weights).0), sample.target());
         }
         loss
     });
@@ -109,7 +109,7 @@ pub fn gradient(
         for sample in ranges.iter().flat_map(|range| samples.range(range.clone())) {
             let (value, factors) = sample.value(weights);
             let promised = sigmoid(k * value);
-            loss.add(promised, sample.target());
+            loss.record(promised, sample.target());
             // The derivative of the logistic loss with respect to `k * value` is `promised -
             // target`.
             let slope = (promised - sample.target()) * k;
@@ -149,7 +149,7 @@ pub fn fit_score_scale(samples: &Samples) -> f32 {
         let mut loss = Loss::default();
         for sample in samples.range(0..samples.len()) {
             if let Some(score) = sample.score() {
-                loss.add(sigmoid(k * score), sample.result());
+                loss.record(sigmoid(k * score), sample.result());
             }
         }
         loss.mean()
