@@ -3,6 +3,8 @@
 //! It decides nothing about the run. It owns the leases: a pair that the dispatcher gave to a seat
 //! ends as games, or goes back.
 
+mod past;
+
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -27,6 +29,9 @@ use crate::record::{GameId, Leg, PairId, PlayerId};
 use crate::schedule::remote::{RemoteEnd, RemoteEvent, Seat, SeatAnswer};
 use crate::tournament::events::{PairTask, Stop, WorkerEvent};
 use crate::tournament::workers::WorkerStatus;
+
+pub(super) use past::Listening;
+use past::Past;
 
 /// Silence after which a worker is lost.
 const LOST_AFTER: Duration = Duration::from_secs(30);
@@ -73,6 +78,10 @@ pub(super) struct Coordinator {
     link: Link,
     end: RemoteEnd,
     leases: Leases<Work>,
+    /// Leases of an earlier life, until they are known.
+    past: Option<Past>,
+    /// Signs of life that came before the run was entered.
+    heard_before: Option<async_nats::Subscriber>,
     roster: Roster,
     /// Workers as the dispatcher was last told.
     reported: Vec<WorkerStatus>,
@@ -105,6 +114,8 @@ impl Coordinator {
             link,
             end,
             leases: Leases::new(first, LOST_AFTER),
+            past: None,
+            heard_before: None,
             takers: VecDeque::new(),
             ready: VecDeque::new(),
             asking: 0,
@@ -127,6 +138,7 @@ impl Coordinator {
         let mut lives = self.link.requests(subject(&self.run, "live")).await?;
         let (to, mut results) = mpsc::unbounded_channel();
         let reading = tokio::spawn(self.link.clone().results(self.run.clone(), to));
+        self.begin_to_listen().await;
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -224,7 +236,7 @@ impl Coordinator {
         self.takers.push_back(Taker { worker, slot, reply, since: Instant::now() });
         if let Some((seat, task, _)) = self.ready.pop_front() {
             self.grant(seat, task).await;
-        } else if self.asking < self.takers.len() {
+        } else if self.past.is_none() && self.asking < self.takers.len() {
             let seat = Seat(self.next_seat);
             self.next_seat += 1;
             self.asking += 1;
@@ -234,6 +246,8 @@ impl Coordinator {
 
     async fn on_answer(&mut self, answer: SeatAnswer) {
         match answer {
+            SeatAnswer::Task(seat, task) if self.on_learnt(seat, Some(&task)).await => {}
+            SeatAnswer::Leave(seat) if self.on_learnt(seat, None).await => {}
             SeatAnswer::Task(seat, task) => {
                 self.asking = self.asking.saturating_sub(1);
                 self.grant(seat, task).await;
@@ -280,14 +294,19 @@ impl Coordinator {
             self.ready.push_back((seat, task, Instant::now()));
             return;
         };
+        let pair = Box::new(WirePair::new(&task));
+        let work = self.begin(seat, *task);
+        let attempt = self.leases.grant(work.task.pair, &taker.worker, taker.slot, work, self.now());
+        self.link.answer(&taker.reply, &Offer::Pair { attempt: attempt.0, pair }).await;
+    }
+
+    /// Says that a pair is played.
+    fn begin(&self, seat: Seat, task: PairTask) -> Work {
         let begun = task.legs.first().map(|leg| GameId { pair: task.pair, leg: *leg });
         if let Some(game) = begun {
             self.tell(RemoteEvent::Game(WorkerEvent::Began { game, players: task.sides(game.leg) }));
         }
-        let pair = Box::new(WirePair::new(&task));
-        let work = Work { seat, task: *task, begun };
-        let attempt = self.leases.grant(work.task.pair, &taker.worker, taker.slot, work, self.now());
-        self.link.answer(&taker.reply, &Offer::Pair { attempt: attempt.0, pair }).await;
+        Work { seat, task, begun }
     }
 
     async fn on_beat(&mut self, message: &async_nats::Message) {
@@ -298,6 +317,7 @@ impl Coordinator {
         self.heard = Instant::now();
         let named: Vec<_> = beat.held.iter().map(|(pair, attempt)| (PairId(*pair), Attempt(*attempt))).collect();
         let void = self.leases.beat(&beat.worker, &named, self.now());
+        let is_learning = self.learn(&beat);
         self.roster.hear(&beat.worker, 0);
         let is_dropped = self.roster.is_dropped(&beat.worker);
         self.keep_logs(&beat.worker, beat.logs);
@@ -317,7 +337,9 @@ impl Coordinator {
         }
         // On the disk, or of a lost lease.
         let is_settled = |&(pair, attempt): &(u64, u64)| {
-            !self.unwritten.contains(&(pair, attempt)) && self.leases.get(PairId(pair), Attempt(attempt)).is_none()
+            !is_learning
+                && !self.unwritten.contains(&(pair, attempt))
+                && self.leases.get(PairId(pair), Attempt(attempt)).is_none()
         };
         let written = beat.sent.iter().copied().filter(is_settled).collect();
         let orders = *self.end.orders.borrow();
@@ -326,7 +348,7 @@ impl Coordinator {
             paused: orders.paused,
             moves: orders.moves,
             written,
-            void: void.into_iter().map(|(pair, attempt)| (pair.0, attempt.0)).collect(),
+            void: void.into_iter().filter(|_| !is_learning).map(|(pair, attempt)| (pair.0, attempt.0)).collect(),
         };
         self.link.answer(&reply, &orders).await;
     }
@@ -389,7 +411,8 @@ impl Coordinator {
     }
 
     async fn on_result(&mut self, message: jetstream::Message) {
-        let result = match PairResult::unpack(&message.payload) {
+        let Some(message) = self.keep(message) else { return };
+        let mut result = match PairResult::unpack(&message.payload) {
             Ok(result) => result,
             Err(error) => {
                 self.warn(format!("a result was dropped: {error}"));
@@ -407,6 +430,10 @@ impl Coordinator {
             let _ = message.ack().await;
             return;
         };
+        if result.games.iter().all(|(game, _)| !game.is_void) {
+            // The process may have ended between the two games of the pair.
+            result.games.retain(|(game, _)| lease.work.task.legs.contains(&game.id.leg));
+        }
         if let Err(why) = check(&result, &lease.work.task) {
             self.warn(format!("worker {}: the result of pair {} was dropped: {why}", result.worker, result.pair.0 + 1));
             self.give_back(lease);
@@ -432,9 +459,9 @@ impl Coordinator {
     }
 
     async fn on_written(&mut self, (key, successful, message): ((u64, u64), bool, jetstream::Message)) {
-        // A failure stops the run, and its resumption plays the pair again.
-        self.unwritten.remove(&key);
+        // A failure stops the run, and its resumption takes the result that the worker keeps.
         if successful {
+            self.unwritten.remove(&key);
             // Acknowledged again if this is lost: the message then comes again, and its lease is
             // void.
             let _ = message.ack().await;
@@ -483,6 +510,7 @@ impl Coordinator {
     }
 
     async fn on_tick(&mut self) {
+        self.end_listening().await;
         if self.heard.elapsed() > LONELY && self.stop() == Stop::No {
             let text = format!(
                 "no worker has asked for a pair or given a sign of life for {} min; `quintain hub invite` adds one, \

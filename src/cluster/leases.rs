@@ -23,6 +23,10 @@ const MOST_LOSSES: usize = 5;
 /// Sessions that must have lost a pair before it is given up.
 const LEAST_LOSERS: usize = 2;
 
+/// Slot of a lease of an earlier life. No slot asks for its pair again, because its worker plays
+/// it.
+const UNKNOWN_SLOT: u16 = u16::MAX;
+
 /// A pair in the hands of a worker.
 #[derive(Debug)]
 pub(crate) struct Lease<T> {
@@ -54,12 +58,22 @@ impl<T> Leases<T> {
         Self { held: BTreeMap::new(), losses: BTreeMap::new(), lost_after, next: first }
     }
 
+    /// Number of the next lease.
+    pub(crate) const fn next(&self) -> Attempt {
+        self.next
+    }
+
     /// Leases a pair to a slot of a worker.
     pub(crate) fn grant(&mut self, pair: PairId, worker: &str, slot: u16, work: T, now: Duration) -> Attempt {
         let attempt = self.next;
         self.next = Attempt(attempt.0 + 1);
         self.held.insert(pair, Lease { worker: worker.to_owned(), slot, attempt, work, heard: now });
         attempt
+    }
+
+    /// Leases a pair anew to the worker that holds it since an earlier life of the process.
+    pub(crate) fn adopt(&mut self, pair: PairId, worker: WorkerId, attempt: Attempt, work: T, now: Duration) {
+        self.held.insert(pair, Lease { worker, slot: UNKNOWN_SLOT, attempt, work, heard: now });
     }
 
     /// Lease that a slot of a worker holds, if any, except those that `is_sent`. A slot that asks
@@ -214,6 +228,17 @@ mod tests {
         let mut leases = leases();
         let attempt = leases.grant(PairId(1), "a", 0, "", seconds(0));
         assert_eq!(leases.beat("b", &[(PairId(1), attempt)], seconds(1)), [(PairId(1), attempt)]);
+    }
+
+    /// A worker that goes on with the pair of an earlier life keeps it, as any other would.
+    #[test]
+    fn a_lease_of_an_earlier_life_is_held_again() {
+        let mut leases = leases();
+        leases.adopt(PairId(5), "a".to_owned(), Attempt(7), "work", seconds(0));
+        assert_eq!(leases.beat("a", &[(PairId(5), Attempt(7))], seconds(20)), []);
+        assert!(leases.of_slot("a", 0, |_, _| false).is_none(), "its slots ask for other pairs");
+        assert!(leases.expire(seconds(50)).is_empty());
+        assert_eq!(leases.settle("a", PairId(5), Attempt(7)).unwrap().work, "work");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Runs over many processes and machines: one dispatcher, one journal, and workers that play pairs.
 //!
-//! Reading order: `leases` (who plays what, without a clock or a network), `wire` (the messages),
+//! Reading order: `leases` (who plays what, without a clock or a network) and `learnt` (the same
+//! after a restart), `wire` (the messages),
 //! `access` (who may connect), `link` (the connection), `registry` (the lists of runs and workers),
 //! `sign` (authors of plans), `coordinator`, `worker`, `children` (`--workers local:N`). A hub:
 //! `users` (their rights), `server` (its process), `blobs` (files that workers fetch), `hub`. A
@@ -25,6 +26,7 @@ mod coordinator;
 mod enter;
 mod hub;
 mod joining;
+mod learnt;
 mod leases;
 mod link;
 mod live;

@@ -292,6 +292,7 @@ async fn put(link: &Link, list: List, key: &str, bytes: Vec<u8>, expected: Optio
 pub(crate) struct Claim {
     entry: RunEntry,
     revision: u64,
+    is_first: bool,
 }
 
 impl Claim {
@@ -327,13 +328,18 @@ impl Claim {
             if let Some(expected) = tried
                 && let Ok(revision) = put(link, List::Runs, &entry.run, wire::to_bytes(&entry), Some(expected)).await
             {
-                return Ok(Self { entry, revision });
+                return Ok(Self { entry, revision, is_first: expected == 0 });
             }
             if began.elapsed() > LIMIT + silence {
                 return Err(LinkError::Server { act: "enter the run", why: "no answer".to_owned() }.into());
             }
             tokio::time::sleep(LONGEST_PAUSE.min(silence / 4)).await;
         }
+    }
+
+    /// True if nobody has entered the run before, as far as the server knows.
+    pub(crate) const fn is_first(&self) -> bool {
+        self.is_first
     }
 
     /// Renews the entry, each [`RENEWAL`]. A server that does not answer is no error: the next

@@ -13,11 +13,11 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use super::access::{Access, AccessError, Role};
 use super::blobs::{self, BlobError};
-use super::coordinator::Coordinator;
+use super::coordinator::{Coordinator, Listening};
 use super::link::{Link, LinkError};
 use super::playing::Cluster;
 use super::registry::{self, Claim, ClaimError, Needs, RENEWAL, RunEntry};
-use super::sign::{AuthorKey, KeyError, SignedPlan};
+use super::sign::{AuthorKey, KeyError};
 use super::wire;
 use crate::plan::{HubRun, Plan, Player, file};
 use crate::schedule::remote::{RemoteEvent, RemotePort, connection};
@@ -104,32 +104,33 @@ pub(super) async fn start(plan: Arc<Plan>, hub: &HubRun) -> Result<(Cluster, Rem
         host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
         beat: 0,
     };
+    let heard = Listening::start(&link, &hub.run).await?;
     let claim = Claim::take(&link, entry).await?;
     let signed = key.sign(&hub.run, text);
-    Ok(serve(plan, hub.run.clone(), link, (claim, files), signed))
+    let (port, end) = connection();
+    let events = end.events.clone();
+    let coordinator = Coordinator::new(hub.run.clone(), plan, Some(signed), link.clone(), end);
+    let coordinator = if claim.is_first() { coordinator } else { coordinator.going_on(heard) };
+    Ok((serve(coordinator, link, (claim, files), events), port))
 }
 
 /// Starts the coordinator, and renews its entry until the run ends.
 fn serve(
-    plan: Arc<Plan>,
-    run: String,
+    coordinator: Coordinator,
     link: Link,
-    (claim, files): (Claim, Files),
-    signed: SignedPlan,
-) -> (Cluster, RemotePort) {
-    let (port, end) = connection();
-    let events = end.events.clone();
+    entry: (Claim, Files),
+    events: mpsc::UnboundedSender<RemoteEvent>,
+) -> Cluster {
     let (over, ended) = oneshot::channel();
-    let renewing = tokio::spawn(renew(link.clone(), (claim, files), events.clone(), ended));
+    let renewing = tokio::spawn(renew(link, entry, events.clone(), ended));
     // No worker here is a child of this process.
     let (_no_children, ends) = mpsc::unbounded_channel();
-    let coordinator = Coordinator::new(run, plan, Some(signed), link, end);
     let coordinator = tokio::spawn(async move {
         if let Err(error) = coordinator.serve(ends).await {
             let _ = events.send(RemoteEvent::Broken(error.to_string()));
         }
     });
-    (Cluster::of(coordinator, Vec::new(), Some((over, renewing))), port)
+    Cluster::of(coordinator, Vec::new(), Some((over, renewing)))
 }
 
 /// Renews the entry of a run, and removes it at its end. Files that the hub has lost are sent

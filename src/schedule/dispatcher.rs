@@ -2,6 +2,7 @@
 //! communicate with it.
 
 mod alarms;
+mod seats;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -498,36 +499,6 @@ impl Dispatcher<'_> {
         }
     }
 
-    fn on_remote(&mut self, event: RemoteEvent) {
-        let Some(seats) = &mut self.seats else { return };
-        match event {
-            RemoteEvent::Asks(seat) => {
-                seats.open(seat);
-                self.on_request(Asker::Seat(seat));
-            }
-            RemoteEvent::Game(WorkerEvent::Began { game, players }) => self.tell(RunEvent::GameBegan { game, players }),
-            RemoteEvent::Game(WorkerEvent::Ended { record, failure }) => self.on_ended(*record, failure.as_deref()),
-            RemoteEvent::Game(event) => self.on_event(event),
-            RemoteEvent::Done(seat) => seats.close(seat),
-            RemoteEvent::Gone { seat, left } => {
-                seats.close(seat);
-                self.idle.retain(|asker| *asker != Asker::Seat(seat));
-                self.leftover.insert(left.pair, left);
-                // A local slot, or a seat that waits, takes the pair.
-                self.wake();
-                self.fill();
-            }
-            RemoteEvent::Written(reply) => seats.ask_when_written(reply),
-            RemoteEvent::Workers(workers) => {
-                seats.set_workers(workers);
-                tell(self.observers, RunEvent::Workers { workers: seats.workers() });
-            }
-            RemoteEvent::Log(chunk) => seats.write_log(&chunk, &self.run.stderr_dir, &self.run.plan),
-            RemoteEvent::Warning(text) => self.tell(RunEvent::Warning { text: &text }),
-            RemoteEvent::Broken(why) => self.halt(Stop::AfterGame, StopReason::Broken { why }),
-        }
-    }
-
     /// True if a pair can be started now.
     fn has_task(&mut self) -> bool {
         match self.next_task() {
@@ -545,9 +516,14 @@ impl Dispatcher<'_> {
 
     /// Returns the next pair with missing legs, with its openings.
     fn next_task(&mut self) -> Assigned {
-        if let Some((_, task)) = self.leftover.pop_first() {
-            return Assigned::Task(Box::new(task));
+        match self.leftover.pop_first() {
+            Some((_, task)) => Assigned::Task(Box::new(task)),
+            None => self.new_task(),
         }
+    }
+
+    /// Returns the first pair with missing legs that was not handed out yet.
+    fn new_task(&mut self) -> Assigned {
         loop {
             let pair = self.next;
             let fixture = match self.pairing.next(pair, self.run.scoreboard.results()) {

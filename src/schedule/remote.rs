@@ -11,6 +11,7 @@ use std::path::Path;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::plan::Plan;
+use crate::record::PairId;
 use crate::schedule::remote_logs::{LogChunk, RemoteLogs};
 use crate::text::printable;
 use crate::tournament::events::{Orders, PairTask, WorkerEvent};
@@ -25,6 +26,14 @@ pub struct Seat(pub u64);
 pub enum RemoteEvent {
     /// A seat asks for a pair. It is answered by an [`SeatAnswer`], possibly much later.
     Asks(Seat),
+    /// The worker of a seat plays this pair since an earlier life of the process. It is answered as
+    /// a request is, with that pair or none.
+    Holds {
+        /// The seat.
+        seat: Seat,
+        /// Its pair.
+        pair: PairId,
+    },
     /// An event of a game that is played elsewhere: begun, moves, ended, complaints, exits.
     Game(WorkerEvent),
     /// All games of the seat's pair have been sent.

@@ -242,6 +242,14 @@ impl Lent {
     }
 }
 
+/// Terms that allow the engines of a run of the scripted peer.
+fn allowing(dir: &Path, sides: &[String; 2]) -> String {
+    let plan = std::fs::read_to_string(dir.join("plan.toml")).unwrap();
+    let program = plan.lines().rfind(|line| line.starts_with("sha256 = ")).unwrap();
+    let of_side = |side: &String| format!("[[engine]]\n{program}\nargs = {:?}\n", side.split(' ').collect::<Vec<_>>());
+    sides.iter().map(of_side).collect()
+}
+
 /// Ends a worker as its owner does, and says how it ended.
 fn interrupts(mut child: Child) -> Option<i32> {
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
@@ -272,10 +280,7 @@ fn workers_of_a_hub_play_the_games_of_one_machine() {
     let mut run = at(hub.folder.path(), heeding_signals(&args));
     let run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     until("the run", || dir.join("games.jsonl").exists());
-    let plan = std::fs::read_to_string(dir.join("plan.toml")).unwrap();
-    let program = plan.lines().rfind(|line| line.starts_with("sha256 = ")).unwrap();
-    let of_side = |side: &String| format!("[[engine]]\n{program}\nargs = {:?}\n", side.split(' ').collect::<Vec<_>>());
-    let engines: String = sides.iter().map(of_side).collect();
+    let engines = allowing(&dir, &sides);
     let trust = format!("trust = [\"{}\"]\nsandbox = \"none\"\n", key.stdout.trim());
     let stranger = Lent::new(&hub, "stranger", &engines);
     let (poor, rich) = (Lent::new(&hub, "poor", &trust), Lent::new(&hub, "rich", &format!("{trust}{engines}")));
@@ -316,6 +321,57 @@ fn workers_of_a_hub_play_the_games_of_one_machine() {
     sprt(3, plain[0], plain[1], &other, &format!("{more} -j 2"));
     check_same_games(&dir, &other);
     assert!(records(&dir).iter().all(|record| record["worker"] == "rich"));
+    hub.ends();
+}
+
+/// A coordinator is killed while its worker's engines are held. The next one leaves them their
+/// pairs.
+#[test]
+fn pairs_in_play_stay_with_their_worker_over_a_restart() {
+    if !has_server("pairs_in_play_stay_with_their_worker_over_a_restart") {
+        return;
+    }
+    let hub = Hub::start("127.0.0.1:0");
+    let key = at(hub.folder.path(), quintain(&["workers", "--key"])).output().map(Ran::from).unwrap();
+    let gate = Gate::new(hub.folder.path(), 3);
+    let plain = ["--seed 1", "--seed 2"];
+    let sides = plain.map(|side| format!("{side} {}", gate.words()));
+    let dir = hub.folder.path().join("run");
+    let more = "--nodes 1 --max-plies 40 --seed 11 --max-pairs 6";
+    let args = sprt_args(&sides[0], &sides[1], &dir, &format!("{more} --workers {}", hub.url));
+    let starts = |args: &[String]| {
+        let mut command = at(hub.folder.path(), heeding_signals(args));
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let mut first = starts(&args);
+    until("the run", || dir.join("games.jsonl").exists());
+    let trust = format!("trust = [\"{}\"]\nsandbox = \"none\"\n", key.stdout.trim());
+    let lent = Lent::new(&hub, "box2", &format!("{trust}{}", allowing(&dir, &sides)));
+    let (worker, mut lines) = lent.starts(&["-j", "2"]);
+    is_joining(&mut lines, "2 games");
+    until("two pairs", || journal_lines(&dir) == 5);
+    let state = || {
+        let listed: Ran = quintain(&["ctl", &dir.display().to_string(), "workers"]).output().unwrap().into();
+        listed.stdout
+    };
+    until("two pairs in play", || state().contains("playing pairs 3, 4"));
+    first.kill().unwrap();
+    first.wait().unwrap();
+
+    let next = starts(&["resume".to_owned(), dir.display().to_string()]);
+    until("the pairs in play again", || state().contains("playing pairs 3, 4"));
+    gate.open();
+    let said = std::thread::spawn(move || lines.collect::<Vec<_>>());
+    let ended: Ran = next.wait_with_output().unwrap().into();
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    assert!(ended.stderr.contains("workers go on with 2 pairs that they held before the restart"), "{}", ended.stderr);
+    assert_eq!(interrupts(worker), Some(130));
+    let said = said.join().unwrap();
+    // None was played twice.
+    assert!(said.iter().any(|line| line.ends_with("left after 6 pairs")), "{said:?}");
+    let other = hub.folder.path().join("alone");
+    sprt(3, plain[0], plain[1], &other, &format!("{more} -j 2"));
+    check_same_games(&dir, &other);
     hub.ends();
 }
 

@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use super::*;
 use crate::cluster::access::Role;
 use crate::cluster::blobs;
-use crate::cluster::coordinator::Coordinator;
+use crate::cluster::coordinator::{Coordinator, Listening};
 use crate::cluster::hub::{HubError, HubSettings, invite, serve};
 use crate::cluster::registry::{Claim, Needs};
 use crate::cluster::sign::AuthorKey;
@@ -102,12 +102,14 @@ impl Place {
             }
             claim.release(&link).await;
         });
+        let (port, coordinator) = self.coordinator(run, plan, text);
+        Coordinated { port, quit, renewing, serving: serving(coordinator) }
+    }
+
+    fn coordinator(&self, run: &str, plan: Plan, text: String) -> (RemotePort, Coordinator) {
         let (port, end) = connection();
         let signed = Some(self.author.sign(run, text));
-        let coordinator = Coordinator::new(run.to_owned(), Arc::new(plan), signed, self.link.clone(), end);
-        let (_ends, ended) = mpsc::unbounded_channel();
-        let serving = tokio::spawn(async move { coordinator.serve(ended).await.map_err(|error| error.to_string()) });
-        Coordinated { port, quit, renewing, serving }
+        (port, Coordinator::new(run.to_owned(), Arc::new(plan), signed, self.link.clone(), end))
     }
 
     fn entry(&self, run: &str, plan: &str, priority: i8) -> RunEntry {
@@ -139,6 +141,11 @@ impl Place {
         let author = self.author.public();
         format!("trust = [\"{author}\"]\n[[engine]]\nauthor = \"{author}\"\n")
     }
+}
+
+fn serving(coordinator: Coordinator) -> JoinHandle<Result<(), String>> {
+    let (_ends, ended) = mpsc::unbounded_channel();
+    tokio::spawn(async move { coordinator.serve(ended).await.map_err(|error| error.to_string()) })
 }
 
 /// Lines that a worker's owner sees.
@@ -314,6 +321,59 @@ async fn a_worker_that_leaves_at_once_hands_its_pairs_back() {
             _ => {}
         }
     }
+    worker.await.unwrap().unwrap();
+    run.end().await;
+    place.stop().await;
+}
+
+/// A result that no journal had when the coordinator ended is taken by the next one, though its
+/// pair is not played again.
+#[tokio::test]
+async fn results_wait_for_the_next_coordinator() {
+    let Some(place) = Place::new("results_wait_for_the_next_coordinator").await else { return };
+    let plan = place.plan(None).await;
+    let mut run = place.coordinate("run", plan.clone(), 0).await;
+    let (worker, stop, _lines) = place.work(&place.trusting());
+    let mut games = Vec::new();
+    let mut given = false;
+    loop {
+        match run.port.events.recv().await.unwrap() {
+            RemoteEvent::Asks(seat) if !given => {
+                run.port.answers.send(SeatAnswer::Task(seat, Box::new(task(7)))).unwrap();
+                given = true;
+            }
+            RemoteEvent::Game(WorkerEvent::Ended { record, .. }) => games.push(*record),
+            // It ends before the games are on its disk.
+            RemoteEvent::Written(_) => break,
+            _ => {}
+        }
+    }
+    run.serving.abort();
+    let heard = Listening::start(&place.link, "run").await.unwrap();
+    let (port, next) = place.coordinator("run", plan.clone(), file::to_toml(&plan));
+    (run.port, run.serving) = (port, serving(next.going_on(heard)));
+    let mut again = Vec::new();
+    let (mut is_held, mut is_done) = (false, false);
+    while !is_done {
+        match run.port.events.recv().await.unwrap() {
+            RemoteEvent::Asks(_) => assert!(is_held, "asks before the workers were heard"),
+            RemoteEvent::Holds { seat, pair } => {
+                assert_eq!((pair, is_held), (PairId(7), false));
+                is_held = true;
+                run.port.answers.send(SeatAnswer::Task(seat, Box::new(task(7)))).unwrap();
+            }
+            RemoteEvent::Game(WorkerEvent::Ended { record, .. }) => again.push(*record),
+            RemoteEvent::Written(reply) => {
+                reply.send(()).unwrap();
+                is_done = true;
+            }
+            RemoteEvent::Broken(why) => panic!("{why}"),
+            RemoteEvent::Gone { .. } => panic!("a pair came back"),
+            _ => {}
+        }
+    }
+    assert_eq!((games.len(), &again), (2, &games));
+    stop.send(Stop::AfterGame).unwrap();
     worker.await.unwrap().unwrap();
     run.end().await;
     place.stop().await;
