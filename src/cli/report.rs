@@ -12,6 +12,7 @@ use crate::cli::watch;
 use crate::control::client::Client;
 use crate::plan::Plan;
 use crate::record::PlayerId;
+use crate::report::block;
 use crate::report::explain::Explanation;
 use crate::report::explain::document::WIDTH;
 use crate::report::explain::table::{markdown, wrapped};
@@ -25,6 +26,7 @@ Examples:
   quintain report results/runs/20260101-120000-sprt
   quintain report RUN --format md > report.md
   quintain report RUN --format html > report.html
+  quintain report latest --format block          the lines that go into a pull request
   quintain report RUN --format csv --player new > groups.csv
 
 Text and Markdown hold the summary and where the points came from (`quintain explain`). JSON: `live`, `summary` (the keys of
@@ -43,6 +45,10 @@ enum Format {
     Json,
     /// The groups of games.
     Csv,
+    /// The lines that authors paste into pull requests.
+    Block,
+    /// The same for the message of the commit that was tested, with its bench.
+    Commit,
     /// The page that lies in the run's directory when it is over: `report.html`.
     Html,
 }
@@ -116,6 +122,15 @@ impl Report<'_> {
                 Some(one) => one.csv(),
                 None => bail!("no pair has been counted yet, so there are no groups"),
             },
+            Format::Block | Format::Commit => {
+                let text = if format == Format::Block { block::block } else { block::commit };
+                match text(self.plan, &self.finish.scoreboard) {
+                    Some(text) => text.trim_end().to_owned(),
+                    None => {
+                        bail!("the block is of two players; this run has {} or is a tuning", self.plan.players.len())
+                    }
+                }
+            }
             Format::Html => page::of(self.dir, self.plan, self.lines().first().map(String::as_str))?,
         })
     }

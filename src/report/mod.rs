@@ -1,5 +1,6 @@
 //! Observers of a run, and the documents made of it. Nothing here can stop a run.
 
+pub mod block;
 pub mod calibration;
 pub mod collection;
 pub mod console;

@@ -14,6 +14,7 @@ use crate::game::tablebase::Probe;
 use crate::journal::{self, Journal};
 use crate::openings::Book;
 use crate::plan::Plan;
+use crate::report::block;
 use crate::report::console::{Console, Screen};
 use crate::report::crashes::Crashes;
 use crate::report::pgn_file::PgnFile;
@@ -216,6 +217,11 @@ async fn drive(
     }
     if !output.quiet {
         progress::result(if output.json { &json } else { summary.text() });
+        // A test that passed goes into a pull request next.
+        let passed = finish.scoreboard.verdict() == Verdict::AcceptH1 && !output.json;
+        if let Some(block) = block::block(&plan, &finish.scoreboard).filter(|_| passed) {
+            progress::result(&format!("\n{}", block.trim_end()));
+        }
     }
     if let StopReason::Broken { why } = &finish.reason {
         progress::broken(why, dir.root());

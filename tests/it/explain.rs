@@ -79,6 +79,14 @@ fn a_run_explained() {
     let columns = csv.lines().next().unwrap().split(',').count();
     assert!(csv.lines().filter(|line| !line.contains('"')).all(|line| line.split(',').count() == columns), "{csv}");
     assert!(csv.lines().nth(1).unwrap().starts_with(&format!("all,all,{},", counted.len())), "{csv}");
+    let block = printed(&dir, "report --format block");
+    let names: Vec<_> = block.lines().map(|line| line.split('|').next().unwrap().trim_end()).collect();
+    assert_eq!(names, ["Elo", "SPRT", "LLR", "Games", "Penta"], "{block}");
+    let wdl: Vec<u64> = summary(&dir)["wdl"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect();
+    let line = format!("Games | N: {} W: {} L: {} D: {}\n", counted.len(), wdl[0], wdl[2], wdl[1]);
+    assert!(block.contains(&line), "{block}");
+    let commit = printed(&dir, "report --format commit");
+    assert!(commit.starts_with("No verdict at ") && commit.contains(&block), "{commit}");
     let report = document(&dir, "report --format json");
     assert_eq!((&report["live"], &report["explain"]), (&Value::Bool(false), &explained));
     assert_eq!(report["summary"], summary(&dir));
