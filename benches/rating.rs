@@ -14,7 +14,7 @@ use quintain::record::PairScore;
 use quintain::report::collection::Collection;
 use quintain::report::pgn_tags;
 use quintain::stats::random::SplitMix64;
-use quintain::stats::rating::{Encounter, rate};
+use quintain::stats::rating::{EncounterCounts, rate};
 
 const ROUNDS: usize = 5;
 const PGN_GAMES: u32 = 40_000;
@@ -62,9 +62,9 @@ fn half_points(random: &mut SplitMix64, lead: f64) -> u8 {
 }
 
 /// Pairs spread over all who can meet, players 4 Elo apart.
-fn tournament(players: usize, games: usize, random: &mut SplitMix64) -> Vec<Encounter> {
-    let mut met: Vec<Encounter> =
-        (0..players).flat_map(|a| (a + 1..players).map(move |b| Encounter::new(a, b))).collect();
+fn tournament(players: usize, games: usize, random: &mut SplitMix64) -> Vec<EncounterCounts> {
+    let mut met: Vec<EncounterCounts> =
+        (0..players).flat_map(|a| (a + 1..players).map(move |b| EncounterCounts::new(a, b))).collect();
     let encounters = met.len();
     for pair in 0..games / 2 {
         let met = &mut met[pair % encounters];

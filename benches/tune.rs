@@ -12,7 +12,7 @@ use std::hint::black_box;
 use quintain::stats::random::SplitMix64;
 use quintain::tune::auto::{Auto, Rule};
 use quintain::tune::report::Regression;
-use quintain::tune::space::{Kind, Param, Space};
+use quintain::tune::space::{Param, ParamKind, Space};
 
 const ROUNDS: usize = 7;
 const BLOCK: u32 = 16;
@@ -55,7 +55,7 @@ fn micros(seconds: f64) -> f64 {
 fn space(params: u64) -> Space {
     let param = |index| {
         let name = format!("p{index}");
-        let (kind, start, min, max) = (Kind::Int, 100.0, 0.0, 200.0);
+        let (kind, start, min, max) = (ParamKind::Int, 100.0, 0.0, 200.0);
         (None, Param { name, kind, start, min, max, step: 10.0, rate: 0.002 })
     };
     Space::new("bench", (0..params).map(param).collect()).expect("sound")

@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use quintain::report::collection::Collection;
 use quintain::report::pgn_tags;
-use quintain::stats::rating::{Encounter, rate};
+use quintain::stats::rating::{EncounterCounts, rate};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut seen = 0;
@@ -21,7 +21,7 @@ fuzz_target!(|bytes: &[u8]| {
             for rating in &ratings.players {
                 assert!(rating.elo.is_finite() && rating.error95.is_none_or(f64::is_finite), "{rating:?}");
             }
-            encounters.iter().map(Encounter::games).sum::<u64>()
+            encounters.iter().map(EncounterCounts::games).sum::<u64>()
         })
         .sum();
     assert_eq!(pooled + collection.skipped().games(), seen);

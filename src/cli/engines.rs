@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 
 use crate::plan::Timeouts;
 use crate::run::{Exit, progress, resolve};
-use crate::source::{self, Context, Engine, Origin, Registry, Resolved, SourceError};
+use crate::source::{self, Context, EntryOrigin, Registry, RegistryEntry, ResolvedEngine, SourceError};
 use crate::text::{nearest, printable};
 use crate::uci::process::{self, EngineConfig};
 use crate::uci::{EngineOption, OptionKind};
@@ -51,7 +51,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// State of a registry entry.
 struct Found<'a> {
     name: &'a str,
-    engine: &'a Engine,
+    engine: &'a RegistryEntry,
     state: State,
 }
 
@@ -63,11 +63,11 @@ enum State {
     /// Not yet built from Git.
     NotBuilt,
     /// The program does not start as a UCI engine; with the message.
-    Broken(Box<Resolved>, String),
+    Broken(Box<ResolvedEngine>, String),
 }
 
 struct Installed {
-    resolved: Resolved,
+    resolved: ResolvedEngine,
     name: String,
     author: String,
     options: Vec<EngineOption>,
@@ -83,7 +83,7 @@ impl State {
         }
     }
 
-    const fn resolved(&self) -> Option<&Resolved> {
+    const fn resolved(&self) -> Option<&ResolvedEngine> {
         match self {
             Self::Installed(installed) => Some(&installed.resolved),
             Self::Broken(resolved, _) => Some(resolved),
@@ -129,7 +129,7 @@ fn unknown_name(name: &str, registry: &Registry) -> String {
 
 /// Finds the program and performs the UCI handshake.
 fn look(name: &str, build: bool, context: &Context, runtime: &Runtime) -> State {
-    let found: Result<Option<Resolved>, SourceError> =
+    let found: Result<Option<ResolvedEngine>, SourceError> =
         if build { source::resolve(name, context, &mut progress::step).map(Some) } else { source::find(name, context) };
     let resolved = match found {
         Ok(Some(resolved)) => resolved,
@@ -167,11 +167,13 @@ fn remedy(found: &Found<'_>) -> Option<String> {
     let name = found.name;
     match (&found.state, &found.engine.origin) {
         (State::Installed(_), _) => None,
-        (State::NotBuilt, Origin::Git { place, rev, .. }) => Some(format!(
+        (State::NotBuilt, EntryOrigin::Git { place, rev, .. }) => Some(format!(
             "{rev} of {place} is not built: run `quintain engines --build {name}`, or use it, which builds it"
         )),
-        (State::NotBuilt, Origin::Command(_)) => None,
-        (State::Missing(why), Origin::Command(command)) if !command.is_absolute() && why.contains("not on PATH") => {
+        (State::NotBuilt, EntryOrigin::Command(_)) => None,
+        (State::Missing(why), EntryOrigin::Command(command))
+            if !command.is_absolute() && why.contains("not on PATH") =>
+        {
             let command = command.display();
             Some(format!("`{command}` is not on PATH: install it, or correct `command` of [engines.{name}]"))
         }
@@ -289,8 +291,8 @@ fn json<'a>(found: &'a Found<'_>, options: bool) -> FoundJson<'a> {
     let resolved = found.state.resolved();
     let installed = if let State::Installed(installed) = &found.state { Some(&**installed) } else { None };
     let (git, rev) = match &found.engine.origin {
-        Origin::Git { place, rev, .. } => (Some(place.as_str()), Some(rev.as_str())),
-        Origin::Command(_) => (None, None),
+        EntryOrigin::Git { place, rev, .. } => (Some(place.as_str()), Some(rev.as_str())),
+        EntryOrigin::Command(_) => (None, None),
     };
     FoundJson {
         name: found.name,

@@ -9,8 +9,8 @@ use crate::plan::affinity::Affinity;
 use crate::run::speed::{self, Cost, Measured, Settings, Side, Work};
 use crate::run::{Exit, progress};
 use crate::settings::value;
-use crate::source::{self, Context, Resolved};
-use crate::stats::speed::{Answer, Speedup};
+use crate::source::{self, Context, ResolvedEngine};
+use crate::stats::speed::{SpeedVerdict, Speedup};
 
 /// Waiting share from which a warning is printed: the machine is busy.
 const BUSY: f64 = 0.1;
@@ -115,14 +115,14 @@ pub(super) fn run(args: &SpeedArgs) -> Result<Exit> {
     }
     progress::result(&if args.json { to_json(&measured)? } else { text(&measured, &names, settings.width) });
     Ok(match measured.time.answer() {
-        Answer::Faster => Exit::Done,
-        Answer::Slower => Exit::Failed,
-        Answer::Open => Exit::Inconclusive,
+        SpeedVerdict::Faster => Exit::Done,
+        SpeedVerdict::Slower => Exit::Failed,
+        SpeedVerdict::Open => Exit::Inconclusive,
     })
 }
 
 /// Names of the programs, or their specs if the names are the same.
-fn names(engines: &[Resolved; 2]) -> [String; 2] {
+fn names(engines: &[ResolvedEngine; 2]) -> [String; 2] {
     let [new, base] = engines;
     if new.name == base.name && new.origin.spec != base.origin.spec {
         [new.origin.spec.clone(), base.origin.spec.clone()]
@@ -153,9 +153,9 @@ fn text(measured: &Measured, names: &[String; 2], wanted: Option<f64>) -> String
     let found = &measured.time;
     let interval = |found: &Speedup| format!("{:+.2} % [{:+.2}, {:+.2}]", found.percent, found.lo, found.hi);
     let verdict = match found.answer() {
-        Answer::Faster => format!("{} is faster", names[0]),
-        Answer::Slower => format!("{} is slower", names[0]),
-        Answer::Open => "no difference shown".to_owned(),
+        SpeedVerdict::Faster => format!("{} is faster", names[0]),
+        SpeedVerdict::Slower => format!("{} is slower", names[0]),
+        SpeedVerdict::Open => "no difference shown".to_owned(),
     };
     let _ = writeln!(text, "\nspeed         {}  {verdict}", interval(found));
     for (label, count) in [("instructions", &measured.instructions), ("cycles", &measured.cycles)] {
@@ -196,9 +196,9 @@ fn to_json(measured: &Measured) -> Result<String> {
         "instructions": measured.instructions.as_ref().map(speedup),
         "cycles": measured.cycles.as_ref().map(speedup),
         "answer": match measured.time.answer() {
-            Answer::Faster => "faster",
-            Answer::Slower => "slower",
-            Answer::Open => "open",
+            SpeedVerdict::Faster => "faster",
+            SpeedVerdict::Slower => "slower",
+            SpeedVerdict::Open => "open",
         },
         "cpus": measured.cpus,
         "waiting": measured.waiting,

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::stats::clusters::Clustered;
+use crate::stats::clusters::ClusteredCounts;
 use crate::stats::elo::{Elo, Estimate, fixed};
 use crate::stats::estimates::Estimates;
 use crate::stats::sprt::{Bounds, Model, Sprt, Verdict};
@@ -87,12 +87,12 @@ pub(super) fn run(args: &StatsArgs, out: &mut impl Write) -> Result<()> {
         }
         (Some(text), _) => {
             let counts = Pentanomial(counts("--ptnml", "LL,LD,DD+WL,WD,WW", text)?);
-            Answer::new(args, &counts, &sprt, Estimates::of_pairs(&Clustered::new(counts, 1.0)))
+            Answer::new(args, &counts, &sprt, Estimates::of_pairs(&ClusteredCounts::new(counts, 1.0)))
         }
         (None, Some(text)) => {
             let [wins, draws, losses] = counts("--wdl", "W,D,L", text)?;
             let counts = Trinomial { wins, draws, losses };
-            Answer::new(args, &counts, &sprt, Estimates::of_games(&Clustered::new(counts, 1.0)))
+            Answer::new(args, &counts, &sprt, Estimates::of_games(&ClusteredCounts::new(counts, 1.0)))
         }
         (None, None) => bail!("no counts: give --ptnml LL,LD,DD+WL,WD,WW or --wdl W,D,L"),
     };

@@ -25,7 +25,7 @@ use crate::settings::Common;
 use crate::source::{self, Context, Spec};
 use crate::stats::Pentanomial;
 use crate::stats::progress::{Progress, progress as rate_versions};
-use crate::stats::rating::Encounter;
+use crate::stats::rating::EncounterCounts;
 use crate::text::escaped;
 
 const EXAMPLES: &str = "\
@@ -245,7 +245,8 @@ impl Gathered {
                 bail!("--sparring `{name}`: no such player in these games");
             }
         }
-        let played: BTreeSet<usize> = results.encounters().iter().flat_map(|met: &Encounter| [met.a, met.b]).collect();
+        let played: BTreeSet<usize> =
+            results.encounters().iter().flat_map(|met: &EncounterCounts| [met.a, met.b]).collect();
         let candidates: Vec<usize> =
             played.into_iter().filter(|player| !args.sparring.contains(&names[*player])).collect();
         let asked: Vec<String> =

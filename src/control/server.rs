@@ -19,7 +19,7 @@ use crate::plan::Plan;
 use crate::report::console::Viewer;
 use crate::report::workers::{self, WorkerRow};
 use crate::stats::estimates::Estimates;
-use crate::tournament::events::{Observer, Request, RunCommand, RunEvent};
+use crate::tournament::events::{CommandRequest, Observer, RunCommand, RunEvent};
 use crate::tournament::scoreboard::Scoreboard;
 use crate::tournament::workers::WorkerStatus;
 
@@ -62,7 +62,7 @@ pub struct Server {
 /// State shared by the tasks of all clients.
 #[derive(Clone)]
 struct ServerContext {
-    commands: mpsc::Sender<Request>,
+    commands: mpsc::Sender<CommandRequest>,
     last: watch::Receiver<Arc<str>>,
     workers: watch::Receiver<Vec<WorkerRow>>,
     boards: Arc<Mutex<Boards>>,
@@ -74,7 +74,7 @@ impl Server {
     ///
     /// # Errors
     /// Returns an error if no socket can be made.
-    pub fn open(dir: &Path, plan: &Plan, commands: mpsc::Sender<Request>) -> std::io::Result<(Self, Publisher)> {
+    pub fn open(dir: &Path, plan: &Plan, commands: mpsc::Sender<CommandRequest>) -> std::io::Result<(Self, Publisher)> {
         let (listener, place) = place::bind(dir)?;
         let lines = broadcast::Sender::new(BACKLOG);
         let (progress, last) = watch::channel(Arc::from(""));
@@ -151,7 +151,8 @@ async fn client(stream: UnixStream, context: ServerContext, events: broadcast::R
 /// Turns the workers' reports of moves on or off.
 async fn tell_of_onlooker(context: &ServerContext, comes: bool) {
     // An error means that the run is over; an answer is not needed.
-    let _ = context.commands.send(Request { command: RunCommand::Moves(comes), reply: oneshot::channel().0 }).await;
+    let _ =
+        context.commands.send(CommandRequest { command: RunCommand::Moves(comes), reply: oneshot::channel().0 }).await;
 }
 
 /// Serves a client; notes in `moves` whether it watched them.
@@ -242,7 +243,7 @@ async fn answer(text: &[u8], context: &ServerContext) -> ServerReply {
     sleep(PACE).await;
     let (reply, answer) = oneshot::channel();
     let over = || error("the run is over".to_owned());
-    if context.commands.send(Request { command, reply }).await.is_err() {
+    if context.commands.send(CommandRequest { command, reply }).await.is_err() {
         return over();
     }
     match answer.await {

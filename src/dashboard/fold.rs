@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::files::open_regular;
-use crate::journal::{self, Expected, JournalError};
+use crate::journal::{self, JournalError, PlanFacts};
 use crate::plan::Plan;
 use crate::report::figures;
 use crate::report::html::tuning;
@@ -93,7 +93,7 @@ impl Fold {
         let added = BufReader::with_capacity(1 << 16, file.take(length - self.offset));
         let reader = Cursor::new(self.header.clone()).chain(added);
         let Self { scoreboard, elo, plan, .. } = self;
-        let replayed = Expected::new(plan, None).read_from(reader, path, |game| {
+        let replayed = PlanFacts::new(plan, None).read_from(reader, path, |game| {
             scoreboard.record(game, |scoreboard, _| note_elo(elo, scoreboard));
         });
         match replayed {

@@ -12,12 +12,12 @@ use crate::plan::time_control::{Limit, TimeControl};
 /// One side's clock, or its time for each move, or neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
-    running: Option<Running>,
+    running: Option<RunningClock>,
     movetime: Option<Duration>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Running {
+struct RunningClock {
     control: TimeControl,
     left: Duration,
     /// Moves to the next time control, from 1; `None` if the session is the whole game.
@@ -40,7 +40,7 @@ impl Clock {
     /// A full clock.
     #[must_use]
     pub fn new(limit: &Limit) -> Self {
-        let running = limit.clock.map(|control| Running {
+        let running = limit.clock.map(|control| RunningClock {
             control,
             left: control.base.saturating_add(control.increment),
             moves_to_go: control.moves,
@@ -103,7 +103,7 @@ impl Clock {
     }
 }
 
-impl Running {
+impl RunningClock {
     fn next_move(&mut self) {
         self.left = self.left.saturating_add(self.control.increment);
         self.moves_to_go = match self.moves_to_go {

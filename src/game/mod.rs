@@ -167,7 +167,7 @@ pub enum Input<'a> {
 pub struct Game {
     opening: Opening,
     position: Position,
-    position_line: PositionLine,
+    position_line: PositionText,
     limits: ByColor<Limit>,
     margins: ByColor<Duration>,
     clocks: ByColor<Clock>,
@@ -222,7 +222,7 @@ impl Game {
             source,
         })?;
         opening.fen = position.fen();
-        let mut position_line = PositionLine::new(&opening.fen);
+        let mut position_line = PositionText::new(&opening.fen);
         for (ply, text) in (1..).zip(&mut opening.moves) {
             let played = position.play(text).map_err(|source| SetupError::Move { index, ply, source })?;
             *text = played.uci;
@@ -428,12 +428,12 @@ impl Game {
 
 /// The `position` command, grown by a word a ply.
 #[derive(Clone, Debug)]
-struct PositionLine {
+struct PositionText {
     line: Vec<u8>,
     has_moves: bool,
 }
 
-impl PositionLine {
+impl PositionText {
     fn new(fen: &str) -> Self {
         let mut line = b"position ".to_vec();
         if fen == START_FEN {

@@ -11,7 +11,7 @@ use crate::record::{GameRecord, Leg};
 
 /// Facts of a plan that each of its games must agree with.
 #[derive(Clone, Debug)]
-pub struct Expected {
+pub struct PlanFacts {
     /// SHA-256 of the plan's text; `None` accepts a header with any hash. A header with another
     /// hash means games of another plan, which are not checked.
     plan_sha256: Option<String>,
@@ -21,7 +21,7 @@ pub struct Expected {
     colors: Option<Colors>,
 }
 
-impl Expected {
+impl PlanFacts {
     /// Creates the check for games of `plan`. `plan_sha256` is the hash of its text, if known.
     #[must_use]
     pub fn new(plan: &Plan, plan_sha256: Option<String>) -> Self {

@@ -19,7 +19,7 @@ pub(super) const VERSION: u32 = 2;
 const FIRST_VERSION: u32 = 1;
 
 /// A parsed line.
-pub(super) enum Line {
+pub(super) enum JournalLine {
     Header(super::Header),
     Game(Box<GameRecord>),
     /// Line of a kind that this version does not know and skips.
@@ -307,7 +307,7 @@ fn move_from_disk(ply: MoveV1) -> MoveRecord {
 const GAME_HEADS: [&[u8]; 2] = [b"{\"v\":1,\"kind\":\"game\",", b"{\"v\":2,\"kind\":\"void\","];
 
 /// Parses one line, its line feed included.
-pub(super) fn parse_line(line: &[u8]) -> Result<Line, LineError> {
+pub(super) fn parse_line(line: &[u8]) -> Result<JournalLine, LineError> {
     if !has_crc(line) {
         return Err(LineError::Bad("the checksum does not match".to_owned()));
     }
@@ -322,10 +322,10 @@ pub(super) fn parse_line(line: &[u8]) -> Result<Line, LineError> {
     match envelope.kind.as_str() {
         "run" => {
             let header: HeaderV1 = parsed(line)?;
-            Ok(Line::Header(super::Header { plan_sha256: header.plan_sha256, program: header.program }))
+            Ok(JournalLine::Header(super::Header { plan_sha256: header.plan_sha256, program: header.program }))
         }
         "game" | "void" => game(line),
-        _ => Ok(Line::Other),
+        _ => Ok(JournalLine::Other),
     }
 }
 
@@ -334,8 +334,8 @@ fn parsed<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Result<T, LineError> {
     serde_json::from_slice(line).map_err(|error| LineError::Bad(error.to_string()))
 }
 
-fn game(line: &[u8]) -> Result<Line, LineError> {
-    Ok(Line::Game(Box::new(game_from_disk(parsed(line)?).map_err(LineError::Bad)?)))
+fn game(line: &[u8]) -> Result<JournalLine, LineError> {
+    Ok(JournalLine::Game(Box::new(game_from_disk(parsed(line)?).map_err(LineError::Bad)?)))
 }
 
 /// True if the line ends with the checksum of the bytes before it.

@@ -6,7 +6,7 @@ use std::io::{self, BufRead};
 pub(super) const LONGEST: usize = 64 << 20;
 
 /// Reader of a journal, one line at a time.
-pub(super) struct Lines<R> {
+pub(super) struct JournalLines<R> {
     reader: R,
     /// Last line read, its line feed included; of an overlong line the beginning.
     pub(super) line: Vec<u8>,
@@ -14,7 +14,7 @@ pub(super) struct Lines<R> {
     pub(super) number: u64,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: BufRead> JournalLines<R> {
     pub(super) const fn new(reader: R) -> Self {
         Self { reader, line: Vec::new(), number: 0 }
     }

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::lines::Lines;
-use super::twice::{Novelty, Twice};
-use super::{Expected, Header, JournalError, format, open_locked};
+use super::lines::JournalLines;
+use super::twice::{GameChecksums, Novelty};
+use super::{Header, JournalError, PlanFacts, format, open_locked};
 use crate::files::open_regular;
 
 /// Number of names tried for the old file.
@@ -14,7 +14,7 @@ const NAMES: u32 = 1_000;
 
 /// Report of a repaired journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mended {
+pub struct RepairReport {
     /// Numbers of the damaged lines in the old file, from 1.
     pub lines: Vec<u64>,
     /// Numbers of the lines that differ from an earlier record of their game.
@@ -23,7 +23,7 @@ pub struct Mended {
     pub kept: PathBuf,
 }
 
-impl Mended {
+impl RepairReport {
     /// True if the first line was damaged and replaced by a new header.
     #[must_use]
     pub fn has_new_header(&self) -> bool {
@@ -41,7 +41,7 @@ impl Mended {
 /// # Errors
 /// [`JournalError::NoHeader`] if the first line is damaged and no game follows it,
 /// [`JournalError::Newer`], [`JournalError::Locked`], [`JournalError::Io`].
-pub fn mend(path: &Path, header: &Header, expected: Option<&Expected>) -> Result<Option<Mended>, JournalError> {
+pub fn mend(path: &Path, header: &Header, expected: Option<&PlanFacts>) -> Result<Option<RepairReport>, JournalError> {
     let io = |act| move |source| JournalError::Io { path: path.to_owned(), act, source };
     // Held until the new file is in place.
     let _lock = open_locked(path)?;
@@ -56,7 +56,7 @@ pub fn mend(path: &Path, header: &Header, expected: Option<&Expected>) -> Result
         format::write_header(header, &mut head);
     }
     replace(path, file, &head, &whole).map_err(io("write it without its damaged lines"))?;
-    Ok(Some(Mended { lines: damaged, superseded, kept }))
+    Ok(Some(RepairReport { lines: damaged, superseded, kept }))
 }
 
 /// Lines of a journal by their fate.
@@ -71,7 +71,7 @@ struct Scan {
 }
 
 /// Treatment of a line.
-enum Fate {
+enum LineFate {
     Keep,
     Supersede,
     /// Drop it: the checksum is right, but the game cannot be one of the plan.
@@ -80,10 +80,10 @@ enum Fate {
     Bad,
 }
 
-fn scan(file: &File, path: &Path, header: &Header, expected: Option<&Expected>) -> Result<Scan, JournalError> {
+fn scan(file: &File, path: &Path, header: &Header, expected: Option<&PlanFacts>) -> Result<Scan, JournalError> {
     let no_header = || JournalError::NoHeader { path: path.to_owned() };
-    let mut lines = Lines::new(BufReader::with_capacity(1 << 16, file));
-    let (mut scan, mut twice) = (Scan::default(), Twice::default());
+    let mut lines = JournalLines::new(BufReader::with_capacity(1 << 16, file));
+    let (mut scan, mut twice) = (Scan::default(), GameChecksums::default());
     let mut expected = expected.filter(|expected| expected.is_of(&header.plan_sha256));
     // Damaged lines since the last whole one, and whether nothing but NULs followed the first of
     // them.
@@ -98,36 +98,36 @@ fn scan(file: &File, path: &Path, header: &Header, expected: Option<&Expected>) 
         }
         let is_first = lines.number == 1;
         let fate = match format::parse_line(&lines.line) {
-            Ok(format::Line::Header(found)) if is_first => {
+            Ok(format::JournalLine::Header(found)) if is_first => {
                 expected = expected.filter(|expected| expected.is_of(&found.plan_sha256));
-                Fate::Keep
+                LineFate::Keep
             }
             Err(format::LineError::Newer(found)) => return Err(JournalError::Newer { path: path.to_owned(), found }),
             Ok(_) if is_first => return Err(no_header()),
-            Ok(format::Line::Header(_)) | Err(format::LineError::Bad(_)) => Fate::Bad,
-            Ok(format::Line::Game(game)) if expected.is_some_and(|expected| expected.fault(&game).is_some()) => {
-                Fate::Drop
+            Ok(format::JournalLine::Header(_)) | Err(format::LineError::Bad(_)) => LineFate::Bad,
+            Ok(format::JournalLine::Game(game)) if expected.is_some_and(|expected| expected.fault(&game).is_some()) => {
+                LineFate::Drop
             }
-            Ok(format::Line::Game(game)) => {
+            Ok(format::JournalLine::Game(game)) => {
                 has_games = true;
                 match twice.record(&game, format::stated_crc(&lines.line)) {
-                    Novelty::First | Novelty::Again => Fate::Keep,
-                    Novelty::Differs => Fate::Supersede,
+                    Novelty::First | Novelty::Again => LineFate::Keep,
+                    Novelty::Differs => LineFate::Supersede,
                 }
             }
-            Ok(format::Line::Other) => Fate::Keep,
+            Ok(format::JournalLine::Other) => LineFate::Keep,
         };
-        if matches!(fate, Fate::Bad) {
+        if matches!(fate, LineFate::Bad) {
             is_tail = pending.is_empty() || is_tail && lines.is_void();
             pending.push(lines.number);
         } else {
             scan.damaged.append(&mut pending);
         }
         match fate {
-            Fate::Keep => scan.whole.push((start, length)),
-            Fate::Supersede => scan.superseded.push(lines.number),
-            Fate::Drop => scan.damaged.push(lines.number),
-            Fate::Bad => {}
+            LineFate::Keep => scan.whole.push((start, length)),
+            LineFate::Supersede => scan.superseded.push(lines.number),
+            LineFate::Drop => scan.damaged.push(lines.number),
+            LineFate::Bad => {}
         }
         start += length;
     }

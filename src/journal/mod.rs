@@ -43,11 +43,11 @@ use std::time::Duration;
 
 use crate::files::{open_regular, open_regular_with};
 use crate::record::GameRecord;
-use lines::Lines;
-use twice::{Novelty, Twice};
+use lines::JournalLines;
+use twice::{GameChecksums, Novelty};
 
-pub use expected::Expected;
-pub use mend::{Mended, mend};
+pub use expected::PlanFacts;
+pub use mend::{RepairReport, mend};
 pub use packed::{game_of, line, pack, unpack};
 
 /// Name of the journal in a run directory.
@@ -185,10 +185,11 @@ impl Journal {
     /// whole line. A torn last line is dropped, and games are checked against `expected`.
     ///
     /// # Errors
-    /// As [`Expected::read`], and [`JournalError::Locked`] if another process has the journal open.
+    /// As [`PlanFacts::read`], and [`JournalError::Locked`] if another process has the journal
+    /// open.
     pub fn resume(
         path: &Path,
-        expected: Option<&Expected>,
+        expected: Option<&PlanFacts>,
         each: impl FnMut(GameRecord),
     ) -> Result<(Self, Replayed), JournalError> {
         let io = |act| move |source| JournalError::Io { path: path.to_owned(), act, source };
@@ -293,7 +294,11 @@ pub fn read(path: &Path, each: impl FnMut(GameRecord)) -> Result<Replayed, Journ
 }
 
 /// Reads a journal as [`read`] does, and checks its games against a plan if one is given.
-fn read_file(path: &Path, expected: Option<&Expected>, each: impl FnMut(GameRecord)) -> Result<Replayed, JournalError> {
+fn read_file(
+    path: &Path,
+    expected: Option<&PlanFacts>,
+    each: impl FnMut(GameRecord),
+) -> Result<Replayed, JournalError> {
     let file =
         open_regular(path).map_err(|source| JournalError::Io { path: path.to_owned(), act: "read it", source })?;
     read_lines(BufReader::with_capacity(1 << 16, file), path, expected, each)
@@ -310,14 +315,14 @@ pub fn read_from(reader: impl BufRead, path: &Path, each: impl FnMut(GameRecord)
 fn read_lines(
     reader: impl BufRead,
     path: &Path,
-    expected: Option<&Expected>,
+    expected: Option<&PlanFacts>,
     mut each: impl FnMut(GameRecord),
 ) -> Result<Replayed, JournalError> {
     let io = |source| JournalError::Io { path: path.to_owned(), act: "read it", source };
     let damaged = |line, why| JournalError::Damaged { path: path.to_owned(), line, why };
-    let mut lines = Lines::new(reader);
+    let mut lines = JournalLines::new(reader);
     let mut header: Option<Header> = None;
-    let (mut twice, mut differing) = (Twice::default(), Vec::new());
+    let (mut twice, mut differing) = (GameChecksums::default(), Vec::new());
     let (mut games, mut whole_bytes, mut torn_bytes) = (0, 0, 0);
     // Number and fault of a bad line, kept until it is known if anything follows.
     let mut bad: Option<(u64, String)> = None;
@@ -334,10 +339,10 @@ fn read_lines(
             continue;
         }
         match format::parse_line(&lines.line) {
-            Ok(format::Line::Header(found)) if header.is_none() => header = Some(found),
-            Ok(format::Line::Header(_)) => return Err(damaged(lines.number, "a second header".to_owned())),
+            Ok(format::JournalLine::Header(found)) if header.is_none() => header = Some(found),
+            Ok(format::JournalLine::Header(_)) => return Err(damaged(lines.number, "a second header".to_owned())),
             Ok(_) if header.is_none() => return Err(JournalError::NoHeader { path: path.to_owned() }),
-            Ok(format::Line::Game(game)) => {
+            Ok(format::JournalLine::Game(game)) => {
                 let expected =
                     expected.filter(|expected| header.as_ref().is_some_and(|it| expected.is_of(&it.plan_sha256)));
                 if let Some(why) = expected.and_then(|expected| expected.fault(&game)) {
@@ -352,7 +357,7 @@ fn read_lines(
                     Novelty::Differs => differing.push((game.id.number(), lines.number)),
                 }
             }
-            Ok(format::Line::Other) => {}
+            Ok(format::JournalLine::Other) => {}
             Err(format::LineError::Newer(found)) => return Err(JournalError::Newer { path: path.to_owned(), found }),
             Err(format::LineError::Bad(why)) => {
                 bad = Some((lines.number, why));

@@ -6,7 +6,7 @@ use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 
-use super::format::{self, Line};
+use super::format::{self, JournalLine};
 use crate::record::GameRecord;
 
 /// Returns the line that the journal has of a game, its line feed included.
@@ -21,7 +21,7 @@ pub fn line(game: &GameRecord) -> String {
 #[must_use]
 pub fn game_of(line: &str) -> Option<GameRecord> {
     match format::parse_line(line.as_bytes()) {
-        Ok(Line::Game(game)) => Some(*game),
+        Ok(JournalLine::Game(game)) => Some(*game),
         _ => None,
     }
 }

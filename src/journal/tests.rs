@@ -144,7 +144,7 @@ fn an_endless_line_is_bounded() {
     const LENGTH: u64 = lines::LONGEST as u64 + (8 << 20);
     let bytes = journal_of(&[game(1)]);
     let tail = || BufReader::new(std::io::Read::take(std::io::repeat(0), LENGTH));
-    let mut lines = Lines::new(tail());
+    let mut lines = JournalLines::new(tail());
     assert_eq!((lines.advance().unwrap(), lines.line.len()), (LENGTH, lines::LONGEST));
     let replayed = read_from(std::io::Read::chain(&bytes[..], tail()), Path::new(FILE_NAME), |_| {}).unwrap();
     assert_eq!((replayed.games, replayed.torn_bytes), (1, LENGTH));
@@ -166,7 +166,7 @@ fn damaged_lines_are_dropped_and_the_old_file_is_kept() {
         let remedy = format!("`quintain resume {} --drop-damaged`", dir.path().display());
         assert!(error.contains(":3: damaged record") && error.contains(&remedy), "{error}");
         let mended = mend(&path, &header(), None).unwrap().unwrap();
-        assert_eq!(mended, Mended { lines: vec![3, 5], superseded: vec![], kept: dir.path().join(name) });
+        assert_eq!(mended, RepairReport { lines: vec![3, 5], superseded: vec![], kept: dir.path().join(name) });
         assert_eq!(std::fs::read(&mended.kept).unwrap(), damaged);
         let (games, replayed) = collect(&path).unwrap();
         assert_eq!(games, [game(1), game(3), game(2)]);
@@ -227,8 +227,8 @@ fn a_damaged_first_line_costs_no_game() {
 #[test]
 fn what_no_game_of_the_plan_can_be_is_damage() {
     let plan = include_str!("../../tests/it/fixtures/v1/plan.toml");
-    let expected = Expected::new(&crate::plan::file::from_toml(plan).unwrap(), Some(header().plan_sha256));
-    let elsewhere = Expected::new(&crate::plan::file::from_toml(plan).unwrap(), Some("other".to_owned()));
+    let expected = PlanFacts::new(&crate::plan::file::from_toml(plan).unwrap(), Some(header().plan_sha256));
+    let elsewhere = PlanFacts::new(&crate::plan::file::from_toml(plan).unwrap(), Some("other".to_owned()));
     let right = |number| {
         let like = game(number);
         let ByColor { white, black } = like.players;

@@ -7,7 +7,7 @@ use crate::record::{GameId, GameRecord, Leg};
 
 /// Checksums of the games recorded so far.
 #[derive(Debug, Default)]
-pub(super) struct Twice {
+pub(super) struct GameChecksums {
     known: HashMap<GameId, u32>,
 }
 
@@ -21,7 +21,7 @@ pub(super) enum Novelty {
     Differs,
 }
 
-impl Twice {
+impl GameChecksums {
     /// Records a game, whose line states the checksum `crc`.
     ///
     /// A void game makes both games of its pair be played again, so their next records are new.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Read};
 
-use super::error::{Fault, Trouble, without_bom, words};
+use super::error::{LineFault, Trouble, without_bom, words};
 use super::store::{LONGEST_LINE, Store};
 use crate::chess::{Position, Variant};
 
@@ -33,7 +33,7 @@ pub(super) fn read_in_chunks(size: usize, mut reader: impl Read, care: Care, sto
         let (mut lines, mut begins) = (0, Vec::new());
         for (at, part) in check_in_parts(text, care) {
             if fault.is_none() {
-                fault = part.fault.map(|(line, what)| Fault { line: add(add(first_line, lines), line), what });
+                fault = part.fault.map(|(line, what)| LineFault { line: add(add(first_line, lines), line), what });
             }
             begins.extend(part.begins.iter().map(|begin| add(*begin, at)));
             lines = add(lines, part.lines);
@@ -83,7 +83,7 @@ fn chunks(
         let begin = if is_first { chunk.len() - without_bom(&chunk).len() } else { 0 };
         is_first = false;
         let end = if is_last { Some(chunk.len()) } else { chunk.iter().rposition(|b| *b == b'\n').map(|at| at + 1) };
-        let Some(end) = end else { return Err(Fault { line, what: too_long() }.into()) };
+        let Some(end) = end else { return Err(LineFault { line, what: too_long() }.into()) };
         line = add(line, take(line, &chunk[begin..end])?);
         if is_last {
             return Ok(());

@@ -4,7 +4,7 @@ use std::io;
 
 use thiserror::Error;
 
-use super::packing::{self, Refusal};
+use super::packing::{self, ArchiveRefusal};
 use super::store::StoreError;
 use crate::record::Termination;
 
@@ -105,7 +105,7 @@ pub enum BookError {
 
 /// Fault in one line or game; the caller adds the book's name.
 #[derive(Debug)]
-pub(crate) struct Fault {
+pub(crate) struct LineFault {
     pub(super) line: u32,
     pub(super) what: String,
 }
@@ -114,15 +114,15 @@ pub(crate) struct Fault {
 #[derive(Debug)]
 pub(super) enum Trouble {
     /// One opening is broken.
-    Fault(Fault),
+    Fault(LineFault),
     /// The Polyglot book is broken.
     Polyglot(String),
     Read(io::Error),
     Store(StoreError),
 }
 
-impl From<Fault> for Trouble {
-    fn from(fault: Fault) -> Self {
+impl From<LineFault> for Trouble {
+    fn from(fault: LineFault) -> Self {
         Self::Fault(fault)
     }
 }
@@ -138,14 +138,14 @@ impl Trouble {
     pub(super) fn of(self, name: &str) -> BookError {
         let name = name.to_owned();
         match self {
-            Self::Fault(Fault { line, what }) => BookError::Opening { name, line, fault: what },
+            Self::Fault(LineFault { line, what }) => BookError::Opening { name, line, fault: what },
             Self::Polyglot(fault) => BookError::Polyglot { name, fault },
             Self::Store(StoreError::TooLarge) => BookError::TooLarge { name },
             Self::Store(StoreError::Write(source)) => BookError::Temporary { name, source },
             Self::Read(source) => match packing::refusal(&source) {
-                Some(Refusal::Unknown(kind)) => BookError::Packed { name, kind },
-                Some(Refusal::Broken(kind, fault)) => BookError::Archive { name, kind, fault: fault.clone() },
-                Some(Refusal::TooLarge(kind, most)) => BookError::Bomb { name, kind, mib: most >> 20 },
+                Some(ArchiveRefusal::Unknown(kind)) => BookError::Packed { name, kind },
+                Some(ArchiveRefusal::Broken(kind, fault)) => BookError::Archive { name, kind, fault: fault.clone() },
+                Some(ArchiveRefusal::TooLarge(kind, most)) => BookError::Bomb { name, kind, mib: most >> 20 },
                 None => BookError::Read { name, source },
             },
         }

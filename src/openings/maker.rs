@@ -28,16 +28,16 @@ const HOPELESS_SHARE: u64 = 1000;
 
 /// A position at which a game of the book may begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate {
+pub struct OpeningCandidate {
     /// Number of the candidate, from 0 without gaps.
     pub index: u64,
     /// Six-field FEN.
     pub fen: String,
     /// Fates of the walks up to this one.
-    pub walked: Walked,
+    pub walked: WalkFates,
 }
 
-impl Candidate {
+impl OpeningCandidate {
     /// The EPD line: four fields, and the counters as opcodes.
     #[must_use]
     pub fn epd(&self) -> String {
@@ -101,7 +101,7 @@ impl Start {
 
 /// Fates of random walks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Walked {
+pub struct WalkFates {
     /// All of them.
     pub walks: u64,
     /// Ended by mate, stalemate or draw, on the way or at the end.
@@ -118,15 +118,15 @@ pub struct Walks {
     start: Start,
     plies: u32,
     seed: u64,
-    walked: Walked,
-    seen: Places,
+    walked: WalkFates,
+    seen: PositionSet,
 }
 
 impl Walks {
     /// Walks of exactly `plies` plies from a starting position, each legal move equally likely.
     #[must_use]
     pub fn new(start: Start, plies: u32, seed: u64) -> Self {
-        Self { start, plies, seed, walked: Walked::default(), seen: Places::default() }
+        Self { start, plies, seed, walked: WalkFates::default(), seen: PositionSet::default() }
     }
 
     /// Different positions found so far.
@@ -156,9 +156,9 @@ impl Walks {
 }
 
 impl Iterator for Walks {
-    type Item = Candidate;
+    type Item = OpeningCandidate;
 
-    fn next(&mut self) -> Option<Candidate> {
+    fn next(&mut self) -> Option<OpeningCandidate> {
         for _ in 0..BARREN_WALKS {
             let walk = self.walk(self.walked.walks);
             self.walked.walks += 1;
@@ -169,7 +169,7 @@ impl Iterator for Walks {
                     let fen = position.fen();
                     let index = self.found();
                     if self.seen.insert(&fen) {
-                        return Some(Candidate { index, fen, walked: self.walked });
+                        return Some(OpeningCandidate { index, fen, walked: self.walked });
                     }
                     self.walked.duplicates += 1;
                 }
@@ -182,9 +182,9 @@ impl Iterator for Walks {
 /// Set of positions, as hashes of 64 bits: among a million of them two collide with a probability
 /// of 3 in 10^8.
 #[derive(Clone, Debug, Default)]
-pub struct Places(HashSet<u64>);
+pub struct PositionSet(HashSet<u64>);
 
-impl Places {
+impl PositionSet {
     /// Adds the position of a FEN; returns false if it was there.
     pub fn insert(&mut self, fen: &str) -> bool {
         let mut hasher = DefaultHasher::new();
@@ -214,7 +214,7 @@ pub fn place(fen: &str) -> &str {
 
 /// Range of the scores that a book's positions may have, in centipawns, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Window {
+pub enum ScoreWindow {
     /// Distance from 0, whichever side is ahead.
     Size {
         /// Least.
@@ -231,7 +231,7 @@ pub enum Window {
     },
 }
 
-impl Window {
+impl ScoreWindow {
     /// Returns true if a long search's score for `turn`, the side to move, lies within. A mate
     /// score never does.
     #[must_use]
@@ -259,7 +259,7 @@ impl Window {
     }
 }
 
-impl fmt::Display for Window {
+impl fmt::Display for ScoreWindow {
     /// The window as a user types it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -269,7 +269,7 @@ impl fmt::Display for Window {
     }
 }
 
-impl FromStr for Window {
+impl FromStr for ScoreWindow {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -322,9 +322,9 @@ impl Judgement {
 
 /// Fates of the candidates up to the last one of the book.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct BookTally {
     /// Fates of their walks.
-    pub walked: Walked,
+    pub walked: WalkFates,
     /// Candidates dropped after the short search.
     pub skimmed: u64,
     /// Candidates dropped after the long one.
@@ -341,20 +341,20 @@ pub struct Tally {
 pub struct Selection {
     wanted: u64,
     next: u64,
-    waiting: BTreeMap<u64, (Candidate, Judgement)>,
+    waiting: BTreeMap<u64, (OpeningCandidate, Judgement)>,
     lines: Vec<String>,
-    tally: Tally,
+    tally: BookTally,
 }
 
 impl Selection {
     /// An empty book that is to hold `wanted` positions.
     #[must_use]
     pub fn new(wanted: u64) -> Self {
-        Self { wanted, next: 0, waiting: BTreeMap::new(), lines: Vec::new(), tally: Tally::default() }
+        Self { wanted, next: 0, waiting: BTreeMap::new(), lines: Vec::new(), tally: BookTally::default() }
     }
 
     /// Records a judgement. Judgements after the book is full have no effect.
-    pub fn record(&mut self, candidate: Candidate, judgement: Judgement) {
+    pub fn record(&mut self, candidate: OpeningCandidate, judgement: Judgement) {
         self.waiting.insert(candidate.index, (candidate, judgement));
         while !self.is_full()
             && let Some((candidate, judgement)) = self.waiting.remove(&self.next)
@@ -401,7 +401,7 @@ impl Selection {
 
     /// Fates of these candidates.
     #[must_use]
-    pub const fn tally(&self) -> &Tally {
+    pub const fn tally(&self) -> &BookTally {
         &self.tally
     }
 
@@ -424,7 +424,7 @@ mod tests {
 
     #[test]
     fn walks_are_new_legal_quiet_and_repeatable() {
-        let walks: Vec<Candidate> = Walks::new(Start::Standard, 8, 1).take(500).collect();
+        let walks: Vec<OpeningCandidate> = Walks::new(Start::Standard, 8, 1).take(500).collect();
         assert_eq!(walks, Walks::new(Start::Standard, 8, 1).take(500).collect::<Vec<_>>());
         assert_ne!(walks[..20], Walks::new(Start::Standard, 8, 2).take(20).collect::<Vec<_>>());
         let mut places = HashSet::new();
@@ -436,7 +436,7 @@ mod tests {
             assert_eq!(candidate.index, index as u64);
             assert!(places.insert(place(&candidate.fen).to_owned()));
         }
-        let Walked { walks: all, over, in_check, duplicates } = walks[499].walked;
+        let WalkFates { walks: all, over, in_check, duplicates } = walks[499].walked;
         assert_eq!(all, over + in_check + duplicates + 500);
         assert!(in_check > 0);
     }
@@ -487,7 +487,7 @@ mod tests {
             ("-120..-80", Score::Cp(100), Black, true, true),
         ];
         for (text, score, turn, keeps, hopes) in table {
-            let window: Window = text.parse().expect(text);
+            let window: ScoreWindow = text.parse().expect(text);
             assert_eq!(
                 (window.keeps(score, turn), window.hopes(score, turn)),
                 (keeps, hopes),
@@ -496,14 +496,14 @@ mod tests {
             assert_eq!(window.to_string().parse(), Ok(window));
         }
         for text in ["", "60", "60,0", "-60,60", "a,b", "60..0", "1...2", "..", "1..2..3", "99999999999..0"] {
-            assert!(text.parse::<Window>().is_err(), "{text}");
+            assert!(text.parse::<ScoreWindow>().is_err(), "{text}");
         }
     }
 
     #[test]
     fn walks_of_chess960() {
         for (start, positions) in [(Start::Chess960, 960), (Start::Double, 3000)] {
-            let all: Vec<Candidate> = Walks::new(start, 0, 5).take(3000).collect();
+            let all: Vec<OpeningCandidate> = Walks::new(start, 0, 5).take(3000).collect();
             assert_eq!(all.len(), positions, "{start:?}");
             let same_ranks = |fen: &str| {
                 let rows: Vec<&str> = place(fen).split([' ', '/']).collect();
@@ -520,12 +520,12 @@ mod tests {
 
     #[test]
     fn judgements_count_in_the_order_of_the_candidates() {
-        let judge = |candidate: &Candidate| match candidate.fen.len() % 3 {
+        let judge = |candidate: &OpeningCandidate| match candidate.fen.len() % 3 {
             0 => Judgement::Kept,
             1 => Judgement::Skimmed,
             _ => Judgement::Refused,
         };
-        let candidates: Vec<Candidate> = Walks::new(Start::Standard, 5, 3).take(300).collect();
+        let candidates: Vec<OpeningCandidate> = Walks::new(Start::Standard, 5, 3).take(300).collect();
         let fill = |order: &[usize]| {
             let mut selection = Selection::new(20);
             for place in order {
@@ -550,16 +550,16 @@ mod tests {
         let mut selection = Selection::new(1);
         for index in 0..HOPELESS_AFTER {
             assert!(!selection.is_hopeless());
-            selection.record(Candidate { index, ..candidate.clone() }, Judgement::Skimmed);
+            selection.record(OpeningCandidate { index, ..candidate.clone() }, Judgement::Skimmed);
         }
         assert!(selection.is_hopeless());
     }
 
     #[test]
     fn lines() {
-        let walked = Walked::default();
+        let walked = WalkFates::default();
         let fen = "rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 3 12".to_owned();
-        let candidate = Candidate { index: 0, fen, walked };
+        let candidate = OpeningCandidate { index: 0, fen, walked };
         assert_eq!(candidate.epd(), "rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - hmvc 3; fmvn 12;");
         assert_eq!(place(&candidate.fen), "rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -");
     }

@@ -37,8 +37,8 @@ use self::epd::Care;
 pub use self::error::BookError;
 use self::error::{Trouble, without_bom};
 pub use self::packing::Packing;
-use self::packing::Unpacked;
-use self::store::{Lines, Store};
+use self::packing::UnpackedStream;
+use self::store::{Store, StoredLines};
 use crate::chess::{START_FEN, Variant};
 use crate::files::open_regular;
 use crate::record::Opening;
@@ -82,12 +82,12 @@ pub struct BookOptions {
 }
 
 /// A reader that hashes the bytes it gives.
-struct Hashed<R> {
+struct HashingReader<R> {
     inner: R,
     hash: Sha256,
 }
 
-impl<R: Read> Read for Hashed<R> {
+impl<R: Read> Read for HashingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
         self.hash.update(&buffer[..read]);
@@ -124,7 +124,7 @@ pub fn faults(path: &Path, options: &BookOptions, mut found: impl FnMut(u32, Str
     let mut read = || -> Result<u64, Trouble> {
         let file = open_regular(path)?;
         let bytes = file.metadata()?.len();
-        let unpacked = Unpacked::new(BufReader::new(file), bytes)?;
+        let unpacked = UnpackedStream::new(BufReader::new(file), bytes)?;
         let packing = unpacked.packing();
         let (format, text) = with_format(unpacked, options.format.or(format_of_name(&name, packing)))?;
         let mut count = 0;
@@ -140,10 +140,13 @@ pub fn faults(path: &Path, options: &BookOptions, mut found: impl FnMut(u32, Str
 }
 
 /// Stream whose first bytes were read ahead.
-type Rewound<R> = io::Chain<Cursor<Vec<u8>>, R>;
+type RewoundStream<R> = io::Chain<Cursor<Vec<u8>>, R>;
 
 /// The format, by the first bytes if it is not known, and the stream from its beginning.
-fn with_format<R: Read>(mut reader: R, known: Option<BookFileFormat>) -> io::Result<(BookFileFormat, Rewound<R>)> {
+fn with_format<R: Read>(
+    mut reader: R,
+    known: Option<BookFileFormat>,
+) -> io::Result<(BookFileFormat, RewoundStream<R>)> {
     let mut head = Vec::new();
     if known.is_none() {
         reader.by_ref().take(MOST_SNIFFED).read_to_end(&mut head)?;
@@ -159,7 +162,7 @@ pub struct Book {
     format: BookFileFormat,
     packing: Option<Packing>,
     sha256: String,
-    lines: Arc<Lines>,
+    lines: Arc<StoredLines>,
 }
 
 impl std::fmt::Debug for Book {
@@ -217,10 +220,10 @@ impl Book {
         care: Care,
         is_file: bool,
     ) -> Result<Self, BookError> {
-        let hashed = Hashed { inner: source, hash: Sha256::new() };
+        let hashed = HashingReader { inner: source, hash: Sha256::new() };
         let mut store = Store::new();
         let read = || -> Result<_, Trouble> {
-            let unpacked = Unpacked::new(BufReader::with_capacity(64 << 10, hashed), source_bytes)?;
+            let unpacked = UnpackedStream::new(BufReader::with_capacity(64 << 10, hashed), source_bytes)?;
             let packing = unpacked.packing();
             let by_name = if is_file { format_of_name(&name, packing) } else { None };
             let (format, mut text) = with_format(unpacked, options.format.or(by_name))?;

@@ -74,7 +74,7 @@ impl Packing {
 
 /// Reason to refuse an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(super) enum ArchiveRefusal {
     /// It has an unsupported format, or is packed twice.
     Unknown(&'static str),
     /// It cannot be unpacked.
@@ -83,7 +83,7 @@ pub(super) enum Refusal {
     TooLarge(&'static str, u64),
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for ArchiveRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown(kind) => write!(f, "a {kind} archive is not read"),
@@ -93,38 +93,38 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for ArchiveRefusal {}
 
-impl From<Refusal> for io::Error {
-    fn from(refusal: Refusal) -> Self {
+impl From<ArchiveRefusal> for io::Error {
+    fn from(refusal: ArchiveRefusal) -> Self {
         Self::other(refusal)
     }
 }
 
 /// The refusal inside a read error, if it is one.
-pub(super) fn refusal(error: &io::Error) -> Option<&Refusal> {
+pub(super) fn refusal(error: &io::Error) -> Option<&ArchiveRefusal> {
     error.get_ref().and_then(|inner| inner.downcast_ref())
 }
 
 /// The bytes inside an archive as a stream, or the bytes themselves if they are no archive. Never
 /// yields more than the limit.
-pub(super) struct Unpacked<R: BufRead> {
+pub(super) struct UnpackedStream<R: BufRead> {
     packing: Option<Packing>,
     /// First bytes inside, read ahead to see if they are another archive.
     head: Cursor<Vec<u8>>,
-    inner: Capped<R>,
+    inner: CappedDecoder<R>,
 }
 
 /// First bytes of a stream, and the stream from its beginning.
-type Peeked<R> = Counted<Chain<Cursor<Vec<u8>>, R>>;
+type PeekedStream<R> = CountingReader<Chain<Cursor<Vec<u8>>, R>>;
 
 /// A reader that counts the bytes taken from it.
-struct Counted<R> {
+struct CountingReader<R> {
     inner: R,
     taken: u64,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for CountingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
         self.taken += read as u64;
@@ -132,7 +132,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-impl<R: BufRead> BufRead for Counted<R> {
+impl<R: BufRead> BufRead for CountingReader<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.inner.fill_buf()
     }
@@ -143,31 +143,31 @@ impl<R: BufRead> BufRead for Counted<R> {
     }
 }
 
-impl<R: BufRead> Unpacked<R> {
+impl<R: BufRead> UnpackedStream<R> {
     /// Begins to unpack `source`, which holds `packed_bytes` bytes.
     pub(super) fn new(source: R, packed_bytes: u64) -> io::Result<Self> {
         let most = packed_bytes.saturating_mul(MOST_RATIO).clamp(LEAST_LIMIT, MOST_UNPACKED);
-        Self::within(Bounds { least: LEAST_LIMIT, most }, source)
+        Self::within(UnpackLimits { least: LEAST_LIMIT, most }, source)
     }
 
-    fn within(bounds: Bounds, mut source: R) -> io::Result<Self> {
+    fn within(bounds: UnpackLimits, mut source: R) -> io::Result<Self> {
         let head = read_head(&mut source)?;
         let packing = Packing::of_bytes(&head);
         if packing.is_none()
             && let Some(kind) = foreign(&head)
         {
-            return Err(Refusal::Unknown(kind).into());
+            return Err(ArchiveRefusal::Unknown(kind).into());
         }
-        let source = Counted { inner: Cursor::new(head).chain(source), taken: 0 };
+        let source = CountingReader { inner: Cursor::new(head).chain(source), taken: 0 };
         let decoder = match packing {
             None => Decoder::Plain(source),
             Some(Packing::Gzip) => Decoder::Gzip(Box::new(flate2::bufread::MultiGzDecoder::new(source))),
             Some(Packing::Zstd) => Decoder::Zstd(Box::new(Frames::new(source, bounds.most))),
         };
-        let mut inner = Capped { decoder, packing, bounds, given: 0 };
+        let mut inner = CappedDecoder { decoder, packing, bounds, given: 0 };
         let head = if packing.is_some() { read_head(&mut inner)? } else { Vec::new() };
         match foreign(&head).or(Packing::of_bytes(&head).map(Packing::name)) {
-            Some(kind) => Err(Refusal::Unknown(kind).into()),
+            Some(kind) => Err(ArchiveRefusal::Unknown(kind).into()),
             None => Ok(Self { packing, head: Cursor::new(head), inner }),
         }
     }
@@ -188,7 +188,7 @@ impl<R: BufRead> Unpacked<R> {
     }
 }
 
-impl<R: BufRead> Read for Unpacked<R> {
+impl<R: BufRead> Read for UnpackedStream<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self.head.read(buffer)? {
             0 => self.inner.read(buffer),
@@ -199,7 +199,7 @@ impl<R: BufRead> Read for Unpacked<R> {
 
 /// Bytes that an archive may unpack to.
 #[derive(Clone, Copy, Debug)]
-struct Bounds {
+struct UnpackLimits {
     /// Least limit, for an archive of any size.
     least: u64,
     /// Limit of the whole.
@@ -207,29 +207,29 @@ struct Bounds {
 }
 
 /// A decoder with a limit on its output.
-struct Capped<R: BufRead> {
-    decoder: Decoder<Peeked<R>>,
+struct CappedDecoder<R: BufRead> {
+    decoder: Decoder<PeekedStream<R>>,
     packing: Option<Packing>,
-    bounds: Bounds,
+    bounds: UnpackLimits,
     given: u64,
 }
 
-impl<R: BufRead> Read for Capped<R> {
+impl<R: BufRead> Read for CappedDecoder<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let Some(kind) = self.packing.map(Packing::name) else { return self.decoder.read(buffer) };
         let read = match self.decoder.read(buffer) {
             Ok(read) => read,
             Err(error) if refusal(&error).is_some() => return Err(error),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                return Err(Refusal::Broken(kind, TRUNCATED.to_owned()).into());
+                return Err(ArchiveRefusal::Broken(kind, TRUNCATED.to_owned()).into());
             }
-            Err(error) => return Err(Refusal::Broken(kind, one_line(&error)).into()),
+            Err(error) => return Err(ArchiveRefusal::Broken(kind, one_line(&error)).into()),
         };
         self.given = self.given.saturating_add(read as u64);
-        let Bounds { least, most } = self.bounds;
+        let UnpackLimits { least, most } = self.bounds;
         let allowed = self.decoder.taken().saturating_mul(MOST_RATIO).max(least).min(most);
         if self.given > allowed {
-            return Err(Refusal::TooLarge(kind, allowed).into());
+            return Err(ArchiveRefusal::TooLarge(kind, allowed).into());
         }
         Ok(read)
     }
@@ -241,7 +241,7 @@ enum Decoder<S: BufRead> {
     Zstd(Box<Frames<S>>),
 }
 
-impl<R: BufRead> Decoder<Peeked<R>> {
+impl<R: BufRead> Decoder<PeekedStream<R>> {
     /// Bytes of the archive read so far.
     fn taken(&self) -> u64 {
         match self {
@@ -304,7 +304,7 @@ impl<S: BufRead> Frames<S> {
             frame.set_max_window_size(self.most_window);
             match frame.init(&mut self.source) {
                 Ok(()) if frame.content_size() > self.most => {
-                    return Err(Refusal::TooLarge(Packing::Zstd.name(), self.most).into());
+                    return Err(ArchiveRefusal::TooLarge(Packing::Zstd.name(), self.most).into());
                 }
                 Ok(()) => return Ok(Some(frame)),
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
@@ -372,20 +372,20 @@ mod tests {
 
     use super::*;
 
-    fn unpacked_up_to(most: u64, bytes: &[u8]) -> Result<Vec<u8>, Refusal> {
-        unpacked_within(Bounds { least: LEAST_LIMIT, most }, bytes)
+    fn unpacked_up_to(most: u64, bytes: &[u8]) -> Result<Vec<u8>, ArchiveRefusal> {
+        unpacked_within(UnpackLimits { least: LEAST_LIMIT, most }, bytes)
     }
 
-    fn unpacked_within(bounds: Bounds, bytes: &[u8]) -> Result<Vec<u8>, Refusal> {
+    fn unpacked_within(bounds: UnpackLimits, bytes: &[u8]) -> Result<Vec<u8>, ArchiveRefusal> {
         let mut unpacked = Vec::new();
-        let read = Unpacked::within(bounds, bytes).and_then(|mut stream| stream.read_to_end(&mut unpacked));
+        let read = UnpackedStream::within(bounds, bytes).and_then(|mut stream| stream.read_to_end(&mut unpacked));
         match read {
             Ok(_) => Ok(unpacked),
             Err(error) => Err(refusal(&error).expect("an archive's fault").clone()),
         }
     }
 
-    fn unpacked(bytes: Vec<u8>) -> Result<Vec<u8>, Refusal> {
+    fn unpacked(bytes: Vec<u8>) -> Result<Vec<u8>, ArchiveRefusal> {
         unpacked_up_to(MOST_UNPACKED, &bytes)
     }
 
@@ -404,17 +404,17 @@ mod tests {
             assert_eq!(unpacked([one.clone(), one.clone()].concat()), Ok([HELLO, HELLO].concat()));
             for cut in 5..one.len() {
                 let refusal = unpacked(one[..cut].to_vec()).expect_err("cut");
-                assert_eq!(refusal, Refusal::Broken(packing.name(), TRUNCATED.to_owned()), "{cut}");
+                assert_eq!(refusal, ArchiveRefusal::Broken(packing.name(), TRUNCATED.to_owned()), "{cut}");
             }
             // Packed twice.
-            assert_eq!(unpacked(packing.pack(&one).expect("packed")), Err(Refusal::Unknown(packing.name())));
+            assert_eq!(unpacked(packing.pack(&one).expect("packed")), Err(ArchiveRefusal::Unknown(packing.name())));
         }
         // A skippable frame has no content.
         let skippable = b"\x50\x2a\x4d\x18\x03\x00\x00\x00abc";
         assert_eq!(unpacked([ZSTD, skippable].concat()).as_deref(), Ok(HELLO));
         assert_eq!(unpacked(b"1. e4 *".to_vec()).as_deref(), Ok(b"1. e4 *".as_slice()));
         for (bytes, kind) in [("PK\x03\x04....", "zip"), ("BZh9", "bzip2")] {
-            assert_eq!(unpacked(bytes.as_bytes().to_vec()), Err(Refusal::Unknown(kind)));
+            assert_eq!(unpacked(bytes.as_bytes().to_vec()), Err(ArchiveRefusal::Unknown(kind)));
         }
     }
 
@@ -425,11 +425,11 @@ mod tests {
             let bomb = packing.pack(&zeros).expect("packed");
             assert!(bomb.len() < 2000, "{packing:?}: {}", bomb.len());
             let up_to = |most| unpacked_up_to(most, &bomb).map(|bytes| bytes.len());
-            assert_eq!(up_to(99_999), Err(Refusal::TooLarge(packing.name(), 99_999)));
+            assert_eq!(up_to(99_999), Err(ArchiveRefusal::TooLarge(packing.name(), 99_999)));
             assert_eq!(up_to(100_000), Ok(100_000));
             // The limit is for all members and frames together.
             let two = unpacked_up_to(150_000, &[bomb.clone(), bomb.clone()].concat());
-            assert_eq!(two, Err(Refusal::TooLarge(packing.name(), 150_000)));
+            assert_eq!(two, Err(ArchiveRefusal::TooLarge(packing.name(), 150_000)));
         }
     }
 
@@ -439,12 +439,12 @@ mod tests {
     fn an_archive_is_held_to_what_was_read_of_it() {
         let mut noise = crate::stats::random::SplitMix64::new(1);
         let noise: Vec<u8> = (0..10_000).flat_map(|_| noise.next_u64().to_le_bytes()).collect();
-        let bounds = Bounds { least: 1 << 20, most: MOST_UNPACKED };
+        let bounds = UnpackLimits { least: 1 << 20, most: MOST_UNPACKED };
         let bytes = [vec![b'#'; 2 << 20], noise].concat();
         for packing in [Packing::Gzip, Packing::Zstd] {
             let packed = packing.pack(&bytes).expect("packed");
             assert!(packed.len() as u64 * MOST_RATIO > bytes.len() as u64, "{packing:?}");
-            assert_eq!(unpacked_within(bounds, &packed), Err(Refusal::TooLarge(packing.name(), bounds.least)));
+            assert_eq!(unpacked_within(bounds, &packed), Err(ArchiveRefusal::TooLarge(packing.name(), bounds.least)));
         }
     }
 
@@ -454,8 +454,8 @@ mod tests {
     fn a_frame_that_says_that_it_is_too_large_is_not_begun() {
         let bytes = [b"\x28\xb5\x2f\xfd\x80\x00".as_slice(), &(1_u32 << 30).to_le_bytes()].concat();
         let refusal = |most| unpacked_up_to(most, &bytes).expect_err("no archive");
-        assert_eq!(refusal(1 << 20), Refusal::TooLarge("zstd", 1 << 20));
-        assert!(matches!(refusal(1 << 30), Refusal::Broken(..)));
+        assert_eq!(refusal(1 << 20), ArchiveRefusal::TooLarge("zstd", 1 << 20));
+        assert!(matches!(refusal(1 << 30), ArchiveRefusal::Broken(..)));
     }
 
     #[test]
@@ -465,7 +465,7 @@ mod tests {
             // Both formats end with a checksum (gzip's stands before the length).
             let at = packed.len() - 5;
             packed[at] ^= 0x10;
-            assert!(matches!(unpacked(packed), Err(Refusal::Broken(..))), "{packing:?}");
+            assert!(matches!(unpacked(packed), Err(ArchiveRefusal::Broken(..))), "{packing:?}");
         }
     }
 

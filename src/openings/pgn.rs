@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::io::Read;
 
-use super::error::{Fault, Trouble, without_bom, words};
+use super::error::{LineFault, Trouble, without_bom, words};
 use super::store::{LONGEST_LINE, Store};
 use super::{BookOptions, START_FEN, line_of_opening};
 use crate::chess::Position;
@@ -52,7 +52,7 @@ pub(super) fn read_in_chunks(
             }
             if game.is_ok() {
                 let what = format!("game {number}: it is longer than {LARGEST_GAME} bytes");
-                return Err(Fault { line, what }.into());
+                return Err(LineFault { line, what }.into());
             }
         }
         let Some(game) = game? else { return Ok(()) };
@@ -60,7 +60,7 @@ pub(super) fn read_in_chunks(
         let text = line_of_opening(&game.fen, &game.moves);
         if text.len() > LONGEST_LINE {
             let what = format!("game {number}: too many moves for an opening; play fewer plies with `--book-plies`");
-            return Err(Fault { line, what }.into());
+            return Err(LineFault { line, what }.into());
         }
         store.add(text.as_bytes(), [0]).map_err(Trouble::Store)?;
         number += 1;
@@ -93,27 +93,27 @@ impl<R: Read> Window<R> {
 }
 
 /// Reads and checks one game; `None` at the end of the file.
-fn next_game(lexer: &mut Lexer<'_>, number: u64, options: &BookOptions) -> Result<Option<Game>, Fault> {
-    let in_game = |fault: Fault| Fault { what: format!("game {number}: {}", fault.what), ..fault };
+fn next_game(lexer: &mut Lexer<'_>, number: u64, options: &BookOptions) -> Result<Option<PgnGame>, LineFault> {
+    let in_game = |fault: LineFault| LineFault { what: format!("game {number}: {}", fault.what), ..fault };
     lexer.skip_space()?;
     let line = lexer.line;
     let Some(game) = read_game(lexer, options).map_err(in_game)? else { return Ok(None) };
     if let Some((_, why)) = game.position.over() {
         let remedy = if game.moves.is_empty() { "" } else { "; play fewer plies with `--book-plies`" };
         let what = format!("the game is over after its {} book plies ({}){remedy}", game.moves.len(), words(why));
-        return Err(in_game(Fault { line, what }));
+        return Err(in_game(LineFault { line, what }));
     }
     Ok(Some(game))
 }
 
-struct Game {
+struct PgnGame {
     fen: String,
     moves: Vec<String>,
     position: Position,
 }
 
 /// Reads one game; `None` at the end of the file.
-fn read_game(lexer: &mut Lexer<'_>, options: &BookOptions) -> Result<Option<Game>, Fault> {
+fn read_game(lexer: &mut Lexer<'_>, options: &BookOptions) -> Result<Option<PgnGame>, LineFault> {
     let mut fen = None;
     let mut token = lexer.next()?;
     if token.is_none() {
@@ -130,14 +130,14 @@ fn read_game(lexer: &mut Lexer<'_>, options: &BookOptions) -> Result<Option<Game
     }
     let (line, fen) = fen.unwrap_or_else(|| (lexer.line, START_FEN.to_owned()));
     let position = Position::from_fen(&fen, options.variant)
-        .map_err(|error| Fault { line, what: format!("`{}`: {error}", excerpt(&fen, 100)) })?;
-    let mut game = Game { fen, moves: Vec::new(), position };
+        .map_err(|error| LineFault { line, what: format!("`{}`: {error}", excerpt(&fen, 100)) })?;
+    let mut game = PgnGame { fen, moves: Vec::new(), position };
     let plies = options.plies.map_or(usize::MAX, |plies| plies as usize);
     loop {
         match token {
             Some(Token::Move(san)) if game.moves.len() < plies => {
                 let played = game.position.play_san(&String::from_utf8_lossy(san));
-                let played = played.map_err(|error| Fault { line: lexer.line, what: error.to_string() })?;
+                let played = played.map_err(|error| LineFault { line: lexer.line, what: error.to_string() })?;
                 game.moves.push(played.uci);
             }
             Some(Token::Move(_)) => {}
@@ -173,7 +173,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// The next token of the main line; `None` at the end of the file.
-    fn next(&mut self) -> Result<Option<Token<'a>>, Fault> {
+    fn next(&mut self) -> Result<Option<Token<'a>>, LineFault> {
         loop {
             self.skip_space()?;
             let Some(byte) = self.peek() else { return Ok(None) };
@@ -197,8 +197,8 @@ impl<'a> Lexer<'a> {
         self.bytes.get(self.at).copied()
     }
 
-    fn fault(&self, what: &str) -> Fault {
-        Fault { line: self.line, what: what.to_owned() }
+    fn fault(&self, what: &str) -> LineFault {
+        LineFault { line: self.line, what: what.to_owned() }
     }
 
     /// Moves on by `count` bytes, counting lines.
@@ -210,7 +210,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Skips white space, comments and escaped lines.
-    fn skip_space(&mut self) -> Result<(), Fault> {
+    fn skip_space(&mut self) -> Result<(), LineFault> {
         while let Some(byte) = self.peek() {
             let rest = &self.bytes[self.at..];
             let line = || rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
@@ -231,7 +231,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Skips a variation and those inside it.
-    fn skip_variation(&mut self) -> Result<(), Fault> {
+    fn skip_variation(&mut self) -> Result<(), LineFault> {
         let opened = self.line;
         let mut depth = 0u32;
         loop {
@@ -240,7 +240,7 @@ impl<'a> Lexer<'a> {
                 Some(b'(') => depth += 1,
                 Some(b')') => depth -= 1,
                 Some(_) => {}
-                None => return Err(Fault { line: opened, what: "variation `(` without `)`".to_owned() }),
+                None => return Err(LineFault { line: opened, what: "variation `(` without `)`".to_owned() }),
             }
             self.advance(1);
             if depth == 0 {
@@ -259,7 +259,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// A result, a move (without its number), or `None` for a move number alone.
-    fn movetext_word(&mut self) -> Result<Option<Token<'a>>, Fault> {
+    fn movetext_word(&mut self) -> Result<Option<Token<'a>>, LineFault> {
         let word = self.word();
         if matches!(word, b"1-0" | b"0-1" | b"1/2-1/2" | b"*") || word == "½-½".as_bytes() {
             return Ok(Some(Token::Result));
@@ -285,7 +285,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// `[Name "value"]` on one line.
-    fn tag(&mut self) -> Result<Token<'a>, Fault> {
+    fn tag(&mut self) -> Result<Token<'a>, LineFault> {
         let rest = &self.bytes[self.at..];
         let line = rest.split(|byte| *byte == b'\n').next().unwrap_or(rest);
         let broken = || self.fault("broken tag; it should read [Name \"value\"]");

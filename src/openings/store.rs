@@ -93,7 +93,7 @@ impl Store {
     }
 
     /// The finished text.
-    pub(super) fn finish(mut self) -> Result<Lines, StoreError> {
+    pub(super) fn finish(mut self) -> Result<StoredLines, StoreError> {
         if self.file.is_some() {
             self.spill().map_err(StoreError::Write)?;
         }
@@ -103,12 +103,12 @@ impl Store {
             Some(file) => Text::File(Mutex::new(file), self.filed),
             None => Text::Memory(self.memory),
         };
-        Ok(Lines { text, offsets: self.offsets })
+        Ok(StoredLines { text, offsets: self.offsets })
     }
 }
 
 /// Lines by their number.
-pub(super) struct Lines {
+pub(super) struct StoredLines {
     text: Text,
     /// Offset of the first byte of each line.
     offsets: Vec<u32>,
@@ -120,7 +120,7 @@ enum Text {
     File(Mutex<File>, u64),
 }
 
-impl Lines {
+impl StoredLines {
     pub(super) const fn len(&self) -> usize {
         self.offsets.len()
     }

@@ -41,7 +41,7 @@ fn check_pieces(text: &str, options: &BookOptions, whole: Result<&Book, &String>
         match (lines, whole) {
             (Ok(lines), Ok(book)) => {
                 assert_eq!(lines.len(), book.len(), "{size}: {text}");
-                let line = |lines: &Lines, at| lines.line(at).expect("readable");
+                let line = |lines: &StoredLines, at| lines.line(at).expect("readable");
                 assert!((0..book.len()).all(|at| line(&lines, at) == line(&book.lines, at)), "{size}: {text}");
             }
             (Ok(lines), Err(error)) => assert!(lines.len() == 0 && error.contains("no opening"), "{size}: {text}"),

@@ -315,12 +315,12 @@ pub fn to_toml(plan: &Plan) -> String {
 /// [`PlanFileError`], with line and column if the TOML is at fault.
 pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
     #[derive(Deserialize)]
-    struct Version {
+    struct VersionField {
         version: u32,
         #[serde(flatten)]
         _rest: BTreeMap<String, toml::Value>,
     }
-    let version: Version = toml::from_str(text).map_err(Box::new)?;
+    let version: VersionField = toml::from_str(text).map_err(Box::new)?;
     if version.version > VERSION {
         return Err(PlanFileError::Newer(version.version));
     }

@@ -10,8 +10,8 @@ use crate::report::collection::SkippedGames;
 use crate::report::pgn_tags;
 use crate::report::plot::{self, Heads, ProgressionPlot};
 use crate::stats::elo::fixed;
-use crate::stats::progress::{Mark, Progress, Step};
-use crate::stats::rating::{Bound, Rating};
+use crate::stats::progress::{Mark, Progress, VersionStep};
+use crate::stats::rating::{Rating, RatingKind};
 use crate::text::{csv_field, printable};
 
 /// A version of the engine.
@@ -146,7 +146,7 @@ impl Curve<'_> {
     }
 
     /// Step that leads to the version at `place`.
-    fn step_to(&self, place: usize) -> Option<&Step> {
+    fn step_to(&self, place: usize) -> Option<&VersionStep> {
         self.progress.steps.get(place.checked_sub(1)?)
     }
 
@@ -157,9 +157,9 @@ impl Curve<'_> {
         }
         let end = |sign: f64| rating.error95.map(|error| rating.elo + sign * error);
         match rating.bounded {
-            Bound::Exact => [Some(rating.elo), rating.error95, end(-1.0), end(1.0)],
-            Bound::AtLeast => [Some(rating.elo), None, Some(rating.elo), None],
-            Bound::AtMost => [Some(rating.elo), None, None, Some(rating.elo)],
+            RatingKind::Exact => [Some(rating.elo), rating.error95, end(-1.0), end(1.0)],
+            RatingKind::AtLeast => [Some(rating.elo), None, Some(rating.elo), None],
+            RatingKind::AtMost => [Some(rating.elo), None, None, Some(rating.elo)],
         }
     }
 
@@ -272,16 +272,16 @@ impl Curve<'_> {
             elo_lo,
             elo_hi,
             bound: match rating.bounded {
-                Bound::Exact => "exact",
-                Bound::AtLeast => "at_least",
-                Bound::AtMost => "at_most",
+                RatingKind::Exact => "exact",
+                RatingKind::AtLeast => "at_least",
+                RatingKind::AtMost => "at_most",
             },
             games: rating.games,
             score: rating.score,
         }
     }
 
-    fn json_step(&self, step: &Step) -> JsonStep<'_> {
+    fn json_step(&self, step: &VersionStep) -> JsonStep<'_> {
         JsonStep {
             from: self.label(step.from),
             to: self.label(step.to),
@@ -352,9 +352,9 @@ impl Curve<'_> {
         let rating = self.rating(version);
         let [elo, error, ..] = self.elo(rating);
         let sign = match rating.bounded {
-            Bound::Exact => "",
-            Bound::AtLeast => "> ",
-            Bound::AtMost => "< ",
+            RatingKind::Exact => "",
+            RatingKind::AtLeast => "> ",
+            RatingKind::AtMost => "< ",
         };
         let dash = || "-".to_owned();
         let error = match error {
@@ -379,7 +379,7 @@ impl Curve<'_> {
         )
     }
 
-    fn sentence(&self, step: &Step) -> String {
+    fn sentence(&self, step: &VersionStep) -> String {
         let (word, verb) = if step.mark == Mark::Drop { ("DROP", "lost") } else { ("gain", "gained") };
         let by = match step.change {
             Some(change) => {

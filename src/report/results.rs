@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::record::{Color, Outcome, PairScore};
-use crate::stats::rating::{Encounter, Meeting, Score};
+use crate::stats::rating::{EncounterCounts, Meeting, MeetingScore};
 
 /// Players by name, and their games by encounter.
 #[derive(Clone, Debug, Default)]
@@ -11,7 +11,7 @@ pub struct Results {
     /// Name, and the limit of a player whose opponents have another one.
     players: Vec<(Vec<u8>, String)>,
     index: HashMap<(Vec<u8>, String), usize>,
-    encounters: HashMap<(usize, usize), Encounter>,
+    encounters: HashMap<(usize, usize), EncounterCounts>,
     /// Meetings with a known opening, by its hash.
     openings: Vec<(u64, Meeting)>,
 }
@@ -43,7 +43,7 @@ impl Results {
 
     /// All encounters in no particular order. Players are positions in [`Self::names`].
     #[must_use]
-    pub fn encounters(&self) -> Vec<Encounter> {
+    pub fn encounters(&self) -> Vec<EncounterCounts> {
         self.encounters.values().cloned().collect()
     }
 
@@ -62,7 +62,7 @@ impl Results {
     /// Number of counted games.
     #[must_use]
     pub fn games(&self) -> u64 {
-        self.encounters.values().map(Encounter::games).fold(0, u64::saturating_add)
+        self.encounters.values().map(EncounterCounts::games).fold(0, u64::saturating_add)
     }
 
     /// Number of a player, who is added if new. `limit` is empty if all players have the same.
@@ -76,13 +76,13 @@ impl Results {
         self.players.len() - 1
     }
 
-    fn encounter(&mut self, (a, b): (usize, usize)) -> &mut Encounter {
-        self.encounters.entry((a, b)).or_insert_with(|| Encounter::new(a, b))
+    fn encounter(&mut self, (a, b): (usize, usize)) -> &mut EncounterCounts {
+        self.encounters.entry((a, b)).or_insert_with(|| EncounterCounts::new(a, b))
     }
 
     pub(super) fn single(&mut self, players: (usize, usize), half: Half) {
         self.encounter(players).record_game(half.color, half.half_points);
-        self.meet(players, half.opening, Score::Game(half.color, half.half_points));
+        self.meet(players, half.opening, MeetingScore::Game(half.color, half.half_points));
     }
 
     pub(super) fn pair(&mut self, players: (usize, usize), one: Half, other: Half) {
@@ -90,10 +90,10 @@ impl Results {
         let score = PairScore { first: white.half_points, second: black.half_points };
         self.encounter(players).record_pair(score);
         // If one game alone has known book moves, only the other lacks their marks.
-        self.meet(players, one.opening.or(other.opening), Score::Pair(score));
+        self.meet(players, one.opening.or(other.opening), MeetingScore::Pair(score));
     }
 
-    fn meet(&mut self, (a, b): (usize, usize), opening: Option<u64>, score: Score) {
+    fn meet(&mut self, (a, b): (usize, usize), opening: Option<u64>, score: MeetingScore) {
         // Too many players for `u32` can't be rated anyway.
         if let (Some(opening), Ok(a), Ok(b)) = (opening, u32::try_from(a), u32::try_from(b)) {
             self.openings.push((opening, Meeting { a, b, score }));

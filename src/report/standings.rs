@@ -7,7 +7,7 @@ use crate::record::PlayerId;
 use crate::report::figures::signed;
 use crate::stats::Trinomial;
 use crate::stats::elo::fixed;
-use crate::stats::rating::{Bound, Rating};
+use crate::stats::rating::{Rating, RatingKind};
 use crate::tournament::scoreboard::{Faults, Scoreboard};
 
 /// Place of a player in the table.
@@ -34,7 +34,7 @@ impl StandingsRow {
     pub fn elo(&self) -> Option<f64> {
         self.rating
             .as_ref()
-            .filter(|rating| rating.bounded == Bound::Exact && rating.group == 0)
+            .filter(|rating| rating.bounded == RatingKind::Exact && rating.group == 0)
             .map(|rating| rating.elo)
     }
 
@@ -52,9 +52,9 @@ impl StandingsRow {
         // this one.
         let Some(rating) = self.rating.as_ref().filter(|rating| rating.group == 0) else { return "-".to_owned() };
         let sign = match rating.bounded {
-            Bound::Exact => "",
-            Bound::AtLeast => "> ",
-            Bound::AtMost => "< ",
+            RatingKind::Exact => "",
+            RatingKind::AtLeast => "> ",
+            RatingKind::AtMost => "< ",
         };
         format!("{sign}{}", signed(rating.elo, 1))
     }
@@ -107,9 +107,9 @@ pub fn rows(names: &[&str], scoreboard: &Scoreboard) -> Vec<StandingsRow> {
 /// who made none after them.
 fn by_strength(a: &StandingsRow, b: &StandingsRow) -> Ordering {
     let class = |row: &StandingsRow| match row.rating.as_ref().map(|rating| rating.bounded) {
-        Some(Bound::AtLeast) => 0,
-        Some(Bound::Exact) => 1,
-        Some(Bound::AtMost) => 2,
+        Some(RatingKind::AtLeast) => 0,
+        Some(RatingKind::Exact) => 1,
+        Some(RatingKind::AtMost) => 2,
         None => 3,
     };
     let elo = |row: &StandingsRow| row.rating.as_ref().map_or(f64::NEG_INFINITY, |rating| rating.elo);

@@ -11,8 +11,8 @@ use crate::tune::auto::Purpose;
 use crate::tune::course::Course;
 use crate::tune::factors::{Effect, FactorRun};
 use crate::tune::narrow::Cut;
-use crate::tune::report::Row;
-use crate::tune::space::{End, Param};
+use crate::tune::report::ReportRow;
+use crate::tune::space::{Param, RangeEnd};
 
 /// Parameters named in the line of the largest moves.
 const NAMED: usize = 5;
@@ -62,8 +62,8 @@ pub fn cut_lines(course: &Course) -> Vec<String> {
     let line = |cut: &Cut| {
         let name = space.params().get(cut.param).map_or("?", |param| param.name.as_str());
         let least = match cut.end {
-            End::Min => "at least",
-            End::Max => "at most",
+            RangeEnd::Min => "at least",
+            RangeEnd::Max => "at most",
         };
         format!(
             "{name}: range narrowed from {least} {} to {least} {}; the engine failed with {} beyond every one that played",
@@ -139,8 +139,8 @@ pub fn validation_line(course: &Course) -> Option<String> {
 
 /// Rows by the distance moved, the longest first.
 #[must_use]
-pub fn by_distance(rows: &[Row]) -> Vec<&Row> {
-    let mut sorted: Vec<&Row> = rows.iter().collect();
+pub fn by_distance(rows: &[ReportRow]) -> Vec<&ReportRow> {
+    let mut sorted: Vec<&ReportRow> = rows.iter().collect();
     sorted.sort_by(|a, b| b.moved.abs().total_cmp(&a.moved.abs()));
     sorted
 }
@@ -191,7 +191,7 @@ pub fn cells(course: &Course, dead: &[String]) -> (&'static [&'static str], Vec<
     }
 }
 
-fn parameter(row: &Row, narrowed: Option<String>) -> Vec<String> {
+fn parameter(row: &ReportRow, narrowed: Option<String>) -> Vec<String> {
     let or_none = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
     vec![
         row.name.clone(),
@@ -264,7 +264,7 @@ mod tests {
     use super::*;
     use crate::tune::course::tests::{course, stopped};
     use crate::tune::run::Tuning;
-    use crate::tune::space::{Kind, Space};
+    use crate::tune::space::{ParamKind, Space};
 
     #[test]
     fn a_tuning_is_told_in_its_phase_with_its_step_and_what_moved() {
@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn switches_are_told_as_on_and_off() {
         let switch = |name: &str| {
-            let (name, kind) = (name.to_owned(), Kind::Int);
+            let (name, kind) = (name.to_owned(), ParamKind::Int);
             (None, Param { name, kind, start: 0.0, min: 0.0, max: 1.0, step: 1.0, rate: 0.002 })
         };
         let space = Space::new("p", vec![switch("good"), switch("idle")]).expect("sound");

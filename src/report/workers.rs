@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::stats::elo::fixed;
 use crate::text::printable;
 use crate::tournament::scoreboard::Scoreboard;
-use crate::tournament::workers::{Figures, WorkerStatus};
+use crate::tournament::workers::{WorkerFigures, WorkerStatus};
 
 /// A worker with the figures of its games. Null if not known: a finished run has no states.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,7 +60,7 @@ pub fn rows(scoreboard: &Scoreboard, statuses: &[WorkerStatus]) -> Vec<WorkerRow
     let mut rows: Vec<WorkerRow> = played.collect();
     for status in statuses {
         let place = rows.iter().position(|row| row.name == status.name).unwrap_or_else(|| {
-            rows.push(row(&status.name, Figures::default(), None));
+            rows.push(row(&status.name, WorkerFigures::default(), None));
             rows.len() - 1
         });
         let row = &mut rows[place];
@@ -72,8 +72,8 @@ pub fn rows(scoreboard: &Scoreboard, statuses: &[WorkerStatus]) -> Vec<WorkerRow
     rows
 }
 
-fn row(name: &str, figures: Figures, score_z: Option<f64>) -> WorkerRow {
-    let Figures { games, pairs, time_losses, voided, failures, .. } = figures;
+fn row(name: &str, figures: WorkerFigures, score_z: Option<f64>) -> WorkerRow {
+    let WorkerFigures { games, pairs, time_losses, voided, failures, .. } = figures;
     let name = name.to_owned();
     let (machine, slots, lost, state) = (None, None, None, None);
     WorkerRow { name, machine, slots, games, pairs, score_z, time_losses, voided, failures, lost, state }
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn the_table_leaves_out_what_is_not_known() {
-        let mut figures = Figures::default();
+        let mut figures = WorkerFigures::default();
         (figures.games, figures.pairs) = (25, 12);
         let [mut first, mut second] = [row("anna-box", figures, Some(-0.44)), row("b\u{1b}[31m", figures, None)];
         assert_eq!(

@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::run::error::{Result, Within as _, fail};
 use crate::run::progress;
-use crate::source::{self, Bases, Context, Resolved, Tunable, Update};
+use crate::source::{self, Bases, Context, ResolvedEngine, TunableEngine, Update};
 
 /// Most commits that are built in search of another program.
 const MOST_BASES: usize = 10;
@@ -30,13 +30,18 @@ impl Building {
     }
 
     /// Finds or builds engine `number`, from 1; `role` is for error messages.
-    pub(crate) fn engine(&self, number: usize, role: &str, spec: &str) -> Result<Resolved> {
+    pub(crate) fn engine(&self, number: usize, role: &str, spec: &str) -> Result<ResolvedEngine> {
         self.resolve(number, spec).within(|| format!("{role} `{spec}`"))
     }
 
     /// Builds engine `number` from the newest commit whose program differs from that of `new_spec`;
     /// `is_same` compares them.
-    pub(crate) fn other(&self, number: usize, new_spec: &str, is_same: impl Fn(&Resolved) -> bool) -> Result<Resolved> {
+    pub(crate) fn other(
+        &self,
+        number: usize,
+        new_spec: &str,
+        is_same: impl Fn(&ResolvedEngine) -> bool,
+    ) -> Result<ResolvedEngine> {
         let mut bases = Bases::of(&self.context, new_spec).within(|| "base")?;
         for passed in 0..MOST_BASES {
             let Some(spec) = bases.next() else {
@@ -80,11 +85,11 @@ impl Building {
     }
 
     /// Finds or builds the one engine in its tunable form.
-    pub(crate) fn tunable(&self, spec: &str) -> Result<Tunable> {
+    pub(crate) fn tunable(&self, spec: &str) -> Result<TunableEngine> {
         self.watched(1, |show| source::tunable(spec, &self.context, show)).within(|| format!("engine `{spec}`"))
     }
 
-    fn resolve(&self, number: usize, spec: &str) -> Result<Resolved, source::SourceError> {
+    fn resolve(&self, number: usize, spec: &str) -> Result<ResolvedEngine, source::SourceError> {
         self.watched(number, |show| source::resolve(spec, &self.context, show))
     }
 

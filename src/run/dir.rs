@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::files::{MOST_DOCUMENT_BYTES, read_text};
-use crate::journal::{self, Expected, Header, Journal, Replayed};
+use crate::journal::{self, Header, Journal, PlanFacts, Replayed};
 use crate::plan::{Plan, file};
 use crate::record::GameRecord;
 use crate::run::error::{Result, RunError, Within as _, fail};
@@ -174,8 +174,8 @@ impl RunDir {
 
     /// Returns the checks of the journal's games against `plan`, which must be this directory's
     /// plan.
-    pub(crate) fn expected(&self, plan: &Plan) -> Expected {
-        Expected::new(plan, Some(sha256(self.plan.as_bytes())))
+    pub(crate) fn expected(&self, plan: &Plan) -> PlanFacts {
+        PlanFacts::new(plan, Some(sha256(self.plan.as_bytes())))
     }
 
     /// Reads the journal, which may belong to a live run, and checks that it belongs to the plan.

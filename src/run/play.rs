@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use crate::journal::{self, Expected};
+use crate::journal::{self, PlanFacts};
 use crate::openings::Book;
 use crate::plan::{Plan, file};
 use crate::record::PairId;
@@ -110,7 +110,7 @@ pub fn on_interrupt(act: impl Fn() + Send + 'static) -> Result<()> {
 
 fn count(plan: &Plan, root: &Path) -> Result<Scoreboard> {
     let mut scoreboard = Scoreboard::new(plan)?;
-    Expected::new(plan, None).read(&root.join(journal::FILE_NAME), |game| scoreboard.record(game, |_, _| {}))?;
+    PlanFacts::new(plan, None).read(&root.join(journal::FILE_NAME), |game| scoreboard.record(game, |_, _| {}))?;
     Ok(scoreboard)
 }
 

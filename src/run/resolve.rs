@@ -19,7 +19,7 @@ use crate::run::{prepare, progress, records};
 use crate::schedule::affinity::{self, Topology};
 use crate::schedule::capacity::{self, Demand, Supply};
 use crate::settings::{self, Key, RawPlan, RawPlayer, value};
-use crate::source::{self, Context, Resolved};
+use crate::source::{self, Context, ResolvedEngine};
 use crate::stats::sprt::{Bounds, Model, Sprt};
 use crate::tablebase::Tables;
 use crate::text::{printable, random_hex};
@@ -288,7 +288,7 @@ pub(crate) fn series(raw: &RawPlan) -> Result<(Limit, Variant)> {
 
 /// Resolves a tuning's plan except its parameters and its format. The only player is the engine.
 /// `found` finds or builds it after all cheap checks.
-pub(crate) fn tuned(raw: &RawPlan, found: impl FnOnce() -> Result<(Resolved, Context)>) -> Result<(Plan, Book)> {
+pub(crate) fn tuned(raw: &RawPlan, found: impl FnOnce() -> Result<(ResolvedEngine, Context)>) -> Result<(Plan, Book)> {
     refuse(raw, "tune", ("a tuning", "quintain match"))?;
     let max_pairs = match raw.pairs {
         Some(0) => fail!(Setting, "--pairs 0 plays nothing; 1 is the least"),
@@ -582,7 +582,7 @@ pub(crate) fn distinguish(players: &mut [Player]) {
     }
 }
 
-fn player(found: Resolved, context: &Context, typed: [&Vec<(String, String)>; 2]) -> Player {
+fn player(found: ResolvedEngine, context: &Context, typed: [&Vec<(String, String)>; 2]) -> Player {
     let mut options = found.options;
     // Typed options override those of the engine's own files, and a player's own override those of
     // all.

@@ -15,7 +15,7 @@ use crate::run::error::{Result, fail};
 use crate::run::tuning::sensitivity::positions;
 use crate::run::{prepare, progress};
 use crate::schedule::affinity::{Topology, check_cpus};
-use crate::source::{Bench, Resolved};
+use crate::source::{Bench, ResolvedEngine};
 use crate::stats::random::SplitMix64;
 use crate::stats::speed::Speedup;
 use crate::text::{printable, with_causes};
@@ -60,7 +60,7 @@ pub(crate) struct Settings {
 /// A measured program.
 #[derive(Debug)]
 pub(crate) struct Side {
-    pub(crate) engine: Resolved,
+    pub(crate) engine: ResolvedEngine,
     /// Nodes of every run.
     pub(crate) nodes: u64,
     /// Costs by round.
@@ -88,7 +88,7 @@ pub(crate) struct Measured {
 /// # Errors
 /// Returns an error if a run fails, or if the node counts differ: then the programs do not do the
 /// same work.
-pub(crate) fn measure(engines: [Resolved; 2], settings: &Settings) -> Result<Measured> {
+pub(crate) fn measure(engines: [ResolvedEngine; 2], settings: &Settings) -> Result<Measured> {
     let topology = Topology::detect();
     check_cpus(1, 1, &settings.affinity, &topology)?;
     let cpus = topology.slots(&settings.affinity, 1);
@@ -172,7 +172,7 @@ enum Runner {
     Depth { config: Box<EngineConfig>, cpus: Vec<usize>, depth: u32 },
 }
 
-fn runner(engine: &Resolved, settings: &Settings, cpus: &[usize]) -> Result<Runner> {
+fn runner(engine: &ResolvedEngine, settings: &Settings, cpus: &[usize]) -> Result<Runner> {
     match &settings.work {
         Work::Bench(words) => {
             let words = words.as_ref().unwrap_or(&engine.bench);

@@ -24,7 +24,7 @@ use crate::schedule::remote::{RemoteEvent, RemotePort, Seat, Seats};
 use crate::schedule::worker::{self, WorkerHandle};
 use crate::stats::sprt::Verdict;
 use crate::tournament::events::{
-    Failure, Finish, Observer, Orders, PairTask, Phase, Request, RunCommand, RunEvent, SlotId, Status, Stop,
+    CommandRequest, Failure, Finish, Observer, Orders, PairTask, Phase, RunCommand, RunEvent, SlotId, Status, Stop,
     StopReason, WorkerEvent,
 };
 use crate::tournament::formats::Encounter;
@@ -60,7 +60,7 @@ pub struct Inbox {
     /// Stop requests from signals: the first lets running games finish, the second does not.
     pub interrupts: mpsc::Receiver<Stop>,
     /// Requests of `quintain ctl`.
-    pub commands: mpsc::Receiver<Request>,
+    pub commands: mpsc::Receiver<CommandRequest>,
     /// Workers in other processes; `None` if the run has none.
     pub remote: Option<RemotePort>,
 }

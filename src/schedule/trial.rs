@@ -24,7 +24,7 @@ use crate::record::{ByColor, Opening, SearchInfo};
 use crate::schedule::{engine_config, go_command};
 use crate::text::printable;
 use crate::tournament::limit_use;
-use crate::uci::process::{Engine, Fault, SearchOutcome, StartError};
+use crate::uci::process::{Engine, SearchOutcome, StartError, StartFault};
 
 /// Caps of a trial's limit. An engine may count nodes in steps of some thousands, which
 /// `game::stall` allows for.
@@ -54,7 +54,7 @@ pub enum TrialError {
         /// Player's name.
         name: String,
         /// Reason.
-        fault: Fault,
+        fault: StartFault,
     },
     /// The process ended during the search.
     #[error("engine {name}: {status} in its trial search, `{go}`{}{}", said(complaints), said(stderr))]

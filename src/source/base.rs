@@ -17,7 +17,7 @@ pub struct Bases {
     place: String,
     pathspecs: Vec<String>,
     /// Commits not yet looked at.
-    line: std::vec::IntoIter<Step>,
+    line: std::vec::IntoIter<CommitPlace>,
     head: String,
     /// The commit returned last.
     last: Option<String>,
@@ -25,7 +25,7 @@ pub struct Bases {
 
 /// A place on the line of commits.
 #[derive(Debug)]
-enum Step {
+enum CommitPlace {
     Commit(String),
     /// The first parent of a commit that touches the sources: the sources as they were before it.
     Before(String),
@@ -65,8 +65,9 @@ impl Bases {
         // Sources change only at commits that touch them, so HEAD and the parents of those are
         // enough.
         let touching = new.repository.touching(&head, &pathspecs)?;
-        let steps: Vec<_> =
-            std::iter::once(Step::Commit(head.clone())).chain(touching.into_iter().map(Step::Before)).collect();
+        let steps: Vec<_> = std::iter::once(CommitPlace::Commit(head.clone()))
+            .chain(touching.into_iter().map(CommitPlace::Before))
+            .collect();
         Ok(Self { new, spec: new_spec.to_owned(), place, pathspecs, line: steps.into_iter(), head, last: None })
     }
 
@@ -102,8 +103,8 @@ impl Iterator for Bases {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             let commit = match self.line.next()? {
-                Step::Commit(commit) => commit,
-                Step::Before(commit) => match self.new.repository.commit(&format!("{commit}^1")) {
+                CommitPlace::Commit(commit) => commit,
+                CommitPlace::Before(commit) => match self.new.repository.commit(&format!("{commit}^1")) {
                     Ok(before) => before,
                     // The first commit of all has no parent.
                     Err(_) => continue,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::source::command::{CommandError, Task};
+use crate::source::command::{ProgramError, ProgramRun};
 use crate::text::excerpt;
 
 /// Characters of a failed bench's output in an error.
@@ -17,7 +17,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// Runs `program` with the arguments of `bench` in `dir`; `None` if it fails, hangs or prints no
 /// count.
 pub(super) fn run(program: &Path, bench: &str, dir: &Path) -> Option<u64> {
-    let task = Task::guarded(program, LIMIT).args(bench.split_whitespace()).dir(dir).merged();
+    let task = ProgramRun::guarded(program, LIMIT).args(bench.split_whitespace()).dir(dir).merged();
     let ran = task.run().ok()?;
     if ran.status.success() { bench_nodes(&ran.stdout) } else { None }
 }
@@ -27,7 +27,7 @@ pub(super) fn run(program: &Path, bench: &str, dir: &Path) -> Option<u64> {
 pub enum BenchError {
     /// The program cannot be run to its end.
     #[error(transparent)]
-    Run(#[from] CommandError),
+    Run(#[from] ProgramError),
     /// It ended with an error.
     #[error("`{command}` ended with {status}{said}")]
     Failed {
@@ -70,7 +70,7 @@ impl Bench {
     /// # Errors
     /// Returns an error if the bench fails, passes its deadline or prints no count.
     pub fn run(&self) -> Result<u64, BenchError> {
-        let task = Task::guarded(&self.program, self.limit).args(&self.args).cpus(&self.cpus).merged();
+        let task = ProgramRun::guarded(&self.program, self.limit).args(&self.args).cpus(&self.cpus).merged();
         let ran = task.dir(self.dir.as_deref().unwrap_or(Path::new("."))).run()?;
         let command = || format!("{} {}", self.program.display(), self.args.join(" "));
         let last = ran.stdout.lines().rev().map(str::trim).find(|line| !line.is_empty());
@@ -86,7 +86,8 @@ impl Bench {
 /// fails, hangs or prints no count.
 #[must_use]
 pub fn bench(program: &Path, args: &[String], dir: Option<&Path>) -> Option<u64> {
-    let task = Task::guarded(program, LIMIT).args(args).args(["bench"]).dir(dir.unwrap_or(Path::new("."))).merged();
+    let task =
+        ProgramRun::guarded(program, LIMIT).args(args).args(["bench"]).dir(dir.unwrap_or(Path::new("."))).merged();
     let ran = task.run().ok()?;
     if ran.status.success() { bench_nodes(&ran.stdout) } else { None }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 use crate::source::bench;
-use crate::source::command::{Task, Update};
+use crate::source::command::{ProgramRun, Update};
 use crate::source::error::{SourceError, io_error};
 use crate::source::git::{self, Repository};
 use crate::source::hash;
@@ -25,7 +25,7 @@ const FLAGS: [&str; 9] =
 
 /// A commit to build.
 #[derive(Debug)]
-pub(super) struct Request<'a> {
+pub(super) struct BuildRequest<'a> {
     pub(super) repository: &'a Repository,
     pub(super) commit: &'a str,
     pub(super) recipe: &'a Recipe,
@@ -45,7 +45,7 @@ pub(super) struct Built {
 
 /// `build.json`.
 #[derive(Debug, Serialize, Deserialize)]
-struct Note {
+struct BuildNote {
     format: u32,
     commit: String,
     command: String,
@@ -56,7 +56,7 @@ struct Note {
 }
 
 /// Returns the program of `request`, built now unless it is in the cache.
-pub(super) fn build(request: &Request<'_>, progress: &mut dyn FnMut(Update<'_>)) -> Result<Built, SourceError> {
+pub(super) fn build(request: &BuildRequest<'_>, progress: &mut dyn FnMut(Update<'_>)) -> Result<Built, SourceError> {
     let builds = request.cache.join("builds");
     fs::create_dir_all(&builds).map_err(io_error("create", &builds))?;
     let key = key(request)?;
@@ -81,7 +81,7 @@ pub(super) fn build(request: &Request<'_>, progress: &mut dyn FnMut(Update<'_>))
 }
 
 /// Returns true if the program of `request` is in the cache.
-pub(super) fn has(request: &Request<'_>) -> Result<bool, SourceError> {
+pub(super) fn has(request: &BuildRequest<'_>) -> Result<bool, SourceError> {
     Ok(stored(&request.cache.join("builds").join(key(request)?)).is_some())
 }
 
@@ -93,8 +93,8 @@ fn source_ids(repository: &Repository, commit: &str, recipe: &Recipe) -> Result<
     recipe.sources.iter().map(|path| repository.tree_id(commit, path)).collect()
 }
 
-fn key(request: &Request<'_>) -> Result<String, SourceError> {
-    let Request { repository, commit, recipe, .. } = request;
+fn key(request: &BuildRequest<'_>) -> Result<String, SourceError> {
+    let BuildRequest { repository, commit, recipe, .. } = request;
     let mut parts = vec![format!("quintain build {FORMAT}"), std::env::consts::ARCH.to_owned(), cpu()];
     parts.extend([&recipe.command, &recipe.binary, &recipe.bench].map(Clone::clone));
     parts.extend(recipe.env.iter().map(|(name, value)| format!("{name}={value}")));
@@ -124,7 +124,7 @@ fn cpu() -> String {
 /// The compiler's version in `dir`, on one line.
 fn toolchain(recipe: &Recipe, dir: &Path) -> Result<Option<String>, SourceError> {
     let Some([program, args @ ..]) = recipe.compiler() else { return Ok(None) };
-    let ran = Task::new(program, VERSION_LIMIT).args(args).dir(dir).run()?;
+    let ran = ProgramRun::new(program, VERSION_LIMIT).args(args).dir(dir).run()?;
     if !ran.status.success() {
         let reason = ran.stderr.lines().find(|line| !line.trim().is_empty()).unwrap_or("it fails to tell its version");
         return Err(SourceError::Program { path: PathBuf::from(program), reason: format!("{reason}; install it") });
@@ -136,7 +136,7 @@ fn toolchain(recipe: &Recipe, dir: &Path) -> Result<Option<String>, SourceError>
 
 /// The build in `home`, if it is whole.
 fn stored(home: &Path) -> Option<Built> {
-    let note: Note = serde_json::from_slice(&fs::read(home.join("build.json")).ok()?).ok()?;
+    let note: BuildNote = serde_json::from_slice(&fs::read(home.join("build.json")).ok()?).ok()?;
     let program = home.join(&note.binary);
     let whole = note.format == FORMAT && hash::of_file(&program).ok()? == note.sha256;
     whole.then_some(Built { program, toolchain: note.toolchain, sha256: note.sha256, bench_nodes: note.bench_nodes })
@@ -144,12 +144,12 @@ fn stored(home: &Path) -> Option<Built> {
 
 /// Builds into `stage`: the program and its note.
 fn make(
-    request: &Request<'_>,
+    request: &BuildRequest<'_>,
     scratch: &Scratch,
     stage: &Path,
     progress: &mut dyn FnMut(Update<'_>),
 ) -> Result<(), SourceError> {
-    let Request { recipe, label, .. } = request;
+    let BuildRequest { recipe, label, .. } = request;
     let root = scratch.dir.path();
     let checkout = request.repository.checkout(request.commit, root.join("tree"))?;
     let toolchain = toolchain(recipe, &checkout.dir)?;
@@ -167,7 +167,7 @@ fn make(
         progress(Update::Step(&format!("running the bench of {label}")));
         bench::run(&program, &recipe.bench, root)
     };
-    let note = Note {
+    let note = BuildNote {
         format: FORMAT,
         commit: request.commit.to_owned(),
         command: recipe.command.clone(),
@@ -182,13 +182,13 @@ fn make(
 }
 
 fn compile(
-    request: &Request<'_>,
+    request: &BuildRequest<'_>,
     tree: &Path,
     target: &Path,
     progress: &mut dyn FnMut(Update<'_>),
 ) -> Result<(), SourceError> {
     let recipe = request.recipe;
-    let mut task = Task::guarded("sh", BUILD_LIMIT)
+    let mut task = ProgramRun::guarded("sh", BUILD_LIMIT)
         .without_git_env()
         .args(["-c", &recipe.command])
         .dir(tree)
@@ -212,7 +212,7 @@ fn compile(
 }
 
 /// The path of the program that the build made.
-fn locate(request: &Request<'_>, tree: &Path, target: &Path) -> Result<PathBuf, SourceError> {
+fn locate(request: &BuildRequest<'_>, tree: &Path, target: &Path) -> Result<PathBuf, SourceError> {
     let binary = &request.recipe.binary;
     let in_target = binary.strip_prefix("target/").map(|rest| target.join(rest));
     in_target.into_iter().chain([tree.join(binary)]).find(|path| path.is_file()).ok_or_else(|| SourceError::NoBinary {

@@ -32,7 +32,7 @@ wait $job";
 
 /// Reason that a program gave no exit status.
 #[derive(Debug, Error)]
-pub enum CommandError {
+pub enum ProgramError {
     /// It could not be started.
     #[error("cannot start `{program}`: {source}; is it installed and on PATH?")]
     Start {
@@ -72,7 +72,7 @@ pub enum Update<'a> {
 
 /// A program to run.
 #[derive(Debug)]
-pub(super) struct Task {
+pub(super) struct ProgramRun {
     command: Command,
     limit: Duration,
     merged: bool,
@@ -82,14 +82,14 @@ pub(super) struct Task {
 
 /// Output and exit status of a program.
 #[derive(Debug)]
-pub(super) struct Captured {
+pub(super) struct CapturedOutput {
     pub(super) status: ExitStatus,
     pub(super) stdout: String,
     /// Empty if the streams were merged.
     pub(super) stderr: String,
 }
 
-impl Task {
+impl ProgramRun {
     pub(super) fn new(program: impl AsRef<OsStr>, limit: Duration) -> Self {
         Self { command: Command::new(program), limit, merged: false, guarded: false, cpus: Vec::new() }
     }
@@ -140,15 +140,15 @@ impl Task {
     }
 
     /// Runs to the end or the deadline; no process of the group outlives the call.
-    pub(super) fn run(self) -> Result<Captured, CommandError> {
+    pub(super) fn run(self) -> Result<CapturedOutput, ProgramError> {
         self.run_watched(&mut |_| {})
     }
 
     /// Like [`Self::run`]; calls `watch` with the last whole line of the standard output when it
     /// has changed, a few times a second.
-    pub(super) fn run_watched(mut self, watch: &mut dyn FnMut(&str)) -> Result<Captured, CommandError> {
+    pub(super) fn run_watched(mut self, watch: &mut dyn FnMut(&str)) -> Result<CapturedOutput, ProgramError> {
         let program = PathBuf::from(self.command.get_program()).display().to_string();
-        let start = |source| CommandError::Start { program: program.clone(), source };
+        let start = |source| ProgramError::Start { program: program.clone(), source };
         let (out, out_end) = io::pipe().map_err(start)?;
         let (err, err_end) = io::pipe().map_err(start)?;
         let err_end = if self.merged {
@@ -163,14 +163,14 @@ impl Task {
             (Stdio::null(), None)
         };
         self.command.stdin(guard).stdout(out_end).stderr(err_end).process_group(0);
-        let bound = Bound::new(&self.cpus).map_err(start)?;
+        let bound = CpuBinding::new(&self.cpus).map_err(start)?;
         let spawned = self.command.spawn();
         drop(bound); // so that our own threads run anywhere
         let limit = self.limit;
         drop(self); // and with it our copies of the writing ends, or the readers would never see the end
         let mut child = spawned.map_err(start)?;
 
-        let (out, err) = (Reader::new(out), Reader::new(err));
+        let (out, err) = (StreamReader::new(out), StreamReader::new(err));
         let mut shown = String::new();
         let in_time = wait_until(&child, Instant::now() + limit, &mut || {
             if let Some(line) = out.last_line().filter(|line| *line != shown) {
@@ -180,12 +180,12 @@ impl Task {
         });
         kill_group(&child);
         drop(held);
-        let status = child.wait().map_err(|source| CommandError::Wait { program: program.clone(), source })?;
+        let status = child.wait().map_err(|source| ProgramError::Wait { program: program.clone(), source })?;
         let (stdout, stderr) = (out.finish(), err.finish());
         match in_time {
-            Ok(true) => Ok(Captured { status, stdout, stderr }),
-            Ok(false) => Err(CommandError::Timeout { program, limit }),
-            Err(source) => Err(CommandError::Wait { program, source }),
+            Ok(true) => Ok(CapturedOutput { status, stdout, stderr }),
+            Ok(false) => Err(ProgramError::Timeout { program, limit }),
+            Err(source) => Err(ProgramError::Wait { program, source }),
         }
     }
 }
@@ -220,12 +220,12 @@ fn kill_group(child: &Child) {
 }
 
 /// Binding of this thread to CPUs, which programs started from it inherit. Ends when dropped.
-struct Bound {
+struct CpuBinding {
     #[cfg(target_os = "linux")]
     before: Option<rustix::thread::CpuSet>,
 }
 
-impl Bound {
+impl CpuBinding {
     #[cfg(target_os = "linux")]
     fn new(cpus: &[usize]) -> io::Result<Self> {
         use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -251,7 +251,7 @@ impl Bound {
 }
 
 #[cfg(target_os = "linux")]
-impl Drop for Bound {
+impl Drop for CpuBinding {
     fn drop(&mut self) {
         if let Some(before) = &self.before {
             // The set was this thread's own a moment ago.
@@ -261,12 +261,12 @@ impl Drop for Bound {
 }
 
 /// Thread that collects the end of a stream.
-struct Reader {
+struct StreamReader {
     bytes: Arc<Mutex<Vec<u8>>>,
     done: mpsc::Receiver<()>,
 }
 
-impl Reader {
+impl StreamReader {
     fn new(mut stream: impl Read + Send + 'static) -> Self {
         let bytes = Arc::new(Mutex::new(Vec::new()));
         let (sender, done) = mpsc::channel::<()>();
@@ -315,8 +315,8 @@ mod tests {
     /// Longer than a test may take.
     const LONG: Duration = Duration::from_secs(1_200);
 
-    fn shell(script: &str) -> Task {
-        Task::new("sh", LONG).args(["-c", script])
+    fn shell(script: &str) -> ProgramRun {
+        ProgramRun::new("sh", LONG).args(["-c", script])
     }
 
     #[test]
@@ -359,8 +359,8 @@ mod tests {
             }
         };
         let sleeper = format!("sleep 3000 > '{}'", fifo.display());
-        let task = Task::new("sh", Duration::from_millis(200)).args(["-c", &format!("{sleeper} & {sleeper}")]);
-        assert!(matches!(task.run(), Err(CommandError::Timeout { .. })));
+        let task = ProgramRun::new("sh", Duration::from_millis(200)).args(["-c", &format!("{sleeper} & {sleeper}")]);
+        assert!(matches!(task.run(), Err(ProgramError::Timeout { .. })));
         nobody_writes();
         assert!(shell(&format!("{sleeper} & true")).run().unwrap().status.success());
         nobody_writes();
@@ -368,7 +368,7 @@ mod tests {
 
     #[test]
     fn a_missing_program_is_named() {
-        let error = Task::new("no-such-program", LONG).run().unwrap_err();
+        let error = ProgramRun::new("no-such-program", LONG).run().unwrap_err();
         assert!(error.to_string().starts_with("cannot start `no-such-program`"));
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::source::command::CommandError;
+use crate::source::command::ProgramError;
 use crate::source::patch::PatchError;
 use crate::text::TomlError;
 
@@ -135,7 +135,7 @@ pub enum SourceError {
     },
     /// A program could not be run at all.
     #[error(transparent)]
-    Command(#[from] CommandError),
+    Command(#[from] ProgramError),
     /// The file system returned an error.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::files::{MOST_DOCUMENT_BYTES, read_text};
 use crate::plan::file;
-use crate::source::command::{Captured, Task, Update};
+use crate::source::command::{CapturedOutput, ProgramRun, Update};
 use crate::source::error::{SourceError, io_error};
 use crate::source::hash;
 use crate::source::untracked::Kinds;
@@ -62,7 +62,7 @@ pub(super) struct Repository {
 
 /// The working tree as Git objects.
 #[derive(Clone, Debug)]
-pub(super) struct Snapshot {
+pub(super) struct TreeSnapshot {
     /// HEAD.
     pub(super) head: String,
     /// A commit of the working tree; HEAD itself if nothing differs.
@@ -73,7 +73,7 @@ pub(super) struct Snapshot {
 
 /// Untracked files that a snapshot includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Untracked {
+pub(super) enum UntrackedFiles {
     /// Those of a kind that tracked files have.
     Known,
     All,
@@ -164,7 +164,7 @@ impl Repository {
     /// The working tree with its uncommitted and its `untracked` files, as a commit that no ref
     /// names. Ignored files are left out. So are run directories, because a test that was played
     /// does not change the engine.
-    pub(super) fn snapshot(&self, untracked: Untracked) -> Result<Snapshot, SourceError> {
+    pub(super) fn snapshot(&self, untracked: UntrackedFiles) -> Result<TreeSnapshot, SourceError> {
         if self.bare {
             let detail = "it is bare, without a working tree".to_owned();
             return Err(SourceError::NotARepository { path: self.dir.clone(), detail });
@@ -191,10 +191,10 @@ impl Repository {
         }
         let tree = with_index(&["write-tree"])?;
         if self.tree_id(&head, "")?.as_deref() == Some(tree.as_str()) {
-            return Ok(Snapshot { commit: head.clone(), head, left_out });
+            return Ok(TreeSnapshot { commit: head.clone(), head, left_out });
         }
         let commit = self.commit_tree(&tree, &head, WORKING_TREE, true)?;
-        Ok(Snapshot { head, commit, left_out })
+        Ok(TreeSnapshot { head, commit, left_out })
     }
 
     /// Makes a commit of `tree` on top of `parent`, authored by this program (the same commit at
@@ -276,14 +276,14 @@ impl Repository {
     /// Splits `others`, the files that HEAD lacks, into those that a snapshot includes and those of
     /// no tracked kind. Both of Git's lists end their paths with NUL. A file that the user has
     /// staged always counts.
-    fn sort_out(&self, staged: &str, others: &str, untracked: Untracked) -> (Vec<String>, Vec<String>) {
+    fn sort_out(&self, staged: &str, others: &str, untracked: UntrackedFiles) -> (Vec<String>, Vec<String>) {
         let staged: HashSet<&str> = staged.split('\0').collect();
         let (mine, new): (Vec<&str>, Vec<&str>) = others.split('\0').partition(|path| staged.contains(path));
         let runs = run_dirs(&new);
         let is_left =
             |path: &&str| !runs.iter().any(|run| path.strip_prefix(run).is_some_and(|rest| rest.starts_with('/')));
         let kinds = Kinds::of(staged.iter().copied());
-        let counts = |path: &&str| untracked == Untracked::All || kinds.have(path);
+        let counts = |path: &&str| untracked == UntrackedFiles::All || kinds.have(path);
         // Git prints a name that is not UTF-8 as a different one.
         let is_there = |path: &&str| !path.is_empty() && self.dir.join(path).symlink_metadata().is_ok();
         let (added, left_out): (Vec<&str>, Vec<&str>) =
@@ -419,7 +419,7 @@ impl Repository {
         Ok(())
     }
 
-    fn git(&self, args: &[&str]) -> Result<Captured, SourceError> {
+    fn git(&self, args: &[&str]) -> Result<CapturedOutput, SourceError> {
         git(&self.dir, args, LIMIT)
     }
 }
@@ -455,8 +455,8 @@ pub(super) fn lock(path: &Path) -> Result<File, SourceError> {
     Ok(file)
 }
 
-fn task(dir: &Path, args: &[&str], limit: Duration) -> Task {
-    Task::new("git", limit)
+fn task(dir: &Path, args: &[&str], limit: Duration) -> ProgramRun {
+    ProgramRun::new("git", limit)
         .without_git_env()
         .env("GIT_TERMINAL_PROMPT", "0")
         .env("GIT_SSH_COMMAND", "ssh -o BatchMode=yes")
@@ -466,7 +466,7 @@ fn task(dir: &Path, args: &[&str], limit: Duration) -> Task {
         .args(args)
 }
 
-fn git(dir: &Path, args: &[&str], limit: Duration) -> Result<Captured, SourceError> {
+fn git(dir: &Path, args: &[&str], limit: Duration) -> Result<CapturedOutput, SourceError> {
     Ok(task(dir, args, limit).run()?)
 }
 
@@ -481,7 +481,7 @@ fn succeed(dir: &Path, args: &[&str], limit: Duration) -> Result<String, SourceE
     checked(args, git(dir, args, limit)?)
 }
 
-fn checked(args: &[&str], ran: Captured) -> Result<String, SourceError> {
+fn checked(args: &[&str], ran: CapturedOutput) -> Result<String, SourceError> {
     if ran.status.success() {
         return Ok(ran.stdout.trim().to_owned());
     }

@@ -19,15 +19,15 @@ use crate::text::{OptionTable, TomlError, from_toml, nearest, options};
 /// The engines known by name.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
-    engines: BTreeMap<String, Engine>,
+    engines: BTreeMap<String, RegistryEntry>,
     files: Vec<PathBuf>,
 }
 
 /// An entry of the registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Engine {
+pub struct RegistryEntry {
     /// Origin of its program.
-    pub origin: Origin,
+    pub origin: EntryOrigin,
     /// Its arguments.
     pub args: Vec<String>,
     /// UCI options.
@@ -44,7 +44,7 @@ pub struct Engine {
 
 /// Origin of an engine's program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum EntryOrigin {
     /// A name to look up on PATH, or an absolute path.
     Command(PathBuf),
     /// Built from Git.
@@ -64,13 +64,13 @@ pub enum Origin {
 pub struct RawRegistry {
     /// Engines by name.
     #[serde(default)]
-    engines: BTreeMap<String, RawEngine>,
+    engines: BTreeMap<String, RawEntry>,
 }
 
 /// Engine of the registry: a program (`command`), or sources (`git`).
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct RawEngine {
+struct RawEntry {
     /// Program: a name to look up on PATH, or a path relative to this file.
     command: Option<String>,
     /// Repository: a URL, or a path relative to this file.
@@ -98,16 +98,16 @@ struct RawEngine {
     limits: Option<Vec<LimitKind>>,
 }
 
-impl RawEngine {
+impl RawEntry {
     /// Resolves the entry's paths relative to `folder`; the error is the wrong key and the fault.
-    fn check(self, folder: &Path) -> Result<Engine, (&'static str, String)> {
+    fn check(self, folder: &Path) -> Result<RegistryEntry, (&'static str, String)> {
         let of_git = [("rev", self.rev.is_some()), ("build", self.build.is_some()), ("bench", self.bench.is_some())];
         let origin = match (self.command, self.git) {
             (Some(command), None) => {
                 if let Some((key, _)) = of_git.into_iter().find(|(_, is_set)| *is_set) {
                     return Err((key, format!("`{key}` is for engines that are built; remove it, or write `git`")));
                 }
-                Origin::Command(if command.contains('/') { seen_from(folder, &command) } else { command.into() })
+                EntryOrigin::Command(if command.contains('/') { seen_from(folder, &command) } else { command.into() })
             }
             (None, Some(git)) => {
                 if git.is_empty() || git.starts_with('-') {
@@ -122,7 +122,7 @@ impl RawEngine {
                 }
                 let recipe = self.build.map(|build| Recipe::checked(build, self.bench)).transpose()?.map(Box::new);
                 let place = if is_url(&git) { git } else { seen_from(folder, &git).to_string_lossy().into_owned() };
-                Origin::Git { place, rev, recipe }
+                EntryOrigin::Git { place, rev, recipe }
             }
             (Some(_), Some(_)) => return Err(("git", "`command` and `git` exclude each other; remove one".to_owned())),
             (None, None) => return Err(("", "it has no `command` and no `git`; write one of them".to_owned())),
@@ -131,7 +131,7 @@ impl RawEngine {
             let all = "write those it obeys, as [\"clock\", \"movetime\"], or leave it out";
             return Err(("limits", format!("`limits` is empty, so it could play nothing; {all}")));
         }
-        Ok(Engine {
+        Ok(RegistryEntry {
             origin,
             args: self.args,
             options: self.options,
@@ -181,7 +181,7 @@ impl Registry {
 
     /// The entry of this name.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Engine> {
+    pub fn get(&self, name: &str) -> Option<&RegistryEntry> {
         self.engines.get(name)
     }
 
@@ -189,7 +189,7 @@ impl Registry {
     pub(super) fn recipe(&self, place: Option<&str>, repository: &Path) -> Option<&Recipe> {
         let real = |path: &Path| path.canonicalize().ok();
         self.engines.values().find_map(|engine| match &engine.origin {
-            Origin::Git { place: known, recipe: Some(recipe), .. } => {
+            EntryOrigin::Git { place: known, recipe: Some(recipe), .. } => {
                 let is_it = place == Some(known.as_str())
                     || (!is_url(known) && real(Path::new(known)).is_some_and(|known| real(repository) == Some(known)));
                 is_it.then_some(&**recipe)
@@ -205,7 +205,7 @@ impl Registry {
     }
 
     /// Every entry by name.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Engine)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &RegistryEntry)> {
         self.engines.iter().map(|(name, engine)| (name.as_str(), engine))
     }
 
@@ -320,7 +320,7 @@ mod tests {
         let mut registry = Registry::default();
         registry.add(&path).unwrap();
         let engine = registry.get("a").unwrap();
-        assert_eq!(engine.origin, Origin::Command(folder.path().join("bin/a")));
+        assert_eq!(engine.origin, EntryOrigin::Command(folder.path().join("bin/a")));
         assert_eq!(engine.dir, Some(folder.path().join("d")));
         std::fs::write(&path, "[engines.a]\ncommand = \"a\"\nargz = []\n").unwrap();
         let error = registry.add(&path).unwrap_err().to_string();
@@ -341,10 +341,10 @@ mod tests {
         let registry = read(text).unwrap();
         let b = registry.get("b").unwrap();
         assert_eq!((b.description.as_deref(), b.elo), (Some("old"), Some(2500)));
-        let Origin::Git { place, rev, recipe: Some(recipe) } = &b.origin else { panic!("{b:?}") };
+        let EntryOrigin::Git { place, rev, recipe: Some(recipe) } = &b.origin else { panic!("{b:?}") };
         assert_eq!((Path::new(place), rev.as_str()), (folder.path().join("../b").as_path(), "v1"));
         assert_eq!((recipe.command.as_str(), recipe.bench.as_str()), ("make", ""));
-        let c = Origin::Git { place: "https://host/c".to_owned(), rev: "HEAD".to_owned(), recipe: None };
+        let c = EntryOrigin::Git { place: "https://host/c".to_owned(), rev: "HEAD".to_owned(), recipe: None };
         assert_eq!(registry.get("c").unwrap().origin, c);
         assert_eq!(registry.recipe(Some(place), Path::new("/nowhere")), Some(&**recipe));
         assert_eq!(registry.recipe(Some("https://host/c"), Path::new("/nowhere")), None);

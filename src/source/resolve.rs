@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use crate::plan;
 use crate::plan::time_control::LimitKind;
-use crate::source::cache::{self, Request};
+use crate::source::cache::{self, BuildRequest};
 use crate::source::command::Update;
 use crate::source::error::{SourceError, io_error};
-use crate::source::git::{Repository, Snapshot, Untracked};
+use crate::source::git::{Repository, TreeSnapshot, UntrackedFiles};
 use crate::source::hash;
 use crate::source::recipe::Recipe;
-use crate::source::registry::{self, Engine, Origin, Registry};
+use crate::source::registry::{self, EntryOrigin, Registry, RegistryEntry};
 use crate::source::spec::{Spec, is_url, split_words};
 use crate::source::untracked;
 
@@ -25,7 +25,7 @@ pub struct Context {
 
 /// An engine ready to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resolved {
+pub struct ResolvedEngine {
     /// Short name: a commit's first eight digits, a file's name, or a registry name.
     pub name: String,
     /// The program, absolute.
@@ -82,7 +82,11 @@ impl Context {
 ///
 /// # Errors
 /// Returns an error if the spec names nothing, or its engine cannot be built or run.
-pub fn resolve(spec: &str, context: &Context, progress: &mut dyn FnMut(Update<'_>)) -> Result<Resolved, SourceError> {
+pub fn resolve(
+    spec: &str,
+    context: &Context,
+    progress: &mut dyn FnMut(Update<'_>),
+) -> Result<ResolvedEngine, SourceError> {
     match Spec::parse(spec)? {
         Spec::Program(text) => program(spec, &text, context, progress),
         parsed => {
@@ -100,7 +104,8 @@ pub fn resolve(spec: &str, context: &Context, progress: &mut dyn FnMut(Update<'_
 pub fn missing(spec: &str, context: &Context) -> Result<Option<SourceError>, SourceError> {
     let Spec::Program(text) = Spec::parse(spec)? else { return Ok(None) };
     let registry = Registry::load(&context.cwd)?;
-    let is_built = |name: &str| matches!(registry.get(name), Some(Engine { origin: Origin::Git { .. }, .. }));
+    let is_built =
+        |name: &str| matches!(registry.get(name), Some(RegistryEntry { origin: EntryOrigin::Git { .. }, .. }));
     if text.split_whitespace().next().is_some_and(is_built) {
         return Ok(None);
     }
@@ -116,9 +121,9 @@ pub fn missing(spec: &str, context: &Context) -> Result<Option<SourceError>, Sou
 ///
 /// # Errors
 /// Like [`resolve`].
-pub fn find(name: &str, context: &Context) -> Result<Option<Resolved>, SourceError> {
+pub fn find(name: &str, context: &Context) -> Result<Option<ResolvedEngine>, SourceError> {
     let registry = Registry::load(&context.cwd)?;
-    let Some((engine, Origin::Git { place, rev, .. })) = registry.get(name).map(|engine| (engine, &engine.origin))
+    let Some((engine, EntryOrigin::Git { place, rev, .. })) = registry.get(name).map(|engine| (engine, &engine.origin))
     else {
         return resolve(name, context, &mut |_| {}).map(Some);
     };
@@ -136,7 +141,7 @@ pub fn find(name: &str, context: &Context) -> Result<Option<Resolved>, SourceErr
     };
     let recipe = recipe(&repository, &commit, short(&commit), Some(place), context)?;
     let request =
-        Request { repository: &repository, commit: &commit, recipe: &recipe, label: name, cache: &context.cache };
+        BuildRequest { repository: &repository, commit: &commit, recipe: &recipe, label: name, cache: &context.cache };
     if !cache::has(&request)? {
         return Ok(None);
     }
@@ -177,16 +182,16 @@ fn working_tree(
     context: &Context,
     progress: &mut dyn FnMut(Update<'_>),
 ) -> Result<Revision, SourceError> {
-    let mut snapshot = repository.snapshot(Untracked::Known)?;
+    let mut snapshot = repository.snapshot(UntrackedFiles::Known)?;
     let recipe = recipe(&repository, &snapshot.commit, "", None, context)?;
     if !snapshot.left_out.is_empty() {
         if recipe.sources.is_empty() {
             progress(Update::Note(&untracked::note(&snapshot.left_out)));
         } else {
-            snapshot = repository.snapshot(Untracked::All)?;
+            snapshot = repository.snapshot(UntrackedFiles::All)?;
         }
     }
-    let Snapshot { head, commit: built, .. } = snapshot;
+    let TreeSnapshot { head, commit: built, .. } = snapshot;
     let dirty = built != head
         && (repository.differ(&built, &head, &recipe.pathspecs())?
             || repository.tree_id(&built, Recipe::FILE)? != repository.tree_id(&head, Recipe::FILE)?);
@@ -235,13 +240,13 @@ pub(super) fn build(
     revision: &Revision,
     context: &Context,
     progress: &mut dyn FnMut(Update<'_>),
-) -> Result<Resolved, SourceError> {
+) -> Result<ResolvedEngine, SourceError> {
     let Revision { repository, built: target, commit, dirty, recipe } = revision;
     let name = format!("{}{}", short(commit), if *dirty { "-dirty" } else { "" });
     let label = recipe.name.as_ref().map_or_else(|| name.clone(), |engine| format!("{engine} {name}"));
-    let request = Request { repository, commit: target, recipe, label: &label, cache: &context.cache };
+    let request = BuildRequest { repository, commit: target, recipe, label: &label, cache: &context.cache };
     let built = cache::build(&request, progress)?;
-    Ok(Resolved {
+    Ok(ResolvedEngine {
         name,
         program: built.program,
         args: Vec::new(),
@@ -269,7 +274,7 @@ fn program(
     text: &str,
     context: &Context,
     progress: &mut dyn FnMut(Update<'_>),
-) -> Result<Resolved, SourceError> {
+) -> Result<ResolvedEngine, SourceError> {
     let (word, args) = if is_file(text, context) {
         (text.to_owned(), Vec::new())
     } else if let Some((path, args)) = text.split_once(" -- ") {
@@ -284,7 +289,7 @@ fn program(
         let reason = "write a path or a name before the arguments".to_owned();
         return Err(SourceError::Spec { spec: spec.to_owned(), reason });
     }
-    let mut resolved = Resolved {
+    let mut resolved = ResolvedEngine {
         name: file_name(&word),
         program: context.cwd.join(&word),
         args,
@@ -314,7 +319,7 @@ fn file_name(word: &str) -> String {
 /// Looks a name up in the registry, else in the current directory, else on PATH.
 fn named(
     word: &str,
-    resolved: &mut Resolved,
+    resolved: &mut ResolvedEngine,
     context: &Context,
     progress: &mut dyn FnMut(Update<'_>),
 ) -> Result<(), SourceError> {
@@ -326,8 +331,8 @@ fn named(
         return Ok(());
     };
     match &engine.origin {
-        Origin::Command(command) if command.is_absolute() => resolved.program.clone_from(command),
-        Origin::Command(command) => {
+        EntryOrigin::Command(command) if command.is_absolute() => resolved.program.clone_from(command),
+        EntryOrigin::Command(command) => {
             resolved.program = registry::on_path(command).ok_or_else(|| SourceError::Program {
                 path: command.clone(),
                 reason: format!(
@@ -335,10 +340,10 @@ fn named(
                 ),
             })?;
         }
-        Origin::Git { place, rev, .. } => {
+        EntryOrigin::Git { place, rev, .. } => {
             let from = Spec::Git { rev: rev.clone(), repository: Some(place.clone()) };
             let built = build(&resolved.origin.spec, &revision(&from, context, progress)?, context, progress)?;
-            *resolved = Resolved { args: std::mem::take(&mut resolved.args), ..built };
+            *resolved = ResolvedEngine { args: std::mem::take(&mut resolved.args), ..built };
         }
     }
     give(engine, word, resolved);
@@ -347,7 +352,7 @@ fn named(
 
 /// Copies name, arguments, options and directory from the registry. Its options win over those of
 /// the tree's recipe.
-fn give(engine: &Engine, name: &str, resolved: &mut Resolved) {
+fn give(engine: &RegistryEntry, name: &str, resolved: &mut ResolvedEngine) {
     name.clone_into(&mut resolved.name);
     resolved.args.splice(..0, engine.args.iter().cloned());
     for (name, value) in &engine.options {

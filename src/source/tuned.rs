@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::command::{Task, Update};
+use super::command::{ProgramRun, Update};
 use super::error::SourceError;
 use super::git::{Repository, WORKING_TREE};
 use super::history::spec_of;
 use super::patch::{PatchError, Template};
 use super::recipe::TuneRecipe;
-use super::resolve::{self, Context, Resolved, Revision};
+use super::resolve::{self, Context, ResolvedEngine, Revision};
 use super::spec::{Spec, is_url, split_words};
 use crate::plan::Origin;
 
@@ -18,9 +18,9 @@ const ROWS_LIMIT: Duration = Duration::from_secs(60);
 
 /// An engine to be tuned.
 #[derive(Debug)]
-pub struct Tunable {
+pub struct TunableEngine {
     /// The program whose options are its parameters.
-    pub engine: Resolved,
+    pub engine: ResolvedEngine,
     /// Arguments with which it prints its parameters, if the recipe has them.
     params: Option<String>,
     /// Sources to write the values into, if the recipe names them.
@@ -43,10 +43,14 @@ pub struct Sources {
 ///
 /// # Errors
 /// Like [`resolve`](super::resolve).
-pub fn tunable(spec: &str, context: &Context, progress: &mut dyn FnMut(Update<'_>)) -> Result<Tunable, SourceError> {
+pub fn tunable(
+    spec: &str,
+    context: &Context,
+    progress: &mut dyn FnMut(Update<'_>),
+) -> Result<TunableEngine, SourceError> {
     let parsed = Spec::parse(spec)?;
     if matches!(parsed, Spec::Program(_)) {
-        return Ok(Tunable { engine: resolve::resolve(spec, context, progress)?, params: None, sources: None });
+        return Ok(TunableEngine { engine: resolve::resolve(spec, context, progress)?, params: None, sources: None });
     }
     let mut revision = resolve::revision(&parsed, context, progress)?;
     let tune = revision.recipe.tune.clone();
@@ -55,10 +59,10 @@ pub fn tunable(spec: &str, context: &Context, progress: &mut dyn FnMut(Update<'_
     let TuneRecipe { params, template, .. } = tune.unwrap_or_default();
     let Revision { repository, built, dirty, .. } = revision;
     let sources = template.map(|template| Sources { repository, built, dirty, template });
-    Ok(Tunable { engine, params, sources })
+    Ok(TunableEngine { engine, params, sources })
 }
 
-impl Tunable {
+impl TunableEngine {
     /// The lines in which the engine prints its parameters, and the command that printed them;
     /// `None` if its recipe has no such command.
     ///
@@ -66,8 +70,8 @@ impl Tunable {
     /// Returns an error if the command fails.
     pub fn rows(&self) -> Result<Option<(String, String)>, SourceError> {
         let Some(params) = &self.params else { return Ok(None) };
-        let Resolved { program, args, dir, .. } = &self.engine;
-        let task = Task::guarded(program, ROWS_LIMIT).args(args).args(split_words(params)?);
+        let ResolvedEngine { program, args, dir, .. } = &self.engine;
+        let task = ProgramRun::guarded(program, ROWS_LIMIT).args(args).args(split_words(params)?);
         let ran = task.dir(dir.as_deref().unwrap_or(Path::new("."))).run()?;
         let name = program.file_name().unwrap_or_default().to_string_lossy();
         let command = format!("{name} {params}");

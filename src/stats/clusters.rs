@@ -31,12 +31,12 @@ use super::elo::Z_95;
 
 /// Counts of samples that come in clusters.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Clustered<C> {
+pub struct ClusteredCounts<C> {
     counts: C,
     effect: f64,
 }
 
-impl<C: Counts> Clustered<C> {
+impl<C: Counts> ClusteredCounts<C> {
     /// The counts themselves.
     #[must_use]
     pub const fn counts(&self) -> &C {
@@ -50,7 +50,7 @@ impl<C: Counts> Clustered<C> {
     }
 }
 
-impl<C: Counts> Counts for Clustered<C> {
+impl<C: Counts> Counts for ClusteredCounts<C> {
     const SCORES: &'static [f64] = C::SCORES;
     const GAMES_PER_SAMPLE: u32 = C::GAMES_PER_SAMPLE;
 
@@ -230,7 +230,7 @@ mod tests {
             let class = (0..5).position(|class| counts.0[class] > before.0[class]).unwrap_or(0);
             openings.record(opening.into(), class as u8);
             if pair % 5 == 0 {
-                let ratios = [sprt.llr(&Clustered::new(counts, openings.design_effect())), sprt.llr(&counts)];
+                let ratios = [sprt.llr(&ClusteredCounts::new(counts, openings.design_effect())), sprt.llr(&counts)];
                 for (verdict, llr) in verdicts.iter_mut().zip(ratios) {
                     if *verdict == Verdict::Continue {
                         *verdict = sprt.verdict_at(llr);
@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn errors_and_ratios_know_the_effect() {
         let counts = Pentanomial([10, 120, 300, 150, 20]);
-        let wide = Clustered::new(counts, 4.0);
+        let wide = ClusteredCounts::new(counts, 4.0);
         let error = |estimate: Option<elo::Estimate>| estimate.and_then(|estimate| estimate.error()).expect("finite");
         assert!((error(elo::logistic(&wide)) / error(elo::logistic(&counts)) - 2.0).abs() < 0.01);
         assert!((error(elo::normalized(&wide)) / error(elo::normalized(&counts)) - 2.0).abs() < 1e-9);
@@ -286,9 +286,9 @@ mod tests {
             let mut counts = Pentanomial::default();
             pairs.iter().for_each(|(_, score)| counts.0[usize::from(*score)] += 1);
             prop_assert_eq!(openings(&pairs).design_effect().to_bits(), 1f64.to_bits());
-            let clustered = Clustered::new(counts, openings(&pairs).design_effect());
+            let clustered = ClusteredCounts::new(counts, openings(&pairs).design_effect());
             // An effect below 1 would create evidence from nothing.
-            prop_assert_eq!(Clustered::new(counts, effect), clustered);
+            prop_assert_eq!(ClusteredCounts::new(counts, effect), clustered);
             let sprt = Sprt::new(Bounds { elo0: 0.0, elo1: 50.0 }, Model::Normalized, 0.05, 0.05).expect("a sound test");
             prop_assert_eq!(sprt.llr(&clustered).to_bits(), sprt.llr(&counts).to_bits());
             prop_assert_eq!(sprt.expected_remaining(&clustered), sprt.expected_remaining(&counts));

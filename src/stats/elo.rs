@@ -106,7 +106,7 @@ impl Estimate {
 
 /// Mean and spread of a sample's score per game, the score of a sample lying in `0.0..=1.0`.
 #[derive(Clone, Copy, Debug)]
-struct Spread {
+struct ScoreSpread {
     /// Number of independent samples with the same evidence as the counts.
     samples: f64,
     games_per_sample: f64,
@@ -119,7 +119,7 @@ struct Spread {
     excess_kurtosis: f64,
 }
 
-impl Spread {
+impl ScoreSpread {
     fn new<C: Counts>(counts: &C) -> Option<Self> {
         let score = counts.score()?;
         let weights = || (0..C::SCORES.len()).map(|class| (counts.count(class) as f64, C::SCORES[class] - score));
@@ -149,7 +149,7 @@ impl Spread {
 /// mapped likewise, so the interval is wider on the far side. `None` without samples.
 #[must_use]
 pub fn logistic<C: Counts>(counts: &C) -> Option<Estimate> {
-    let spread = Spread::new(counts)?;
+    let spread = ScoreSpread::new(counts)?;
     let interval = (spread.variance > 0.0).then(|| {
         let reach = Z_95 * spread.deviation();
         (Elo::of_score(spread.score - reach), Elo::of_score(spread.score + reach))
@@ -162,7 +162,7 @@ pub fn logistic<C: Counts>(counts: &C) -> Option<Estimate> {
 /// level ones.
 #[must_use]
 pub fn normalized<C: Counts>(counts: &C) -> Option<Estimate> {
-    let spread = Spread::new(counts)?;
+    let spread = ScoreSpread::new(counts)?;
     let scale = 800.0 / LN_10;
     let value = Elo::of(spread.lead / (spread.games_per_sample * spread.variance).sqrt() * scale)?;
     let interval = value.finite().and_then(|nelo| {
@@ -184,7 +184,7 @@ pub fn normalized<C: Counts>(counts: &C) -> Option<Estimate> {
 /// reaches the width, because its Elo has no upper end.
 #[must_use]
 pub fn is_within<C: Counts>(counts: &C, half_width: f64) -> bool {
-    Spread::new(counts).is_some_and(|spread| {
+    ScoreSpread::new(counts).is_some_and(|spread| {
         let reach = Z_95 * ((spread.variance + 1.0 / spread.samples) / spread.samples).sqrt();
         let ends = (Elo::of_score(spread.score - reach).finite(), Elo::of_score(spread.score + reach).finite());
         matches!(ends, (Some(low), Some(high)) if high - low <= 2.0 * half_width)
@@ -214,7 +214,7 @@ pub(super) fn doubt<C: Counts>(counts: &C) -> f64 {
 /// print it; it is 1 after one won game. `None` without samples and if all were level.
 #[must_use]
 pub fn normal_superiority<C: Counts>(counts: &C) -> Option<f64> {
-    let spread = Spread::new(counts)?;
+    let spread = ScoreSpread::new(counts)?;
     if spread.variance > 0.0 {
         Some(Normal::standard().cdf(spread.lead / spread.deviation()))
     } else if spread.lead == 0.0 {

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::clusters::Clustered;
+use super::clusters::ClusteredCounts;
 use super::elo::{self, Elo, Estimate};
 use super::sprt::{Sprt, Verdict};
 use super::unbiased::AfterStop;
@@ -84,14 +84,14 @@ pub struct TrialState {
 impl Estimates {
     /// Estimates of pairs.
     #[must_use]
-    pub fn of_pairs(pairs: &Clustered<Pentanomial>) -> Self {
+    pub fn of_pairs(pairs: &ClusteredCounts<Pentanomial>) -> Self {
         let counts = pairs.counts();
         Self { draw_ratio: counts.draw_ratio(), pairs_ratio: counts.pairs_ratio(), ..Self::of(pairs) }
     }
 
     /// Estimates of games that are not known to be pairs.
     #[must_use]
-    pub fn of_games(games: &Clustered<Trinomial>) -> Self {
+    pub fn of_games(games: &ClusteredCounts<Trinomial>) -> Self {
         Self { draw_ratio: games.counts().draw_ratio(), ..Self::of(games) }
     }
 
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_document_comes_back() {
-        let counts = Clustered::new(Pentanomial([10, 120, 300, 150, 20]), 1.0);
+        let counts = ClusteredCounts::new(Pentanomial([10, 120, 300, 150, 20]), 1.0);
         let sprt = Sprt::new(Bounds { elo0: 0.0, elo1: 5.0 }, Model::Normalized, 0.05, 0.05).expect("a sound test");
         let estimates = Estimates::of_pairs(&counts)
             .with_test(&sprt, sprt.llr(&counts), Verdict::AcceptH1)
@@ -234,7 +234,7 @@ mod tests {
         let old: Estimates =
             serde_json::from_str(r#"{"elo":12.5,"verdict":"maybe","pairs":7}"#).expect("an old summary");
         assert_eq!(old, Estimates { elo: Some(Elo::Finite(12.5)), ..Estimates::default() });
-        let all_won = Estimates::of_games(&Clustered::new(Trinomial { wins: 9, draws: 0, losses: 0 }, 1.0));
+        let all_won = Estimates::of_games(&ClusteredCounts::new(Trinomial { wins: 9, draws: 0, losses: 0 }, 1.0));
         let text = serde_json::to_string(&all_won).expect("JSON");
         assert!(all_won.elo == Some(Elo::PlusInfinity) && text.contains(r#""elo":null"#), "{text}");
     }

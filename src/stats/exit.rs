@@ -6,7 +6,7 @@
 //! converge at once for short times, sums over the sines of the eigenfunctions for long ones. Both
 //! are exact, and the faster one is used. A walk in steps also overshoots the bound. On average it
 //! ends beyond the bound by 0.583 of a step's deviation, D. Siegmund's result for normal steps. A
-//! motion with bounds moved out by that much ([`Exit::stepped`]) approximates the walk.
+//! motion with bounds moved out by that much ([`BoundedMotion::stepped`]) approximates the walk.
 //!
 //! Sources: W. Feller, "An Introduction to Probability Theory and Its Applications", vol. 1, XIV.6,
 //! and vol. 2, X.5; D. Siegmund, "Sequential Analysis" (1985), ch. 3 and 10.
@@ -25,7 +25,7 @@ const SHORT: f64 = 0.2;
 
 /// A Brownian motion from 0 between two bounds, in units of the log-likelihood ratio per sample.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Exit {
+pub(super) struct BoundedMotion {
     pub(super) drift: f64,
     pub(super) variance: f64,
     /// Distance to the lower bound, positive.
@@ -34,7 +34,7 @@ pub(super) struct Exit {
     pub(super) above: f64,
 }
 
-impl Exit {
+impl BoundedMotion {
     /// The motion that ends on average where a walk in steps of this drift and variance does.
     pub(super) fn stepped(self) -> Self {
         let over = OVERSHOOT * self.variance.sqrt();
@@ -234,8 +234,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn exit(drift: f64, below: f64, above: f64) -> Exit {
-        Exit { drift, variance: 1.0, below, above }
+    fn exit(drift: f64, below: f64, above: f64) -> BoundedMotion {
+        BoundedMotion { drift, variance: 1.0, below, above }
     }
 
     #[test]

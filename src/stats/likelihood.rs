@@ -1,9 +1,9 @@
 //! The most likely distribution under a hypothesis: the core of the generalised SPRT.
 //!
 //! Given the observed shares `p` of the score classes, find the distribution `q` that maximises
-//! `sum p ln q` among those with a given mean ([`Observed::under_mean`]) or a given t-value
-//! ([`Observed::under_t_value`]). By Lagrange, `q = p/(1 + x f)` for a function `f` of the class
-//! and the multiplier `x` that makes `sum q f = 0`.
+//! `sum p ln q` among those with a given mean ([`ObservedShares::under_mean`]) or a given t-value
+//! ([`ObservedShares::under_t_value`]). By Lagrange, `q = p/(1 + x f)` for a function `f` of the
+//! class and the multiplier `x` that makes `sum q f = 0`.
 //!
 //! Source: M. Van den Bergh, "The generalized maximum likelihood ratio for the expectation value of
 //! a distribution" and "Normalized Elo practical". The search over the t-value's tangents is ours:
@@ -27,7 +27,7 @@ type PerClass = [f64; CLASSES];
 
 /// Observed shares of the score classes, zero counts replaced by a thousandth.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Observed {
+pub(super) struct ObservedShares {
     /// Classes in use; the arrays are zero beyond.
     len: usize,
     /// Number of independent samples with the same evidence as the counts, the thousandths
@@ -49,7 +49,7 @@ pub(super) struct Moments {
     pub(super) variance: f64,
 }
 
-impl Observed {
+impl ObservedShares {
     /// Shares of the counts; `None` without samples.
     pub(super) fn new<C: Counts>(counts: &C) -> Option<Self> {
         let len = C::SCORES.len().min(CLASSES);
@@ -201,7 +201,7 @@ impl Observed {
 
 /// `q = p/d` with `d = (1-r) + w r`.
 struct Fit<'a> {
-    observed: &'a Observed,
+    observed: &'a ObservedShares,
     ratio: PerClass,
     weight: f64,
 }
@@ -253,7 +253,7 @@ impl LogRatios {
 /// The tangent half-spaces of the distributions with t-value `t > 0`, one for each standard
 /// deviation `s`, by `ln s`.
 struct Tangents<'a> {
-    observed: &'a Observed,
+    observed: &'a ObservedShares,
     t: f64,
 }
 
@@ -462,7 +462,7 @@ mod tests {
     /// Log-likelihoods of all samples by the few steps and by the search; `None` if the steps are
     /// not accepted.
     fn both<C: Counts>(counts: &C, t: f64) -> Option<[f64; 2]> {
-        let observed = Observed::new(counts)?;
+        let observed = ObservedShares::new(counts)?;
         let tangents = Tangents { observed: &observed, t };
         let between = tangents.between();
         let near = tangents.nearby(between)?;

@@ -18,7 +18,7 @@
 
 use statrs::distribution::{Binomial, DiscreteCDF as _};
 
-use super::rating::{Anchor, Bound, Encounter, Measured, Meeting, RatingError, Ratings, rate_by_opening};
+use super::rating::{Anchor, EncounterCounts, Measurement, Meeting, RatingError, RatingKind, Ratings, rate_by_opening};
 
 /// Result of a step's test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,14 +45,14 @@ impl Mark {
 
 /// Step from one version to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step {
+pub struct VersionStep {
     /// The version before, as a player.
     pub from: usize,
     /// The version after.
     pub to: usize,
     /// The change in Elo; `None` if one of them has a bound instead of a rating, or if no points
     /// join them.
-    pub change: Option<Measured>,
+    pub change: Option<Measurement>,
     /// Probability of a change at least as large in either direction if there is none, for this
     /// step alone; `None` if it is not defined.
     pub p: Option<f64>,
@@ -73,7 +73,7 @@ pub struct Progress {
     /// The group of the curve; versions of other groups cannot be compared with it.
     pub group: usize,
     /// Steps between neighbouring versions, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<VersionStep>,
 }
 
 /// Rates `players` players and follows `versions`, players in their order; steps are marked at
@@ -84,7 +84,7 @@ pub struct Progress {
 /// As [`rate_by_opening`].
 pub fn progress(
     players: usize,
-    encounters: &[Encounter],
+    encounters: &[EncounterCounts],
     shared: &[Vec<Meeting>],
     versions: &[usize],
     level: f64,
@@ -97,13 +97,14 @@ pub fn progress(
     let anchor = versions.iter().copied().find(|&version| {
         free.players
             .get(version)
-            .is_some_and(|rating| rating.group == main && rating.bounded == Bound::Exact && rating.games > 0)
+            .is_some_and(|rating| rating.group == main && rating.bounded == RatingKind::Exact && rating.games > 0)
     });
     let ratings = match anchor {
         Some(player) => rate_by_opening(players, encounters, shared, &[Anchor { player, elo: 0.0, error95: 0.0 }])?,
         None => free,
     };
-    let mut steps: Vec<Step> = versions.windows(2).map(|two| step(&ratings, encounters, two[0], two[1])).collect();
+    let mut steps: Vec<VersionStep> =
+        versions.windows(2).map(|two| step(&ratings, encounters, two[0], two[1])).collect();
     let adjusted = holm(&steps.iter().map(|step| step.p).collect::<Vec<_>>());
     for (step, p) in steps.iter_mut().zip(adjusted) {
         step.p_adjusted = p;
@@ -116,7 +117,7 @@ pub fn progress(
     Ok(Progress { ratings, anchor, group, steps })
 }
 
-fn step(ratings: &Ratings, encounters: &[Encounter], from: usize, to: usize) -> Step {
+fn step(ratings: &Ratings, encounters: &[EncounterCounts], from: usize, to: usize) -> VersionStep {
     let lead = ratings.lead(to, from);
     let change = lead.map(|lead| lead.measured());
     let p = match lead {
@@ -126,12 +127,12 @@ fn step(ratings: &Ratings, encounters: &[Encounter], from: usize, to: usize) -> 
             sign_test(lead, decided)
         }
     };
-    Step { from, to, change, p, p_adjusted: None, mark: Mark::Open }
+    VersionStep { from, to, change, p, p_adjusted: None, mark: Mark::Open }
 }
 
 /// Result of the pairs and single games that two versions played with each other and that were not
 /// level: the lead of the later one, and their number.
-fn direct(encounters: &[Encounter], from: usize, to: usize) -> (i64, u64) {
+fn direct(encounters: &[EncounterCounts], from: usize, to: usize) -> (i64, u64) {
     let (mut up, mut down) = (0u64, 0u64);
     for met in encounters {
         let met = match (met.a, met.b) {
@@ -173,11 +174,11 @@ fn holm(values: &[Option<f64>]) -> Vec<Option<f64>> {
 /// error. `None` if every error is at most `width`.
 #[must_use]
 pub fn least_certain(progress: &Progress, width: f64) -> Option<usize> {
-    let games = |step: &Step| {
+    let games = |step: &VersionStep| {
         let of = |player: usize| progress.ratings.players.get(player).map_or(0, |rating| rating.games);
         of(step.from).min(of(step.to))
     };
-    let error = |step: &Step| match step.change.and_then(|change| change.error95) {
+    let error = |step: &VersionStep| match step.change.and_then(|change| change.error95) {
         Some(error) => error,
         // A perfect score that is beyond chance needs no more games.
         None if step.mark != Mark::Open => 0.0,
@@ -226,10 +227,10 @@ mod tests {
     }
 
     /// Each version against the one before, with these pairs.
-    fn chain(counts: &[[u64; 5]]) -> Vec<Encounter> {
-        let met = |(place, counts): (usize, &[u64; 5])| Encounter {
+    fn chain(counts: &[[u64; 5]]) -> Vec<EncounterCounts> {
+        let met = |(place, counts): (usize, &[u64; 5])| EncounterCounts {
             pairs: Pentanomial(*counts),
-            ..Encounter::new(place + 1, place)
+            ..EncounterCounts::new(place + 1, place)
         };
         counts.iter().enumerate().map(met).collect()
     }
@@ -266,7 +267,7 @@ mod tests {
     #[test]
     fn versions_that_nothing_joins_are_kept_apart() {
         let mut games = chain(&[[5, 40, 100, 40, 5], [5, 40, 90, 50, 5]]);
-        games.push(Encounter { pairs: Pentanomial([50, 400, 1000, 400, 50]), ..Encounter::new(4, 3) });
+        games.push(EncounterCounts { pairs: Pentanomial([50, 400, 1000, 400, 50]), ..EncounterCounts::new(4, 3) });
         let curve = progress(5, &games, &[], &[0, 1, 2, 3], 0.05).unwrap();
         assert_eq!(curve.anchor, Some(0), "most versions are in the smaller group");
         assert_eq!(curve.ratings.players[0].group, curve.group);

@@ -168,7 +168,7 @@ pub struct RaceState {
     against_base: Vec<AgainstBase>,
     /// `between[a][b]`: the claims that candidate `a` is stronger than candidate `b`, and that `b`
     /// is not stronger than `a` by `close`.
-    between: Vec<Vec<Between>>,
+    between: Vec<Vec<DifferenceClaims>>,
     winner: Option<usize>,
 }
 
@@ -183,7 +183,7 @@ struct AgainstBase {
 
 /// Claims on the difference of two candidates' scores.
 #[derive(Clone, Copy, Debug)]
-struct Between {
+struct DifferenceClaims {
     is_better: Bet,
     is_as_good: Bet,
 }
@@ -199,7 +199,7 @@ impl RaceState {
             candidates: vec![none; candidates],
             scores: vec![Vec::new(); candidates],
             against_base: vec![bets; candidates],
-            between: vec![vec![Between { is_better: Bet::NEW, is_as_good: Bet::NEW }; candidates]; candidates],
+            between: vec![vec![DifferenceClaims { is_better: Bet::NEW, is_as_good: Bet::NEW }; candidates]; candidates],
             winner: None,
         }
     }

@@ -71,7 +71,7 @@ use crate::record::{Color, PairScore};
 use errors::Covariance;
 use groups::Group;
 pub use lead::Lead;
-pub use openings::{Meeting, Score};
+pub use openings::{Meeting, MeetingScore};
 use std::f64::consts::LN_10;
 
 /// Natural units of the logistic curve per Elo.
@@ -93,7 +93,7 @@ pub const MAX_PLAYERS: usize = 4000;
 /// Games come as pairs (one opening, colours reversed) or singly. Pairs come with the result of
 /// each game (`legs`), or with the sum only (`pairs`), which tells nothing of colours and draws.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Encounter {
+pub struct EncounterCounts {
     /// One player.
     pub a: usize,
     /// The other; not `a`.
@@ -108,7 +108,7 @@ pub struct Encounter {
     pub black: Trinomial,
 }
 
-impl Encounter {
+impl EncounterCounts {
     /// Two players who have not met yet.
     #[must_use]
     pub fn new(a: usize, b: usize) -> Self {
@@ -243,7 +243,7 @@ pub struct Anchor {
 
 /// Meaning of a rating.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bound {
+pub enum RatingKind {
     /// The most likely rating.
     Exact,
     /// The player made every point against the rest of the group, so the most likely rating is
@@ -263,7 +263,7 @@ pub struct Rating {
     /// games do not determine it: a bound, too few games, or no scatter at all.
     pub error95: Option<f64>,
     /// Exact rating or bound.
-    pub bounded: Bound,
+    pub bounded: RatingKind,
     /// Group of players who can be compared, because points joined them. 0 is the group with
     /// anchors, or with the most games.
     pub group: usize,
@@ -277,7 +277,7 @@ pub struct Rating {
 
 /// A figure of all games with its 95 % error.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measured {
+pub struct Measurement {
     /// The most likely value.
     pub value: f64,
     /// Half-width of the 95 % interval; `None` if it is not known.
@@ -291,10 +291,10 @@ pub struct Ratings {
     pub players: Vec<Rating>,
     /// White advantage in Elo, one for all groups; `None` if the games do not determine it: colours
     /// not known, never reversed, or only wins for one colour.
-    pub white_advantage: Option<Measured>,
+    pub white_advantage: Option<Measurement>,
     /// Share of draws between equal players, `0.0..=1.0`; `None` without games whose result is
     /// known singly.
-    pub draw_rate: Option<Measured>,
+    pub draw_rate: Option<Measurement>,
     /// Number of groups.
     pub groups: usize,
     /// Index of a player in `covariance`; `None` for players held fixed.
@@ -340,7 +340,7 @@ pub enum RatingError {
 ///
 /// # Errors
 /// [`RatingError`] for indices and anchors out of range.
-pub fn rate(players: usize, encounters: &[Encounter], anchors: &[Anchor]) -> Result<Ratings, RatingError> {
+pub fn rate(players: usize, encounters: &[EncounterCounts], anchors: &[Anchor]) -> Result<Ratings, RatingError> {
     rate_by_opening(players, encounters, &[], anchors)
 }
 
@@ -351,7 +351,7 @@ pub fn rate(players: usize, encounters: &[Encounter], anchors: &[Anchor]) -> Res
 /// [`RatingError`] for indices and anchors out of range.
 pub fn rate_by_opening(
     players: usize,
-    encounters: &[Encounter],
+    encounters: &[EncounterCounts],
     shared: &[Vec<Meeting>],
     anchors: &[Anchor],
 ) -> Result<Ratings, RatingError> {
@@ -361,12 +361,12 @@ pub fn rate_by_opening(
     // Games that decide only a bound are infinitely far up the curve; they do not affect the other
     // ratings.
     let part_of = groups::part_of(players, &groups);
-    let inside: Vec<&Encounter> = encounters.iter().filter(|met| part_of[met.a] == part_of[met.b]).collect();
+    let inside: Vec<&EncounterCounts> = encounters.iter().filter(|met| part_of[met.a] == part_of[met.b]).collect();
     let fitted = fit::fit(players, &groups, &inside, anchors);
     let draws = if inside.len() == encounters.len() {
-        draws::Draws::fit(&inside, &fitted)
+        draws::DrawLaw::fit(&inside, &fitted)
     } else {
-        draws::Draws::fit(&encounters.iter().collect::<Vec<_>>(), &fit::shrunk(players, &encounters))
+        draws::DrawLaw::fit(&encounters.iter().collect::<Vec<_>>(), &fit::shrunk(players, &encounters))
     };
     let is_inside = |met: &Meeting| part_of[met.a as usize] == part_of[met.b as usize];
     let shared: Vec<Vec<Meeting>> = shared
@@ -378,7 +378,7 @@ pub fn rate_by_opening(
 
     let mut ratings = Ratings {
         players: tallies(players, &encounters),
-        white_advantage: fitted.white.map(|white| Measured {
+        white_advantage: fitted.white.map(|white| Measurement {
             value: white / PER_ELO + 0.0,
             error95: covariance.as_ref().and_then(|all| all.error95(|matrix| matrix.get(fitted.params, fitted.params))),
         }),
@@ -401,7 +401,7 @@ impl Ratings {
     #[must_use]
     pub fn los(&self, a: usize, b: usize) -> Option<f64> {
         let (first, second) = (self.players.get(a)?, self.players.get(b)?);
-        let comparable = first.group == second.group && [first, second].iter().all(|r| r.bounded == Bound::Exact);
+        let comparable = first.group == second.group && [first, second].iter().all(|r| r.bounded == RatingKind::Exact);
         if !comparable || a == b {
             return None;
         }
@@ -417,7 +417,7 @@ impl Ratings {
     }
 
     /// Stores a group's ratings.
-    fn settle(&mut self, number: usize, group: &Group, theta: &[f64], anchored: bool, encounters: &[Encounter]) {
+    fn settle(&mut self, number: usize, group: &Group, theta: &[f64], anchored: bool, encounters: &[EncounterCounts]) {
         let count = group.exact.len() as f64;
         let mean = if anchored { 0.0 } else { group.exact.iter().map(|&player| theta[player]).sum::<f64>() / count };
         let mut placed: BTreeMap<usize, f64> = BTreeMap::new();
@@ -428,7 +428,7 @@ impl Ratings {
         for (player, error) in self.errors(&group.exact, anchored) {
             self.players[player].error95 = error;
         }
-        for (bound, parts) in [(Bound::AtLeast, &group.above), (Bound::AtMost, &group.below)] {
+        for (bound, parts) in [(RatingKind::AtLeast, &group.above), (RatingKind::AtMost, &group.below)] {
             // Each part is bounded by those nearer to the exact ratings, and not by the other side.
             let mut near = placed.clone();
             for part in parts {
@@ -471,7 +471,7 @@ impl Ratings {
 
 fn check(
     players: usize,
-    encounters: &[Encounter],
+    encounters: &[EncounterCounts],
     shared: &[Vec<Meeting>],
     anchors: &[Anchor],
 ) -> Result<(), RatingError> {
@@ -505,21 +505,21 @@ fn check(
 }
 
 /// One encounter for any two players who met, the lower index first.
-fn merged(encounters: &[Encounter]) -> Vec<Encounter> {
-    let mut all: BTreeMap<(usize, usize), Encounter> = BTreeMap::new();
+fn merged(encounters: &[EncounterCounts]) -> Vec<EncounterCounts> {
+    let mut all: BTreeMap<(usize, usize), EncounterCounts> = BTreeMap::new();
     for met in encounters {
         let met = if met.a < met.b { met.clone() } else { met.reversed() };
         if met.games() > 0 {
-            all.entry((met.a, met.b)).or_insert_with(|| Encounter::new(met.a, met.b)).merge(&met);
+            all.entry((met.a, met.b)).or_insert_with(|| EncounterCounts::new(met.a, met.b)).merge(&met);
         }
     }
     all.into_values().collect()
 }
 
 /// Games, scores and draws of each player, before the ratings are known.
-fn tallies(players: usize, encounters: &[Encounter]) -> Vec<Rating> {
+fn tallies(players: usize, encounters: &[EncounterCounts]) -> Vec<Rating> {
     let blank =
-        Rating { elo: 0.0, error95: None, bounded: Bound::Exact, group: 0, games: 0, score: None, draws: Some(0) };
+        Rating { elo: 0.0, error95: None, bounded: RatingKind::Exact, group: 0, games: 0, score: None, draws: Some(0) };
     let mut ratings = vec![blank; players];
     let mut points = vec![0.0; players];
     for met in encounters {

@@ -7,8 +7,8 @@
 //! Analysis" (1947); D. Siegmund, "Sequential Analysis" (1985), ch. 3, for the motion between two
 //! bounds.
 
-use super::exit::Exit;
-use super::likelihood::Observed;
+use super::exit::BoundedMotion;
+use super::likelihood::ObservedShares;
 use super::random::SplitMix64;
 use super::sprt::{Bounds, Model, Sprt, Verdict};
 use super::{Counts, Pentanomial};
@@ -196,9 +196,10 @@ pub struct Forecast {
 #[must_use]
 pub fn forecast(sprt: &Sprt, law: &Law, max_pairs: Option<u64>) -> Option<Forecast> {
     let many = Pentanomial(law.0.map(|share| (share * PAIRS).round().max(1.0) as u64));
-    let observed = Observed::new(&many)?;
+    let observed = ObservedShares::new(&many)?;
     let step = sprt.step::<Pentanomial>(&observed);
-    let exit = Exit { drift: step.mean, variance: step.variance, below: -sprt.lower(), above: sprt.upper() }.stepped();
+    let exit = BoundedMotion { drift: step.mean, variance: step.variance, below: -sprt.lower(), above: sprt.upper() }
+        .stepped();
     let is_sound = exit.mean_time() * law.telling() >= TELLING;
     let forecast = match max_pairs.map(|pairs| pairs as f64) {
         None => Forecast {

@@ -27,7 +27,7 @@ pub struct Speedup {
 
 /// Answer to the question whether one program is faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum SpeedVerdict {
     /// The interval lies above zero.
     Faster,
     /// The interval lies below zero.
@@ -68,13 +68,13 @@ impl Speedup {
 
     /// Answer of the interval.
     #[must_use]
-    pub fn answer(&self) -> Answer {
+    pub fn answer(&self) -> SpeedVerdict {
         if self.lo > 0.0 {
-            Answer::Faster
+            SpeedVerdict::Faster
         } else if self.hi < 0.0 {
-            Answer::Slower
+            SpeedVerdict::Slower
         } else {
-            Answer::Open
+            SpeedVerdict::Open
         }
     }
 
@@ -107,7 +107,7 @@ mod tests {
         {
             assert!((value - expected).abs() < 1e-5, "{value}, not {expected}");
         }
-        assert_eq!(found.answer(), Answer::Open);
+        assert_eq!(found.answer(), SpeedVerdict::Open);
     }
 
     #[test]
@@ -115,7 +115,7 @@ mod tests {
         let rounds = [(1.0, 1.1), (1.01, 1.12), (0.99, 1.1), (1.0, 1.09)];
         let there = Speedup::of(&rounds).unwrap();
         let back = Speedup::of(&rounds.map(|(first, second)| (second, first))).unwrap();
-        assert_eq!((there.answer(), back.answer()), (Answer::Faster, Answer::Slower));
+        assert_eq!((there.answer(), back.answer()), (SpeedVerdict::Faster, SpeedVerdict::Slower));
         for (one, other) in [(there.percent, back.percent), (there.lo, back.hi), (there.hi, back.lo)] {
             assert!(((1.0 + one / 100.0) * (1.0 + other / 100.0) - 1.0).abs() < 1e-12, "{one} and {other}");
         }
@@ -128,7 +128,7 @@ mod tests {
         }
         // Instruction counts may be the same in every round.
         let same = Speedup::of(&[(5.0, 5.0), (5.0, 5.0)]).unwrap();
-        assert_eq!((same.percent, same.lo, same.hi, same.answer()), (0.0, 0.0, 0.0, Answer::Open));
+        assert_eq!((same.percent, same.lo, same.hi, same.answer()), (0.0, 0.0, 0.0, SpeedVerdict::Open));
     }
 
     /// Shares of simulated comparisons whose interval contains the truth, on a machine whose speed
@@ -153,7 +153,7 @@ mod tests {
                 .collect();
             let found = Speedup::of(&rounds).unwrap();
             held += u32::from(found.lo <= 3.0 && 3.0 <= found.hi);
-            shown += u32::from(found.answer() == Answer::Faster);
+            shown += u32::from(found.answer() == SpeedVerdict::Faster);
         }
         assert!((1_860..=1_980).contains(&held), "{held} of 2,000 intervals hold the truth");
         assert!(shown > 1_500, "a gain of 3 % was shown {shown} times of 2,000");

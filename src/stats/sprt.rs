@@ -4,8 +4,8 @@
 //! normal approximation.
 
 use super::Counts;
-use super::exit::Exit;
-use super::likelihood::{LogRatios, Moments, Observed};
+use super::exit::BoundedMotion;
+use super::likelihood::{LogRatios, Moments, ObservedShares};
 use std::fmt;
 use std::str::FromStr;
 
@@ -248,7 +248,7 @@ impl Sprt {
     /// of a sample.
     #[must_use]
     pub fn llr<C: Counts>(&self, counts: &C) -> f64 {
-        Observed::new(counts).map_or(0.0, |observed| observed.total() * self.step::<C>(&observed).mean + 0.0)
+        ObservedShares::new(counts).map_or(0.0, |observed| observed.total() * self.step::<C>(&observed).mean + 0.0)
     }
 
     /// The verdict of the counts.
@@ -278,32 +278,36 @@ impl Sprt {
     /// after a verdict; `None` without samples.
     #[must_use]
     pub fn expected_remaining<C: Counts>(&self, counts: &C) -> Option<f64> {
-        let observed = Observed::new(counts)?;
+        let observed = ObservedShares::new(counts)?;
         let step = self.step::<C>(&observed);
         let llr = observed.total() * step.mean;
         if self.verdict_at(llr) != Verdict::Continue {
             return Some(0.0);
         }
-        let exit =
-            Exit { drift: step.mean, variance: step.variance, below: llr - self.lower(), above: self.upper() - llr };
+        let exit = BoundedMotion {
+            drift: step.mean,
+            variance: step.variance,
+            below: llr - self.lower(),
+            above: self.upper() - llr,
+        };
         Some(exit.mean_time()).filter(|samples| samples.is_finite())
     }
 
     /// The ratio, and the largest change of it by one sample of any class; `None` without samples.
     pub(super) fn llr_and_step<C: Counts>(&self, counts: &C) -> Option<(f64, f64)> {
-        let observed = Observed::new(counts)?;
+        let observed = ObservedShares::new(counts)?;
         let (low, high) = self.fits::<C>(&observed);
         Some((observed.total() * observed.ratio(&high, &low).mean + 0.0, high.farthest(&low)))
     }
 
     /// Mean and variance of one sample's contribution to the ratio.
-    pub(super) fn step<C: Counts>(&self, observed: &Observed) -> Moments {
+    pub(super) fn step<C: Counts>(&self, observed: &ObservedShares) -> Moments {
         let (low, high) = self.fits::<C>(observed);
         observed.ratio(&high, &low)
     }
 
     /// The most likely distributions under H0 and H1.
-    pub(super) fn fits<C: Counts>(&self, observed: &Observed) -> (LogRatios, LogRatios) {
+    pub(super) fn fits<C: Counts>(&self, observed: &ObservedShares) -> (LogRatios, LogRatios) {
         let Bounds { elo0, elo1 } = self.bounds;
         match self.model {
             Model::Normalized => {
@@ -327,7 +331,7 @@ pub(super) fn expected_score(elo: f64) -> f64 {
 }
 
 /// BayesElo's draw parameter at the observed shares of wins and losses.
-fn draw_elo(observed: &Observed) -> f64 {
+fn draw_elo(observed: &ObservedShares) -> f64 {
     let (win, loss) = observed.odds_against();
     200.0 * (loss * win).log10()
 }

@@ -1,7 +1,7 @@
 //! Rules that end a run early: a sequential test's verdict, and intervals that are narrow enough.
 
-use super::clusters::Clustered;
-use super::rating::{Bound, Rating, RatingError, Ratings};
+use super::clusters::ClusteredCounts;
+use super::rating::{Rating, RatingError, RatingKind, Ratings};
 use super::sprt::{Sprt, Verdict};
 use super::{Pentanomial, elo};
 
@@ -70,7 +70,7 @@ impl Width {
     }
 
     /// Checks the evidence between two players.
-    pub fn look_at_pairs(&mut self, evidence: &Clustered<Pentanomial>) {
+    pub fn look_at_pairs(&mut self, evidence: &ClusteredCounts<Pentanomial>) {
         self.is_reached = elo::is_within(evidence, self.target);
     }
 
@@ -82,7 +82,7 @@ impl Width {
         // By pairs counted, not by time, so that a replayed journal checks at the same moments.
         self.next_look = pairs + 1 + pairs / 64;
         let is_narrow = |rating: &Rating| {
-            rating.bounded == Bound::Exact && error_with_floor(rating).is_some_and(|error| error <= self.target)
+            rating.bounded == RatingKind::Exact && error_with_floor(rating).is_some_and(|error| error <= self.target)
         };
         self.is_reached = ratings()
             .is_ok_and(|ratings| ratings.groups == 1 && ratings.players.iter().take(self.heroes).all(is_narrow));

@@ -34,8 +34,8 @@
 
 use super::Counts;
 use super::elo::{self, Elo, Estimate};
-use super::exit::Exit;
-use super::likelihood::{LogRatios, Observed};
+use super::exit::BoundedMotion;
+use super::likelihood::{LogRatios, ObservedShares};
 use super::sequence;
 use super::sprt::{Sprt, Verdict, expected_score};
 
@@ -57,7 +57,7 @@ pub struct AfterStop {
 /// biased.
 #[must_use]
 pub fn after<C: Counts>(sprt: &Sprt, counts: &C) -> Option<AfterStop> {
-    let observed = Observed::new(counts)?;
+    let observed = ObservedShares::new(counts)?;
     let (low, high) = sprt.fits::<C>(&observed);
     let step = observed.ratio(&high, &low);
     let llr = observed.total() * step.mean;
@@ -69,7 +69,7 @@ pub fn after<C: Counts>(sprt: &Sprt, counts: &C) -> Option<AfterStop> {
         Verdict::AcceptH0 => samples * motion.below / -llr,
         Verdict::Continue => samples,
     };
-    let outcome = Outcome { sprt, observed, low, high, verdict, llr, time };
+    let outcome = StoppedTest { sprt, observed, low, high, verdict, llr, time };
     // Of outcomes equal to this one, half count as worse for the estimate; for the interval, all of
     // them count with the tail.
     let is_pass = f64::from(u8::from(verdict == Verdict::AcceptH1));
@@ -92,14 +92,14 @@ pub fn after<C: Counts>(sprt: &Sprt, counts: &C) -> Option<AfterStop> {
 }
 
 /// The motion of a test's ratio with this drift and variance per sample.
-fn bounded(sprt: &Sprt, drift: f64, variance: f64) -> Exit {
-    Exit { drift, variance, below: -sprt.lower(), above: sprt.upper() }.stepped()
+fn bounded(sprt: &Sprt, drift: f64, variance: f64) -> BoundedMotion {
+    BoundedMotion { drift, variance, below: -sprt.lower(), above: sprt.upper() }.stepped()
 }
 
 /// A test that is over.
-struct Outcome<'a> {
+struct StoppedTest<'a> {
     sprt: &'a Sprt,
-    observed: Observed,
+    observed: ObservedShares,
     low: LogRatios,
     high: LogRatios,
     verdict: Verdict,
@@ -108,7 +108,7 @@ struct Outcome<'a> {
     time: f64,
 }
 
-impl Outcome<'_> {
+impl StoppedTest<'_> {
     /// Probability of a worse outcome at this Elo, which falls as the Elo rises. Outcomes at least
     /// `sooner` samples before this one count as quicker: with 1 its equals do not, with 0 they do.
     fn worse(&self, elo: f64, sooner: f64) -> f64 {

@@ -119,7 +119,7 @@ pub enum RunCommand {
 
 /// A command with the channel of its answer.
 #[derive(Debug)]
-pub struct Request {
+pub struct CommandRequest {
     /// Command to carry out.
     pub command: RunCommand,
     /// Receives the run's status after the command, or the reason of a refusal. The receiver may be

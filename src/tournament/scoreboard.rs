@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use crate::chess::{self, Variant};
 use crate::plan::Plan;
 use crate::record::{Color, GameId, GameRecord, Leg, PairId, PairScore, PlayerId, PvFault, Termination};
-use crate::stats::clusters::{Clustered, Openings};
+use crate::stats::clusters::{ClusteredCounts, Openings};
 use crate::stats::rating::{self, RatingError, Ratings};
 use crate::stats::sprt::{Model, Sprt, SprtError, Verdict};
 use crate::stats::stopping::{Trial, Width};
@@ -26,7 +26,7 @@ use crate::tournament::repeats::Repeats;
 use crate::tournament::time_losses::TimeLosses;
 use crate::tournament::tuning::TuningProgress;
 use crate::tournament::waiting::WaitingGame;
-use crate::tournament::workers::Workers;
+use crate::tournament::workers::FiguresByWorker;
 
 /// Losses of a player by its own fault in counted games, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub struct HeadToHead {
 }
 
 impl HeadToHead {
-    fn of(met: &rating::Encounter) -> Self {
+    fn of(met: &rating::EncounterCounts) -> Self {
         Self { ptnml: met.pentanomial(), wdl: met.results() }
     }
 
@@ -70,10 +70,11 @@ impl HeadToHead {
 }
 
 /// Scores of a pair from the view of `player`, as the units that the rating's variance is made of.
-fn units(player: PlayerId, games: &[GameRecord], half_points: &[u8]) -> Vec<rating::Score> {
+fn units(player: PlayerId, games: &[GameRecord], half_points: &[u8]) -> Vec<rating::MeetingScore> {
     let color = |game: &GameRecord| if game.players.white == player { Color::White } else { Color::Black };
     if let ([one, other], [first, second]) = (games, half_points) {
-        let pair = |first: &u8, second: &u8| vec![rating::Score::Pair(PairScore { first: *first, second: *second })];
+        let pair =
+            |first: &u8, second: &u8| vec![rating::MeetingScore::Pair(PairScore { first: *first, second: *second })];
         match (color(one), color(other)) {
             (Color::White, Color::Black) => return pair(first, second),
             (Color::Black, Color::White) => return pair(second, first),
@@ -81,7 +82,11 @@ fn units(player: PlayerId, games: &[GameRecord], half_points: &[u8]) -> Vec<rati
             _ => {}
         }
     }
-    games.iter().zip(half_points).map(|(game, half_points)| rating::Score::Game(color(game), *half_points)).collect()
+    games
+        .iter()
+        .zip(half_points)
+        .map(|(game, half_points)| rating::MeetingScore::Game(color(game), *half_points))
+        .collect()
 }
 
 /// Standing of a run so far.
@@ -89,7 +94,7 @@ fn units(player: PlayerId, games: &[GameRecord], half_points: &[u8]) -> Vec<rati
 pub struct Scoreboard {
     trial: Option<Trial>,
     width: Option<Width>,
-    met: BTreeMap<Encounter, rating::Encounter>,
+    met: BTreeMap<Encounter, rating::EncounterCounts>,
     /// Pairs of each encounter by opening.
     openings: BTreeMap<Encounter, Openings>,
     /// Meetings of all players by opening, if there are more than two, because encounters share
@@ -117,7 +122,7 @@ pub struct Scoreboard {
     finished_time_losses: TimeLosses,
     /// Use of node and depth limits in counted games.
     limit_use: LimitUse,
-    workers: Workers,
+    workers: FiguresByWorker,
     voided: u64,
     plies: u64,
     variant: Variant,
@@ -165,7 +170,7 @@ impl Scoreboard {
             time_losses: TimeLosses::default(),
             finished_time_losses: TimeLosses::default(),
             limit_use: LimitUse::default(),
-            workers: Workers::default(),
+            workers: FiguresByWorker::default(),
             voided: 0,
             plies: 0,
             variant: Variant::Standard,
@@ -252,12 +257,12 @@ impl Scoreboard {
         let met = self
             .met
             .entry(players)
-            .or_insert_with(|| rating::Encounter::new(usize::from(players.0.0), usize::from(players.1.0)));
+            .or_insert_with(|| rating::EncounterCounts::new(usize::from(players.0.0), usize::from(players.1.0)));
         let units = units(players.0, games, &half_points);
         for score in &units {
             match *score {
-                rating::Score::Pair(pair) => met.record_pair(pair),
-                rating::Score::Game(color, half_points) => met.record_game(color, half_points),
+                rating::MeetingScore::Pair(pair) => met.record_pair(pair),
+                rating::MeetingScore::Game(color, half_points) => met.record_game(color, half_points),
             }
         }
         if self.faults.len() > 2 {
@@ -335,7 +340,7 @@ impl Scoreboard {
 
     /// Figures of the workers in other processes that played games of this run.
     #[must_use]
-    pub const fn workers(&self) -> &Workers {
+    pub const fn workers(&self) -> &FiguresByWorker {
         &self.workers
     }
 
@@ -440,16 +445,16 @@ impl Scoreboard {
     ///
     /// Of a tuning, only the validation pairs. Its other pairs are not evidence of a gain.
     #[must_use]
-    pub fn evidence(&self) -> Clustered<Pentanomial> {
+    pub fn evidence(&self) -> ClusteredCounts<Pentanomial> {
         if let Some(tuning) = &self.tuning {
-            return Clustered::new(tuning.course().validation().counts(), 1.0);
+            return ClusteredCounts::new(tuning.course().validation().counts(), 1.0);
         }
-        Clustered::new(self.ptnml(), self.design_effect())
+        ClusteredCounts::new(self.ptnml(), self.design_effect())
     }
 
     /// [`Scoreboard::wdl`] with the weight of its openings.
-    fn evidence_of_games(&self) -> Clustered<Trinomial> {
-        Clustered::new(self.wdl(), self.design_effect())
+    fn evidence_of_games(&self) -> ClusteredCounts<Trinomial> {
+        ClusteredCounts::new(self.wdl(), self.design_effect())
     }
 
     /// Counted pairs in order, if results decide the pairing; empty otherwise.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::record::{ByColor, GameId, GameRecord, PlayerId};
-use crate::stats::clusters::Clustered;
+use crate::stats::clusters::ClusteredCounts;
 use crate::stats::elo::Elo;
 use crate::stats::estimates::Estimates;
 use crate::tournament::formats::PairResult;
@@ -133,7 +133,7 @@ impl TuningProgress {
             better: row.better,
             dead: row.is_dead,
         });
-        let estimates = Estimates::of_pairs(&Clustered::new(counts, 1.0));
+        let estimates = Estimates::of_pairs(&ClusteredCounts::new(counts, 1.0));
         TuningEstimates {
             method: self.rule.method.name(),
             seed: self.rule.seed,

@@ -13,7 +13,7 @@ const LEAST_PAIRS: u64 = 5;
 
 /// Figures of the games of one worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
+pub struct WorkerFigures {
     /// Finished games, void ones included.
     pub games: u64,
     /// Counted pairs.
@@ -64,13 +64,13 @@ impl Points {
 
 /// Figures of all workers whose games a run has.
 #[derive(Clone, Debug, Default)]
-pub struct Workers {
-    by_name: BTreeMap<String, Figures>,
+pub struct FiguresByWorker {
+    by_name: BTreeMap<String, WorkerFigures>,
     /// Pairs of two players, those of the run's own threads included.
     all: Points,
 }
 
-impl Workers {
+impl FiguresByWorker {
     /// Records a finished game.
     pub(super) fn record(&mut self, game: &GameRecord) {
         let Some(figures) = self.of(game) else { return };
@@ -89,17 +89,17 @@ impl Workers {
         half_points.into_iter().for_each(|points| figures.points.record(points));
     }
 
-    fn of(&mut self, game: &GameRecord) -> Option<&mut Figures> {
+    fn of(&mut self, game: &GameRecord) -> Option<&mut WorkerFigures> {
         let name = game.worker.as_ref()?;
         if !self.by_name.contains_key(name) {
-            self.by_name.insert(name.clone(), Figures::default());
+            self.by_name.insert(name.clone(), WorkerFigures::default());
         }
         self.by_name.get_mut(name)
     }
 
     /// Figures of each worker by name, with its score against that of the others in standard
     /// errors; `None` with too few pairs.
-    pub fn rows(&self) -> impl Iterator<Item = (&str, Figures, Option<f64>)> {
+    pub fn rows(&self) -> impl Iterator<Item = (&str, WorkerFigures, Option<f64>)> {
         self.by_name.iter().map(|(name, figures)| (name.as_str(), *figures, figures.points.z(&self.all)))
     }
 }
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn scores_are_compared_between_workers_and_shown_from_five_pairs_on() {
-        let mut workers = Workers::default();
+        let mut workers = FiguresByWorker::default();
         let on = |worker: Option<&str>| GameRecord { worker: worker.map(str::to_owned), ..game() };
         for _ in 0..8 {
             workers.record_pair(&on(Some("a")), Some(2));
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn faults_are_counted_by_worker_and_never_without_one() {
-        let mut workers = Workers::default();
+        let mut workers = FiguresByWorker::default();
         let mut lost = GameRecord { worker: Some("a".to_owned()), ..game() };
         lost.ending.termination = Termination::TimeForfeit;
         lost.is_void = true;

@@ -17,11 +17,11 @@
 use std::sync::Arc;
 
 use super::calibrate::{self, Calibration};
-use super::draws::Draws;
-use super::lag::Past;
+use super::draws::PairDraws;
+use super::lag::StateHistory;
 use super::narrow::{Counterpart, Cut, Narrowing};
 use super::sides::{Sides, floor};
-use super::space::{Kind, Param, Space};
+use super::space::{Param, ParamKind, Space};
 
 /// Elo that a parameter loses at the perturbation: L of the formulae, for few parameters.
 const LOSS: f64 = 2.0;
@@ -129,7 +129,7 @@ impl Rule {
 /// Distance of either side from the centre, in units of the parameter.
 fn half_width(param: &Param, perturbation: f64) -> f64 {
     let half = (perturbation * param.step).min((param.max - param.min) / LARGEST_PART);
-    if param.kind == Kind::Int { half.max(LEAST_WHOLE) } else { half }
+    if param.kind == ParamKind::Int { half.max(LEAST_WHOLE) } else { half }
 }
 
 /// State of a run after a block; all that the values of a later block follow from.
@@ -147,7 +147,7 @@ struct Snapshot {
 pub struct Auto {
     rule: Rule,
     /// States after the last blocks.
-    past: Past<Snapshot, Vectors>,
+    past: StateHistory<Snapshot, Vectors>,
     /// Results of the open block's pairs.
     open: Vec<i8>,
     /// Sides of the open block's pairs that failed.
@@ -170,7 +170,7 @@ impl Auto {
         let before = Snapshot { calibration, space: Arc::new(rule.space.clone()), theta: start.clone(), mean: start };
         Self {
             rule,
-            past: Past::new(before),
+            past: StateHistory::new(before),
             open: Vec::new(),
             failed: Vec::new(),
             narrowing: None,
@@ -298,7 +298,7 @@ impl Auto {
         let result = result.clamp(-2, 2);
         let purpose = self.rule.purpose(self.past.completed());
         if purpose == Purpose::Tune && result != 0 {
-            let (signs, _) = Draws::new(self.rule.seed, self.pairs(), self.sums.len());
+            let (signs, _) = PairDraws::new(self.rule.seed, self.pairs(), self.sums.len());
             signs.add_to(&mut self.sums, i32::from(result));
         }
         self.open.push(result);
@@ -410,7 +410,7 @@ fn calibration_pair(space: &Space, seed: u64, pair: u64, distance: f64) -> Vecto
     let fractions = draws.fractions(space.len());
     let moved = space.params().iter().zip(signs.iter()).zip(fractions).map(|((param, sign), fraction)| {
         let value = param.start + sign * distance * param.step;
-        let value = if param.kind == Kind::Int { floor(value + fraction) } else { value };
+        let value = if param.kind == ParamKind::Int { floor(value + fraction) } else { value };
         value.clamp(param.min, param.max)
     });
     let moved = moved.collect();

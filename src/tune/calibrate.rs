@@ -10,7 +10,7 @@
 //! quarter to four times the user's): 150 pairs already do as well as 300, and the estimate is low
 //! by a fifth because the simulated loss is flatter than a parabola far out.
 
-use super::draws::{Draws, Signs};
+use super::draws::{PairDraws, Signs};
 
 /// Elo to expected wins minus losses of a pair at small differences: ln 10 / 400.
 pub const PER_ELO: f64 = std::f64::consts::LN_10 / 400.0;
@@ -61,9 +61,9 @@ pub fn blocks(pairs_per_block: u32, pairs: Option<u64>) -> u64 {
 
 /// Directions of a calibration pair: by lot for an even one, the opposite for the one after it.
 #[must_use]
-pub fn signs(seed: u64, pair: u64, params: usize) -> (Signs, Draws) {
-    let (_, own) = Draws::new(seed, pair, params);
-    let (signs, _) = Draws::new(seed, pair & !1, params);
+pub fn signs(seed: u64, pair: u64, params: usize) -> (Signs, PairDraws) {
+    let (_, own) = PairDraws::new(seed, pair, params);
+    let (signs, _) = PairDraws::new(seed, pair & !1, params);
     (if pair & 1 == 1 { signs.reversed() } else { signs }, own)
 }
 

@@ -6,15 +6,15 @@
 use std::sync::Arc;
 
 use super::auto::{Purpose, Vectors};
-use super::draws::Draws;
-use super::lag::{self, Past};
+use super::draws::PairDraws;
+use super::lag::{self, StateHistory};
 use super::narrow::{Counterpart, Cut, Narrowing};
 use super::space::Space;
 use super::spsa::{Gain, Peer, Schedule};
 
 /// State of a run after a block.
 #[derive(Clone, Debug)]
-struct State {
+struct CompatState {
     theta: Vec<f64>,
     /// Parameters with their ranges as narrowed so far.
     space: Arc<Space>,
@@ -29,7 +29,7 @@ pub struct Compat {
     /// Pairs in a block, a multiple of those in a step.
     block: u32,
     /// States after the last blocks.
-    past: Past<State, Vectors>,
+    past: StateHistory<CompatState, Vectors>,
     /// Results of the open block's pairs.
     open: Vec<i8>,
     /// Sides of the open block's pairs that failed.
@@ -45,13 +45,13 @@ impl Compat {
     pub fn new(space: &Space, schedule: Schedule, seed: u64, block: u32) -> Self {
         let step = schedule.pairs_per_step();
         let block = block.max(1).div_ceil(step).saturating_mul(step);
-        let before = State { theta: space.start(), space: Arc::new(space.clone()) };
+        let before = CompatState { theta: space.start(), space: Arc::new(space.clone()) };
         Self {
             schedule,
             params: space.len(),
             seed,
             block,
-            past: Past::new(before),
+            past: StateHistory::new(before),
             open: Vec::new(),
             failed: Vec::new(),
             narrowing: None,
@@ -102,8 +102,8 @@ impl Compat {
     }
 
     /// Signs of the step that begins with a pair, and the draws after them.
-    fn signs(&self, pair: u64) -> (Vec<f64>, Draws) {
-        let (signs, draws) = Draws::new(self.seed, pair, self.params);
+    fn signs(&self, pair: u64) -> (Vec<f64>, PairDraws) {
+        let (signs, draws) = PairDraws::new(self.seed, pair, self.params);
         (signs.iter().collect(), draws)
     }
 
@@ -114,7 +114,7 @@ impl Compat {
         self.past.values(block, |basis| self.vectors(block, basis))
     }
 
-    fn vectors(&self, block: u64, State { theta, space }: &State) -> Option<Arc<[Vectors]>> {
+    fn vectors(&self, block: u64, CompatState { theta, space }: &CompatState) -> Option<Arc<[Vectors]>> {
         let gains = self.gains(block);
         let first = block.checked_mul(u64::from(self.block))?;
         let step = self.schedule.pairs_per_step();
@@ -162,7 +162,7 @@ impl Compat {
     }
 
     /// Narrows ranges beyond which the engine fails, after a block.
-    fn narrow(&mut self, next: &mut State) {
+    fn narrow(&mut self, next: &mut CompatState) {
         let (block, pairs) = (self.past.completed(), self.pairs());
         let asked = self.ask(block).unwrap_or_default();
         let Some(narrowing) = &mut self.narrowing else { return };
@@ -202,7 +202,7 @@ mod tests {
         let mut theta = space.start();
         let gains = schedule.gains(1.0);
         for (step, results) in results.chunks(8).enumerate() {
-            let signs: Vec<f64> = Draws::new(3, step as u64 * 8, 2).0.iter().collect();
+            let signs: Vec<f64> = PairDraws::new(3, step as u64 * 8, 2).0.iter().collect();
             schedule.update(&space, &mut theta, &gains, &signs, results.iter().map(|result| f64::from(*result)).sum());
         }
         assert_eq!((run.theta(), run.pairs()), (&theta[..], 48));

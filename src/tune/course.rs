@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::auto::{Purpose, Vectors};
-use super::report::{self, Regression, Row, Validation};
+use super::report::{self, Regression, ReportRow, Validation};
 use super::run::Tuning;
 
 /// Points kept of a course; beyond them every other one goes.
@@ -25,7 +25,7 @@ pub struct Point {
 
 /// Elo of the means so far over the start after a block of validation pairs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Validated {
+pub struct ValidationPoint {
     /// Pairs that count, of all purposes.
     pub pairs: u64,
     /// Estimate.
@@ -47,7 +47,7 @@ pub struct Course {
     points: Vec<Point>,
     /// Blocks from one kept point to the next.
     stride: u64,
-    validated: Vec<Validated>,
+    validated: Vec<ValidationPoint>,
 }
 
 impl Course {
@@ -104,13 +104,13 @@ impl Course {
 
     /// Validation Elo over the pairs, first to last.
     #[must_use]
-    pub fn validated(&self) -> &[Validated] {
+    pub fn validated(&self) -> &[ValidationPoint] {
         &self.validated
     }
 
     /// The table of the report; `dead` names parameters that change nothing.
     #[must_use]
-    pub fn rows(&self, dead: &[String]) -> Vec<Row> {
+    pub fn rows(&self, dead: &[String]) -> Vec<ReportRow> {
         report::rows(self.tuning.space(), self.tuning.result(), self.regression.as_ref(), dead)
     }
 
@@ -164,7 +164,7 @@ impl Course {
         let (low, high) = self.validation.interval();
         let ends = self.validation.elo().and_then(|elo| Some((elo.value.finite()?, low.finite()?, high.finite()?)));
         if let Some((elo, low, high)) = ends {
-            self.validated.push(Validated { pairs: self.tuning.pairs(), elo, interval: (low, high) });
+            self.validated.push(ValidationPoint { pairs: self.tuning.pairs(), elo, interval: (low, high) });
         }
     }
 

@@ -57,11 +57,11 @@ impl Signs {
 
 /// Draws of a pair, in a fixed order: its signs first, then fractions, two to a number.
 #[derive(Clone, Debug)]
-pub struct Draws {
+pub struct PairDraws {
     random: SplitMix64,
 }
 
-impl Draws {
+impl PairDraws {
     /// Draws of a pair of a run with `params` parameters, and its signs.
     #[must_use]
     pub fn new(seed: u64, pair: u64, params: usize) -> (Signs, Self) {
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn draws_depend_on_seed_and_pair_alone_and_are_fair() {
         let draw = |seed, pair| {
-            let (signs, mut draws) = Draws::new(seed, pair, 130);
+            let (signs, mut draws) = PairDraws::new(seed, pair, 130);
             (signs, draws.fractions(3))
         };
         assert_eq!(draw(1, 2), draw(1, 2));
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn sums_are_those_of_the_signs_and_reversed_signs_cancel() {
-        let (signs, _) = Draws::new(3, 5, 70);
+        let (signs, _) = PairDraws::new(3, 5, 70);
         let mut sums = vec![0; 70];
         signs.add_to(&mut sums, -2);
         assert!(sums.iter().zip(signs.iter()).all(|(sum, sign)| f64::from(*sum) == -2.0 * sign));

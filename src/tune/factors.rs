@@ -19,7 +19,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::auto::{Purpose, Vectors};
 use super::calibrate::PER_ELO;
-use super::draws::{Draws, Signs};
+use super::draws::{PairDraws, Signs};
 use super::lag::LAG;
 use super::space::{Param, Space};
 use crate::stats::dense::Symmetric;
@@ -47,7 +47,7 @@ pub fn foreseen_error95(pairs: u64) -> f64 {
 /// Switches of a pair's first side that are on, as signs; its second side has the others on.
 #[must_use]
 pub fn thrown(seed: u64, pair: u64, switches: usize) -> Signs {
-    Draws::new(seed, pair, switches).0
+    PairDraws::new(seed, pair, switches).0
 }
 
 /// Sums over the pairs so far.

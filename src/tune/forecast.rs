@@ -27,7 +27,7 @@ pub struct Setting {
 
 /// A row of the table: names and order are the contract of `quintain simulate --tune --json`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct ForecastRow {
     /// Games.
     pub games: u64,
     /// Median of the Elo left.
@@ -75,12 +75,12 @@ impl Setting {
 
     /// The table of the Elo left in runs as [`play`](Self::play) has them.
     #[must_use]
-    pub fn table(&self, runs: &[Vec<f64>], pairs_per_minute: Option<f64>) -> Vec<Row> {
+    pub fn table(&self, runs: &[Vec<f64>], pairs_per_minute: Option<f64>) -> Vec<ForecastRow> {
         let row = |(index, games): (usize, u64)| {
             let mut left: Vec<f64> = runs.iter().filter_map(|run| run.get(index).copied()).collect();
             left.sort_by(f64::total_cmp);
             let quantile = |share: f64| left.get((left.len() as f64 * share) as usize).copied().unwrap_or(self.elo);
-            Row {
+            ForecastRow {
                 games,
                 left: quantile(0.5),
                 left_10: quantile(0.1),

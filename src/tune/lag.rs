@@ -9,7 +9,7 @@ pub const LAG: u64 = 1;
 
 /// States of a run after its last complete blocks, and the values that pairs have by them.
 #[derive(Clone, Debug)]
-pub(super) struct Past<State, Vectors> {
+pub(super) struct StateHistory<State, Vectors> {
     /// The newest last; never empty.
     states: VecDeque<State>,
     /// Values of the block that each state is the basis of, once they were asked for.
@@ -17,7 +17,7 @@ pub(super) struct Past<State, Vectors> {
     completed: u64,
 }
 
-impl<State: Clone, Vectors> Past<State, Vectors> {
+impl<State: Clone, Vectors> StateHistory<State, Vectors> {
     /// A run before its first block, as if complete blocks without results had come before it.
     pub(super) fn new(start: State) -> Self {
         let len = usize::try_from(LAG).unwrap_or(usize::MAX).saturating_add(1);
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_block_is_asked_from_the_state_before_the_last_one() {
-        let mut past = Past::<_, u64>::new(0u64);
+        let mut past = StateHistory::<_, u64>::new(0u64);
         assert_eq!([0, 1, 2].map(|block| past.basis(block).copied()), [Some(0), Some(0), None]);
         for block in 1..5 {
             past.push(block * 10);
@@ -100,9 +100,9 @@ mod tests {
 
     #[test]
     fn values_are_made_once_for_each_block() {
-        let mut past = Past::new(7u64);
+        let mut past = StateHistory::new(7u64);
         let made = std::cell::Cell::new(0);
-        let ask = |past: &Past<u64, u64>, block: u64| {
+        let ask = |past: &StateHistory<u64, u64>, block: u64| {
             let values = past.values(block, |basis| {
                 made.set(made.get() + 1);
                 Some(Arc::from([basis + block]))

@@ -9,7 +9,7 @@
 
 use super::auto::{Auto, Rule};
 use super::calibrate::PER_ELO;
-use super::space::{DEFAULT_RATE, Kind, Param, Space};
+use super::space::{DEFAULT_RATE, Param, ParamKind, Space};
 use crate::stats::random::SplitMix64;
 
 /// Shares of pairs between equals, lost by two points to won by two; their variance is 1.
@@ -66,7 +66,10 @@ impl Landscape {
         let end = RANGE / self.scale;
         let param = |index: usize| {
             let name = format!("p{index}");
-            (None, Param { name, kind: Kind::Float, start: 0.0, min: -end, max: end, step: 1.0, rate: DEFAULT_RATE })
+            (
+                None,
+                Param { name, kind: ParamKind::Float, start: 0.0, min: -end, max: end, step: 1.0, rate: DEFAULT_RATE },
+            )
         };
         Space::new("landscape", (0..self.slopes.len()).map(param).collect()).ok()
     }

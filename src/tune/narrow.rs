@@ -11,7 +11,7 @@
 //! The new end is halfway between the farthest value that played and the nearest that failed.
 //! Values that fail only sometimes are not cut off: they have played, and lose games like others.
 
-use super::space::{End, Kind, Space};
+use super::space::{ParamKind, RangeEnd, Space};
 
 /// Fewest failing vectors for which a range is narrowed.
 const LEAST_FAILURES: usize = 3;
@@ -36,7 +36,7 @@ pub struct Cut {
     /// Place of the parameter.
     pub param: usize,
     /// End of its range that was moved.
-    pub end: End,
+    pub end: RangeEnd,
     /// Value of that end before.
     pub from: f64,
     /// Value of that end now.
@@ -65,7 +65,7 @@ pub(super) struct Narrowing {
 #[derive(Clone, Copy, Debug)]
 struct Suspect {
     param: usize,
-    end: End,
+    end: RangeEnd,
     failures: usize,
     /// Failing value nearest to those that played.
     nearest: f64,
@@ -155,7 +155,7 @@ impl Narrowing {
     /// Ends that are to be narrowed.
     fn guilty(&self, space: &Space) -> Vec<Suspect> {
         let mut suspects: Vec<Suspect> =
-            (0..space.len()).flat_map(|param| End::BOTH.map(|end| self.suspect(param, end))).flatten().collect();
+            (0..space.len()).flat_map(|param| RangeEnd::BOTH.map(|end| self.suspect(param, end))).flatten().collect();
         if suspects.len() > 1 {
             // A failing vector is as likely on either side of an innocent parameter.
             let certain = (2.0 * space.len() as f64 / CHANCE).log2();
@@ -164,7 +164,7 @@ impl Narrowing {
         suspects
     }
 
-    fn suspect(&self, param: usize, end: End) -> Option<Suspect> {
+    fn suspect(&self, param: usize, end: RangeEnd) -> Option<Suspect> {
         let played = self.played(param, end);
         let beyond = || self.failed.iter().map(|values| values[param]).filter(|value| end.is_beyond(*value, played));
         let failures = beyond().count();
@@ -173,20 +173,20 @@ impl Narrowing {
     }
 
     /// Farthest value of a parameter that played.
-    fn played(&self, param: usize, end: End) -> f64 {
+    fn played(&self, param: usize, end: RangeEnd) -> f64 {
         match end {
-            End::Min => self.lowest[param],
-            End::Max => self.highest[param],
+            RangeEnd::Min => self.lowest[param],
+            RangeEnd::Max => self.highest[param],
         }
     }
 
-    fn new_end(&self, space: &Space, param: usize, end: End, nearest: f64) -> f64 {
+    fn new_end(&self, space: &Space, param: usize, end: RangeEnd, nearest: f64) -> f64 {
         let played = self.played(param, end);
         let middle = f64::midpoint(played, nearest);
         match (space.params()[param].kind, end) {
-            (Kind::Float, _) => middle,
-            (Kind::Int, End::Max) => middle.floor(),
-            (Kind::Int, End::Min) => middle.ceil(),
+            (ParamKind::Float, _) => middle,
+            (ParamKind::Int, RangeEnd::Max) => middle.floor(),
+            (ParamKind::Int, RangeEnd::Min) => middle.ceil(),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::space::{DEFAULT_RATE, Fault, Kind, Param, Space, SpaceError};
+use super::space::{DEFAULT_RATE, Param, ParamFault, ParamKind, Space, SpaceError};
 
 /// Reads parameters from the text of `file`: TOML if its name ends so, else lines.
 ///
@@ -38,16 +38,16 @@ pub fn lines(file: &str, text: &str) -> Result<Space, SpaceError> {
     Space::new(file, params)
 }
 
-fn fields(line: &str) -> Result<Param, Fault> {
+fn fields(line: &str) -> Result<Param, ParamFault> {
     let all: Vec<&str> = line.split(',').map(str::trim).collect();
     let (name, kind, numbers) = match all.as_slice() {
-        [name, numbers @ ..] if numbers.len() == 5 => (name, Kind::Int, numbers),
+        [name, numbers @ ..] if numbers.len() == 5 => (name, ParamKind::Int, numbers),
         [name, kind, numbers @ ..] if numbers.len() == 5 => (name, self::kind(kind)?, numbers),
-        _ => return Err(Fault::Fields { found: all.len() }),
+        _ => return Err(ParamFault::Fields { found: all.len() }),
     };
     let number = |index: usize, field: &'static str| {
         let text = numbers[index];
-        text.parse::<f64>().map_err(|_| Fault::NotNumber { field, text: text.to_owned() })
+        text.parse::<f64>().map_err(|_| ParamFault::NotNumber { field, text: text.to_owned() })
     };
     Ok(Param {
         name: (*name).to_owned(),
@@ -60,24 +60,24 @@ fn fields(line: &str) -> Result<Param, Fault> {
     })
 }
 
-fn kind(text: &str) -> Result<Kind, Fault> {
-    [Kind::Int, Kind::Float]
+fn kind(text: &str) -> Result<ParamKind, ParamFault> {
+    [ParamKind::Int, ParamKind::Float]
         .into_iter()
         .find(|kind| kind.name() == text)
-        .ok_or_else(|| Fault::Kind { text: text.to_owned() })
+        .ok_or_else(|| ParamFault::Kind { text: text.to_owned() })
 }
 
 /// A file of parameters: `[params]`, one key a parameter.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    params: BTreeMap<Spanned<String>, Row>,
+    params: BTreeMap<Spanned<String>, ParamEntry>,
 }
 
 /// A parameter as written, as in `Margin = { start = 80, min = 20, max = 160, step = 8 }`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct ParamEntry {
     kind: Option<String>,
     start: Number,
     min: Number,
@@ -114,17 +114,17 @@ pub fn toml(file: &str, text: &str) -> Result<Space, SpaceError> {
     let read: File = toml::from_str(text).map_err(|error| SpaceError {
         file: file.to_owned(),
         line: error.span().and_then(|span| line(span.start)),
-        fault: Fault::Toml { message: error.message().to_owned() },
+        fault: ParamFault::Toml { message: error.message().to_owned() },
     })?;
-    let mut rows: Vec<(Spanned<String>, Row)> = read.params.into_iter().collect();
+    let mut rows: Vec<(Spanned<String>, ParamEntry)> = read.params.into_iter().collect();
     rows.sort_by_key(|(name, _)| name.span().start);
     let params = rows.into_iter().map(|(name, row)| {
         let number = line(name.span().start);
         let whole = [row.start, row.min, row.max].into_iter().all(|value| matches!(value, Number::Whole(_)));
         let kind = match &row.kind {
             Some(text) => kind(text).map_err(|fault| SpaceError { file: file.to_owned(), line: number, fault })?,
-            None if whole => Kind::Int,
-            None => Kind::Float,
+            None if whole => ParamKind::Int,
+            None => ParamKind::Float,
         };
         let param = Param {
             name: name.into_inner(),
@@ -161,8 +161,8 @@ Scale = { start = 0.5, min = 0, max = 2, step = 0.1, rate = 0.004 }
         let lines = lines.expect("sound lines");
         assert_eq!(lines, parse("p.TOML", TOML).expect("sound TOML"));
         let margin = &lines.params()[0];
-        assert_eq!((margin.kind, margin.start, margin.max, margin.rate), (Kind::Int, 80.0, 160.0, 0.002));
-        assert_eq!(lines.params()[1].kind, Kind::Float);
+        assert_eq!((margin.kind, margin.start, margin.max, margin.rate), (ParamKind::Int, 80.0, 160.0, 0.002));
+        assert_eq!(lines.params()[1].kind, ParamKind::Float);
         assert_eq!(lines.params()[2].name, "Odd name");
     }
 

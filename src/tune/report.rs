@@ -61,7 +61,7 @@ struct Sums {
 }
 
 /// Normal posterior of slope and curvature: the inverse of their covariance, and the mean.
-struct Posterior {
+struct CurvePosterior {
     slope: f64,
     curvature: f64,
     precision: (f64, f64, f64),
@@ -71,7 +71,7 @@ struct Posterior {
 }
 
 impl Sums {
-    fn posterior(&self, variance: f64, slope_deviation: f64) -> Posterior {
+    fn posterior(&self, variance: f64, slope_deviation: f64) -> CurvePosterior {
         let own = CURVATURE_DEVIATION.powi(-2);
         let slopes = self.slopes / variance + slope_deviation.powi(-2);
         let both = self.both / variance;
@@ -82,7 +82,7 @@ impl Sums {
         let slope = (curvatures * right - both * other) / determinant;
         let curvature = (slopes * other - both * right) / determinant;
         let evidence = 0.5 * (right * slope + other * curvature) - 0.5 * determinant.ln();
-        Posterior { slope, curvature, precision: (slopes, both, curvatures), determinant, evidence }
+        CurvePosterior { slope, curvature, precision: (slopes, both, curvatures), determinant, evidence }
     }
 }
 
@@ -172,7 +172,7 @@ impl Regression {
     fn changes(&self, values: &[f64]) -> Vec<(f64, f64)> {
         let (variance, deviation) = (self.variance(), self.slope_deviation());
         let change = |((param, sums), value): ((&Param, &Sums), &f64)| {
-            let Posterior { slope, curvature, precision: (slopes, both, curvatures), determinant, .. } =
+            let CurvePosterior { slope, curvature, precision: (slopes, both, curvatures), determinant, .. } =
                 sums.posterior(variance, deviation);
             let linear = self.distance(param, *value);
             let square = -0.5 * linear * linear;
@@ -188,7 +188,7 @@ impl Regression {
     pub fn errors(&self, values: &[f64]) -> Vec<f64> {
         let (variance, deviation) = (self.variance(), self.slope_deviation());
         let error = |((param, sums), value): ((&Param, &Sums), &f64)| {
-            let Posterior { curvature, precision: (slopes, both, curvatures), determinant, .. } =
+            let CurvePosterior { curvature, precision: (slopes, both, curvatures), determinant, .. } =
                 sums.posterior(variance, deviation);
             // Variance of the slope minus the distance times the curvature, over the determinant.
             let distance = self.distance(param, *value);
@@ -211,7 +211,7 @@ impl Regression {
 
 /// A parameter in the report.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct ReportRow {
     /// UCI option that sets it.
     pub name: String,
     /// Value before the tuning.
@@ -232,12 +232,12 @@ pub struct Row {
 
 /// The table of the report at the values of `result`; `dead` names parameters that change nothing.
 #[must_use]
-pub fn rows(space: &Space, result: &[f64], regression: Option<&Regression>, dead: &[String]) -> Vec<Row> {
+pub fn rows(space: &Space, result: &[f64], regression: Option<&Regression>, dead: &[String]) -> Vec<ReportRow> {
     let rounded = space.nearest(result);
     let better = regression.map(|regression| regression.better(&rounded));
     let errors = regression.map(|regression| regression.errors(result));
     let of = |column: &Option<Vec<f64>>, index: usize| column.as_ref().and_then(|column| column.get(index)).copied();
-    let row = |(index, (param, now)): (usize, (&Param, &f64))| Row {
+    let row = |(index, (param, now)): (usize, (&Param, &f64))| ReportRow {
         name: param.name.clone(),
         start: param.start,
         now: *now,

@@ -4,8 +4,8 @@
 //! never equal, as the sides are one apart at least. What the lot decides is worked out once a
 //! block, so that a pair costs a few operations a parameter, none of them a branch on chance.
 
-use super::draws::Draws;
-use super::space::{Kind, Param};
+use super::draws::PairDraws;
+use super::space::{Param, ParamKind};
 
 /// The fraction 1 in 2^-32.
 const ONE: f64 = (1u64 << 32) as f64;
@@ -102,7 +102,7 @@ impl Sides {
         // `max` after `min`: rounding errors may leave the two ends the wrong way round by a hair.
         let centre = centre.min(max - half).max(min + half);
         let (low, high) = (centre - half, centre + half);
-        if param.kind == Kind::Float {
+        if param.kind == ParamKind::Float {
             self.low.push((low.max(min), 0));
             self.high.push((high.min(max), 0));
             return;
@@ -122,7 +122,7 @@ impl Sides {
     /// is positive. `fractions` is room for the pair's fractions.
     pub(super) fn draw(&self, seed: u64, pair: u64, fractions: &mut Vec<u32>) -> [Vec<f64>; 2] {
         let params = self.low.below.len();
-        let (signs, mut draws) = Draws::new(seed, pair, params);
+        let (signs, mut draws) = PairDraws::new(seed, pair, params);
         fractions.resize(params, 0);
         draws.fill(fractions);
         let mut sides = [self.low.values(fractions), self.high.values(fractions)];
@@ -148,7 +148,7 @@ impl Sides {
 mod tests {
     use super::*;
 
-    fn param(kind: Kind, min: f64, max: f64) -> Param {
+    fn param(kind: ParamKind, min: f64, max: f64) -> Param {
         Param { name: "a".to_owned(), kind, start: min, min, max, step: 1.0, rate: 0.002 }
     }
 
@@ -178,13 +178,13 @@ mod tests {
             (0.4, 0.5, (0.0, 1.0), (0.0, 1.0)),
         ];
         for (centre, half, (min, max), wanted) in cases {
-            let sides = sides(&[(param(Kind::Int, min, max), centre, half)]);
+            let sides = sides(&[(param(ParamKind::Int, min, max), centre, half)]);
             let (mut low, mut high, mut first_is_high) = (0.0, 0.0, 0);
             for pair in 0..pairs {
                 let [first, second] = sides.draw(3, pair, &mut Vec::new()).map(|side| side[0]);
                 assert!(first != second && first.fract() == 0.0 && second.fract() == 0.0);
                 assert!([first, second].iter().all(|value| (min..=max).contains(value)), "{first} {second}");
-                let positive = Draws::new(3, pair, 1).0.iter().next() == Some(1.0);
+                let positive = PairDraws::new(3, pair, 1).0.iter().next() == Some(1.0);
                 assert_eq!(first > second, positive);
                 low += first.min(second) / pairs as f64;
                 high += first.max(second) / pairs as f64;
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_range_that_is_narrowed_to_one_value_leaves_it_to_both_sides() {
-        for kind in [Kind::Int, Kind::Float] {
+        for kind in [ParamKind::Int, ParamKind::Float] {
             let sides = sides(&[(param(kind, 7.0, 7.0), 7.4, 0.5)]);
             assert!((0..20).all(|pair| sides.draw(3, pair, &mut Vec::new()) == [[7.0], [7.0]]));
         }
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn both_sides_are_rounded_with_one_fraction() {
         // 2.2 and 5.2: a lot below 0.2 rounds both up, so they stay 3 apart.
-        let sides = sides(&[(param(Kind::Int, 0.0, 9.0), 3.7, 1.5)]);
+        let sides = sides(&[(param(ParamKind::Int, 0.0, 9.0), 3.7, 1.5)]);
         for pair in 0..1_000 {
             let [first, second] = sides.draw(3, pair, &mut Vec::new()).map(|side| side[0]);
             assert_eq!((first - second).abs(), 3.0);
@@ -220,7 +220,7 @@ mod tests {
         for tenths in -400..400 {
             for (min, max) in [(-40.0, 40.0), (-40.0, -39.0), (39.0, 40.0)] {
                 for half in [0.5, 0.5 + 1e-16, 0.6] {
-                    let sides = sides(&[(param(Kind::Int, min, max), f64::from(tenths) / 10.0, half)]);
+                    let sides = sides(&[(param(ParamKind::Int, min, max), f64::from(tenths) / 10.0, half)]);
                     let ends = [sides.low.up[0], sides.high.up[0]];
                     let fractions =
                         [0, u32::MAX].into_iter().chain(ends.iter().flat_map(|end| [*end, end.wrapping_sub(1)]));
@@ -236,13 +236,13 @@ mod tests {
     #[test]
     fn decimal_values_are_not_rounded_and_more_parameters_than_a_word_has_signs_have_their_own() {
         let params = 70;
-        let sides = sides(&vec![(param(Kind::Float, 0.0, 10.0), 4.25, 0.5); params]);
-        let (signs, _) = Draws::new(9, 4, params);
+        let sides = sides(&vec![(param(ParamKind::Float, 0.0, 10.0), 4.25, 0.5); params]);
+        let (signs, _) = PairDraws::new(9, 4, params);
         let [first, second] = sides.draw(9, 4, &mut Vec::new());
         for ((first, second), sign) in first.iter().zip(&second).zip(signs.iter()) {
             assert_eq!((*first, *second), (4.25 + sign * 0.5, 4.25 - sign * 0.5));
         }
-        let edge = self::sides(&[(param(Kind::Float, 0.0, 10.0), 9.9, 0.5)]);
+        let edge = self::sides(&[(param(ParamKind::Float, 0.0, 10.0), 9.9, 0.5)]);
         assert_eq!(edge.high.values(&[0]), [10.0]);
     }
 }

@@ -13,14 +13,14 @@ const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// Kind of the values that an engine takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ParamKind {
     /// Whole numbers, as of a UCI `spin`.
     Int,
     /// Any number, sent as decimal text to a UCI `string`.
     Float,
 }
 
-impl Kind {
+impl ParamKind {
     /// The word for it in OpenBench's lines and in TOML.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -33,14 +33,14 @@ impl Kind {
 
 /// End of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum RangeEnd {
     /// Lowest value.
     Min,
     /// Highest value.
     Max,
 }
 
-impl End {
+impl RangeEnd {
     pub(super) const BOTH: [Self; 2] = [Self::Min, Self::Max];
 
     /// Name in documents.
@@ -68,7 +68,7 @@ pub struct Param {
     /// UCI option that sets it.
     pub name: String,
     /// Kind of its values.
-    pub kind: Kind,
+    pub kind: ParamKind,
     /// Value before the tuning. That of an `int` may have a fraction: the mean of an earlier run.
     pub start: f64,
     /// Lowest value.
@@ -87,8 +87,8 @@ impl Param {
     pub fn nearest(&self, value: f64) -> f64 {
         let value = value.clamp(self.min, self.max);
         match self.kind {
-            Kind::Int => value.round() + 0.0,
-            Kind::Float => value,
+            ParamKind::Int => value.round() + 0.0,
+            ParamKind::Float => value,
         }
     }
 
@@ -96,45 +96,45 @@ impl Param {
     #[must_use]
     pub fn text(&self, value: f64) -> String {
         match self.kind {
-            Kind::Int => format!("{}", value.round() + 0.0),
-            Kind::Float => format!("{}", value + 0.0),
+            ParamKind::Int => format!("{}", value.round() + 0.0),
+            ParamKind::Float => format!("{}", value + 0.0),
         }
     }
 
-    fn check(&self) -> Result<(), Fault> {
+    fn check(&self) -> Result<(), ParamFault> {
         let numbers =
             [("start", self.start), ("min", self.min), ("max", self.max), ("step", self.step), ("rate", self.rate)];
         if let Some((field, _)) = numbers.into_iter().find(|(_, value)| !value.is_finite()) {
-            return Err(Fault::Infinite { field });
+            return Err(ParamFault::Infinite { field });
         }
         let Self { start, min, max, step, rate, .. } = *self;
         if self.name.trim().is_empty() || self.name.chars().any(char::is_control) {
-            return Err(Fault::Name);
+            return Err(ParamFault::Name);
         }
         if let Some(hint) = super::refused::refusal(&self.name) {
-            return Err(Fault::Refused { name: self.name.clone(), hint });
+            return Err(ParamFault::Refused { name: self.name.clone(), hint });
         }
         if max <= min {
-            return Err(Fault::Range { min, max });
+            return Err(ParamFault::Range { min, max });
         }
-        if self.kind == Kind::Int {
+        if self.kind == ParamKind::Int {
             for (field, value) in [("min", min), ("max", max)] {
                 if value.fract() != 0.0 || value.abs() > LARGEST_WHOLE {
-                    return Err(Fault::NotWhole { field, value });
+                    return Err(ParamFault::NotWhole { field, value });
                 }
             }
         }
         if !(min..=max).contains(&start) {
-            return Err(Fault::StartOutside { start, min, max });
+            return Err(ParamFault::StartOutside { start, min, max });
         }
         if step <= 0.0 {
-            return Err(Fault::Step { step });
+            return Err(ParamFault::Step { step });
         }
         if step > max - min {
-            return Err(Fault::WideStep { step, min, max });
+            return Err(ParamFault::WideStep { step, min, max });
         }
         if rate <= 0.0 {
-            return Err(Fault::Rate { rate });
+            return Err(ParamFault::Rate { rate });
         }
         Ok(())
     }
@@ -158,11 +158,11 @@ impl Space {
             param.check().map_err(fault)?;
             // UCI option names are equal in any case.
             if !names.insert(param.name.to_lowercase()) {
-                return Err(fault(Fault::Duplicate { name: param.name.clone() }));
+                return Err(fault(ParamFault::Duplicate { name: param.name.clone() }));
             }
         }
         if params.is_empty() {
-            return Err(SpaceError { file: file.to_owned(), line: None, fault: Fault::Empty });
+            return Err(SpaceError { file: file.to_owned(), line: None, fault: ParamFault::Empty });
         }
         Ok(Self { params: params.into_iter().map(|(_, param)| param).collect() })
     }
@@ -201,12 +201,12 @@ impl Space {
 
     /// Moves an end of a parameter's range inwards, but not beyond the value that stands for the
     /// start. Returns the end as it was.
-    pub(super) fn move_end(&mut self, index: usize, end: End, to: f64) -> f64 {
+    pub(super) fn move_end(&mut self, index: usize, end: RangeEnd, to: f64) -> f64 {
         let param = &mut self.params[index];
         let start = param.nearest(param.start);
         match end {
-            End::Min => std::mem::replace(&mut param.min, to.min(start)),
-            End::Max => std::mem::replace(&mut param.max, to.max(start)),
+            RangeEnd::Min => std::mem::replace(&mut param.min, to.min(start)),
+            RangeEnd::Max => std::mem::replace(&mut param.max, to.max(start)),
         }
     }
 
@@ -219,7 +219,7 @@ impl Space {
         let globs = |flag: &'static str, texts: &[String]| {
             let compiled = texts.iter().map(|text| {
                 let glob = glob(text).filter(|glob| self.params.iter().any(|param| glob.is_match(&param.name)));
-                glob.ok_or_else(|| SpaceError::of(flag, Fault::NoMatch { glob: text.clone() }))
+                glob.ok_or_else(|| SpaceError::of(flag, ParamFault::NoMatch { glob: text.clone() }))
             });
             compiled.collect::<Result<Vec<_>, _>>()
         };
@@ -231,7 +231,7 @@ impl Space {
             .filter(|param| (chosen.is_empty() || any(&chosen, &param.name)) && !any(&skipped, &param.name))
             .collect();
         if params.is_empty() {
-            return Err(SpaceError::of("--only and --skip", Fault::NoneLeft));
+            return Err(SpaceError::of("--only and --skip", ParamFault::NoneLeft));
         }
         Ok(Self { params })
     }
@@ -252,19 +252,19 @@ pub struct SpaceError {
     /// Its line, from 1, if it has one.
     pub line: Option<usize>,
     /// The fault and its remedy.
-    pub fault: Fault,
+    pub fault: ParamFault,
 }
 
 impl SpaceError {
     /// A fault of something that has no lines.
-    pub(super) fn of(file: &str, fault: Fault) -> Self {
+    pub(super) fn of(file: &str, fault: ParamFault) -> Self {
         Self { file: file.to_owned(), line: None, fault }
     }
 }
 
 /// Faults of parameters.
 #[derive(Clone, Debug, Error, PartialEq)]
-pub enum Fault {
+pub enum ParamFault {
     /// A line that has neither form.
     #[error(
         "{found} fields, not 6 or 7: write `name, start, min, max, c_end, r_end`, or the same with `int` or `float` after the name"

@@ -1,7 +1,7 @@
 //! Parameters made of an engine's own `spin` options.
 
 use super::refused::refusal;
-use super::space::{DEFAULT_RATE, Kind, Param, Space, SpaceError};
+use super::space::{DEFAULT_RATE, Param, ParamKind, Space, SpaceError};
 
 /// Steps in a range if nobody says how long a step is; Stockfish's `TUNE` macro makes the same
 /// guess.
@@ -49,7 +49,7 @@ pub fn from_spins(engine: &str, spins: &[Spin]) -> Result<(Space, Vec<String>), 
             ));
         }
         let name = name.clone();
-        params.push((None, Param { name, kind: Kind::Int, start, min, max, step, rate: DEFAULT_RATE }));
+        params.push((None, Param { name, kind: ParamKind::Int, start, min, max, step, rate: DEFAULT_RATE }));
     }
     Ok((Space::new(engine, params)?, notes))
 }
@@ -74,7 +74,7 @@ mod tests {
         let (space, notes) = from_spins("engine", &spins).expect("two are left");
         let margin = Param {
             name: "Margin".to_owned(),
-            kind: Kind::Int,
+            kind: ParamKind::Int,
             start: 80.0,
             min: 20.0,
             max: 180.0,

@@ -11,7 +11,7 @@
 //! optimization", IEEE Trans. Aerosp. Electron. Syst. 34 (1998); fishtest
 //! `server/fishtest/spsa_workflow.py`; OpenBench `OpenBench/spsa_utils.py`.
 
-use super::space::{Kind, Param, Space};
+use super::space::{Param, ParamKind, Space};
 
 /// Smallest perturbation of a whole parameter in OpenBench: below it both sides may play one value.
 const LEAST_WHOLE: f64 = 0.5;
@@ -114,7 +114,7 @@ impl Schedule {
         let Constants { alpha, gamma, .. } = self.constants;
         let gain = |(param, (c, a)): (&Param, &(f64, f64))| {
             let mut perturbation = c / k.powf(gamma);
-            if self.peer == Peer::OpenBench && param.kind == Kind::Int {
+            if self.peer == Peer::OpenBench && param.kind == ParamKind::Int {
                 perturbation = perturbation.max(LEAST_WHOLE);
             }
             let rate = a / (self.stability + k).powf(alpha) / (perturbation * perturbation);
@@ -129,9 +129,9 @@ impl Schedule {
         let Param { kind, min, max, .. } = *param;
         let value = theta + offset;
         match (self.peer, kind) {
-            (Peer::Fishtest, Kind::Int) => (value.clamp(min, max) + fraction).floor(),
-            (Peer::OpenBench, Kind::Int) => (value + fraction).floor().clamp(min, max),
-            (_, Kind::Float) => value.clamp(min, max),
+            (Peer::Fishtest, ParamKind::Int) => (value.clamp(min, max) + fraction).floor(),
+            (Peer::OpenBench, ParamKind::Int) => (value + fraction).floor().clamp(min, max),
+            (_, ParamKind::Float) => value.clamp(min, max),
         }
     }
 

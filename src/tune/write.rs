@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::space::{Fault, Kind, Space, SpaceError};
+use super::space::{ParamFault, ParamKind, Space, SpaceError};
 
 /// Lines `name, kind, start, min, max, c_end, r_end` as OpenBench reads them, with `values` as the
 /// new starts.
@@ -31,8 +31,8 @@ pub fn openbench(space: &Space, values: &[f64]) -> String {
 pub fn fishtest(space: &Space, values: &[f64]) -> Result<String, SpaceError> {
     let mut out = String::new();
     for (param, value) in space.params().iter().zip(values) {
-        if param.kind == Kind::Float {
-            return Err(SpaceError::of("fishtest's lines", Fault::FloatLine { name: param.name.clone() }));
+        if param.kind == ParamKind::Float {
+            return Err(SpaceError::of("fishtest's lines", ParamFault::FloatLine { name: param.name.clone() }));
         }
         let _ = writeln!(out, "{},{value},{},{},{},{}", param.name, param.min, param.max, param.step, param.rate);
     }
@@ -55,7 +55,7 @@ pub fn options(space: &Space, values: &[f64]) -> String {
     for (param, value) in space.params().iter().zip(values) {
         let value = param.text(*value);
         // A float goes to a `string` option, so its text is kept as it is.
-        let value = if param.kind == Kind::Float { format!("\"{value}\"") } else { value };
+        let value = if param.kind == ParamKind::Float { format!("\"{value}\"") } else { value };
         let _ = writeln!(out, "{} = {value}", toml::Value::from(param.name.as_str()));
     }
     out

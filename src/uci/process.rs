@@ -33,7 +33,7 @@ use std::time::{Duration, Instant};
 use tokio::time::sleep_until;
 
 use self::child::{Process, ProcessEvent};
-pub use self::config::{EngineConfig, Fault, StartError, is_shortage};
+pub use self::config::{EngineConfig, StartError, StartFault, is_shortage};
 pub use self::confine::{ConfineError, Confinement};
 pub use self::files::FileError;
 #[cfg(feature = "cluster")]
@@ -225,11 +225,11 @@ impl Engine {
     /// # Errors
     /// Returns an error if the process ended, or was killed because it did not answer.
     /// [`restart`](Self::restart) it.
-    pub async fn new_game(&mut self) -> Result<(), Fault> {
+    pub async fn new_game(&mut self) -> Result<(), StartFault> {
         let now = Instant::now();
         self.transcript.clear(now);
         if let Some(status) = self.process.ending() {
-            return Err(Fault::Exited { status });
+            return Err(StartFault::Exited { status });
         }
         self.read_what_is_there();
         self.session.begin_game();
@@ -242,10 +242,10 @@ impl Engine {
                 self.load.watch(self.process.pid);
                 Ok(())
             }
-            WaitOutcome::Gone(status) => Err(Fault::Exited { status }),
+            WaitOutcome::Gone(status) => Err(StartFault::Exited { status }),
             WaitOutcome::Deadline => {
                 self.process.kill();
-                Err(Fault::Silent { awaited: "readyok", waited: limit })
+                Err(StartFault::Silent { awaited: "readyok", waited: limit })
             }
         }
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use quintain::plan::Timeouts;
-use quintain::uci::process::{Engine, EngineConfig, Fault, SearchOutcome, StartError, StderrSink};
+use quintain::uci::process::{Engine, EngineConfig, SearchOutcome, StartError, StartFault, StderrSink};
 use quintain::uci::session::Warning;
 use quintain::uci::{Go, PositionLine};
 use rustix::process::Pid;
@@ -138,7 +138,7 @@ fn check(args: &str, expected: &[&str]) {
         let outcomes = play_within(&mut engine, &deadlines).await;
         if let Some(SearchOutcome::Exited { .. } | SearchOutcome::Overrun { late: None, .. }) = outcomes.last() {
             assert!(!engine.alive(), "{args}");
-            assert!(matches!(engine.new_game().await, Err(Fault::Exited { .. })), "{args}");
+            assert!(matches!(engine.new_game().await, Err(StartFault::Exited { .. })), "{args}");
             engine.restart().await.unwrap();
         }
         engine.new_game().await.unwrap();

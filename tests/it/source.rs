@@ -9,7 +9,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use quintain::source::{Context, Resolved, SourceError, Update, default_base, resolve};
+use quintain::source::{Context, ResolvedEngine, SourceError, Update, default_base, resolve};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -101,7 +101,7 @@ impl Toy {
         self.git(&["rev-parse", "HEAD"])
     }
 
-    fn resolve(&self, spec: &str) -> Result<Resolved, SourceError> {
+    fn resolve(&self, spec: &str) -> Result<ResolvedEngine, SourceError> {
         resolve(spec, &self.context, &mut |_| {})
     }
 

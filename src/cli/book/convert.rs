@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use super::{ReadArgs, describe, make};
 use crate::chess::{Position, START_FEN, Variant};
 use crate::files::write_atomically;
-use crate::openings::maker::{Places, epd};
+use crate::openings::maker::{PositionSet, epd};
 use crate::openings::{Book, Packing};
 use crate::record::{Color, Opening};
 use crate::run::dir::sha256;
@@ -79,7 +79,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<String> {
 /// Text of the converted book and its number of openings.
 fn convert(book: &Book, variant: Variant, target: Target, unique: bool) -> Result<(String, u64)> {
     let (mut text, mut written) = (String::new(), 0);
-    let mut places = Places::default();
+    let mut places = PositionSet::default();
     for opening in book.openings() {
         let opening = opening?;
         let fen = describe::end(&opening, variant)?.fen();

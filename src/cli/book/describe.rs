@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use serde::Serialize;
 
 use crate::chess::{Position, Variant};
-use crate::openings::maker::Places;
+use crate::openings::maker::PositionSet;
 use crate::openings::{self, Book, BookError, BookFileFormat, BookOptions, Packing};
 use crate::record::{Color, Opening};
 use crate::run::progress;
@@ -102,7 +102,7 @@ fn describe(book: &Book, variant: Variant) -> Result<Description> {
         sha256: book.sha256().to_owned(),
         ..Description::default()
     };
-    let mut places = Places::default();
+    let mut places = PositionSet::default();
     let mut plies: Option<(u32, u32)> = None;
     for opening in book.openings() {
         let position = end(&opening?, variant)?;

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::openings::maker::{Candidate, Judgement, Selection, Walks, Window, turn};
+use crate::openings::maker::{Judgement, OpeningCandidate, ScoreWindow, Selection, Walks, turn};
 use crate::record::Score;
 use crate::uci::Go;
 use crate::uci::process::{Engine, EngineConfig, SearchOutcome};
@@ -28,7 +28,7 @@ pub(super) struct Judge {
     pub(super) engine: EngineConfig,
     /// Nodes of the search that decides.
     pub(super) nodes: u64,
-    pub(super) window: Window,
+    pub(super) window: ScoreWindow,
 }
 
 /// Judgements of an earlier attempt, by candidate index.
@@ -92,14 +92,14 @@ struct Queue {
 }
 
 impl Queue {
-    fn next(&self) -> Option<(Candidate, Option<Judgement>)> {
+    fn next(&self) -> Option<(OpeningCandidate, Option<Judgement>)> {
         let candidate = self.walks.lock().unwrap_or_else(PoisonError::into_inner).next()?;
         let known = self.known.get(&candidate.index).copied();
         Some((candidate, known))
     }
 }
 
-type Judged = Result<(Candidate, Judgement)>;
+type Judged = Result<(OpeningCandidate, Judgement)>;
 
 /// Judges candidates until none is left, a search fails or the receiver is gone.
 async fn work(engine: Option<Engine>, judge: Judge, queue: Arc<Queue>, sender: mpsc::Sender<Judged>) {
@@ -128,7 +128,7 @@ async fn work(engine: Option<Engine>, judge: Judge, queue: Arc<Queue>, sender: m
 }
 
 impl Judge {
-    async fn judge(&self, engine: &mut Engine, candidate: &Candidate) -> Result<Judgement> {
+    async fn judge(&self, engine: &mut Engine, candidate: &OpeningCandidate) -> Result<Judgement> {
         let (skim, turn) = (self.nodes / SKIM_PART, turn(&candidate.fen));
         if skim >= LEAST_SKIM && !self.window.hopes(score(engine, &candidate.fen, skim).await?, turn) {
             return Ok(Judgement::Skimmed);
@@ -167,7 +167,7 @@ mod tests {
         );
         let engine =
             EngineConfig { program: "/bin/sh".into(), args: vec!["-c".to_owned(), script], ..EngineConfig::default() };
-        Judge { engine, nodes: 1000, window: Window::Size { low_cp: 0, high_cp: 60 } }
+        Judge { engine, nodes: 1000, window: ScoreWindow::Size { low_cp: 0, high_cp: 60 } }
     }
 
     fn make(on_go: &str, count: u64, plies: u32, engines: usize) -> Result<Selection, String> {

@@ -12,7 +12,7 @@ use super::partial::{Partial, Settings};
 use crate::chess::Variant;
 use crate::files::write_atomically;
 use crate::openings::Packing;
-use crate::openings::maker::{Selection, Start, Tally, Walks, Window};
+use crate::openings::maker::{BookTally, ScoreWindow, Selection, Start, Walks};
 use crate::run::dir::sha256;
 use crate::run::{Exit, drive, progress, resolve};
 use crate::schedule::affinity::Topology;
@@ -69,7 +69,7 @@ impl MakeArgs {
     }
 
     /// Engine with its options; `UCI_Chess960` is set if the starting positions need it.
-    fn judge(&self, window: Window) -> Result<Judge> {
+    fn judge(&self, window: ScoreWindow) -> Result<Judge> {
         let mut engine =
             resolve::one_engine(&self.engine, &self.options).with_context(|| format!("--engine `{}`", self.engine))?;
         if self.start().variant() == Variant::Chess960 {
@@ -98,7 +98,7 @@ impl MakeArgs {
 }
 
 pub(super) fn run(args: &MakeArgs) -> Result<Exit> {
-    let window = args.window.parse::<Window>().map_err(|error| anyhow!("--window {error}"))?;
+    let window = args.window.parse::<ScoreWindow>().map_err(|error| anyhow!("--window {error}"))?;
     let folder = args.out.parent().filter(|parent| !parent.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         // Checked now, not after an hour of searching.
@@ -172,8 +172,8 @@ fn bar(count: u64) -> ProgressBar {
 }
 
 /// Summary of the book, with everything that is needed to make it again.
-fn summary(args: &MakeArgs, window: Window, tally: &Tally, engine: &str, sha256: &str) -> String {
-    let Tally { walked, skimmed, refused, white, black } = *tally;
+fn summary(args: &MakeArgs, window: ScoreWindow, tally: &BookTally, engine: &str, sha256: &str) -> String {
+    let BookTally { walked, skimmed, refused, white, black } = *tally;
     let options = if args.options.is_empty() { String::new() } else { format!(", {}", args.options.join(", ")) };
     format!(
         "{}: {} positions, {white} with White to move, {black} with Black\n\
@@ -187,8 +187,8 @@ fn summary(args: &MakeArgs, window: Window, tally: &Tally, engine: &str, sha256:
         args.nodes,
         args.start().name(),
         match window {
-            Window::Size { low_cp, high_cp } => format!("|score| within {low_cp} and {high_cp} cp"),
-            Window::White { low_cp, high_cp } => format!("White's score within {low_cp} and {high_cp} cp"),
+            ScoreWindow::Size { low_cp, high_cp } => format!("|score| within {low_cp} and {high_cp} cp"),
+            ScoreWindow::White { low_cp, high_cp } => format!("White's score within {low_cp} and {high_cp} cp"),
         },
         walked.walks,
         walked.over,

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::programs::Programs;
 use crate::report::collection::SkippedGames;
 use crate::stats::elo::fixed;
-use crate::stats::rating::{Anchor, Bound, Encounter, Measured, Ratings};
+use crate::stats::rating::{Anchor, EncounterCounts, Measurement, RatingKind, Ratings};
 use crate::text::printable;
 
 /// Ratings of the games of one condition, or of all conditions mixed.
@@ -109,7 +109,7 @@ impl Table {
         conditions: BTreeMap<String, u64>,
         names: Vec<String>,
         ratings: Ratings,
-        encounters: &[Encounter],
+        encounters: &[EncounterCounts],
         shared_openings: usize,
         anchors: &[Anchor],
     ) -> Self {
@@ -118,10 +118,10 @@ impl Table {
             let (one, other) = (&ratings.players[a], &ratings.players[b]);
             // A player who won everything ranks above those it beat, however low its bound, because
             // its most likely rating is infinite.
-            let place = |bound: Bound| match bound {
-                Bound::AtLeast => 0,
-                Bound::Exact => 1,
-                Bound::AtMost => 2,
+            let place = |bound: RatingKind| match bound {
+                RatingKind::AtLeast => 0,
+                RatingKind::Exact => 1,
+                RatingKind::AtMost => 2,
             };
             let by_rating = || other.elo.total_cmp(&one.elo);
             (one.group, place(one.bounded))
@@ -130,8 +130,8 @@ impl Table {
                 .then_with(|| names[a].cmp(&names[b]))
         });
         let anchored = (0..names.len()).map(|player| anchors.iter().any(|anchor| anchor.player == player)).collect();
-        let sum = |of: fn(&Encounter) -> u64| encounters.iter().map(of).fold(0, u64::saturating_add);
-        let (games, pairs) = (sum(Encounter::games), sum(|met| met.pentanomial().pairs()));
+        let sum = |of: fn(&EncounterCounts) -> u64| encounters.iter().map(of).fold(0, u64::saturating_add);
+        let (games, pairs) = (sum(EncounterCounts::games), sum(|met| met.pentanomial().pairs()));
         Self { conditions, names, ratings, anchored, order, games, pairs, shared_openings }
     }
 
@@ -162,9 +162,9 @@ impl Table {
                 let rating = &self.ratings.players[player];
                 let end = |sign: f64| rating.error95.map(|error| rating.elo + sign * error);
                 let (bound, elo_lo, elo_hi) = match rating.bounded {
-                    Bound::Exact => ("exact", end(-1.0), end(1.0)),
-                    Bound::AtLeast => ("at_least", Some(rating.elo), None),
-                    Bound::AtMost => ("at_most", None, Some(rating.elo)),
+                    RatingKind::Exact => ("exact", end(-1.0), end(1.0)),
+                    RatingKind::AtLeast => ("at_least", Some(rating.elo), None),
+                    RatingKind::AtMost => ("at_most", None, Some(rating.elo)),
                 };
                 players.push(JsonPlayer {
                     rank: rank + 1,
@@ -182,7 +182,7 @@ impl Table {
                 });
             }
         }
-        let part = |figure: Option<Measured>| (figure.map(|of| of.value), figure.and_then(|of| of.error95));
+        let part = |figure: Option<Measurement>| (figure.map(|of| of.value), figure.and_then(|of| of.error95));
         let (white_advantage, white_advantage_error) = part(self.ratings.white_advantage);
         let (draw_rate, draw_rate_error) = part(self.ratings.draw_rate);
         let row = |&a: &usize| self.order.iter().map(|&b| self.ratings.los(a, b)).collect();
@@ -234,9 +234,9 @@ impl Table {
     fn row(&self, player: usize, width: usize) -> String {
         let rating = &self.ratings.players[player];
         let mark = match rating.bounded {
-            Bound::Exact => "",
-            Bound::AtLeast => "> ",
-            Bound::AtMost => "< ",
+            RatingKind::Exact => "",
+            RatingKind::AtLeast => "> ",
+            RatingKind::AtMost => "< ",
         };
         let percent = |share: Option<f64>| share.map_or("-".to_owned(), |share| fixed(share * 100.0, 1) + "%");
         let error = match rating.error95 {
@@ -256,7 +256,7 @@ impl Table {
 
     /// Figures of the whole table.
     fn footer(&self) -> String {
-        let plus_minus = |figure: Measured, factor: f64| {
+        let plus_minus = |figure: Measurement, factor: f64| {
             let error = figure.error95.map_or(String::new(), |error| format!(" +/- {}", fixed(error * factor, 1)));
             fixed(figure.value * factor, 1) + &error
         };
@@ -277,7 +277,7 @@ impl Table {
         row("conditions", mixed.to_owned() + &self.condition());
         let by = if self.shared_openings > 0 { ", by shared openings" } else { "" };
         row("errors", format!("95 %, relative to {relative}{by}"));
-        for (bound, what) in [(Bound::AtLeast, "won every"), (Bound::AtMost, "made no")] {
+        for (bound, what) in [(RatingKind::AtLeast, "won every"), (RatingKind::AtMost, "made no")] {
             let bounded: Vec<String> = self
                 .order
                 .iter()

@@ -11,7 +11,7 @@ use super::cores::on_all_cores;
 use super::{SimulateArgs, learnt, print};
 use crate::run::pace::Learnt;
 use crate::stats::elo::fixed;
-use crate::tune::forecast::{BLOCK, Row, STAKE_EACH, Setting};
+use crate::tune::forecast::{BLOCK, ForecastRow, STAKE_EACH, Setting};
 
 /// Default number of runs.
 const RUNS: u32 = 50;
@@ -58,7 +58,7 @@ struct Document {
     seed: u64,
     calibration_pairs: u64,
     pairs_per_minute: Option<f64>,
-    table: Vec<Row>,
+    table: Vec<ForecastRow>,
 }
 
 /// Prints the forecast of a tuning to `out`.
@@ -107,7 +107,7 @@ impl Document {
 }
 
 /// Table of the rows, with its heading.
-pub(in crate::cli) fn rows_text(rows: &[Row]) -> String {
+pub(in crate::cli) fn rows_text(rows: &[ForecastRow]) -> String {
     let mut out = format!(
         "{:>9} {:>9} {:>9} {:>15} {:>8} {:>8}\n",
         "games", "gain", "Elo left", "80 % of runs", "worse %", "hours"

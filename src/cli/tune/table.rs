@@ -15,7 +15,7 @@ use crate::stats::elo::fixed;
 use crate::tournament::formats::{self, tune::Choice};
 use crate::tune::calibrate;
 use crate::tune::factors::foreseen_error95;
-use crate::tune::forecast::{Row, STAKE_EACH, Setting};
+use crate::tune::forecast::{ForecastRow, STAKE_EACH, Setting};
 
 /// Simulated runs behind the forecast.
 const RUNS: u32 = 20;
@@ -33,7 +33,7 @@ struct Document<'a> {
     calibration_pairs: u64,
     sensitivity: Option<Searches>,
     params: Vec<Line<'a>>,
-    expected: Vec<Row>,
+    expected: Vec<ForecastRow>,
 }
 
 #[derive(Serialize)]

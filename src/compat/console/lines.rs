@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use super::tally::Tally;
 use crate::record::PvFault;
-use crate::stats::clusters::Clustered;
+use crate::stats::clusters::ClusteredCounts;
 use crate::stats::elo::{self, Estimate};
 use crate::stats::sprt::{Sprt, Verdict};
 
@@ -66,11 +66,11 @@ struct Numbers {
 impl Numbers {
     fn new(tally: &Tally, penta: bool) -> Self {
         if penta {
-            let counts = &Clustered::new(tally.ptnml, tally.design_effect);
+            let counts = &ClusteredCounts::new(tally.ptnml, tally.design_effect);
             let (elo, nelo, los) = (elo::logistic(counts), elo::normalized(counts), elo::normal_superiority(counts));
             Self { elo, nelo, los, draws: tally.ptnml.draw_ratio() }
         } else {
-            let counts = &Clustered::new(tally.wdl, tally.design_effect);
+            let counts = &ClusteredCounts::new(tally.wdl, tally.design_effect);
             let (elo, nelo, los) = (elo::logistic(counts), elo::normalized(counts), elo::normal_superiority(counts));
             Self { elo, nelo, los, draws: tally.wdl.draw_ratio() }
         }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::stats::rating::Encounter;
+use crate::stats::rating::EncounterCounts;
 
 /// Collection of these texts, a source each.
 fn collection(texts: &[&str]) -> Collection {
@@ -25,7 +25,7 @@ fn check(games: &[&str], legs: &[(usize, usize)], white: [u64; 3], black: [u64; 
     let collection = collection(&[&text]);
     let pools: Vec<_> = collection.pools().collect();
     let [(_, results)] = pools[..] else { panic!("{games:?}") };
-    let mut expected = Encounter::new(0, 1);
+    let mut expected = EncounterCounts::new(0, 1);
     for (first, second) in legs {
         expected.legs[*first][*second] += 1;
     }

@@ -5,7 +5,7 @@ use crate::report::plot::{EloPlot, EloPoint, Heads, Move, MovePlot, Trace, Trace
 use crate::report::tune;
 use crate::stats::elo::fixed;
 use crate::tune::course::Course;
-use crate::tune::report::Row;
+use crate::tune::report::ReportRow;
 
 /// Writes facts, plots and table of a tuning. `dead` names parameters that change nothing.
 pub fn section(out: &mut String, course: &Course, dead: &[String], caption: &str) {
@@ -79,7 +79,7 @@ pub fn validation_svg(course: &Course, caption: &str) -> Option<String> {
 }
 
 fn validation(course: &Course, heads: Heads) -> EloPlot {
-    let point = |one: &crate::tune::course::Validated| EloPoint {
+    let point = |one: &crate::tune::course::ValidationPoint| EloPoint {
         pairs: one.pairs,
         elo: one.elo,
         low: one.interval.0,
@@ -91,7 +91,7 @@ fn validation(course: &Course, heads: Heads) -> EloPlot {
 }
 
 /// Traces of the parameters, the largest move first.
-fn traces(course: &Course, rows: &[Row]) -> Vec<Trace> {
+fn traces(course: &Course, rows: &[ReportRow]) -> Vec<Trace> {
     let mut places: Vec<usize> = (0..rows.len()).collect();
     places.sort_by(|a, b| rows[*b].moved.abs().total_cmp(&rows[*a].moved.abs()));
     let trace = |place: usize| {
@@ -108,7 +108,7 @@ fn traces(course: &Course, rows: &[Row]) -> Vec<Trace> {
     places.into_iter().map(trace).collect()
 }
 
-fn moved(row: &Row) -> Move {
+fn moved(row: &ReportRow) -> Move {
     let told = format!("{} to {}", tune::plain(row.start), tune::plain(row.rounded));
     Move { name: row.name.clone(), moved: row.moved, error: row.error, told }
 }
@@ -120,7 +120,7 @@ mod tests {
     use crate::tune::auto::Rule;
     use crate::tune::course::tests::{course, stopped};
     use crate::tune::run::Tuning;
-    use crate::tune::space::{Kind, Param, Space};
+    use crate::tune::space::{Param, ParamKind, Space};
 
     #[test]
     fn a_tuning_has_pictures_and_a_table_and_no_elo_but_that_of_validation() {
@@ -155,7 +155,7 @@ mod tests {
     fn the_picture_of_the_traces_names_every_parameter() {
         let names = ["plain", "<b>&\"x\"</b>", "a'b"];
         let param = |name: &&str| {
-            let (name, kind) = ((*name).to_owned(), Kind::Float);
+            let (name, kind) = ((*name).to_owned(), ParamKind::Float);
             (None, Param { name, kind, start: 0.0, min: -6.0, max: 6.0, step: 1.0, rate: 0.002 })
         };
         let space = Space::new("p", names.iter().map(param).collect()).expect("sound");

@@ -2,7 +2,7 @@
 
 use crate::plan::time_control::{Limit, LimitKind};
 use crate::run::error::{Result, fail};
-use crate::source::Resolved;
+use crate::source::ResolvedEngine;
 
 /// Returns the names of limits, as in the registry.
 pub(crate) fn names(limits: &[LimitKind]) -> String {
@@ -10,7 +10,7 @@ pub(crate) fn names(limits: &[LimitKind]) -> String {
 }
 
 /// Refuses a limit that the engine does not obey according to the registry.
-pub(crate) fn check(found: &Resolved, limit: Limit) -> Result<()> {
+pub(crate) fn check(found: &ResolvedEngine, limit: Limit) -> Result<()> {
     let Some(obeyed) = &found.limits else { return Ok(()) };
     match limit.kinds().find(|kind| !obeyed.contains(kind)) {
         None => Ok(()),

@@ -7,7 +7,7 @@ use regex::Regex;
 use crate::files::{MOST_DOCUMENT_BYTES, read_text};
 use crate::run::error::{Result, RunError, Within as _, fail};
 use crate::settings::RawPlan;
-use crate::source::Tunable;
+use crate::source::TunableEngine;
 use crate::tune::read;
 use crate::tune::space::Space;
 use crate::tune::spin::{self, Spin};
@@ -25,7 +25,7 @@ pub(crate) struct Chosen {
 }
 
 /// Chooses the parameters of a plan; `options` are those of the engine, which was started once.
-pub(crate) fn choose(raw: &RawPlan, engine: &Tunable, options: &[EngineOption]) -> Result<Chosen> {
+pub(crate) fn choose(raw: &RawPlan, engine: &TunableEngine, options: &[EngineOption]) -> Result<Chosen> {
     let (space, notes) = match (&raw.params, &raw.from_engine) {
         (Some(_), Some(_)) => {
             fail!(Setting, "--params and --from-engine exclude each other; give the one that has the parameters")

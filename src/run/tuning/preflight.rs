@@ -2,7 +2,7 @@
 
 use crate::run::error::{Result, fail};
 use crate::text::printable;
-use crate::tune::space::{Kind, Param, Space};
+use crate::tune::space::{Param, ParamKind, Space};
 use crate::uci::process::Engine;
 use crate::uci::{EngineOption, OptionError, OptionKind, set_option};
 
@@ -54,7 +54,7 @@ fn fault(param: &Param, options: &[EngineOption]) -> Option<String> {
         Some(format!("`{name}` is a {kind}; only spin and string options can be tuned, leave it out with --skip"))
     };
     match option.kind {
-        OptionKind::Spin { .. } if param.kind == Kind::Float => {
+        OptionKind::Spin { .. } if param.kind == ParamKind::Float => {
             Some(format!("`{name}` is a spin, which takes whole numbers; make the parameter an int"))
         }
         OptionKind::Spin { min, max, .. } => {

@@ -13,7 +13,7 @@ use crate::run::tuning::sensitivity::{self, Sensitivity};
 use crate::run::{prepare, progress, resolve};
 use crate::schedule::engine_config;
 use crate::settings::RawPlan;
-use crate::source::{Sources, Tunable};
+use crate::source::{Sources, TunableEngine};
 use crate::tournament::formats::tune::Choice;
 use crate::tune::space::Space;
 use crate::uci::process::Engine;
@@ -76,7 +76,7 @@ pub(crate) fn named(space: &Space, values: &[f64]) -> Vec<(String, String)> {
 }
 
 /// Chooses the parameters and tries each with its extreme values.
-fn tried(raw: &RawPlan, plan: &Plan, tunable: &Tunable) -> Result<Chosen> {
+fn tried(raw: &RawPlan, plan: &Plan, tunable: &TunableEngine) -> Result<Chosen> {
     let config = engine_config(plan, &plan.players[0], None);
     prepare::runtime()?.block_on(async {
         let mut engine = Engine::start(&config, &[]).await?;

@@ -24,7 +24,7 @@ use crate::record::Opening;
 use crate::run::error::{Result, RunError, fail};
 use crate::run::prepare;
 use crate::text::printable;
-use crate::tune::space::{Kind, Param, Space};
+use crate::tune::space::{Param, ParamKind, Space};
 use crate::uci::process::{Engine, EngineConfig, SearchOutcome};
 use crate::uci::{Go, OptionKind, PositionLine};
 
@@ -131,7 +131,7 @@ impl Sensitivity {
 /// Multiplies a step by a factor. The result is at least one for whole numbers and at most a part
 /// of the range, unless the step was beyond that before.
 fn step(param: &Param, factor: f64) -> f64 {
-    let least = if param.kind == Kind::Int { param.step.min(1.0) } else { 0.0 };
+    let least = if param.kind == ParamKind::Int { param.step.min(1.0) } else { 0.0 };
     let most = param.step.max((param.max - param.min) / LARGEST_PART);
     (param.step * factor).clamp(least, most)
 }
@@ -139,7 +139,7 @@ fn step(param: &Param, factor: f64) -> f64 {
 /// Returns the values a step below and above the start, each if the range allows it.
 fn moved(param: &Param) -> Vec<f64> {
     let start = param.nearest(param.start);
-    let least = if param.kind == Kind::Int { 1.0 } else { 0.0 };
+    let least = if param.kind == ParamKind::Int { 1.0 } else { 0.0 };
     let by = param.step.max(least);
     [start - by, start + by].into_iter().map(|value| param.nearest(value)).filter(|value| *value != start).collect()
 }

@@ -1,18 +1,18 @@
 //! Draw rate by a game's expected score: Davidson's law, applied at the logistic score.
 
-use super::fit::{Fitted, rows};
-use super::{Encounter, Measured, Z_95};
+use super::fit::{Solution, rows};
+use super::{EncounterCounts, Measurement, Z_95};
 
 /// The law, fitted.
-pub(super) struct Draws {
+pub(super) struct DrawLaw {
     /// Draw rate between equals.
-    pub(super) rate: Measured,
+    pub(super) rate: Measurement,
 }
 
-impl Draws {
+impl DrawLaw {
     /// Fits the rate under which the expected number of draws is the observed one; `None` if no
     /// game's result is known singly.
-    pub(super) fn fit(encounters: &[&Encounter], fitted: &Fitted) -> Option<Self> {
+    pub(super) fn fit(encounters: &[&EncounterCounts], fitted: &Solution) -> Option<Self> {
         let games: Vec<(f64, f64, f64)> = encounters
             .iter()
             .flat_map(|met| rows(met))
@@ -51,7 +51,7 @@ impl Draws {
         // At an end of its range the rate has no slope to take an error from.
         let is_inside = value > nudge && value < 1.0 - nudge;
         let error95 = (is_inside && error.is_finite() && error > 1e-9).then_some(error.min(1.0));
-        Some(Self { rate: Measured { value, error95 } })
+        Some(Self { rate: Measurement { value, error95 } })
     }
 
     /// Variance of the score of one game whose expected score is `expected`: E - D/4 - E^2.

@@ -1,23 +1,23 @@
 //! The sandwich estimate of the ratings' errors, with game pairs and shared openings as clusters.
 
 use super::super::dense::Symmetric;
-use super::draws::Draws;
-use super::fit::{Fitted, Row, directions, rows, slope};
+use super::draws::DrawLaw;
+use super::fit::{ColoredGames, Solution, directions, rows, slope};
 use super::openings::{self, Meeting};
-use super::{Encounter, PER_ELO, PRIOR_PAIRS, Z_95};
+use super::{EncounterCounts, PER_ELO, PRIOR_PAIRS, Z_95};
 use crate::stats::{Counts as _, student};
 
 /// Second moments of a cluster's contribution to the gradient: along the rating difference of its
 /// two players, along the white advantage, and across.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Moments {
+pub(super) struct GradientMoments {
     pub(super) lead: f64,
     pub(super) white: f64,
     pub(super) across: f64,
 }
 
-impl Moments {
-    /// One game with variance `variance`, `side` as in [`Row::side`].
+impl GradientMoments {
+    /// One game with variance `variance`, `side` as in [`ColoredGames::side`].
     const fn game(variance: f64, side: f64) -> Self {
         Self { lead: variance, white: variance * side * side, across: variance * side }
     }
@@ -37,8 +37,8 @@ struct Clusters {
     /// Pairs with known legs, then those without: their observed moments, and those of independent
     /// games.
     pairs: f64,
-    seen: Moments,
-    modelled: Moments,
+    seen: GradientMoments,
+    modelled: GradientMoments,
 }
 
 /// Covariance of the unknowns in natural units, and the figures behind it.
@@ -56,7 +56,7 @@ pub(super) struct Covariance {
     pairs: f64,
     /// Small-sample correction of the pairs' scatter.
     correction: f64,
-    fitted: Fitted,
+    fitted: Solution,
 }
 
 /// Scatter of one encounter, as it enters `M`.
@@ -64,8 +64,8 @@ pub(super) struct Covariance {
 struct Share {
     players: (usize, usize),
     pairs: f64,
-    of_pairs: Moments,
-    of_singles: Moments,
+    of_pairs: GradientMoments,
+    of_singles: GradientMoments,
 }
 
 /// A figure's standard deviation in Elo, and the degrees of freedom of its variance.
@@ -79,10 +79,10 @@ impl Covariance {
     /// Covariance of the unknowns; `None` if there are too few games, or none that vary. `shared`
     /// are the openings with more than one meeting, each inside a part.
     pub(super) fn new(
-        inside: &[&Encounter],
+        inside: &[&EncounterCounts],
         shared: &[Vec<Meeting>],
-        fitted: &Fitted,
-        draws: Option<&Draws>,
+        fitted: &Solution,
+        draws: Option<&DrawLaw>,
     ) -> Option<Self> {
         let size = fitted.unknowns();
         let variance = |expected: f64| draws.map_or(expected * (1.0 - expected), |draws| draws.variance(expected));
@@ -97,16 +97,19 @@ impl Covariance {
             return None;
         }
         let common = common_scatter(&clusters);
-        let all: Vec<Row> = inside.iter().flat_map(|met| rows(met)).filter(|row| row.games > 0.0).collect();
+        let all: Vec<ColoredGames> = inside.iter().flat_map(|met| rows(met)).filter(|row| row.games > 0.0).collect();
         let inverse = slope(fitted, &all).0.factor(0.0).ok()?.inverse();
-        let share = |(met, cluster): (&&Encounter, &Clusters)| {
-            let mut of_singles = Moments::default();
+        let share = |(met, cluster): (&&EncounterCounts, &Clusters)| {
+            let mut of_singles = GradientMoments::default();
             for (single, side) in [(&met.white, 1.0), (&met.black, -1.0)] {
-                let game = Moments::game(variance(score(met, fitted, side)), side);
+                let game = GradientMoments::game(variance(score(met, fitted, side)), side);
                 of_singles = of_singles.plus(game.times(single.games() as f64));
             }
-            let of_pairs =
-                if cluster.pairs > 0.0 { blended(cluster, common).times(correction) } else { Moments::default() };
+            let of_pairs = if cluster.pairs > 0.0 {
+                blended(cluster, common).times(correction)
+            } else {
+                GradientMoments::default()
+            };
             Share { players: (met.a, met.b), pairs: cluster.pairs, of_pairs, of_singles }
         };
         let shares: Vec<Share> = inside.iter().zip(&clusters).map(share).collect();
@@ -168,7 +171,7 @@ impl Covariance {
     fn freedom(&self, weights: &[f64]) -> f64 {
         let (mut variance, mut own, mut lent, mut squares) = (0.0, 0.0, 0.0, 0.0);
         for share in &self.shares {
-            let of = |moments: Moments| openings::share(moments, share.players, weights, &self.fitted);
+            let of = |moments: GradientMoments| openings::share(moments, share.players, weights, &self.fitted);
             let (pairs, singles) = (of(share.of_pairs), of(share.of_singles));
             variance += pairs + singles;
             if share.pairs > 0.0 {
@@ -201,7 +204,7 @@ fn deviation(variance: f64) -> Option<f64> {
 }
 
 /// `M` times the inverse information, by rows: M has few entries.
-fn middle(shares: &[Share], fitted: &Fitted, inverse: &Symmetric) -> Vec<Vec<f64>> {
+fn middle(shares: &[Share], fitted: &Solution, inverse: &Symmetric) -> Vec<Vec<f64>> {
     let size = fitted.unknowns();
     let mut product = vec![vec![0.0; size]; size];
     for share in shares {
@@ -215,22 +218,24 @@ fn middle(shares: &[Share], fitted: &Fitted, inverse: &Symmetric) -> Vec<Vec<f64
 }
 
 /// Expected score of the encounter's `a`.
-fn score(met: &Encounter, fitted: &Fitted, side: f64) -> f64 {
-    fitted.expected(&Row { a: met.a, b: met.b, side, games: 1.0, points: 0.0, draws: None })
+fn score(met: &EncounterCounts, fitted: &Solution, side: f64) -> f64 {
+    fitted.expected(&ColoredGames { a: met.a, b: met.b, side, games: 1.0, points: 0.0, draws: None })
 }
 
 /// Observed and expected moments of an encounter's pairs around the fitted scores.
-fn clusters(met: &Encounter, fitted: &Fitted, variance: &impl Fn(f64) -> f64) -> Clusters {
+fn clusters(met: &EncounterCounts, fitted: &Solution, variance: &impl Fn(f64) -> f64) -> Clusters {
     let (with_white, with_black, either) = (score(met, fitted, 1.0), score(met, fitted, -1.0), score(met, fitted, 0.0));
     let mut found = Clusters::default();
-    let mut count = |pairs: u64, lead: f64, white: f64, modelled: Moments| {
+    let mut count = |pairs: u64, lead: f64, white: f64, modelled: GradientMoments| {
         let pairs = pairs as f64;
         found.pairs += pairs;
-        found.seen =
-            found.seen.plus(Moments { lead: lead * lead, white: white * white, across: lead * white }.times(pairs));
+        found.seen = found
+            .seen
+            .plus(GradientMoments { lead: lead * lead, white: white * white, across: lead * white }.times(pairs));
         found.modelled = found.modelled.plus(modelled.times(pairs));
     };
-    let modelled = Moments::game(variance(with_white), 1.0).plus(Moments::game(variance(with_black), -1.0));
+    let modelled =
+        GradientMoments::game(variance(with_white), 1.0).plus(GradientMoments::game(variance(with_black), -1.0));
     for (first, row) in met.legs.iter().enumerate() {
         for (second, pairs) in row.iter().enumerate() {
             let (first, second) = (first as f64 / 2.0 - with_white, second as f64 / 2.0 - with_black);
@@ -239,7 +244,7 @@ fn clusters(met: &Encounter, fitted: &Fitted, variance: &impl Fn(f64) -> f64) ->
     }
     for class in 0..5 {
         let lead = class as f64 / 2.0 - 2.0 * either;
-        count(met.pairs.count(class), lead, 0.0, Moments::game(2.0 * variance(either), 0.0));
+        count(met.pairs.count(class), lead, 0.0, GradientMoments::game(2.0 * variance(either), 0.0));
     }
     found
 }
@@ -257,8 +262,8 @@ fn common_scatter(clusters: &[Clusters]) -> (f64, f64) {
 }
 
 /// The moments of an encounter's pairs, shrunk towards the common scatter.
-fn blended(cluster: &Clusters, (lead, white): (f64, f64)) -> Moments {
-    let expected = Moments {
+fn blended(cluster: &Clusters, (lead, white): (f64, f64)) -> GradientMoments {
+    let expected = GradientMoments {
         lead: cluster.modelled.lead * lead,
         white: cluster.modelled.white * white,
         across: cluster.modelled.across * (lead * white).sqrt(),
@@ -268,7 +273,13 @@ fn blended(cluster: &Clusters, (lead, white): (f64, f64)) -> Moments {
 }
 
 /// Adds an encounter's share of `M` times `inverse`.
-fn add(product: &mut [Vec<f64>], inverse: &Symmetric, fitted: &Fitted, (a, b): (usize, usize), moments: Moments) {
+fn add(
+    product: &mut [Vec<f64>],
+    inverse: &Symmetric,
+    fitted: &Solution,
+    (a, b): (usize, usize),
+    moments: GradientMoments,
+) {
     let unknown = directions(fitted, a, b, 1.0);
     let is_white = |index: usize| index == 2;
     for (i, (into, sign)) in unknown.iter().enumerate() {

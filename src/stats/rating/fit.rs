@@ -3,7 +3,7 @@
 
 use super::super::dense::Symmetric;
 use super::groups::{Group, softplus};
-use super::{Anchor, Encounter, PER_ELO, Trinomial, Z_95};
+use super::{Anchor, EncounterCounts, PER_ELO, Trinomial, Z_95};
 use crate::stats::Counts as _;
 
 /// Most rounds. Newton's method doubles the digits each round; steps are limited, so distant
@@ -24,7 +24,7 @@ const TWO_DRAWS: f64 = 0.5;
 
 /// Games of two players with the same colours, if these are known.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
+pub(super) struct ColoredGames {
     pub(super) a: usize,
     pub(super) b: usize,
     /// 1 if `a` had White, -1 if `b` had, 0 if half the games were with either colour.
@@ -38,7 +38,7 @@ pub(super) struct Row {
 
 /// The solution.
 #[derive(Clone, Debug)]
-pub(super) struct Fitted {
+pub(super) struct Solution {
     /// By player, natural units; each part of the players has an origin of its own.
     pub(super) theta: Vec<f64>,
     /// White advantage in natural units; `None` if the games do not determine it.
@@ -62,9 +62,9 @@ pub(super) struct Prior {
     pub(super) precision: f64,
 }
 
-impl Fitted {
+impl Solution {
     /// Expected score of `a` in the row's games.
-    pub(super) fn expected(&self, row: &Row) -> f64 {
+    pub(super) fn expected(&self, row: &ColoredGames) -> f64 {
         expected(self.theta[row.a] - self.theta[row.b] + row.side * self.white.unwrap_or(0.0))
     }
 
@@ -81,7 +81,7 @@ fn expected(lead: f64) -> f64 {
 }
 
 /// The rows of an encounter: with White, with Black, and with unknown colours.
-pub(super) fn rows(met: &Encounter) -> [Row; 3] {
+pub(super) fn rows(met: &EncounterCounts) -> [ColoredGames; 3] {
     let (mut white, mut black) = ([0.0; 3], [0.0; 3]);
     for (first, row) in met.legs.iter().enumerate() {
         for (second, count) in row.iter().enumerate() {
@@ -93,7 +93,7 @@ pub(super) fn rows(met: &Encounter) -> [Row; 3] {
         let draws = legs[1] + single.draws as f64;
         let wins = legs[2] + single.wins as f64;
         let games = legs[0] + single.losses as f64 + draws + wins;
-        Row { a: met.a, b: met.b, side, games, points: wins + draws / 2.0, draws: Some(draws) }
+        ColoredGames { a: met.a, b: met.b, side, games, points: wins + draws / 2.0, draws: Some(draws) }
     };
     let sums = (0..5).map(|class| met.pairs.count(class) as f64);
     let (games, points) =
@@ -101,13 +101,13 @@ pub(super) fn rows(met: &Encounter) -> [Row; 3] {
     [
         row(1.0, white, &met.white),
         row(-1.0, black, &met.black),
-        Row { a: met.a, b: met.b, side: 0.0, games, points: points.sum(), draws: None },
+        ColoredGames { a: met.a, b: met.b, side: 0.0, games, points: points.sum(), draws: None },
     ]
 }
 
 /// Fits the ratings to games inside the parts.
-pub(super) fn fit(players: usize, groups: &[Group], inside: &[&Encounter], anchors: &[Anchor]) -> Fitted {
-    let rows: Vec<Row> = inside.iter().flat_map(|met| rows(met)).filter(|row| row.games > 0.0).collect();
+pub(super) fn fit(players: usize, groups: &[Group], inside: &[&EncounterCounts], anchors: &[Anchor]) -> Solution {
+    let rows: Vec<ColoredGames> = inside.iter().flat_map(|met| rows(met)).filter(|row| row.games > 0.0).collect();
     let start = start(players, groups, &rows, anchors);
     if rows.iter().any(|row| row.side != 0.0)
         && let Some(fitted) = climb(start(Some(0.0)), &rows)
@@ -122,10 +122,10 @@ pub(super) fn fit(players: usize, groups: &[Group], inside: &[&Encounter], ancho
 /// Ratings of all players, joined by points or not: each is shrunk towards 0 with the weight of two
 /// drawn games, so that a perfect score is finite. Suitable for the expected result of a game, but
 /// no estimate of strength.
-pub(super) fn shrunk(players: usize, encounters: &[Encounter]) -> Fitted {
-    let rows: Vec<Row> = encounters.iter().flat_map(rows).filter(|row| row.games > 0.0).collect();
+pub(super) fn shrunk(players: usize, encounters: &[EncounterCounts]) -> Solution {
+    let rows: Vec<ColoredGames> = encounters.iter().flat_map(rows).filter(|row| row.games > 0.0).collect();
     let prior = |player| Prior { player, place: player, mean: 0.0, precision: TWO_DRAWS };
-    let begin = Fitted {
+    let begin = Solution {
         theta: vec![0.0; players],
         white: None,
         places: (0..players).map(Some).collect(),
@@ -136,7 +136,12 @@ pub(super) fn shrunk(players: usize, encounters: &[Encounter]) -> Fitted {
 }
 
 /// The unknowns, and the start of the search.
-fn start(players: usize, groups: &[Group], rows: &[Row], anchors: &[Anchor]) -> impl Fn(Option<f64>) -> Fitted {
+fn start(
+    players: usize,
+    groups: &[Group],
+    rows: &[ColoredGames],
+    anchors: &[Anchor],
+) -> impl Fn(Option<f64>) -> Solution {
     let mut games = vec![0.0; players];
     for row in rows {
         games[row.a] += row.games;
@@ -176,11 +181,11 @@ fn start(players: usize, groups: &[Group], rows: &[Row], anchors: &[Anchor]) -> 
             Some(Prior { player: anchor.player, place, mean: anchor.elo * PER_ELO, precision })
         })
         .collect();
-    move |white| Fitted { theta: theta.clone(), white, places: places.clone(), params, priors: priors.clone() }
+    move |white| Solution { theta: theta.clone(), white, places: places.clone(), params, priors: priors.clone() }
 }
 
 /// Newton's method. `None` if the white advantage is not determined.
-fn climb(mut fitted: Fitted, rows: &[Row]) -> Option<Fitted> {
+fn climb(mut fitted: Solution, rows: &[ColoredGames]) -> Option<Solution> {
     let mut likelihood = log_likelihood(&fitted, rows);
     for _ in 0..ROUNDS {
         let (information, gradient) = slope(&fitted, rows);
@@ -212,7 +217,7 @@ fn climb(mut fitted: Fitted, rows: &[Row]) -> Option<Fitted> {
     Some(fitted)
 }
 
-fn log_likelihood(fitted: &Fitted, rows: &[Row]) -> f64 {
+fn log_likelihood(fitted: &Solution, rows: &[ColoredGames]) -> f64 {
     let games: f64 = rows
         .iter()
         .map(|row| {
@@ -226,7 +231,7 @@ fn log_likelihood(fitted: &Fitted, rows: &[Row]) -> f64 {
 }
 
 /// Information (minus the second derivatives) and gradient of the log-likelihood.
-pub(super) fn slope(fitted: &Fitted, rows: &[Row]) -> (Symmetric, Vec<f64>) {
+pub(super) fn slope(fitted: &Solution, rows: &[ColoredGames]) -> (Symmetric, Vec<f64>) {
     let size = fitted.unknowns();
     let mut information = Symmetric::zero(size);
     let mut gradient = vec![0.0; size];
@@ -254,12 +259,12 @@ pub(super) fn slope(fitted: &Fitted, rows: &[Row]) -> (Symmetric, Vec<f64>) {
 
 /// The unknowns that move the expected score of `a` against `b`, and the derivative of the lead by
 /// each.
-pub(super) fn directions(fitted: &Fitted, a: usize, b: usize, side: f64) -> [(Option<usize>, f64); 3] {
+pub(super) fn directions(fitted: &Solution, a: usize, b: usize, side: f64) -> [(Option<usize>, f64); 3] {
     let white = (fitted.white.is_some() && side != 0.0).then_some(fitted.params);
     [(fitted.places[a], 1.0), (fitted.places[b], -1.0), (white, side)]
 }
 
-fn newton_step(fitted: &Fitted, mut information: Symmetric, gradient: &[f64]) -> Option<Vec<f64>> {
+fn newton_step(fitted: &Solution, mut information: Symmetric, gradient: &[f64]) -> Option<Vec<f64>> {
     let mut ridge = 1e-14;
     loop {
         // The white advantage comes last, so its pivot is the part not explained by the ratings.
@@ -283,11 +288,11 @@ fn newton_step(fitted: &Fitted, mut information: Symmetric, gradient: &[f64]) ->
     }
 }
 
-fn moved(fitted: &Fitted, step: &[f64]) -> Fitted {
+fn moved(fitted: &Solution, step: &[f64]) -> Solution {
     let mut theta = fitted.theta.clone();
     for (theta, place) in theta.iter_mut().zip(&fitted.places) {
         *theta += place.map_or(0.0, |place| step[place]);
     }
     let white = fitted.white.map(|white| white + step[fitted.params]);
-    Fitted { theta, white, places: fitted.places.clone(), params: fitted.params, priors: fitted.priors.clone() }
+    Solution { theta, white, places: fitted.places.clone(), params: fitted.params, priors: fitted.priors.clone() }
 }

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::{Anchor, BOUND_PROBABILITY, Bound, Encounter};
+use super::{Anchor, BOUND_PROBABILITY, EncounterCounts, RatingKind};
 
 /// Players joined by points.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(super) fn part_of(players: usize, groups: &[Group]) -> Vec<usize> {
 
 /// Divides the players into groups: the one with anchors first, then by players and by games
 /// played. Anchors count as joined, because their distances are known.
-pub(super) fn groups(players: usize, encounters: &[Encounter], anchors: &[Anchor]) -> Vec<Group> {
+pub(super) fn groups(players: usize, encounters: &[EncounterCounts], anchors: &[Anchor]) -> Vec<Group> {
     let mut took = vec![Vec::new(); players];
     let mut gave = vec![Vec::new(); players];
     let mut joined = |winner: usize, loser: usize| {
@@ -90,7 +90,7 @@ pub(super) fn groups(players: usize, encounters: &[Encounter], anchors: &[Anchor
 }
 
 /// Returns true if `a` made any point.
-fn scored(met: &Encounter) -> bool {
+fn scored(met: &EncounterCounts) -> bool {
     met.pentanomial().0[1..].iter().any(|count| *count > 0)
         || [met.white, met.black].iter().any(|games| games.wins > 0 || games.draws > 0)
 }
@@ -163,10 +163,10 @@ pub(super) fn bound(
     part: &[usize],
     theta: &[f64],
     near: &BTreeMap<usize, f64>,
-    encounters: &[Encounter],
-    bound: Bound,
+    encounters: &[EncounterCounts],
+    bound: RatingKind,
 ) -> f64 {
-    let sign = if bound == Bound::AtMost { -1.0 } else { 1.0 };
+    let sign = if bound == RatingKind::AtMost { -1.0 } else { 1.0 };
     // The lead of the winner over the opponent before the shift, and the number of wins.
     let mut wins: Vec<(f64, f64)> = Vec::new();
     for met in encounters {
@@ -207,14 +207,14 @@ mod tests {
 
     /// `a>b` a win, `a=b` a draw.
     fn check(players: usize, games: &str, anchors: &[usize], expected: &[Expected<'_>]) {
-        let encounters: Vec<Encounter> = games
+        let encounters: Vec<EncounterCounts> = games
             .split_whitespace()
             .map(|game| {
                 let (result, [a, b]) = match game.split_once('>') {
                     Some((a, b)) => (2, [a, b]),
                     None => (1, game.split_once('=').map(|(a, b)| [a, b]).expect("a game")),
                 };
-                let mut met = Encounter::new(a.parse().expect("a player"), b.parse().expect("a player"));
+                let mut met = EncounterCounts::new(a.parse().expect("a player"), b.parse().expect("a player"));
                 met.record_game(Color::White, result);
                 met
             })

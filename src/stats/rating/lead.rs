@@ -1,6 +1,6 @@
 //! Lead of one player over another, with its error.
 
-use super::{Bound, Measured, Ratings};
+use super::{Measurement, RatingKind, Ratings};
 use crate::stats::student;
 
 /// A lead with the figures needed to test it.
@@ -17,8 +17,8 @@ pub struct Lead {
 impl Lead {
     /// The lead with the half-width of its 95 % interval by Student's law.
     #[must_use]
-    pub fn measured(&self) -> Measured {
-        Measured { value: self.value, error95: Some(self.deviation * student::quantile(0.975, self.freedom)) }
+    pub fn measured(&self) -> Measurement {
+        Measurement { value: self.value, error95: Some(self.deviation * student::quantile(0.975, self.freedom)) }
     }
 
     /// Two-sided probability of a lead at least as large between equals, by Student's law.
@@ -35,7 +35,7 @@ impl Ratings {
     #[must_use]
     pub fn lead(&self, a: usize, b: usize) -> Option<Lead> {
         let (first, second) = (self.players.get(a)?, self.players.get(b)?);
-        let comparable = first.group == second.group && [first, second].iter().all(|r| r.bounded == Bound::Exact);
+        let comparable = first.group == second.group && [first, second].iter().all(|r| r.bounded == RatingKind::Exact);
         if !comparable || a == b {
             return None;
         }

@@ -1,8 +1,8 @@
 //! Openings shared by several meetings: an opening affects a player alike in all games from it.
 
 use super::super::dense::Symmetric;
-use super::errors::Moments;
-use super::fit::{Fitted, Row, directions};
+use super::errors::GradientMoments;
+use super::fit::{ColoredGames, Solution, directions};
 use crate::record::{Color, PairScore};
 use std::collections::BTreeMap;
 
@@ -14,12 +14,12 @@ pub struct Meeting {
     /// The other; not `a`.
     pub b: u32,
     /// Result from the view of `a`.
-    pub score: Score,
+    pub score: MeetingScore,
 }
 
 /// Result of a meeting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Score {
+pub enum MeetingScore {
     /// Both games of a pair.
     Pair(PairScore),
     /// A single game: the colour of `a` and the half points (0, 1, 2) it made.
@@ -41,7 +41,7 @@ pub(super) fn effective(units: f64, shared: &[f64]) -> Option<f64> {
 
 /// Products of the residuals of different meetings from one opening, as rows of unknowns: the part
 /// of `M` beyond its independent clusters.
-pub(super) fn cross_moments(openings: &[Vec<Meeting>], fitted: &Fitted) -> BTreeMap<(usize, usize), f64> {
+pub(super) fn cross_moments(openings: &[Vec<Meeting>], fitted: &Solution) -> BTreeMap<(usize, usize), f64> {
     let mut cross = BTreeMap::new();
     for opening in openings {
         let mut sum: BTreeMap<usize, f64> = BTreeMap::new();
@@ -64,18 +64,18 @@ pub(super) fn cross_moments(openings: &[Vec<Meeting>], fitted: &Fitted) -> BTree
 }
 
 /// Contribution of a meeting to the gradient of the log-likelihood, by unknown.
-fn gradient(meeting: Meeting, fitted: &Fitted) -> Vec<(usize, f64)> {
+fn gradient(meeting: Meeting, fitted: &Solution) -> Vec<(usize, f64)> {
     let (a, b) = (meeting.a as usize, meeting.b as usize);
     let excess = |half_points: u8, side: f64| {
-        let row = Row { a, b, side, games: 1.0, points: 0.0, draws: None };
+        let row = ColoredGames { a, b, side, games: 1.0, points: 0.0, draws: None };
         f64::from(half_points.min(2)) / 2.0 - fitted.expected(&row)
     };
     let (lead, white) = match meeting.score {
-        Score::Pair(pair) => {
+        MeetingScore::Pair(pair) => {
             let (first, second) = (excess(pair.first, 1.0), excess(pair.second, -1.0));
             (first + second, first - second)
         }
-        Score::Game(color, half_points) => {
+        MeetingScore::Game(color, half_points) => {
             let side = if color == Color::White { 1.0 } else { -1.0 };
             let excess = excess(half_points, side);
             (excess, excess * side)
@@ -87,7 +87,7 @@ fn gradient(meeting: Meeting, fitted: &Fitted) -> Vec<(usize, f64)> {
 }
 
 /// Share of an encounter in the variance of a figure that the unknowns move by `weights`.
-pub(super) fn share(moments: Moments, (a, b): (usize, usize), weights: &[f64], fitted: &Fitted) -> f64 {
+pub(super) fn share(moments: GradientMoments, (a, b): (usize, usize), weights: &[f64], fitted: &Solution) -> f64 {
     let mut lead = 0.0;
     let mut white = 0.0;
     for (index, (place, sign)) in directions(fitted, a, b, 1.0).iter().enumerate() {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 const SOME_ANCHOR: Anchor = Anchor { player: 0, elo: 0.0, error95: 0.0 };
 
-fn rated(players: usize, encounters: &[Encounter], anchors: &[Anchor]) -> Ratings {
+fn rated(players: usize, encounters: &[EncounterCounts], anchors: &[Anchor]) -> Ratings {
     rate(players, encounters, anchors).expect("sound input")
 }
 
@@ -38,7 +38,7 @@ fn two_players_have_the_elo_of_their_pairs() {
         let pairs = Pentanomial(counts);
         let wanted = elo::logistic(&pairs).expect("pairs");
         let (value, error) = (wanted.value.finite().expect("finite"), wanted.error().expect("finite"));
-        let met = Encounter { pairs, ..Encounter::new(1, 0) };
+        let met = EncounterCounts { pairs, ..EncounterCounts::new(1, 0) };
         let anchored = rated(2, std::slice::from_ref(&met), &[SOME_ANCHOR]);
         close(anchored.players[1].elo, value, 1e-7);
         assert_eq!((anchored.players[0].elo, anchored.players[0].error95), (0.0, Some(0.0)));
@@ -59,7 +59,7 @@ fn two_players_have_the_elo_of_their_pairs() {
 
 #[test]
 fn two_pairs_are_no_certainty() {
-    let mut met = Encounter::new(0, 1);
+    let mut met = EncounterCounts::new(0, 1);
     met.record_pair(PairScore { first: 2, second: 2 });
     met.record_pair(PairScore { first: 2, second: 1 });
     let rated = rated(2, &[met], &[]);
@@ -71,8 +71,8 @@ fn two_pairs_are_no_certainty() {
 }
 
 /// Two pairs of draws.
-fn all_drawn() -> Encounter {
-    let mut met = Encounter::new(0, 1);
+fn all_drawn() -> EncounterCounts {
+    let mut met = EncounterCounts::new(0, 1);
     (0..2).for_each(|_| met.record_pair(PairScore { first: 1, second: 1 }));
     met
 }
@@ -82,7 +82,7 @@ fn two_players_have_the_elo_of_their_single_games() {
     // As many with either colour, and no more points with one: the white advantage is 0 and changes
     // nothing.
     let half = Trinomial { wins: 300, draws: 500, losses: 200 };
-    let met = Encounter { white: half, black: half, ..Encounter::new(0, 1) };
+    let met = EncounterCounts { white: half, black: half, ..EncounterCounts::new(0, 1) };
     let ratings = rated(2, &[met], &[Anchor { player: 1, elo: 100.0, error95: 0.0 }]);
     let wanted = elo::logistic(&half).expect("games").value.finite().expect("finite");
     close(ratings.players[0].elo, 100.0 + wanted, 1e-7);
@@ -93,7 +93,7 @@ fn two_players_have_the_elo_of_their_single_games() {
     // With a known white advantage and draw rate.
     let (white, black) =
         (Trinomial { wins: 50, draws: 100, losses: 50 }, Trinomial { wins: 20, draws: 100, losses: 80 });
-    let ratings = rated(2, &[Encounter { white, black, ..Encounter::new(0, 1) }], &[SOME_ANCHOR]);
+    let ratings = rated(2, &[EncounterCounts { white, black, ..EncounterCounts::new(0, 1) }], &[SOME_ANCHOR]);
     // With White even, with Black 0.35: rating and white advantage are half the difference each.
     let half = 400.0 * (0.35f64 / 0.65).log10() / 2.0;
     close(ratings.players[1].elo, -half, 1e-7);
@@ -126,7 +126,7 @@ fn published_abilities_home_advantage_and_errors() {
         let guests = (0..7).filter(|guest| *guest != home);
         for (guest, (wins, losses)) in guests.zip(row) {
             let white = Trinomial { wins: *wins, draws: 0, losses: *losses };
-            encounters.push(Encounter { white, ..Encounter::new(home, guest) });
+            encounters.push(EncounterCounts { white, ..EncounterCounts::new(home, guest) });
         }
     }
     let anchor = Anchor { player: 6, elo: 0.0, error95: 0.0 };
@@ -143,11 +143,11 @@ fn published_abilities_home_advantage_and_errors() {
 }
 
 /// A round robin of pairs with a white advantage of 30 Elo.
-fn tournament(truth: &[f64], pairs: u32, random: &mut SplitMix64) -> Vec<Encounter> {
+fn tournament(truth: &[f64], pairs: u32, random: &mut SplitMix64) -> Vec<EncounterCounts> {
     let mut encounters = Vec::new();
     for a in 0..truth.len() {
         for b in a + 1..truth.len() {
-            let mut met = Encounter::new(a, b);
+            let mut met = EncounterCounts::new(a, b);
             for _ in 0..pairs {
                 met.record_pair(draw_pair(random, truth[a] - truth[b], 30.0));
             }
@@ -158,9 +158,9 @@ fn tournament(truth: &[f64], pairs: u32, random: &mut SplitMix64) -> Vec<Encount
 }
 
 /// The same games, not known to be pairs.
-fn singly(met: &[Encounter]) -> Vec<Encounter> {
-    let single = |met: &Encounter| {
-        let mut single = Encounter::new(met.a, met.b);
+fn singly(met: &[EncounterCounts]) -> Vec<EncounterCounts> {
+    let single = |met: &EncounterCounts| {
+        let mut single = EncounterCounts::new(met.a, met.b);
         for (first, row) in (0u8..).zip(met.legs) {
             for (second, count) in (0u8..).zip(row) {
                 for _ in 0..count {
@@ -195,7 +195,7 @@ fn simulated_players_are_recovered_within_their_errors() {
     let share = inside as f64 / all as f64;
     assert!((0.91..=0.985).contains(&share), "{share} of the ratings lie within their errors");
     let independent = singly(&tournament(&truth, 40, &mut random));
-    let ratio = |of: &[Encounter]| rated(truth.len(), of, &[]).players[0].error95.expect("known");
+    let ratio = |of: &[EncounterCounts]| rated(truth.len(), of, &[]).players[0].error95.expect("known");
     // Taken as single games, the same results would look less certain than they are.
     assert!(ratio(&independent) > 1.2 * ratio(&tournament(&truth, 40, &mut random)));
     assert!(whites >= 50, "{whites} of {RUNS} white advantages lie within their errors");
@@ -214,13 +214,13 @@ fn coverage(runs: u32, mut play: impl FnMut(&mut SplitMix64) -> (usize, Vec<Vec<
     let mut covered = [0u32; 2];
     for _ in 0..runs {
         let (players, openings) = play(&mut random);
-        let mut encounters: BTreeMap<u32, Encounter> = BTreeMap::new();
+        let mut encounters: BTreeMap<u32, EncounterCounts> = BTreeMap::new();
         for meeting in openings.iter().flatten() {
-            let met = encounters.entry(meeting.b).or_insert_with(|| Encounter::new(0, meeting.b as usize));
-            let Score::Pair(pair) = meeting.score else { panic!("pairs only") };
+            let met = encounters.entry(meeting.b).or_insert_with(|| EncounterCounts::new(0, meeting.b as usize));
+            let MeetingScore::Pair(pair) = meeting.score else { panic!("pairs only") };
             met.record_pair(pair);
         }
-        let encounters: Vec<Encounter> = encounters.into_values().collect();
+        let encounters: Vec<EncounterCounts> = encounters.into_values().collect();
         for (place, shared) in [openings, Vec::new()].iter().enumerate() {
             let ratings = rate_by_opening(players, &encounters, shared, &[]).expect("sound input");
             let rating = &ratings.players[0];
@@ -233,7 +233,7 @@ fn coverage(runs: u32, mut play: impl FnMut(&mut SplitMix64) -> (usize, Vec<Vec<
 #[test]
 fn a_shared_opening_is_one_piece_of_evidence() {
     let meeting = |b: usize, lead: f64, random: &mut SplitMix64| {
-        let score = Score::Pair(draw_pair(random, lead, 30.0));
+        let score = MeetingScore::Pair(draw_pair(random, lead, 30.0));
         Meeting { a: 0, b: u32::try_from(b).expect("few"), score }
     };
     // A gauntlet: eight opponents meet the hero from the same sixty openings.
@@ -262,12 +262,12 @@ fn a_shared_opening_is_one_piece_of_evidence() {
 #[test]
 fn openings_that_nobody_shares_change_nothing() {
     let mut random = SplitMix64::new(3);
-    let mut met = Encounter::new(0, 1);
+    let mut met = EncounterCounts::new(0, 1);
     let mut openings = Vec::new();
     for _ in 0..50 {
         let pair = draw_pair(&mut random, 20.0, 30.0);
         met.record_pair(pair);
-        openings.push(vec![Meeting { a: 0, b: 1, score: Score::Pair(pair) }]);
+        openings.push(vec![Meeting { a: 0, b: 1, score: MeetingScore::Pair(pair) }]);
     }
     let met = [met];
     let own = rate_by_opening(2, &met, &openings, &[]).expect("sound input");
@@ -275,7 +275,7 @@ fn openings_that_nobody_shares_change_nothing() {
     // All games from one opening: how openings differ is not to be seen.
     let one = rate_by_opening(2, &met, &[openings.concat()], &[]).expect("sound input");
     assert_eq!(one.players, own.players);
-    let unknown = [vec![Meeting { a: 0, b: 2, score: Score::Game(Color::White, 1) }]];
+    let unknown = [vec![Meeting { a: 0, b: 2, score: MeetingScore::Game(Color::White, 1) }]];
     let refused = rate_by_opening(2, &met, &unknown, &[]).err();
     assert_eq!(refused, Some(RatingError::NoSuchPlayer { player: 2, players: 2 }));
 }
@@ -292,7 +292,7 @@ fn draws_of_equals_are_not_only_those_that_join_players() {
             if a == b {
                 continue;
             }
-            let mut one = Encounter::new(a, b);
+            let mut one = EncounterCounts::new(a, b);
             one.record_game(Color::White, half_points(0.0, random.unit()));
             met.push(one);
         }
@@ -302,9 +302,13 @@ fn draws_of_equals_are_not_only_those_that_join_players() {
     let rate = rated(600, &met, &[]).draw_rate.expect("known");
     close(rate.value, 0.42, 0.05);
     // Six draws in eight games joined are 75 %, and those of all thirty are 20 %.
-    let mut met = vec![Encounter { white: Trinomial { wins: 1, draws: 6, losses: 1 }, ..Encounter::new(0, 1) }];
+    let mut met =
+        vec![EncounterCounts { white: Trinomial { wins: 1, draws: 6, losses: 1 }, ..EncounterCounts::new(0, 1) }];
     for player in 2..24 {
-        met.push(Encounter { white: Trinomial { wins: 1, draws: 0, losses: 0 }, ..Encounter::new(0, player) });
+        met.push(EncounterCounts {
+            white: Trinomial { wins: 1, draws: 0, losses: 0 },
+            ..EncounterCounts::new(0, player)
+        });
     }
     let rate = rated(24, &met, &[]).draw_rate.expect("known");
     assert!((0.2..0.4).contains(&rate.value), "{rate:?}");
@@ -313,29 +317,30 @@ fn draws_of_equals_are_not_only_those_that_join_players() {
 #[test]
 fn pairs_and_not_games_are_what_varies() {
     // Every pair is won once by each side: no scatter, however the single games look.
-    let mut pairs = Encounter::new(0, 1);
+    let mut pairs = EncounterCounts::new(0, 1);
     pairs.legs[2][0] = 50;
     pairs.legs[0][2] = 50;
     let games = Trinomial { wins: 50, draws: 0, losses: 50 };
-    let singles = Encounter { white: games, black: games, ..Encounter::new(0, 1) };
+    let singles = EncounterCounts { white: games, black: games, ..EncounterCounts::new(0, 1) };
     assert_eq!(rated(2, &[pairs.clone()], &[]).players[0].error95, None);
     assert!(rated(2, &[singles], &[]).players[0].error95.expect("known") > 20.0);
     // A scatter in a few pairs is lent to those who met once: nobody is exact.
     let mut met = vec![pairs];
     met[0].legs[2][1] = 30;
     for other in 2..6 {
-        met.push(Encounter { pairs: Pentanomial([0, 0, 1, 0, 0]), ..Encounter::new(0, other) });
+        met.push(EncounterCounts { pairs: Pentanomial([0, 0, 1, 0, 0]), ..EncounterCounts::new(0, other) });
     }
     let ratings = rated(6, &met, &[SOME_ANCHOR]);
     let errors: Vec<f64> = ratings.players[1..].iter().map(|rating| rating.error95.expect("known")).collect();
     assert!(errors[1..].iter().all(|error| *error > 5.0 * errors[0]), "{errors:?}");
     // A single pair each tells nothing of scatter.
-    let thin = (1..5).map(|other| Encounter { pairs: Pentanomial([0, 0, 0, 1, 0]), ..Encounter::new(0, other) });
+    let thin =
+        (1..5).map(|other| EncounterCounts { pairs: Pentanomial([0, 0, 0, 1, 0]), ..EncounterCounts::new(0, other) });
     assert_eq!(rated(5, &thin.collect::<Vec<_>>(), &[]).players[1].error95, None);
 }
 
-fn pairs(a: usize, b: usize, counts: [u64; 5]) -> Encounter {
-    Encounter { pairs: Pentanomial(counts), ..Encounter::new(a, b) }
+fn pairs(a: usize, b: usize, counts: [u64; 5]) -> EncounterCounts {
+    EncounterCounts { pairs: Pentanomial(counts), ..EncounterCounts::new(a, b) }
 }
 
 #[test]
@@ -351,9 +356,12 @@ fn perfect_scores_are_bounds() {
     let ratings = rated(5, &met, &[]);
     let [unbeaten, first, second, last, above] = &ratings.players[..] else { panic!("five players") };
     assert_eq!(ratings.groups, 1);
-    assert_eq!((first.bounded, second.bounded), (Bound::Exact, Bound::Exact));
+    assert_eq!((first.bounded, second.bounded), (RatingKind::Exact, RatingKind::Exact));
     close(first.elo, 0.0, 1e-9);
-    assert_eq!([unbeaten, last, above].map(|r| r.bounded), [Bound::AtLeast, Bound::AtMost, Bound::AtLeast]);
+    assert_eq!(
+        [unbeaten, last, above].map(|r| r.bounded),
+        [RatingKind::AtLeast, RatingKind::AtMost, RatingKind::AtLeast]
+    );
     assert_eq!([unbeaten, last, above].map(|r| r.error95), [None; 3]);
     // 20 pairs won, or 5 lost, against players of 0, with a probability of 0.025.
     let bound = |pairs: f64| 400.0 * (1.0 / (0.025f64.powf(-1.0 / pairs) - 1.0)).log10();
@@ -366,7 +374,7 @@ fn perfect_scores_are_bounds() {
     let ratings = rated(4, &met, &[]);
     let wanted = elo::logistic(&met[0].pairs).expect("pairs").value.finite().expect("finite");
     close(ratings.players[0].elo - ratings.players[1].elo, wanted, 1e-6);
-    assert_eq!((ratings.players[2].bounded, ratings.groups, ratings.players[3].group), (Bound::AtMost, 2, 1));
+    assert_eq!((ratings.players[2].bounded, ratings.groups, ratings.players[3].group), (RatingKind::AtMost, 2, 1));
 }
 
 #[test]
@@ -415,16 +423,17 @@ fn anchors_with_errors_give_way_to_games() {
 fn a_white_advantage_that_cannot_be_told_is_left_out() {
     let wins = |wins| Trinomial { wins, draws: 0, losses: 0 };
     // White won every game.
-    let met = [Encounter { white: wins(5), black: wins(5).reversed(), ..Encounter::new(0, 1) }];
+    let met = [EncounterCounts { white: wins(5), black: wins(5).reversed(), ..EncounterCounts::new(0, 1) }];
     let ratings = rated(2, &met, &[]);
     assert_eq!((ratings.white_advantage, ratings.players[0].elo), (None, 0.0));
     // Colours never changed: it might all be the colour.
-    let met = [Encounter { white: Trinomial { wins: 7, draws: 2, losses: 3 }, ..Encounter::new(0, 1) }];
+    let met = [EncounterCounts { white: Trinomial { wins: 7, draws: 2, losses: 3 }, ..EncounterCounts::new(0, 1) }];
     let ratings = rated(2, &met, &[]);
     assert_eq!(ratings.white_advantage, None);
     close(ratings.players[0].elo * 2.0, 400.0 * 2f64.log10(), 1e-7);
     // Around a circle.
-    let met: Vec<_> = (0..3).map(|a| Encounter { white: wins(4), ..Encounter::new(a, (a + 1) % 3) }).collect();
+    let met: Vec<_> =
+        (0..3).map(|a| EncounterCounts { white: wins(4), ..EncounterCounts::new(a, (a + 1) % 3) }).collect();
     let ratings = rated(3, &met, &[]);
     assert_eq!(ratings.white_advantage, None);
     close(ratings.players[2].elo, 0.0, 1e-7);
@@ -432,11 +441,11 @@ fn a_white_advantage_that_cannot_be_told_is_left_out() {
 
 #[test]
 fn what_cannot_be_rated_is_refused() {
-    let check = |players, met: &[Encounter], anchors: &[Anchor], error| {
+    let check = |players, met: &[EncounterCounts], anchors: &[Anchor], error| {
         assert_eq!(rate(players, met, anchors).err(), Some(error));
     };
-    check(1, &[Encounter::new(0, 1)], &[], RatingError::NoSuchPlayer { player: 1, players: 1 });
-    check(2, &[Encounter::new(1, 1)], &[], RatingError::Itself(1));
+    check(1, &[EncounterCounts::new(0, 1)], &[], RatingError::NoSuchPlayer { player: 1, players: 1 });
+    check(2, &[EncounterCounts::new(1, 1)], &[], RatingError::Itself(1));
     check(0, &[], &[SOME_ANCHOR], RatingError::NoSuchPlayer { player: 0, players: 0 });
     check(1, &[], &[SOME_ANCHOR; 2], RatingError::AnchoredTwice(0));
     check(MAX_PLAYERS + 1, &[], &[], RatingError::TooManyPlayers(MAX_PLAYERS + 1));
@@ -460,13 +469,13 @@ fn any_count() -> impl Strategy<Value = u64> {
     prop_oneof![3 => Just(0u64), 2 => 0..20u64, 1 => any::<u64>()]
 }
 
-fn encounters(players: usize, count: BoxedStrategy<u64>) -> impl Strategy<Value = Vec<Encounter>> {
+fn encounters(players: usize, count: BoxedStrategy<u64>) -> impl Strategy<Value = Vec<EncounterCounts>> {
     let games = proptest::array::uniform6(count.clone());
     let pairs = (proptest::array::uniform5(count.clone()), proptest::array::uniform9(count));
     let met = (0..players, 1..players, pairs, games).prop_map(move |(a, further, (pairs, legs), games)| {
         let [wins, draws, losses, others @ ..] = games;
         let [first, second, third] = others;
-        Encounter {
+        EncounterCounts {
             a,
             b: (a + further) % players,
             pairs: Pentanomial(pairs),
@@ -526,7 +535,7 @@ proptest! {
         let mut games = [0.0; 5];
         for met in &met {
             let (one, other) = (&ratings.players[met.a], &ratings.players[met.b]);
-            if (one.bounded, other.bounded, one.group) != (Bound::Exact, Bound::Exact, other.group) {
+            if (one.bounded, other.bounded, one.group) != (RatingKind::Exact, RatingKind::Exact, other.group) {
                 continue;
             }
             for row in fit::rows(met) {
@@ -555,12 +564,12 @@ proptest! {
     #[test]
     fn the_order_of_players_and_games_does_not_matter(met in encounters(5, count().boxed()), by in 0..5usize) {
         let move_to = |player: usize| (4 * player + by) % 5;
-        let turned: Vec<Encounter> =
-            met.iter().rev().map(|met| Encounter { a: move_to(met.a), b: move_to(met.b), ..met.clone() }.reversed()).collect();
+        let turned: Vec<EncounterCounts> =
+            met.iter().rev().map(|met| EncounterCounts { a: move_to(met.a), b: move_to(met.b), ..met.clone() }.reversed()).collect();
         let (straight, turned) = (rated(5, &met, &[]), rated(5, &turned, &[]));
         // Of groups and parts of the same size and games the first is taken: only what is joined is
         // compared.
-        prop_assume!(straight.groups == 1 && straight.players.iter().all(|rating| rating.bounded == Bound::Exact));
+        prop_assume!(straight.groups == 1 && straight.players.iter().all(|rating| rating.bounded == RatingKind::Exact));
         for player in 0..5 {
             same(&turned.players[move_to(player)], &straight.players[player], 0.0);
         }

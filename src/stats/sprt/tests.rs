@@ -285,7 +285,7 @@ fn the_end_is_where_the_drift_leads() {
     let straight = (sprt.upper() - llr) / (llr / 220.0);
     assert!((left / straight - 1.0).abs() < 0.05, "{left} for {straight}");
 
-    let exit = |drift: f64, below: f64, above: f64| Exit { drift, variance: 1.0, below, above };
+    let exit = |drift: f64, below: f64, above: f64| BoundedMotion { drift, variance: 1.0, below, above };
     assert!((exit(0.0, 2.0, 3.0).mean_time() - 6.0).abs() < 1e-12);
     assert!((exit(0.0, 2.0, 3.0).pass_probability() - 0.4).abs() < 1e-12);
     // The formulas for no drift and for little drift meet.

@@ -32,7 +32,7 @@ pub static FORMATS: [&Definition; 6] = [
 ];
 
 /// Makes a format from a user's parameters and the number of players.
-pub type Choose = fn(&Parameters, u16) -> Result<Format, FormatError>;
+pub type FormatConstructor = fn(&Parameters, u16) -> Result<Format, FormatError>;
 
 /// Facts about a format that do not depend on its parameters.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ pub struct Definition {
     pub takes: &'static [&'static str],
     /// Format from a user's parameters, with defaults filled in and values checked against the
     /// number of players; `None` if only a command of its own plays it.
-    pub choose: Option<Choose>,
+    pub choose: Option<FormatConstructor>,
     /// Format from the parameters of a stored plan; `None` if one is missing.
     pub read: fn(&Parameters) -> Option<Format>,
     /// True if results decide how many encounters there are.

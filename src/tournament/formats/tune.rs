@@ -11,7 +11,7 @@ use crate::tournament::formats::{
 };
 use crate::tune::auto::{Rule, Vectors};
 use crate::tune::run::Tuning;
-use crate::tune::space::{Kind, Param, Space, SpaceError};
+use crate::tune::space::{Param, ParamKind, Space, SpaceError};
 use crate::tune::spsa::{Constants, Schedule};
 
 /// Entry in the table of formats. Only a command of its own plays it.
@@ -346,7 +346,7 @@ impl From<&Param> for ParamV1 {
 impl ParamV1 {
     fn read(self) -> Result<Param, TuneError> {
         let Self { name, kind, start, min, max, step, rate } = self;
-        let kind = [Kind::Int, Kind::Float].into_iter().find(|known| known.name() == kind);
+        let kind = [ParamKind::Int, ParamKind::Float].into_iter().find(|known| known.name() == kind);
         let kind = kind.ok_or_else(|| TuneError::Kind { name: name.clone() })?;
         Ok(Param { name, kind, start, min, max, step, rate })
     }

@@ -164,7 +164,7 @@ proptest! {
                     let [first, second] = [vectors.sides[0][index], vectors.sides[1][index]];
                     for value in [first, second] {
                         prop_assert!((param.min..=param.max).contains(&value), "{} {value}", param.name);
-                        prop_assert!(param.kind == Kind::Float || value.fract() == 0.0);
+                        prop_assert!(param.kind == ParamKind::Float || value.fract() == 0.0);
                     }
                     prop_assert!(vectors.purpose != Purpose::Tune || first != second, "{} {first}", param.name);
                 }

@@ -48,7 +48,7 @@ fn one_guilty_value_among_many_is_narrowed_and_hardly_an_innocent_one() {
             let mut run = auto(params, seed);
             let failing = play(&mut run, 40, seed, &fails);
             for cut in run.cuts() {
-                innocent += u32::from((cut.param, cut.end) != (guilty, End::Max));
+                innocent += u32::from((cut.param, cut.end) != (guilty, RangeEnd::Max));
                 assert!(cut.failures >= LEAST_FAILURES && cut.to >= 50.0 && cut.to < cut.from, "{cut:?}");
             }
             narrowed += u32::from(!run.cuts().is_empty());
@@ -100,7 +100,7 @@ fn two_guilty_ends_are_narrowed_by_every_method() {
         for (method, mut run) in methods(seed).into_iter().enumerate() {
             play(&mut run, 80, seed, &fails);
             for cut in run.cuts() {
-                let guilty = [(0, End::Max), (3, End::Min)];
+                let guilty = [(0, RangeEnd::Max), (3, RangeEnd::Min)];
                 assert!(guilty.contains(&(cut.param, cut.end)), "{method} {seed}: {cut:?}");
             }
             let params = run.narrowed().params();

@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use super::patience::Patience;
-use super::{Engine, Fault, WaitOutcome, load};
+use super::{Engine, StartFault, WaitOutcome, load};
 use crate::record::SearchInfo;
 use crate::uci::command::{Go, PositionLine};
 
@@ -24,7 +24,7 @@ impl Engine {
         go: &Go,
         timeout: Duration,
         found: &mut Vec<SearchInfo>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), StartFault> {
         self.read_what_is_there();
         self.out.clear();
         for position in positions {
@@ -46,11 +46,11 @@ impl Engine {
             };
             match waited {
                 WaitOutcome::Answer(_) => found.push(*self.session.info()),
-                WaitOutcome::Gone(status) => return Err(Fault::Exited { status }),
+                WaitOutcome::Gone(status) => return Err(StartFault::Exited { status }),
                 WaitOutcome::Deadline => {
                     self.session.abandon_search();
                     self.process.kill();
-                    return Err(Fault::Silent { awaited: "bestmove", waited: timeout });
+                    return Err(StartFault::Silent { awaited: "bestmove", waited: timeout });
                 }
             }
         }

@@ -196,7 +196,7 @@ fn quote(said: &str) -> String {
 
 /// Reason that an engine is not ready for a game.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Fault {
+pub enum StartFault {
     /// The process ended.
     #[error("{status}")]
     Exited {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use super::child::ProcessEvent;
 use super::{Engine, SearchOutcome, WaitOutcome};
 use crate::uci::command::{Command, Go};
-use crate::uci::process::Fault;
+use crate::uci::process::StartFault;
 use crate::uci::session::SessionState;
 use crate::uci::transcript::Direction;
 
@@ -78,7 +78,7 @@ impl Engine {
     ///
     /// # Errors
     /// Returns an error if the process ended, or was killed because it did not answer `stop`.
-    pub async fn end_ponder(&mut self) -> Result<(), Fault> {
+    pub async fn end_ponder(&mut self) -> Result<(), StartFault> {
         if self.take_ponder(&[]).is_none() {
             return Ok(());
         }
@@ -89,10 +89,10 @@ impl Engine {
                 self.session.answer();
                 Ok(())
             }
-            WaitOutcome::Gone(status) => Err(Fault::Exited { status }),
+            WaitOutcome::Gone(status) => Err(StartFault::Exited { status }),
             WaitOutcome::Deadline => {
                 self.process.kill();
-                Err(Fault::Silent { awaited: "bestmove", waited: limit })
+                Err(StartFault::Silent { awaited: "bestmove", waited: limit })
             }
         }
     }

@@ -21,7 +21,7 @@ use destrier::nnue::sha256_hex;
 use indicatif::{ProgressBar, ProgressStyle};
 use quintain::journal;
 use quintain::record::Score;
-use quintain::uci::process::{Engine, EngineConfig, Fault};
+use quintain::uci::process::{Engine, EngineConfig, StartFault};
 use quintain::uci::{Go, PositionLine};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -395,7 +395,8 @@ impl Rescore {
         }
         ended.map_err(|fault| {
             let place = positions.get(found.len()).map(|position| fen(position)).unwrap_or_default();
-            let remedy = if matches!(fault, Fault::Silent { .. }) { "; raise --timeout, or lower --ahead" } else { "" };
+            let remedy =
+                if matches!(fault, StartFault::Silent { .. }) { "; raise --timeout, or lower --ahead" } else { "" };
             anyhow!("engine {name}: {fault} at `{place}`{remedy}")
         })
     }
