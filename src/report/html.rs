@@ -23,7 +23,7 @@ use crate::record::{Color, GameRecord, Score};
 use crate::report::figures::{self, duration};
 use crate::report::plot::{
     CrossCell, CrossPlot, CurvePlot, EloPlot, Heads, HistogramPlot, HistogramSeries, LlrPlot, PtnmlPlot, RatingPlot,
-    RatingRow, TimePlot, TimeSeries,
+    RatingRow, Scale, TimePlot, TimeSeries,
 };
 use crate::report::standings::{self, StandingsRow, fault_words};
 use crate::report::tune;
@@ -288,26 +288,30 @@ fn plots(story: &Story) -> Vec<String> {
     plots
 }
 
-/// Plots of time and nodes against depth, for sides with searches to more than one depth. Values
-/// are logarithms, so the slope is the branching factor.
+/// Plots of time and nodes against depth, for sides with searches to more than one depth, on
+/// logarithmic scales: the slope is the branching factor.
 fn depths(sides: &[(&String, &SideStatistics)], caption: &str) -> Vec<String> {
     type Value = fn(&DepthUse) -> f64;
     let shown: [(&str, &str, Value); 2] = [
-        ("Time by depth", "median time charged (log10 of ms)", |one| (one.seconds * 1e3).log10()),
-        ("Nodes by depth", "median nodes of a move (log10)", |one| one.nodes.log10()),
+        ("Time by depth", "median time charged (ms)", |one| one.seconds * 1e3),
+        ("Nodes by depth", "median nodes of a move", |one| one.nodes),
     ];
     let plot = |(title, label, value): (&str, &str, Value)| {
         let line = |side: &SideStatistics| {
             side.depth_use().iter().map(|one| (one.depth as f64, value(one))).collect::<Vec<_>>()
         };
         let series: Vec<_> = sides.iter().map(|(name, side)| ((*name).clone(), line(side))).collect();
-        let known = |points: &[(f64, f64)]| points.iter().filter(|point| point.1.is_finite()).count() > 1;
+        let known =
+            |points: &[(f64, f64)]| points.iter().filter(|point| point.1.is_finite() && point.1 > 0.0).count() > 1;
         series.iter().any(|(_, points)| known(points)).then(|| {
             CurvePlot {
                 title: title.to_owned(),
                 caption: caption.to_owned(),
                 x_label: "depth (plies)".to_owned(),
                 y_label: label.to_owned(),
+                y_scale: Scale::Log,
+                // Depths that few moves reach are far apart.
+                longest_join: Some(2.0),
                 series,
             }
             .to_svg()

@@ -18,6 +18,7 @@ mod time;
 mod tuned;
 
 pub use bars::{HistogramPlot, HistogramSeries, PtnmlPlot};
+pub use chart::Scale;
 pub use cross::{CrossCell, CrossPlot};
 pub use curve::CurvePlot;
 pub use page::Heads;
@@ -68,6 +69,7 @@ impl LlrPlot {
             caption: &self.caption,
             x_label: "game pairs counted",
             y_label: "log-likelihood ratio (natural log)",
+            y_scale: Scale::Linear,
             x_ticks: Ticks::Whole,
             x: Span { low: 0.0, high: pairs.max(1.0) },
             y: Span::around(values).widened(0.1),
@@ -142,6 +144,7 @@ impl EloPlot {
             caption: &self.caption,
             x_label: "game pairs counted",
             y_label: &format!("{} with 95 % interval", self.unit),
+            y_scale: Scale::Linear,
             x_ticks: Ticks::Whole,
             x: Span { low: 0.0, high: middle.last().map_or(1.0, |point| point.0.max(1.0)) },
             y: Span::around(seen).widened(0.05),

@@ -1,6 +1,6 @@
 //! Bar plots: pairs by points, and histograms.
 
-use super::chart::{Chart, Frame, Span, Ticks};
+use super::chart::{Chart, Frame, Scale, Span, Ticks};
 use super::page::{Heads, RIGHT, number};
 
 /// Plot of pairs by points, from the view of the tested engine.
@@ -28,6 +28,7 @@ impl PtnmlPlot {
             caption: &self.heads.caption,
             x_label: "points of a game pair",
             y_label: "game pairs",
+            y_scale: Scale::Linear,
             x_ticks: Ticks::Named { depth: 15 },
             x: Span { low: -0.5, high: 4.5 },
             // Room for the numbers above the highest bar.
@@ -91,6 +92,7 @@ impl HistogramPlot {
             caption: &self.heads.caption,
             x_label: &self.x_label,
             y_label: &format!("share of {} (%)", self.of),
+            y_scale: Scale::Linear,
             x_ticks: Ticks::Fine,
             x: Span { low: edge(0), high: edge(bins) },
             y: Span { low: 0.0, high: if most > 0.0 { most * 1.08 } else { 1.0 } },

@@ -13,6 +13,8 @@ const LABEL_STEP: f64 = 15.0;
 /// Approximate number of ticks along an axis.
 const X_TICKS: f64 = 6.0;
 const Y_TICKS: f64 = 6.0;
+/// Most ticks along a logarithmic axis.
+const MOST_LOG_TICKS: usize = 9;
 
 /// A range of values, `low < high`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,9 +58,55 @@ impl Span {
         ((0..=count).map(|place| (first + place as f64) * step).collect(), decimals)
     }
 
+    /// Ticks of a logarithmic axis whose span is of decimal logarithms, with their texts: powers of
+    /// ten, and 2 and 5 or 3 times these as long as no more than `most` result.
+    fn log_ticks(self, most: usize) -> Vec<(f64, String)> {
+        let powers = self.low.floor() as i32..=self.high.ceil() as i32;
+        let of = |factors: &[f64]| -> Vec<(f64, String)> {
+            let values =
+                powers.clone().flat_map(|power| factors.iter().map(move |factor| (factor * 10f64.powi(power), power)));
+            let shown = values.filter(|(value, _)| (self.low..=self.high).contains(&value.log10()));
+            shown.map(|(value, power)| (value.log10(), count(value, power))).collect()
+        };
+        let finest = [&[1.0, 2.0, 5.0][..], &[1.0, 3.0]].into_iter().map(of).find(|ticks| ticks.len() <= most);
+        let ticks = finest.unwrap_or_else(|| of(&[1.0]));
+        let step = ticks.len().div_ceil(most).max(1);
+        ticks.into_iter().step_by(step).collect()
+    }
+
     /// Position of a value between `from` (the low end) and `to`.
     pub(super) fn place(self, value: f64, from: f64, to: f64) -> f64 {
         from + (value - self.low) / (self.high - self.low) * (to - from)
+    }
+}
+
+/// Text of a tick at `value`, whose first digit stands at ten to the `power`: 0.05, 300, 20 k, 5 M.
+fn count(value: f64, power: i32) -> String {
+    match value {
+        value if value >= 1e9 => number(value / 1e9, 0) + " G",
+        value if value >= 1e6 => number(value / 1e6, 0) + " M",
+        value if value >= 1e4 => number(value / 1e3, 0) + " k",
+        value => number(value, usize::try_from(-power).unwrap_or(0)),
+    }
+}
+
+/// Scale of the values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scale {
+    /// Equal steps for equal differences.
+    #[default]
+    Linear,
+    /// Equal steps for equal ratios. Values at or below zero are not drawn.
+    Log,
+}
+
+impl Scale {
+    /// Position of a value on an axis of this scale; not finite if it has none.
+    pub(super) fn place(self, value: f64) -> f64 {
+        match self {
+            Self::Linear => value,
+            Self::Log => value.log10(),
+        }
     }
 }
 
@@ -82,7 +130,9 @@ pub(super) struct Frame<'a> {
     pub(super) y_label: &'a str,
     pub(super) x_ticks: Ticks,
     pub(super) x: Span,
+    /// Positions of values on `y_scale`.
     pub(super) y: Span,
+    pub(super) y_scale: Scale,
 }
 
 /// A plot being drawn, later shapes over earlier ones.
@@ -126,11 +176,18 @@ impl Chart {
             self.page.rule("axis", (x, bottom), (x, bottom + 5.0));
             self.page.text_at(x, bottom + 19.0, "middle", "", &number(tick, decimals));
         }
-        let (ticks, decimals) = self.y.ticks(Y_TICKS, 0.0);
-        for tick in ticks {
+        let ticks = match frame.y_scale {
+            Scale::Log => self.y.log_ticks(MOST_LOG_TICKS),
+            Scale::Linear => {
+                let (ticks, decimals) = self.y.ticks(Y_TICKS, 0.0);
+                let text =
+                    |tick: f64| if tick.abs() < 1e6 { number(tick, decimals) } else { number(tick / 1e6, 1) + " M" };
+                ticks.into_iter().map(|tick| (tick, text(tick))).collect()
+            }
+        };
+        for (tick, text) in ticks {
             let y = self.y_of(tick);
             self.page.rule("grid", (LEFT, y), (RIGHT, y));
-            let text = if tick.abs() < 1e6 { number(tick, decimals) } else { number(tick / 1e6, 1) + " M" };
             self.page.text_at(LEFT - 8.0, y + 4.0, "end", "", &text);
         }
         self.page.rule("axis", (LEFT, bottom), (RIGHT, bottom));

@@ -1,6 +1,6 @@
 //! Plot of values along an axis, such as losses over the epochs of a training.
 
-use super::chart::{Chart, Frame, Span, Ticks};
+use super::chart::{Chart, Frame, Scale, Span, Ticks};
 use super::page::number;
 use super::thinned;
 
@@ -33,6 +33,10 @@ pub struct CurvePlot {
     pub x_label: String,
     /// Label of the values.
     pub y_label: String,
+    /// Scale of the values.
+    pub y_scale: Scale,
+    /// Longest distance in `x` over which a line joins two points; `None` for any.
+    pub longest_join: Option<f64>,
     /// Names with points by rising `x`. At most six are drawn, without points that are no number.
     pub series: Vec<(String, Vec<(f64, f64)>)>,
 }
@@ -41,13 +45,13 @@ impl CurvePlot {
     /// Draws the plot as a complete SVG document, 800 units wide, light and dark.
     #[must_use]
     pub fn to_svg(&self) -> String {
-        let finite = |point: &&(f64, f64)| point.0.is_finite() && point.1.is_finite();
-        let series: Vec<(&str, Vec<(f64, f64)>)> = self
-            .series
-            .iter()
-            .take(MAX_SERIES)
-            .map(|(name, points)| (name.as_str(), thinned(&points.iter().filter(finite).copied().collect::<Vec<_>>())))
-            .collect();
+        let finite = |point: &(f64, f64)| point.0.is_finite() && point.1.is_finite();
+        let placed = |points: &[(f64, f64)]| {
+            let points = points.iter().map(|(x, value)| (*x, self.y_scale.place(*value)));
+            thinned(&points.filter(finite).collect::<Vec<_>>())
+        };
+        let series: Vec<(&str, Vec<(f64, f64)>)> =
+            self.series.iter().take(MAX_SERIES).map(|(name, points)| (name.as_str(), placed(points))).collect();
         let all = || series.iter().flat_map(|(_, points)| points);
         let whole = all().all(|(x, _)| x.fract() == 0.0);
         let y = Span::around(all().map(|point| point.1)).widened(0.05);
@@ -60,17 +64,22 @@ impl CurvePlot {
             x_ticks: if whole { Ticks::Whole } else { Ticks::Fine },
             x: Span::around(all().map(|point| point.0)),
             y,
+            y_scale: self.y_scale,
         };
         let mut chart = Chart::styled(&frame, STYLE);
         let classes: Vec<String> = (0..series.len()).map(|place| format!("path s{place}")).collect();
         for ((_, points), class) in series.iter().zip(&classes) {
-            chart.line(points, class);
+            self.draw(&mut chart, points, class);
         }
         // Two digits more than the span needs.
         let decimals = (2.0 - (y.high - y.low).log10()).ceil().clamp(0.0, 9.0) as usize;
-        for (x, value) in series.iter().filter_map(|(_, points)| points.last()) {
-            chart.end_mark((*x, *value), "dot");
-            chart.label(*value, "", &number(*value, decimals));
+        for (x, place) in series.iter().filter_map(|(_, points)| points.last()) {
+            chart.end_mark((*x, *place), "dot");
+            let text = match self.y_scale {
+                Scale::Linear => number(*place, decimals),
+                Scale::Log => significant(10f64.powf(*place)),
+            };
+            chart.label(*place, "", &text);
         }
         let named: Vec<(&str, &str)> =
             series.iter().zip(&classes).map(|((name, _), class)| (class.as_str(), *name)).collect();
@@ -80,4 +89,22 @@ impl CurvePlot {
         }
         chart.finish()
     }
+
+    /// Draws a line, broken where two points lie too far apart. A point without neighbours is a
+    /// mark.
+    fn draw(&self, chart: &mut Chart, points: &[(f64, f64)], class: &str) {
+        let joins = |a: &(f64, f64), b: &(f64, f64)| self.longest_join.is_none_or(|longest| b.0 - a.0 <= longest);
+        for part in points.chunk_by(joins) {
+            match part {
+                [(x, place)] if points.len() > 1 => chart.end_mark((*x, *place), "dot"),
+                _ => chart.line(part, class),
+            }
+        }
+    }
+}
+
+/// Formats a value with three significant digits: `0.0512`, `12.3`, `45,600`.
+fn significant(value: f64) -> String {
+    let digits = (2.0 - value.log10().floor()).clamp(0.0, 9.0);
+    number(value, digits as usize)
 }

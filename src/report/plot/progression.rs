@@ -1,7 +1,7 @@
 //! Plot of strength over versions: a point with an error bar each, and names below if there is
 //! room.
 
-use super::chart::{Chart, Frame, Span, Ticks, fit_side_by_side};
+use super::chart::{Chart, Frame, Scale, Span, Ticks, fit_side_by_side};
 use super::page::{Heads, LEFT, RIGHT, TOP, fitted, signed, text_width};
 
 /// Least distance between names that rise at 45 degrees, which is a line's height across.
@@ -74,6 +74,7 @@ impl ProgressionPlot {
             caption: &self.heads.caption,
             x_label: &x_label(&shown, level),
             y_label: &self.unit,
+            y_scale: Scale::Linear,
             x_ticks: Ticks::Named { depth },
             x: Span { low: -0.5, high: shown.len().max(1) as f64 - 0.5 },
             // Room above and below for the notes.

@@ -101,14 +101,45 @@ fn any_curve_gives_a_picture() {
             caption: String::new(),
             x_label: "superbatch".to_owned(),
             y_label: "loss".to_owned(),
+            y_scale: Scale::Linear,
+            longest_join: None,
             series: (0..9).map(|which| (format!("line & {which}"), points.clone())).collect(),
         };
         let svg = plot.to_svg();
         well_formed(&svg);
         assert_eq!(svg, plot.to_svg());
-        assert_eq!(svg.matches("<polyline class=\"path s").count(), 12, "six lines and their swatches");
+        let lines = if points.iter().any(|(x, y)| x.is_finite() && y.is_finite()) { 12 } else { 6 };
+        assert_eq!(svg.matches("<polyline class=\"path s").count(), lines, "six lines and their swatches");
         assert_eq!(svg.contains("nothing measured yet"), !points.iter().any(|(x, y)| x.is_finite() && y.is_finite()));
     }
+}
+
+#[test]
+fn a_logarithmic_axis_has_round_values_and_lines_break_over_gaps() {
+    let plot = |points: &[(f64, f64)]| CurvePlot {
+        title: "Time by depth".to_owned(),
+        caption: String::new(),
+        x_label: "depth (plies)".to_owned(),
+        y_label: "time (ms)".to_owned(),
+        y_scale: Scale::Log,
+        longest_join: Some(2.0),
+        series: vec![("new".to_owned(), points.to_vec())],
+    };
+    let ticks = |points: &[(f64, f64)]| {
+        let svg = plot(points).to_svg();
+        well_formed(&svg);
+        let after_rules = svg.split("class=\"grid\"").skip(1).filter_map(|rest| rest.split('>').nth(2));
+        after_rules.filter_map(|text| Some(text.split_once("</text")?.0.to_owned())).collect::<Vec<_>>()
+    };
+    assert_eq!(ticks(&[(1.0, 0.04), (2.0, 0.9)]), ["0.05", "0.1", "0.2", "0.5", "1"]);
+    assert_eq!(ticks(&[(1.0, 2.0), (20.0, 2500.0)]), ["3", "10", "30", "100", "300", "1,000", "3,000"]);
+    assert_eq!(ticks(&[(1.0, 2e3), (20.0, 9e9)]), ["1,000", "10 k", "100 k", "1 M", "10 M", "100 M", "1 G", "10 G"]);
+    let svg = plot(&[(1.0, 1.0), (2.0, 0.0), (3.0, 4.0), (9.0, 5.0), (10.0, 6.0), (20.0, 7.0)]).to_svg();
+    well_formed(&svg);
+    // Two lines and the swatch of the legend; a mark for the lone point and one for the end.
+    assert_eq!(svg.matches("<polyline class=\"path s0").count(), 3, "{svg}");
+    assert!(svg.contains(">7.00</text>"), "{svg}");
+    assert!(plot(&[(1.0, 0.0)]).to_svg().contains("nothing measured yet"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Plot of the time spent on each move of a game.
 
-use super::chart::{Chart, Frame, Span, Ticks};
+use super::chart::{Chart, Frame, Scale, Span, Ticks};
 use super::page::Heads;
 
 /// Time that one player spent on one move number, over all games.
@@ -54,6 +54,7 @@ impl TimePlot {
             caption: &self.heads.caption,
             x_label: "move of the game",
             y_label: &format!("time charged ({unit}): median and middle 80 %"),
+            y_scale: Scale::Linear,
             x_ticks: Ticks::Whole,
             x: Span { low: f64::from(first), high: f64::from(last) },
             y: Span { low: 0.0, high: if most > 0.0 { most * scale * 1.05 } else { 1.0 } },

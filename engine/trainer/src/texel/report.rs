@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use destrier::eval::render_weights;
-use quintain::report::plot::CurvePlot;
+use quintain::report::plot::{CurvePlot, Scale};
 
 use super::loss::measure;
 use super::plan::Plan;
@@ -103,6 +103,8 @@ pub fn curve(epochs: &[Epoch], caption: &str) -> CurvePlot {
         caption: caption.to_owned(),
         x_label: "passes over the positions".to_owned(),
         y_label: "mean logistic loss (nats)".to_owned(),
+        y_scale: Scale::Linear,
+        longest_join: None,
         series: vec![along("fitted to", |epoch| epoch.training.mean()), along("kept back", |epoch| epoch.test.mean())],
     }
 }

@@ -1,6 +1,6 @@
 //! Learning curves.
 
-use quintain::report::plot::CurvePlot;
+use quintain::report::plot::{CurvePlot, Scale};
 use std::fmt;
 
 /// Measurements of a run after one superbatch.
@@ -95,6 +95,8 @@ impl Curve {
             caption: best,
             x_label: "superbatch".to_owned(),
             y_label: "mean loss".to_owned(),
+            y_scale: Scale::Linear,
+            longest_join: None,
             series,
         }
         .to_svg()

@@ -161,6 +161,8 @@ fn curves(count: usize) -> CurvePlot {
         caption: heads("", "").caption,
         x_label: "epoch".to_owned(),
         y_label: "mean squared error".to_owned(),
+        y_scale: Scale::Linear,
+        longest_join: None,
         series: series.collect(),
     }
 }
