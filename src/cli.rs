@@ -92,11 +92,11 @@ struct Cli {
     #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
     color: ColorChoice,
     #[command(subcommand)]
-    command: Command,
+    command: QuintainCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum QuintainCommand {
     /// Plays one whole test of the bundled engine, in about a minute.
     Demo(demo::DemoArgs),
     /// Is one engine stronger than another? Plays until a test can say.
@@ -111,10 +111,10 @@ enum Command {
     Tune(Box<tune::TuneArgs>),
     /// Runs a command line of fastchess, and prints its lines.
     #[command(disable_help_flag = true)]
-    Fastchess(Words),
+    Fastchess(RunnerWords),
     /// Runs a command line of cutechess-cli, and prints its lines.
     #[command(disable_help_flag = true)]
-    Cutechess(Words),
+    Cutechess(RunnerWords),
     /// Resumes an interrupted run.
     Resume(resume::ResumeArgs),
     /// Follows a live run from another terminal.
@@ -176,14 +176,14 @@ enum Command {
 
 /// Another program's command line, untouched.
 #[derive(Debug, clap::Args)]
-struct Words {
+struct RunnerWords {
     /// As that program takes them; -help lists them.
     #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<OsString>,
 }
 
 /// True if an engine passes `quintain check`, for the runners that ask.
-fn passes(spec: &str) -> Result<bool, compat::Failure> {
+fn passes(spec: &str) -> Result<bool, compat::PlayFailure> {
     Ok(check::passes(spec)?)
 }
 
@@ -274,48 +274,48 @@ pub fn main() -> ExitCode {
     }
     log();
     let result = match cli.command {
-        Command::Demo(args) => demo::run(&args),
-        Command::Sprt(args) => sprt::run(&args),
-        Command::Match(args) => matches::run_match(&args),
-        Command::Gauntlet(args) => matches::run_gauntlet(&args),
-        Command::Race(args) => race::run(&args),
-        Command::Tune(args) => tune::run(&args),
-        Command::Fastchess(args) => {
+        QuintainCommand::Demo(args) => demo::run(&args),
+        QuintainCommand::Sprt(args) => sprt::run(&args),
+        QuintainCommand::Match(args) => matches::run_match(&args),
+        QuintainCommand::Gauntlet(args) => matches::run_gauntlet(&args),
+        QuintainCommand::Race(args) => race::run(&args),
+        QuintainCommand::Tune(args) => tune::run(&args),
+        QuintainCommand::Fastchess(args) => {
             return ExitCode::from(compat::run(compat::Dialect::Fastchess, &args.words, "quintain fastchess", &passes));
         }
-        Command::Cutechess(args) => {
+        QuintainCommand::Cutechess(args) => {
             return ExitCode::from(compat::run(compat::Dialect::Cutechess, &args.words, "quintain cutechess", &passes));
         }
-        Command::Resume(args) => resume::run(&args),
-        Command::Watch(args) => watch::run(&args),
+        QuintainCommand::Resume(args) => resume::run(&args),
+        QuintainCommand::Watch(args) => watch::run(&args),
         #[cfg(feature = "cluster")]
-        Command::Hub(args) => hub::run(args),
+        QuintainCommand::Hub(args) => hub::run(args),
         #[cfg(feature = "cluster")]
-        Command::Worker(args) => worker::run(*args),
+        QuintainCommand::Worker(args) => worker::run(*args),
         #[cfg(feature = "cluster")]
-        Command::Workers(args) => workers::run(&args),
-        Command::Serve(args) => serve::run(&args),
-        Command::Ctl(args) => ctl::run(&args).map(|()| Exit::Done),
-        Command::Replay(args) => replay::run(&args),
-        Command::Runs(args) => runs::run(&args),
-        Command::Games(args) => games::run(&args),
-        Command::Explain(args) => explain::run(&args),
-        Command::Report(args) => report::run(&args),
-        Command::Calibrate(args) => calibrate::run(&args),
-        Command::Speed(args) => speed::run(&args),
-        Command::Suite(args) => suite::run(&args),
-        Command::Stats(args) => stats::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
-        Command::Simulate(args) => simulate::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
-        Command::Rate(args) => rate::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
-        Command::Records(args) => records::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
-        Command::Progress(args) => versions::run(&args),
-        Command::Bisect(args) => bisect::run(&args),
-        Command::Book(args) => book::run(&args),
-        Command::Check(args) => check::run(&args),
-        Command::Engines(args) => engines::run(&args),
-        Command::Init(args) => init::run(&args),
-        Command::Completions(args) => Ok(shell::completions(&args, Cli::command())),
-        Command::Man(args) => shell::man(&args, Cli::command()),
+        QuintainCommand::Workers(args) => workers::run(&args),
+        QuintainCommand::Serve(args) => serve::run(&args),
+        QuintainCommand::Ctl(args) => ctl::run(&args).map(|()| Exit::Done),
+        QuintainCommand::Replay(args) => replay::run(&args),
+        QuintainCommand::Runs(args) => runs::run(&args),
+        QuintainCommand::Games(args) => games::run(&args),
+        QuintainCommand::Explain(args) => explain::run(&args),
+        QuintainCommand::Report(args) => report::run(&args),
+        QuintainCommand::Calibrate(args) => calibrate::run(&args),
+        QuintainCommand::Speed(args) => speed::run(&args),
+        QuintainCommand::Suite(args) => suite::run(&args),
+        QuintainCommand::Stats(args) => stats::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
+        QuintainCommand::Simulate(args) => simulate::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
+        QuintainCommand::Rate(args) => rate::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
+        QuintainCommand::Records(args) => records::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
+        QuintainCommand::Progress(args) => versions::run(&args),
+        QuintainCommand::Bisect(args) => bisect::run(&args),
+        QuintainCommand::Book(args) => book::run(&args),
+        QuintainCommand::Check(args) => check::run(&args),
+        QuintainCommand::Engines(args) => engines::run(&args),
+        QuintainCommand::Init(args) => init::run(&args),
+        QuintainCommand::Completions(args) => Ok(shell::completions(&args, Cli::command())),
+        QuintainCommand::Man(args) => shell::man(&args, Cli::command()),
     };
     match result {
         Ok(exit) => ExitCode::from(exit.code()),

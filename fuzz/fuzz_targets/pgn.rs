@@ -10,7 +10,7 @@ use quintain::record::{
     ByColor, Ending, EngineId, GameId, GameRecord, MoveRecord, Opening, Outcome, PlayerId, RecordedOutput, Score,
     SearchInfo, Termination,
 };
-use quintain::report::pgn::{Fields, Layout, Meta, PgnOptions, game_as};
+use quintain::report::pgn::{Fields, Layout, PgnMeta, PgnOptions, game_as};
 
 const CHESS960: &str = "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9";
 
@@ -61,7 +61,7 @@ fuzz_target!(|input: (bool, u8, String, String, Vec<(u8, i32, Option<u32>, Optio
         worker: None,
     };
     let limit = "8+0.08".parse().expect("a limit");
-    let meta = Meta {
+    let meta = PgnMeta {
         event: &name,
         site: &name,
         names: ByColor { white: &name, black: "base" },

@@ -2,22 +2,22 @@
 
 use std::time::Duration;
 
-use super::peer::{At, Peer};
-use super::{Answer, Bench, Finding};
+use super::peer::{CheckedProcess, SentPosition};
+use super::{CheckAnswer, CheckedEngine, Finding};
 use crate::stats::random::SplitMix64;
 
 /// Time by which a clock may be overstepped, the default margin of a plan.
 const MARGIN: Duration = Duration::from_millis(10);
 
 /// A random legal move.
-fn any_move(at: &At, random: &mut SplitMix64) -> Option<String> {
+fn any_move(at: &SentPosition, random: &mut SplitMix64) -> Option<String> {
     let mut moves = at.position().legal_moves();
     moves.sort();
     let count = u32::try_from(moves.len()).ok().filter(|count| *count > 0)?;
     moves.into_iter().nth(random.below(count) as usize)
 }
 
-pub(super) fn games(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn games(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     const GAMES: u64 = 4;
     const PLIES: usize = 60;
     let mut searches = 0;
@@ -25,7 +25,7 @@ pub(super) fn games(peer: &mut Peer, _: &Bench) -> Answer {
         peer.say("ucinewgame");
         peer.ready()?;
         let mut random = SplitMix64::new(game);
-        let mut at = At::start();
+        let mut at = SentPosition::start();
         // In the first game it plays both sides, then Black or White against random moves.
         for ply in 0..PLIES {
             if at.position().over().is_some() {
@@ -45,7 +45,7 @@ pub(super) fn games(peer: &mut Peer, _: &Bench) -> Answer {
 }
 
 /// Result of an attempt under a clock.
-enum Try {
+enum ClockTrial {
     /// In time; a remark for the report.
     InTime(String),
     /// Late, and this machine was not.
@@ -56,7 +56,11 @@ enum Try {
 
 /// Repeats an attempt that was late. A busy machine may delay a reader without a trace, so an
 /// overrun counts only if it occurs twice: an engine repeats its faults.
-fn again(peer: &mut Peer, bench: &Bench, attempt: fn(&mut Peer, &Bench) -> Result<Try, String>) -> Answer {
+fn again(
+    peer: &mut CheckedProcess,
+    bench: &CheckedEngine,
+    attempt: fn(&mut CheckedProcess, &CheckedEngine) -> Result<ClockTrial, String>,
+) -> CheckAnswer {
     const TRIES: usize = 3;
     let mut late: Option<String> = None;
     let mut disturbed = None;
@@ -64,11 +68,13 @@ fn again(peer: &mut Peer, bench: &Bench, attempt: fn(&mut Peer, &Bench) -> Resul
         peer.say("ucinewgame");
         peer.ready()?;
         match (attempt(peer, bench)?, &late) {
-            (Try::InTime(text), None) => return Finding::pass(text),
-            (Try::InTime(_), Some(first)) => return Finding::warn(format!("{first}; not when it was tried again")),
-            (Try::Late(text), Some(_)) => return Err(text),
-            (Try::Late(text), None) => late = Some(text),
-            (Try::Disturbed(text), _) => disturbed = Some(text),
+            (ClockTrial::InTime(text), None) => return Finding::pass(text),
+            (ClockTrial::InTime(_), Some(first)) => {
+                return Finding::warn(format!("{first}; not when it was tried again"));
+            }
+            (ClockTrial::Late(text), Some(_)) => return Err(text),
+            (ClockTrial::Late(text), None) => late = Some(text),
+            (ClockTrial::Disturbed(text), _) => disturbed = Some(text),
         }
     }
     Finding::warn(late.or(disturbed).unwrap_or_default())
@@ -76,27 +82,27 @@ fn again(peer: &mut Peer, bench: &Bench, attempt: fn(&mut Peer, &Bench) -> Resul
 
 /// Compares the time of a search with the time that it had. `kept` is the time for which this
 /// machine kept the engine, or a thread of ours, from a CPU.
-fn overstep(kept: Duration, taken: Duration, had: Duration, what: &str) -> Option<Try> {
+fn overstep(kept: Duration, taken: Duration, had: Duration, what: &str) -> Option<ClockTrial> {
     let over = taken.checked_sub(had + MARGIN).filter(|over| !over.is_zero())?;
     let ms = |time: Duration| time.as_secs_f64() * 1e3;
     let text = format!("{what}: took {:.1} ms of {:.1} ms (margin {:.0} ms)", ms(taken), ms(had), ms(MARGIN));
     Some(if kept >= over {
-        Try::Disturbed(format!("{text}, but this machine kept it from a CPU for {:.1} ms meanwhile", ms(kept)))
+        ClockTrial::Disturbed(format!("{text}, but this machine kept it from a CPU for {:.1} ms meanwhile", ms(kept)))
     } else {
-        Try::Late(text)
+        ClockTrial::Late(text)
     })
 }
 
-pub(super) fn clock(peer: &mut Peer, bench: &Bench) -> Answer {
+pub(super) fn clock(peer: &mut CheckedProcess, bench: &CheckedEngine) -> CheckAnswer {
     again(peer, bench, game_under_a_clock)
 }
 
-fn game_under_a_clock(peer: &mut Peer, bench: &Bench) -> Result<Try, String> {
+fn game_under_a_clock(peer: &mut CheckedProcess, bench: &CheckedEngine) -> Result<ClockTrial, String> {
     const BASE: Duration = Duration::from_millis(200);
     const INCREMENT: Duration = Duration::from_millis(10);
     const PLIES: usize = 120;
     let ms = |time: Duration| time.as_millis().max(1);
-    let mut at = At::start();
+    let mut at = SentPosition::start();
     let mut left = [BASE; 2];
     let mut least = BASE;
     let mut plies = 0;
@@ -119,17 +125,17 @@ fn game_under_a_clock(peer: &mut Peer, bench: &Bench) -> Result<Try, String> {
         at.play(&search.best)?;
         plies += 1;
     }
-    Ok(Try::InTime(format!("{plies} moves at 0.2+0.01, least left {:.1} ms", least.as_secs_f64() * 1e3)))
+    Ok(ClockTrial::InTime(format!("{plies} moves at 0.2+0.01, least left {:.1} ms", least.as_secs_f64() * 1e3)))
 }
 
-pub(super) fn fixed_time(peer: &mut Peer, bench: &Bench) -> Answer {
+pub(super) fn fixed_time(peer: &mut CheckedProcess, bench: &CheckedEngine) -> CheckAnswer {
     again(peer, bench, moves_of_fixed_time)
 }
 
-fn moves_of_fixed_time(peer: &mut Peer, bench: &Bench) -> Result<Try, String> {
+fn moves_of_fixed_time(peer: &mut CheckedProcess, bench: &CheckedEngine) -> Result<ClockTrial, String> {
     const TIME: Duration = Duration::from_millis(100);
     const PLIES: usize = 10;
-    let mut at = At::start();
+    let mut at = SentPosition::start();
     let mut worst = Duration::ZERO;
     for ply in 0..PLIES {
         bench.lag.reset();
@@ -144,7 +150,7 @@ fn moves_of_fixed_time(peer: &mut Peer, bench: &Bench) -> Result<Try, String> {
             break;
         }
     }
-    Ok(Try::InTime(format!("longest of {PLIES} moves at 0.1 s: {:.1} ms", worst.as_secs_f64() * 1e3)))
+    Ok(ClockTrial::InTime(format!("longest of {PLIES} moves at 0.1 s: {:.1} ms", worst.as_secs_f64() * 1e3)))
 }
 
 #[cfg(test)]
@@ -159,8 +165,8 @@ mod tests {
         {
             let told = match overstep(ms(kept), ms(taken), ms(100), "a move") {
                 None => "in time",
-                Some(Try::Late(_)) => "late",
-                Some(Try::Disturbed(text)) if text.contains("from a CPU for 5.0 ms") => "disturbed",
+                Some(ClockTrial::Late(_)) => "late",
+                Some(ClockTrial::Disturbed(text)) if text.contains("from a CPU for 5.0 ms") => "disturbed",
                 Some(_) => "?",
             };
             assert_eq!(told, found, "{taken} ms, kept {kept} ms");

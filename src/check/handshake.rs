@@ -3,19 +3,19 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::peer::{At, Handshake, Peer};
-use super::{Answer, Bench, Finding};
+use super::peer::{CheckedProcess, Handshake, SentPosition};
+use super::{CheckAnswer, CheckedEngine, Finding};
 use crate::uci::{EngineOption, OptionKind};
 
 /// A start that takes longer is reported, because every restart in a run takes as long.
 const SLOW_START: Duration = Duration::from_secs(2);
 
-pub(super) fn starts(handshake: &Handshake) -> Answer {
+pub(super) fn starts(handshake: &Handshake) -> CheckAnswer {
     let text = format!("uciok after {:.0} ms", handshake.took.as_secs_f64() * 1e3);
     if handshake.took > SLOW_START { Finding::warn(text) } else { Finding::pass(text) }
 }
 
-pub(super) fn identity(handshake: &Handshake) -> Answer {
+pub(super) fn identity(handshake: &Handshake) -> CheckAnswer {
     let one = |what: &str, found: &[String]| match found {
         [one] if !one.is_empty() => Ok(one.clone()),
         [] | [_] => Err(format!("no `id {what}`")),
@@ -25,7 +25,7 @@ pub(super) fn identity(handshake: &Handshake) -> Answer {
     Finding::pass(format!("{name}, by {author}"))
 }
 
-pub(super) fn options(handshake: &Handshake) -> Answer {
+pub(super) fn options(handshake: &Handshake) -> CheckAnswer {
     if let Some(line) = handshake.unreadable.first() {
         return Err(format!("{} lines are no options, the first: `{line}`", handshake.unreadable.len()));
     }
@@ -67,7 +67,7 @@ fn bad_default(option: &EngineOption) -> Option<String> {
     }
 }
 
-pub(super) fn defaults(handshake: &Handshake) -> Answer {
+pub(super) fn defaults(handshake: &Handshake) -> CheckAnswer {
     match handshake.options.iter().find_map(bad_default) {
         Some(wrong) => Err(wrong),
         None => Finding::pass("every default lies in its range"),
@@ -102,7 +102,7 @@ fn values(option: &EngineOption) -> Vec<Option<String>> {
     }
 }
 
-pub(super) fn set_options(peer: &mut Peer, bench: &Bench) -> Answer {
+pub(super) fn set_options(peer: &mut CheckedProcess, bench: &CheckedEngine) -> CheckAnswer {
     let mut tried = 0;
     for option in &bench.handshake.options {
         for value in values(option) {
@@ -121,14 +121,14 @@ pub(super) fn set_options(peer: &mut Peer, bench: &Bench) -> Answer {
     Finding::pass(format!("{tried} settings taken"))
 }
 
-pub(super) fn unknown_option(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn unknown_option(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     peer.set("No Such Option", Some("1"))?;
     peer.set("NoSuchButton", None)?;
     peer.still_plays()?;
     Finding::pass("ignored")
 }
 
-pub(super) fn bad_option(peer: &mut Peer, bench: &Bench) -> Answer {
+pub(super) fn bad_option(peer: &mut CheckedProcess, bench: &CheckedEngine) -> CheckAnswer {
     let mut lines = ["setoption", "setoption name", "setoption value 1"].map(str::to_owned).to_vec();
     for option in &bench.handshake.options {
         match option.kind {
@@ -149,11 +149,11 @@ pub(super) fn bad_option(peer: &mut Peer, bench: &Bench) -> Answer {
     Finding::pass("values out of range are survived")
 }
 
-pub(super) fn new_game(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn new_game(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     for _ in 0..5 {
         peer.say("ucinewgame");
         peer.ready().map_err(|why| format!("{why}, after `ucinewgame`"))?;
-        peer.go_legal(&At::start(), "depth 2")?;
+        peer.go_legal(&SentPosition::start(), "depth 2")?;
     }
     Finding::pass("5 times, with a search after each")
 }

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 /// Thread that sleeps for short times and records how late it wakes.
 #[derive(Debug)]
 pub(super) struct Lag {
-    shared: Arc<Shared>,
+    shared: Arc<SharedLag>,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedLag {
     worst_us: AtomicU64,
     done: AtomicBool,
 }
@@ -22,7 +22,7 @@ impl Lag {
     const PERIOD: Duration = Duration::from_millis(1);
 
     pub(super) fn watch() -> Self {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(SharedLag::default());
         let theirs = Arc::clone(&shared);
         let thread = thread::spawn(move || {
             while !theirs.done.load(Ordering::Relaxed) {

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use super::peer::{At, Peer, shown};
-use super::{Answer, Bench, Finding};
+use super::peer::{CheckedProcess, SentPosition, shown};
+use super::{CheckAnswer, CheckedEngine, Finding};
 use crate::source;
 use crate::uci::process::EngineConfig;
 
 /// Sends each of the lines and checks that the engine is still there.
-fn survives(peer: &mut Peer, lines: &[Vec<u8>]) -> Answer {
+fn survives(peer: &mut CheckedProcess, lines: &[Vec<u8>]) -> CheckAnswer {
     for line in lines {
         peer.say_bytes(line);
         let text = shown(String::from_utf8_lossy(line).trim_end_matches('\n'));
@@ -22,30 +22,30 @@ fn lines(texts: &[&str]) -> Vec<Vec<u8>> {
     texts.iter().map(|text| format!("{text}\n").into_bytes()).collect()
 }
 
-pub(super) fn unknown_words(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn unknown_words(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     survives(
         peer,
         &lines(&["xyzzy", "Castle at once", "bestmove e2e4", "debug maybe", "-1", "??", "position", "ponderhit"]),
     )
 }
 
-pub(super) fn blank_lines(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn blank_lines(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     survives(peer, &lines(&["", "   ", "\t", "\r", " \t \r"]))
 }
 
-pub(super) fn white_space(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn white_space(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     peer.say_bytes(b"isready\r\n");
     peer.ready()?;
     peer.say_bytes(b"  position \t startpos   moves  e2e4\t e7e5 \r\n");
     peer.ready()?;
-    let at = At::start();
+    let at = SentPosition::start();
     let begun = peer.say_bytes(b"position  startpos\r\n\tgo   depth\t2 \r\n");
     let search = peer.answer(begun, peer.patience)?;
     at.check(&search.best)?;
     Finding::pass("blanks, tabs and CR LF are read")
 }
 
-pub(super) fn bad_bytes(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn bad_bytes(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     let raw: [&[u8]; 4] = [
         b"\xff\xfe\x80\n",
         b"position startpos moves \xc3\x28\n",
@@ -55,7 +55,7 @@ pub(super) fn bad_bytes(peer: &mut Peer, _: &Bench) -> Answer {
     survives(peer, &raw.map(<[u8]>::to_vec))
 }
 
-pub(super) fn long_line(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn long_line(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     let mut word = vec![b'x'; 1 << 20];
     word.push(b'\n');
     let mut words = b"junk ".repeat(1 << 16);
@@ -63,7 +63,7 @@ pub(super) fn long_line(peer: &mut Peer, _: &Bench) -> Answer {
     survives(peer, &[word, words])
 }
 
-pub(super) fn bad_position(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn bad_position(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     let texts = [
         "position fen",
         "position fen garbage",
@@ -86,7 +86,7 @@ pub(super) fn bad_position(peer: &mut Peer, _: &Bench) -> Answer {
     Finding::pass(format!("{} lines survived", texts.len()))
 }
 
-pub(super) fn bad_go(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn bad_go(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     /// Wait for stray answers: any of the lines may start a search that only `stop` ends, and its
     /// answer must not be taken for the next one's.
     const SETTLE: Duration = Duration::from_millis(150);
@@ -111,7 +111,7 @@ pub(super) fn bad_go(peer: &mut Peer, _: &Bench) -> Answer {
     Finding::pass(format!("{} lines survived", texts.len()))
 }
 
-fn ends(peer: &mut Peer, bench: &Bench, from: Instant, after: &str) -> Answer {
+fn ends(peer: &mut CheckedProcess, bench: &CheckedEngine, from: Instant, after: &str) -> CheckAnswer {
     let limit = bench.config.timeouts.quit;
     match peer.end(limit) {
         None => Err(format!("still there {:.1} s after {after}", limit.as_secs_f64())),
@@ -122,31 +122,31 @@ fn ends(peer: &mut Peer, bench: &Bench, from: Instant, after: &str) -> Answer {
     }
 }
 
-pub(super) fn quit(peer: &mut Peer, bench: &Bench) -> Answer {
+pub(super) fn quit(peer: &mut CheckedProcess, bench: &CheckedEngine) -> CheckAnswer {
     let said = peer.say("quit");
     ends(peer, bench, said, "`quit`")
 }
 
-pub(super) fn quit_searching(peer: &mut Peer, bench: &Bench) -> Answer {
+pub(super) fn quit_searching(peer: &mut CheckedProcess, bench: &CheckedEngine) -> CheckAnswer {
     peer.begin("startpos", "infinite");
     peer.sees_thinking()?;
     let said = peer.say("quit");
     ends(peer, bench, said, "`quit` in a search")
 }
 
-pub(super) fn end_of_input(peer: &mut Peer, bench: &Bench) -> Answer {
+pub(super) fn end_of_input(peer: &mut CheckedProcess, bench: &CheckedEngine) -> CheckAnswer {
     let closed = peer.close_input();
     ends(peer, bench, closed, "the end of its input")
 }
 
-pub(super) fn end_of_input_searching(peer: &mut Peer, bench: &Bench) -> Answer {
+pub(super) fn end_of_input_searching(peer: &mut CheckedProcess, bench: &CheckedEngine) -> CheckAnswer {
     peer.begin("startpos", "infinite");
     peer.sees_thinking()?;
     let closed = peer.close_input();
     ends(peer, bench, closed, "the end of its input in a search")
 }
 
-pub(super) fn bench(config: &EngineConfig) -> Answer {
+pub(super) fn bench(config: &EngineConfig) -> CheckAnswer {
     let once = || source::bench(&config.program, &config.args, config.dir.as_deref());
     let Some(first) = once() else {
         return Finding::warn("no `bench` argument that prints a node count: versions can't be told by it");

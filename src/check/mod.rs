@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use self::lag::Lag;
 pub use self::peer::OpenError;
-use self::peer::{Handshake, Peer};
+use self::peer::{CheckedProcess, Handshake};
 pub use self::table::TABLE;
 use crate::uci::process::EngineConfig;
 
@@ -38,7 +38,7 @@ pub enum Severity {
 
 /// Result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CheckVerdict {
     /// No fault.
     Pass,
     /// A lesser fault, or one that may have another cause.
@@ -49,7 +49,7 @@ pub enum Verdict {
     Skip,
 }
 
-impl Verdict {
+impl CheckVerdict {
     /// The verdict as it is printed.
     #[must_use]
     pub const fn word(self) -> &'static str {
@@ -65,36 +65,36 @@ impl Verdict {
 /// A verdict and its reason in one line.
 #[derive(Clone, Debug)]
 struct Finding {
-    verdict: Verdict,
+    verdict: CheckVerdict,
     reason: String,
 }
 
 impl Finding {
-    fn pass(reason: impl Into<String>) -> Answer {
-        Ok(Self { verdict: Verdict::Pass, reason: reason.into() })
+    fn pass(reason: impl Into<String>) -> CheckAnswer {
+        Ok(Self { verdict: CheckVerdict::Pass, reason: reason.into() })
     }
 
-    fn warn(reason: impl Into<String>) -> Answer {
-        Ok(Self { verdict: Verdict::Warn, reason: reason.into() })
+    fn warn(reason: impl Into<String>) -> CheckAnswer {
+        Ok(Self { verdict: CheckVerdict::Warn, reason: reason.into() })
     }
 
-    fn skip(reason: impl Into<String>) -> Answer {
-        Ok(Self { verdict: Verdict::Skip, reason: reason.into() })
+    fn skip(reason: impl Into<String>) -> CheckAnswer {
+        Ok(Self { verdict: CheckVerdict::Skip, reason: reason.into() })
     }
 }
 
 /// Result of a test. An error is the fault; the row's severity decides how much it matters.
-type Answer = Result<Finding, String>;
+type CheckAnswer = Result<Finding, String>;
 
 /// Method of a check.
 #[derive(Clone, Copy, Debug)]
-enum Test {
+enum CheckMethod {
     /// Looks at the engine's output at its start.
-    Handshake(fn(&Handshake) -> Answer),
+    Handshake(fn(&Handshake) -> CheckAnswer),
     /// Talks to a process of its own.
-    Talk(fn(&mut Peer, &Bench) -> Answer),
+    Talk(fn(&mut CheckedProcess, &CheckedEngine) -> CheckAnswer),
     /// Starts the program without talking to it.
-    Program(fn(&EngineConfig) -> Answer),
+    Program(fn(&EngineConfig) -> CheckAnswer),
 }
 
 /// A check.
@@ -106,16 +106,16 @@ pub struct Check {
     pub what: &'static str,
     /// The importance of the rule.
     pub severity: Severity,
-    test: Test,
+    test: CheckMethod,
 }
 
 /// A check that was made.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct CheckOutcome {
     /// The check.
     pub row: &'static Check,
     /// The result.
-    pub verdict: Verdict,
+    pub verdict: CheckVerdict,
     /// The reason, in one line.
     pub reason: String,
     /// The duration.
@@ -126,7 +126,7 @@ pub struct Outcome {
 
 /// An engine to check.
 #[derive(Debug)]
-pub struct Bench {
+pub struct CheckedEngine {
     config: EngineConfig,
     patience: Duration,
     handshake: Handshake,
@@ -134,7 +134,7 @@ pub struct Bench {
     lag: Lag,
 }
 
-impl Bench {
+impl CheckedEngine {
     /// Starts the engine once, to make sure that it runs. `patience` is the longest wait for an
     /// answer that the protocol requires.
     ///
@@ -142,7 +142,7 @@ impl Bench {
     /// Returns an error if the engine does not start, does not complete the handshake, or does not
     /// accept the options of `config`.
     pub fn new(config: EngineConfig, patience: Duration) -> Result<Self, OpenError> {
-        let (peer, handshake) = Peer::open(&config, patience)?;
+        let (peer, handshake) = CheckedProcess::open(&config, patience)?;
         Ok(Self { config, patience, handshake, greeting: peer.transcript(), lag: Lag::watch() })
     }
 
@@ -160,12 +160,12 @@ impl Bench {
 
     /// Runs one check.
     #[must_use]
-    pub fn run(&self, row: &'static Check) -> Outcome {
+    pub fn run(&self, row: &'static Check) -> CheckOutcome {
         let begun = Instant::now();
         let (answer, transcript) = match row.test {
-            Test::Handshake(test) => (test(&self.handshake), self.greeting.clone()),
-            Test::Program(test) => (test(&self.config), String::new()),
-            Test::Talk(test) => match Peer::open(&self.config, self.patience) {
+            CheckMethod::Handshake(test) => (test(&self.handshake), self.greeting.clone()),
+            CheckMethod::Program(test) => (test(&self.config), String::new()),
+            CheckMethod::Talk(test) => match CheckedProcess::open(&self.config, self.patience) {
                 Ok((mut peer, _)) => {
                     let answer = test(&mut peer, self);
                     (answer, peer.transcript())
@@ -175,11 +175,11 @@ impl Bench {
         };
         let (verdict, reason) = match (answer, row.severity) {
             (Ok(finding), _) => (finding.verdict, finding.reason),
-            (Err(reason), Severity::Must) => (Verdict::Fail, reason),
-            (Err(reason), Severity::Should) => (Verdict::Warn, reason),
+            (Err(reason), Severity::Must) => (CheckVerdict::Fail, reason),
+            (Err(reason), Severity::Should) => (CheckVerdict::Warn, reason),
         };
-        let wrong = matches!(verdict, Verdict::Warn | Verdict::Fail);
-        Outcome {
+        let wrong = matches!(verdict, CheckVerdict::Warn | CheckVerdict::Fail);
+        CheckOutcome {
             row,
             verdict,
             reason,

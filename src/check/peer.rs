@@ -76,7 +76,7 @@ impl Info {
 
 /// An answered search.
 #[derive(Clone, Debug)]
-pub(super) struct Search {
+pub(super) struct AnsweredSearch {
     pub(super) best: String,
     /// Time from just before `go` was written to just after the read that returned the answer.
     pub(super) elapsed: Duration,
@@ -109,7 +109,7 @@ impl Awaited {
 }
 
 /// One process of the engine under check.
-pub(super) struct Peer {
+pub(super) struct CheckedProcess {
     // Declared before the runtime, so that it is dropped before it.
     talk: Talk,
     runtime: Runtime,
@@ -124,7 +124,7 @@ pub(super) struct Peer {
     waited_before: Duration,
 }
 
-impl Peer {
+impl CheckedProcess {
     /// `info` lines kept of a search, the last ones.
     const INFOS: usize = 2000;
 
@@ -203,9 +203,9 @@ impl Peer {
     }
 
     /// Waits for the answer to a search.
-    pub(super) fn answer(&mut self, begun: Instant, limit: Duration) -> Result<Search, String> {
+    pub(super) fn answer(&mut self, begun: Instant, limit: Duration) -> Result<AnsweredSearch, String> {
         let at = self.wait(Awaited::BestMove, begun, limit)?;
-        Ok(Search {
+        Ok(AnsweredSearch {
             best: std::mem::take(&mut self.best),
             elapsed: at.saturating_duration_since(begun),
             waited: self.talk.waited().saturating_sub(self.waited_before),
@@ -214,13 +214,13 @@ impl Peer {
     }
 
     /// Searches and waits for the answer.
-    pub(super) fn go(&mut self, position: &str, go: &str) -> Result<Search, String> {
+    pub(super) fn go(&mut self, position: &str, go: &str) -> Result<AnsweredSearch, String> {
         let begun = self.begin(position, go);
         self.answer(begun, self.patience)
     }
 
     /// Searches; the answer must be legal in the position.
-    pub(super) fn go_legal(&mut self, position: &At, go: &str) -> Result<Search, String> {
+    pub(super) fn go_legal(&mut self, position: &SentPosition, go: &str) -> Result<AnsweredSearch, String> {
         let search = self.go(&position.text(), go)?;
         position.check(&search.best)?;
         Ok(search)
@@ -229,7 +229,7 @@ impl Peer {
     /// A short search from the starting position, which shows that the engine still works.
     pub(super) fn still_plays(&mut self) -> Result<(), String> {
         self.ready()?;
-        self.go_legal(&At::start(), "depth 1").map(drop)
+        self.go_legal(&SentPosition::start(), "depth 1").map(drop)
     }
 
     /// Reads output for this long; returns true if a `bestmove` came.
@@ -345,13 +345,13 @@ pub(super) fn shown(text: &str) -> String {
 
 /// A position in the form that is sent, with its legal moves.
 #[derive(Clone, Debug)]
-pub(super) struct At {
+pub(super) struct SentPosition {
     fen: String,
     moves: Vec<String>,
     position: Position,
 }
 
-impl At {
+impl SentPosition {
     pub(super) fn start() -> Self {
         Self { fen: START_FEN.to_owned(), moves: Vec::new(), position: Position::default() }
     }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::peer::{At, Peer, Search};
-use super::{Answer, Bench, Finding};
+use super::peer::{AnsweredSearch, CheckedProcess, SentPosition};
+use super::{CheckAnswer, CheckedEngine, Finding};
 use crate::chess::{Position, START_FEN, Variant};
 
 /// White mates with the rook.
@@ -34,20 +34,20 @@ const ODD: &[&str] = &[
     MATE_IN_ONE,
 ];
 
-fn standard(fen: &str) -> Result<At, String> {
-    At::new(fen, Variant::Standard, "")
+fn standard(fen: &str) -> Result<SentPosition, String> {
+    SentPosition::new(fen, Variant::Standard, "")
 }
 
-pub(super) fn legal(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn legal(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     for fen in ODD {
         peer.go_legal(&standard(fen)?, "depth 3")?;
     }
     Finding::pass(format!("{} odd positions", ODD.len()))
 }
 
-pub(super) fn one_answer(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn one_answer(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     for _ in 0..3 {
-        peer.go(&At::start().text(), "depth 1")?;
+        peer.go(&SentPosition::start().text(), "depth 1")?;
         peer.ready()?;
     }
     peer.say("stop");
@@ -58,14 +58,14 @@ pub(super) fn one_answer(peer: &mut Peer, _: &Bench) -> Answer {
     }
 }
 
-pub(super) fn ready_searching(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn ready_searching(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     peer.begin("startpos", "infinite");
     peer.sees_thinking()?;
     let took = peer.ready()?;
     Finding::pass(format!("readyok after {:.1} ms", took.as_secs_f64() * 1e3))
 }
 
-pub(super) fn stop(peer: &mut Peer, bench: &Bench) -> Answer {
+pub(super) fn stop(peer: &mut CheckedProcess, bench: &CheckedEngine) -> CheckAnswer {
     const PROMPT: Duration = Duration::from_millis(100);
     let limit = bench.config.timeouts.stop;
     let (mut worst, mut slowest) = (Duration::ZERO, Duration::ZERO);
@@ -91,7 +91,7 @@ pub(super) fn stop(peer: &mut Peer, bench: &Bench) -> Answer {
     if slowest > PROMPT { Finding::warn(text) } else { Finding::pass(text) }
 }
 
-pub(super) fn infinite(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn infinite(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     const WHILE: Duration = Duration::from_millis(400);
     for fen in [ONE_MOVE, MATE_IN_ONE] {
         let at = standard(fen)?;
@@ -106,14 +106,14 @@ pub(super) fn infinite(peer: &mut Peer, _: &Bench) -> Answer {
     Finding::pass("it waits for `stop` where there is nothing left to search")
 }
 
-pub(super) fn ponder(peer: &mut Peer, bench: &Bench) -> Answer {
+pub(super) fn ponder(peer: &mut CheckedProcess, bench: &CheckedEngine) -> CheckAnswer {
     const WHILE: Duration = Duration::from_millis(150);
     if bench.handshake.option("Ponder").is_none() {
         return Finding::skip("it has no option `Ponder`");
     }
     peer.set("Ponder", Some("true"))?;
     peer.ready()?;
-    let mut at = At::start();
+    let mut at = SentPosition::start();
     at.play("e2e4")?;
     at.play("e7e5")?;
     for end in ["ponderhit", "stop"] {
@@ -129,15 +129,15 @@ pub(super) fn ponder(peer: &mut Peer, bench: &Bench) -> Answer {
 }
 
 /// A search of the given form from the middle game.
-fn form(peer: &mut Peer, go: &str) -> Result<Search, String> {
+fn form(peer: &mut CheckedProcess, go: &str) -> Result<AnsweredSearch, String> {
     peer.go_legal(&standard(MIDDLE_GAME)?, go).map_err(|why| format!("{why}, with `go {go}`"))
 }
 
-fn answered(search: &Search) -> Answer {
+fn answered(search: &AnsweredSearch) -> CheckAnswer {
     Finding::pass(format!("{} after {:.1} ms", search.best, search.elapsed.as_secs_f64() * 1e3))
 }
 
-pub(super) fn go_depth(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn go_depth(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     const DEPTH: u32 = 4;
     let search = form(peer, &format!("depth {DEPTH}"))?;
     match search.infos.iter().filter_map(|info| info.depth).max() {
@@ -146,7 +146,7 @@ pub(super) fn go_depth(peer: &mut Peer, _: &Bench) -> Answer {
     }
 }
 
-pub(super) fn go_nodes(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn go_nodes(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     const NODES: u64 = 5000;
     let search = form(peer, &format!("nodes {NODES}"))?;
     match search.infos.iter().filter_map(|info| info.nodes).max() {
@@ -155,27 +155,27 @@ pub(super) fn go_nodes(peer: &mut Peer, _: &Bench) -> Answer {
     }
 }
 
-pub(super) fn go_movetime(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn go_movetime(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     form(peer, "movetime 50").and_then(|search| answered(&search))
 }
 
-pub(super) fn go_clock(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn go_clock(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     form(peer, "wtime 500 btime 500 winc 10 binc 10")?;
     form(peer, "wtime 500 btime 500")?;
     form(peer, "btime 500 wtime 500 binc 0 winc 0").and_then(|search| answered(&search))
 }
 
-pub(super) fn go_movestogo(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn go_movestogo(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     form(peer, "wtime 500 btime 500 movestogo 40")?;
     form(peer, "wtime 500 btime 500 winc 10 binc 10 movestogo 1").and_then(|search| answered(&search))
 }
 
-pub(super) fn go_last_moment(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn go_last_moment(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     form(peer, "wtime 1 btime 1")?;
     form(peer, "wtime 1 btime 1 movestogo 1").and_then(|search| answered(&search))
 }
 
-pub(super) fn go_mate(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn go_mate(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     let at = standard(MATE_IN_ONE)?;
     let search = peer.go_legal(&at, "mate 1")?;
     let mut after = at.clone();
@@ -186,10 +186,10 @@ pub(super) fn go_mate(peer: &mut Peer, _: &Bench) -> Answer {
     answered(&search)
 }
 
-pub(super) fn go_searchmoves(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn go_searchmoves(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     let asked = ["a2a3", "h2h3"];
     let go = format!("depth 3 searchmoves {}", asked.join(" "));
-    let search = peer.go_legal(&At::start(), &go)?;
+    let search = peer.go_legal(&SentPosition::start(), &go)?;
     if !asked.contains(&search.best.as_str()) {
         return Err(format!("bestmove {} with `go {go}`", search.best));
     }
@@ -198,7 +198,7 @@ pub(super) fn go_searchmoves(peer: &mut Peer, _: &Bench) -> Answer {
 
 /// Sends a position in which the game is over: any answer will do, but the process must survive and
 /// continue.
-fn over(peer: &mut Peer, fen: &str) -> Answer {
+fn over(peer: &mut CheckedProcess, fen: &str) -> CheckAnswer {
     let at = standard(fen)?;
     let begun = peer.begin(&at.text(), "depth 3");
     let reason = match peer.answer(begun, peer.patience) {
@@ -214,17 +214,17 @@ fn over(peer: &mut Peer, fen: &str) -> Answer {
     Finding::pass(reason)
 }
 
-pub(super) fn mated(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn mated(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     over(peer, "R5k1/5ppp/8/8/8/8/8/7K b - - 0 1")
 }
 
-pub(super) fn stalemated(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn stalemated(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     over(peer, "7k/5Q2/8/8/8/8/8/K7 b - - 0 1")
 }
 
-pub(super) fn long_game(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn long_game(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     const PLIES: usize = 500;
-    let mut at = At::start();
+    let mut at = SentPosition::start();
     // Knights move back and forth with a pawn move now and then, so that no rule ends the game
     // early.
     let pawns = ["a2a3", "a7a6", "b2b3", "b7b6", "d2d3", "d7d6", "h2h3", "h7h6", "g2g3", "g7g6"];
@@ -253,18 +253,18 @@ const ONLY_CASTLING: &str = "6k1/8/8/8/4n3/1p2n3/1P6/BRK5 w Q - 0 1";
 /// After White's king b1 takes its rook g1, Black is in check and has one move.
 const CASTLE_TO_CHECK: &str = "5k2/4p1p1/8/8/2B5/8/8/1K4R1 w K - 0 1";
 
-pub(super) fn chess960(peer: &mut Peer, bench: &Bench) -> Answer {
+pub(super) fn chess960(peer: &mut CheckedProcess, bench: &CheckedEngine) -> CheckAnswer {
     if bench.handshake.option("UCI_Chess960").is_none() {
         return Finding::skip("it has no option `UCI_Chess960`");
     }
     peer.set("UCI_Chess960", Some("true"))?;
     peer.ready()?;
-    peer.go_legal(&At::new(ONLY_CASTLING, Variant::Chess960, "")?, "depth 3")?;
-    peer.go_legal(&At::new(CASTLE_TO_CHECK, Variant::Chess960, "b1g1")?, "depth 3")?;
+    peer.go_legal(&SentPosition::new(ONLY_CASTLING, Variant::Chess960, "")?, "depth 3")?;
+    peer.go_legal(&SentPosition::new(CASTLE_TO_CHECK, Variant::Chess960, "b1g1")?, "depth 3")?;
     // Rook files instead of KQkq.
-    peer.go_legal(&At::new("6k1/8/8/8/4n3/1p2n3/1P6/BRK5 w B - 0 1", Variant::Chess960, "")?, "depth 3")?;
+    peer.go_legal(&SentPosition::new("6k1/8/8/8/4n3/1p2n3/1P6/BRK5 w B - 0 1", Variant::Chess960, "")?, "depth 3")?;
     let start = "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9";
-    let mut at = At::new(start, Variant::Chess960, "")?;
+    let mut at = SentPosition::new(start, Variant::Chess960, "")?;
     for _ in 0..20 {
         if at.position().over().is_some() {
             break;
@@ -284,7 +284,7 @@ fn broken_pv(position: &Position, pv: &str) -> Option<String> {
     pv.split_whitespace().find(|word| position.play(word).is_err()).map(str::to_owned)
 }
 
-pub(super) fn info(peer: &mut Peer, _: &Bench) -> Answer {
+pub(super) fn info(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer {
     let mut scored = 0;
     let mut odd = None;
     for fen in ODD {
@@ -325,7 +325,7 @@ mod tests {
         for fen in ODD.iter().chain([&MIDDLE_GAME]) {
             assert!(standard(fen).expect(fen).position().over().is_none(), "{fen}");
         }
-        let frc = |fen, moves| At::new(fen, Variant::Chess960, moves).expect(fen).position().legal_moves();
+        let frc = |fen, moves| SentPosition::new(fen, Variant::Chess960, moves).expect(fen).position().legal_moves();
         assert_eq!(frc(ONLY_CASTLING, ""), ["c1b1"]);
         assert_eq!(frc(CASTLE_TO_CHECK, "b1g1"), ["f8e8"]);
         assert_eq!(standard(ONE_MOVE).expect("legal").position().legal_moves(), ["h1g2"]);

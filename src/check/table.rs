@@ -1,20 +1,25 @@
 //! Table of all checks, in the order of a conversation from the first word to the last.
 
 use super::Severity::{Must, Should};
-use super::{Answer, Bench, Check, Handshake, Peer, Severity, Test};
+use super::{Check, CheckAnswer, CheckMethod, CheckedEngine, CheckedProcess, Handshake, Severity};
 use super::{games, handshake, manners, search};
 
-const fn told(name: &'static str, severity: Severity, what: &'static str, test: fn(&Handshake) -> Answer) -> Check {
-    Check { name, what, severity, test: Test::Handshake(test) }
+const fn told(
+    name: &'static str,
+    severity: Severity,
+    what: &'static str,
+    test: fn(&Handshake) -> CheckAnswer,
+) -> Check {
+    Check { name, what, severity, test: CheckMethod::Handshake(test) }
 }
 
 const fn talk(
     name: &'static str,
     severity: Severity,
     what: &'static str,
-    test: fn(&mut Peer, &Bench) -> Answer,
+    test: fn(&mut CheckedProcess, &CheckedEngine) -> CheckAnswer,
 ) -> Check {
-    Check { name, what, severity, test: Test::Talk(test) }
+    Check { name, what, severity, test: CheckMethod::Talk(test) }
 }
 
 /// The checks, in the order in which they are made.
@@ -64,6 +69,6 @@ pub const TABLE: &[Check] = &[
         name: "bench",
         what: "`bench` as an argument counts the same nodes twice",
         severity: Must,
-        test: Test::Program(manners::bench),
+        test: CheckMethod::Program(manners::bench),
     },
 ];

@@ -9,14 +9,14 @@ use serde::Serialize;
 
 use crate::cli::flags::RunFlags;
 use crate::cli::runs::run_parser;
-use crate::cli::versions::{Gathered, short};
+use crate::cli::versions::{GatheredGames, short};
 use crate::files::write_atomically;
 use crate::report::figures;
 use crate::run::dir::Place;
 use crate::run::drive::default_place;
-use crate::run::series::{Match, Series, unplayable};
+use crate::run::series::{MatchResult, Series, unplayable};
 use crate::run::{Exit, progress, resolve};
-use crate::settings::Common;
+use crate::settings::AnyCommand;
 use crate::source::{self, Commit, Context};
 use crate::stats::bisect::{Posterior, Suspects};
 use crate::stats::elo::{self, fixed};
@@ -68,12 +68,12 @@ pub(super) struct BisectArgs {
     #[arg(long, value_name = "RUN", value_parser = run_parser(), help_heading = "Search")]
     reuse: Vec<PathBuf>,
     #[command(flatten)]
-    flags: RunFlags<Common>,
+    flags: RunFlags<AnyCommand>,
 }
 
 /// Reason for the end of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+enum SearchEnd {
     Found,
     NoChange,
     Limit,
@@ -81,7 +81,7 @@ enum End {
     Time,
 }
 
-impl End {
+impl SearchEnd {
     const fn name(self) -> &'static str {
         match self {
             Self::Found => "found",
@@ -94,14 +94,14 @@ impl End {
 }
 
 /// Next action of a search.
-enum Next {
+enum NextAction {
     /// Play this commit.
     Play(usize),
-    End(End),
+    End(SearchEnd),
 }
 
 /// State of a search.
-struct Search<'a> {
+struct BisectSearch<'a> {
     args: &'a BisectArgs,
     place: Option<String>,
     commits: Vec<Commit>,
@@ -112,7 +112,7 @@ struct Search<'a> {
 
 /// JSON document; field names are a public contract.
 #[derive(Serialize)]
-struct Json<'a> {
+struct BisectJson<'a> {
     reason: &'static str,
     found: Option<JsonFound<'a>>,
     change: f64,
@@ -167,11 +167,11 @@ pub(super) fn run(args: &BisectArgs) -> Result<Exit> {
         series.root().display()
     ));
     let none = Pentanomial::default();
-    let search = Search { args, place, commits, skipped: vec![None; count], pairs: vec![none; count] };
+    let search = BisectSearch { args, place, commits, skipped: vec![None; count], pairs: vec![none; count] };
     search.run(series, &context, limit)
 }
 
-impl Search<'_> {
+impl BisectSearch<'_> {
     fn run(mut self, mut series: Series, context: &Context, limit: Option<Duration>) -> Result<Exit> {
         let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
         match series.finish()? {
@@ -183,16 +183,16 @@ impl Search<'_> {
         loop {
             self.gather(&series)?;
             let commit = match self.next() {
-                Next::Play(_) if deadline.is_some_and(|deadline| Instant::now() >= deadline) => {
-                    return self.report(&series, End::Time);
+                NextAction::Play(_) if deadline.is_some_and(|deadline| Instant::now() >= deadline) => {
+                    return self.report(&series, SearchEnd::Time);
                 }
-                Next::Play(commit) => commit,
-                Next::End(end) => return self.report(&series, end),
+                NextAction::Play(commit) => commit,
+                NextAction::End(end) => return self.report(&series, end),
             };
             let played = self.pairs[commit].pairs();
             // All games of the last match were known already, so the book has no new opening.
             if last == Some((commit, played)) {
-                return self.report(&series, End::OutOfOpenings);
+                return self.report(&series, SearchEnd::OutOfOpenings);
             }
             let own = source::spec_of(&self.commits[commit].id, self.place.as_deref());
             if let Some(why) = unplayable(&own, context)? {
@@ -201,17 +201,17 @@ impl Search<'_> {
             }
             let specs = [own, source::spec_of(&self.commits[0].id, self.place.as_deref())];
             match series.play(&specs, self.args.pairs, played, true, "bisect")? {
-                Match::Played(Exit::Done) => last = Some((commit, played)),
-                Match::OutOfOpenings => return self.report(&series, End::OutOfOpenings),
-                Match::Played(exit) => return Ok(exit),
-                Match::NoStart(error) => self.skip(commit, with_causes(&error))?,
+                MatchResult::Played(Exit::Done) => last = Some((commit, played)),
+                MatchResult::OutOfOpenings => return self.report(&series, SearchEnd::OutOfOpenings),
+                MatchResult::Played(exit) => return Ok(exit),
+                MatchResult::NoStart(error) => self.skip(commit, with_causes(&error))?,
             }
         }
     }
 
     /// Counts the games of all matches and reused runs.
     fn gather(&mut self, series: &Series) -> Result<()> {
-        let mut gathered = Gathered::default();
+        let mut gathered = GatheredGames::default();
         for run in series.runs()?.iter().chain(&self.args.reuse) {
             gathered.add(run)?;
         }
@@ -229,24 +229,24 @@ impl Search<'_> {
         self.pairs.iter().map(Pentanomial::pairs).sum()
     }
 
-    fn next(&self) -> Next {
+    fn next(&self) -> NextAction {
         let last = self.commits.len() - 1;
         // Two claims, stronger and weaker, share the error level.
         let shown = (2.0 / (1.0 - self.args.confidence)).ln();
         let is_shown = race::evidence(&self.pairs[last]).into_iter().any(|evidence| evidence >= shown);
         let is_spent = self.spent() >= self.args.limit;
         if !is_shown {
-            return if is_spent { Next::End(End::NoChange) } else { Next::Play(last) };
+            return if is_spent { NextAction::End(SearchEnd::NoChange) } else { NextAction::Play(last) };
         }
-        let Some(posterior) = Posterior::new(&self.pairs) else { return Next::End(End::Found) };
+        let Some(posterior) = Posterior::new(&self.pairs) else { return NextAction::End(SearchEnd::Found) };
         let playable = self.playable();
         if posterior.suspects(&playable).probability >= self.args.confidence {
-            return Next::End(End::Found);
+            return NextAction::End(SearchEnd::Found);
         }
         if is_spent {
-            return Next::End(End::Limit);
+            return NextAction::End(SearchEnd::Limit);
         }
-        posterior.next(&playable, &self.pairs).map_or(Next::End(End::Limit), Next::Play)
+        posterior.next(&playable, &self.pairs).map_or(NextAction::End(SearchEnd::Limit), NextAction::Play)
     }
 
     /// Skips a commit. Fails for BAD, because the search rests on it.
@@ -262,7 +262,7 @@ impl Search<'_> {
     }
 
     /// Prints the result and keeps it in `bisect.json` beside the matches.
-    fn report(&self, series: &Series, end: End) -> Result<Exit> {
+    fn report(&self, series: &Series, end: SearchEnd) -> Result<Exit> {
         let posterior = Posterior::new(&self.pairs).context("no commits to choose from")?;
         let suspects = posterior.suspects(&self.playable());
         let json = serde_json::to_string_pretty(&self.json(&posterior, &suspects, end))? + "\n";
@@ -270,14 +270,14 @@ impl Search<'_> {
         write_atomically(&path, json.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))?;
         let text = self.text(&posterior, &suspects, end, series);
         progress::result(if self.args.flags.json { &json } else { &text });
-        Ok(if end == End::Found { Exit::Done } else { Exit::Inconclusive })
+        Ok(if end == SearchEnd::Found { Exit::Done } else { Exit::Inconclusive })
     }
 
-    fn json<'b>(&'b self, posterior: &Posterior, suspects: &Suspects, end: End) -> Json<'b> {
+    fn json<'b>(&'b self, posterior: &Posterior, suspects: &Suspects, end: SearchEnd) -> BisectJson<'b> {
         let ids = |commits: std::ops::RangeInclusive<usize>| commits.map(|c| self.commits[c].id.as_str()).collect();
-        Json {
+        BisectJson {
             reason: end.name(),
-            found: (end == End::Found)
+            found: (end == SearchEnd::Found)
                 .then(|| JsonFound { commits: ids(suspects.commits.clone()), probability: suspects.probability }),
             change: posterior.change,
             pairs: self.spent(),
@@ -303,7 +303,7 @@ impl Search<'_> {
         }
     }
 
-    fn headline(&self, posterior: &Posterior, suspects: &Suspects, end: End) -> String {
+    fn headline(&self, posterior: &Posterior, suspects: &Suspects, end: SearchEnd) -> String {
         let name = |commit: usize| {
             let commit = &self.commits[commit];
             format!("{} ({}, {})", short(&commit.id), commit.date, printable(&commit.subject))
@@ -313,22 +313,24 @@ impl Search<'_> {
         let word = if posterior.change < 0.0 { "lost" } else { "won" };
         let change = format!("{word} about {} Elo", fixed(posterior.change.abs(), 0));
         match end {
-            End::Found if first == last => format!("{} {change}; probability {sure}", name(last)),
-            End::Found => format!(
+            SearchEnd::Found if first == last => format!("{} {change}; probability {sure}", name(last)),
+            SearchEnd::Found => format!(
                 "one of {} to {} {change}, those before the last can't be played; probability {sure}",
                 name(first),
                 name(last)
             ),
-            End::NoChange => "no change of strength is shown between GOOD and BAD".to_owned(),
-            End::Limit => format!("not found within {} pairs; most likely {} with {sure}", self.spent(), name(last)),
-            End::OutOfOpenings => {
+            SearchEnd::NoChange => "no change of strength is shown between GOOD and BAD".to_owned(),
+            SearchEnd::Limit => {
+                format!("not found within {} pairs; most likely {} with {sure}", self.spent(), name(last))
+            }
+            SearchEnd::OutOfOpenings => {
                 format!("out of openings, take a larger --book; most likely {} with {sure}", name(last))
             }
-            End::Time => format!("out of time; most likely {} with {sure}", name(last)),
+            SearchEnd::Time => format!("out of time; most likely {} with {sure}", name(last)),
         }
     }
 
-    fn text(&self, posterior: &Posterior, suspects: &Suspects, end: End, series: &Series) -> String {
+    fn text(&self, posterior: &Posterior, suspects: &Suspects, end: SearchEnd, series: &Series) -> String {
         let mut out = self.headline(posterior, suspects, end);
         out.push_str("\n\n  commit    date        first to differ    pairs  Elo against GOOD\n");
         for (place, commit) in self.commits.iter().enumerate() {
@@ -339,7 +341,7 @@ impl Search<'_> {
                 (None, _) if pairs.pairs() == 0 => "-".to_owned(),
                 (None, _) => figures::estimate(elo::logistic(pairs)),
             };
-            let mark = if end == End::Found && suspects.commits.contains(&place) { ">" } else { " " };
+            let mark = if end == SearchEnd::Found && suspects.commits.contains(&place) { ">" } else { " " };
             // Writing into memory cannot fail.
             let _ = writeln!(
                 out,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 
-use crate::check::{Bench, Check, Outcome, Severity, TABLE, Verdict};
+use crate::check::{Check, CheckOutcome, CheckVerdict, CheckedEngine, Severity, TABLE};
 use crate::files::write_atomically;
 use crate::run::{Exit, progress, resolve};
 
@@ -79,7 +79,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
         _ => bail!("--patience `{}`: a number of seconds above 0 and below 3600", args.patience),
     };
     let (spec, program) = (args.engine.clone().unwrap_or_default(), config.program.clone());
-    let bench = Bench::new(config, patience)?;
+    let bench = CheckedEngine::new(config, patience)?;
     if !args.json {
         progress::result(&format!("{} ({})", bench.name(), program.display()));
     }
@@ -91,13 +91,13 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
         }
         outcomes.push(outcome);
     }
-    let report = Report::new(&spec, &program, &bench, &outcomes);
+    let report = CheckReport::new(&spec, &program, &bench, &outcomes);
     let json = serde_json::to_string_pretty(&report)? + "\n";
     if let Some(dir) = &args.out {
         save(dir, &json, &outcomes).with_context(|| format!("--out {}", dir.display()))?;
     }
     progress::result(&if args.json { json } else { text(&outcomes, args.out.as_deref()) });
-    let failed = outcomes.iter().any(|outcome| outcome.verdict == Verdict::Fail);
+    let failed = outcomes.iter().any(|outcome| outcome.verdict == CheckVerdict::Fail);
     Ok(if failed { Exit::Failed } else { Exit::Done })
 }
 
@@ -122,14 +122,14 @@ const fn severity(severity: Severity) -> &'static str {
     }
 }
 
-fn line(outcome: &Outcome) -> String {
+fn line(outcome: &CheckOutcome) -> String {
     format!("{}  {:<24} {}", outcome.verdict.word(), outcome.row.name, outcome.reason)
 }
 
 /// Text after the table: the last transcript lines of each failed check, and the counts.
-fn text(outcomes: &[Outcome], dir: Option<&Path>) -> String {
+fn text(outcomes: &[CheckOutcome], dir: Option<&Path>) -> String {
     let mut text = String::new();
-    for outcome in outcomes.iter().filter(|outcome| outcome.verdict == Verdict::Fail) {
+    for outcome in outcomes.iter().filter(|outcome| outcome.verdict == CheckVerdict::Fail) {
         let _ = writeln!(text, "\n{}: {}\n  {}", outcome.row.name, outcome.row.what, outcome.reason);
         let lines: Vec<&str> = outcome.transcript.lines().collect();
         if lines.len() > SHOWN_LINES {
@@ -144,10 +144,10 @@ fn text(outcomes: &[Outcome], dir: Option<&Path>) -> String {
     let _ = write!(
         text,
         "\n{} passed, {} warnings, {} failed, {} skipped",
-        count(Verdict::Pass),
-        count(Verdict::Warn),
-        count(Verdict::Fail),
-        count(Verdict::Skip)
+        count(CheckVerdict::Pass),
+        count(CheckVerdict::Warn),
+        count(CheckVerdict::Fail),
+        count(CheckVerdict::Skip)
     );
     if let Some(dir) = dir {
         let _ = write!(text, "; transcripts in {}", dir.display());
@@ -155,7 +155,7 @@ fn text(outcomes: &[Outcome], dir: Option<&Path>) -> String {
     text
 }
 
-fn save(dir: &Path, json: &str, outcomes: &[Outcome]) -> Result<()> {
+fn save(dir: &Path, json: &str, outcomes: &[CheckOutcome]) -> Result<()> {
     std::fs::create_dir_all(dir)?;
     write_atomically(&dir.join("check.json"), json.as_bytes())?;
     for outcome in outcomes {
@@ -173,7 +173,7 @@ fn save(dir: &Path, json: &str, outcomes: &[Outcome]) -> Result<()> {
 
 /// JSON document of `check.json` and `--json`.
 #[derive(Serialize)]
-struct Report<'a> {
+struct CheckReport<'a> {
     spec: &'a str,
     program: String,
     name: &'a str,
@@ -197,26 +197,26 @@ struct CheckJson<'a> {
     transcript: Vec<&'a str>,
 }
 
-impl<'a> Report<'a> {
-    fn new(spec: &'a str, program: &Path, bench: &'a Bench, outcomes: &'a [Outcome]) -> Self {
+impl<'a> CheckReport<'a> {
+    fn new(spec: &'a str, program: &Path, bench: &'a CheckedEngine, outcomes: &'a [CheckOutcome]) -> Self {
         let count = |verdict| outcomes.iter().filter(|outcome| outcome.verdict == verdict).count();
         Self {
             spec,
             program: program.display().to_string(),
             name: bench.name(),
             author: bench.author(),
-            passed: count(Verdict::Pass),
-            warnings: count(Verdict::Warn),
-            failed: count(Verdict::Fail),
-            skipped: count(Verdict::Skip),
+            passed: count(CheckVerdict::Pass),
+            warnings: count(CheckVerdict::Warn),
+            failed: count(CheckVerdict::Fail),
+            skipped: count(CheckVerdict::Skip),
             checks: outcomes.iter().map(CheckJson::new).collect(),
         }
     }
 }
 
 impl<'a> CheckJson<'a> {
-    fn new(outcome: &'a Outcome) -> Self {
-        let failed = outcome.verdict == Verdict::Fail;
+    fn new(outcome: &'a CheckOutcome) -> Self {
+        let failed = outcome.verdict == CheckVerdict::Fail;
         let lines: Vec<&str> = outcome.transcript.lines().filter(|_| failed).collect();
         Self {
             name: outcome.row.name,

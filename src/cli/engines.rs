@@ -49,15 +49,15 @@ pub(super) struct EnginesArgs {
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// State of a registry entry.
-struct Found<'a> {
+struct EntryReport<'a> {
     name: &'a str,
     engine: &'a RegistryEntry,
-    state: State,
+    state: EntryState,
 }
 
-enum State {
+enum EntryState {
     /// The handshake succeeded.
-    Installed(Box<Installed>),
+    Installed(Box<InstalledEngine>),
     /// The program does not exist, or could not be looked up or built; with the message.
     Missing(String),
     /// Not yet built from Git.
@@ -66,14 +66,14 @@ enum State {
     Broken(Box<ResolvedEngine>, String),
 }
 
-struct Installed {
+struct InstalledEngine {
     resolved: ResolvedEngine,
     name: String,
     author: String,
     options: Vec<EngineOption>,
 }
 
-impl State {
+impl EntryState {
     const fn word(&self) -> &'static str {
         match self {
             Self::Installed(_) => "installed",
@@ -101,7 +101,7 @@ pub(super) fn run(args: &EnginesArgs) -> Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot watch pipes")?;
     let chosen = registry.iter().filter(|(name, _)| args.names.is_empty() || args.names.iter().any(|n| n == name));
     let found: Vec<_> = chosen
-        .map(|(name, engine)| Found { name, engine, state: look(name, args.build, &context, &runtime) })
+        .map(|(name, engine)| EntryReport { name, engine, state: look(name, args.build, &context, &runtime) })
         .collect();
     if found.is_empty() {
         progress::note("no engines are registered; write [engines.NAME] with a command into configs/engines.toml");
@@ -128,13 +128,13 @@ fn unknown_name(name: &str, registry: &Registry) -> String {
 }
 
 /// Finds the program and performs the UCI handshake.
-fn look(name: &str, build: bool, context: &Context, runtime: &Runtime) -> State {
+fn look(name: &str, build: bool, context: &Context, runtime: &Runtime) -> EntryState {
     let found: Result<Option<ResolvedEngine>, SourceError> =
         if build { source::resolve(name, context, &mut progress::step).map(Some) } else { source::find(name, context) };
     let resolved = match found {
         Ok(Some(resolved)) => resolved,
-        Ok(None) => return State::NotBuilt,
-        Err(error) => return State::Missing(error.to_string()),
+        Ok(None) => return EntryState::NotBuilt,
+        Err(error) => return EntryState::Missing(error.to_string()),
     };
     let config = EngineConfig {
         name: name.to_owned(),
@@ -150,42 +150,42 @@ fn look(name: &str, build: bool, context: &Context, runtime: &Runtime) -> State 
             Ok(engine) => {
                 let (identity, options) = (engine.identity().clone(), engine.options().to_vec());
                 engine.quit().await;
-                State::Installed(Box::new(Installed {
+                EntryState::Installed(Box::new(InstalledEngine {
                     resolved,
                     name: identity.name,
                     author: identity.author,
                     options,
                 }))
             }
-            Err(error) => State::Broken(Box::new(resolved), error.to_string()),
+            Err(error) => EntryState::Broken(Box::new(resolved), error.to_string()),
         }
     })
 }
 
 /// Advice for an engine that is not installed.
-fn remedy(found: &Found<'_>) -> Option<String> {
+fn remedy(found: &EntryReport<'_>) -> Option<String> {
     let name = found.name;
     match (&found.state, &found.engine.origin) {
-        (State::Installed(_), _) => None,
-        (State::NotBuilt, EntryOrigin::Git { place, rev, .. }) => Some(format!(
+        (EntryState::Installed(_), _) => None,
+        (EntryState::NotBuilt, EntryOrigin::Git { place, rev, .. }) => Some(format!(
             "{rev} of {place} is not built: run `quintain engines --build {name}`, or use it, which builds it"
         )),
-        (State::NotBuilt, EntryOrigin::Command(_)) => None,
-        (State::Missing(why), EntryOrigin::Command(command))
+        (EntryState::NotBuilt, EntryOrigin::Command(_)) => None,
+        (EntryState::Missing(why), EntryOrigin::Command(command))
             if !command.is_absolute() && why.contains("not on PATH") =>
         {
             let command = command.display();
             Some(format!("`{command}` is not on PATH: install it, or correct `command` of [engines.{name}]"))
         }
-        (State::Missing(why) | State::Broken(_, why), _) => Some(why.clone()),
+        (EntryState::Missing(why) | EntryState::Broken(_, why), _) => Some(why.clone()),
     }
 }
 
-fn text(found: &[Found<'_>], options: bool) -> String {
+fn text(found: &[EntryReport<'_>], options: bool) -> String {
     let widest = |texts: &mut dyn Iterator<Item = &str>| texts.map(measure_text_width).max().unwrap_or(0);
-    let said = |found: &Found<'_>| match &found.state {
-        State::Installed(installed) if installed.name.is_empty() => "(says no name)".to_owned(),
-        State::Installed(installed) => printable(&installed.name),
+    let said = |found: &EntryReport<'_>| match &found.state {
+        EntryState::Installed(installed) if installed.name.is_empty() => "(says no name)".to_owned(),
+        EntryState::Installed(installed) => printable(&installed.name),
         _ => String::new(),
     };
     let names: Vec<String> = found.iter().map(said).collect();
@@ -196,7 +196,7 @@ fn text(found: &[Found<'_>], options: bool) -> String {
         let name = pad(found.name, name_width);
         // Writing to a string does not fail.
         let _ = match (&found.state, remedy(found)) {
-            (State::Installed(installed), _) => {
+            (EntryState::Installed(installed), _) => {
                 let (count, program) = (installed.options.len(), installed.resolved.program.display());
                 writeln!(text, "{name}  installed  {}  {count:>3} options  {program}", pad(said, said_width))
             }
@@ -209,7 +209,7 @@ fn text(found: &[Found<'_>], options: bool) -> String {
         if !notes.is_empty() {
             let _ = writeln!(text, "{}  {}", " ".repeat(name_width), notes.join(", "));
         }
-        if let (true, State::Installed(installed)) = (options, &found.state) {
+        if let (true, EntryState::Installed(installed)) = (options, &found.state) {
             for option in &installed.options {
                 let _ = writeln!(text, "    {} {}", option.name, kind(&option.kind));
             }
@@ -287,9 +287,9 @@ impl<'a> OptionJson<'a> {
     }
 }
 
-fn json<'a>(found: &'a Found<'_>, options: bool) -> FoundJson<'a> {
+fn json<'a>(found: &'a EntryReport<'_>, options: bool) -> FoundJson<'a> {
     let resolved = found.state.resolved();
-    let installed = if let State::Installed(installed) = &found.state { Some(&**installed) } else { None };
+    let installed = if let EntryState::Installed(installed) = &found.state { Some(&**installed) } else { None };
     let (git, rev) = match &found.engine.origin {
         EntryOrigin::Git { place, rev, .. } => (Some(place.as_str()), Some(rev.as_str())),
         EntryOrigin::Command(_) => (None, None),

@@ -46,7 +46,7 @@ pub(super) struct ExplainArgs {
     #[arg(value_name = "RUN", value_parser = run_parser())]
     run: PathBuf,
     #[command(flatten)]
-    who: Who,
+    who: ExplainedPlayer,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -54,7 +54,7 @@ pub(super) struct ExplainArgs {
 
 /// Player whose points are explained, and the extent of the tables.
 #[derive(Debug, clap::Args)]
-pub(super) struct Who {
+pub(super) struct ExplainedPlayer {
     /// Player whose points are explained: a name, in a test also `new` or `base`; `all` for
     /// everybody. Needed if more than two play; else the first.
     #[arg(long, value_name = "NAME")]

@@ -1,10 +1,10 @@
 //! Flags of every command that plays a plan.
 
-use crate::settings::{PlanFlags, RawPlan, TakesKeys};
+use crate::settings::{KeyedCommand, PlanFlags, RawPlan};
 
 /// Keys of a plan that command `C` takes, and how it prints its results.
 #[derive(Debug, clap::Args)]
-pub(super) struct RunFlags<C: TakesKeys> {
+pub(super) struct RunFlags<C: KeyedCommand> {
     #[command(flatten)]
     plan: PlanFlags<C>,
     /// Print the summary as one JSON document.
@@ -12,7 +12,7 @@ pub(super) struct RunFlags<C: TakesKeys> {
     pub(super) json: bool,
 }
 
-impl<C: TakesKeys> RunFlags<C> {
+impl<C: KeyedCommand> RunFlags<C> {
     /// Keys given on the command line.
     pub(super) const fn typed(&self) -> &RawPlan {
         self.plan.typed()

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 
 use crate::cli::games::filter::{Filter, Query};
-use crate::cli::games::groups::{Groups, Key};
-use crate::cli::games::show::{Shown, Table, json};
+use crate::cli::games::groups::{GroupKey, Groups};
+use crate::cli::games::show::{GamesTable, ShownRun, json};
 use crate::cli::runs::run_parser;
 use crate::journal;
 use crate::plan::Plan;
@@ -62,11 +62,11 @@ pub(super) struct GamesArgs {
     count: bool,
     /// Print the results by group: of --player, else of White; by player of each player.
     #[arg(long, value_name = "WHAT", help_heading = "Output")]
-    by: Option<Key>,
+    by: Option<GroupKey>,
 }
 
 /// Run to search.
-struct Asked {
+struct RunSelection {
     dir: RunDir,
     plan: Plan,
     filter: Filter,
@@ -76,11 +76,11 @@ pub(super) fn run(args: &GamesArgs) -> Result<Exit> {
     let opened = args.runs.iter().map(|root| RunDir::open(root)).collect::<Result<Vec<_>, _>>()?;
     let filters = args.query.resolve(opened.iter().map(|(_, plan)| plan))?;
     let asked: Vec<_> =
-        opened.into_iter().zip(filters).map(|((dir, plan), filter)| Asked { dir, plan, filter }).collect();
+        opened.into_iter().zip(filters).map(|((dir, plan), filter)| RunSelection { dir, plan, filter }).collect();
     let mut count = 0_u64;
-    let games = |asked: &[Asked], print: &mut dyn FnMut(&Shown<'_>, &GameRecord) -> Result<String>| -> Result<()> {
-        asked.iter().try_for_each(|asked| tell(asked, args.query.void, print))
-    };
+    let games = |asked: &[RunSelection],
+                 print: &mut dyn FnMut(&ShownRun<'_>, &GameRecord) -> Result<String>|
+     -> Result<()> { asked.iter().try_for_each(|asked| tell(asked, args.query.void, print)) };
     if let Some(key) = args.by {
         let mut groups = Groups::new(key);
         games(&asked, &mut |shown, game| {
@@ -97,7 +97,7 @@ pub(super) fn run(args: &GamesArgs) -> Result<Exit> {
         print(&if args.json { format!("{{\"games\":{count}}}\n") } else { format!("{count}\n") })?;
         return Ok(Exit::Done);
     } else {
-        let table = Table::new(asked.iter().map(|asked| (asked.dir.root(), &asked.plan)));
+        let table = GamesTable::new(asked.iter().map(|asked| (asked.dir.root(), &asked.plan)));
         games(&asked, &mut |shown, game| {
             count += 1;
             if args.json {
@@ -117,10 +117,14 @@ pub(super) fn run(args: &GamesArgs) -> Result<Exit> {
 }
 
 /// Passes the chosen games of a run to `text` and prints the results.
-fn tell(asked: &Asked, void: bool, text: &mut dyn FnMut(&Shown<'_>, &GameRecord) -> Result<String>) -> Result<()> {
-    let Asked { dir, plan, filter } = asked;
+fn tell(
+    asked: &RunSelection,
+    void: bool,
+    text: &mut dyn FnMut(&ShownRun<'_>, &GameRecord) -> Result<String>,
+) -> Result<()> {
+    let RunSelection { dir, plan, filter } = asked;
     let path = dir.path(journal::FILE_NAME);
-    let shown = Shown { root: dir.root(), plan, player: filter.player };
+    let shown = ShownRun { root: dir.root(), plan, player: filter.player };
     // The rest of the journal is skipped once nobody reads the output or an error occurred.
     let over = Cell::new(false);
     let mut failed = None;
@@ -137,7 +141,7 @@ fn tell(asked: &Asked, void: bool, text: &mut dyn FnMut(&Shown<'_>, &GameRecord)
             }
         }
     };
-    let mut pairs = stream::Pairs::new(plan, void);
+    let mut pairs = stream::PairFilter::new(plan, void);
     let replayed = {
         let journal = stream::open(&path, &over)?;
         dir.expected(plan).read_from(journal, &path, |game| pairs.record(game, &mut each))?

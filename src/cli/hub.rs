@@ -23,13 +23,13 @@ const INVITATION_BYTES: u64 = 4 << 10;
 )]
 pub(super) struct HubArgs {
     #[command(flatten)]
-    serve: ServeArgs,
+    serve: HubServeArgs,
     #[command(subcommand)]
     command: Option<HubCommand>,
 }
 
 #[derive(Debug, clap::Args)]
-struct ServeArgs {
+struct HubServeArgs {
     /// Address and port; 0.0.0.0 for all networks of this machine, port 0 for a free one [default:
     /// the last one, at first 127.0.0.1:4222].
     #[arg(long, value_name = "ADDRESS")]
@@ -120,7 +120,7 @@ pub(super) fn run(args: HubArgs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn serve(args: ServeArgs) -> Result<()> {
+fn serve(args: HubServeArgs) -> Result<()> {
     let settings = HubSettings {
         folder: args.data.folder()?,
         config: Some(cluster::config_folder()?),

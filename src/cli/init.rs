@@ -31,7 +31,7 @@ const SCHEMA_FILE: &str = "quintain-plan.schema.json";
 pub(super) struct InitArgs {
     /// Command that the plan is for.
     #[arg(default_value = "sprt")]
-    kind: Kind,
+    kind: PlanKind,
     /// File to write; `-` for standard output [default: sprt.toml, match.toml, gauntlet.toml or
     /// tune.toml].
     #[arg(value_name = "FILE")]
@@ -49,7 +49,7 @@ pub(super) struct InitArgs {
 
 /// The command that plays the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Kind {
+pub(super) enum PlanKind {
     /// Is one engine stronger than another?
     Sprt,
     /// Games of any number of engines.
@@ -60,7 +60,7 @@ pub(super) enum Kind {
     Tune,
 }
 
-impl Kind {
+impl PlanKind {
     const fn name(self) -> &'static str {
         match self {
             Self::Sprt => "sprt",
@@ -146,7 +146,7 @@ fn reference() -> String {
 }
 
 /// Text of a plan. A line of prose begins with `# `, a commented-out key with `#` and its name.
-fn plan(kind: Kind, path: &Path) -> String {
+fn plan(kind: PlanKind, path: &Path) -> String {
     let (name, path) = (kind.name(), path.display());
     let mut text = format!(
         "# A plan for `quintain {name}`. Play it: quintain {name} {path}\n\
@@ -200,7 +200,7 @@ mod tests {
     use crate::settings::RawPlan;
     use crate::text::from_toml;
 
-    const KINDS: [Kind; 4] = [Kind::Sprt, Kind::Match, Kind::Gauntlet, Kind::Tune];
+    const KINDS: [PlanKind; 4] = [PlanKind::Sprt, PlanKind::Match, PlanKind::Gauntlet, PlanKind::Tune];
 
     fn uncommented(text: &str) -> String {
         let bare = |line: &str| match line.strip_prefix('#') {
@@ -219,7 +219,7 @@ mod tests {
             };
             let (short, long) = (read(&text), read(&uncommented(&text)));
             assert_eq!(short.players.len(), kind.players().len());
-            assert_eq!((short.new.is_some(), short.bounds.is_some()), (kind == Kind::Sprt, kind == Kind::Sprt));
+            assert_eq!((short.new.is_some(), short.bounds.is_some()), (kind == PlanKind::Sprt, kind == PlanKind::Sprt));
             // Every key of the plan is set once its `#` is removed.
             let set = long.table().unwrap();
             for key in settings::keys().iter().filter(|key| key.is_of(kind.name())) {

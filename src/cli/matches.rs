@@ -9,7 +9,7 @@ use crate::cli::flags::RunFlags;
 use crate::run::dir::Place;
 use crate::run::drive::{self, OutputStyle};
 use crate::run::{Exit, resolve};
-use crate::settings::{Gauntlet, Match, RawPlan, RawPlayer};
+use crate::settings::{GauntletCommand, MatchCommand, RawPlan, RawPlayer};
 
 const MATCH_EXAMPLES: &str = "\
 ENGINE is a SPEC as `quintain sprt` takes it: `.`, git:REV, a path, a name of configs/engines.toml. What is to differ between engines
@@ -34,7 +34,7 @@ pub(super) struct MatchArgs {
     #[arg(value_name = "ENGINE")]
     engines: Vec<String>,
     #[command(flatten)]
-    flags: RunFlags<Match>,
+    flags: RunFlags<MatchCommand>,
 }
 
 /// Plays one or several engines against a field of others, and puts all of them on one scale.
@@ -54,7 +54,7 @@ pub(super) struct GauntletArgs {
     #[arg(long, value_name = "FILE", help_heading = "Engines", conflicts_with = "opponents")]
     sparring: Option<PathBuf>,
     #[command(flatten)]
-    flags: RunFlags<Gauntlet>,
+    flags: RunFlags<GauntletCommand>,
 }
 
 fn named(spec: &str) -> RawPlayer {

@@ -8,7 +8,7 @@ use crate::cli::flags::RunFlags;
 use crate::run::dir::Place;
 use crate::run::drive::{self, OutputStyle};
 use crate::run::{Exit, resolve};
-use crate::settings::{Common, RawPlayer};
+use crate::settings::{AnyCommand, RawPlayer};
 use crate::tournament::formats::race::RaceRule;
 
 const EXAMPLES: &str = "\
@@ -57,7 +57,7 @@ pub(super) struct RaceArgs {
     #[arg(long, value_name = "N", default_value_t = 16, help_heading = "Race")]
     step: u32,
     #[command(flatten)]
-    flags: RunFlags<Common>,
+    flags: RunFlags<AnyCommand>,
 }
 
 pub(super) fn run(args: &RaceArgs) -> Result<Exit> {

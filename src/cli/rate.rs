@@ -18,7 +18,7 @@ use crate::run::progress;
 use crate::stats::rating::{Anchor, rate_by_opening};
 use crate::text::printable;
 use programs::Programs;
-use table::Table;
+use table::RatingTable;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -145,7 +145,7 @@ pub(super) fn listed(collection: &Collection) -> String {
     if all.is_empty() { "none at any".to_owned() } else { all.join(", ") }
 }
 
-fn table(conditions: BTreeMap<String, u64>, results: &Results, anchors: &[NamedAnchor]) -> Result<Table> {
+fn table(conditions: BTreeMap<String, u64>, results: &Results, anchors: &[NamedAnchor]) -> Result<RatingTable> {
     let (names, encounters, shared) = (results.names(), results.encounters(), results.shared_openings());
     let place = |anchor: &NamedAnchor| {
         let player = names.iter().position(|name| *name == anchor.name)?;
@@ -153,7 +153,7 @@ fn table(conditions: BTreeMap<String, u64>, results: &Results, anchors: &[NamedA
     };
     let anchors: Vec<Anchor> = anchors.iter().filter_map(place).collect();
     let ratings = rate_by_opening(names.len(), &encounters, &shared, &anchors)?;
-    Ok(Table::new(conditions, names, ratings, &encounters, shared.len(), &anchors))
+    Ok(RatingTable::new(conditions, names, ratings, &encounters, shared.len(), &anchors))
 }
 
 fn add(input: &Path, collection: &mut Collection, programs: &mut Programs) -> Result<()> {

@@ -53,14 +53,14 @@ pub(super) struct ReplayArgs {
 
 /// Search to repeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Search {
+struct RepeatedSearch {
     /// `position` and `go`, one line each.
     lines: String,
     deadline: Duration,
 }
 
 /// Outcome of a replay.
-enum Came {
+enum ReplayOutcome {
     Through,
     Failed(String),
 }
@@ -95,11 +95,11 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit> {
     };
     let name = &plan.players[place].name;
     Ok(match came {
-        Came::Through => {
+        ReplayOutcome::Through => {
             progress::result(&format!("{name} got through {} searches (the game ended by {was})", searches.len()));
             Exit::Done
         }
-        Came::Failed(why) => {
+        ReplayOutcome::Failed(why) => {
             progress::result(&format!("{name} failed: {why} (the game ended by {was})"));
             Exit::Failed
         }
@@ -139,7 +139,7 @@ fn player(plan: &Plan, typed: Option<&str>) -> Result<Option<usize>> {
 /// Searches of a transcript. The driver sends the commands around them (`ucinewgame`, `stop`) by
 /// itself. Each `position` line holds the whole game, so the beginning of a transcript may be
 /// missing.
-fn of_transcript(text: &str, plan: &Plan, color: Color) -> Vec<Search> {
+fn of_transcript(text: &str, plan: &Plan, color: Color) -> Vec<RepeatedSearch> {
     let mut searches = Vec::new();
     let mut position = None;
     let mut pondered = None;
@@ -148,8 +148,10 @@ fn of_transcript(text: &str, plan: &Plan, color: Color) -> Vec<Search> {
             Some("position") => position = Some(line),
             Some("go") => {
                 let Some(position) = position.take() else { continue };
-                let search =
-                    |go: &str| Search { lines: format!("{position}\n{go}\n"), deadline: deadline(go, plan, color) };
+                let search = |go: &str| RepeatedSearch {
+                    lines: format!("{position}\n{go}\n"),
+                    deadline: deadline(go, plan, color),
+                };
                 match line.strip_prefix("go ponder") {
                     // A ponder search is repeated as an ordinary one after `ponderhit`, and not at
                     // all after `stop`.
@@ -180,7 +182,7 @@ fn deadline(go: &str, plan: &Plan, color: Color) -> Duration {
 }
 
 /// Searches of one side, as the referee derives them from the recorded game.
-fn of_record(record: &GameRecord, plan: &Plan, color: Color) -> Result<Vec<Search>> {
+fn of_record(record: &GameRecord, plan: &Plan, color: Color) -> Result<Vec<RepeatedSearch>> {
     let limit = |id: PlayerId| plan.players.get(usize::from(id.0)).map(|player| player.limit).unwrap_or_default();
     let setup = GameSetup {
         opening: record.opening.clone(),
@@ -200,7 +202,7 @@ fn of_record(record: &GameRecord, plan: &Plan, color: Color) -> Result<Vec<Searc
             let mut lines = [game.position_line(), b"\n"].concat();
             go_command(&request).write(&mut lines);
             let lines = String::from_utf8(lines).context("a position line is plain text")?;
-            searches.push(Search { lines, deadline: request.deadline });
+            searches.push(RepeatedSearch { lines, deadline: request.deadline });
         }
         let Some(ply) = next else { break };
         step = game.handle(Input::Move { text: &ply.uci, elapsed: ply.elapsed, info: ply.info });
@@ -210,25 +212,25 @@ fn of_record(record: &GameRecord, plan: &Plan, color: Color) -> Result<Vec<Searc
 
 /// Starts the engine and repeats the searches until one fails. Returns the outcome and the UCI
 /// traffic.
-async fn replay(config: EngineConfig, variant: Variant, searches: &[Search]) -> (Came, String) {
+async fn replay(config: EngineConfig, variant: Variant, searches: &[RepeatedSearch]) -> (ReplayOutcome, String) {
     let mut engine = match Engine::start(&config, &[]).await {
         Ok(engine) => engine,
-        Err(error) => return (Came::Failed(error.to_string()), String::new()),
+        Err(error) => return (ReplayOutcome::Failed(error.to_string()), String::new()),
     };
     let mut came = match engine.new_game().await {
-        Ok(()) => Came::Through,
-        Err(fault) => Came::Failed(fault.to_string()),
+        Ok(()) => ReplayOutcome::Through,
+        Err(fault) => ReplayOutcome::Failed(fault.to_string()),
     };
     for search in searches {
-        if matches!(came, Came::Failed(_)) {
+        if matches!(came, ReplayOutcome::Failed(_)) {
             break;
         }
         came = match engine.go_again(search.lines.as_bytes(), Some(search.deadline)).await {
             SearchOutcome::BestMove { text, .. } => judge(&search.lines, &text, variant),
             SearchOutcome::Overrun { elapsed, .. } => {
-                Came::Failed(format!("no bestmove within {:.3} s", elapsed.as_secs_f64()))
+                ReplayOutcome::Failed(format!("no bestmove within {:.3} s", elapsed.as_secs_f64()))
             }
-            SearchOutcome::Exited { status, .. } => Came::Failed(status),
+            SearchOutcome::Exited { status, .. } => ReplayOutcome::Failed(status),
         };
     }
     let evidence = engine.evidence();
@@ -243,10 +245,10 @@ async fn replay(config: EngineConfig, variant: Variant, searches: &[Search]) -> 
 }
 
 /// Outcome of an answer: a failure if the move is illegal in its position.
-fn judge(lines: &str, best: &str, variant: Variant) -> Came {
+fn judge(lines: &str, best: &str, variant: Variant) -> ReplayOutcome {
     match position(lines, variant).map(|mut position| position.play(best)) {
-        Some(Err(error)) => Came::Failed(error.to_string()),
-        Some(Ok(_)) | None => Came::Through,
+        Some(Err(error)) => ReplayOutcome::Failed(error.to_string()),
+        Some(Ok(_)) | None => ReplayOutcome::Through,
     }
 }
 

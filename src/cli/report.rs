@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
-use crate::cli::explain::{self, Who};
+use crate::cli::explain::{self, ExplainedPlayer};
 use crate::cli::runs::run_parser;
 use crate::cli::watch;
 use crate::control::client::Client;
@@ -36,7 +36,7 @@ several players'; null of none). CSV: a line a group, the first of all games, un
 
 /// Format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ReportFormat {
     /// For a terminal.
     Text,
     /// Markdown with tables.
@@ -62,9 +62,9 @@ pub(super) struct ReportArgs {
     run: PathBuf,
     /// Format to write.
     #[arg(long, value_enum, default_value = "text")]
-    format: Format,
+    format: ReportFormat,
     #[command(flatten)]
-    who: Who,
+    who: ExplainedPlayer,
 }
 
 /// Run with its results.
@@ -89,7 +89,7 @@ pub(super) fn run(args: &ReportArgs) -> Result<Exit> {
         // A run of more than two players has no default player.
         None => Vec::new(),
     };
-    if args.format == Format::Csv && players.len() != 1 {
+    if args.format == ReportFormat::Csv && players.len() != 1 {
         bail!("--format csv is one player's: choose with --player NAME");
     }
     // Checked before the journal is read. A run that ends in between is reported as live, but a
@@ -113,17 +113,17 @@ pub(super) fn run(args: &ReportArgs) -> Result<Exit> {
 }
 
 impl Report<'_> {
-    fn render(&self, format: Format) -> Result<String> {
+    fn render(&self, format: ReportFormat) -> Result<String> {
         Ok(match format {
-            Format::Text => self.text(),
-            Format::Md => self.markdown(),
-            Format::Json => serde_json::to_string_pretty(&self.json())?,
-            Format::Csv => match self.explained.first() {
+            ReportFormat::Text => self.text(),
+            ReportFormat::Md => self.markdown(),
+            ReportFormat::Json => serde_json::to_string_pretty(&self.json())?,
+            ReportFormat::Csv => match self.explained.first() {
                 Some(one) => one.csv(),
                 None => bail!("no pair has been counted yet, so there are no groups"),
             },
-            Format::Block | Format::Commit => {
-                let text = if format == Format::Block { block::block } else { block::commit };
+            ReportFormat::Block | ReportFormat::Commit => {
+                let text = if format == ReportFormat::Block { block::block } else { block::commit };
                 match text(self.plan, &self.finish.scoreboard) {
                     Some(text) => text.trim_end().to_owned(),
                     None => {
@@ -131,7 +131,7 @@ impl Report<'_> {
                     }
                 }
             }
-            Format::Html => page::of(self.dir, self.plan, self.lines().first().map(String::as_str))?,
+            ReportFormat::Html => page::of(self.dir, self.plan, self.lines().first().map(String::as_str))?,
         })
     }
 

@@ -58,11 +58,11 @@ pub(super) struct RunsArgs {
     top: Option<usize>,
     /// Form of the list.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
-    format: Format,
+    format: ListFormat,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ListFormat {
     /// Columns for a terminal.
     Table,
     /// A Markdown table.
@@ -104,10 +104,10 @@ pub(super) fn run(args: &RunsArgs) -> Result<Exit> {
     let rows = index.newest_first().into_iter().map(|(id, entry)| Row::new(id, entry)).filter(|row| args.selects(row));
     let rows: Vec<Row> = rows.take(args.top.unwrap_or(usize::MAX)).collect();
     progress::result(&match args.format {
-        Format::Table if rows.is_empty() => "no runs".to_owned(),
-        Format::Table => columns(&HEADS, &rows.iter().map(Row::cells).collect::<Vec<_>>()).join("\n"),
-        Format::Md => markdown_table(&rows),
-        Format::Json => json!({ "runs": rows.iter().map(Row::json).collect::<Vec<_>>() }).to_string(),
+        ListFormat::Table if rows.is_empty() => "no runs".to_owned(),
+        ListFormat::Table => columns(&HEADS, &rows.iter().map(Row::cells).collect::<Vec<_>>()).join("\n"),
+        ListFormat::Md => markdown_table(&rows),
+        ListFormat::Json => json!({ "runs": rows.iter().map(Row::json).collect::<Vec<_>>() }).to_string(),
     });
     Ok(Exit::Done)
 }
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[derive(Parser)]
-    struct Words {
+    struct RunnerWords {
         #[command(flatten)]
         args: RunsArgs,
     }
@@ -250,7 +250,7 @@ mod tests {
     fn listed(root: &Path, words: &str) -> Vec<String> {
         let root = root.display().to_string();
         let line = ["runs", "--results", &root].into_iter().chain(words.split_whitespace());
-        let args = Words::try_parse_from(line).map_err(|error| error.to_string()).unwrap().args;
+        let args = RunnerWords::try_parse_from(line).map_err(|error| error.to_string()).unwrap().args;
         let index = Index::of(&args.results, &Index::default());
         let rows = index.newest_first().into_iter().map(|(id, entry)| Row::new(id, entry));
         rows.filter(|row| args.selects(row)).map(|row| row.id.rsplit('-').next().unwrap().to_owned()).collect()

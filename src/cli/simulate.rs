@@ -14,7 +14,7 @@ use serde::Serialize;
 use self::cores::on_all_cores;
 use super::stats::{TestArgs, counts};
 use crate::plan::time_control::TimeControl;
-use crate::run::pace::{self, Learnt, Pace};
+use crate::run::pace::{self, Pace, PaceLookup};
 use crate::run::resolve;
 use crate::stats::Pentanomial;
 use crate::stats::elo::fixed;
@@ -109,7 +109,7 @@ pub(super) fn run(args: &SimulateArgs, out: &mut impl Write) -> Result<()> {
     if let Some(setting) = &args.tune {
         return tune::run(args, setting, out);
     }
-    let mut answer = Answer::new(args)?;
+    let mut answer = SimulateAnswer::new(args)?;
     let tests = args.tests.unwrap_or(TESTS);
     // The table is printed at once, because the played tests take time.
     if !args.json && !print(out, &answer.text())? {
@@ -131,7 +131,7 @@ fn print(out: &mut impl Write, text: &str) -> Result<bool> {
 }
 
 /// Results that the command prints.
-struct Answer {
+struct SimulateAnswer {
     elo: f64,
     sprt: Sprt,
     shape: Law,
@@ -157,7 +157,7 @@ struct Budget {
     mean: Option<Bounds>,
 }
 
-impl Answer {
+impl SimulateAnswer {
     fn new(args: &SimulateArgs) -> Result<Self> {
         let elo = args.elo.context("--elo is needed")?;
         let sprt = args.test.sprt()?;
@@ -177,8 +177,8 @@ impl Answer {
             .filter_map(|elo| Some((elo, expect(&leaned(&shape, elo, model, "").ok()?)?)))
             .collect();
         let (pace, no_pace) = match learnt(args)? {
-            Learnt::Known(pace) => (Some(pace), String::new()),
-            Learnt::Unknown(why) => (None, why),
+            PaceLookup::Known(pace) => (Some(pace), String::new()),
+            PaceLookup::Unknown(why) => (None, why),
         };
         Ok(Self {
             elo,
@@ -201,9 +201,9 @@ impl Answer {
 }
 
 /// Pace from the command line or from past runs.
-fn learnt(args: &SimulateArgs) -> Result<Learnt> {
+fn learnt(args: &SimulateArgs) -> Result<PaceLookup> {
     Ok(match args.pairs_per_minute {
-        Some(rate) if rate > 0.0 && rate.is_finite() => Learnt::Known(Pace::told(rate)),
+        Some(rate) if rate > 0.0 && rate.is_finite() => PaceLookup::Known(Pace::told(rate)),
         Some(rate) => bail!("--pairs-per-minute {rate}: a positive number is needed"),
         None => {
             let clock = args.tc.as_deref().map(|text| text.parse::<TimeControl>().context("--tc")).transpose()?;
@@ -271,7 +271,7 @@ fn budget(text: &str, sprt: &Sprt, shape: &Law, pace: Option<&Pace>, no_pace: &s
 
 /// JSON document; field names and order are a public contract.
 #[derive(Serialize)]
-struct Json {
+struct SimulateJson {
     elo: f64,
     model: &'static str,
     elo0: f64,
@@ -326,15 +326,15 @@ struct BudgetJson {
     elo1_mean: Option<f64>,
 }
 
-impl Answer {
+impl SimulateAnswer {
     fn hours(&self, pairs: f64) -> Option<f64> {
         self.pace.as_ref().map(|pace| pairs / pace.pairs_per_minute / 60.0)
     }
 
-    fn json(&self) -> Json {
+    fn json(&self) -> SimulateJson {
         let Bounds { elo0, elo1 } = self.sprt.bounds();
         let pace = self.pace.as_ref();
-        Json {
+        SimulateJson {
             elo: self.elo,
             model: self.sprt.model().name(),
             elo0,

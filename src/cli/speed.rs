@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 use serde_json::json;
 
 use crate::plan::affinity::Affinity;
-use crate::run::speed::{self, Cost, Measured, Settings, Side, Work};
+use crate::run::speed::{self, Cost, MeasuredProgram, SpeedMeasurement, SpeedSettings, Workload};
 use crate::run::{Exit, progress};
 use crate::settings::value;
 use crate::source::{self, Context, ResolvedEngine};
@@ -84,10 +84,10 @@ pub(super) fn run(args: &SpeedArgs) -> Result<Exit> {
     if args.width.is_some_and(|width| !(width > 0.0 && width.is_finite())) {
         bail!("--width: write a number of percent above 0");
     }
-    let settings = Settings {
+    let settings = SpeedSettings {
         work: match args.depth {
-            Some(depth) => Work::Depth(depth, args.options.clone()),
-            None => Work::Bench(args.bench.clone()),
+            Some(depth) => Workload::Depth(depth, args.options.clone()),
+            None => Workload::Bench(args.bench.clone()),
         },
         rounds: args.rounds,
         width: args.width,
@@ -132,19 +132,19 @@ fn names(engines: &[ResolvedEngine; 2]) -> [String; 2] {
 }
 
 /// Median CPU time of a run, in seconds.
-fn seconds(side: &Side) -> f64 {
+fn seconds(side: &MeasuredProgram) -> f64 {
     let mut times: Vec<f64> = side.costs.iter().map(|cost: &Cost| cost.cpu.as_secs_f64()).collect();
     times.sort_by(f64::total_cmp);
     times.get(times.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// Nodes per second of CPU time.
-fn nps(side: &Side) -> f64 {
+fn nps(side: &MeasuredProgram) -> f64 {
     let seconds = seconds(side);
     if seconds > 0.0 { side.nodes as f64 / seconds } else { 0.0 }
 }
 
-fn text(measured: &Measured, names: &[String; 2], wanted: Option<f64>) -> String {
+fn text(measured: &SpeedMeasurement, names: &[String; 2], wanted: Option<f64>) -> String {
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(4);
     let mut text = format!("{:<width$}  {:>12}  {:>9}  {:>12}\n", "", "nodes", "CPU s", "nodes/s");
     for (side, name) in measured.sides.iter().zip(names) {
@@ -177,8 +177,8 @@ fn text(measured: &Measured, names: &[String; 2], wanted: Option<f64>) -> String
     text
 }
 
-fn to_json(measured: &Measured) -> Result<String> {
-    let side = |side: &Side| {
+fn to_json(measured: &SpeedMeasurement) -> Result<String> {
+    let side = |side: &MeasuredProgram| {
         json!({
             "name": side.engine.name,
             "sha256": side.engine.origin.sha256,

@@ -10,7 +10,7 @@ use crate::plan::Plan;
 use crate::run::dir::Place;
 use crate::run::drive::{self, OutputStyle};
 use crate::run::{Exit, forecast, progress, resolve};
-use crate::settings::{RawPlan, Sprt};
+use crate::settings::{RawPlan, SprtCommand};
 
 const EXAMPLES: &str = "\
 Engines (SPEC):
@@ -36,7 +36,7 @@ pub(super) struct SprtArgs {
     plan: Option<PathBuf>,
 
     #[command(flatten)]
-    flags: RunFlags<Sprt>,
+    flags: RunFlags<SprtCommand>,
 }
 
 pub(super) fn run(args: &SprtArgs) -> Result<Exit> {

@@ -87,12 +87,12 @@ pub(super) fn run(args: &StatsArgs, out: &mut impl Write) -> Result<()> {
         }
         (Some(text), _) => {
             let counts = Pentanomial(counts("--ptnml", "LL,LD,DD+WL,WD,WW", text)?);
-            Answer::new(args, &counts, &sprt, Estimates::of_pairs(&ClusteredCounts::new(counts, 1.0)))
+            StatsAnswer::new(args, &counts, &sprt, Estimates::of_pairs(&ClusteredCounts::new(counts, 1.0)))
         }
         (None, Some(text)) => {
             let [wins, draws, losses] = counts("--wdl", "W,D,L", text)?;
             let counts = Trinomial { wins, draws, losses };
-            Answer::new(args, &counts, &sprt, Estimates::of_games(&ClusteredCounts::new(counts, 1.0)))
+            StatsAnswer::new(args, &counts, &sprt, Estimates::of_games(&ClusteredCounts::new(counts, 1.0)))
         }
         (None, None) => bail!("no counts: give --ptnml LL,LD,DD+WL,WD,WW or --wdl W,D,L"),
     };
@@ -121,14 +121,14 @@ pub(super) fn counts<const N: usize>(flag: &str, shape: &str, text: &str) -> Res
 }
 
 /// Estimates from the counts, with their unit.
-struct Answer {
+struct StatsAnswer {
     /// `pairs` or `games`.
     unit: &'static str,
     samples: u64,
     estimates: Estimates,
 }
 
-impl Answer {
+impl StatsAnswer {
     /// Adds the figures of the test to the estimates from the counts.
     fn new<C: Counts>(args: &StatsArgs, counts: &C, sprt: &Sprt, estimates: Estimates) -> Self {
         let llr = sprt.llr(counts);

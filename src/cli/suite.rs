@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::files::{MOST_DOCUMENT_BYTES, read_input};
 use crate::run::{Exit, progress, resolve, suite as solve};
-use crate::suite::Answer;
-use crate::suite::epd::{self, Test};
+use crate::suite::TestAnswer;
+use crate::suite::epd::{self, TestPosition};
 use crate::suite::tally::{self, Comparison, Sum};
 use crate::uci::Go;
 
@@ -67,10 +67,10 @@ pub(super) struct SuiteArgs {
 }
 
 /// Results of an engine.
-struct Results {
+struct SuiteResults {
     spec: String,
     name: String,
-    answers: Vec<Answer>,
+    answers: Vec<TestAnswer>,
     sums: Vec<Sum>,
 }
 
@@ -96,7 +96,7 @@ pub(super) fn run(args: &SuiteArgs) -> Result<Exit> {
             bail!("{spec}: {} of {} positions were answered", answers.len(), tests.len());
         }
         let sums = tally::sums(&tests, &answers);
-        results.push(Results { spec: spec.clone(), name: config.name, answers, sums });
+        results.push(SuiteResults { spec: spec.clone(), name: config.name, answers, sums });
     }
     progress::result(&if args.json {
         serde_json::to_string_pretty(&document(args, &go, &tests, &results))?
@@ -114,7 +114,7 @@ fn limit(go: &Go) -> String {
     [time, nodes, depth].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn report(tests: &[Test], results: &[Results], lists_failed: bool) -> String {
+fn report(tests: &[TestPosition], results: &[SuiteResults], lists_failed: bool) -> String {
     let mut text = String::new();
     let names = results.iter().map(|result| result.name.chars().count());
     let width = results.iter().flat_map(|result| &result.sums).map(|sum| sum.theme.chars().count() + 2);
@@ -154,13 +154,13 @@ fn report(tests: &[Test], results: &[Results], lists_failed: bool) -> String {
 }
 
 /// Comparisons of the first engine with each other one.
-fn comparisons(results: &[Results]) -> Vec<(&Results, Comparison)> {
+fn comparisons(results: &[SuiteResults]) -> Vec<(&SuiteResults, Comparison)> {
     let Some((first, others)) = results.split_first() else { return Vec::new() };
     others.iter().map(|other| (other, tally::compare(&first.answers, &other.answers))).collect()
 }
 
-fn document(args: &SuiteArgs, go: &Go, tests: &[Test], results: &[Results]) -> Value {
-    let answer = |test: &Test, answer: &Answer| {
+fn document(args: &SuiteArgs, go: &Go, tests: &[TestPosition], results: &[SuiteResults]) -> Value {
+    let answer = |test: &TestPosition, answer: &TestAnswer| {
         json!({
             "id": test.id,
             "fen": test.fen,
@@ -172,11 +172,11 @@ fn document(args: &SuiteArgs, go: &Go, tests: &[Test], results: &[Results]) -> V
             "depth": answer.depth,
         })
     };
-    let engine = |result: &Results| {
+    let engine = |result: &SuiteResults| {
         let answers: Vec<_> = tests.iter().zip(&result.answers).map(|(test, given)| answer(test, given)).collect();
         json!({ "name": result.name, "spec": result.spec, "sums": result.sums, "answers": answers })
     };
-    let compared = |(result, compared): (&Results, Comparison)| {
+    let compared = |(result, compared): (&SuiteResults, Comparison)| {
         json!({
             "name": result.name, "both": compared.both, "first": compared.first, "second": compared.second,
             "neither": compared.neither, "p": compared.p,

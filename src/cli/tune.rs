@@ -12,7 +12,7 @@ use crate::run::dir::Place;
 use crate::run::drive::{self, OutputStyle};
 use crate::run::tuning::{prepare, session};
 use crate::run::{Exit, progress};
-use crate::settings::{RawPlan, Tune};
+use crate::settings::{RawPlan, TuneCommand};
 
 const EXAMPLES: &str = "\
 Parameters are UCI options of the engine. They come from a file (--params), from the engine's own spin options (--from-engine), or are
@@ -61,7 +61,7 @@ pub(super) struct TuneArgs {
     #[arg(long, value_name = "BRANCH", help_heading = "Tuning")]
     apply: Option<String>,
     #[command(flatten)]
-    flags: RunFlags<Tune>,
+    flags: RunFlags<TuneCommand>,
 }
 
 pub(super) fn run(args: &TuneArgs) -> Result<Exit> {

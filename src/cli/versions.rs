@@ -21,7 +21,7 @@ use crate::report::progress::{Curve, Version, first_days};
 use crate::report::results::Results;
 use crate::run::dir::RunDir;
 use crate::run::{Exit, progress};
-use crate::settings::Common;
+use crate::settings::AnyCommand;
 use crate::source::{self, Context, Spec};
 use crate::stats::Pentanomial;
 use crate::stats::progress::{Progress, progress as rate_versions};
@@ -106,7 +106,7 @@ pub(super) struct ProgressArgs {
     #[arg(long, value_name = "ELO", default_value_t = 15.0, help_heading = "Playing")]
     width: f64,
     #[command(flatten)]
-    flags: RunFlags<Common>,
+    flags: RunFlags<AnyCommand>,
 }
 
 /// Makes the flags for games of --revs require it, because without it they would have no effect.
@@ -117,7 +117,7 @@ fn of_playing(arg: clap::Arg) -> clap::Arg {
 
 /// Origin of a player's program.
 #[derive(Clone, Debug)]
-struct Made {
+struct ProgramOrigin {
     commit: String,
     place: Option<String>,
     dirty: bool,
@@ -125,13 +125,13 @@ struct Made {
 
 /// All games, with the origins and first days of their players.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Gathered {
+pub(super) struct GatheredGames {
     collection: Collection,
-    made: HashMap<String, Made>,
+    made: HashMap<String, ProgramOrigin>,
     days: HashMap<String, String>,
 }
 
-impl Gathered {
+impl GatheredGames {
     /// Adds a PGN file or a run.
     pub(super) fn add(&mut self, input: &Path) -> Result<()> {
         if input.is_dir() {
@@ -324,13 +324,13 @@ fn keys(players: &[Player]) -> Vec<String> {
 
 /// Origin of a player built from the working tree or a Git revision. Engines of the registry are
 /// sparring partners, even if they are built from Git.
-fn made(player: &Player) -> Option<Made> {
+fn made(player: &Player) -> Option<ProgramOrigin> {
     let place = match Spec::parse(&player.origin.spec).ok()? {
         Spec::Tree => None,
         Spec::Git { repository, .. } => repository,
         Spec::Program(_) => return None,
     };
-    Some(Made { commit: player.origin.commit.clone()?, place, dirty: player.origin.dirty })
+    Some(ProgramOrigin { commit: player.origin.commit.clone()?, place, dirty: player.origin.dirty })
 }
 
 /// First eight digits of a commit id.
@@ -343,8 +343,8 @@ pub(super) fn run(args: &ProgressArgs) -> Result<Exit> {
         bail!("--alpha {}: a probability between 0 and 1", args.alpha);
     }
     let raw = args.flags.typed();
-    let form = raw.out.as_deref().map(Form::of).transpose()?;
-    let mut gathered = Gathered { collection: Collection::new(args.mix), ..Gathered::default() };
+    let form = raw.out.as_deref().map(PictureFormat::of).transpose()?;
+    let mut gathered = GatheredGames { collection: Collection::new(args.mix), ..GatheredGames::default() };
     for input in rate::runs_first(&args.inputs) {
         gathered.add(input)?;
     }
@@ -393,7 +393,7 @@ pub(super) fn run(args: &ProgressArgs) -> Result<Exit> {
 
 /// Format of the file of `--out`.
 #[derive(Clone, Copy, Debug)]
-enum Form {
+enum PictureFormat {
     Svg,
     #[cfg(feature = "png")]
     Png,
@@ -402,7 +402,7 @@ enum Form {
     Csv,
 }
 
-impl Form {
+impl PictureFormat {
     fn of(path: &Path) -> Result<Self> {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("svg") => Ok(Self::Svg),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::invocation::{Dialect, Invocation, OutputFormat, Settings, Tournament};
+use super::invocation::{Dialect, Invocation, OutputFormat, RunnerSettings, Tournament};
 use super::words::UsageError;
 use crate::stats::sprt::Model;
 
@@ -67,7 +67,7 @@ pub(super) fn check(mut invocation: Invocation) -> Result<Invocation, UsageError
     Ok(invocation)
 }
 
-fn sprt(settings: &mut Settings, notes: &mut Vec<String>) -> Result<(), UsageError> {
+fn sprt(settings: &mut RunnerSettings, notes: &mut Vec<String>) -> Result<(), UsageError> {
     let Some(sprt) = settings.sprt else { return Ok(()) };
     let open = |x: f64| x > 0.0 && x < 1.0;
     let why = if sprt.elo0 >= sprt.elo1 {

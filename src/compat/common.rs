@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::invocation::{DrawArgs, ResignArgs, Settings};
-use super::words::{Group, boolean, interval, number, unknown_key};
+use super::invocation::{DrawArgs, ResignArgs, RunnerSettings};
+use super::words::{OptionGroup, boolean, interval, number, unknown_key};
 
 /// Applies an option that means the same in both dialects. Returns false if it is none of these.
-pub(super) fn option(settings: &mut Settings, group: &Group) -> Result<bool, String> {
+pub(super) fn option(settings: &mut RunnerSettings, group: &OptionGroup) -> Result<bool, String> {
     match group.option {
         "-draw" => settings.draw = Some(draw(&group.pairs()?)?),
         "-resign" => settings.resign = Some(resign(&group.pairs()?)?),
@@ -31,7 +31,7 @@ pub(super) fn option(settings: &mut Settings, group: &Group) -> Result<bool, Str
 }
 
 /// Returns true for a flag without a value; an error if a value follows.
-fn is_given(group: &Group) -> Result<bool, String> {
+fn is_given(group: &OptionGroup) -> Result<bool, String> {
     group.none().map(|()| true)
 }
 

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::grammar::Saved;
+use super::grammar::SavedConfig;
 use super::invocation::{
-    BookFormat, Dialect, DrawArgs, EngineArgs, EpdArgs, LogArgs, LogLevel, Notation, OpeningArgs, OutputFormat,
-    PgnArgs, ResignArgs, Settings, SprtArgs, TbArgs, TbResult, Tournament,
+    BookFormat, CompatNotation, Dialect, DrawArgs, EngineArgs, EpdArgs, LogArgs, LogLevel, OpeningArgs, OutputFormat,
+    PgnArgs, ResignArgs, RunnerSettings, SprtValues, TbArgs, TbResult, Tournament,
 };
 use crate::compat::console::Tally;
 use crate::plan::time_control::{Limit, TimeControl};
@@ -30,7 +30,7 @@ pub(super) struct ConfigFile {
     maxmoves: MaxMovesFile,
     tb_adjudication: TbFile,
     opening: OpeningFile,
-    pgn: PgnFile,
+    pgn: PgnOutputFile,
     epd: EpdFile,
     sprt: SprtFile,
     config_name: String,
@@ -126,7 +126,7 @@ struct OpeningFile {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-struct PgnFile {
+struct PgnOutputFile {
     additional_lines_rgx: Vec<String>,
     event_name: String,
     site: String,
@@ -241,7 +241,13 @@ impl From<&Tally> for StatsFile {
 
 impl ConfigFile {
     /// Contents for a tournament as it was requested, without counts.
-    pub(super) fn new(engines: &[EngineArgs], settings: &Settings, dialect: Dialect, seed: u64, run: &str) -> Self {
+    pub(super) fn new(
+        engines: &[EngineArgs],
+        settings: &RunnerSettings,
+        dialect: Dialect,
+        seed: u64,
+        run: &str,
+    ) -> Self {
         let epd = settings.epd.clone().unwrap_or(EpdArgs { file: String::new(), append: true });
         let variant = u8::from(settings.chess960);
         Self {
@@ -353,10 +359,10 @@ impl ConfigFile {
     ///
     /// # Errors
     /// Message if the SPRT model is unknown.
-    pub(super) fn saved(&self) -> Result<Saved, String> {
+    pub(super) fn saved(&self) -> Result<SavedConfig, String> {
         let own = self.quintain.clone().unwrap_or_default();
         let dialect = if own.dialect == "cutechess" { Dialect::Cutechess } else { Dialect::Fastchess };
-        let mut settings = Settings::new(dialect);
+        let mut settings = RunnerSettings::new(dialect);
         settings.resign = self.resign.enabled.then_some(ResignArgs {
             count: self.resign.move_count,
             score: self.resign.score,
@@ -420,7 +426,7 @@ impl ConfigFile {
                 ..engine.args()
             })
             .collect();
-        Ok(Saved { engines, settings })
+        Ok(SavedConfig { engines, settings })
     }
 }
 
@@ -451,15 +457,15 @@ impl From<DrawArgs> for DrawFile {
     }
 }
 
-impl From<SprtArgs> for SprtFile {
-    fn from(args: SprtArgs) -> Self {
-        let SprtArgs { elo0, elo1, alpha, beta, model } = args;
+impl From<SprtValues> for SprtFile {
+    fn from(args: SprtValues) -> Self {
+        let SprtValues { elo0, elo1, alpha, beta, model } = args;
         Self { alpha, beta, elo0, elo1, model: model.name().to_owned(), enabled: true }
     }
 }
 
 impl SprtFile {
-    fn args(&self) -> Result<Option<SprtArgs>, String> {
+    fn args(&self) -> Result<Option<SprtValues>, String> {
         if !self.enabled {
             return Ok(None);
         }
@@ -470,7 +476,7 @@ impl SprtFile {
             other => return Err(format!("there is no model \"{other}\"")),
         };
         let Self { elo0, elo1, alpha, beta, .. } = *self;
-        Ok(Some(SprtArgs { elo0, elo1, alpha, beta, model }))
+        Ok(Some(SprtValues { elo0, elo1, alpha, beta, model }))
     }
 }
 
@@ -506,9 +512,9 @@ impl OpeningFile {
     }
 }
 
-fn pgn_file(settings: &Settings) -> PgnFile {
+fn pgn_file(settings: &RunnerSettings) -> PgnOutputFile {
     let args = settings.pgn.clone().unwrap_or_default();
-    PgnFile {
+    PgnOutputFile {
         additional_lines_rgx: args.match_lines,
         event_name: settings.event.clone(),
         site: settings.site.clone(),
@@ -528,16 +534,16 @@ fn pgn_file(settings: &Settings) -> PgnFile {
     }
 }
 
-impl PgnFile {
+impl PgnOutputFile {
     /// PGN options (`None` without a file), event and site.
     fn args(&self) -> (Option<PgnArgs>, String, String) {
         let args = PgnArgs {
             file: self.file.clone(),
             append: self.append_file,
             notation: match self.notation {
-                1 => Notation::Lan,
-                2 => Notation::Uci,
-                _ => Notation::San,
+                1 => CompatNotation::Lan,
+                2 => CompatNotation::Uci,
+                _ => CompatNotation::San,
             },
             min: self.min,
             nodes: self.track_nodes,

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use self::files::Output;
-pub use self::lines::Given;
+pub use self::lines::EngineHeading;
 pub use self::tally::{Scores, Tally};
 
 use crate::chess::Variant;
@@ -23,7 +23,7 @@ use crate::plan::time_control::Limit;
 use crate::record::{ByColor, GameId, GameRecord, PlayerId, Termination};
 use crate::report::eco::OpeningNames;
 use crate::report::epd;
-use crate::report::pgn::{self, Meta};
+use crate::report::pgn::{self, PgnMeta};
 use crate::report::reasons::{illegal_move, side_reason};
 use crate::stats::sprt::{Sprt, Verdict};
 use crate::tournament::events::{Observer, RunEvent, StopReason};
@@ -40,11 +40,11 @@ pub enum Style {
 
 /// Settings of the console.
 #[derive(Clone, Debug)]
-pub struct Setup {
+pub struct ConsoleSettings {
     /// Line format.
     pub style: Style,
     /// Players in plan order.
-    pub players: Vec<Given>,
+    pub players: Vec<EngineHeading>,
     /// Limits of the players, for the PGN.
     pub limits: Vec<Limit>,
     /// File name of the book; empty without one.
@@ -78,8 +78,8 @@ pub struct Setup {
 }
 
 /// Observer that prints the console and writes the game files.
-pub struct Console {
-    setup: Setup,
+pub struct RunnerConsole {
+    setup: ConsoleSettings,
     openings: Option<OpeningNames>,
     out: Box<dyn Write + Send>,
     pgn: Option<Output>,
@@ -103,10 +103,10 @@ pub struct Console {
     is_ending: bool,
 }
 
-impl Console {
+impl RunnerConsole {
     /// Console that writes to `out` and sets `warned` at the first warning.
     #[must_use]
-    pub fn new(setup: Setup, out: Box<dyn Write + Send>, warned: Arc<AtomicBool>) -> Self {
+    pub fn new(setup: ConsoleSettings, out: Box<dyn Write + Send>, warned: Arc<AtomicBool>) -> Self {
         let players = setup.players.len();
         Self {
             openings: setup.pgn.opening_tags.then(OpeningNames::builtin),
@@ -224,7 +224,7 @@ impl Console {
     fn file(&mut self, game: &GameRecord) {
         let [white, black] = [game.players.white, game.players.black].map(|player| usize::from(player.0));
         let limit = |player: usize| self.setup.limits.get(player).copied().unwrap_or_default();
-        let meta = Meta {
+        let meta = PgnMeta {
             event: &self.setup.event,
             site: &self.setup.site,
             names: ByColor { white: self.given(game.players.white), black: self.given(game.players.black) },
@@ -364,7 +364,7 @@ impl Console {
     }
 }
 
-impl Observer for Console {
+impl Observer for RunnerConsole {
     fn observe(&mut self, event: RunEvent<'_>) {
         match event {
             RunEvent::GameBegan { game, players } => self.began(game, &players),

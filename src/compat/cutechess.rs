@@ -5,10 +5,10 @@ use super::common;
 use super::engine;
 use super::grammar::book_format;
 use super::invocation::{
-    BookFormat, Dialect, EngineArgs, EpdArgs, Invocation, LogArgs, LogLevel, PgnArgs, Request, Settings, SprtArgs,
-    Tournament,
+    BookFormat, Dialect, EngineArgs, EpdArgs, Invocation, LogArgs, LogLevel, PgnArgs, RunnerAction, RunnerSettings,
+    SprtValues, Tournament,
 };
-use super::words::{Group, UsageError, decimal, groups, interval, number, unknown_key};
+use super::words::{OptionGroup, UsageError, decimal, groups, interval, number, unknown_key};
 use crate::stats::sprt::Model;
 
 /// All options, in the order of the help.
@@ -61,17 +61,17 @@ const ENGINE_FLAGS: [&str; 3] = ["ponder", "whitepov", "trust"];
 /// # Errors
 /// [`UsageError`] for the first option that cannot be read, or for options that contradict each
 /// other.
-pub(super) fn parse(words: &[String]) -> Result<Request, UsageError> {
+pub(super) fn parse(words: &[String]) -> Result<RunnerAction, UsageError> {
     if words.is_empty() {
-        return Ok(Request::Help);
+        return Ok(RunnerAction::Help);
     }
     let groups = groups(words, &OPTIONS)?;
     let mut engines: Vec<EngineArgs> = Vec::new();
-    let mut settings = Settings::new(Dialect::Cutechess);
+    let mut settings = RunnerSettings::new(Dialect::Cutechess);
     for group in &groups {
         match group.option {
-            "-version" | "--version" | "-v" => return Ok(Request::Version),
-            "-help" | "--help" | "-h" => return Ok(Request::Help),
+            "-version" | "--version" | "-v" => return Ok(RunnerAction::Version),
+            "-help" | "--help" | "-h" => return Ok(RunnerAction::Help),
             "-each" => {}
             "-engine" => {
                 engines.push(EngineArgs::default());
@@ -85,11 +85,11 @@ pub(super) fn parse(words: &[String]) -> Result<Request, UsageError> {
         set(&mut engines, group).map_err(|why| group.error(why))?;
     }
     check(Invocation { dialect: Dialect::Cutechess, engines, settings, resume: None, notes: Vec::new() })
-        .map(|invocation| Request::Play(Box::new(invocation)))
+        .map(|invocation| RunnerAction::Play(Box::new(invocation)))
 }
 
 /// Sets the keys of an option in each of `engines`.
-fn set(engines: &mut [EngineArgs], group: &Group) -> Result<(), String> {
+fn set(engines: &mut [EngineArgs], group: &OptionGroup) -> Result<(), String> {
     if group.words.is_empty() {
         return Err("it takes key=value".to_owned());
     }
@@ -107,7 +107,7 @@ fn set(engines: &mut [EngineArgs], group: &Group) -> Result<(), String> {
     Ok(())
 }
 
-fn option(settings: &mut Settings, group: &Group) -> Result<(), String> {
+fn option(settings: &mut RunnerSettings, group: &OptionGroup) -> Result<(), String> {
     if common::option(settings, group)? {
         return Ok(());
     }
@@ -132,7 +132,7 @@ fn option(settings: &mut Settings, group: &Group) -> Result<(), String> {
     Ok(())
 }
 
-fn single(settings: &mut Settings, option: &str, value: &str) -> Result<(), String> {
+fn single(settings: &mut RunnerSettings, option: &str, value: &str) -> Result<(), String> {
     match option {
         "-concurrency" => settings.concurrency = number::<u16>(value).map(|games| i64::from(games.max(1)))?,
         "-maxmoves" => settings.max_moves = Some(number(value)?).filter(|moves| *moves > 0),
@@ -153,7 +153,7 @@ fn single(settings: &mut Settings, option: &str, value: &str) -> Result<(), Stri
     Ok(())
 }
 
-fn opening(settings: &mut Settings, key: &str, value: &str) -> Result<(), String> {
+fn opening(settings: &mut RunnerSettings, key: &str, value: &str) -> Result<(), String> {
     let openings = &mut settings.openings;
     match (key, value) {
         ("file", _) => {
@@ -174,8 +174,8 @@ fn opening(settings: &mut Settings, key: &str, value: &str) -> Result<(), String
 }
 
 /// SPRT with bounds in logistic Elo.
-fn sprt(pairs: &[(&str, &str)]) -> Result<SprtArgs, String> {
-    let mut sprt = SprtArgs { elo0: 0.0, elo1: 0.0, alpha: 0.05, beta: 0.05, model: Model::Logistic };
+fn sprt(pairs: &[(&str, &str)]) -> Result<SprtValues, String> {
+    let mut sprt = SprtValues { elo0: 0.0, elo1: 0.0, alpha: 0.05, beta: 0.05, model: Model::Logistic };
     for &(key, value) in pairs {
         let field = match key {
             "elo0" => &mut sprt.elo0,
@@ -190,7 +190,7 @@ fn sprt(pairs: &[(&str, &str)]) -> Result<SprtArgs, String> {
 }
 
 /// `FILE [min] [fi]`. `fi` has no effect because only finished games are written.
-fn pgn(group: &Group) -> Result<PgnArgs, String> {
+fn pgn(group: &OptionGroup) -> Result<PgnArgs, String> {
     let [file, rest @ ..] = group.words.as_slice() else { return Err("it takes a file".to_owned()) };
     let mut pgn = PgnArgs { file: (*file).to_owned(), ..PgnArgs::default() };
     for word in rest {

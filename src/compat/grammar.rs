@@ -8,10 +8,10 @@ use super::check::check;
 use super::common;
 use super::engine;
 use super::invocation::{
-    BookFormat, Dialect, DrawArgs, EngineArgs, EpdArgs, Invocation, LogArgs, LogLevel, Notation, OutputFormat, PgnArgs,
-    Request, Settings, SprtArgs, TbResult, Tournament,
+    BookFormat, CompatNotation, Dialect, DrawArgs, EngineArgs, EpdArgs, Invocation, LogArgs, LogLevel, OutputFormat,
+    PgnArgs, RunnerAction, RunnerSettings, SprtValues, TbResult, Tournament,
 };
-use super::words::{Group, UsageError, boolean, cpu_list, decimal, groups, interval, number, unknown_key};
+use super::words::{OptionGroup, UsageError, boolean, cpu_list, decimal, groups, interval, number, unknown_key};
 use crate::stats::sprt::Model;
 
 /// All options, in the order of the help.
@@ -74,18 +74,18 @@ pub(super) const OPTIONS: [&str; 54] = [
 
 /// Engines and settings from an earlier run's configuration file.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Saved {
+pub(super) struct SavedConfig {
     pub engines: Vec<EngineArgs>,
-    pub settings: Settings,
+    pub settings: RunnerSettings,
 }
 
 /// Loader of configuration files for `-config file=`.
-pub(super) type Load<'a> = &'a dyn Fn(&Path) -> Result<Saved, String>;
+pub(super) type Load<'a> = &'a dyn Fn(&Path) -> Result<SavedConfig, String>;
 
 /// State of the parser.
 struct Reader<'a> {
     engines: Vec<EngineArgs>,
-    settings: Settings,
+    settings: RunnerSettings,
     resume: Option<PathBuf>,
     load: Load<'a>,
 }
@@ -95,23 +95,23 @@ struct Reader<'a> {
 /// # Errors
 /// [`UsageError`] for the first option that cannot be read, or for options that contradict each
 /// other.
-pub(super) fn parse(words: &[String], load: Load) -> Result<Request, UsageError> {
+pub(super) fn parse(words: &[String], load: Load) -> Result<RunnerAction, UsageError> {
     match words {
-        [] => return Ok(Request::Help),
+        [] => return Ok(RunnerAction::Help),
         [first, rest @ ..] if first == "--compliance" && !rest.is_empty() => {
-            return Ok(Request::Compliance(rest.to_vec()));
+            return Ok(RunnerAction::Compliance(rest.to_vec()));
         }
         _ => {}
     }
     let groups = groups(words, &OPTIONS)?;
-    let settings = Settings::new(Dialect::Fastchess);
+    let settings = RunnerSettings::new(Dialect::Fastchess);
     let mut reader = Reader { engines: Vec::new(), settings, resume: None, load };
     for group in &groups {
         match group.option {
             "-version" | "--version" | "-v" | "--v" => {
-                return group.none().map(|()| Request::Version).map_err(|why| group.error(why));
+                return group.none().map(|()| RunnerAction::Version).map_err(|why| group.error(why));
             }
-            "-help" | "--help" => return group.none().map(|()| Request::Help).map_err(|why| group.error(why)),
+            "-help" | "--help" => return group.none().map(|()| RunnerAction::Help).map_err(|why| group.error(why)),
             "-each" => {}
             _ => reader.option(group).map_err(|why| group.error(why))?,
         }
@@ -122,11 +122,11 @@ pub(super) fn parse(words: &[String], load: Load) -> Result<Request, UsageError>
     }
     let Reader { engines, settings, resume, .. } = reader;
     check(Invocation { dialect: Dialect::Fastchess, engines, settings, resume, notes: Vec::new() })
-        .map(|invocation| Request::Play(Box::new(invocation)))
+        .map(|invocation| RunnerAction::Play(Box::new(invocation)))
 }
 
 impl Reader<'_> {
-    fn option(&mut self, group: &Group) -> Result<(), String> {
+    fn option(&mut self, group: &OptionGroup) -> Result<(), String> {
         if common::option(&mut self.settings, group)? {
             return Ok(());
         }
@@ -163,7 +163,7 @@ impl Reader<'_> {
         }
     }
 
-    fn engine(&mut self, group: &Group) -> Result<(), String> {
+    fn engine(&mut self, group: &OptionGroup) -> Result<(), String> {
         let mut one = EngineArgs::default();
         for (key, value) in group.pairs()? {
             engine::set(&mut one, key, value, Dialect::Fastchess)?;
@@ -172,7 +172,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn each(&mut self, group: &Group) -> Result<(), String> {
+    fn each(&mut self, group: &OptionGroup) -> Result<(), String> {
         for (key, value) in group.pairs()? {
             for one in &mut self.engines {
                 engine::set(one, key, value, Dialect::Fastchess)?;
@@ -182,7 +182,7 @@ impl Reader<'_> {
     }
 
     /// Applies `-quick`: two engines and a book, with fixed settings for the rest.
-    fn quick(&mut self, group: &Group) -> Result<(), String> {
+    fn quick(&mut self, group: &OptionGroup) -> Result<(), String> {
         let mut book = None;
         let mut engines = Vec::new();
         for (key, value) in group.pairs()? {
@@ -217,12 +217,12 @@ impl Reader<'_> {
     }
 
     /// Loads an earlier run's settings. Options further right on the command line override them.
-    fn config(&mut self, group: &Group) -> Result<(), String> {
+    fn config(&mut self, group: &OptionGroup) -> Result<(), String> {
         let before = (self.engines.clone(), self.settings.clone());
         for (key, value) in group.pairs()? {
             match key {
                 "file" => {
-                    let Saved { engines, settings } = (self.load)(Path::new(value))?;
+                    let SavedConfig { engines, settings } = (self.load)(Path::new(value))?;
                     (self.engines, self.settings) = (engines, settings);
                     self.resume = Some(PathBuf::from(value));
                 }
@@ -261,7 +261,7 @@ pub(super) fn book_format(file: &str) -> Option<BookFormat> {
     }
 }
 
-fn flag(settings: &mut Settings, option: &str) {
+fn flag(settings: &mut RunnerSettings, option: &str) {
     let flag = match option {
         "-force-concurrency" => &mut settings.force_concurrency,
         "-check-mate-pvs" => &mut settings.check_mate_pvs,
@@ -273,7 +273,7 @@ fn flag(settings: &mut Settings, option: &str) {
 }
 
 /// Applies an option with exactly one value.
-fn single(settings: &mut Settings, option: &str, value: &str) -> Result<(), String> {
+fn single(settings: &mut RunnerSettings, option: &str, value: &str) -> Result<(), String> {
     let millis = |value: &str| number(value).map(Duration::from_millis);
     match option {
         "-concurrency" => settings.concurrency = number(value)?,
@@ -304,7 +304,7 @@ fn single(settings: &mut Settings, option: &str, value: &str) -> Result<(), Stri
 }
 
 /// Applies an option with keys and values.
-fn keys(settings: &mut Settings, group: &Group) -> Result<(), String> {
+fn keys(settings: &mut RunnerSettings, group: &OptionGroup) -> Result<(), String> {
     match group.option {
         "-openings" => group.pairs()?.into_iter().try_for_each(|(key, value)| opening(settings, key, value)),
         "-sprt" => {
@@ -354,7 +354,7 @@ fn keys(settings: &mut Settings, group: &Group) -> Result<(), String> {
 }
 
 /// Boolean value of an option with the single key `name`.
-fn only_key(group: &Group, name: &str) -> Result<bool, String> {
+fn only_key(group: &OptionGroup, name: &str) -> Result<bool, String> {
     let mut on = false;
     for (key, value) in group.pairs()? {
         if key != name {
@@ -365,7 +365,7 @@ fn only_key(group: &Group, name: &str) -> Result<bool, String> {
     Ok(on)
 }
 
-fn opening(settings: &mut Settings, key: &str, value: &str) -> Result<(), String> {
+fn opening(settings: &mut RunnerSettings, key: &str, value: &str) -> Result<(), String> {
     let openings = &mut settings.openings;
     match key {
         "file" => {
@@ -401,8 +401,8 @@ fn opening(settings: &mut Settings, key: &str, value: &str) -> Result<(), String
     Ok(())
 }
 
-fn sprt(pairs: &[(&str, &str)]) -> Result<SprtArgs, String> {
-    let mut sprt = SprtArgs { elo0: 0.0, elo1: 0.0, alpha: 0.0, beta: 0.0, model: Model::Normalized };
+fn sprt(pairs: &[(&str, &str)]) -> Result<SprtValues, String> {
+    let mut sprt = SprtValues { elo0: 0.0, elo1: 0.0, alpha: 0.0, beta: 0.0, model: Model::Normalized };
     for &(key, value) in pairs {
         match key {
             "elo0" => sprt.elo0 = decimal(value)?,
@@ -431,9 +431,9 @@ fn pgn_key(pgn: &mut PgnArgs, key: &str, value: &str) -> Result<(), String> {
         }
         "notation" => {
             pgn.notation = match value {
-                "san" => Notation::San,
-                "lan" => Notation::Lan,
-                "uci" => Notation::Uci,
+                "san" => CompatNotation::San,
+                "lan" => CompatNotation::Lan,
+                "uci" => CompatNotation::Uci,
                 _ => return Err(format!("\"{value}\" is none of san, lan, uci")),
             };
             return Ok(());

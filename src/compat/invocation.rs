@@ -18,7 +18,7 @@ pub(crate) enum Dialect {
 
 /// Action that a command line requests.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Request {
+pub(crate) enum RunnerAction {
     /// Play a tournament.
     Play(Box<Invocation>),
     /// Print the version.
@@ -37,7 +37,7 @@ pub(crate) struct Invocation {
     /// At least two engines with unique names.
     pub engines: Vec<EngineArgs>,
     /// Settings of the tournament.
-    pub settings: Settings,
+    pub settings: RunnerSettings,
     /// Configuration file of the run to resume.
     pub resume: Option<PathBuf>,
     /// Notes to print before the first game.
@@ -113,7 +113,7 @@ pub(crate) struct OpeningArgs {
 
 /// Notation of moves in the PGN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Notation {
+pub(crate) enum CompatNotation {
     /// `Nf3`
     #[default]
     San,
@@ -131,7 +131,7 @@ pub(crate) struct PgnArgs {
     /// True to append to an existing file.
     pub append: bool,
     /// Notation of moves.
-    pub notation: Notation,
+    pub notation: CompatNotation,
     /// True for the tag roster only, without comments.
     pub min: bool,
     /// True to write the field in comments, here and in the flags below.
@@ -152,7 +152,7 @@ impl Default for PgnArgs {
         Self {
             file: String::new(),
             append: true,
-            notation: Notation::San,
+            notation: CompatNotation::San,
             min: false,
             nodes: false,
             seldepth: false,
@@ -178,7 +178,7 @@ pub(crate) struct EpdArgs {
 
 /// Values of `-sprt`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct SprtArgs {
+pub(crate) struct SprtValues {
     pub elo0: f64,
     pub elo1: f64,
     pub alpha: f64,
@@ -275,7 +275,7 @@ pub(crate) enum LogLevel {
 
 /// Settings that belong to no single engine.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Settings {
+pub(crate) struct RunnerSettings {
     pub openings: OpeningArgs,
     pub pgn: Option<PgnArgs>,
     pub epd: Option<EpdArgs>,
@@ -283,7 +283,7 @@ pub(crate) struct Settings {
     pub crc32: bool,
     pub event: String,
     pub site: String,
-    pub sprt: Option<SprtArgs>,
+    pub sprt: Option<SprtValues>,
     pub draw: Option<DrawArgs>,
     pub resign: Option<ResignArgs>,
     /// Full moves after which a game is drawn.
@@ -338,7 +338,7 @@ pub(crate) struct Settings {
     pub strict: bool,
 }
 
-impl Settings {
+impl RunnerSettings {
     /// Defaults of the dialect.
     pub(super) fn new(dialect: Dialect) -> Self {
         let fastchess = dialect == Dialect::Fastchess;

@@ -35,9 +35,9 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use self::config::ConfigFile;
-use self::grammar::Saved;
+use self::grammar::SavedConfig;
 pub(crate) use self::invocation::Dialect;
-use self::invocation::Request;
+use self::invocation::RunnerAction;
 use self::say::say;
 use crate::files::{MOST_DOCUMENT_BYTES, read_input};
 use crate::text::with_causes;
@@ -85,15 +85,15 @@ pub fn check_runner_words(runner: Runner, words: &[String]) -> Result<(), String
 }
 
 /// Function for `quintain check` of an engine by its spec; returns true if the engine passed.
-pub(crate) type Check<'a> = &'a dyn Fn(&str) -> Result<bool, Failure>;
+pub(crate) type CheckFunction<'a> = &'a dyn Fn(&str) -> Result<bool, PlayFailure>;
 
 /// Error that ended a valid command line.
-pub(crate) type Failure = Box<dyn Error + Send + Sync>;
+pub(crate) type PlayFailure = Box<dyn Error + Send + Sync>;
 
 /// Runs a command line. `program` is the command that a user types to resume. Exit codes are those
 /// of the leading runners: 0 for a tournament played to its end, whatever its verdict, and 1 for
 /// anything else.
-pub(crate) fn run(dialect: Dialect, words: &[OsString], program: &str, check: Check<'_>) -> u8 {
+pub(crate) fn run(dialect: Dialect, words: &[OsString], program: &str, check: CheckFunction<'_>) -> u8 {
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let parsed = match dialect {
         Dialect::Fastchess => grammar::parse(&words, &load),
@@ -104,16 +104,16 @@ pub(crate) fn run(dialect: Dialect, words: &[OsString], program: &str, check: Ch
             say(&error.to_string());
             return 1;
         }
-        Ok(Request::Version) => {
+        Ok(RunnerAction::Version) => {
             say(&version(dialect));
             Ok(true)
         }
-        Ok(Request::Help) => {
+        Ok(RunnerAction::Help) => {
             say(help::text(dialect));
             Ok(true)
         }
-        Ok(Request::Compliance(command)) => compliance(&command, check),
-        Ok(Request::Play(invocation)) => play::play(*invocation, program).map_err(Failure::from),
+        Ok(RunnerAction::Compliance(command)) => compliance(&command, check),
+        Ok(RunnerAction::Play(invocation)) => play::play(*invocation, program).map_err(PlayFailure::from),
     };
     match done {
         Ok(true) => 0,
@@ -135,14 +135,14 @@ fn version(dialect: Dialect) -> String {
     }
 }
 
-fn load(path: &Path) -> Result<Saved, String> {
+fn load(path: &Path) -> Result<SavedConfig, String> {
     let text = read_input(path, MOST_DOCUMENT_BYTES).map_err(|error| format!("{}: {error}", path.display()))?;
     let with_path = |why: String| format!("{}: {why}", path.display());
     ConfigFile::parse(&text).and_then(|file| file.saved()).map_err(with_path)
 }
 
 /// Runs `quintain check` under the leading runners' name for it.
-fn compliance(command: &[String], check: Check<'_>) -> Result<bool, Failure> {
+fn compliance(command: &[String], check: CheckFunction<'_>) -> Result<bool, PlayFailure> {
     check(&command.iter().map(|word| engine::quoted(word)).collect::<Vec<_>>().join(" "))
 }
 

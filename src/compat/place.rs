@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use crate::files::open_regular;
 use crate::journal;
-use crate::run::error::{Result, Within as _};
+use crate::run::error::{Result, ResultContext as _};
 
 /// Directory reserved for one run while this value lives.
-pub(super) struct Claim {
+pub(super) struct DirectoryClaim {
     /// Directory of the run.
     pub(super) root: PathBuf,
     /// Lock on the parent folder, held until the run locks its journal.
@@ -20,7 +20,7 @@ pub(super) struct Claim {
 }
 
 /// Finds a directory for a new run and clears it.
-pub(super) fn claim(config: &Path) -> Result<Claim> {
+pub(super) fn claim(config: &Path) -> Result<DirectoryClaim> {
     let folder = match config.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -37,7 +37,7 @@ pub(super) fn claim(config: &Path) -> Result<Claim> {
             if root.exists() {
                 std::fs::remove_dir_all(&root).within(|| format!("{}: cannot be cleared", root.display()))?;
             }
-            return Ok(Claim { root, _gate: gate });
+            return Ok(DirectoryClaim { root, _gate: gate });
         }
     }
     unreachable!("a folder has no four billion runs at once")

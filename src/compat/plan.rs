@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::invocation::{
-    BookFormat, Dialect, EngineArgs, Invocation, Notation, Settings, TbArgs, TbResult, Tournament,
+    BookFormat, CompatNotation, Dialect, EngineArgs, Invocation, RunnerSettings, TbArgs, TbResult, Tournament,
 };
 use crate::chess::{START_FEN, Variant};
 use crate::openings::order::Order;
@@ -14,7 +14,7 @@ use crate::plan::recording::{self, Fields, Layout, PgnOptions, Recording, Round,
 use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
 use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Origin, Plan, Player, Test, Timeouts};
 use crate::run::dir::sha256;
-use crate::run::error::{Result, RunError, Within as _, fail};
+use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::schedule::affinity::Topology;
 use crate::source::split_words;
 use crate::stats::sprt::Bounds;
@@ -31,7 +31,7 @@ pub(super) const START_BOOK: &str = "startpos.epd";
 
 /// Division of an encounter's games into pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pairs {
+pub(super) struct PairSplit {
     /// Number of pairs; the last may be half a pair.
     pub count: u64,
     /// True if the last pair is a single game.
@@ -40,8 +40,8 @@ pub(super) struct Pairs {
     pub opening_per_game: bool,
 }
 
-impl Pairs {
-    pub(super) const fn new(settings: &Settings) -> Self {
+impl PairSplit {
+    pub(super) const fn new(settings: &RunnerSettings) -> Self {
         let games = settings.games.saturating_mul(settings.rounds);
         let opening_per_game = match settings.repeat {
             None => settings.games == 1,
@@ -60,7 +60,7 @@ impl Pairs {
 ///
 /// # Errors
 /// Error if there are fewer CPUs and `-force-concurrency` is not given.
-pub(super) fn concurrency(settings: &Settings, cpus: usize) -> Result<u16> {
+pub(super) fn concurrency(settings: &RunnerSettings, cpus: usize) -> Result<u16> {
     let cpus = i64::try_from(cpus).unwrap_or(i64::MAX);
     let games =
         if settings.concurrency <= 0 { cpus.saturating_add(settings.concurrency).max(1) } else { settings.concurrency };
@@ -83,7 +83,7 @@ pub(super) fn plan(
     topology: &Topology,
 ) -> Result<Plan> {
     let Invocation { engines, settings, .. } = invocation;
-    let pairs = Pairs::new(settings);
+    let pairs = PairSplit::new(settings);
     let players =
         engines.iter().zip(options).map(|(engine, options)| player(engine, options)).collect::<Result<Vec<_>>>()?;
     let test = settings.sprt.map(|sprt| Test {
@@ -127,7 +127,7 @@ pub(super) fn plan(
     })
 }
 
-fn format(settings: &Settings, players: usize) -> Format {
+fn format(settings: &RunnerSettings, players: usize) -> Format {
     match settings.tournament {
         // All formats are the same for two players.
         _ if players == 2 => Format::new(RoundRobin),
@@ -192,7 +192,7 @@ fn syzygy(tb: &TbArgs, paths: &str) -> Result<SyzygyRule> {
     Ok(rule)
 }
 
-pub(super) const fn variant(settings: &Settings) -> Variant {
+pub(super) const fn variant(settings: &RunnerSettings) -> Variant {
     if settings.chess960 { Variant::Chess960 } else { Variant::Standard }
 }
 
@@ -240,7 +240,7 @@ pub(super) fn program(engine: &EngineArgs) -> Result<PathBuf> {
 }
 
 /// Book and its use in the plan. `start_book` is the path for the book of a tournament without one.
-pub(super) fn book(settings: &Settings, seed: u64, start_book: &Path) -> Result<(BookRef, Book)> {
+pub(super) fn book(settings: &RunnerSettings, seed: u64, start_book: &Path) -> Result<(BookRef, Book)> {
     let openings = &settings.openings;
     let options = BookOptions {
         variant: variant(settings),
@@ -285,7 +285,7 @@ fn machine(topology: &Topology) -> Machine {
 }
 
 /// Engine output to record for the PGN. The console writes the PGN as games finish, not the run.
-fn recording(settings: &Settings) -> Result<Recording> {
+fn recording(settings: &RunnerSettings) -> Result<Recording> {
     let pgn = settings.pgn.clone().unwrap_or_default();
     Ok(Recording {
         record_pv: pgn.pv,
@@ -302,13 +302,13 @@ fn recording(settings: &Settings) -> Result<Recording> {
 }
 
 /// Options of the PGN.
-pub(super) fn pgn_options(settings: &Settings) -> PgnOptions {
+pub(super) fn pgn_options(settings: &RunnerSettings) -> PgnOptions {
     let pgn = settings.pgn.clone().unwrap_or_default();
     PgnOptions {
         notation: match pgn.notation {
-            Notation::San => recording::Notation::San,
-            Notation::Lan => recording::Notation::Lan,
-            Notation::Uci => recording::Notation::Uci,
+            CompatNotation::San => recording::Notation::San,
+            CompatNotation::Lan => recording::Notation::Lan,
+            CompatNotation::Uci => recording::Notation::Uci,
         },
         min: pgn.min,
         fields: Fields {
@@ -323,7 +323,7 @@ pub(super) fn pgn_options(settings: &Settings) -> PgnOptions {
         },
         engine_tags: !pgn.min,
         opening_tags: !pgn.min,
-        round: if Pairs::new(settings).opening_per_game { Round::Game } else { Round::Pair },
+        round: if PairSplit::new(settings).opening_per_game { Round::Game } else { Round::Pair },
         zone: Zone::Local,
         layout: Layout::Runner,
     }

@@ -9,14 +9,14 @@ use std::time::Instant;
 use tokio::sync::mpsc;
 
 use super::config::ConfigFile;
-use super::invocation::{EngineArgs, EpdArgs, Invocation, OutputFormat, PgnArgs, Settings};
+use super::invocation::{EngineArgs, EpdArgs, Invocation, OutputFormat, PgnArgs, RunnerSettings};
 use super::log::Log;
 use super::place;
-use super::plan::{self, Pairs};
+use super::plan::{self, PairSplit};
 use super::save::Saver;
 use super::watch::Watch;
 use crate::chess::Variant;
-use crate::compat::console::{Console, Given, Output, Scores, Setup, Style};
+use crate::compat::console::{ConsoleSettings, EngineHeading, Output, RunnerConsole, Scores, Style};
 use crate::compat::say::say;
 use crate::files::{MOST_DOCUMENT_BYTES, read_input};
 use crate::journal::{self, Journal};
@@ -26,7 +26,7 @@ use crate::plan::{Plan, Timeouts};
 use crate::report::crashes::Crashes;
 use crate::run::dir::{Place, RunDir, sha256};
 use crate::run::drive;
-use crate::run::error::{Result, RunError, Within as _, fail};
+use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::{prepare, trust};
 use crate::schedule::affinity::Topology;
 use crate::schedule::dispatcher::{self, Inbox, Run};
@@ -85,15 +85,15 @@ fn warn(text: &str, warned: &AtomicBool) {
 }
 
 /// Options and block line of a probed engine.
-struct Asked {
+struct ProbedEngine {
     /// UCI options that the engine is sent.
     options: Vec<(String, String)>,
-    given: Given,
+    given: EngineHeading,
 }
 
 /// Starts each engine once, so that one that does not start is known before a run exists. Options
 /// that an engine does not have cause a warning and are left out, as in the leading runners.
-async fn ask(invocation: &Invocation, warned: &AtomicBool) -> Result<Vec<Asked>> {
+async fn ask(invocation: &Invocation, warned: &AtomicBool) -> Result<Vec<ProbedEngine>> {
     let mut asked = Vec::new();
     for engine in &invocation.engines {
         let config = EngineConfig {
@@ -114,7 +114,7 @@ async fn ask(invocation: &Invocation, warned: &AtomicBool) -> Result<Vec<Asked>>
         process.quit().await;
         let options = accepted(engine, &known, warned);
         let given = given(engine, &known, &options);
-        asked.push(Asked { options, given });
+        asked.push(ProbedEngine { options, given });
     }
     Ok(asked)
 }
@@ -144,7 +144,7 @@ fn accepted(engine: &EngineArgs, known: &[EngineOption], warned: &AtomicBool) ->
 }
 
 /// Entries of an engine for the first line of a block.
-fn given(engine: &EngineArgs, known: &[EngineOption], options: &[(String, String)]) -> Given {
+fn given(engine: &EngineArgs, known: &[EngineOption], options: &[(String, String)]) -> EngineHeading {
     let value = |name: &str| {
         let option = known.iter().find(|option| option.name == name)?;
         let set = options.iter().find(|(other, _)| other == name).map(|(_, value)| value.clone());
@@ -155,7 +155,7 @@ fn given(engine: &EngineArgs, known: &[EngineOption], options: &[(String, String
         })
     };
     let with_unit = |name: &str, unit: &str| value(name).map_or_else(|| "NULL".to_owned(), |value| value + unit);
-    Given {
+    EngineHeading {
         name: engine.name.clone(),
         time: time(&engine.limit),
         threads: with_unit("Threads", "t"),
@@ -175,7 +175,7 @@ fn time(limit: &Limit) -> String {
 }
 
 /// Run that is ready to be driven.
-struct Begun {
+struct ReadyRun {
     plan: Arc<Plan>,
     book: Book,
     dir: RunDir,
@@ -204,11 +204,11 @@ async fn try_players(plan: &mut Plan, book: &Book, warned: &AtomicBool) -> Resul
 
 fn begin(
     invocation: &Invocation,
-    asked: &[Asked],
+    asked: &[ProbedEngine],
     config: &Path,
     topology: &Topology,
     try_players: &dyn Fn(&mut Plan, &Book) -> Result<()>,
-) -> Result<Begun> {
+) -> Result<ReadyRun> {
     let settings = &invocation.settings;
     let seed = settings.seed.unwrap_or_else(crate::run::resolve::random_seed);
     // A plan's integers are signed, so the seed loses its top bit.
@@ -229,7 +229,7 @@ fn begin(
     }
     // The journal is locked now, so other processes may look for a directory.
     drop(claim);
-    Ok(Begun { plan, book, dir, journal, scoreboard, seed, counted: Scores::default(), finished: Scores::default() })
+    Ok(ReadyRun { plan, book, dir, journal, scoreboard, seed, counted: Scores::default(), finished: Scores::default() })
 }
 
 /// Directory of the run that `-config file=` resumes; `None` for a new run.
@@ -259,7 +259,7 @@ fn earlier(invocation: &Invocation) -> Result<Option<PathBuf>> {
         );
     }
     let saved = file.saved().map_err(|why| RunError::Setting(format!("{}: {why}", path.display())))?;
-    let same = |engines: &[EngineArgs], settings: &Settings| what_games_are(engines, settings, invocation);
+    let same = |engines: &[EngineArgs], settings: &RunnerSettings| what_games_are(engines, settings, invocation);
     if same(&saved.engines, &saved.settings) != same(&invocation.engines, &invocation.settings) {
         fail!(
             Setting,
@@ -275,9 +275,9 @@ fn earlier(invocation: &Invocation) -> Result<Option<PathBuf>> {
 
 /// Settings that must not change during a tournament. Its length, its outputs and its display are
 /// reset to fixed values.
-fn what_games_are(engines: &[EngineArgs], settings: &Settings, invocation: &Invocation) -> ConfigFile {
-    let plain = Settings::new(invocation.dialect);
-    let settings = Settings {
+fn what_games_are(engines: &[EngineArgs], settings: &RunnerSettings, invocation: &Invocation) -> ConfigFile {
+    let plain = RunnerSettings::new(invocation.dialect);
+    let settings = RunnerSettings {
         pgn: None,
         epd: None,
         crc32: false,
@@ -305,12 +305,12 @@ fn what_games_are(engines: &[EngineArgs], settings: &Settings, invocation: &Invo
     ConfigFile::new(engines, &settings, invocation.dialect, seed, "")
 }
 
-fn resume(invocation: &Invocation, root: &Path, topology: &Topology) -> Result<Begun> {
+fn resume(invocation: &Invocation, root: &Path, topology: &Topology) -> Result<ReadyRun> {
     let settings = &invocation.settings;
     let (dir, mut plan) = RunDir::open(root)?;
     trust::check(&dir, &plan, false)?;
     plan.concurrency = plan::concurrency(settings, topology.cpus())?;
-    let pairs = Pairs::new(settings);
+    let pairs = PairSplit::new(settings);
     (plan.max_pairs, plan.half_last) = (Some(pairs.count), pairs.half_last);
     for player in &plan.players {
         let bytes = std::fs::read(&player.program)
@@ -335,20 +335,20 @@ fn resume(invocation: &Invocation, root: &Path, topology: &Topology) -> Result<B
     dir.check_plan(&replayed.header)?;
     let book = prepare::load_book(&plan)?;
     let seed = settings.seed.unwrap_or(plan.seed);
-    Ok(Begun { plan, book, dir, journal, scoreboard, seed, counted, finished })
+    Ok(ReadyRun { plan, book, dir, journal, scoreboard, seed, counted, finished })
 }
 
 /// Drives the run. Returns true if everything was played.
 async fn drive(
     invocation: &Invocation,
-    asked: &[Asked],
-    begun: Begun,
+    asked: &[ProbedEngine],
+    begun: ReadyRun,
     warned: Arc<AtomicBool>,
     config: &Path,
     program: &str,
 ) -> Result<bool> {
     let settings = &invocation.settings;
-    let Begun { plan, book, dir, journal, scoreboard, seed, counted, finished } = begun;
+    let ReadyRun { plan, book, dir, journal, scoreboard, seed, counted, finished } = begun;
     let is_resumed = finished.games() > 0;
     if is_resumed {
         say(&format!("Resuming from {} games.", finished.games()));
@@ -356,7 +356,7 @@ async fn drive(
     let [pgn, epd] = outputs(invocation, is_resumed)?;
     let (event, site) = (settings.event.clone(), settings.site.clone());
     let setup = setup(invocation, asked, &plan, event, site)?;
-    let mut console = Console::new(setup, Box::new(std::io::stdout()), Arc::clone(&warned)).with_files(pgn, epd);
+    let mut console = RunnerConsole::new(setup, Box::new(std::io::stdout()), Arc::clone(&warned)).with_files(pgn, epd);
     let relative = dir.root().file_name().unwrap_or_default().to_string_lossy().into_owned();
     let file = ConfigFile::new(&invocation.engines, settings, invocation.dialect, seed, &relative);
     let names = plan.players.iter().map(|player| player.name.clone()).collect();
@@ -430,12 +430,18 @@ fn outputs(invocation: &Invocation, is_resumed: bool) -> Result<[Option<Output>;
     Ok([pgn.transpose()?, epd.transpose()?])
 }
 
-fn setup(invocation: &Invocation, asked: &[Asked], plan: &Plan, event: String, site: String) -> Result<Setup> {
+fn setup(
+    invocation: &Invocation,
+    asked: &[ProbedEngine],
+    plan: &Plan,
+    event: String,
+    site: String,
+) -> Result<ConsoleSettings> {
     let settings = &invocation.settings;
     let file = settings.openings.file.as_deref().unwrap_or_default();
     let players = u16::try_from(plan.players.len()).unwrap_or(u16::MAX);
     let scoreboard = Scoreboard::new(plan)?;
-    Ok(Setup {
+    Ok(ConsoleSettings {
         style: match settings.output {
             OutputFormat::Fastchess => Style::Fastchess,
             OutputFormat::Cutechess => Style::Cutechess,
@@ -443,7 +449,7 @@ fn setup(invocation: &Invocation, asked: &[Asked], plan: &Plan, event: String, s
         players: asked.iter().map(|asked| asked.given.clone()).collect(),
         limits: plan.players.iter().map(|player| player.limit).collect(),
         book: Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned(),
-        games: plan::encounters(&plan.format, players).saturating_mul(Pairs::new(settings).games()),
+        games: plan::encounters(&plan.format, players).saturating_mul(PairSplit::new(settings).games()),
         is_open: plan.format.definition().is_open,
         sprt: scoreboard.sprt().cloned(),
         penta: settings.penta,

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::config::ConfigFile;
-use super::grammar::Saved;
+use super::grammar::SavedConfig;
 use super::invocation::*;
 use super::{cutechess, grammar, plan};
 use crate::chess::Variant;
@@ -41,21 +41,21 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-fn saved(path: &std::path::Path) -> Result<Saved, String> {
+fn saved(path: &std::path::Path) -> Result<SavedConfig, String> {
     match path.to_str() {
         Some("saved.json") => {
             let engines = vec![engine("x", "1+0.01"), engine("y", "1+0.01")];
-            let mut settings = Settings::new(Dialect::Fastchess);
+            let mut settings = RunnerSettings::new(Dialect::Fastchess);
             settings.rounds = 77;
             settings.config_name = "saved.json".to_owned();
             settings.openings.file = Some("saved.epd".to_owned());
-            Ok(Saved { engines, settings })
+            Ok(SavedConfig { engines, settings })
         }
         _ => Err(format!("{}: cannot be read", path.display())),
     }
 }
 
-fn parse(dialect: Dialect, line: &str) -> Result<Request, String> {
+fn parse(dialect: Dialect, line: &str) -> Result<RunnerAction, String> {
     let words = words(line);
     let parsed = match dialect {
         Dialect::Fastchess => grammar::parse(&words, &saved),
@@ -81,20 +81,20 @@ fn reads(dialect: Dialect, options: &str, change: impl FnOnce(&mut Invocation)) 
     let mut expected = Invocation {
         dialect,
         engines: vec![engine("a", "1"), engine("b", "1")],
-        settings: Settings::new(dialect),
+        settings: RunnerSettings::new(dialect),
         resume: None,
         notes: vec![NO_BOOK.to_owned()],
     };
     change(&mut expected);
     let read = parse(dialect, &line);
-    assert_eq!(read, Ok(Request::Play(Box::new(expected))), "{line}");
+    assert_eq!(read, Ok(RunnerAction::Play(Box::new(expected))), "{line}");
 }
 
-fn fast(options: &str, change: impl FnOnce(&mut Settings)) {
+fn fast(options: &str, change: impl FnOnce(&mut RunnerSettings)) {
     reads(Dialect::Fastchess, options, |invocation| change(&mut invocation.settings));
 }
 
-fn cute(options: &str, change: impl FnOnce(&mut Settings)) {
+fn cute(options: &str, change: impl FnOnce(&mut RunnerSettings)) {
     reads(Dialect::Cutechess, options, |invocation| change(&mut invocation.settings));
 }
 
@@ -103,7 +103,7 @@ fn both_runners_options_of_one_name_are_read_alike() {
     let same = "-rounds 500 -games 2 -noswap -reverse -recover -wait 20 -seeds 2 -event a b -site c -tb /t -tbpieces 5 \
                 -tbignore50 -variant standard -ratinginterval 0 -scoreinterval 7 -draw movenumber=1 movecount=2 \
                 score=3 -resign movecount=4 score=5 twosided=true";
-    let expect = |s: &mut Settings| {
+    let expect = |s: &mut RunnerSettings| {
         (s.rounds, s.games, s.seeds, s.wait) = (500, 2, 2, Duration::from_millis(20));
         (s.no_swap, s.reverse, s.recover) = (true, true, true);
         (s.event, s.site) = ("a b".to_owned(), "c".to_owned());
@@ -170,11 +170,11 @@ fn the_options_of_a_game() {
         s.tb = TbArgs { paths: Some("/a:/b".to_owned()), pieces: 5, ignore_50: true, result: TbResult::WinLoss };
     });
     fast("-sprt elo0=-3 elo1=1.5 alpha=0.05 beta=0.1", |s| {
-        s.sprt = Some(SprtArgs { elo0: -3.0, elo1: 1.5, alpha: 0.05, beta: 0.1, model: Model::Normalized });
+        s.sprt = Some(SprtValues { elo0: -3.0, elo1: 1.5, alpha: 0.05, beta: 0.1, model: Model::Normalized });
     });
     fast("-rounds 0 -sprt elo0=0 elo1=2 alpha=0.05 beta=0.05 model=logistic", |s| {
         s.rounds = 500_000;
-        s.sprt = Some(SprtArgs { elo0: 0.0, elo1: 2.0, alpha: 0.05, beta: 0.05, model: Model::Logistic });
+        s.sprt = Some(SprtValues { elo0: 0.0, elo1: 2.0, alpha: 0.05, beta: 0.05, model: Model::Logistic });
     });
     reads(Dialect::Fastchess, "-openings file=uho.epd order=random start=17 plies=8", |invocation| {
         let file = Some("uho.epd".to_owned());
@@ -195,7 +195,7 @@ fn the_options_of_a_game() {
     );
     reads(Dialect::Fastchess, "-sprt elo0=0 elo1=2 alpha=.05 beta=.05 model=bayesian", |invocation| {
         invocation.settings.sprt =
-            Some(SprtArgs { elo0: 0.0, elo1: 2.0, alpha: 0.05, beta: 0.05, model: Model::Bayesian });
+            Some(SprtValues { elo0: 0.0, elo1: 2.0, alpha: 0.05, beta: 0.05, model: Model::Bayesian });
         invocation.settings.penta = false;
         invocation.notes.insert(0, "Warning; the bayesian model is one of games: pairs are not reported".to_owned());
     });
@@ -217,7 +217,7 @@ fn the_files_of_a_tournament() {
         s.pgn = Some(PgnArgs {
             file: "o.pgn".to_owned(),
             append: false,
-            notation: Notation::Uci,
+            notation: CompatNotation::Uci,
             min: true,
             match_lines: vec!["a".to_owned(), "b=c".to_owned()],
             ..PgnArgs::default()
@@ -227,7 +227,7 @@ fn the_files_of_a_tournament() {
     fast("-pgnout nps=true hashfull=true tbhits=true pv=true timeleft=true latency=true notation=lan", |s| {
         let on = true;
         let (nps, hashfull, tbhits, pv, timeleft, latency) = (on, on, on, on, on, on);
-        let notation = Notation::Lan;
+        let notation = CompatNotation::Lan;
         s.pgn = Some(PgnArgs { nps, hashfull, tbhits, pv, timeleft, latency, notation, ..PgnArgs::default() });
     });
     fast("-epdout file=o.epd append=false", |s| {
@@ -251,7 +251,7 @@ fn the_keys_of_an_engine() {
     let line = "-engine dir=Engines/ cmd=./a proto=uci tc=8.0+0.08 timemargin=250 option.Threads=1 option.Hash=16 name=A-dev \
                 -engine 'cmd=my engine' 'args=--x y' 'option.Debug Log File=a b=c' option.Contempt=-5 st=0.1 restart=on \
                 -engine cmd=/nowhere/c.exe tc=40/1:30+0.5s nodes=5000 depth=9 -engine cmd=d plies=7 tc=inf";
-    let Ok(Request::Play(invocation)) = parse(Dialect::Fastchess, line) else { panic!("{line}") };
+    let Ok(RunnerAction::Play(invocation)) = parse(Dialect::Fastchess, line) else { panic!("{line}") };
     let expected = [
         EngineArgs {
             dir: "Engines/".to_owned(),
@@ -285,7 +285,7 @@ fn the_keys_of_an_engine() {
 fn each_is_for_all_and_names_are_made_unlike() {
     let line =
         "-each tc=1 option.Hash=8 -engine cmd=x/e option.Hash=4 -engine cmd=y/e -engine cmd=e name=f -each nodes=5";
-    let Ok(Request::Play(invocation)) = parse(Dialect::Fastchess, line) else { panic!("{line}") };
+    let Ok(RunnerAction::Play(invocation)) = parse(Dialect::Fastchess, line) else { panic!("{line}") };
     let names: Vec<_> = invocation.engines.iter().map(|engine| engine.name.as_str()).collect();
     assert_eq!(names, ["e", "e_2", "f"]);
     for engine in &invocation.engines {
@@ -296,8 +296,10 @@ fn each_is_for_all_and_names_are_made_unlike() {
 
 #[test]
 fn quick_settles_the_rest() {
-    let Ok(Request::Play(invocation)) = parse(Dialect::Fastchess, "-quick cmd=e cmd=e book=b.epd") else { panic!() };
-    let mut settings = Settings::new(Dialect::Fastchess);
+    let Ok(RunnerAction::Play(invocation)) = parse(Dialect::Fastchess, "-quick cmd=e cmd=e book=b.epd") else {
+        panic!()
+    };
+    let mut settings = RunnerSettings::new(Dialect::Fastchess);
     settings.openings = OpeningArgs {
         file: Some("b.epd".to_owned()),
         format: Some(BookFormat::Epd),
@@ -330,7 +332,7 @@ fn an_earlier_configuration_is_taken_up() {
         ),
     ];
     for (line, resumes, rounds, engines, name) in cases {
-        let Ok(Request::Play(invocation)) = parse(Dialect::Fastchess, line) else { panic!("{line}") };
+        let Ok(RunnerAction::Play(invocation)) = parse(Dialect::Fastchess, line) else { panic!("{line}") };
         let read = (invocation.resume.is_some(), invocation.settings.rounds, invocation.engines.len());
         assert_eq!(read, (resumes, rounds, engines), "{line}");
         assert_eq!(invocation.settings.config_name, name, "{line}");
@@ -340,15 +342,15 @@ fn an_earlier_configuration_is_taken_up() {
 #[test]
 fn requests_that_are_no_tournament() {
     for line in ["-version", "--version", "-v", "--v"] {
-        assert_eq!(parse(Dialect::Fastchess, line), Ok(Request::Version), "{line}");
+        assert_eq!(parse(Dialect::Fastchess, line), Ok(RunnerAction::Version), "{line}");
     }
     for line in ["", "-help", "--help"] {
-        assert_eq!(parse(Dialect::Fastchess, line), Ok(Request::Help), "{line}");
-        assert_eq!(parse(Dialect::Cutechess, line), Ok(Request::Help), "{line}");
+        assert_eq!(parse(Dialect::Fastchess, line), Ok(RunnerAction::Help), "{line}");
+        assert_eq!(parse(Dialect::Cutechess, line), Ok(RunnerAction::Help), "{line}");
     }
-    assert_eq!(parse(Dialect::Cutechess, "-version"), Ok(Request::Version));
+    assert_eq!(parse(Dialect::Cutechess, "-version"), Ok(RunnerAction::Version));
     let command = vec!["./e".to_owned(), "-x".to_owned(), "two words".to_owned()];
-    assert_eq!(parse(Dialect::Fastchess, "--compliance ./e -x 'two words'"), Ok(Request::Compliance(command)));
+    assert_eq!(parse(Dialect::Fastchess, "--compliance ./e -x 'two words'"), Ok(RunnerAction::Compliance(command)));
 }
 
 #[test]
@@ -437,7 +439,7 @@ fn the_options_of_cutechess() {
         cute(&format!("-tournament {name} -seeds 2"), |s| (s.tournament, s.seeds) = (tournament, 2));
     }
     cute("-sprt elo0=0 elo1=5 alpha=0.05 beta=0.1", |s| {
-        s.sprt = Some(SprtArgs { elo0: 0.0, elo1: 5.0, alpha: 0.05, beta: 0.1, model: Model::Logistic });
+        s.sprt = Some(SprtValues { elo0: 0.0, elo1: 5.0, alpha: 0.05, beta: 0.1, model: Model::Logistic });
     });
     cute("-draw movenumber=40 movecount=8 score=8 -resign movecount=3 score=500 twosided=true -maxmoves 0", |s| {
         s.draw = Some(DrawArgs { number: 40, count: 8, score: 8 });
@@ -470,7 +472,7 @@ fn the_options_of_cutechess() {
     );
     let line = "-engine cmd=a arg=-x 'arg=two words' dir=d proto=uci ponder option.SyzygyPath= whitepov -engine cmd=b \
                 -each tc=40/60 timemargin=10 restart=auto";
-    let Ok(Request::Play(invocation)) = parse(Dialect::Cutechess, line) else { panic!("{line}") };
+    let Ok(RunnerAction::Play(invocation)) = parse(Dialect::Cutechess, line) else { panic!("{line}") };
     let first = EngineArgs {
         args: "-x 'two words'".to_owned(),
         dir: "d".to_owned(),
@@ -496,7 +498,7 @@ fn the_options_of_cutechess() {
 /// Plan of `n` engines with these options, on a machine with enough CPUs.
 fn plan_of(dialect: Dialect, engines: usize, options: &str) -> Plan {
     let line = format!("{} {options} -each tc=1", "-engine cmd=/bin/sh ".repeat(engines));
-    let Ok(Request::Play(invocation)) = parse(dialect, &line) else { panic!("{line}") };
+    let Ok(RunnerAction::Play(invocation)) = parse(dialect, &line) else { panic!("{line}") };
     let seed = invocation.settings.seed.unwrap_or(0);
     let (book, _) = plan::book(&invocation.settings, seed, std::path::Path::new("/run/startpos.epd")).unwrap();
     let options = invocation.engines.iter().map(|engine| engine.options.clone()).collect();
@@ -613,8 +615,11 @@ fn books_become_references() {
 
 #[test]
 fn games_at_once_are_counted_from_the_cpus() {
-    let settings =
-        |concurrency, force| Settings { concurrency, force_concurrency: force, ..Settings::new(Dialect::Fastchess) };
+    let settings = |concurrency, force| RunnerSettings {
+        concurrency,
+        force_concurrency: force,
+        ..RunnerSettings::new(Dialect::Fastchess)
+    };
     let cases = [
         (1, false, Some(1)),
         (8, false, Some(8)),
@@ -645,7 +650,7 @@ fn configurations_are_read_back() {
     ];
     for line in lines {
         let line = format!("-engine cmd=a -engine cmd=b -each tc=1 {line} -srand 18446744073709551615");
-        let Ok(Request::Play(invocation)) = parse(Dialect::Fastchess, &line) else { panic!("{line}") };
+        let Ok(RunnerAction::Play(invocation)) = parse(Dialect::Fastchess, &line) else { panic!("{line}") };
         let file = ConfigFile::new(&invocation.engines, &invocation.settings, Dialect::Fastchess, u64::MAX, "run");
         let read = ConfigFile::parse(&file.to_json()).expect(&line);
         assert_eq!(read, file, "{line}");

@@ -27,12 +27,12 @@ pub(crate) enum UsageError {
 
 /// Option with the words that follow it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Group<'a> {
+pub(super) struct OptionGroup<'a> {
     pub option: &'a str,
     pub words: Vec<&'a str>,
 }
 
-impl Group<'_> {
+impl OptionGroup<'_> {
     /// Error about this option.
     pub(super) fn error(&self, reason: impl Into<String>) -> UsageError {
         UsageError::Option { option: self.option.to_owned(), value: self.words.join(" "), reason: reason.into() }
@@ -80,8 +80,8 @@ impl Group<'_> {
 /// # Errors
 /// Error for the first word that belongs to no option or is not in `known`, with the nearest known
 /// option.
-pub(super) fn groups<'a>(words: &'a [String], known: &[&str]) -> Result<Vec<Group<'a>>, UsageError> {
-    let mut groups: Vec<Group<'a>> = Vec::new();
+pub(super) fn groups<'a>(words: &'a [String], known: &[&str]) -> Result<Vec<OptionGroup<'a>>, UsageError> {
+    let mut groups: Vec<OptionGroup<'a>> = Vec::new();
     for word in words {
         let bytes = word.as_bytes();
         let begins = bytes.first() == Some(&b'-') && !bytes.get(1).is_some_and(u8::is_ascii_digit);
@@ -91,7 +91,7 @@ pub(super) fn groups<'a>(words: &'a [String], known: &[&str]) -> Result<Vec<Grou
                 if !known.contains(&word.as_str()) {
                     return Err(unknown(word, known));
                 }
-                groups.push(Group { option: word, words: Vec::new() });
+                groups.push(OptionGroup { option: word, words: Vec::new() });
             }
         }
     }

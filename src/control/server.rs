@@ -52,7 +52,7 @@ const MOST_WORKERS: usize = 64;
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// An open socket.
-pub struct Server {
+pub struct ControlServer {
     lines: broadcast::Sender<Arc<str>>,
     closing: oneshot::Sender<()>,
     task: JoinHandle<()>,
@@ -68,7 +68,7 @@ struct ServerContext {
     boards: Arc<Mutex<Boards>>,
 }
 
-impl Server {
+impl ControlServer {
     /// Opens the socket of the run in `dir`, which this process must have locked, on the current
     /// runtime. Commands go to `commands`; the caller reports the run's events to the publisher.
     ///

@@ -56,7 +56,7 @@ impl Default for Limits {
 
 /// Accepts connections until cancelled and answers them by `router`.
 pub(super) async fn serve(listener: TcpListener, router: Router, limits: Limits) -> Infallible {
-    let door = Arc::new(Door { limits, seats: Mutex::default() });
+    let door = Arc::new(ConnectionGate { limits, seats: Mutex::default() });
     loop {
         match listener.accept().await {
             Ok((stream, from)) => {
@@ -79,7 +79,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router, limits: Limits)
 async fn answer(stream: TcpStream, router: Router, seat: Arc<ConnectionSeat>, limits: Limits) {
     let router = TowerToHyperService::new(router);
     let service = service_fn(move |request: Request<Incoming>| {
-        let busy = Busy::new(Arc::clone(&seat));
+        let busy = ActiveRequest::new(Arc::clone(&seat));
         let answer = router.call(request.map(Body::new));
         async move {
             let response: Response<Body> = answer.await?;
@@ -130,12 +130,12 @@ struct ConnectionSeats {
 
 /// The seats of all connections.
 #[derive(Debug)]
-struct Door {
+struct ConnectionGate {
     limits: Limits,
     seats: Mutex<ConnectionSeats>,
 }
 
-impl Door {
+impl ConnectionGate {
     fn seats(&self) -> MutexGuard<'_, ConnectionSeats> {
         self.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -199,7 +199,7 @@ fn network(address: IpAddr) -> IpAddr {
 /// A connection's seat, given back when dropped.
 #[derive(Debug)]
 struct ConnectionSeat {
-    door: Arc<Door>,
+    door: Arc<ConnectionGate>,
     number: u64,
 }
 
@@ -219,18 +219,18 @@ impl Drop for ConnectionSeat {
 
 /// A request being answered, from its head to the last byte of the answer's body.
 #[derive(Debug)]
-struct Busy {
+struct ActiveRequest {
     seat: Arc<ConnectionSeat>,
 }
 
-impl Busy {
+impl ActiveRequest {
     fn new(seat: Arc<ConnectionSeat>) -> Self {
         seat.mark(ConnectionState::Busy);
         Self { seat }
     }
 }
 
-impl Drop for Busy {
+impl Drop for ActiveRequest {
     fn drop(&mut self) {
         self.seat.mark(ConnectionState::Idle);
     }
@@ -239,7 +239,7 @@ impl Drop for Busy {
 /// The body of an answer, which keeps its connection busy.
 struct AnswerBody {
     body: Body,
-    _busy: Busy,
+    _busy: ActiveRequest,
 }
 
 impl hyper::body::Body for AnswerBody {
@@ -319,11 +319,11 @@ mod tests {
         Limits { total, by_address, header: LONG, stall: LONG, busy: LONG }
     }
 
-    fn door(limits: Limits) -> Arc<Door> {
-        Arc::new(Door { limits, seats: Mutex::default() })
+    fn door(limits: Limits) -> Arc<ConnectionGate> {
+        Arc::new(ConnectionGate { limits, seats: Mutex::default() })
     }
 
-    fn numbers(door: &Door) -> Vec<u64> {
+    fn numbers(door: &ConnectionGate) -> Vec<u64> {
         door.seats().taken.keys().copied().collect()
     }
 

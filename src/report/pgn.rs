@@ -33,7 +33,7 @@ use comment::comment;
 
 /// Facts that a game's text needs besides its record.
 #[derive(Clone, Copy, Debug)]
-pub struct Meta<'a> {
+pub struct PgnMeta<'a> {
     /// Event tag.
     pub event: &'a str,
     /// Site tag; `?` if unknown.
@@ -73,14 +73,14 @@ pub enum PgnError {
 ///
 /// # Errors
 /// [`PgnError`] for a record that can't be replayed.
-pub fn game(record: &GameRecord, meta: &Meta<'_>) -> Result<String, PgnError> {
+pub fn game(record: &GameRecord, meta: &PgnMeta<'_>) -> Result<String, PgnError> {
     game_as(record, meta, &PgnOptions::default(), None)
 }
 
 /// Tags of a game's text in the format of `options`.
 pub(super) fn head(
     record: &GameRecord,
-    meta: &Meta<'_>,
+    meta: &PgnMeta<'_>,
     options: &PgnOptions,
     openings: Option<&OpeningNames>,
 ) -> String {
@@ -94,7 +94,7 @@ pub(super) fn head(
 /// [`PgnError`] for a record that can't be replayed.
 pub fn game_as(
     record: &GameRecord,
-    meta: &Meta<'_>,
+    meta: &PgnMeta<'_>,
     options: &PgnOptions,
     openings: Option<&OpeningNames>,
 ) -> Result<String, PgnError> {
@@ -143,7 +143,7 @@ pub fn reason(record: &GameRecord, names: &ByColor<&str>) -> String {
     }
 }
 
-fn movetext(record: &GameRecord, meta: &Meta<'_>, options: &PgnOptions) -> Result<String, PgnError> {
+fn movetext(record: &GameRecord, meta: &PgnMeta<'_>, options: &PgnOptions) -> Result<String, PgnError> {
     let number = record.id.number();
     let mut position = Position::from_fen(&record.opening.fen, meta.variant)
         .map_err(|source| PgnError::Fen { game: number, source })?;

@@ -11,7 +11,7 @@ use crate::plan::recording::PgnOptions;
 use crate::record::{ByColor, GameRecord, PlayerId};
 use crate::report::eco::OpeningNames;
 use crate::report::epd;
-use crate::report::pgn::{self, Meta};
+use crate::report::pgn::{self, PgnMeta};
 use crate::report::sink::Sink;
 use crate::tournament::events::{Observer, RunEvent};
 
@@ -126,12 +126,12 @@ fn game_text(
     pgn::game_as(game, &meta(plan, game)?, options, openings).map_err(io::Error::other)
 }
 
-fn meta<'a>(plan: &'a Plan, game: &GameRecord) -> io::Result<Meta<'a>> {
+fn meta<'a>(plan: &'a Plan, game: &GameRecord) -> io::Result<PgnMeta<'a>> {
     let player = |id: PlayerId| plan.players.get(usize::from(id.0));
     let (Some(white), Some(black)) = (player(game.players.white), player(game.players.black)) else {
         return Err(io::Error::other(format!("game {} names a player that is not in the plan", game.id.number())));
     };
-    Ok(Meta {
+    Ok(PgnMeta {
         event: plan.recording.event.as_deref().unwrap_or(&plan.name),
         site: plan.recording.site.as_deref().unwrap_or("?"),
         names: ByColor { white: &white.name, black: &black.name },

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::run::error::{Result, Within as _, fail};
+use crate::run::error::{Result, ResultContext as _, fail};
 use crate::run::progress;
 use crate::source::{self, Bases, Context, ResolvedEngine, TunableEngine, Update};
 

@@ -9,7 +9,7 @@ use crate::files::{MOST_DOCUMENT_BYTES, read_text};
 use crate::journal::{self, Header, Journal, PlanFacts, Replayed};
 use crate::plan::{Plan, file};
 use crate::record::GameRecord;
-use crate::run::error::{Result, RunError, Within as _, fail};
+use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::{extension, stamp};
 use crate::text::{hex, with_causes};
 

@@ -8,7 +8,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::cluster::Cluster;
-use crate::control::server::Server;
+use crate::control::server::ControlServer;
 use crate::files::write_atomically;
 use crate::game::tablebase::Probe;
 use crate::journal::{self, Journal};
@@ -21,7 +21,7 @@ use crate::report::pgn_file::PgnFile;
 use crate::report::summary::Summary;
 use crate::report::terminal::QuietKeys;
 use crate::run::dir::{Place, RunDir, sha256};
-use crate::run::error::{Result, RunError, Within as _, fail};
+use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::page::PageFold;
 use crate::run::{Exit, forecast, lasting, prepare, progress};
 use crate::schedule::dispatcher::{self, Inbox, Run};
@@ -70,7 +70,14 @@ pub(crate) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: OutputSt
     if let Some(line) = forecast::line(&plan).filter(|_| !output.quiet) {
         progress::note(&line);
     }
-    runtime.block_on(drive(plan, Means { book, tables, cluster }, &dir, journal, (scoreboard, pgn, page), output))
+    runtime.block_on(drive(
+        plan,
+        RunResources { book, tables, cluster },
+        &dir,
+        journal,
+        (scoreboard, pgn, page),
+        output,
+    ))
 }
 
 /// Resumes the run in `dir`.
@@ -127,7 +134,7 @@ pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: OutputStyle) -> Resu
         tell(&plan, &complaints);
     }
     let cluster = runtime.block_on(prepare::cluster(&plan))?;
-    runtime.block_on(drive(plan, Means { book, tables, cluster }, dir, journal, (scoreboard, pgn, page), output))
+    runtime.block_on(drive(plan, RunResources { book, tables, cluster }, dir, journal, (scoreboard, pgn, page), output))
 }
 
 /// Prints the failures that engines reported, except those that the plan already has.
@@ -155,7 +162,7 @@ fn with_complaints(plan: Arc<Plan>, complaints: Vec<Vec<String>>) -> Arc<Plan> {
 }
 
 /// Resources of a run.
-struct Means {
+struct RunResources {
     book: Book,
     tables: Option<Arc<dyn Probe>>,
     /// Workers in other processes, and the dispatcher's connection to them.
@@ -164,7 +171,7 @@ struct Means {
 
 async fn drive(
     plan: Arc<Plan>,
-    Means { book, tables, cluster }: Means,
+    RunResources { book, tables, cluster }: RunResources,
     dir: &RunDir,
     journal: Journal,
     (scoreboard, pgn, page): (Scoreboard, PgnFile, PageFold),
@@ -179,7 +186,7 @@ async fn drive(
         Box::new(Console::new(screen.handle(), &plan)),
     ];
     let (commands, asked) = mpsc::channel(4);
-    let server = match Server::open(dir.root(), &plan, commands) {
+    let server = match ControlServer::open(dir.root(), &plan, commands) {
         Ok((server, publisher)) => {
             observers.push(Box::new(publisher));
             Some(server)

@@ -172,12 +172,12 @@ impl From<TrialError> for RunError {
 }
 
 /// Extension of `Result` that adds the context of an error.
-pub(crate) trait Within<T> {
+pub(crate) trait ResultContext<T> {
     /// Puts `context` before the error.
     fn within<C: Into<String>>(self, context: impl FnOnce() -> C) -> Result<T>;
 }
 
-impl<T, E: Into<RunError>> Within<T> for Result<T, E> {
+impl<T, E: Into<RunError>> ResultContext<T> for Result<T, E> {
     fn within<C: Into<String>>(self, context: impl FnOnce() -> C) -> Result<T> {
         self.map_err(|error| RunError::Within { context: context().into(), source: Box::new(error.into()) })
     }

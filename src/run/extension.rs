@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::files::{read_text, write_atomically};
 use crate::plan::Plan;
-use crate::run::error::{Result, RunError, Within as _, fail};
+use crate::run::error::{Result, ResultContext as _, RunError, fail};
 
 /// Name of the file in the run's directory.
 const FILE_NAME: &str = "extension.toml";

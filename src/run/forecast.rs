@@ -7,7 +7,7 @@ use crate::plan::Plan;
 use crate::plan::time_control::Limit;
 use crate::report::figures;
 use crate::run::error::{Result, RunError, fail};
-use crate::run::pace::{self, Learnt};
+use crate::run::pace::{self, PaceLookup};
 use crate::run::resolve;
 use crate::schedule::affinity::Topology;
 use crate::settings::RawPlan;
@@ -147,8 +147,8 @@ pub(crate) fn spend(budget: &str, raw: &mut RawPlan) -> Result<String> {
 fn pace(limit: &Limit, concurrency: u16) -> Option<f64> {
     let known = pace::learn(Path::new(RESULTS), &resolve::cpu(), Some(&limit.to_string()), Some(concurrency));
     match known {
-        Learnt::Known(pace) => Some(pace.pairs_per_minute),
-        Learnt::Unknown(_) => by_clock(limit, concurrency),
+        PaceLookup::Known(pace) => Some(pace.pairs_per_minute),
+        PaceLookup::Unknown(_) => by_clock(limit, concurrency),
     }
 }
 

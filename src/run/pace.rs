@@ -15,24 +15,24 @@ const LEAST_SECONDS: f64 = 10.0;
 
 /// Fields of a run's `summary.json` that show its pace.
 #[derive(Deserialize)]
-struct Summary {
+struct PaceSummary {
     pairs: u64,
     seconds: f64,
     concurrency: u64,
     /// True if `seconds` counts only from the resumption while `pairs` counts all of them.
     #[serde(default)]
     resumed: bool,
-    players: Vec<Player>,
-    machine: Machine,
+    players: Vec<SummaryPlayer>,
+    machine: SummaryMachine,
 }
 
 #[derive(Deserialize)]
-struct Player {
+struct SummaryPlayer {
     limit: String,
 }
 
 #[derive(Deserialize)]
-struct Machine {
+struct SummaryMachine {
     cpu: String,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Pace {
 
 /// Result of a look at past runs.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Learnt {
+pub(crate) enum PaceLookup {
     Known(Pace),
     /// Reason and remedy.
     Unknown(String),
@@ -77,20 +77,20 @@ impl Pace {
 /// Learns the pace from the runs under `root` on this processor. `clock` and `games` select runs by
 /// limit and concurrency; otherwise those with most pairs count. If no run has this concurrency,
 /// the pace is scaled in proportion.
-pub(crate) fn learn(root: &Path, cpu: &str, clock: Option<&str>, games: Option<u16>) -> Learnt {
+pub(crate) fn learn(root: &Path, cpu: &str, clock: Option<&str>, games: Option<u16>) -> PaceLookup {
     #[derive(Clone, Copy, Default)]
-    struct Sum {
+    struct PaceSum {
         pairs: u64,
         minutes: f64,
         runs: u64,
     }
     let mut files = Vec::new();
     summaries(root, DEPTH, &mut files);
-    let mut paces: BTreeMap<(String, u64), Sum> = BTreeMap::new();
+    let mut paces: BTreeMap<(String, u64), PaceSum> = BTreeMap::new();
     for file in files {
         // Other files, and summaries of older versions, are ignored.
         let Some(summary) =
-            read_text(&file, MOST_DOCUMENT_BYTES).ok().and_then(|text| serde_json::from_str::<Summary>(&text).ok())
+            read_text(&file, MOST_DOCUMENT_BYTES).ok().and_then(|text| serde_json::from_str::<PaceSummary>(&text).ok())
         else {
             continue;
         };
@@ -107,7 +107,7 @@ pub(crate) fn learn(root: &Path, cpu: &str, clock: Option<&str>, games: Option<u
     }
     let remedy = "give --pairs-per-minute";
     if paces.is_empty() {
-        return Learnt::Unknown(format!("no run of this machine's under {}; {remedy}", root.display()));
+        return PaceLookup::Unknown(format!("no run of this machine's under {}; {remedy}", root.display()));
     }
     let fits = |known: &str| clock.is_none_or(|clock| clock == known);
     let asked = games.map(u64::from);
@@ -118,11 +118,16 @@ pub(crate) fn learn(root: &Path, cpu: &str, clock: Option<&str>, games: Option<u
         .max_by_key(|((_, known), sum)| (asked.is_some_and(|asked| asked == *known), sum.pairs));
     let Some(((known, played), sum)) = best else {
         let clock = clock.unwrap_or_default();
-        return Learnt::Unknown(format!("no run at {clock} of this machine's under {}; {remedy}", root.display()));
+        return PaceLookup::Unknown(format!("no run at {clock} of this machine's under {}; {remedy}", root.display()));
     };
     let concurrency = asked.unwrap_or(*played);
     let pairs_per_minute = sum.pairs as f64 / sum.minutes * concurrency as f64 / *played as f64;
-    Learnt::Known(Pace { pairs_per_minute, clock: Some(known.clone()), concurrency: Some(concurrency), runs: sum.runs })
+    PaceLookup::Known(Pace {
+        pairs_per_minute,
+        clock: Some(known.clone()),
+        concurrency: Some(concurrency),
+        runs: sum.runs,
+    })
 }
 
 /// Collects all `summary.json` below `folder`, in order. Links are not followed, because they may
@@ -164,10 +169,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let root = folder.path();
         let pace = |clock, games| match learn(root, "x", clock, games) {
-            Learnt::Known(pace) => {
+            PaceLookup::Known(pace) => {
                 Ok((pace.pairs_per_minute, pace.clock.unwrap_or_default(), pace.concurrency, pace.runs))
             }
-            Learnt::Unknown(why) => Err(why),
+            PaceLookup::Unknown(why) => Err(why),
         };
         assert!(pace(None, None).expect_err("none").starts_with("no run of this machine's under "));
         write(root, "a", &run(100, 600.0, 2, ["8+0.08"; 2], ""));

@@ -9,7 +9,7 @@ use crate::record::GameRecord;
 use crate::report::crashes;
 use crate::report::html::{self, Crash, Story};
 use crate::run::dir::RunDir;
-use crate::run::error::{Result, Within as _};
+use crate::run::error::{Result, ResultContext as _};
 use crate::tournament::events::{Observer, RunEvent};
 
 /// Most failed games on a page; `crashes/` has all of them.

@@ -12,7 +12,7 @@ use crate::plan::{Plan, file};
 use crate::record::PairId;
 use crate::run::dir::{Place, RunDir, sha256};
 use crate::run::drive::{self, OutputStyle};
-use crate::run::error::{Result, Within as _, fail};
+use crate::run::error::{Result, ResultContext as _, fail};
 use crate::run::{Exit, prepare, resolve};
 use crate::settings::RawPlan;
 use crate::tournament::pairing::{Pairing, ScheduleEntry};
@@ -23,7 +23,7 @@ const NAMED_DIGITS: usize = 12;
 
 /// A run that was played, complete or not.
 #[derive(Debug)]
-pub struct Played {
+pub struct PlayedRun {
     /// Plan of the run.
     pub plan: Plan,
     /// Standing after the counted games.
@@ -40,7 +40,7 @@ pub struct Played {
 /// # Errors
 /// Returns an error if keys contradict each other, if an engine is not found or does not start, or
 /// if the directory has a run of other settings. The message names the difference.
-pub fn play(raw: &RawPlan, name: &'static str, root: &Path) -> Result<Played> {
+pub fn play(raw: &RawPlan, name: &'static str, root: &Path) -> Result<PlayedRun> {
     if raw.seed.is_none() {
         fail!(Setting, "no `seed`: a run that is to be gone on with needs one");
     }
@@ -49,19 +49,19 @@ pub fn play(raw: &RawPlan, name: &'static str, root: &Path) -> Result<Played> {
 }
 
 /// Plays a plan in the directory `root`: starts, resumes or counts the run.
-pub(super) fn go(plan: Plan, book: Book, root: &Path) -> Result<Played> {
+pub(super) fn go(plan: Plan, book: Book, root: &Path) -> Result<PlayedRun> {
     if !root.join(file::FILE_NAME).exists() {
         let place = Place::Given(root.to_owned());
         place.check()?;
         let exit = drive::start(Arc::new(plan.clone()), book, &place, OutputStyle::quiet())?;
-        return Ok(Played { scoreboard: count(&plan, root)?, plan, exit });
+        return Ok(PlayedRun { scoreboard: count(&plan, root)?, plan, exit });
     }
     let (dir, begun) = RunDir::open(root)?;
     let begun = found_again(begun, &plan);
     same(&begun, &plan).within(|| format!("{}", root.display()))?;
     let scoreboard = count(&begun, root)?;
     if let Some(exit) = over(&begun, &scoreboard) {
-        return Ok(Played { plan: begun, scoreboard, exit });
+        return Ok(PlayedRun { plan: begun, scoreboard, exit });
     }
     // The concurrency may change between sessions, and so may the workers. At the same hub the run
     // keeps its name.
@@ -69,7 +69,7 @@ pub(super) fn go(plan: Plan, book: Book, root: &Path) -> Result<Played> {
     let workers = if keeps { begun.workers.clone() } else { plan.workers };
     let going = Plan { concurrency: plan.concurrency, workers, affinity: plan.affinity, ..begun };
     let exit = drive::resume(Arc::new(going.clone()), &dir, OutputStyle::quiet())?;
-    Ok(Played { scoreboard: count(&going, root)?, plan: going, exit })
+    Ok(PlayedRun { scoreboard: count(&going, root)?, plan: going, exit })
 }
 
 /// Runs only the part of [`play`] before the first game: checks `raw`, finds or builds the engines,

@@ -10,7 +10,7 @@ use crate::cluster::{self, Cluster};
 use crate::openings::{Book, BookOptions, builtin};
 use crate::plan::{BookSource, Plan};
 use crate::record::Opening;
-use crate::run::error::{Result, RunError, Within as _};
+use crate::run::error::{Result, ResultContext as _, RunError};
 use crate::schedule::capacity::{self, Demand, Supply};
 use crate::schedule::remote::RemotePort;
 use crate::schedule::trial;

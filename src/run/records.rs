@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::plan::recording::{
     Fields, Layout, LinePattern, Notation, OutputFile, PgnOptions, PgnOutput, Recording, Round, Zone,
 };
-use crate::run::error::{Result, RunError, Within as _, fail};
+use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::settings::RawPlan;
 
 /// Resolves the recording keys of a plan. Checks the files, but writes nothing yet.

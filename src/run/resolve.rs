@@ -14,7 +14,7 @@ use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
 use crate::plan::time_control::Limit;
 use crate::plan::{BookRef, BookSource, Format, Plan, Player, Test, Timeouts, Workers};
 use crate::run::building::Building;
-use crate::run::error::{Result, RunError, Within as _, fail};
+use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::{prepare, progress, records};
 use crate::schedule::affinity::{self, Topology};
 use crate::schedule::capacity::{self, Demand, Supply};

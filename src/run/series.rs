@@ -8,7 +8,7 @@ use crate::plan::{Plan, Player, file};
 use crate::record::PairId;
 use crate::run::dir::{Place, RunDir};
 use crate::run::drive::{self, OutputStyle};
-use crate::run::error::{Result, RunError, Within as _, fail};
+use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::trust;
 use crate::run::{Exit, prepare, progress, resolve};
 use crate::settings::{RawPlan, RawPlayer};
@@ -39,7 +39,7 @@ pub(crate) fn unplayable(spec: &str, context: &Context) -> Result<Option<String>
 
 /// Result of a match.
 #[derive(Debug)]
-pub(crate) enum Match {
+pub(crate) enum MatchResult {
     /// It was played or stopped, with this exit.
     Played(Exit),
     /// An engine does not start, for this reason.
@@ -116,7 +116,7 @@ impl Series {
         played: u64,
         once: bool,
         name: &'static str,
-    ) -> Result<Match> {
+    ) -> Result<MatchResult> {
         let raw = RawPlan {
             pairs: Some(pairs),
             heroes: (specs.len() > 2).then_some(1),
@@ -127,7 +127,7 @@ impl Series {
         if once || plan.ends_with_book() {
             let left = plan.fresh_pairs().saturating_sub(played);
             if left == 0 {
-                return Ok(Match::OutOfOpenings);
+                return Ok(MatchResult::OutOfOpenings);
             }
             plan.max_pairs = plan.max_pairs.map(|pairs| pairs.min(left));
         }
@@ -145,7 +145,7 @@ impl Series {
         }
         self.raw.seed = Some(plan.seed);
         if let Err(error) = prepare::runtime()?.block_on(prepare::preflight(&plan, &book)) {
-            return Ok(Match::NoStart(error));
+            return Ok(MatchResult::NoStart(error));
         }
         let number = self.runs()?.len() + 1;
         let players: Vec<String> = plan.players.iter().take(2).map(Player::file_name).collect();
@@ -153,6 +153,6 @@ impl Series {
         if self.first.is_none() {
             self.first = Some(plan.clone());
         }
-        Ok(Match::Played(drive::start(Arc::new(plan), book, &place, OutputStyle::quiet())?))
+        Ok(MatchResult::Played(drive::start(Arc::new(plan), book, &place, OutputStyle::quiet())?))
     }
 }

@@ -36,7 +36,7 @@ const FEWEST: usize = 10;
 
 /// Work that both programs do.
 #[derive(Clone, Debug)]
-pub(crate) enum Work {
+pub(crate) enum Workload {
     /// The program's own bench: these arguments, or else those of its recipe.
     Bench(Option<String>),
     /// Searches to a depth, by UCI, with these options.
@@ -45,8 +45,8 @@ pub(crate) enum Work {
 
 /// Settings of a measurement.
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
-    pub(crate) work: Work,
+pub(crate) struct SpeedSettings {
+    pub(crate) work: Workload,
     /// Rounds at most; each runs both programs once.
     pub(crate) rounds: usize,
     /// Half the width of the interval, in percent, that ends the measurement.
@@ -59,7 +59,7 @@ pub(crate) struct Settings {
 
 /// A measured program.
 #[derive(Debug)]
-pub(crate) struct Side {
+pub(crate) struct MeasuredProgram {
     pub(crate) engine: ResolvedEngine,
     /// Nodes of every run.
     pub(crate) nodes: u64,
@@ -69,8 +69,8 @@ pub(crate) struct Side {
 
 /// Result of a measurement, of the first program against the second.
 #[derive(Debug)]
-pub(crate) struct Measured {
-    pub(crate) sides: [Side; 2],
+pub(crate) struct SpeedMeasurement {
+    pub(crate) sides: [MeasuredProgram; 2],
     /// CPUs that the programs were bound to.
     pub(crate) cpus: Vec<usize>,
     /// By CPU time.
@@ -88,7 +88,7 @@ pub(crate) struct Measured {
 /// # Errors
 /// Returns an error if a run fails, or if the node counts differ: then the programs do not do the
 /// same work.
-pub(crate) fn measure(engines: [ResolvedEngine; 2], settings: &Settings) -> Result<Measured> {
+pub(crate) fn measure(engines: [ResolvedEngine; 2], settings: &SpeedSettings) -> Result<SpeedMeasurement> {
     let topology = Topology::detect();
     check_cpus(1, 1, &settings.affinity, &topology)?;
     let cpus = topology.slots(&settings.affinity, 1);
@@ -98,7 +98,7 @@ pub(crate) fn measure(engines: [ResolvedEngine; 2], settings: &Settings) -> Resu
     };
     let runners = [runner(&engines[0], settings, &cpus)?, runner(&engines[1], settings, &cpus)?];
     let [first, second] = engines;
-    let mut sides = [first, second].map(|engine| Side { engine, nodes: 0, costs: Vec::new() });
+    let mut sides = [first, second].map(|engine| MeasuredProgram { engine, nodes: 0, costs: Vec::new() });
     for (side, runner) in sides.iter_mut().zip(&runners) {
         side.nodes = runner.run()?.0;
     }
@@ -148,15 +148,15 @@ pub(crate) fn measure(engines: [ResolvedEngine; 2], settings: &Settings) -> Resu
     let sum = |part: fn(&Cost) -> Duration| sides.iter().flat_map(|side| &side.costs).map(part).sum::<Duration>();
     let (cpu, wall) = (sum(|cost| cost.cpu).as_secs_f64(), sum(|cost| cost.wall).as_secs_f64());
     let waiting = if wall > 0.0 { (1.0 - cpu / wall).max(0.0) } else { 0.0 };
-    Ok(Measured { sides, cpus, time, instructions, cycles, waiting })
+    Ok(SpeedMeasurement { sides, cpus, time, instructions, cycles, waiting })
 }
 
 /// The program that began the last round.
-fn begun(sides: &[Side; 2]) -> usize {
+fn begun(sides: &[MeasuredProgram; 2]) -> usize {
     usize::from(sides[1].costs.last().is_some_and(|cost| cost.began_round))
 }
 
-fn pairs(sides: &[Side; 2], part: impl Fn(&Cost) -> f64) -> Vec<(f64, f64)> {
+fn pairs(sides: &[MeasuredProgram; 2], part: impl Fn(&Cost) -> f64) -> Vec<(f64, f64)> {
     sides[0].costs.iter().zip(&sides[1].costs).map(|(first, second)| (part(first), part(second))).collect()
 }
 
@@ -167,20 +167,20 @@ fn tell(round: usize, rounds: usize, time: Option<&Speedup>) {
 }
 
 /// A way to let a program do its work once.
-enum Runner {
+enum SpeedRunner {
     Bench(Bench),
     Depth { config: Box<EngineConfig>, cpus: Vec<usize>, depth: u32 },
 }
 
-fn runner(engine: &ResolvedEngine, settings: &Settings, cpus: &[usize]) -> Result<Runner> {
+fn runner(engine: &ResolvedEngine, settings: &SpeedSettings, cpus: &[usize]) -> Result<SpeedRunner> {
     match &settings.work {
-        Work::Bench(words) => {
+        Workload::Bench(words) => {
             let words = words.as_ref().unwrap_or(&engine.bench);
             if words.trim().is_empty() {
                 fail!(Setting, "{}: its recipe says that it has no bench; use --depth N", engine.name);
             }
             let args = engine.args.iter().cloned().chain(words.split_whitespace().map(str::to_owned));
-            Ok(Runner::Bench(Bench {
+            Ok(SpeedRunner::Bench(Bench {
                 program: engine.program.clone(),
                 args: args.collect(),
                 dir: engine.dir.clone(),
@@ -188,7 +188,7 @@ fn runner(engine: &ResolvedEngine, settings: &Settings, cpus: &[usize]) -> Resul
                 limit: LIMIT,
             }))
         }
-        Work::Depth(depth, typed) => {
+        Workload::Depth(depth, typed) => {
             let mut options = engine.options.clone();
             for (name, value) in typed {
                 options.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
@@ -202,12 +202,12 @@ fn runner(engine: &ResolvedEngine, settings: &Settings, cpus: &[usize]) -> Resul
                 options,
                 ..EngineConfig::default()
             };
-            Ok(Runner::Depth { config: Box::new(config), cpus: cpus.to_vec(), depth: *depth })
+            Ok(SpeedRunner::Depth { config: Box::new(config), cpus: cpus.to_vec(), depth: *depth })
         }
     }
 }
 
-impl Runner {
+impl SpeedRunner {
     /// Runs the program once. Returns its node count and the cost.
     fn run(&self) -> Result<(u64, Cost)> {
         let meter = Meter::start();

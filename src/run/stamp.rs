@@ -13,7 +13,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
 use crate::files::{read_text, write_atomically};
-use crate::run::error::{Result, RunError, Within as _};
+use crate::run::error::{Result, ResultContext as _, RunError};
 use crate::text::{hex, random_hex};
 
 /// Name of the stamp in the run directory.

@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::run::error::Result;
 use crate::run::prepare;
-use crate::suite::epd::Test;
-use crate::suite::{Answer, Solver};
+use crate::suite::epd::TestPosition;
+use crate::suite::{Solver, TestAnswer};
 use crate::uci::Go;
 use crate::uci::process::EngineConfig;
 
@@ -18,12 +18,12 @@ use crate::uci::process::EngineConfig;
 pub(crate) fn answers(
     config: &EngineConfig,
     go: &Go,
-    tests: &[Test],
+    tests: &[TestPosition],
     lanes: usize,
     tell: &(dyn Fn(usize) + Sync),
-) -> Result<Vec<Answer>> {
+) -> Result<Vec<TestAnswer>> {
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let found: Mutex<Vec<Option<Answer>>> = Mutex::new(vec![None; tests.len()]);
+    let found: Mutex<Vec<Option<TestAnswer>>> = Mutex::new(vec![None; tests.len()]);
     let lane = || -> Result<()> {
         // On Linux an engine ends with the thread that started it.
         prepare::runtime()?.block_on(async {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use crate::journal;
 use crate::plan::{Plan, Player, file};
 use crate::run::dir::RunDir;
-use crate::run::error::{Result, Within as _, fail};
+use crate::run::error::{Result, ResultContext as _, fail};
 use crate::run::{progress, stamp};
 use crate::text::{printable, with_causes};
 

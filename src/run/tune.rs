@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::plan::{Format, Plan};
 use crate::run::error::{Result, RunError, fail};
-use crate::run::play::{self, Played};
+use crate::run::play::{self, PlayedRun};
 use crate::run::resolve;
 use crate::settings::{RawPlan, RawPlayer};
 use crate::tournament::formats::either;
@@ -51,7 +51,7 @@ impl Choice {
 
 /// Settings of a tuning besides those of every run.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct TuningSettings {
     /// Tuning method.
     pub choice: Choice,
     /// Parameters to tune.
@@ -67,8 +67,8 @@ pub struct Wanted {
 ///
 /// # Errors
 /// Returns an error if the method needs a number of pairs and has none, or if it cannot stop early.
-pub fn plan(plan: Plan, wanted: Wanted) -> Result<Plan> {
-    let Wanted { choice, space, until_flat, dead } = wanted;
+pub fn plan(plan: Plan, wanted: TuningSettings) -> Result<Plan> {
+    let TuningSettings { choice, space, until_flat, dead } = wanted;
     if until_flat {
         choice.check_until_flat()?;
     }
@@ -110,7 +110,7 @@ fn method(choice: Choice, block: u32, pairs: Option<u64>) -> Result<Method> {
 ///
 /// # Errors
 /// Returns the errors of [`play::play`] and [`plan`].
-pub fn play(raw: &RawPlan, wanted: Wanted, root: &Path) -> Result<Played> {
+pub fn play(raw: &RawPlan, wanted: TuningSettings, root: &Path) -> Result<PlayedRun> {
     let [player] = raw.players.as_slice() else {
         fail!(Setting, "{} engines: a tuning plays one, against itself", raw.players.len());
     };

@@ -11,56 +11,56 @@ use super::key::{Key, flags, keys, name_of};
 use super::plan::RawPlan;
 
 /// A command whose flags are keys of a plan.
-pub trait TakesKeys: fmt::Debug + Clone + Send + Sync + 'static {
+pub trait KeyedCommand: fmt::Debug + Clone + Send + Sync + 'static {
     /// Returns true if the command has a flag for this key.
     fn takes(key: &Key) -> bool;
 }
 
 /// Keys that all commands which play games have.
 #[derive(Clone, Copy, Debug)]
-pub struct Common;
+pub struct AnyCommand;
 
 /// `quintain sprt`.
 #[derive(Clone, Copy, Debug)]
-pub struct Sprt;
+pub struct SprtCommand;
 
 /// `quintain match`.
 #[derive(Clone, Copy, Debug)]
-pub struct Match;
+pub struct MatchCommand;
 
 /// `quintain gauntlet`, which has its own flags for the format and its heroes.
 #[derive(Clone, Copy, Debug)]
-pub struct Gauntlet;
+pub struct GauntletCommand;
 
 /// `quintain tune`.
 #[derive(Clone, Copy, Debug)]
-pub struct Tune;
+pub struct TuneCommand;
 
-impl TakesKeys for Common {
+impl KeyedCommand for AnyCommand {
     fn takes(key: &Key) -> bool {
-        Sprt::takes(key) && Match::takes(key)
+        SprtCommand::takes(key) && MatchCommand::takes(key)
     }
 }
 
-impl TakesKeys for Sprt {
+impl KeyedCommand for SprtCommand {
     fn takes(key: &Key) -> bool {
         key.is_of("sprt")
     }
 }
 
-impl TakesKeys for Match {
+impl KeyedCommand for MatchCommand {
     fn takes(key: &Key) -> bool {
         key.is_of("match")
     }
 }
 
-impl TakesKeys for Gauntlet {
+impl KeyedCommand for GauntletCommand {
     fn takes(key: &Key) -> bool {
         key.is_of("gauntlet") && !["format", "heroes"].contains(&key.name.as_str())
     }
 }
 
-impl TakesKeys for Tune {
+impl KeyedCommand for TuneCommand {
     fn takes(key: &Key) -> bool {
         key.is_of("tune")
     }
@@ -82,13 +82,13 @@ impl<C> PlanFlags<C> {
 }
 
 /// Returns the flags of the keys that a command has.
-fn taken<C: TakesKeys>() -> impl Iterator<Item = Arg> {
+fn taken<C: KeyedCommand>() -> impl Iterator<Item = Arg> {
     let names: Vec<String> = keys().into_iter().filter(C::takes).map(|key| key.name).collect();
     let all: Vec<Arg> = flags().get_arguments().cloned().collect();
     all.into_iter().filter(move |flag| names.contains(&name_of(flag)))
 }
 
-impl<C: TakesKeys> Args for PlanFlags<C> {
+impl<C: KeyedCommand> Args for PlanFlags<C> {
     fn augment_args(command: Command) -> Command {
         command.args(taken::<C>())
     }
@@ -98,7 +98,7 @@ impl<C: TakesKeys> Args for PlanFlags<C> {
     }
 }
 
-impl<C: TakesKeys> FromArgMatches for PlanFlags<C> {
+impl<C: KeyedCommand> FromArgMatches for PlanFlags<C> {
     /// Parses the typed flags again with the declaration of all flags, which has their types.
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let mut words = Vec::new();

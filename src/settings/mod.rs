@@ -15,7 +15,7 @@ mod schema;
 pub mod value;
 
 pub use error::ConfigError;
-pub use flags::{Common, Gauntlet, Match, PlanFlags, Sprt, TakesKeys, Tune};
+pub use flags::{AnyCommand, GauntletCommand, KeyedCommand, MatchCommand, PlanFlags, SprtCommand, TuneCommand};
 pub use key::{Key, keys, player_keys};
 pub use plan::{RawPlan, RawPlayer};
 pub use schema::UserFile;

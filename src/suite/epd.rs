@@ -19,7 +19,7 @@ use crate::text::printable;
 
 /// A test position.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Test {
+pub(crate) struct TestPosition {
     /// Name of the position, or the number of its line.
     pub(crate) id: String,
     /// The part of the suite that it belongs to; empty for a suite without parts.
@@ -73,7 +73,7 @@ pub struct EpdError {
 /// # Errors
 /// Returns an error with file and line for a position that cannot be, a move that is not legal in
 /// it, or a test that asks nothing.
-pub(crate) fn parse(path: &Path, text: &str) -> Result<Vec<Test>, EpdError> {
+pub(crate) fn parse(path: &Path, text: &str) -> Result<Vec<TestPosition>, EpdError> {
     let mut tests = Vec::new();
     for (place, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         let line = line.trim();
@@ -111,7 +111,7 @@ fn split(line: &str) -> (String, &str) {
     (fields.join(" "), rest)
 }
 
-fn test(line: &str, number: usize) -> Result<Test, String> {
+fn test(line: &str, number: usize) -> Result<TestPosition, String> {
     let (mut fen, rest) = split(line);
     match fen.split(' ').count() {
         4 => fen += " 0 1",
@@ -133,7 +133,7 @@ fn test(line: &str, number: usize) -> Result<Test, String> {
     } else {
         move_task(&position, find)?
     };
-    Ok(Test { theme: theme(&id), id, fen, task })
+    Ok(TestPosition { theme: theme(&id), id, fen, task })
 }
 
 fn move_task<'a>(position: &Position, find: impl Fn(&str) -> Option<&'a str>) -> Result<Task, String> {
@@ -215,7 +215,7 @@ fn theme(id: &str) -> String {
 mod tests {
     use super::*;
 
-    fn one(line: &str) -> Result<Test, String> {
+    fn one(line: &str) -> Result<TestPosition, String> {
         test(line, 7)
     }
 

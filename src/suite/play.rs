@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::epd::{Task, Test};
+use super::epd::{Task, TestPosition};
 use crate::chess::{Position, Variant};
 use crate::record::Score;
 use crate::source::bench_nodes;
@@ -18,7 +18,7 @@ const LONGEST: Duration = Duration::from_hours(1);
 
 /// Answer of an engine to a test.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Answer {
+pub(crate) struct TestAnswer {
     /// Points, at most those of the task.
     pub(crate) points: f64,
     /// True for a perfect answer.
@@ -75,7 +75,7 @@ impl Solver {
     ///
     /// # Errors
     /// Returns an error if the engine ends, hangs, or plays an illegal move.
-    pub(crate) async fn solve(&mut self, test: &Test) -> Result<Answer, SuiteError> {
+    pub(crate) async fn solve(&mut self, test: &TestPosition) -> Result<TestAnswer, SuiteError> {
         let answered = match &test.task {
             Task::Perft(counts) => count(&self.config, test, counts).await?,
             Task::Move { .. } | Task::Mate(_) => self.search(test).await,
@@ -88,7 +88,7 @@ impl Solver {
         })
     }
 
-    async fn search(&mut self, test: &Test) -> Result<Answer, String> {
+    async fn search(&mut self, test: &TestPosition) -> Result<TestAnswer, String> {
         self.engine.new_game().await.map_err(|fault| fault.to_string())?;
         let line = PositionLine::new(&test.fen).map_err(|error| error.to_string())?;
         let deadline = self.go.movetime.map_or(LONGEST, |time| time + GRACE);
@@ -106,7 +106,7 @@ impl Solver {
 }
 
 /// Judges an answer and, by the lines of the search, since when it stood.
-fn judge(test: &Test, best: &str, score: Option<Score>, lines: &[Iteration]) -> Result<Answer, String> {
+fn judge(test: &TestPosition, best: &str, score: Option<Score>, lines: &[Iteration]) -> Result<TestAnswer, String> {
     let position = Position::from_fen(&test.fen, Variant::Standard).map_err(|error| error.to_string())?;
     let shown = position.san(best).map_err(|error| format!("bestmove: {error}"))?;
     let value = |best: &str, score: Option<Score>| points(&test.task, &position, best, score);
@@ -119,7 +119,7 @@ fn judge(test: &Test, best: &str, score: Option<Score>, lines: &[Iteration]) -> 
     // The first line of the last stretch of right ones.
     let right = |line: &&Iteration| value(&line.best, Some(line.score)) >= test.task.most();
     let since = lines.iter().rev().take_while(right).last().filter(|_| is_solved);
-    Ok(Answer {
+    Ok(TestAnswer {
         points: earned,
         is_solved,
         text,
@@ -148,12 +148,12 @@ fn points(task: &Task, position: &Position, best: &str, score: Option<Score>) ->
 /// that is wrong ends the test.
 async fn count(
     config: &EngineConfig,
-    test: &Test,
+    test: &TestPosition,
     counts: &[(u32, u64)],
-) -> Result<Result<Answer, String>, SuiteError> {
+) -> Result<Result<TestAnswer, String>, SuiteError> {
     let mut talk = Talk::start(config, &[]).await?;
     let begun = Instant::now();
-    let mut answer = Answer::default();
+    let mut answer = TestAnswer::default();
     talk.say(b"uci\nisready\n");
     let is_ready = |line: &str| (line == "readyok").then_some(0);
     if let Err(why) = hear(&mut talk, LONGEST, is_ready).await {

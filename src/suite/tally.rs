@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::epd::Test;
-use super::play::Answer;
+use super::epd::TestPosition;
+use super::play::TestAnswer;
 use crate::stats::mcnemar;
 
 /// Sums of an engine over a suite or a theme.
@@ -26,7 +26,7 @@ pub(crate) struct Sum {
 }
 
 /// Sums over the whole suite, then over each theme in the order of the suite.
-pub(crate) fn sums(tests: &[Test], answers: &[Answer]) -> Vec<Sum> {
+pub(crate) fn sums(tests: &[TestPosition], answers: &[TestAnswer]) -> Vec<Sum> {
     let mut themes: Vec<&str> = Vec::new();
     for test in tests {
         if !test.theme.is_empty() && !themes.contains(&test.theme.as_str()) {
@@ -66,7 +66,7 @@ pub(crate) struct Comparison {
 }
 
 /// Compares the answers of two engines to the same tests.
-pub(crate) fn compare(first: &[Answer], second: &[Answer]) -> Comparison {
+pub(crate) fn compare(first: &[TestAnswer], second: &[TestAnswer]) -> Comparison {
     let count = |one: bool, other: bool| {
         let split = first.iter().zip(second).filter(|(a, b)| a.is_solved == one && b.is_solved == other);
         split.count() as u64
@@ -88,8 +88,8 @@ mod tests {
     use super::*;
     use crate::suite::epd::parse;
 
-    fn answer(points: f64, is_solved: bool, ms: u64) -> Answer {
-        Answer { points, is_solved, time: Some(Duration::from_millis(ms)), ..Answer::default() }
+    fn answer(points: f64, is_solved: bool, ms: u64) -> TestAnswer {
+        TestAnswer { points, is_solved, time: Some(Duration::from_millis(ms)), ..TestAnswer::default() }
     }
 
     #[test]

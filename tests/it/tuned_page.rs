@@ -2,7 +2,7 @@
 
 use quintain::report::console::Viewer;
 use quintain::run::Exit;
-use quintain::run::tune::{Wanted, play};
+use quintain::run::tune::{TuningSettings, play};
 use quintain::tournament::formats::tune::Choice;
 
 use crate::harness::run;
@@ -15,7 +15,7 @@ const PAIRS: u64 = 208;
 fn a_tuning_is_told_by_its_validation_and_its_moves_alone() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("run");
-    let wanted = Wanted { dead: vec!["Beta".to_owned()], ..wanted(Choice::Auto) };
+    let wanted = TuningSettings { dead: vec!["Beta".to_owned()], ..wanted(Choice::Auto) };
     let played = play(&raw(ENGINE, PAIRS, 2), wanted, &dir).unwrap();
     assert_eq!(played.exit, Exit::Done);
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use quintain::run::Exit;
-use quintain::run::tune::{Wanted, play};
+use quintain::run::tune::{TuningSettings, play};
 use quintain::settings::{RawPlan, RawPlayer};
 use quintain::tournament::formats::tune::Choice;
 use quintain::tune::read;
@@ -40,8 +40,8 @@ pub(crate) fn raw(engine: &str, pairs: u64, concurrency: u16) -> RawPlan {
     }
 }
 
-pub(crate) fn wanted(choice: Choice) -> Wanted {
-    Wanted { choice, space: space(), until_flat: false, dead: Vec::new() }
+pub(crate) fn wanted(choice: Choice) -> TuningSettings {
+    TuningSettings { choice, space: space(), until_flat: false, dead: Vec::new() }
 }
 
 /// A tuning of the scripted peer in a folder of its own.
@@ -220,7 +220,7 @@ fn a_run_that_gains_nothing_more_ends_by_itself() {
     let dir = folder.path().join("run");
     // Every game is a draw after a move, so the result stays where it is.
     let drawn = RawPlan { max_plies: Some(1), resign: None, ..raw(ENGINE, 5_000, 4) };
-    let flat = Wanted { until_flat: true, ..wanted(Choice::Auto) };
+    let flat = TuningSettings { until_flat: true, ..wanted(Choice::Auto) };
     let played = play(&drawn, flat, &dir).unwrap();
     assert_eq!(played.exit, Exit::Done);
     let found = summary(&dir);

@@ -32,7 +32,7 @@ pub(super) struct Judge {
 }
 
 /// Judgements of an earlier attempt, by candidate index.
-pub(super) type Known = HashMap<u64, Judgement>;
+pub(super) type KnownJudgements = HashMap<u64, Judgement>;
 
 /// Judges walks with `engines` engines until the selection is full. Judgements in `known` are
 /// reused; `take_note` receives each new one before it counts. `report` is called after every
@@ -42,7 +42,7 @@ pub(super) async fn fill(
     walks: Walks,
     judge: &Judge,
     engines: usize,
-    known: Known,
+    known: KnownJudgements,
     mut take_note: impl FnMut(u64, Judgement) -> Result<()>,
     report: impl Fn(&Selection),
 ) -> Result<String> {
@@ -88,7 +88,7 @@ pub(super) async fn fill(
 /// Candidates to judge, and judgements that are known already.
 struct Queue {
     walks: Mutex<Walks>,
-    known: Known,
+    known: KnownJudgements,
 }
 
 impl Queue {
@@ -99,10 +99,10 @@ impl Queue {
     }
 }
 
-type Judged = Result<(OpeningCandidate, Judgement)>;
+type JudgedCandidate = Result<(OpeningCandidate, Judgement)>;
 
 /// Judges candidates until none is left, a search fails or the receiver is gone.
-async fn work(engine: Option<Engine>, judge: Judge, queue: Arc<Queue>, sender: mpsc::Sender<Judged>) {
+async fn work(engine: Option<Engine>, judge: Judge, queue: Arc<Queue>, sender: mpsc::Sender<JudgedCandidate>) {
     let started = match engine {
         Some(engine) => Ok(engine),
         None => Engine::start(&judge.engine, &[]).await,
@@ -175,7 +175,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let judge = judge(on_go);
         let walks = Walks::new(Start::Standard, plies, 1);
-        let filled = fill(&mut selection, walks, &judge, engines, Known::new(), |_, _| Ok(()), |_| {});
+        let filled = fill(&mut selection, walks, &judge, engines, KnownJudgements::new(), |_, _| Ok(()), |_| {});
         runtime.block_on(filled).map(|_| selection).map_err(|error| error.to_string())
     }
 
@@ -208,7 +208,7 @@ mod tests {
             Judge { engine: EngineConfig { program: "./no-such-engine".into(), ..judge("").engine }, ..judge("") };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let (mut selection, walks) = (Selection::new(1), Walks::new(Start::Standard, 1, 1));
-        let filled = fill(&mut selection, walks, &missing, 2, Known::new(), |_, _| Ok(()), |_| {});
+        let filled = fill(&mut selection, walks, &missing, 2, KnownJudgements::new(), |_, _| Ok(()), |_| {});
         let error = runtime.block_on(filled);
         assert!(error.expect_err("no engine").to_string().contains("./no-such-engine"));
     }

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tokio::sync::mpsc;
 
 use super::judge::{self, Judge};
-use super::partial::{Partial, Settings};
+use super::partial::{JudgementSettings, Partial};
 use crate::chess::Variant;
 use crate::files::write_atomically;
 use crate::openings::Packing;
@@ -81,10 +81,10 @@ impl MakeArgs {
     }
 
     /// Settings that the judgements depend on. The number of positions is not one of them.
-    fn settings(&self, judge: &Judge) -> Result<Settings> {
+    fn settings(&self, judge: &Judge) -> Result<JudgementSettings> {
         let program = std::fs::read(&judge.engine.program)
             .with_context(|| format!("{}: cannot read it", judge.engine.program.display()))?;
-        Ok(Settings {
+        Ok(JudgementSettings {
             start: self.start().name().to_owned(),
             plies: self.plies,
             seed: self.seed,

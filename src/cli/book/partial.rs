@@ -13,7 +13,7 @@ use anyhow::{Context as _, Result, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::judge::Known;
+use super::judge::KnownJudgements;
 use crate::journal;
 use crate::openings::maker::Judgement;
 
@@ -23,7 +23,7 @@ const VERSION: u64 = 1;
 /// Settings that decide a judgement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Settings {
+pub(super) struct JudgementSettings {
     pub(super) start: String,
     pub(super) plies: u32,
     pub(super) seed: u64,
@@ -36,9 +36,9 @@ pub(super) struct Settings {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Header {
+struct PartialHeader {
     quintain_book: u64,
-    settings: Settings,
+    settings: JudgementSettings,
 }
 
 /// Open and locked file of judgements.
@@ -50,7 +50,7 @@ pub(super) struct Partial {
 
 impl Partial {
     /// Opens or creates the file of the book `out`. Returns it with the judgements in it.
-    pub(super) fn open(out: &Path, settings: &Settings) -> Result<(Self, Known)> {
+    pub(super) fn open(out: &Path, settings: &JudgementSettings) -> Result<(Self, KnownJudgements)> {
         let mut path = out.as_os_str().to_owned();
         path.push(".partial");
         let path = PathBuf::from(path);
@@ -79,14 +79,14 @@ impl Partial {
                 }
             }
             // Killed before the first line was complete. Any other content is another program's.
-            None if bytes.is_empty() || bytes.starts_with(b"{\"quintain_book\"") => (Known::new(), 0),
+            None if bytes.is_empty() || bytes.starts_with(b"{\"quintain_book\"") => (KnownJudgements::new(), 0),
             None => bail!("{name}: no file of `book make`; move it away, or choose another --out"),
         };
         let cannot = || format!("{name}: cannot write it");
         file.set_len(sound as u64).with_context(cannot)?;
         file.seek(SeekFrom::End(0)).with_context(cannot)?;
         if sound == 0 {
-            let header = Header { quintain_book: VERSION, settings: settings.clone() };
+            let header = PartialHeader { quintain_book: VERSION, settings: settings.clone() };
             let line = serde_json::to_string(&header)? + "\n";
             file.write_all(line.as_bytes()).with_context(cannot)?;
         }
@@ -113,9 +113,9 @@ impl Partial {
 }
 
 /// Checks that the first line has these settings. The inner error names the differences.
-fn same_settings(line: &[u8], settings: &Settings) -> Result<Result<(), String>> {
-    let found = serde_json::from_slice::<Header>(line).ok().filter(|header| header.quintain_book == VERSION);
-    let Some(Header { settings: found, .. }) = found else {
+fn same_settings(line: &[u8], settings: &JudgementSettings) -> Result<Result<(), String>> {
+    let found = serde_json::from_slice::<PartialHeader>(line).ok().filter(|header| header.quintain_book == VERSION);
+    let Some(PartialHeader { settings: found, .. }) = found else {
         bail!("no file of this version's `book make`; move it away, or choose another --out");
     };
     if found == *settings {
@@ -132,8 +132,8 @@ fn same_settings(line: &[u8], settings: &Settings) -> Result<Result<(), String>>
 
 /// Judgements in complete lines from `at` on, and the end of the last one. Everything after a
 /// malformed line, as left by a power cut, is judged again.
-fn judgements(bytes: &[u8], at: usize) -> (Known, usize) {
-    let (mut known, mut sound) = (Known::new(), at);
+fn judgements(bytes: &[u8], at: usize) -> (KnownJudgements, usize) {
+    let (mut known, mut sound) = (KnownJudgements::new(), at);
     for line in bytes[at..].split_inclusive(|byte| *byte == b'\n') {
         let Some((index, judgement)) = line.strip_suffix(b"\n").and_then(judgement) else { break };
         known.insert(index, judgement);
@@ -153,8 +153,8 @@ mod tests {
 
     use super::*;
 
-    fn settings() -> Settings {
-        Settings {
+    fn settings() -> JudgementSettings {
+        JudgementSettings {
             start: "standard".to_owned(),
             plies: 8,
             seed: 1,
@@ -166,7 +166,7 @@ mod tests {
         }
     }
 
-    fn open(out: &Path, settings: &Settings) -> Result<(Partial, Known), String> {
+    fn open(out: &Path, settings: &JudgementSettings) -> Result<(Partial, KnownJudgements), String> {
         Partial::open(out, settings).map_err(|error| format!("{error:#}"))
     }
 
@@ -210,14 +210,17 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let out = folder.path().join("book.epd");
         // Without judgements, other settings replace those of the file.
-        drop(open(&out, &Settings { seed: 7, ..settings() }).expect("made"));
+        drop(open(&out, &JudgementSettings { seed: 7, ..settings() }).expect("made"));
         let (partial, _) = open(&out, &settings()).expect("made anew");
         partial.append(0, Judgement::Kept).expect("written");
         drop(partial);
         let cases = [
-            (Settings { nodes: 2000, ..settings() }, "begun with nodes 1000 and not 2000; give the same settings"),
-            (Settings { seed: 2, plies: 6, ..settings() }, "begun with plies 8 and not 6, seed 1 and not 2;"),
-            (Settings { options: Vec::new(), ..settings() }, "begun with options [\"Hash=16\"] and not [];"),
+            (
+                JudgementSettings { nodes: 2000, ..settings() },
+                "begun with nodes 1000 and not 2000; give the same settings",
+            ),
+            (JudgementSettings { seed: 2, plies: 6, ..settings() }, "begun with plies 8 and not 6, seed 1 and not 2;"),
+            (JudgementSettings { options: Vec::new(), ..settings() }, "begun with options [\"Hash=16\"] and not [];"),
         ];
         for (other, part) in cases {
             let error = open(&out, &other).expect_err(part);

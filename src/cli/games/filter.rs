@@ -55,7 +55,7 @@ enum Side {
 
 /// Requested result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wanted {
+enum ResultFilter {
     Is(Outcome),
     /// Half points of the player.
     Scores(u8),
@@ -69,7 +69,7 @@ pub(super) struct Filter {
     opponent: Option<PlayerId>,
     side: Option<Color>,
     terminations: Vec<Termination>,
-    results: Vec<Wanted>,
+    results: Vec<ResultFilter>,
     openings: Vec<u64>,
     pairs: Vec<u64>,
     games: Vec<u64>,
@@ -117,11 +117,11 @@ impl Query {
         Ok(plans.map(in_run).collect())
     }
 
-    fn wanted(&self, text: &str) -> Result<Wanted> {
+    fn wanted(&self, text: &str) -> Result<ResultFilter> {
         let half_points = match text {
-            "1-0" => return Ok(Wanted::Is(Outcome::WhiteWins)),
-            "0-1" => return Ok(Wanted::Is(Outcome::BlackWins)),
-            "1/2-1/2" | "draw" => return Ok(Wanted::Is(Outcome::Draw)),
+            "1-0" => return Ok(ResultFilter::Is(Outcome::WhiteWins)),
+            "0-1" => return Ok(ResultFilter::Is(Outcome::BlackWins)),
+            "1/2-1/2" | "draw" => return Ok(ResultFilter::Is(Outcome::Draw)),
             "win" => 2,
             "loss" => 0,
             other => {
@@ -132,7 +132,7 @@ impl Query {
         if self.player.is_none() {
             bail!("--result {text} is somebody's: add --player, or write 1-0 or 0-1");
         }
-        Ok(Wanted::Scores(half_points))
+        Ok(ResultFilter::Scores(half_points))
     }
 }
 
@@ -149,9 +149,9 @@ impl Filter {
                     && self.opponent.is_none_or(|opponent| *game.players.get(side.other()) == opponent)
             });
         let outcome = game.ending.outcome;
-        let has_result = |wanted: &Wanted| match *wanted {
-            Wanted::Is(wanted) => outcome == wanted,
-            Wanted::Scores(points) => side.is_some_and(|side| outcome.half_points(side) == points),
+        let has_result = |wanted: &ResultFilter| match *wanted {
+            ResultFilter::Is(wanted) => outcome == wanted,
+            ResultFilter::Scores(points) => side.is_some_and(|side| outcome.half_points(side) == points),
         };
         let plies = game.moves.len();
         !self.takes_none

@@ -9,12 +9,12 @@ use console::measure_text_width;
 use serde_json::json;
 
 use crate::cli::games::filter::side;
-use crate::cli::games::show::{Shown, opening, pad};
+use crate::cli::games::show::{ShownRun, opening, pad};
 use crate::record::{Color, GameRecord};
 
 /// Key by which games are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Key {
+pub(super) enum GroupKey {
     /// Reason of their end.
     Termination,
     /// Players: each game counts for both.
@@ -28,7 +28,7 @@ pub(super) enum Key {
     Color,
 }
 
-impl Key {
+impl GroupKey {
     const fn name(self) -> &'static str {
         match self {
             Self::Termination => "termination",
@@ -41,34 +41,34 @@ impl Key {
 }
 
 /// Games of a group by result: losses, draws, wins.
-type Counts = [u64; 3];
+type GroupCounts = [u64; 3];
 
 /// Results by group. Memory grows with the number of groups.
 #[derive(Debug)]
 pub(super) struct Groups {
-    key: Key,
-    counts: HashMap<String, Counts>,
+    key: GroupKey,
+    counts: HashMap<String, GroupCounts>,
 }
 
 impl Groups {
-    pub(super) fn new(key: Key) -> Self {
+    pub(super) fn new(key: GroupKey) -> Self {
         Self { key, counts: HashMap::new() }
     }
 
-    pub(super) fn record(&mut self, shown: &Shown<'_>, game: &GameRecord) {
+    pub(super) fn record(&mut self, shown: &ShownRun<'_>, game: &GameRecord) {
         let view = shown.player.and_then(|player| side(game, player));
         let mine = view.unwrap_or(Color::White);
         let name = |side: Color| shown.name(*game.players.get(side));
         match self.key {
-            Key::Termination => self.record_in(game.ending.termination.name().to_owned(), game, mine),
-            Key::Opponent => self.record_in(name(mine.other()), game, mine),
-            Key::Opening => self.record_in(opening(game).to_string(), game, mine),
-            Key::Player => {
+            GroupKey::Termination => self.record_in(game.ending.termination.name().to_owned(), game, mine),
+            GroupKey::Opponent => self.record_in(name(mine.other()), game, mine),
+            GroupKey::Opening => self.record_in(opening(game).to_string(), game, mine),
+            GroupKey::Player => {
                 for side in [Color::White, Color::Black] {
                     self.record_in(name(side), game, side);
                 }
             }
-            Key::Color => {
+            GroupKey::Color => {
                 for side in
                     [Color::White, Color::Black].into_iter().filter(|side| view.is_none_or(|view| view == *side))
                 {
@@ -105,7 +105,7 @@ impl Groups {
                 let name = name
                     .parse()
                     .ok()
-                    .filter(|_| self.key == Key::Opening)
+                    .filter(|_| self.key == GroupKey::Opening)
                     .map_or_else(|| json!(name), |n: u64| json!(n));
                 let group = json!({
                     self.key.name(): name, "games": games, "wins": wins, "draws": draws, "losses": losses, "score": score,

@@ -14,14 +14,14 @@ use crate::record::{ByColor, Color, GameRecord, MoveRecord, Overstep, PlayerId, 
 use crate::text::printable;
 
 /// Run that a game belongs to.
-pub(super) struct Shown<'a> {
+pub(super) struct ShownRun<'a> {
     pub(super) root: &'a Path,
     pub(super) plan: &'a Plan,
     /// Player whose results are shown; `None` if none was requested.
     pub(super) player: Option<PlayerId>,
 }
 
-impl Shown<'_> {
+impl ShownRun<'_> {
     /// Name of a player, or its number if the plan has no such player.
     pub(super) fn name(&self, id: PlayerId) -> String {
         let player = self.plan.players.get(usize::from(id.0));
@@ -34,13 +34,13 @@ impl Shown<'_> {
 }
 
 /// Table whose column widths follow from the plans, so that rows can be printed as they are read.
-pub(super) struct Table {
+pub(super) struct GamesTable {
     /// Widths of the run column (`None` for a single run) and of a player column.
     run: Option<usize>,
     player: usize,
 }
 
-impl Table {
+impl GamesTable {
     pub(super) fn new<'a>(runs: impl Iterator<Item = (&'a Path, &'a Plan)> + Clone) -> Self {
         let run = runs.clone().map(|(root, _)| measure_text_width(&short(root))).max();
         let names = runs.clone().flat_map(|(_, plan)| plan.players.iter().map(|player| player.name.as_str()));
@@ -55,7 +55,7 @@ impl Table {
     }
 
     /// Row of a game; with `moves` followed by a line per move.
-    pub(super) fn row(&self, shown: &Shown<'_>, game: &GameRecord, moves: bool) -> String {
+    pub(super) fn row(&self, shown: &ShownRun<'_>, game: &GameRecord, moves: bool) -> String {
         let names = shown.names(game);
         let mut why = game.ending.termination.name().to_owned();
         if !game.ending.detail.is_empty() {
@@ -296,7 +296,7 @@ fn overstep(evidence: &Overstep) -> OverstepJson {
 }
 
 /// Line of JSON for a game, with its line feed.
-pub(super) fn json(shown: &Shown<'_>, game: &GameRecord, moves: bool) -> String {
+pub(super) fn json(shown: &ShownRun<'_>, game: &GameRecord, moves: bool) -> String {
     let names = shown.names(game);
     let started = i64::try_from(game.started.as_micros()).ok().and_then(DateTime::<Utc>::from_timestamp_micros);
     let value = GameJson {

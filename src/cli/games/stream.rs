@@ -23,21 +23,21 @@ pub(super) fn open<'a>(path: &Path, over: &'a Cell<bool>) -> Result<impl BufRead
     let reach = |file: File| file.metadata().map(|meta| file.take(meta.len()));
     let file =
         open_regular(path).and_then(reach).with_context(|| format!("{}: cannot read the journal", path.display()))?;
-    Ok(Until { inner: BufReader::with_capacity(1 << 16, file), over })
+    Ok(InterruptibleReader { inner: BufReader::with_capacity(1 << 16, file), over })
 }
 
-struct Until<'a> {
+struct InterruptibleReader<'a> {
     inner: BufReader<Take<File>>,
     over: &'a Cell<bool>,
 }
 
-impl Read for Until<'_> {
+impl Read for InterruptibleReader<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         if self.over.get() { Ok(0) } else { self.inner.read(into) }
     }
 }
 
-impl BufRead for Until<'_> {
+impl BufRead for InterruptibleReader<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.over.get() { Ok(&[]) } else { self.inner.fill_buf() }
     }
@@ -53,7 +53,7 @@ const WINDOW: usize = 256;
 /// Filter that passes a run's void games, or all others in schedule order. Pairs that repeat others
 /// are left out if the plan does not count them.
 #[derive(Debug)]
-pub(super) struct Pairs {
+pub(super) struct PairFilter {
     void: bool,
     repeats: Repeats,
     variant: Variant,
@@ -66,7 +66,7 @@ pub(super) struct Pairs {
     told: BTreeSet<PairId>,
 }
 
-impl Pairs {
+impl PairFilter {
     /// Filter that passes only void games if `void` is set, and otherwise all others.
     pub(super) fn new(plan: &Plan, void: bool) -> Self {
         let (halves_from, waiting, told) = (Pairing::new(plan).halves_from(), BTreeMap::new(), BTreeSet::new());

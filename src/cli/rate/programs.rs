@@ -8,12 +8,12 @@ use crate::plan::Player;
 use crate::text::printable;
 
 /// Program and the way it is started. Other arguments, options or limits make another player.
-type Setup = (String, Vec<String>, Vec<(String, String)>, String);
+type ProgramSetup = (String, Vec<String>, Vec<(String, String)>, String);
 
 /// Programs of runs, by player name.
 #[derive(Debug, Default)]
 pub(super) struct Programs {
-    names: BTreeMap<Setup, BTreeSet<String>>,
+    names: BTreeMap<ProgramSetup, BTreeSet<String>>,
     hashes: BTreeMap<String, BTreeSet<String>>,
 }
 

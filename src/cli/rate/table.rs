@@ -12,7 +12,7 @@ use crate::stats::rating::{Anchor, EncounterCounts, Measurement, RatingKind, Rat
 use crate::text::printable;
 
 /// Ratings of the games of one condition, or of all conditions mixed.
-pub(super) struct Table {
+pub(super) struct RatingTable {
     /// Games by condition; more than one condition only if they are mixed.
     conditions: BTreeMap<String, u64>,
     names: Vec<String>,
@@ -29,11 +29,11 @@ pub(super) struct Table {
 /// JSON document; field names and order are a public contract. The keys of a single table stand at
 /// the top level.
 #[derive(Serialize)]
-struct Document<'a> {
+struct RatingDocument<'a> {
     #[serde(flatten)]
-    table: Option<Json<'a>>,
+    table: Option<RatingTableJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tables: Option<Vec<Json<'a>>>,
+    tables: Option<Vec<RatingTableJson<'a>>>,
     skipped_games: u64,
     given_again: u64,
     repeated_games: u64,
@@ -42,7 +42,7 @@ struct Document<'a> {
 }
 
 #[derive(Serialize)]
-struct Json<'a> {
+struct RatingTableJson<'a> {
     conditions: &'a BTreeMap<String, u64>,
     players: Vec<JsonPlayer<'a>>,
     groups: usize,
@@ -76,14 +76,14 @@ struct JsonPlayer<'a> {
 
 /// JSON document of all tables.
 pub(super) fn json(
-    tables: &[Table],
+    tables: &[RatingTable],
     los: bool,
     skipped: SkippedGames,
     programs: &Programs,
 ) -> serde_json::Result<String> {
-    let mut all: Vec<Json<'_>> = tables.iter().map(|table| table.json(los)).collect();
+    let mut all: Vec<RatingTableJson<'_>> = tables.iter().map(|table| table.json(los)).collect();
     let table = if all.len() == 1 { all.pop() } else { None };
-    let document = Document {
+    let document = RatingDocument {
         tables: table.is_none().then_some(all),
         table,
         skipped_games: skipped.games(),
@@ -95,16 +95,16 @@ pub(super) fn json(
 }
 
 /// Text of all tables, each under its condition if there are several.
-pub(super) fn text(tables: &[Table], los: bool) -> String {
+pub(super) fn text(tables: &[RatingTable], los: bool) -> String {
     let several = tables.len() > 1;
-    let titled = |table: &Table| {
+    let titled = |table: &RatingTable| {
         let title = if several { format!("{}\n", table.condition()) } else { String::new() };
         title + &table.text(los)
     };
     tables.iter().map(titled).collect::<Vec<_>>().join("\n\n")
 }
 
-impl Table {
+impl RatingTable {
     pub(super) fn new(
         conditions: BTreeMap<String, u64>,
         names: Vec<String>,
@@ -155,7 +155,7 @@ impl Table {
         (rating.games > 0).then(|| rating.draws.map(|draws| draws as f64 / rating.games as f64))?
     }
 
-    fn json(&self, los: bool) -> Json<'_> {
+    fn json(&self, los: bool) -> RatingTableJson<'_> {
         let mut players = Vec::new();
         for (group, members) in self.groups().iter().enumerate() {
             for (rank, &player) in members.iter().enumerate() {
@@ -186,7 +186,7 @@ impl Table {
         let (white_advantage, white_advantage_error) = part(self.ratings.white_advantage);
         let (draw_rate, draw_rate_error) = part(self.ratings.draw_rate);
         let row = |&a: &usize| self.order.iter().map(|&b| self.ratings.los(a, b)).collect();
-        Json {
+        RatingTableJson {
             conditions: &self.conditions,
             players,
             groups: self.groups().len(),

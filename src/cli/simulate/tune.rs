@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::cores::on_all_cores;
 use super::{SimulateArgs, learnt, print};
-use crate::run::pace::Learnt;
+use crate::run::pace::PaceLookup;
 use crate::stats::elo::fixed;
 use crate::tune::forecast::{BLOCK, ForecastRow, STAKE_EACH, Setting};
 
@@ -51,7 +51,7 @@ fn parse(text: &str) -> Result<Setting> {
 }
 
 #[derive(Serialize)]
-struct Document {
+struct ForecastDocument {
     params: usize,
     elo: f64,
     runs: u32,
@@ -66,11 +66,11 @@ pub(super) fn run(args: &SimulateArgs, text: &str, out: &mut impl Write) -> Resu
     let setting = parse(text)?;
     let runs = args.tests.unwrap_or(RUNS).max(1);
     let pace = match learnt(args)? {
-        Learnt::Known(pace) => Some(pace.pairs_per_minute),
-        Learnt::Unknown(_) => None,
+        PaceLookup::Known(pace) => Some(pace.pairs_per_minute),
+        PaceLookup::Unknown(_) => None,
     };
     let left = play(&setting, args.seed, runs);
-    let document = Document {
+    let document = ForecastDocument {
         params: setting.params,
         elo: setting.elo,
         runs,
@@ -88,7 +88,7 @@ pub(in crate::cli) fn play(setting: &Setting, seed: u64, runs: u32) -> Vec<Vec<f
     on_all_cores(runs, |run| setting.play(seed.wrapping_mul(1 << 32).wrapping_add(u64::from(run))))
 }
 
-impl Document {
+impl ForecastDocument {
     fn text(&self) -> String {
         let mut out = format!(
             "{} parameters whose start lies {} Elo below the optimum; {} runs played by chance, {} calibration pairs each\n\n{}",

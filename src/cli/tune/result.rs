@@ -7,26 +7,26 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::report::figures;
-use crate::run::tuning::prove::{CLOSE, Candidate, Proof, Verdict};
-use crate::run::tuning::session::Tuned;
+use crate::run::tuning::prove::{CLOSE, Proof, ProofCandidate, ProofVerdict};
+use crate::run::tuning::session::TuningOutcome;
 use crate::stats::elo;
 
 /// JSON document; field names are a public contract.
 #[derive(Serialize)]
-struct Document<'a> {
+struct ResultDocument<'a> {
     run: &'a Path,
     engine: &'a str,
     method: &'a str,
     limit: String,
     pairs: u64,
-    params: Vec<Value<'a>>,
+    params: Vec<ResultValue<'a>>,
     proof: Option<JsonProof<'a>>,
     applied: Option<&'a str>,
     files: &'a [&'static str],
 }
 
 #[derive(Serialize)]
-struct Value<'a> {
+struct ResultValue<'a> {
     name: &'a str,
     start: f64,
     result: f64,
@@ -54,7 +54,7 @@ struct JsonCandidate<'a> {
 }
 
 /// Result as text or JSON.
-pub(super) fn text(tuned: &Tuned, json: bool) -> Result<String> {
+pub(super) fn text(tuned: &TuningOutcome, json: bool) -> Result<String> {
     if json {
         return Ok(serde_json::to_string_pretty(&document(tuned))?);
     }
@@ -72,7 +72,7 @@ pub(super) fn text(tuned: &Tuned, json: bool) -> Result<String> {
     Ok(out)
 }
 
-fn values(tuned: &Tuned) -> String {
+fn values(tuned: &TuningOutcome) -> String {
     let space = &tuned.rule.space;
     let width = space.params().iter().map(|param| param.name.chars().count()).max().unwrap_or(0).max("name".len());
     let mut out = format!("{:width$} {:>12} {:>12} {:>12}\n", "name", "start", "result", "value");
@@ -99,17 +99,17 @@ fn lines(proof: &Proof) -> String {
     }
     let chosen = proof.chosen.and_then(|place| proof.candidates.get(place));
     let verdict = match (proof.verdict, chosen) {
-        (Verdict::Proven, Some(chosen)) => {
+        (ProofVerdict::Proven, Some(chosen)) => {
             format!("the {} step is proven (its Elo is biased by the early stop)", chosen.name)
         }
-        (Verdict::NotBetter, _) => format!("no step is stronger than the start by {CLOSE} Elo"),
+        (ProofVerdict::NotBetter, _) => format!("no step is stronger than the start by {CLOSE} Elo"),
         _ => "no step is shown to be stronger than the start".to_owned(),
     };
     let _ = writeln!(out, "{verdict}");
     out
 }
 
-fn document(tuned: &Tuned) -> Document<'_> {
+fn document(tuned: &TuningOutcome) -> ResultDocument<'_> {
     let space = &tuned.rule.space;
     let player = tuned.plan.players.first();
     let value = |((param, result), value): ((&'_ crate::tune::space::Param, &f64), &f64)| {
@@ -117,14 +117,14 @@ fn document(tuned: &Tuned) -> Document<'_> {
     };
     let numbers = space.params().iter().zip(&tuned.result).zip(tuned.values()).map(value);
     let params = space.params().iter().zip(numbers);
-    Document {
+    ResultDocument {
         run: &tuned.root,
         engine: player.map_or("", |player| player.origin.spec.as_str()),
         method: tuned.rule.method.name(),
         limit: player.map(|player| player.limit.to_string()).unwrap_or_default(),
         pairs: tuned.pairs,
         params: params
-            .map(|(param, (start, result, value))| Value { name: &param.name, start, result, value })
+            .map(|(param, (start, result, value))| ResultValue { name: &param.name, start, result, value })
             .collect(),
         proof: tuned.proof.as_ref().map(proof),
         applied: tuned.applied.as_deref(),
@@ -142,7 +142,7 @@ fn proof(proof: &Proof) -> JsonProof<'_> {
     }
 }
 
-fn candidate(candidate: &Candidate) -> Option<JsonCandidate<'_>> {
+fn candidate(candidate: &ProofCandidate) -> Option<JsonCandidate<'_>> {
     let state = candidate.state?;
     let estimate = elo::logistic(&state.pairs);
     let end = |place: fn((elo::Elo, elo::Elo)) -> elo::Elo| estimate.and_then(|found| place(found.interval?).finite());

@@ -7,9 +7,9 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::cli::simulate::tune::{play, rows_text};
-use crate::run::pace::{self, Learnt, Pace};
+use crate::run::pace::{self, Pace, PaceLookup};
 use crate::run::resolve;
-use crate::run::tuning::prepare::Prepared;
+use crate::run::tuning::prepare::PreparedTuning;
 use crate::run::tuning::sensitivity::Changes;
 use crate::stats::elo::fixed;
 use crate::tournament::formats::{self, tune::Choice};
@@ -25,14 +25,14 @@ const RESULTS: &str = "results";
 
 /// JSON document; field names are a public contract.
 #[derive(Serialize)]
-struct Document<'a> {
+struct TableDocument<'a> {
     engine: &'a str,
     method: &'a str,
     limit: String,
     pairs: Option<u64>,
     calibration_pairs: u64,
     sensitivity: Option<Searches>,
-    params: Vec<Line<'a>>,
+    params: Vec<ParamLine<'a>>,
     expected: Vec<ForecastRow>,
 }
 
@@ -45,7 +45,7 @@ struct Searches {
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct ParamLine<'a> {
     name: &'a str,
     kind: &'a str,
     start: f64,
@@ -60,29 +60,29 @@ struct Line<'a> {
 }
 
 /// Dry run as text or JSON.
-pub(super) fn dry_run(prepared: &Prepared, json: bool) -> Result<String> {
-    let document = Document::new(prepared);
+pub(super) fn dry_run(prepared: &PreparedTuning, json: bool) -> Result<String> {
+    let document = TableDocument::new(prepared);
     if json {
         return Ok(serde_json::to_string_pretty(&document)?);
     }
     Ok(document.text(pace(prepared).as_ref()))
 }
 
-fn pace(prepared: &Prepared) -> Option<Pace> {
+fn pace(prepared: &PreparedTuning) -> Option<Pace> {
     let plan = &prepared.plan;
     let limit = plan.players[0].limit.to_string();
     match pace::learn(Path::new(RESULTS), &resolve::cpu(), Some(&limit), Some(plan.concurrency)) {
-        Learnt::Known(pace) => Some(pace),
-        Learnt::Unknown(_) => None,
+        PaceLookup::Known(pace) => Some(pace),
+        PaceLookup::Unknown(_) => None,
     }
 }
 
-impl<'a> Document<'a> {
-    fn new(prepared: &'a Prepared) -> Self {
-        let Prepared { plan, method, given, space, sensitivity, dead, .. } = prepared;
+impl<'a> TableDocument<'a> {
+    fn new(prepared: &'a PreparedTuning) -> Self {
+        let PreparedTuning { plan, method, given, space, sensitivity, dead, .. } = prepared;
         let line = |(index, param): (usize, &'a crate::tune::space::Param)| {
             let changes = sensitivity.as_ref().and_then(|found| found.changes.get(index).copied());
-            Line {
+            ParamLine {
                 name: &param.name,
                 kind: param.kind.name(),
                 start: param.start,

@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::cli::versions::{Gathered, ProgressArgs, curve, short};
+use crate::cli::versions::{GatheredGames, ProgressArgs, curve, short};
 use crate::report::collection::{RunPlayer, condition_of};
 use crate::report::results::Results;
 use crate::run::dir::RunDir;
-use crate::run::series::{Match, Series, unplayable};
+use crate::run::series::{MatchResult, Series, unplayable};
 use crate::run::{Exit, progress, resolve};
 use crate::settings::RawPlan;
 use crate::source::{self, Commit, Context};
@@ -21,7 +21,7 @@ pub(super) fn play(
     args: &ProgressArgs,
     range: &str,
     raw: &RawPlan,
-    gathered: &mut Gathered,
+    gathered: &mut GatheredGames,
     context: &Context,
 ) -> Result<Exit> {
     let Some((old, new)) = range.split_once("..").filter(|(old, new)| !old.is_empty() && !new.is_empty()) else {
@@ -73,18 +73,18 @@ pub(super) fn play(
                 return Ok(Exit::Done);
             }
             match series.play(&specs, args.pairs, played, false, "progress").context("cannot play the versions")? {
-                Match::Played(Exit::Done) => {
+                MatchResult::Played(Exit::Done) => {
                     spent += args.pairs * (specs.len() as u64 - 1);
                     last = Some((specs, played));
                 }
-                Match::OutOfOpenings => {
+                MatchResult::OutOfOpenings => {
                     progress::warn(&out_of_openings(&commits, step));
                     return Ok(Exit::Done);
                 }
-                Match::Played(exit) => return Ok(exit),
+                MatchResult::Played(exit) => return Ok(exit),
                 // Either version may have failed. The later one is dropped, because it is new to
                 // the curve.
-                Match::NoStart(error) => bad = Some((step + 1, with_causes(&error))),
+                MatchResult::NoStart(error) => bad = Some((step + 1, with_causes(&error))),
             }
         }
         if let Some((commit, why)) = bad {
@@ -102,7 +102,7 @@ fn out_of_openings(commits: &[Commit], step: usize) -> String {
 }
 
 /// Checks all flags before anything is built or played.
-fn check(args: &ProgressArgs, raw: &RawPlan, gathered: &Gathered, context: &Context) -> Result<()> {
+fn check(args: &ProgressArgs, raw: &RawPlan, gathered: &GatheredGames, context: &Context) -> Result<()> {
     if args.pairs == 0 {
         bail!("--pairs 0 plays nothing; 1 is the least");
     }

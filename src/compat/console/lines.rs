@@ -15,7 +15,7 @@ use crate::stats::sprt::{Sprt, Verdict};
 
 /// Engine name and settings in the first line of a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Given {
+pub struct EngineHeading {
     /// Name of the engine.
     pub name: String,
     /// Limit: `8+0.08`, `0.1/move`, `7 plies` or `5000 nodes`.
@@ -92,7 +92,7 @@ fn both(first: &str, second: &str) -> String {
 }
 
 /// Block of two engines, without the rules around it.
-pub(super) fn results(tally: &Tally, [first, second]: [&Given; 2], book: &str, penta: bool) -> String {
+pub(super) fn results(tally: &Tally, [first, second]: [&EngineHeading; 2], book: &str, penta: bool) -> String {
     let numbers = Numbers::new(tally, penta);
     let mut text = String::new();
     let book = if book.is_empty() { String::new() } else { format!(", {book}") };

@@ -1,4 +1,4 @@
-use super::lines::{self, Given};
+use super::lines::{self, EngineHeading};
 use super::*;
 use crate::stats::sprt::{Bounds, Model};
 use crate::stats::{Pentanomial, Trinomial};
@@ -10,8 +10,8 @@ fn tally(ptnml: [u64; 5], mixed: u64) -> Tally {
     Tally { wdl, ptnml: Pentanomial(ptnml), mixed, design_effect: 1.0 }
 }
 
-fn given(name: &str, hash: &str, time: &str) -> Given {
-    Given { name: name.to_owned(), time: time.to_owned(), threads: "1t".to_owned(), hash: hash.to_owned() }
+fn given(name: &str, hash: &str, time: &str) -> EngineHeading {
+    EngineHeading { name: name.to_owned(), time: time.to_owned(), threads: "1t".to_owned(), hash: hash.to_owned() }
 }
 
 /// The four lines after the first, as fastchess 1.8.2 prints them for these counts. The sign of a
@@ -111,7 +111,7 @@ fn tables_have_the_strongest_first() {
 fn repeated_openings_widen_the_errors_of_a_block() {
     let wide = Tally { design_effect: 4.0, ..tally([10, 120, 300, 150, 20], 0) };
     let error = |tally: &Tally| {
-        let (a, b) = (Given::default(), Given::default());
+        let (a, b) = (EngineHeading::default(), EngineHeading::default());
         let text = lines::results(tally, [&a, &b], "", true);
         let line = text.lines().nth(1).and_then(|line| line.split([' ', ',']).nth(3)).map(str::to_owned);
         line.and_then(|error| error.parse::<f64>().ok()).expect("an error")

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, FixedOffset, Local, Utc};
 
-use super::{Meta, PgnOptions, Round, Zone};
+use super::{PgnMeta, PgnOptions, Round, Zone};
 use crate::chess::{START_FEN, Variant};
 use crate::plan::time_control::{Limit, Seconds};
 use crate::record::{ByColor, GameRecord, Termination};
@@ -14,7 +14,7 @@ use crate::report::eco::{OpeningName, OpeningNames};
 /// Tags as text: the seven-tag roster, then all others in alphabetical order.
 pub(super) fn tags(
     record: &GameRecord,
-    meta: &Meta<'_>,
+    meta: &PgnMeta<'_>,
     options: &PgnOptions,
     openings: Option<&OpeningNames>,
 ) -> String {
@@ -57,7 +57,7 @@ pub(super) fn tags(
 /// Adds the tags besides the roster and the start position.
 fn more(
     record: &GameRecord,
-    meta: &Meta<'_>,
+    meta: &PgnMeta<'_>,
     options: &PgnOptions,
     openings: Option<&OpeningNames>,
     tags: &mut Vec<(&'static str, String)>,

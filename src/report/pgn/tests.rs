@@ -41,8 +41,8 @@ fn record(fen: &str, book: &[&str], moves: Vec<MoveRecord>, outcome: Outcome, te
     }
 }
 
-fn meta(variant: Variant, white: &str, black: &str) -> Meta<'static> {
-    Meta {
+fn meta(variant: Variant, white: &str, black: &str) -> PgnMeta<'static> {
+    PgnMeta {
         event: "a \"quoted\" event",
         site: "?",
         names: ByColor { white: "base", black: "new" },
@@ -155,7 +155,7 @@ fn reasons() {
         record.ending.detail = detail.to_owned();
         let names = ByColor { white: "A", black: "B" };
         assert_eq!(reason(&record, &names), text);
-        let written = game(&record, &Meta { names, ..meta(Variant::Standard, "1", "1") }).expect("good record");
+        let written = game(&record, &PgnMeta { names, ..meta(Variant::Standard, "1", "1") }).expect("good record");
         assert!(written.contains(&format!("[Termination \"{tag}\"]\n")), "{written}");
         assert!(written.contains(&format!("{{book, {text}}} {}", outcome.token())), "{written}");
     }
@@ -191,7 +191,7 @@ fn hostile_names_and_details() {
         record(START_FEN, &[], vec![played("e2e4", 0, None, None, None)], Outcome::WhiteWins, Termination::Crash);
     record.ending.detail = "} 0-1\n\n[Event \"forged\"]\n%x {\u{1b}[2J".repeat(9);
     let hostile = "x\"] \\ \n[White \"y";
-    let meta = Meta { names: ByColor { white: hostile, black: hostile }, ..meta(Variant::Standard, "1", "1") };
+    let meta = PgnMeta { names: ByColor { white: hostile, black: hostile }, ..meta(Variant::Standard, "1", "1") };
     let text = game(&record, &meta).expect("good record");
     assert!(text.contains("[White \"x\\\"] \\\\  [White \\\"y\"]\n"), "{text}");
     assert!(!text.contains('\u{1b}'));

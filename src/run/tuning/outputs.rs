@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::files::write_atomically;
-use crate::run::error::{Result, Within as _};
+use crate::run::error::{Result, ResultContext as _};
 use crate::tune::space::Space;
 use crate::tune::write;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use regex::Regex;
 
 use crate::files::{MOST_DOCUMENT_BYTES, read_text};
-use crate::run::error::{Result, RunError, Within as _, fail};
+use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::settings::RawPlan;
 use crate::source::TunableEngine;
 use crate::tune::read;
@@ -18,14 +18,14 @@ const LISTED: usize = 12;
 
 /// Parameters of a tuning, with notes for the user.
 #[derive(Debug)]
-pub(crate) struct Chosen {
+pub(crate) struct ParamSelection {
     pub(crate) space: Space,
     /// Notes on omitted options and on guessed steps.
     pub(crate) notes: Vec<String>,
 }
 
 /// Chooses the parameters of a plan; `options` are those of the engine, which was started once.
-pub(crate) fn choose(raw: &RawPlan, engine: &TunableEngine, options: &[EngineOption]) -> Result<Chosen> {
+pub(crate) fn choose(raw: &RawPlan, engine: &TunableEngine, options: &[EngineOption]) -> Result<ParamSelection> {
     let (space, notes) = match (&raw.params, &raw.from_engine) {
         (Some(_), Some(_)) => {
             fail!(Setting, "--params and --from-engine exclude each other; give the one that has the parameters")
@@ -41,7 +41,7 @@ pub(crate) fn choose(raw: &RawPlan, engine: &TunableEngine, options: &[EngineOpt
             ),
         },
     };
-    Ok(Chosen { space: space.select(&raw.only, &raw.skip)?, notes })
+    Ok(ParamSelection { space: space.select(&raw.only, &raw.skip)?, notes })
 }
 
 fn from_file(path: &Path) -> Result<Space> {

@@ -7,7 +7,7 @@ use crate::plan::Plan;
 use crate::plan::time_control::Limit;
 use crate::run::building::Building;
 use crate::run::error::{Result, fail};
-use crate::run::tuning::params::{self, Chosen};
+use crate::run::tuning::params::{self, ParamSelection};
 use crate::run::tuning::preflight;
 use crate::run::tuning::sensitivity::{self, Sensitivity};
 use crate::run::{prepare, progress, resolve};
@@ -20,7 +20,7 @@ use crate::uci::process::Engine;
 
 /// A tuning that is ready to begin.
 #[derive(Debug)]
-pub(crate) struct Prepared {
+pub(crate) struct PreparedTuning {
     /// Plan without its format; the one player is the engine.
     pub(crate) plan: Plan,
     pub(crate) book: Book,
@@ -38,7 +38,7 @@ pub(crate) struct Prepared {
 
 /// Builds the engine, reads its parameters, tries their extreme values and measures their
 /// sensitivity.
-pub(crate) fn prepare(raw: &RawPlan) -> Result<Prepared> {
+pub(crate) fn prepare(raw: &RawPlan) -> Result<PreparedTuning> {
     let method = Choice::of(raw)?;
     if raw.until_flat == Some(true) {
         method.check_until_flat()?;
@@ -55,7 +55,7 @@ pub(crate) fn prepare(raw: &RawPlan) -> Result<Prepared> {
         Ok((engine, building.context.clone()))
     })?;
     let Some(tunable) = tunable else { fail!(Engine, "no engine to tune") };
-    let Chosen { space: given, notes } = tried(raw, &plan, &tunable)?;
+    let ParamSelection { space: given, notes } = tried(raw, &plan, &tunable)?;
     notes.iter().for_each(|note| progress::note(note));
     if let Some(sources) = &tunable.sources {
         // Checked now instead of after a night of games.
@@ -66,7 +66,7 @@ pub(crate) fn prepare(raw: &RawPlan) -> Result<Prepared> {
         _ => Some(measure(&plan, &book, &given)?),
     };
     let (space, dead) = weighed(&plan, method, &given, sensitivity.as_ref())?;
-    Ok(Prepared { plan, book, method, sources: tunable.sources, given, space, sensitivity, dead })
+    Ok(PreparedTuning { plan, book, method, sources: tunable.sources, given, space, sensitivity, dead })
 }
 
 /// Returns names and texts of values, as options and sources take them.
@@ -76,7 +76,7 @@ pub(crate) fn named(space: &Space, values: &[f64]) -> Vec<(String, String)> {
 }
 
 /// Chooses the parameters and tries each with its extreme values.
-fn tried(raw: &RawPlan, plan: &Plan, tunable: &TunableEngine) -> Result<Chosen> {
+fn tried(raw: &RawPlan, plan: &Plan, tunable: &TunableEngine) -> Result<ParamSelection> {
     let config = engine_config(plan, &plan.players[0], None);
     prepare::runtime()?.block_on(async {
         let mut engine = Engine::start(&config, &[]).await?;

@@ -47,7 +47,7 @@ const STEP: u32 = 16;
 
 /// Result of a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum ProofVerdict {
     /// A candidate is shown to be stronger than the start.
     Proven,
     /// Every candidate is shown to gain less than [`CLOSE`], or nothing.
@@ -56,7 +56,7 @@ pub(crate) enum Verdict {
     NotShown,
 }
 
-impl Verdict {
+impl ProofVerdict {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Proven => "proven",
@@ -77,7 +77,7 @@ impl Verdict {
 
 /// A step from the start, to be tested against it.
 #[derive(Clone, Debug)]
-pub(crate) struct Candidate {
+pub(crate) struct ProofCandidate {
     pub(crate) name: &'static str,
     pub(crate) values: Vec<f64>,
     /// Its state in the race; `None` before it.
@@ -87,8 +87,8 @@ pub(crate) struct Candidate {
 /// A played proof.
 #[derive(Clone, Debug)]
 pub(crate) struct Proof {
-    pub(crate) verdict: Verdict,
-    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) verdict: ProofVerdict,
+    pub(crate) candidates: Vec<ProofCandidate>,
     /// The candidate to take, if one is proven.
     pub(crate) chosen: Option<usize>,
     /// Limit of a move.
@@ -98,14 +98,14 @@ pub(crate) struct Proof {
 }
 
 /// Returns the steps from the start to the result of a tuning. Switches have no half step.
-pub(crate) fn steps(rule: &TuneRule, result: &[f64]) -> Vec<Candidate> {
+pub(crate) fn steps(rule: &TuneRule, result: &[f64]) -> Vec<ProofCandidate> {
     let name = |stride| match stride {
         Stride::Full => "full",
         Stride::Half => "half",
     };
     let all = candidates(&rule.space, result).into_iter();
     let all = all.filter(|(stride, _)| *stride == Stride::Full || rule.method != Method::Factors);
-    all.map(|(stride, values)| Candidate { name: name(stride), values, state: None }).collect()
+    all.map(|(stride, values)| ProofCandidate { name: name(stride), values, state: None }).collect()
 }
 
 /// Returns the race's own clock, if any. Call it before the tuning, because it reports faulty
@@ -124,7 +124,7 @@ pub(crate) fn prove(
     tuned: &Plan,
     played: u64,
     space: &Space,
-    (sources, steps): (Option<&Sources>, Vec<Candidate>),
+    (sources, steps): (Option<&Sources>, Vec<ProofCandidate>),
     output: OutputStyle,
 ) -> Result<Proof> {
     let place = root.join(FOLDER);
@@ -143,14 +143,14 @@ pub(crate) fn prove(
 fn go_on(
     place: &Path,
     space: &Space,
-    steps: &[Candidate],
+    steps: &[ProofCandidate],
     is_built: bool,
     output: OutputStyle,
 ) -> Result<(Plan, Exit)> {
     let (dir, plan) = RunDir::open(place)?;
     trust::check(&dir, &plan, false)?;
     let names: Vec<&str> = plan.players.iter().skip(1).map(|player| player.name.as_str()).collect();
-    let has = |player: &Player, step: &Candidate| {
+    let has = |player: &Player, step: &ProofCandidate| {
         named(space, &step.values).iter().all(|option| player.options.contains(option))
     };
     let is_same = names == steps.iter().map(|step| step.name).collect::<Vec<_>>()
@@ -178,7 +178,7 @@ fn plan(
     tuned: &Plan,
     played: u64,
     space: &Space,
-    (sources, steps): (Option<&Sources>, &[Candidate]),
+    (sources, steps): (Option<&Sources>, &[ProofCandidate]),
 ) -> Result<Plan> {
     let clock = clock(raw)?;
     let rule = RaceRule { alpha: ALPHA, gain: 0.0, close: CLOSE, step: STEP };
@@ -205,7 +205,7 @@ fn plan(
 }
 
 /// Returns the start and its candidates as players.
-fn players(tuned: &Plan, space: &Space, sources: Option<&Sources>, steps: &[Candidate]) -> Result<Vec<Player>> {
+fn players(tuned: &Plan, space: &Space, sources: Option<&Sources>, steps: &[ProofCandidate]) -> Result<Vec<Player>> {
     let Some(engine) = tuned.players.first() else { fail!(Engine, "the tuning has no engine") };
     let start = space.start();
     let all: Vec<(&str, &[f64])> = std::iter::once(("start", start.as_slice()))
@@ -240,23 +240,23 @@ fn players(tuned: &Plan, space: &Space, sources: Option<&Sources>, steps: &[Cand
 }
 
 /// Evaluates the race, whose run ended with `exit`.
-fn weigh(place: &Path, plan: Plan, steps: Vec<Candidate>, exit: Exit) -> Result<Proof> {
+fn weigh(place: &Path, plan: Plan, steps: Vec<ProofCandidate>, exit: Exit) -> Result<Proof> {
     let (dir, _) = RunDir::open(place)?;
     let mut scoreboard = Scoreboard::new(&plan)?;
     dir.read(&plan, |game| scoreboard.record(game, |_, _| {}))?;
     let Some(rule) = plan.format.parameters().race else { fail!(OtherRun, "{}: it is no race", place.display()) };
     let count = u16::try_from(plan.players.len()).unwrap_or(u16::MAX);
     let race = format::replay(count, rule, scoreboard.results());
-    let candidates: Vec<Candidate> = steps
+    let candidates: Vec<ProofCandidate> = steps
         .into_iter()
         .zip(race.candidates())
-        .map(|(step, state)| Candidate { state: Some(*state), ..step })
+        .map(|(step, state)| ProofCandidate { state: Some(*state), ..step })
         .collect();
     let chosen = race.winner().or_else(|| best(race.candidates()));
     let verdict = match chosen {
-        Some(_) => Verdict::Proven,
-        None if race.left().is_empty() => Verdict::NotBetter,
-        None => Verdict::NotShown,
+        Some(_) => ProofVerdict::Proven,
+        None if race.left().is_empty() => ProofVerdict::NotBetter,
+        None => ProofVerdict::NotShown,
     };
     let limit = plan.players.first().map(|player| player.limit).unwrap_or_default();
     Ok(Proof { verdict, candidates, chosen, limit, exit })

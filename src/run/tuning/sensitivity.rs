@@ -45,7 +45,7 @@ const LARGEST_PART: f64 = 4.0;
 
 /// Hashes of an answer: the move, and the figures of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Answer {
+struct AnswerHash {
     best: u64,
     whole: u64,
 }
@@ -62,7 +62,7 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    fn record(&mut self, start: &[Answer], moved: &[Answer]) {
+    fn record(&mut self, start: &[AnswerHash], moved: &[AnswerHash]) {
         for (start, moved) in start.iter().zip(moved) {
             self.searches += 1;
             self.moves += usize::from(start.best != moved.best);
@@ -200,7 +200,7 @@ pub(crate) fn measure(
     let begun = Instant::now();
     let items = items(space);
     let (next, is_told) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let answers: Mutex<Vec<Option<Vec<Answer>>>> = Mutex::new(vec![None; items.len()]);
+    let answers: Mutex<Vec<Option<Vec<AnswerHash>>>> = Mutex::new(vec![None; items.len()]);
     let lanes = engines.clamp(1, items.len());
     let lane = || -> Result<()> {
         // On Linux an engine ends with the thread that started it.
@@ -258,7 +258,7 @@ async fn search(
     positions: &[PositionLine],
     nodes: u64,
     space: &Space,
-) -> Result<Vec<Answer>> {
+) -> Result<Vec<AnswerHash>> {
     let name = engine.config().name.clone();
     let with = || match item.param {
         None => "with all parameters at their start".to_owned(),
@@ -277,7 +277,7 @@ async fn search(
         let why = match outcome {
             SearchOutcome::BestMove { text, info, .. } => {
                 let said = format!("{:?} {:?} {:?}", info.score, info.depth, info.nodes);
-                answers.push(Answer { best: hash(&text), whole: hash(&said) });
+                answers.push(AnswerHash { best: hash(&text), whole: hash(&said) });
                 continue;
             }
             SearchOutcome::Overrun { elapsed, .. } => format!("no answer within {} s", elapsed.as_secs()),

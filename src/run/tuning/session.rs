@@ -12,10 +12,10 @@ use crate::record::PairId;
 use crate::report::summary::OUT_OF_TIME;
 use crate::run::dir::{Place, RunDir};
 use crate::run::drive::{self, OutputStyle};
-use crate::run::error::{Result, RunError, Within as _, fail};
+use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::tuning::outputs;
-use crate::run::tuning::prepare::{self, Prepared, named};
-use crate::run::tuning::prove::{self, Candidate, Proof, Verdict};
+use crate::run::tuning::prepare::{self, PreparedTuning, named};
+use crate::run::tuning::prove::{self, Proof, ProofCandidate, ProofVerdict};
 use crate::run::{Exit, progress, trust, tune};
 use crate::settings::RawPlan;
 use crate::source::{Context, Sources};
@@ -45,7 +45,7 @@ const FREE: [&str; 9] = [
 
 /// A tuning that was played, complete or not.
 #[derive(Debug)]
-pub(crate) struct Tuned {
+pub(crate) struct TuningOutcome {
     pub(crate) root: PathBuf,
     pub(crate) plan: Plan,
     /// Its rule, with the ranges as narrowed by the run.
@@ -61,7 +61,7 @@ pub(crate) struct Tuned {
     pub(crate) exit: Exit,
 }
 
-impl Tuned {
+impl TuningOutcome {
     /// Returns the values to take: those of the proven step, else of the full one.
     pub(crate) fn values(&self) -> &[f64] {
         let proof = self.proof.as_ref();
@@ -71,7 +71,7 @@ impl Tuned {
 }
 
 /// Starts or resumes a tuning in `place`, and proves the result.
-pub(crate) fn play(raw: &RawPlan, place: &Place, branch: Option<&str>, output: OutputStyle) -> Result<Tuned> {
+pub(crate) fn play(raw: &RawPlan, place: &Place, branch: Option<&str>, output: OutputStyle) -> Result<TuningOutcome> {
     let begun = place.wanted().join(FOLDER);
     let is_begun = matches!(place, Place::Given(_)) && begun.join(file::FILE_NAME).is_file();
     let (root, exit) = if is_begun {
@@ -113,12 +113,12 @@ fn begin(raw: &RawPlan, place: &Place, branch: Option<&str>, output: OutputStyle
         fail!(OtherRun, "{}: exists already and is no tuning; choose another --out", root.display());
     }
     prove::clock(raw)?;
-    let Prepared { plan, book, method, sources, space, dead, .. } = prepare::prepare(raw)?;
+    let PreparedTuning { plan, book, method, sources, space, dead, .. } = prepare::prepare(raw)?;
     if let Some(branch) = branch {
         check_branch(branch, sources.as_ref())?;
     }
     let max_failures = raw.max_failures.unwrap_or_else(|| tune::max_failures(plan.concurrency));
-    let wanted = tune::Wanted { choice: method, space, until_flat: raw.until_flat == Some(true), dead };
+    let wanted = tune::TuningSettings { choice: method, space, until_flat: raw.until_flat == Some(true), dead };
     let plan = tune::plan(Plan { max_failures, ..plan }, wanted)?;
     let root = make(place)?;
     let settings = root.join(SETTINGS);
@@ -225,7 +225,7 @@ fn scoreboard(dir: &RunDir, plan: &Plan) -> Result<Scoreboard> {
 }
 
 /// Reads the tuning of a directory from its journal.
-fn count(root: PathBuf, exit: Exit) -> Result<Tuned> {
+fn count(root: PathBuf, exit: Exit) -> Result<TuningOutcome> {
     let (dir, plan) = RunDir::open(&root.join(FOLDER))?;
     let Some(mut rule) = plan.format.tuning().cloned() else { fail!(OtherRun, "{}: it is no tuning", root.display()) };
     let scoreboard = scoreboard(&dir, &plan)?;
@@ -234,16 +234,16 @@ fn count(root: PathBuf, exit: Exit) -> Result<Tuned> {
     let (pairs, result) = (tuning.pairs(), tuning.result().to_vec());
     // Whoever goes on with these parameters has the ranges that work.
     rule.space = tuning.narrowed().clone();
-    Ok(Tuned { root, plan, rule, pairs, result, proof: None, files: Vec::new(), applied: None, exit })
+    Ok(TuningOutcome { root, plan, rule, pairs, result, proof: None, files: Vec::new(), applied: None, exit })
 }
 
 /// Proves the result and stores the verdict.
-fn proven(raw: &RawPlan, tuned: &mut Tuned, sources: Option<&Sources>, output: OutputStyle) -> Result<()> {
+fn proven(raw: &RawPlan, tuned: &mut TuningOutcome, sources: Option<&Sources>, output: OutputStyle) -> Result<()> {
     let space = &tuned.rule.space;
-    let steps: Vec<Candidate> = prove::steps(&tuned.rule, &tuned.result);
+    let steps: Vec<ProofCandidate> = prove::steps(&tuned.rule, &tuned.result);
     if steps.is_empty() {
         progress::note("no value moved as far as the engine can tell: there is nothing to prove");
-        tuned.exit = Verdict::NotShown.exit();
+        tuned.exit = ProofVerdict::NotShown.exit();
         return Ok(());
     }
     let proof = prove::prove(raw, &tuned.root, &tuned.plan, tuned.pairs, space, (sources, steps), output)?;
@@ -269,7 +269,7 @@ pub(crate) fn check_branch(branch: &str, sources: Option<&Sources>) -> Result<()
 }
 
 /// Makes the branch with the values, unless a required proof is missing.
-fn apply(tuned: &Tuned, branch: &str, sources: Option<&Sources>) -> Result<Option<String>> {
+fn apply(tuned: &TuningOutcome, branch: &str, sources: Option<&Sources>) -> Result<Option<String>> {
     if tuned.exit != Exit::Done {
         progress::note(&format!(
             "branch {branch} is not made, because the values are not proven; they are in {}",
@@ -283,7 +283,7 @@ fn apply(tuned: &Tuned, branch: &str, sources: Option<&Sources>) -> Result<Optio
 }
 
 /// Returns the message of the commit with the values.
-fn message(tuned: &Tuned) -> String {
+fn message(tuned: &TuningOutcome) -> String {
     let space = &tuned.rule.space;
     let proof = match tuned.proof.as_ref().and_then(|proof| Some((proof, proof.candidates.get(proof.chosen?)?))) {
         None => "The values are not proven.".to_owned(),

@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use quintain::journal;
 use quintain::record::PlayerId;
 use quintain::run::Exit;
-use quintain::run::play::Played;
+use quintain::run::play::PlayedRun;
 use quintain::settings::RawPlan;
 use quintain::stats::elo;
 use quintain::stats::sprt;
@@ -313,7 +313,7 @@ impl Loop {
 }
 
 /// Judges the first player of a match.
-fn judge(played: &Played, against: String, least_elo: f64) -> Met {
+fn judge(played: &PlayedRun, against: String, least_elo: f64) -> Met {
     let score = played.scoreboard.score(PlayerId(0), PlayerId(1));
     let estimate = elo::logistic(&score.ptnml);
     let elo = estimate.and_then(|estimate| estimate.value.finite());

@@ -17,7 +17,7 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use evaluation::{Entrant, entrants};
 use quintain::run::Exit;
-use quintain::run::play::{Played, check, play};
+use quintain::run::play::{PlayedRun, check, play};
 use quintain::settings::{RawPlan, RawPlayer};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -150,7 +150,7 @@ pub fn duel(
     base: &(&str, Evaluation),
     engine: &str,
     root: &Path,
-) -> anyhow::Result<Played> {
+) -> anyhow::Result<PlayedRun> {
     let raw = with_players(raw, [new, base], engine);
     play(&raw, "loop", root).with_context(|| format!("{}: cannot play the games", root.display()))
 }

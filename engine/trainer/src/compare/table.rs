@@ -4,7 +4,7 @@ use super::evaluation::Entrant;
 use crate::train::replace;
 use anyhow::Context as _;
 use quintain::report::standings::{self, StandingsRow};
-use quintain::run::play::Played;
+use quintain::run::play::PlayedRun;
 use serde::Serialize;
 use std::path::Path;
 
@@ -47,7 +47,7 @@ struct JsonPlayer<'a> {
 
 impl Outcome {
     /// Creates the results of the games so far.
-    pub fn of(players: &[Entrant], played: &Played) -> Outcome {
+    pub fn of(players: &[Entrant], played: &PlayedRun) -> Outcome {
         let names: Vec<&str> = players.iter().map(|player| player.name.as_str()).collect();
         let rows = standings::rows(&names, &played.scoreboard);
         let first = rows.first().filter(|row| row.wdl.games() > 0);
