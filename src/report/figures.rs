@@ -30,7 +30,12 @@ impl Estimates {
         Self::without_stop(scoreboard).with_stop(scoreboard.after_stop())
     }
 
+    /// Estimates without those after the stop. There are none of more than two players, whose
+    /// strengths are ratings: those of the first two beside all pairs would mislead.
     fn without_stop(scoreboard: &Scoreboard) -> Self {
+        if scoreboard.players() != 2 {
+            return Self::default();
+        }
         let estimates = Self::of_pairs(&scoreboard.evidence());
         match scoreboard.sprt().zip(scoreboard.llr()) {
             Some((sprt, llr)) => estimates.with_test(sprt, llr, scoreboard.verdict()),

@@ -240,6 +240,8 @@ fn from_summary(summary: SummaryFile) -> RunDigest {
     let state = if stopped_by.as_deref() == Some("interrupted") { "interrupted" } else { "over" };
     let (players, limits): (Vec<_>, Vec<_>) = players.into_iter().map(|player| (player.name, player.limit)).unzip();
     let limit = one_or_each(limits);
+    // Earlier versions wrote those of the first two of many players.
+    let estimates = if players.len() > 2 { Estimates::default() } else { estimates };
     RunDigest { name, note, format, players, limit, stopped_by, pairs, elo0, elo1, estimates, date: 0, state }
 }
 
@@ -287,8 +289,18 @@ mod tests {
     fn summary(dir: &Path, elo: f64) {
         std::fs::create_dir_all(dir).unwrap();
         let text = serde_json::json!({ "name": "t", "elo": elo, "stopped_by": "verdict", "verdict": "H1", "players":
-            [{ "name": "a", "limit": "8+0.08" }, { "name": "b", "limit": "8+0.08" }, { "name": "c", "limit": "8+0.08" }] });
+            [{ "name": "a", "limit": "8+0.08" }, { "name": "b", "limit": "8+0.08" }] });
         std::fs::write(dir.join(SUMMARY), text.to_string()).unwrap();
+    }
+
+    #[test]
+    fn more_than_two_players_have_no_elo_of_two() {
+        for (players, elo) in [(2, true), (3, false)] {
+            let players = vec![serde_json::json!({ "name": "a", "limit": "8+0.08" }); players];
+            let text = serde_json::json!({ "players": players, "elo": 22.5, "pairs": 7 });
+            let about = from_summary(serde_json::from_value(text).unwrap());
+            assert_eq!((about.estimates.elo.is_some(), about.pairs), (elo, Some(7)));
+        }
     }
 
     #[test]
@@ -312,7 +324,7 @@ mod tests {
             (4, 2, Some(crate::stats::elo::Elo::Finite(22.5)))
         );
         let about = &third.runs["runs/c"].about;
-        assert_eq!((about.state, about.limit.as_str(), about.players.len()), ("over", "8+0.08", 3));
+        assert_eq!((about.state, about.limit.as_str(), about.players.len()), ("over", "8+0.08", 2));
     }
 
     #[test]

@@ -463,6 +463,12 @@ impl Scoreboard {
         self.results.as_deref().unwrap_or_default()
     }
 
+    /// Number of players.
+    #[must_use]
+    pub fn players(&self) -> usize {
+        self.faults.len()
+    }
+
     /// Number of counted games.
     #[must_use]
     pub const fn games(&self) -> u64 {

@@ -98,7 +98,10 @@ fn check_told(out: &Path, games: &[Game], ran: &Ran) {
         .sum();
     assert_eq!(pairs as usize, games.len() / 2);
     assert_eq!(pgn_tags(out, "White"), games.iter().map(|game| format!("p{}", game.white)).collect::<Vec<_>>());
-    if summary["players"].as_array().unwrap().len() > 2 {
+    // Elo is of two players; more have ratings.
+    let is_duel = summary["players"].as_array().unwrap().len() == 2;
+    assert_eq!((summary["elo"].is_null(), summary["score"].is_null()), (!is_duel, !is_duel), "{summary}");
+    if !is_duel {
         assert!(ran.stdout.contains("rank  player"), "{ran:?}");
     }
 }

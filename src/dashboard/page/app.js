@@ -102,7 +102,7 @@ function figures(now) {
   if (elo(now)) parts.push(`Elo ${elo(now)}`);
   if (Number.isFinite(now.pairs)) parts.push(`${now.pairs} pairs`);
   // A tuning's sides are one engine: its own lines say what it has found.
-  if (now.ptnml && !now.tune) parts.push(`ptnml ${now.ptnml.join(', ')}`);
+  if (now.ptnml && Number.isFinite(now.score) && !now.tune) parts.push(`ptnml ${now.ptnml.join(', ')}`);
   if (Number.isFinite(now.pairs_per_minute)) parts.push(`${now.pairs_per_minute.toFixed(1)} pairs/min`);
   const text = now.tune ? [...now.shown?.lines ?? [], ''].join('\n') : '';
   at('figures').textContent = text + parts.join('   ');
@@ -196,7 +196,8 @@ function pictures(id, signal) {
 
 function player(one) {
   const line = element('tr');
-  line.append(element('td', one.name, 'name'));
+  const error = Number.isFinite(one.rating_error) ? ` ± ${one.rating_error.toFixed(1)}` : '';
+  line.append(element('td', one.name, 'name'), element('td', signed(one.rating) + error, 'number'));
   const failures = (one.crashes ?? 0) + (one.stalls ?? 0);
   for (const value of [one.games, one.wins, one.draws, one.losses, one.time_losses, failures, one.illegal_moves]) line.append(element('td', value, 'number'));
   line.append(element('td', one.limit));
