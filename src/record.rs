@@ -4,8 +4,12 @@
 //! the journal owns the on-disk shapes (`journal::format`), so a change of format never reaches the
 //! domain and back.
 
+mod scale;
+
 use std::fmt;
 use std::time::Duration;
+
+pub use scale::Scale;
 
 /// A player's place in the plan's list. In an SPRT player 0 is `new` and player 1 is `base`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -549,6 +553,8 @@ pub struct GameRecord {
     pub values: Option<ByColor<Vec<String>>>,
     /// Worker that played the game; `None` for a thread of the run's own process.
     pub worker: Option<String>,
+    /// Factor of all times of the game; `None` if they are those of the plan.
+    pub scale: Option<Scale>,
 }
 
 impl GameRecord {

@@ -59,6 +59,7 @@ fuzz_target!(|input: (bool, u8, String, String, Vec<(u8, i32, Option<u32>, Optio
         is_void: false,
         values: None,
         worker: None,
+        scale: None,
     };
     let limit = "8+0.08".parse().expect("a limit");
     let meta = PgnMeta {

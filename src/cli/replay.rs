@@ -184,6 +184,7 @@ fn deadline(go: &str, plan: &Plan, color: Color) -> Duration {
 /// Searches of one side, as the referee derives them from the recorded game.
 fn of_record(record: &GameRecord, plan: &Plan, color: Color) -> Result<Vec<RepeatedSearch>> {
     let limit = |id: PlayerId| plan.players.get(usize::from(id.0)).map(|player| player.limit).unwrap_or_default();
+    let limit = |id: PlayerId| limit(id).scaled(record.scale);
     let setup = GameSetup {
         opening: record.opening.clone(),
         limits: ByColor { white: limit(record.players.white), black: limit(record.players.black) },

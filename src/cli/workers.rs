@@ -61,11 +61,13 @@ fn table_of_workers(workers: &[WorkerEntry]) -> String {
             name.to_owned(),
             format!("{} x{}", worker.cpu, worker.cores),
             worker.slots.to_string(),
+            // One engine's speed is one number; those of several are in --json.
+            worker.speeds.iter().map(|speed| format!("{:.0}", speed.nps)).collect::<Vec<_>>().join(" "),
             worker.program.clone(),
             state,
         ]
     });
-    table("no workers", &["worker", "machine", "slots", "version", "state"], rows)
+    table("no workers", &["worker", "machine", "slots", "nps", "version", "state"], rows)
 }
 
 fn table_of_runs(runs: &[RunEntry]) -> String {

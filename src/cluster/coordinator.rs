@@ -3,6 +3,7 @@
 //! It decides nothing about the run. It owns the leases: a pair that the dispatcher gave to a seat
 //! ends as games, or goes back.
 
+mod admission;
 mod past;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -16,7 +17,9 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::benches::Benches;
+use super::bounds::NoteBounds;
 use super::children::Ended;
+use super::drift::Drift;
 use super::leases::{Attempt, Lease, Leases};
 use super::link::{Link, LinkError, call, is_from, reply_to, subject, worker_name};
 use super::live::Live;
@@ -24,7 +27,7 @@ use super::logs::WireLog;
 use super::roster::{Roster, name};
 use super::sign::SignedPlan;
 use super::wire::{self, Beat, Hello, Note, Offer, Orders, PairResult, Take, Welcome, WirePair};
-use crate::plan::{Machine, Plan, file};
+use crate::plan::{Machine, Plan};
 use crate::record::{GameId, Leg, PairId, PlayerId};
 use crate::schedule::remote::{RemoteEnd, RemoteEvent, Seat, SeatAnswer};
 use crate::tournament::events::{PairTask, Stop, WorkerEvent};
@@ -75,6 +78,11 @@ pub(super) struct Coordinator {
     signed: Option<SignedPlan>,
     /// Machines whose engines count other nodes than the plan says.
     benches: Benches,
+    /// Speeds in games.
+    drift: Drift,
+    /// Sessions that get no pair before they have measured their speed again.
+    measures_anew: BTreeSet<String>,
+    notes: NoteBounds,
     link: Link,
     end: RemoteEnd,
     leases: Leases<Work>,
@@ -106,11 +114,14 @@ impl Coordinator {
         let first = Attempt(u64::try_from(since_1970.as_micros()).unwrap_or(0));
         Self {
             run,
-            roster: Roster::new(plan.is_timed()),
+            roster: Roster::new(plan.is_timed(), plan.scale.is_some()),
             reported: Vec::new(),
             plan,
             signed,
             benches: Benches::default(),
+            drift: Drift::default(),
+            measures_anew: BTreeSet::new(),
+            notes: NoteBounds::default(),
             link,
             end,
             leases: Leases::new(first, LOST_AFTER),
@@ -184,30 +195,12 @@ impl Coordinator {
 
     async fn on_hello(&mut self, message: &async_nats::Message) {
         let Some(reply) = reply_to(message) else { return };
+        if self.past.is_some() {
+            // It asks again. Until then those who play already have said what they are.
+            return;
+        }
         let welcome = match wire::from_bytes::<Hello>(&message.payload) {
-            Ok(hello)
-                if hello.v != wire::VERSION || (hello.program != env!("CARGO_PKG_VERSION") && !hello.any_version) =>
-            {
-                Welcome::Refused(format!(
-                    "worker {} is quintain {} with version {} of the protocol; this run is played by quintain {} with version {}: \
-                     use the same program on both",
-                    hello.worker,
-                    hello.program,
-                    hello.v,
-                    env!("CARGO_PKG_VERSION"),
-                    wire::VERSION
-                ))
-            }
-            Ok(hello) => match self.roster.admit(&hello.worker, hello.machine.map(Machine::from)) {
-                Ok(()) => match &self.signed {
-                    Some(signed) => Welcome::Signed(signed.clone()),
-                    None => Welcome::Plan(file::to_toml(&self.plan)),
-                },
-                Err(why) => {
-                    self.warn(why.clone());
-                    Welcome::Refused(why)
-                }
-            },
+            Ok(hello) => self.welcome(hello),
             Err(error) => Welcome::Refused(error.to_string()),
         };
         self.link.answer(&reply, &welcome).await;
@@ -228,11 +221,16 @@ impl Coordinator {
             return;
         }
         self.roster.hear(&worker, slot.saturating_add(1));
-        if self.stop() != Stop::No || self.roster.is_dropped(&worker) {
+        let is_over = self.stop() != Stop::No || self.roster.is_dropped(&worker);
+        if is_over || self.measures_anew.contains(&worker) {
             self.link.answer(&reply, &Offer::Over).await;
             return;
         }
         self.takers.retain(|taker| taker.slot != slot || taker.worker != worker);
+        if self.has_enough(&worker) {
+            self.link.answer(&reply, &Offer::Wait).await;
+            return;
+        }
         self.takers.push_back(Taker { worker, slot, reply, since: Instant::now() });
         if let Some((seat, task, _)) = self.ready.pop_front() {
             self.grant(seat, task).await;
@@ -263,9 +261,9 @@ impl Coordinator {
         }
     }
 
-    /// Takes a worker out of the run. Its pairs are played by others.
-    async fn drop_worker(&mut self, worker: &str) {
-        self.roster.drop_worker(worker);
+    /// Takes a worker out of the run. Its pairs are played by others. Returns their number.
+    async fn take_out(&mut self, worker: &str, why: &str) -> usize {
+        self.roster.drop_worker(worker, why);
         let (gone, rest) =
             std::mem::take(&mut self.takers).into_iter().partition(|taker| name(&taker.worker) == worker);
         self.takers = rest;
@@ -273,10 +271,11 @@ impl Coordinator {
             self.link.answer(&taker.reply, &Offer::Over).await;
         }
         let lost = self.leases.release(|session| name(session) == worker);
-        self.warn(format!("worker {worker}: dropped by `quintain ctl`; {}", replayed(lost.len())));
+        let count = lost.len();
         lost.into_iter().for_each(|(_, lease)| self.give_back(lease));
         // It hears so in the answer to its next sign of life.
         self.link.say(subject(&self.run, "ctl")).await;
+        count
     }
 
     /// Tells the dispatcher which workers there are, if that changed.
@@ -318,12 +317,14 @@ impl Coordinator {
         let named: Vec<_> = beat.held.iter().map(|(pair, attempt)| (PairId(*pair), Attempt(*attempt))).collect();
         let void = self.leases.beat(&beat.worker, &named, self.now());
         let is_learning = self.learn(&beat);
-        self.roster.hear(&beat.worker, 0);
+        let nps = beat.speed.and_then(|speed| speed.nps);
+        self.roster.introduce(&beat.worker, beat.machine.map(Machine::from), nps);
+        if !beat.leaves {
+            self.roster.hear(&beat.worker, 0);
+        }
         let is_dropped = self.roster.is_dropped(&beat.worker);
         self.keep_logs(&beat.worker, beat.logs);
-        for note in beat.notes {
-            self.pass_on(&beat.worker, note);
-        }
+        let last_words = self.hear_notes(&beat.worker, beat.notes);
         for (pair, attempt) in beat.back {
             if let Some(lease) = self.leases.settle(&beat.worker, PairId(pair), Attempt(attempt)) {
                 self.give_back(lease);
@@ -331,7 +332,7 @@ impl Coordinator {
         }
         if beat.leaves {
             let lost = self.leases.lose_worker(&beat.worker);
-            self.roster.lose(&beat.worker, 0, "left");
+            self.roster.lose(&beat.worker, 0, last_words.as_deref().unwrap_or("left"));
             lost.into_iter().for_each(|(_, lease)| self.give_back(lease));
             self.takers.retain(|taker| taker.worker != beat.worker);
         }
@@ -441,6 +442,7 @@ impl Coordinator {
             return;
         }
         self.leases.forget(result.pair);
+        self.check_speed(&result).await;
         self.keep_logs(&result.worker, result.logs);
         for (place, (mut record, failure)) in result.games.into_iter().enumerate() {
             record.worker = Some(worker_name(&result.worker).to_owned());

@@ -12,11 +12,12 @@ use super::cache::Cache;
 use super::link::{Link, subject_of};
 use super::places::Places;
 use super::sign::PublicKey;
+use super::speed;
 use super::terms::{Agreed, Room, Terms};
-use super::wire::{self, Beat, Note, Welcome};
+use super::wire::{self, Beat, Note, Welcome, WireSpeed};
 use super::worker::{Figures, Job, SlotShare, WorkerError, hello, play};
-use crate::plan::file;
-use crate::record::PlayerId;
+use crate::plan::{Plan, file};
+use crate::record::{PlayerId, Scale};
 use crate::schedule::engine_config;
 use crate::source::bench_nodes;
 use crate::uci::process::{Confinement, output};
@@ -42,6 +43,8 @@ pub(super) struct House {
     pub(super) places: Places,
     pub(super) stderr_dir: PathBuf,
     pub(super) benches: Benches,
+    /// Speeds that were measured last, by the SHA-256 of programs.
+    pub(super) speeds: Arc<Mutex<BTreeMap<String, f64>>>,
     /// Files of the runs that are served.
     pub(super) in_use: Arc<Mutex<BTreeMap<String, BTreeSet<String>>>>,
     /// True to serve coordinators of any version.
@@ -77,10 +80,10 @@ impl House {
 
     /// Prepares everything that the games of a run need.
     async fn join(&self, run: &str, figures: Arc<Figures>) -> Result<Job, WorkerError> {
-        let signed = match hello(&self.link, run, &self.session, self.any_version, PATIENCE).await? {
+        let signed = match self.hello(run, None).await? {
             Welcome::Signed(signed) => signed,
             Welcome::Refused(why) => return Err(WorkerError::Refused(why)),
-            Welcome::Plan(_) => {
+            Welcome::Plan(_) | Welcome::Admitted => {
                 return Err(WorkerError::Refused(
                     "its plan is not signed, and this worker plays signed ones".to_owned(),
                 ));
@@ -91,7 +94,10 @@ impl House {
         let agreed = self.agree(&text, author)?;
         self.fetch(run, &agreed).await?;
         self.bench(run, &agreed).await?;
-        let Agreed { plan, guests, most_games, .. } = agreed;
+        let speed = self.speed(run, &agreed).await?;
+        let Agreed { mut plan, guests, most_games, .. } = agreed;
+        let scale = speed.and_then(|speed| speed.scale).and_then(Scale::from_millionths);
+        plan.players.iter_mut().for_each(|player| player.limit = player.limit.scaled(scale));
         Ok(Job {
             link: self.link.clone(),
             run: run.to_owned(),
@@ -103,7 +109,52 @@ impl House {
             guests,
             stderr_dir: self.stderr_dir.join(run),
             figures,
+            speed,
         })
+    }
+
+    async fn hello(&self, run: &str, speed: Option<WireSpeed>) -> Result<Welcome, WorkerError> {
+        hello(&self.link, run, &self.session, self.any_version, speed, PATIENCE).await
+    }
+
+    /// Measures this machine for a run under a clock, and asks whether it may play.
+    async fn speed(&self, run: &str, agreed: &Agreed) -> Result<Option<WireSpeed>, WorkerError> {
+        let plan = &agreed.plan;
+        if !plan.is_timed() {
+            return Ok(None);
+        }
+        let player = plan.reference_player();
+        let nps = speed::measure(plan, player, &agreed.guests, &self.places).await?;
+        if let Some((player, nps)) = plan.players.get(usize::from(player.0)).zip(nps) {
+            let mut speeds = self.speeds.lock().unwrap_or_else(PoisonError::into_inner);
+            speeds.insert(player.origin.sha256.clone(), nps);
+        }
+        let scale = match plan.scale {
+            None => None,
+            Some(reference) => {
+                let scale = nps.and_then(|nps| Scale::of_speeds(reference.nps as f64, nps));
+                Some(scale.ok_or_else(|| self.has_no_scale(plan, nps))?.millionths())
+            }
+        };
+        let speed = WireSpeed { nps, scale };
+        match self.hello(run, Some(speed)).await? {
+            Welcome::Admitted => Ok(Some(speed)),
+            Welcome::Refused(why) => Err(WorkerError::Refused(why)),
+            Welcome::Plan(_) | Welcome::Signed(_) => {
+                Err(WorkerError::Refused("its coordinator does not understand a speed".to_owned()))
+            }
+        }
+    }
+
+    fn has_no_scale(&self, plan: &Plan, nps: Option<f64>) -> WorkerError {
+        let engine = plan.players.get(usize::from(plan.reference_player().0)).map_or("?", |player| &player.name);
+        let found = nps.map_or_else(
+            || "reports no nodes and time in its `info` lines".to_owned(),
+            |nps| format!("searches {nps:.0} nodes a second here, more than a hundredfold off"),
+        );
+        WorkerError::Refused(format!(
+            "its times cannot be scaled for this machine: {engine} {found}; start the run without --scale, or name another engine"
+        ))
     }
 
     fn agree(&self, text: &str, author: PublicKey) -> Result<Agreed, WorkerError> {
@@ -177,6 +228,8 @@ impl House {
             back: Vec::new(),
             notes: vec![note],
             logs: Vec::new(),
+            machine: None,
+            speed: None,
             leaves: true,
         };
         // The run's owner sees it or not; it stands in the list of workers as well.

@@ -136,6 +136,11 @@ impl<T> Leases<T> {
         self.held.iter().filter(move |(_, lease)| lease.worker == worker).map(|(pair, _)| *pair)
     }
 
+    /// Number of pairs that chosen workers hold.
+    pub(crate) fn count(&self, is_chosen: impl Fn(&str) -> bool) -> usize {
+        self.held.values().filter(|lease| is_chosen(&lease.worker)).count()
+    }
+
     /// Ends the leases of chosen workers without blame, and returns them by pair.
     pub(crate) fn release(&mut self, is_chosen: impl Fn(&str) -> bool) -> Vec<(PairId, Lease<T>)> {
         self.held.extract_if(.., |_, lease| is_chosen(&lease.worker)).collect()

@@ -6,7 +6,7 @@
 //! `sign` (authors of plans), `coordinator`, `worker`, `children` (`--workers local:N`). A hub:
 //! `users` (their rights), `server` (its process), `blobs` (files that workers fetch), `hub`. A
 //! worker of other people's runs: `terms` (what its owner allows), `shares` (slots by priority and
-//! weight), `places`, `cache`, `joining` (one run), `pool` (all of them), `setup`.
+//! weight), `places`, `cache`, `speed`, `joining` (one run), `pool` (all of them), `setup`.
 //!
 //! The server (NATS with JetStream) decides nothing. Pairs are handed out by the dispatcher when a
 //! slot asks, so that the lowest missing pair goes first and a stop is instant. Results come
@@ -20,9 +20,11 @@
 mod access;
 mod benches;
 mod blobs;
+mod bounds;
 mod cache;
 mod children;
 mod coordinator;
+mod drift;
 mod enter;
 mod hub;
 mod joining;
@@ -42,6 +44,7 @@ mod server;
 mod setup;
 mod shares;
 mod sign;
+mod speed;
 mod terms;
 mod users;
 mod wire;

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -19,7 +19,7 @@ use super::cache::{Cache, CacheError};
 use super::joining::House;
 use super::link::{Link, LinkError};
 use super::places::Places;
-use super::registry::{self, List, PRESENCE, RunEntry, WorkerEntry};
+use super::registry::{self, List, PRESENCE, RunEntry, Speed, WorkerEntry};
 use super::shares::{Candidate, Shares};
 use super::sign::PublicKey;
 use super::terms::{Room, Terms};
@@ -162,6 +162,7 @@ pub(crate) async fn serve_hub(
         places: Places::new(places),
         stderr_dir: scratch,
         benches: Arc::default(),
+        speeds: Arc::default(),
         in_use: Arc::default(),
         any_version,
         lines,
@@ -182,8 +183,7 @@ pub(crate) async fn serve_hub(
     };
     pool.say(format!("connected to {} as {}; {slots} games at once", access.url, access.user));
     let (mut read_at, mut present_at) = (None::<Instant>, None::<Instant>);
-    let mut tick = tokio::time::interval(TICK);
-    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut tick = looks();
     loop {
         tokio::select! {
             _ = tick.tick() => {}
@@ -218,6 +218,12 @@ pub(crate) async fn serve_hub(
             return Ok(());
         }
     }
+}
+
+fn looks() -> tokio::time::Interval {
+    let mut looks = tokio::time::interval(TICK);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    looks
 }
 
 /// True for a name that a run can have.
@@ -416,7 +422,9 @@ impl Pool {
             (true, false) => ("refuses", refused.join("; ")),
             (true, true) => ("idle", String::new()),
         };
-        WorkerEntry { state: state.to_owned(), reason, ..self.entry.clone() }
+        let speeds = self.house.speeds.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let speeds = speeds.into_iter().map(|(engine, nps)| Speed { engine, nps }).collect();
+        WorkerEntry { state: state.to_owned(), reason, speeds, ..self.entry.clone() }
     }
 }
 

@@ -12,6 +12,9 @@ use crate::tournament::workers::WorkerStatus;
 /// Most workers that are known by name. Later ones play without being listed.
 const MOST_WORKERS: usize = 20_000;
 
+/// Most that the speeds of one class of machines differ by, as a share.
+const MOST_OFF: f64 = 0.05;
+
 /// Pairs that a state names; of more it gives their number.
 const NAMED_PAIRS: usize = 4;
 
@@ -21,25 +24,36 @@ enum Presence {
     Here,
     /// It is gone or refused, for this reason.
     Away(String),
-    /// The user dropped it.
-    Dropped,
+    /// It was taken out of the run, for this reason.
+    Dropped(String),
 }
 
 #[derive(Debug)]
 struct Known {
     session: WorkerId,
     machine: Option<Machine>,
+    /// Nodes per second that it has measured.
+    nps: Option<f64>,
+    /// Number of its admission: the first one sets the class of a run under a clock.
+    since: u64,
     slots: u16,
     lost: u64,
     presence: Presence,
+}
+
+impl Known {
+    const fn is_dropped(&self) -> bool {
+        matches!(self.presence, Presence::Dropped(_))
+    }
 }
 
 /// Workers by name.
 #[derive(Debug)]
 pub(super) struct Roster {
     known: BTreeMap<String, Known>,
-    /// True if all workers of the run must have the same processor.
-    is_timed: bool,
+    /// True if all workers of the run must have the same processor and speed.
+    has_class: bool,
+    admissions: u64,
 }
 
 /// Name of a worker: its session without the number of its life.
@@ -48,8 +62,9 @@ pub(super) fn name(session: &str) -> &str {
 }
 
 impl Roster {
-    pub(super) const fn new(is_timed: bool) -> Self {
-        Self { known: BTreeMap::new(), is_timed }
+    /// Creates a list without workers. A run under a clock that `is_scaled` takes any machines.
+    pub(super) const fn new(is_timed: bool, is_scaled: bool) -> Self {
+        Self { known: BTreeMap::new(), has_class: is_timed && !is_scaled, admissions: 0 }
     }
 
     fn of(&mut self, session: &str) -> Option<&mut Known> {
@@ -58,8 +73,17 @@ impl Roster {
             if self.known.len() >= MOST_WORKERS {
                 return None;
             }
-            let (session, presence) = (session.to_owned(), Presence::Here);
-            self.known.insert(name.to_owned(), Known { session, machine: None, slots: 0, lost: 0, presence });
+            self.admissions += 1;
+            let known = Known {
+                session: session.to_owned(),
+                machine: None,
+                nps: None,
+                since: self.admissions,
+                slots: 0,
+                lost: 0,
+                presence: Presence::Here,
+            };
+            self.known.insert(name.to_owned(), known);
         }
         self.known.get_mut(name)
     }
@@ -69,19 +93,19 @@ impl Roster {
     /// # Errors
     /// Returns the reason of a refusal, which names the worker and the remedy.
     pub(super) fn admit(&mut self, session: &str, machine: Option<Machine>) -> Result<(), String> {
-        let class = self.class(name(session)).map(str::to_owned);
+        let class = self.class(name(session), |known| known.machine.as_ref()).map(|machine| machine.cpu.clone());
         let refusal = match (class, &machine) {
-            (Some(class), Some(machine)) if self.is_timed && class != machine.cpu => Some(format!(
+            (Some(class), Some(machine)) if self.has_class && class != machine.cpu => Some(format!(
                 "worker {} has the processor `{}`, and this run under a clock is played by `{class}`, where the same time is other \
-                 chess; play it at fixed --nodes, or with workers of one kind",
+                 chess; play it at fixed --nodes, with workers of one kind, or with --scale ENGINE=NPS",
                 name(session),
                 machine.cpu
             )),
             _ => None,
         };
         let Some(known) = self.of(session) else { return Ok(()) };
-        if known.presence == Presence::Dropped {
-            return Err(format!("worker {} was dropped from this run with `quintain ctl`", name(session)));
+        if let Presence::Dropped(why) = &known.presence {
+            return Err(format!("worker {} is out of this run: {why}", name(session)));
         }
         session.clone_into(&mut known.session);
         known.machine = machine;
@@ -97,17 +121,57 @@ impl Roster {
         }
     }
 
-    /// Processor of the workers that serve, besides the one of this name.
-    fn class(&self, name: &str) -> Option<&str> {
+    /// Admits a session by the speed that it has measured.
+    ///
+    /// # Errors
+    /// Returns the reason of a refusal, which names the worker and the remedy.
+    pub(super) fn admit_speed(&mut self, session: &str, nps: Option<f64>) -> Result<(), String> {
+        let class = self.class(name(session), |known| known.nps.as_ref()).copied();
+        let refusal = match (class, nps) {
+            (Some(class), Some(nps)) if self.has_class && !is_near(nps, class, MOST_OFF) => Some(format!(
+                "worker {} searches {:.3} million nodes a second, and this run under a clock is played at {:.3} million, where the \
+                 same time is other chess; play it at fixed --nodes, with workers within {:.0} %, or with --scale ENGINE=NPS",
+                name(session),
+                nps / 1e6,
+                class / 1e6,
+                MOST_OFF * 100.0
+            )),
+            _ => None,
+        };
+        let Some(known) = self.of(session).filter(|known| known.session == session) else { return Ok(()) };
+        known.nps = nps.filter(|nps| nps.is_finite());
+        match refusal {
+            Some(why) => {
+                known.presence = Presence::Away(format!("refused: {why}"));
+                Err(why)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Records what a session says about itself, if that is not known: it was admitted by an
+    /// earlier life of the coordinator.
+    pub(super) fn introduce(&mut self, session: &str, machine: Option<Machine>, nps: Option<f64>) {
+        if let Some(known) = self.of(session)
+            && known.session == session
+        {
+            known.machine = known.machine.take().or(machine);
+            known.nps = known.nps.or(nps.filter(|nps| nps.is_finite()));
+        }
+    }
+
+    /// Property of the worker that serves longest and has it, besides the one of this name.
+    fn class<'a, T>(&'a self, name: &str, of: impl Fn(&'a Known) -> Option<&'a T>) -> Option<&'a T> {
         let others = self.known.iter().filter(|(other, known)| *other != name && known.presence == Presence::Here);
-        others.filter_map(|(_, known)| known.machine.as_ref()).map(|machine| machine.cpu.as_str()).next()
+        let found = others.filter_map(|(_, known)| of(known).map(|value| (known.since, value)));
+        found.min_by_key(|(since, _)| *since).map(|(_, value)| value)
     }
 
     /// Records a request or a sign of life of a slot. Of an earlier life of a worker it counts for
     /// nothing.
     pub(super) fn hear(&mut self, session: &str, slots: u16) {
         if let Some(known) = self.of(session)
-            && known.presence != Presence::Dropped
+            && !known.is_dropped()
             && known.session == session
         {
             known.slots = known.slots.max(slots);
@@ -119,20 +183,26 @@ impl Roster {
     pub(super) fn lose(&mut self, session: &str, pairs: usize, why: &str) {
         let Some(known) = self.of(session) else { return };
         known.lost += pairs as u64;
-        if known.presence != Presence::Dropped && known.session == session {
+        // The reason of a refusal says more than the leaving that follows it.
+        if known.presence == Presence::Here && known.session == session {
             known.presence = Presence::Away(why.to_owned());
         }
     }
 
     /// Drops a worker and all its lives from the run.
-    pub(super) fn drop_worker(&mut self, name: &str) {
+    pub(super) fn drop_worker(&mut self, name: &str, why: &str) {
         if let Some(known) = self.known.get_mut(name) {
-            known.presence = Presence::Dropped;
+            known.presence = Presence::Dropped(why.to_owned());
         }
     }
 
+    /// Nodes per second that a session has measured.
+    pub(super) fn nps(&self, session: &str) -> Option<f64> {
+        self.known.get(name(session)).filter(|known| known.session == session)?.nps
+    }
+
     pub(super) fn is_dropped(&self, session: &str) -> bool {
-        self.known.get(name(session)).is_some_and(|known| known.presence == Presence::Dropped)
+        self.known.get(name(session)).is_some_and(Known::is_dropped)
     }
 
     /// States of all workers. `pairs` gives the numbers of the pairs that a session holds.
@@ -151,12 +221,16 @@ impl Roster {
             serves: known.presence == Presence::Here,
             state: match &known.presence {
                 Presence::Here => playing(&pairs(&known.session)),
-                Presence::Away(why) => why.clone(),
-                Presence::Dropped => "dropped by `quintain ctl`".to_owned(),
+                Presence::Away(why) | Presence::Dropped(why) => why.clone(),
             },
         };
         self.known.iter().map(status).collect()
     }
+}
+
+/// True if two speeds differ by at most this share of the larger one.
+fn is_near(one: f64, other: f64, share: f64) -> bool {
+    (one - other).abs() <= share * one.max(other)
 }
 
 fn playing(pairs: &[u64]) -> String {
@@ -188,7 +262,7 @@ mod tests {
     #[test]
     fn a_run_under_a_clock_takes_processors_of_one_kind() {
         for (is_timed, taken) in [(true, false), (false, true)] {
-            let mut roster = Roster::new(is_timed);
+            let mut roster = Roster::new(is_timed, false);
             roster.admit("a-1", machine("EPYC 7763")).unwrap();
             roster.admit("b-1", machine("EPYC 7763")).unwrap();
             let other = roster.admit("c-1", machine("i5-4460"));
@@ -205,8 +279,43 @@ mod tests {
     }
 
     #[test]
+    fn a_run_under_a_clock_takes_machines_of_one_speed() {
+        for (is_timed, is_scaled, nps, taken) in [
+            (true, false, Some(2.09e6), true),
+            (true, false, Some(2.32e6), false),
+            (true, false, Some(1.61e6), false),
+            (true, false, None, true),
+            (true, true, Some(1.61e6), true),
+            (false, false, Some(1.61e6), true),
+        ] {
+            let mut roster = Roster::new(is_timed, is_scaled);
+            // The one that serves longest sets the class, whatever its name.
+            for (session, nps) in [("z-1", Some(2.19e6)), ("b-1", Some(2.1e6)), ("a-1", nps)] {
+                roster.admit(session, machine("EPYC 7763")).unwrap();
+                let admitted = roster.admit_speed(session, nps);
+                assert_eq!(admitted.is_ok(), taken || session != "a-1", "{nps:?}: {admitted:?}");
+                if let Err(why) = admitted {
+                    assert!(why.contains("at 2.190 million") && why.contains("--scale ENGINE=NPS"), "{why}");
+                    assert!(states(&roster)[0].starts_with("refused: worker a searches"), "{:?}", states(&roster));
+                }
+            }
+        }
+    }
+
+    /// A coordinator that goes on with a run knows the class from those who play.
+    #[test]
+    fn the_class_is_that_of_those_who_play_already() {
+        let mut roster = Roster::new(true, false);
+        roster.introduce("a-1", machine("EPYC 7763"), Some(2e6));
+        roster.hear("a-1", 1);
+        assert!(roster.admit("b-1", machine("i5-4460")).is_err());
+        roster.admit("c-1", machine("EPYC 7763")).unwrap();
+        assert!(roster.admit_speed("c-1", Some(1e6)).is_err());
+    }
+
+    #[test]
     fn a_worker_is_one_over_its_lives_and_its_last_life_counts() {
-        let mut roster = Roster::new(false);
+        let mut roster = Roster::new(false, false);
         roster.admit("a-1", None).unwrap();
         roster.hear("a-1", 2);
         roster.lose("a-1", 2, "silent for 30 s");
@@ -221,13 +330,13 @@ mod tests {
 
     #[test]
     fn a_dropped_worker_stays_out() {
-        let mut roster = Roster::new(false);
+        let mut roster = Roster::new(false, false);
         roster.admit("a-1", None).unwrap();
-        roster.drop_worker("a");
+        roster.drop_worker("a", "dropped by `quintain ctl`");
         roster.hear("a-1", 1);
         roster.lose("a-1", 0, "ended");
         assert!(roster.is_dropped("a-1") && roster.is_dropped("a-2") && !roster.is_dropped("b-1"));
-        assert!(roster.admit("a-2", None).unwrap_err().contains("was dropped"));
+        assert!(roster.admit("a-2", None).unwrap_err().contains("is out of this run: dropped by"));
         assert_eq!(states(&roster), ["dropped by `quintain ctl`"]);
     }
 }

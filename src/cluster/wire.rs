@@ -2,7 +2,7 @@
 //!
 //! | subject | sender | reply |
 //! | --- | --- | --- |
-//! | `q.RUN.plan.WORKER` | worker, once | the plan's text |
+//! | `q.RUN.plan.WORKER` | worker, once; under a clock again with its speed | the plan's text |
 //! | `q.RUN.take.WORKER` | worker, a slot at a time | [`Offer`] |
 //! | `q.RUN.beat.WORKER` | worker, each [`BEAT`] and at the end of a pair | [`Orders`] |
 //! | `q.RUN.live.WORKER` | worker, moves while somebody watches ([`super::live`]) | none |
@@ -47,10 +47,24 @@ pub(crate) struct Hello {
     /// True if another version of the program may coordinate.
     #[serde(default)]
     pub(crate) any_version: bool,
+    /// Speed that the worker has measured; present in its second request of a run under a clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) speed: Option<WireSpeed>,
+}
+
+/// Speed of the plan's reference engine on a machine with every slot busy.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct WireSpeed {
+    /// Nodes per second; `None` if the engine does not report them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) nps: Option<f64>,
+    /// Factor of the times there, in millionths.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) scale: Option<u32>,
 }
 
 /// A [`Machine`].
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct WireMachine {
     cpu: String,
     cores: usize,
@@ -78,6 +92,8 @@ pub(crate) enum Welcome {
     Plan(String),
     /// The plan with its author's signature, for every other worker.
     Signed(SignedPlan),
+    /// The worker may play: its speed fits.
+    Admitted,
     /// The worker cannot serve this run, for this reason.
     Refused(String),
 }
@@ -146,6 +162,12 @@ pub(crate) struct Beat {
     /// Standard error of engines since the last message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) logs: Vec<WireLog>,
+    /// The machine, which the next coordinator of a run does not know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) machine: Option<WireMachine>,
+    /// Its speed, if that was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) speed: Option<WireSpeed>,
     /// True in the last beat of a worker.
     pub(crate) leaves: bool,
 }

@@ -20,11 +20,13 @@ use super::link::{Link, LinkError, call, subject_of};
 use super::live::Live;
 use super::logs::Logs;
 use super::places::{Places, Taken};
-use super::wire::{self, BEAT, Beat, Hello, Note, Offer, Orders, PairResult, Take, Welcome, WireError};
+use super::wire::{
+    self, BEAT, Beat, Hello, Note, Offer, Orders, PairResult, Take, Welcome, WireError, WireMachine, WireSpeed,
+};
 use crate::game::tablebase::Probe;
 use crate::plan::Plan;
 use crate::plan::file::{self, PlanFileError};
-use crate::record::{GameId, PairId};
+use crate::record::{GameId, PairId, Scale};
 use crate::schedule::affinity::Topology;
 use crate::schedule::worker::{Guest, WorkerContext, WorkerHandle, start};
 use crate::tablebase::{Tables, TablesError};
@@ -138,6 +140,8 @@ pub(super) struct Job {
     pub(super) stderr_dir: PathBuf,
     /// Occupation, for others to read.
     pub(super) figures: Arc<Figures>,
+    /// Speed of this machine, if it was measured.
+    pub(super) speed: Option<WireSpeed>,
 }
 
 /// Share of a run in a worker, which may change at any time.
@@ -175,6 +179,7 @@ struct Worker {
     back: Vec<(u64, u64)>,
     notes: Vec<Note>,
     logs: Logs,
+    machine: WireMachine,
     /// Reason of the last slot that gave up.
     fault: Option<String>,
     /// True once no further pair is wanted.
@@ -189,15 +194,18 @@ struct Worker {
 pub(crate) async fn serve(settings: Settings) -> Result<(), WorkerError> {
     let Settings { access, run, session, slot, stderr_dir } = settings;
     let link = Link::open(&access, &session).await?;
-    let plan = match hello(&link, &run, &session, false, FORSAKEN).await? {
+    let plan = match hello(&link, &run, &session, false, None, FORSAKEN).await? {
         Welcome::Plan(text) => Arc::new(file::from_toml(&text)?),
         Welcome::Refused(why) => return Err(WorkerError::Refused(why)),
-        Welcome::Signed(_) => return Err(WorkerError::Refused("the plan is of a run on other machines".to_owned())),
+        Welcome::Signed(_) | Welcome::Admitted => {
+            return Err(WorkerError::Refused("the plan is of a run on other machines".to_owned()));
+        }
     };
     let cpus = Topology::detect().slots(&plan.affinity, plan.threads());
     let places = Places::new([(0, cpus.get(usize::from(slot)).cloned().unwrap_or_default())]);
     let (guests, figures) = (Arc::default(), Arc::default());
-    let job = Job { link, run, session, plan, guests, places, places_per_game: 1, most_games: 1, stderr_dir, figures };
+    let (places_per_game, most_games, speed) = (1, 1, None);
+    let job = Job { link, run, session, plan, guests, places, places_per_game, most_games, stderr_dir, figures, speed };
     let (_stays, share) = watch::channel(SlotShare { games: 1, stop: Stop::No });
     play(job, share).await
 }
@@ -226,6 +234,7 @@ pub(super) async fn play(job: Job, mut share: watch::Receiver<SlotShare>) -> Res
         back: Vec::new(),
         notes: Vec::new(),
         logs: Logs::default(),
+        machine: Topology::detect().machine().into(),
         fault: None,
         is_over: false,
         heard: Instant::now(),
@@ -265,11 +274,12 @@ pub(super) async fn hello(
     run: &str,
     session: &str,
     any_version: bool,
+    speed: Option<WireSpeed>,
     patience: Duration,
 ) -> Result<Welcome, WorkerError> {
     let program = env!("CARGO_PKG_VERSION").to_owned();
     let machine = Some(Topology::detect().machine().into());
-    let hello = Hello { v: wire::VERSION, worker: session.to_owned(), program, machine, any_version };
+    let hello = Hello { v: wire::VERSION, worker: session.to_owned(), program, machine, any_version, speed };
     let began = Instant::now();
     while began.elapsed() < patience {
         if let Some(bytes) = link.ask(subject_of(run, "plan", session), &hello).await {
@@ -347,7 +357,8 @@ impl Worker {
     fn on_event(&mut self, event: WorkerEvent) {
         match event {
             WorkerEvent::Idle { slot } => self.on_idle(slot),
-            WorkerEvent::Ended { record, failure } => {
+            WorkerEvent::Ended { mut record, failure } => {
+                record.scale = self.job.speed.and_then(|speed| speed.scale).and_then(Scale::from_millionths);
                 self.publish_moves(record.id, |worker, attempt| Live::ended(worker, attempt, &record));
                 if let Some(playing) = self.playing(record.id.pair) {
                     playing.games.push((*record, failure.map(|failure| *failure)));
@@ -610,6 +621,8 @@ impl Worker {
             back: std::mem::take(&mut self.back),
             notes: std::mem::take(&mut self.notes),
             logs: self.logs.news(),
+            machine: Some(self.machine.clone()),
+            speed: self.job.speed,
             leaves,
         }
     }

@@ -56,6 +56,7 @@ fn game(number: u64) -> GameRecord {
         is_void: number == 3,
         values: (number == 2).then(|| ByColor { white: vec!["12".to_owned()], black: vec!["-0.5".to_owned()] }),
         worker: None,
+        scale: crate::record::Scale::from_millionths(1_360_123),
     }
 }
 

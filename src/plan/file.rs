@@ -15,7 +15,7 @@ use super::recording::{Recording, RecordingV1};
 use super::rules::{Rules, RulesV1};
 pub use super::stored::PlanFileError;
 use super::stored::{VERSION, is_false, parse, seconds};
-use super::workers::Workers;
+use super::workers::{ReferenceSpeed, Workers};
 use super::{Colors, Format, Machine, Test, Timeouts};
 use crate::record::{GameRecord, PlayerId};
 use crate::stats::sprt::{Bounds, Model};
@@ -67,6 +67,8 @@ pub struct Plan {
     pub concurrency: u16,
     /// Processes that play the games; `None` for threads of this one.
     pub workers: Option<Workers>,
+    /// Speed that the times are for; `None` if all machines get the same times.
+    pub scale: Option<ReferenceSpeed>,
     /// CPUs that slots are pinned to.
     pub affinity: Affinity,
     /// True to restart engines for each game.
@@ -111,6 +113,7 @@ impl Plan {
             until_width: None,
             concurrency: 1,
             workers: None,
+            scale: None,
             affinity: Affinity::default(),
             restart: false,
             pause: Duration::ZERO,
@@ -165,6 +168,14 @@ impl Plan {
         self.players.iter().any(|player| player.limit.is_timed())
     }
 
+    /// Player whose engine's speed stands for that of a machine: the one that `scale` names, or the
+    /// last one.
+    #[must_use]
+    pub fn reference_player(&self) -> PlayerId {
+        let last = self.players.len().saturating_sub(1);
+        self.scale.map_or_else(|| PlayerId(u16::try_from(last).unwrap_or(u16::MAX)), |scale| scale.player)
+    }
+
     /// Most threads that search at once in a game, at least 1. It follows from the option
     /// `Threads`, and doubles if engines ponder.
     #[must_use]
@@ -191,6 +202,8 @@ struct PlanV1 {
     concurrency: u16,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     workers: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    scale: Option<String>,
     affinity: bool,
     /// List of CPUs, if the user named them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -259,6 +272,11 @@ struct MachineV1 {
     os: String,
 }
 
+fn reference(text: &str, players: &[Player]) -> Result<ReferenceSpeed, PlanFileError> {
+    let names = players.iter().map(|player| player.name.as_str());
+    ReferenceSpeed::parse(text, names).map_err(|error| PlanFileError::Value { key: "scale", why: error.to_string() })
+}
+
 /// Writes the plan as the text of a `plan.toml`.
 #[must_use]
 pub fn to_toml(plan: &Plan) -> String {
@@ -272,6 +290,10 @@ pub fn to_toml(plan: &Plan) -> String {
         until_width: plan.until_width,
         concurrency: plan.concurrency,
         workers: plan.workers.as_ref().map(ToString::to_string),
+        scale: plan.scale.and_then(|scale| {
+            let player = plan.players.get(usize::from(scale.player.0))?;
+            Some(format!("{}={}", player.name, scale.nps))
+        }),
         affinity: plan.affinity != Affinity::Off,
         affinity_cpus: matches!(plan.affinity, Affinity::Cpus(_)).then(|| plan.affinity.to_string()),
         restart: plan.restart,
@@ -328,6 +350,7 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
     let parameters: Parameters = parse_table(parameters, text)?;
     let file: PlanV1 = parse_table(rest, text)?;
     let format = format(file.format.as_deref().unwrap_or(round_robin::DEFINITION.name), &parameters)?;
+    let players: Vec<Player> = file.players.into_iter().map(PlayerV1::read).collect::<Result<_, _>>()?;
     Ok(Plan {
         name: file.name,
         note: file.note,
@@ -336,7 +359,8 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
         half_last: file.half_last,
         opening_per_game: file.opening_per_game,
         count_repeats: file.count_repeats,
-        players: file.players.into_iter().map(PlayerV1::read).collect::<Result<_, _>>()?,
+        scale: file.scale.map(|scale| reference(&scale, &players)).transpose()?,
+        players,
         book: file.book.read(file.seed)?,
         seed: file.seed,
         rules: file.rules.read()?,

@@ -15,6 +15,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::record::Scale;
+
 /// Bound on a time in a text: ten million seconds, about four months. Sums of a few times stay far
 /// from overflow.
 const LONGEST_S: u64 = 10_000_000;
@@ -90,6 +92,17 @@ impl Limit {
     #[must_use]
     pub const fn is_timed(&self) -> bool {
         self.clock.is_some() || self.movetime.is_some()
+    }
+
+    /// The limit on a machine whose times are scaled. Nodes and depth stay.
+    #[must_use]
+    pub fn scaled(mut self, scale: Option<Scale>) -> Self {
+        let Some(scale) = scale else { return self };
+        if let Some(TimeControl { base, increment, .. }) = &mut self.clock {
+            (*base, *increment) = (scale.of(*base), scale.of(*increment));
+        }
+        self.movetime = self.movetime.map(|time| scale.of(time));
+        self
     }
 
     /// True if no field is set.
@@ -311,6 +324,33 @@ mod tests {
         for (text, expected, printed) in cases {
             assert_eq!(text.parse(), Ok(expected), "{text}");
             assert_eq!(expected.to_string(), printed, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_machine_scales_times_to_the_microsecond() {
+        let scaled = |limit: &str, millionths: u32| {
+            limit.parse::<Limit>().unwrap().scaled(Scale::from_millionths(millionths)).to_string()
+        };
+        for (limit, millionths, expected) in [
+            ("1+0.01", 1_400_000, "1.4+0.014"),
+            ("40/60 nodes=5000", 666_667, "40/40.00002 nodes=5000"),
+            ("movetime=0.1 depth=9", 1_333_333, "movetime=0.133333 depth=9"),
+            ("0.000001", 1_500_000, "0.000002"),
+            ("8+0.08", 1_000_000, "8+0.08"),
+        ] {
+            assert_eq!(scaled(limit, millionths), expected, "{limit}");
+        }
+        let limit: Limit = "8+0.08".parse().unwrap();
+        assert_eq!(limit.scaled(None), limit);
+        for (reference, own, shown) in [
+            (2_400_000.0, 1_800_000.0, Some("1.333333")),
+            (1.0, 100.0, Some("0.010000")),
+            (1.0, 101.0, None),
+            (1.0, 0.0, None),
+            (f64::NAN, 1.0, None),
+        ] {
+            assert_eq!(Scale::of_speeds(reference, own).map(|scale| scale.to_string()).as_deref(), shown);
         }
     }
 

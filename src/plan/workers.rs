@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use crate::record::PlayerId;
+
 /// Workers of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Workers {
@@ -26,6 +28,53 @@ pub struct HubRun {
     pub priority: i8,
     /// Share among runs of one priority, above 0.
     pub weight: f64,
+}
+
+/// Speed of a player's engine that the times of a run are for. A worker on which the engine has
+/// another speed scales its times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReferenceSpeed {
+    /// The player.
+    pub player: PlayerId,
+    /// Nodes per second.
+    pub nps: u64,
+}
+
+impl ReferenceSpeed {
+    /// Reads `ENGINE=NPS`, given the players' names in their order.
+    ///
+    /// # Errors
+    /// Returns an error if no player has the name, or the speed is no number of nodes.
+    pub fn parse<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Result<Self, BadReference> {
+        let (engine, nps) = text.rsplit_once('=').ok_or_else(|| BadReference::Form(text.to_owned()))?;
+        let names: Vec<_> = names.into_iter().collect();
+        let place = names.iter().position(|name| *name == engine);
+        let player = place
+            .and_then(|place| u16::try_from(place).ok())
+            .map(PlayerId)
+            .ok_or_else(|| BadReference::Engine { name: engine.to_owned(), names: names.join(", ") })?;
+        let nps = nps.replace('_', "").parse().ok().filter(|nps| (1..=MOST_NPS).contains(nps));
+        Ok(Self { player, nps: nps.ok_or_else(|| BadReference::Form(text.to_owned()))? })
+    }
+}
+
+/// Most nodes per second that a reference can have.
+const MOST_NPS: u64 = 1_000_000_000_000;
+
+/// Text that is no reference speed.
+#[derive(Debug, PartialEq, thiserror::Error)]
+pub enum BadReference {
+    /// It is of another form.
+    #[error("`{0}` is no speed of an engine; give ENGINE=NPS, as base=2190000")]
+    Form(String),
+    /// No player has the name.
+    #[error("no engine of this run is called `{name}`; its engines: {names}")]
+    Engine {
+        /// The name.
+        name: String,
+        /// Names of the players.
+        names: String,
+    },
 }
 
 /// Highest priority, and the lowest one without its sign.
@@ -181,6 +230,17 @@ mod tests {
         for wrong in ["0", "-1", "inf", "NaN", "x"] {
             let error = format!("tls://h weight={wrong}").parse::<Workers>().unwrap_err();
             assert_eq!(error, BadWorkers::Weight(wrong.to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_reference_speed_names_a_player() {
+        let read = |text: &str| ReferenceSpeed::parse(text, ["new", "a=b"]);
+        assert_eq!(read("a=b=2_190_000"), Ok(ReferenceSpeed { player: PlayerId(1), nps: 2_190_000 }));
+        let error = read("base=1").unwrap_err().to_string();
+        assert!(error.contains("`base`; its engines: new, a=b"), "{error}");
+        for wrong in ["new", "new=", "new=0", "new=-1", "new=1.5", "new=fast"] {
+            assert_eq!(read(wrong), Err(BadReference::Form(wrong.to_owned())));
         }
     }
 

@@ -176,6 +176,7 @@ mod tests {
             is_void: false,
             values: None,
             worker: None,
+            scale: None,
         }
     }
 

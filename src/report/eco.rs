@@ -112,6 +112,7 @@ mod tests {
                 is_void: false,
                 values: None,
                 worker: None,
+                scale: None,
             };
             openings.of(&game, variant).map(|found| format!("{} {}", found.eco, found.name))
         };

@@ -135,7 +135,7 @@ fn meta<'a>(plan: &'a Plan, game: &GameRecord) -> io::Result<PgnMeta<'a>> {
         event: plan.recording.event.as_deref().unwrap_or(&plan.name),
         site: plan.recording.site.as_deref().unwrap_or("?"),
         names: ByColor { white: &white.name, black: &black.name },
-        limits: ByColor { white: white.limit, black: black.limit },
+        limits: ByColor { white: white.limit.scaled(game.scale), black: black.limit.scaled(game.scale) },
         variant: plan.rules.variant,
     })
 }

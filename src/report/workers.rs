@@ -18,6 +18,12 @@ pub struct WorkerRow {
     /// Games that it plays at once.
     #[serde(default)]
     pub slots: Option<u16>,
+    /// Nodes per second of the reference engine in its last games.
+    #[serde(default)]
+    pub nps: Option<u64>,
+    /// Factor of its times; null if they are those of the plan.
+    #[serde(default)]
+    pub scale: Option<f64>,
     /// Finished games, void ones included.
     pub games: u64,
     /// Counted pairs.
@@ -39,10 +45,12 @@ pub struct WorkerRow {
 }
 
 /// Heads of the table's columns; `#` marks numbers.
-pub const HEADS: [&str; 11] = [
+pub const HEADS: [&str; 13] = [
     "worker",
     "machine",
     "#slots",
+    "#nps",
+    "#scale",
     "#games",
     "#pairs",
     "#score z",
@@ -54,8 +62,11 @@ pub const HEADS: [&str; 11] = [
 ];
 
 /// Rows of the workers that played games of the run or are known to its coordinator, by name.
+///
+/// Workers that were seen last are those of `scoreboard`, unless `statuses` are newer.
 #[must_use]
 pub fn rows(scoreboard: &Scoreboard, statuses: &[WorkerStatus]) -> Vec<WorkerRow> {
+    let statuses = if statuses.is_empty() { scoreboard.workers().last_seen() } else { statuses };
     let played = scoreboard.workers().rows().map(|(name, figures, score_z)| row(name, figures, score_z));
     let mut rows: Vec<WorkerRow> = played.collect();
     for status in statuses {
@@ -73,10 +84,11 @@ pub fn rows(scoreboard: &Scoreboard, statuses: &[WorkerStatus]) -> Vec<WorkerRow
 }
 
 fn row(name: &str, figures: WorkerFigures, score_z: Option<f64>) -> WorkerRow {
-    let WorkerFigures { games, pairs, time_losses, voided, failures, .. } = figures;
+    let WorkerFigures { games, pairs, time_losses, voided, failures, nps, scale, .. } = figures;
     let name = name.to_owned();
+    let scale = scale.map(|scale| f64::from(scale.millionths()) / 1e6);
     let (machine, slots, lost, state) = (None, None, None, None);
-    WorkerRow { name, machine, slots, games, pairs, score_z, time_losses, voided, failures, lost, state }
+    WorkerRow { name, machine, slots, nps, scale, games, pairs, score_z, time_losses, voided, failures, lost, state }
 }
 
 impl WorkerRow {
@@ -89,6 +101,8 @@ impl WorkerRow {
             printable(&self.name),
             text(&self.machine),
             known(self.slots.map(|slots| slots.to_string())),
+            known(self.nps.map(|nps| nps.to_string())),
+            known(self.scale.map(|scale| fixed(scale, 6))),
             self.games.to_string(),
             self.pairs.to_string(),
             known(self.score_z.map(|z| format!("{}{}", if z > 0.0 { "+" } else { "" }, fixed(z, 1)))),
@@ -139,6 +153,10 @@ mod tests {
                 "b\u{fffd}[31m       25     12        -            0     0         0",
             ]
         );
+        (first.nps, first.scale) = (Some(2_190_000), Some(1.36));
+        let lines = table(&[first.clone(), second.clone()]);
+        assert_eq!(lines[0], "worker        nps     scale  games  pairs  score z  time losses  void  failures");
+        assert!(lines[1].starts_with("anna-box  2190000  1.360000     25"), "{lines:?}");
         first.state = Some("playing pair 13".to_owned());
         second.state = Some("dropped".to_owned());
         let lines = table(&[first, second]);

@@ -12,7 +12,7 @@ use crate::openings::order::Order;
 use crate::plan::affinity::Affinity;
 use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
 use crate::plan::time_control::Limit;
-use crate::plan::{BookRef, BookSource, Format, Plan, Player, Test, Timeouts, Workers};
+use crate::plan::{BookRef, BookSource, Format, Plan, Player, ReferenceSpeed, Test, Timeouts, Workers};
 use crate::run::building::Building;
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::{prepare, progress, records};
@@ -384,6 +384,14 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
     let (book, openings) = book(raw, rules.variant, seed)?;
     let timeouts = timeouts(raw)?;
     let players = players(&shape.limits)?;
+    if raw.scale.is_some() && !timed {
+        fail!(Setting, "--scale scales times, and this run has none; remove it, or give --tc");
+    }
+    let scale = raw.scale.as_deref().map(|text| {
+        let names = players.iter().map(|player| player.name.as_str());
+        ReferenceSpeed::parse(text, names).map_err(RunError::value("--scale"))
+    });
+    let scale = scale.transpose()?;
     let name = raw.name.clone().unwrap_or_else(|| shape.name.to_owned());
     let mut plan = Plan {
         note: raw.note.as_deref().map(|note| one_line("--note", note)).transpose()?,
@@ -394,6 +402,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
         until_width,
         concurrency,
         workers,
+        scale,
         affinity,
         restart: raw.restart == Some(true),
         void_disturbed: raw.void_disturbed == Some(true),
@@ -416,11 +425,12 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
 
 /// Workers of a run, and at a hub the name of the run there.
 fn workers(raw: &RawPlan) -> Result<Option<Workers>> {
+    let is_of_hub = raw.credentials.is_some() || raw.priority.is_some() || raw.weight.is_some() || raw.scale.is_some();
     let Some(text) = raw.workers.as_deref() else {
-        if raw.credentials.is_some() || raw.priority.is_some() || raw.weight.is_some() {
+        if is_of_hub {
             fail!(
                 Setting,
-                "--credentials, --priority and --weight are for runs at a hub; add --workers tls://HOST:4222"
+                "--credentials, --priority, --weight and --scale are for runs at a hub; add --workers tls://HOST:4222"
             );
         }
         return Ok(None);
@@ -442,8 +452,11 @@ fn workers(raw: &RawPlan) -> Result<Option<Workers>> {
                 hub.set_weight(&weight.to_string()).map_err(RunError::value("--weight"))?;
             }
         }
-        Workers::Local(_) if raw.credentials.is_some() || raw.priority.is_some() || raw.weight.is_some() => {
-            fail!(Setting, "--credentials, --priority and --weight are for runs at a hub, not for --workers {text}");
+        Workers::Local(_) if is_of_hub => {
+            fail!(
+                Setting,
+                "--credentials, --priority, --weight and --scale are for runs at a hub, not for --workers {text}"
+            );
         }
         Workers::Local(_) => {}
     }

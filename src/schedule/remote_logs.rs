@@ -13,6 +13,9 @@ use crate::tournament::events::SlotId;
 /// Most files of a run. Later ones are left out.
 const MOST_FILES: usize = 4_096;
 
+/// Most files of one worker, over all its lives.
+const MOST_OF_ONE: usize = 1_024;
+
 /// Most slots of a worker whose logs are kept.
 const MOST_SLOTS: u16 = 1_024;
 
@@ -42,6 +45,8 @@ pub struct LogChunk {
 #[derive(Debug, Default)]
 pub(super) struct RemoteLogs {
     ends: BTreeMap<(String, u16, u16), u64>,
+    /// Number of files by worker.
+    of_worker: BTreeMap<String, usize>,
 }
 
 impl RemoteLogs {
@@ -58,6 +63,11 @@ impl RemoteLogs {
         }
         let key = (chunk.session.clone(), chunk.player.0, chunk.slot.0);
         let is_known = self.ends.contains_key(&key);
+        let of_worker = self.of_worker.entry(chunk.worker.clone()).or_default();
+        if !is_known && *of_worker >= MOST_OF_ONE {
+            return;
+        }
+        *of_worker += usize::from(!is_known);
         if self.ends.get(&key).is_some_and(|end| chunk.to <= *end) || !is_known && self.ends.len() >= MOST_FILES {
             return;
         }
@@ -108,5 +118,19 @@ mod tests {
         let files: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert_eq!(files, [folder.path().join(stderr_file(&plan.players[0], Some("box"), SlotId(0)))]);
         assert_eq!(std::fs::read_to_string(&files[0]).unwrap(), "one\ntwo\nthree\n");
+    }
+
+    /// A worker that begins lives without end leaves room for the logs of others.
+    #[test]
+    fn the_files_of_a_worker_are_bounded() {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = file::from_toml(include_str!("../../tests/it/fixtures/v1/plan.toml")).unwrap();
+        let mut logs = RemoteLogs::default();
+        for life in 0..2 * MOST_OF_ONE {
+            let session = format!("box-{life}");
+            logs.append(&LogChunk { session, ..chunk("box", 0, "x") }, folder.path(), &plan);
+        }
+        logs.append(&chunk("other", 0, "x"), folder.path(), &plan);
+        assert_eq!(logs.ends.len(), MOST_OF_ONE + 1);
     }
 }

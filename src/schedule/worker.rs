@@ -271,6 +271,7 @@ impl SlotWorker {
             is_void,
             values,
             worker: None,
+            scale: None,
         };
         let failure = failure.map(|(player, evidence)| {
             let Evidence { transcript, stderr, status } = evidence;

@@ -314,6 +314,15 @@ pub struct RawPlan {
     #[arg(long, value_name = "SHARE", help_heading = "Running")]
     #[schemars(example = 2.0)]
     pub weight: Option<f64>,
+    /// Scales the times on the hub's workers for the speed of an engine there, as "base=2190000"
+    /// [default: no].
+    ///
+    /// The times are those of a machine on which the engine searches so many nodes per second. A
+    /// worker measures its own speed with every slot busy. Without this, a run under a clock takes
+    /// workers of one processor and one speed only.
+    #[arg(long, value_name = "ENGINE=NPS", help_heading = "Running")]
+    #[schemars(example = &"base=2190000")]
+    pub scale: Option<String>,
     /// Pins each slot to CPUs of its own, or to those of a list, as "0,2,4" [default: false].
     ///
     /// Without a list fast physical cores come first and hyper-threads last.

@@ -212,6 +212,7 @@ mod tests {
             is_void: false,
             values: None,
             worker: None,
+            scale: None,
         }
     }
 

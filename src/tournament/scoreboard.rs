@@ -26,7 +26,7 @@ use crate::tournament::repeats::Repeats;
 use crate::tournament::time_losses::TimeLosses;
 use crate::tournament::tuning::TuningProgress;
 use crate::tournament::waiting::WaitingGame;
-use crate::tournament::workers::FiguresByWorker;
+use crate::tournament::workers::{FiguresByWorker, WorkerStatus};
 
 /// Losses of a player by its own fault in counted games, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -138,6 +138,7 @@ impl Scoreboard {
         let pairing = Pairing::new(plan);
         Ok(Self {
             repeats: Repeats::new(plan),
+            workers: FiguresByWorker::new(plan.reference_player()),
             variant: plan.rules.variant,
             limit_use: LimitUse::new(plan.players.iter().map(|player| player.limit)),
             results: pairing.needs_results().then(Vec::new),
@@ -342,6 +343,11 @@ impl Scoreboard {
     #[must_use]
     pub const fn workers(&self) -> &FiguresByWorker {
         &self.workers
+    }
+
+    /// Records the workers as their coordinator sees them now.
+    pub fn see_workers(&mut self, workers: &[WorkerStatus]) {
+        self.workers.see(workers);
     }
 
     /// True if the tuning is flat and the plan ends it then.

@@ -4,12 +4,58 @@
 //! Figures by score are for people to look at. Nothing is ever decided by them: to set a worker
 //! aside by its results would choose the results.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
 
-use crate::record::{GameRecord, Termination};
+use crate::record::{GameRecord, PlayerId, Scale, Termination};
 
 /// Least pairs of a worker, and of the others, that a score is compared from.
 const LEAST_PAIRS: u64 = 5;
+
+/// Games over which the speed of a worker is taken.
+pub const SPEED_GAMES: usize = 20;
+
+/// Nodes and time of a player's searches in a game, as its engine reported both.
+#[must_use]
+pub fn work(game: &GameRecord, player: PlayerId) -> (u64, Duration) {
+    let searches = game.plies().filter(|(_, mover, _)| *mover == player);
+    let reported = searches.filter_map(|(_, _, ply)| Some((ply.info.nodes?, ply.info.time?)));
+    reported.fold((0, Duration::ZERO), |(nodes, time), (more, longer)| {
+        (nodes.saturating_add(more), time.saturating_add(longer))
+    })
+}
+
+/// Speed of an engine over the last games.
+#[derive(Clone, Debug, Default)]
+pub struct RecentSpeed {
+    games: VecDeque<(u64, Duration)>,
+}
+
+impl RecentSpeed {
+    /// Records the nodes and the time of a game. One without either says nothing.
+    pub fn record(&mut self, (nodes, time): (u64, Duration)) {
+        if nodes > 0 && !time.is_zero() {
+            self.games.push_back((nodes, time));
+        }
+        if self.games.len() > SPEED_GAMES {
+            self.games.pop_front();
+        }
+    }
+
+    /// True once the last games are as many as a speed is judged by.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.games.len() >= SPEED_GAMES
+    }
+
+    /// Nodes per second; `None` without a game.
+    #[must_use]
+    pub fn nps(&self) -> Option<f64> {
+        let nodes: f64 = self.games.iter().map(|(nodes, _)| *nodes as f64).sum();
+        let time: f64 = self.games.iter().map(|(_, time)| time.as_secs_f64()).sum();
+        (time > 0.0).then(|| nodes / time)
+    }
+}
 
 /// Figures of the games of one worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,6 +70,11 @@ pub struct WorkerFigures {
     pub voided: u64,
     /// Games lost by a crash, a stall or an illegal move.
     pub failures: u64,
+    /// Nodes per second of the reference engine in the last games; `None` if it does not report
+    /// them.
+    pub nps: Option<u64>,
+    /// Factor of the times of the last game; `None` if they were those of the plan.
+    pub scale: Option<Scale>,
     points: Points,
 }
 
@@ -68,13 +119,36 @@ pub struct FiguresByWorker {
     by_name: BTreeMap<String, WorkerFigures>,
     /// Pairs of two players, those of the run's own threads included.
     all: Points,
+    /// Player whose engine's speed is shown.
+    reference: Option<PlayerId>,
+    speeds: BTreeMap<String, RecentSpeed>,
+    /// Workers as their coordinator saw them last, in this session.
+    last_seen: Vec<WorkerStatus>,
 }
 
 impl FiguresByWorker {
+    /// Figures without a game. The speed of the engine of `reference` is shown.
+    pub(super) fn new(reference: PlayerId) -> Self {
+        Self { reference: Some(reference), ..Self::default() }
+    }
+
+    /// Records the workers as their coordinator sees them now.
+    pub fn see(&mut self, workers: &[WorkerStatus]) {
+        self.last_seen = workers.to_vec();
+    }
+
+    /// Workers as they were seen last; none of a run that is read from its journal.
+    #[must_use]
+    pub fn last_seen(&self) -> &[WorkerStatus] {
+        &self.last_seen
+    }
+
     /// Records a finished game.
     pub(super) fn record(&mut self, game: &GameRecord) {
+        let nps = self.speed(game);
         let Some(figures) = self.of(game) else { return };
         figures.games += 1;
+        (figures.nps, figures.scale) = (nps, game.scale);
         figures.voided += u64::from(game.is_void);
         figures.time_losses += u64::from(game.ending.termination == Termination::TimeForfeit);
         figures.failures += u64::from(game.ending.termination.is_failure());
@@ -87,6 +161,12 @@ impl FiguresByWorker {
         let Some(figures) = self.of(first) else { return };
         figures.pairs += 1;
         half_points.into_iter().for_each(|points| figures.points.record(points));
+    }
+
+    fn speed(&mut self, game: &GameRecord) -> Option<u64> {
+        let speed = self.speeds.entry(game.worker.clone()?).or_default();
+        self.reference.into_iter().for_each(|player| speed.record(work(game, player)));
+        speed.nps().map(|nps| nps.round() as u64)
     }
 
     fn of(&mut self, game: &GameRecord) -> Option<&mut WorkerFigures> {
@@ -150,6 +230,27 @@ mod tests {
         let expected = (4.0 - 32.0 / 17.0) / (1.1264_f64 * (1.0 / 8.0 + 1.0 / 17.0)).sqrt();
         assert!((rows[1].2.unwrap() - expected).abs() < 1e-9, "{:?}", rows[1]);
         assert!(rows[0].2.unwrap() < 0.0 && rows[2].2.is_none());
+    }
+
+    #[test]
+    fn a_speed_is_that_of_the_last_games_that_have_one() {
+        let mut speed = RecentSpeed::default();
+        let quarter = Duration::from_millis(250);
+        speed.record((0, quarter));
+        speed.record((500, Duration::ZERO));
+        assert_eq!((speed.nps(), speed.is_full()), (None, false), "an engine that does not say");
+        for _ in 0..SPEED_GAMES {
+            speed.record((500, quarter));
+        }
+        assert_eq!((speed.nps(), speed.is_full()), (Some(2_000.0), true));
+        for _ in 0..SPEED_GAMES / 2 {
+            speed.record((1_000, quarter));
+        }
+        assert_eq!(speed.nps(), Some(3_000.0));
+        for _ in 0..SPEED_GAMES {
+            speed.record((1_000, quarter));
+        }
+        assert_eq!(speed.nps(), Some(4_000.0), "older games are forgotten");
     }
 
     #[test]

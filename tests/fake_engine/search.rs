@@ -208,7 +208,12 @@ impl Engine {
         let score = self.score();
         let pv = self.settings.pv.as_ref().map(|pv| format!(" pv {}", pv.replace("BEST", &self.choose())));
         let pv = if self.at_start("illegal-pv") { " pv a1a1".to_owned() } else { pv.unwrap_or_default() };
-        self.say(&format!("info depth {depth} score {score} nodes {nodes} time {}{pv}", begun.elapsed().as_millis()));
+        // A machine of this speed, by the environment that its owner gives to the engine.
+        let (nodes, time) = match std::env::var("FAKE_NPS").ok().and_then(|nps| nps.parse().ok()) {
+            Some(nps) => (nps, 1_000),
+            None => (nodes, begun.elapsed().as_millis()),
+        };
+        self.say(&format!("info depth {depth} score {score} nodes {nodes} time {time}{pv}"));
     }
 
     fn score(&self) -> String {

@@ -12,14 +12,14 @@ use crate::harness::{
 };
 
 /// A hub as a process of its own, with its user's settings in its folder.
-struct Hub {
-    folder: tempfile::TempDir,
+pub(crate) struct Hub {
+    pub(crate) folder: tempfile::TempDir,
     child: Child,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Hub {
-    fn start(listen: &str) -> Self {
+    pub(crate) fn start(listen: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("hub").display().to_string();
         let args = ["hub", "--listen", listen, "--data", &data];
@@ -41,7 +41,7 @@ impl Hub {
         at(self.folder.path(), quintain(&args)).output().unwrap().into()
     }
 
-    fn ends(mut self) {
+    pub(crate) fn ends(mut self) {
         kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
         assert_eq!(self.child.wait().unwrap().code(), Some(0));
         let marker = self.folder.path().display().to_string();
@@ -58,7 +58,7 @@ impl Drop for Hub {
 }
 
 /// A command of a user whose settings are in `folder`.
-fn at(folder: &Path, mut command: Command) -> Command {
+pub(crate) fn at(folder: &Path, mut command: Command) -> Command {
     command.env("XDG_CONFIG_HOME", folder.join("config")).env("HOME", folder);
     command
 }
@@ -199,6 +199,8 @@ fn a_hub_that_cannot_be_used_is_refused_in_one_line() {
         (format!("--workers {url} --weight 0"), "`0` is no weight; give a number above 0"),
         ("--workers local:2 --priority 1".to_owned(), "are for runs at a hub"),
         ("--weight 2".to_owned(), "are for runs at a hub; add --workers"),
+        ("--tc 1+0.01 --scale base=1000".to_owned(), "are for runs at a hub; add --workers"),
+        (format!("--workers {url} --scale base=1000"), "--scale scales times, and this run has none"),
     ] {
         let out: PathBuf = folder.join("run");
         let args = sprt_args("--seed 1", "--seed 2", &out, &format!("--nodes 1 --max-pairs 1 {words}"));
@@ -211,14 +213,14 @@ fn a_hub_that_cannot_be_used_is_refused_in_one_line() {
 }
 
 /// A machine that plays for a hub.
-struct Lent {
-    folder: tempfile::TempDir,
-    url: String,
+pub(crate) struct Lent {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) url: String,
 }
 
 impl Lent {
     /// A machine with credentials under `name` and these terms of its owner.
-    fn new(hub: &Hub, name: &str, terms: &str) -> Self {
+    pub(crate) fn new(hub: &Hub, name: &str, terms: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let invited = hub.does(&["invite", name]);
         let joined = joins(folder.path(), &invited.stdout);
@@ -235,7 +237,7 @@ impl Lent {
     }
 
     /// Starts a worker, whose lines come one by one.
-    fn starts(&self, more: &[&str]) -> (Child, impl Iterator<Item = String> + use<>) {
+    pub(crate) fn starts(&self, more: &[&str]) -> (Child, impl Iterator<Item = String> + use<>) {
         let mut child = self.command(more).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
         (child, lines)
@@ -243,7 +245,7 @@ impl Lent {
 }
 
 /// Terms that allow the engines of a run of the scripted peer.
-fn allowing(dir: &Path, sides: &[String; 2]) -> String {
+pub(crate) fn allowing(dir: &Path, sides: &[String; 2]) -> String {
     let plan = std::fs::read_to_string(dir.join("plan.toml")).unwrap();
     let program = plan.lines().rfind(|line| line.starts_with("sha256 = ")).unwrap();
     let of_side = |side: &String| format!("[[engine]]\n{program}\nargs = {:?}\n", side.split(' ').collect::<Vec<_>>());
@@ -251,14 +253,14 @@ fn allowing(dir: &Path, sides: &[String; 2]) -> String {
 }
 
 /// Ends a worker as its owner does, and says how it ended.
-fn interrupts(mut child: Child) -> Option<i32> {
+pub(crate) fn interrupts(mut child: Child) -> Option<i32> {
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     child.wait().unwrap().code()
 }
 
 /// Reads a worker's lines until it plays so many games at once.
 #[track_caller]
-fn is_joining(lines: &mut impl Iterator<Item = String>, games: &str) {
+pub(crate) fn is_joining(lines: &mut impl Iterator<Item = String>, games: &str) {
     let line = lines.find(|line| line.contains("joining") || line.contains("not served")).expect("the worker ended");
     assert!(line.contains(&format!("joining with {games} at once")), "{line}");
 }

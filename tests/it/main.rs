@@ -19,6 +19,8 @@ mod hostile;
 #[cfg(all(target_os = "linux", feature = "cluster"))]
 mod hub;
 mod limits;
+#[cfg(all(target_os = "linux", feature = "cluster"))]
+mod machines;
 mod openings;
 #[cfg(target_os = "linux")]
 mod persist;

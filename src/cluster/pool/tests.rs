@@ -10,8 +10,10 @@ use tokio::task::JoinHandle;
 use super::*;
 use crate::cluster::access::Role;
 use crate::cluster::blobs;
+use crate::cluster::bounds::MOST_SLOTS;
 use crate::cluster::coordinator::{Coordinator, Listening};
 use crate::cluster::hub::{HubError, HubSettings, invite, serve};
+use crate::cluster::link::subject_of;
 use crate::cluster::registry::{Claim, Needs};
 use crate::cluster::sign::AuthorKey;
 use crate::plan::{Plan, file};
@@ -375,6 +377,29 @@ async fn results_wait_for_the_next_coordinator() {
     assert_eq!((games.len(), &again), (2, &games));
     stop.send(Stop::AfterGame).unwrap();
     worker.await.unwrap().unwrap();
+    run.end().await;
+    place.stop().await;
+}
+
+/// A worker that asks without end waits behind a bound, and the seats of others are free.
+#[tokio::test]
+async fn requests_of_a_user_are_bounded() {
+    let Some(place) = Place::new("requests_of_a_user_are_bounded").await else { return };
+    let plan = place.plan(None).await;
+    let mut run = place.coordinate("run", plan, 0).await;
+    let flood = Link::open(&place.worker, "anna-box-1").await.unwrap();
+    let asks = (0..2 * MOST_SLOTS).map(|slot| {
+        let slot = u16::try_from(slot).unwrap();
+        let take = wire::Take { v: wire::VERSION, worker: "anna-box-1".to_owned(), slot, sent: Vec::new() };
+        let flood = flood.clone();
+        async move { flood.ask(subject_of("run", "take", "anna-box-1"), &take).await }
+    });
+    futures_util::future::join_all(asks).await;
+    let mut asked = 0;
+    while let Ok(event) = run.port.events.try_recv() {
+        asked += usize::from(matches!(event, RemoteEvent::Asks(_)));
+    }
+    assert!((1..=MOST_SLOTS).contains(&asked), "{asked}");
     run.end().await;
     place.stop().await;
 }

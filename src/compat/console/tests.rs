@@ -154,6 +154,7 @@ fn scores_know_openings_that_come_again() {
             is_void: false,
             values: None,
             worker: None,
+            scale: None,
         };
         scores.record(&[game(Leg::First), game(Leg::Second)]);
     }

@@ -146,7 +146,8 @@ impl Features {
 
     /// Replays the game up to the first move that is impossible.
     fn replay(&mut self, plan: &Plan, game: &GameRecord, variant: Variant) -> Option<()> {
-        let clock = |color: Color| plan.players.get(usize::from(game.players.get(color).0))?.limit.clock;
+        let clock =
+            |color: Color| plan.players.get(usize::from(game.players.get(color).0))?.limit.scaled(game.scale).clock;
         let clocks = [clock(Color::White), clock(Color::Black)];
         let mut position = Position::from_fen(&game.opening.fen, variant).ok()?;
         for uci in &game.opening.moves {
@@ -248,6 +249,7 @@ fn game_without_moves(game: &GameRecord) -> GameRecord {
         is_void: game.is_void,
         values: None,
         worker: None,
+        scale: None,
     }
 }
 

@@ -85,6 +85,7 @@ impl Wanted {
             is_void: false,
             values: None,
             worker: None,
+            scale: None,
         }
     }
 }

@@ -59,6 +59,7 @@ fn game(pair: u64, leg: Leg, (one, other): (u16, u16), detail: &str) -> GameReco
         is_void: false,
         values: None,
         worker: None,
+        scale: None,
     }
 }
 

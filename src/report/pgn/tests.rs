@@ -38,6 +38,7 @@ fn record(fen: &str, book: &[&str], moves: Vec<MoveRecord>, outcome: Outcome, te
         is_void: false,
         values: None,
         worker: None,
+        scale: None,
     }
 }
 

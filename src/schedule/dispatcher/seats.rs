@@ -35,6 +35,7 @@ impl Dispatcher<'_> {
             }
             RemoteEvent::Written(reply) => seats.ask_when_written(reply),
             RemoteEvent::Workers(workers) => {
+                self.run.scoreboard.see_workers(&workers);
                 seats.set_workers(workers);
                 tell(self.observers, RunEvent::Workers { workers: seats.workers() });
             }

@@ -34,6 +34,7 @@ pub(in crate::tournament) fn game(pair: u64, leg: Leg, half_points: u8) -> GameR
         is_void: false,
         values: None,
         worker: None,
+        scale: None,
     }
 }
 

@@ -1,0 +1,74 @@
+//! Bounds on a single user of a hub, so that none can take a run from the others.
+
+use std::collections::BTreeMap;
+
+use super::wire::Note;
+
+/// Most pairs that one user holds, and most of its slots that wait for one.
+pub(super) const MOST_SLOTS: usize = 1_024;
+
+/// Most messages that one user sends to the owner of a run.
+const MOST_NOTES: usize = 1_000;
+
+/// Most characters of a message.
+const MOST_TEXT: usize = 1_000;
+
+/// Most lines of an engine in a message.
+const MOST_LINES: usize = 20;
+
+/// Messages of the users of a run.
+#[derive(Debug, Default)]
+pub(super) struct NoteBounds {
+    sent: BTreeMap<String, usize>,
+}
+
+impl NoteBounds {
+    /// Shortens the messages of a user to what is heard. True if its messages end here.
+    pub(super) fn cut(&mut self, user: &str, notes: &mut Vec<Note>) -> bool {
+        let sent = self.sent.entry(user.to_owned()).or_default();
+        let left = MOST_NOTES.saturating_sub(*sent);
+        let ends_here = left > 0 && notes.len() >= left;
+        notes.truncate(left);
+        *sent += notes.len();
+        for note in notes {
+            match note {
+                Note::Text(text) => shorten(text),
+                Note::Complained { texts, .. } => {
+                    texts.truncate(MOST_LINES);
+                    texts.iter_mut().for_each(shorten);
+                }
+                Note::Exited { status, .. } => shorten(status),
+                Note::Bench { .. } => {}
+            }
+        }
+        ends_here
+    }
+}
+
+fn shorten(text: &mut String) {
+    if let Some((end, _)) = text.char_indices().nth(MOST_TEXT) {
+        text.truncate(end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_a_user_are_bounded() {
+        let mut bounds = NoteBounds::default();
+        let text = || Note::Text("ä".repeat(5_000));
+        let mut notes = vec![Note::Complained { game: 1, player: 0, texts: vec!["x".repeat(5_000); 50] }, text()];
+        assert!(!bounds.cut("anna", &mut notes));
+        let [Note::Complained { texts, .. }, Note::Text(short)] = &notes[..] else { panic!("{notes:?}") };
+        assert_eq!((texts.len(), texts[0].len(), short.chars().count()), (MOST_LINES, MOST_TEXT, MOST_TEXT));
+        let mut flood: Vec<_> = (0..2 * MOST_NOTES).map(|_| text()).collect();
+        assert!(bounds.cut("anna", &mut flood), "said once");
+        assert_eq!(flood.len(), MOST_NOTES - 2);
+        let mut more = vec![text()];
+        assert!(!bounds.cut("anna", &mut more) && more.is_empty());
+        let mut other = vec![text()];
+        assert!(!bounds.cut("ben", &mut other) && other.len() == 1);
+    }
+}

@@ -1,0 +1,95 @@
+//! Machines that may play a run: program, processor, speed.
+
+use super::super::bounds::MOST_SLOTS;
+use super::super::drift::Finding;
+use super::super::leases::WorkerId;
+use super::super::link::worker_name;
+use super::super::roster::name;
+use super::super::wire::{self, Hello, Note, PairResult, Welcome};
+use super::{Coordinator, replayed};
+use crate::plan::{Machine, file};
+use crate::tournament::workers::work;
+
+impl Coordinator {
+    /// Answers a worker that wants to play.
+    pub(super) fn welcome(&mut self, hello: Hello) -> Welcome {
+        if hello.v != wire::VERSION || (hello.program != env!("CARGO_PKG_VERSION") && !hello.any_version) {
+            return Welcome::Refused(format!(
+                "worker {} is quintain {} with version {} of the protocol; this run is played by quintain {} with version {}: \
+                 use the same program on both",
+                hello.worker,
+                hello.program,
+                hello.v,
+                env!("CARGO_PKG_VERSION"),
+                wire::VERSION
+            ));
+        }
+        let admitted = match hello.speed {
+            Some(speed) => self.roster.admit_speed(&hello.worker, speed.nps),
+            None => self.roster.admit(&hello.worker, hello.machine.map(Machine::from)),
+        };
+        match (admitted, &self.signed) {
+            (Ok(()), _) if hello.speed.is_some() => {
+                self.measures_anew.remove(&hello.worker);
+                Welcome::Admitted
+            }
+            (Ok(()), Some(signed)) => Welcome::Signed(signed.clone()),
+            (Ok(()), None) => Welcome::Plan(file::to_toml(&self.plan)),
+            (Err(why), _) => {
+                self.warn(why.clone());
+                Welcome::Refused(why)
+            }
+        }
+    }
+
+    /// Holds the speed of a worker in its games against the one that it measured.
+    pub(super) async fn check_speed(&mut self, result: &PairResult) {
+        let session = &result.worker;
+        let Some(measured) = self.roster.nps(session).filter(|_| self.plan.is_timed()) else { return };
+        let player = self.plan.reference_player();
+        for (game, _) in &result.games {
+            match self.drift.record(name(session), measured, work(game, player)) {
+                None => {}
+                Some(Finding::MeasureAnew(why)) => {
+                    self.warn(format!("worker {session}: {why}; it measures its speed anew after its pairs"));
+                    self.measures_anew.insert(session.clone());
+                }
+                Some(Finding::SetAside(why)) => {
+                    let name = name(session);
+                    self.warn(format!(
+                        "worker {name}: {why}, a second time; it is set aside: look for other work on that machine, and resume the run"
+                    ));
+                    self.take_out(name, &format!("set aside: {why}")).await;
+                }
+            }
+        }
+    }
+
+    /// Takes a worker out of the run, on its user's word or because of its speed.
+    pub(super) async fn drop_worker(&mut self, worker: &str) {
+        let lost = self.take_out(worker, "dropped by `quintain ctl`").await;
+        self.warn(format!("worker {worker}: dropped by `quintain ctl`; {}", replayed(lost)));
+    }
+
+    /// Passes the messages of a worker on. Returns the last one.
+    pub(super) fn hear_notes(&mut self, worker: &str, mut notes: Vec<Note>) -> Option<String> {
+        if self.notes.cut(worker_name(worker), &mut notes) {
+            self.warn(format!("worker {worker}: sent too many messages; no more of them are heard"));
+        }
+        let mut last = None;
+        for note in notes {
+            if let Note::Text(text) = &note {
+                last = Some(crate::text::printable(text));
+            }
+            self.pass_on(worker, note);
+        }
+        last
+    }
+
+    /// True if a user holds, or waits for, as many pairs as any machine could play.
+    pub(super) fn has_enough(&self, session: &WorkerId) -> bool {
+        let user = worker_name(session);
+        let waiting = self.takers.iter().filter(|taker| worker_name(&taker.worker) == user).count();
+        waiting + self.leases.count(|worker| worker_name(worker) == user) >= MOST_SLOTS
+    }
+}

@@ -1,0 +1,123 @@
+//! Speed of a machine: nodes per second of one engine, with every free place busy.
+//!
+//! Nodes and time are the engine's own figures, as in the records of games, so that the two can be
+//! compared.
+
+use std::time::Duration;
+
+use super::places::{Places, Taken};
+use super::worker::WorkerError;
+use crate::plan::Plan;
+use crate::record::{PlayerId, SearchInfo};
+use crate::schedule::engine_config;
+use crate::schedule::worker::Guest;
+use crate::uci::Go;
+use crate::uci::process::{Confinement, Engine, EngineConfig, SearchOutcome};
+
+/// Time of a search.
+const SEARCH: Duration = Duration::from_secs(1);
+
+/// Searches of each place. Their median counts.
+const SEARCHES: usize = 3;
+
+/// Time limit of a search on a loaded machine.
+const LIMIT: Duration = Duration::from_mins(2);
+
+/// Pause before another look for a free place.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Nodes per second of a search; `None` if the engine does not report nodes and time.
+pub(super) fn of_search(info: &SearchInfo) -> Option<f64> {
+    let (nodes, time) = (info.nodes?, info.time.filter(|time| !time.is_zero())?);
+    Some(nodes as f64 / time.as_secs_f64())
+}
+
+/// Measures the speed of a player's engine on the places that are free, at least one of them. Other
+/// places are busy with games. `None` if the engine does not report its speed.
+///
+/// # Errors
+/// Returns an error if the engine does not start or does not answer.
+pub(super) async fn measure(
+    plan: &Plan,
+    player: PlayerId,
+    guests: &[Guest],
+    places: &Places,
+) -> Result<Option<f64>, WorkerError> {
+    let place = usize::from(player.0);
+    let Some(engine) = plan.players.get(place) else { return Ok(None) };
+    let mut free = Vec::new();
+    while free.is_empty() {
+        free.extend(std::iter::from_fn(|| places.take(plan.threads())));
+        if free.is_empty() {
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+    let searches = free.into_iter().map(|taken| {
+        let mut config = engine_config(plan, engine, None);
+        if let Some(guest) = guests.get(place).cloned() {
+            config.env = guest.env;
+            let own = |all: Confinement| Confinement {
+                scratch: all.scratch.join(format!("speed-{}", taken.number())),
+                ..all
+            };
+            config.confinement = guest.confinement.map(own);
+        }
+        // An engine ends with the thread that started it.
+        tokio::task::spawn_blocking(move || search(&config, &taken))
+    });
+    let mut speeds = Vec::new();
+    for search in searches.collect::<Vec<_>>() {
+        let found = search.await.map_err(|error| WorkerError::Slots(error.to_string()))??;
+        speeds.extend(found.into_iter().flatten());
+    }
+    Ok(median(speeds))
+}
+
+fn search(config: &EngineConfig, place: &Taken) -> Result<Vec<Option<f64>>, WorkerError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let fault = |why: String| WorkerError::Slots(format!("engine {}: no speed was measured: {why}", config.name));
+        let mut engine = Engine::start(config, &place.cpus()).await.map_err(|error| fault(error.to_string()))?;
+        let mut speeds = Vec::new();
+        for _ in 0..SEARCHES {
+            engine.new_game().await.map_err(|error| fault(error.to_string()))?;
+            let go = Go { movetime: Some(SEARCH), ..Go::default() };
+            match engine.go(b"position startpos\n", &go, Some(LIMIT)).await {
+                SearchOutcome::BestMove { info, .. } => speeds.push(of_search(&info)),
+                SearchOutcome::Overrun { elapsed, .. } => {
+                    return Err(fault(format!("no move within {} s after `go movetime`", elapsed.as_secs())));
+                }
+                SearchOutcome::Exited { status, .. } => return Err(fault(format!("{status} after `go movetime`"))),
+            }
+        }
+        engine.quit().await;
+        Ok(speeds)
+    })
+}
+
+/// Median, the lower one of two; `None` of nothing.
+pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len().saturating_sub(1) / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_without_nodes_or_time_has_no_speed() {
+        let info = |nodes, millis: Option<u64>| SearchInfo {
+            nodes,
+            time: millis.map(Duration::from_millis),
+            ..SearchInfo::default()
+        };
+        assert_eq!(of_search(&info(Some(500), Some(250))), Some(2_000.0));
+        for (nodes, millis) in [(None, Some(1)), (Some(1), None), (Some(1), Some(0))] {
+            assert_eq!(of_search(&info(nodes, millis)), None);
+        }
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(vec![2.0, 1.0]), Some(1.0));
+        assert_eq!(median(Vec::new()), None);
+    }
+}

@@ -1,0 +1,127 @@
+//! Machines of different speed in runs under a clock, at a hub with a real nats-server.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use crate::cluster::has_server;
+use crate::harness::{Gate, Ran, heeding_signals, journal_lines, quintain, records, sprt_args, summary, until};
+use crate::hub::{Hub, Lent, allowing, at, interrupts, is_joining};
+
+/// A timed run at a hub, whose engines stop at their second pair.
+struct Timed {
+    hub: Hub,
+    gate: Gate,
+    dir: PathBuf,
+    run: Child,
+    trust: String,
+    sides: [String; 2],
+}
+
+impl Timed {
+    fn starts(more: &str) -> Self {
+        let hub = Hub::start("127.0.0.1:0");
+        let key = at(hub.folder.path(), quintain(&["workers", "--key"])).output().map(Ran::from).unwrap();
+        // A measurement begins three games in a process of its own.
+        let gate = Gate::new(hub.folder.path(), 4);
+        let sides = ["--seed 1", "--seed 2"].map(|side| format!("{side} {}", gate.words()));
+        let dir = hub.folder.path().join("run");
+        let words = format!("--tc 100+1 --max-plies 40 --seed 11 --max-pairs 8 --workers {} {more}", hub.url);
+        let args = sprt_args(&sides[0], &sides[1], &dir, &words);
+        let mut run = at(hub.folder.path(), heeding_signals(&args));
+        let run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        until("the run", || dir.join("games.jsonl").exists());
+        let trust = format!("trust = [\"{}\"]\nsandbox = \"none\"\n", key.stdout.trim());
+        Self { hub, gate, dir, run, trust, sides }
+    }
+
+    /// A machine on which the engines search so many nodes a second.
+    fn machine(&self, name: &str, nps: u64) -> Lent {
+        let engines = allowing(&self.dir, &self.sides)
+            .replace("[[engine]]\n", &format!("[[engine]]\nenv = {{ FAKE_NPS = \"{nps}\" }}\n"));
+        Lent::new(&self.hub, name, &format!("{}{engines}", self.trust))
+    }
+
+    fn workers(&self) -> String {
+        let listed: Ran = quintain(&["ctl", &self.dir.display().to_string(), "workers"]).output().unwrap().into();
+        listed.stdout
+    }
+
+    fn ends(self) -> (Ran, PathBuf, Hub) {
+        self.gate.open();
+        let ended: Ran = self.run.wait_with_output().unwrap().into();
+        assert_eq!(ended.code, Some(3), "{ended:?}");
+        (ended, self.dir, self.hub)
+    }
+}
+
+fn worker(dir: &Path, name: &str) -> serde_json::Value {
+    let summary = summary(dir);
+    let workers = summary["workers"].as_array().unwrap();
+    workers.iter().find(|worker| worker["name"] == name).unwrap_or(&serde_json::Value::Null).clone()
+}
+
+#[test]
+fn a_run_under_a_clock_is_played_by_machines_of_one_speed() {
+    if !has_server("a_run_under_a_clock_is_played_by_machines_of_one_speed") {
+        return;
+    }
+    let timed = Timed::starts("");
+    let (fast, slow) = (timed.machine("fast", 2_000_000), timed.machine("slow", 1_800_000));
+    let (first, mut lines) = fast.starts(&["-j", "1"]);
+    is_joining(&mut lines, "1 game");
+    until("a pair", || journal_lines(&timed.dir) >= 3);
+    let (second, mut said) = slow.starts(&["-j", "1"]);
+    let refusal = said.find(|line| line.contains("not served")).expect("the worker ended");
+    for words in ["worker slow searches 1.800 million nodes a second", "played at 2.000 million", "--scale ENGINE=NPS"]
+    {
+        assert!(refusal.contains(words), "{refusal}");
+    }
+    until("its reason", || timed.workers().contains("refused: worker slow searches"));
+    let shown = timed.workers();
+    assert!(shown.lines().next().unwrap().contains("nps"), "{shown}");
+    assert!(shown.lines().any(|line| line.starts_with("fast ") && line.contains(" 2000000 ")), "{shown}");
+    let url = &timed.hub.url;
+    let listed = at(timed.hub.folder.path(), quintain(&["workers", url])).output().map(Ran::from).unwrap();
+    assert!(listed.stdout.lines().next().unwrap().contains("nps"), "{listed:?}");
+    let (ended, dir, hub) = timed.ends();
+    assert!(ended.stderr.contains("worker slow searches 1.800 million"), "{}", ended.stderr);
+    assert!(records(&dir).iter().all(|game| game["worker"] == "fast" && game["scale_millionths"].is_null()));
+    // What the machines were, and why one did not play, stays known.
+    let (of_fast, of_slow) = (worker(&dir, "fast"), worker(&dir, "slow"));
+    assert!(of_slow["state"].as_str().unwrap().starts_with("refused: worker slow"), "{of_slow}");
+    assert!(of_fast["machine"].as_str().unwrap().contains("core") && of_fast["nps"] == 2_000_000, "{of_fast}");
+    assert_eq!([interrupts(first), interrupts(second)], [Some(130); 2]);
+    hub.ends();
+}
+
+#[test]
+fn times_are_scaled_by_the_speed_of_each_machine() {
+    if !has_server("times_are_scaled_by_the_speed_of_each_machine") {
+        return;
+    }
+    let timed = Timed::starts("--base-name base --scale base=2_400_000");
+    let (fast, slow) = (timed.machine("fast", 3_600_000), timed.machine("slow", 1_800_000));
+    let (first, mut lines) = fast.starts(&["-j", "1"]);
+    let (second, mut others) = slow.starts(&["-j", "1"]);
+    is_joining(&mut lines, "1 game");
+    is_joining(&mut others, "1 game");
+    let plays = |name: &str| std::fs::read_to_string(timed.dir.join("games.jsonl")).unwrap().contains(name);
+    until("a pair of each", || plays("\"worker\":\"fast\"") && plays("\"worker\":\"slow\""));
+    let (_, dir, hub) = timed.ends();
+    for game in records(&dir) {
+        // 101 s at the start; nothing is taken from a clock by moves that are made at once.
+        let (scale, least, most) = match game["worker"].as_str().unwrap() {
+            "fast" => (666_667, 60_000_000, 90_000_000),
+            _ => (1_333_333, 120_000_000, 200_000_000),
+        };
+        assert_eq!(game["scale_millionths"], scale, "{game}");
+        let left = game["moves"][0]["left"].as_u64().unwrap();
+        assert!((least..most).contains(&left), "{left}: {game}");
+    }
+    assert_eq!(
+        (&worker(&dir, "fast")["scale"], &worker(&dir, "slow")["scale"]),
+        (&0.666_667.into(), &1.333_333.into())
+    );
+    assert_eq!([interrupts(first), interrupts(second)], [Some(130); 2]);
+    hub.ends();
+}
