@@ -2,7 +2,7 @@
 // usage: node dashboard.mjs CHROMIUM QUINTAIN FAKE_ENGINE FOLDER [SCREENSHOTS]
 // Exits with 0 where every check holds; a page's console must stay without errors.
 import { spawn } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const [chromium, quintain, fake, folder, screenshots] = process.argv.slice(2);
@@ -124,6 +124,24 @@ await until('it is over, and its summary is shown', "document.getElementById('st
 await ask('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: 'dark' }] });
 await until('the picture is there', "!document.getElementById('llr').hidden && document.getElementById('llr').naturalWidth > 100");
 await picture('over-dark');
+// A run that workers of its own play, if there is a server for them.
+const hasServer = [...(process.env.PATH ?? '').split(':'), '/usr/sbin'].some((one) => existsSync(join(one, 'nats-server')));
+if (hasServer) {
+  start(quintain, ['sprt', '--new', `'${fake}' -- --seed 1 --sleep-us 20000`, '--base', `'${fake}' -- --seed 2 --sleep-us 20000`,
+    '--tc', '60+1', '--max-pairs', '100000', '--workers', 'local:2', '--max-plies', '20', '--out', join(results, 'runs', 'fleet')], 'ignore');
+  while (!existsSync(join(results, 'runs', 'fleet', 'games.jsonl'))) await new Promise((done) => setTimeout(done, 100));
+  await value("location.hash = '#/run/runs%2Ffleet'");
+  await until('the table names both workers and their machine', "[...document.querySelectorAll('#worker-rows tr')].filter((row) => /^local-[0-9]/.test(row.cells[0].textContent) && row.cells[1].textContent.includes('core')).length === 2");
+  await until('a row has a cell under each head', "[...document.querySelectorAll('#worker-rows tr')].every((row) => row.cells.length === document.querySelectorAll('#fleet th').length)");
+  await until('workers play and their games count', "[...document.querySelectorAll('#worker-rows tr')].some((row) => row.cells[row.cells.length - 1].textContent.startsWith('playing pair') && Number(row.cells[5].textContent) > 0)");
+  for (const width of [1200, 390]) {
+    await ask('Emulation.setDeviceMetricsOverride', { width, height: 900, deviceScaleFactor: 1, mobile: width < 500 });
+    // The table scrolls in its own box; the page does not.
+    await until(`the page fits ${width} pixels`, `window.innerWidth === ${width} && document.documentElement.scrollWidth <= ${width} && !document.getElementById('fleet').hidden`);
+    await value("document.getElementById('fleet').scrollIntoView()");
+    await picture(`workers-${width}`);
+  }
+} else console.log('dashboard: SKIPPED the table of workers: no program nats-server');
 if (await value("document.title !== 'Quintain' || [...document.querySelectorAll('img')].some((one) => !one.id) || document.querySelectorAll('script').length !== 1")) {
   throw new Error('markup of an engine\'s name came through');
 }

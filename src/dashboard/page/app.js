@@ -115,7 +115,8 @@ function fleet(workers) {
     const row = element('tr');
     const number = (value) => element('td', value ?? '\u2013', 'number');
     row.append(
-      element('td', one.name, 'name'), element('td', one.machine ?? '\u2013'), number(one.slots), number(one.games), number(one.pairs),
+      element('td', one.name, 'name'), element('td', one.machine ?? '\u2013'), number(one.slots),
+      number(one.nps), number(one.scale?.toFixed(6)), number(one.games), number(one.pairs),
       number(signed(one.score_z)), number(one.time_losses), number(one.voided), number(one.failures), number(one.lost),
       element('td', one.state ?? '\u2013'),
     );
