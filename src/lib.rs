@@ -1,3 +1,60 @@
+//! Tests of UCI chess engines: game pairs, sequential tests, ratings, tuning.
+//!
+//! The program `quintain` is a thin layer over this library. [`stats`] holds the numbers and does
+//! no I/O, so it can be used alone. A sequential probability ratio test (SPRT) of 2,000 pairs:
+//!
+//! ```
+//! use quintain::stats::Pentanomial;
+//! use quintain::stats::elo;
+//! use quintain::stats::sprt::{Bounds, Model, Sprt, Verdict};
+//!
+//! // Pairs by the points of the tested engine: 0, 1/2, 1, 3/2, 2.
+//! let pairs = Pentanomial([80, 400, 880, 520, 120]);
+//! let test = Sprt::new(Bounds { elo0: 0.0, elo1: 5.0 }, Model::Normalized, 0.05, 0.05)?;
+//! assert_eq!(test.verdict_at(test.llr(&pairs)), Verdict::AcceptH1);
+//!
+//! let estimate = elo::logistic(&pairs).expect("there are pairs");
+//! let value = estimate.value.finite().expect("neither side won every game");
+//! assert!((value - 17.4).abs() < 0.1);
+//! # Ok::<(), quintain::stats::sprt::SprtError>(())
+//! ```
+//!
+//! Games are played by [`run::play::play`], from the same keys as a `plan.toml`. Two engines named
+//! `./new` and `./old`, two pairs of games at 10 ms a move:
+//!
+//! ```no_run
+//! use std::path::Path;
+//!
+//! use quintain::run::play;
+//! use quintain::settings::RawPlan;
+//!
+//! let keys = r#"
+//!     seed = 1
+//!     movetime = 10
+//!     pairs = 2
+//!
+//!     [[players]]
+//!     spec = "./new"
+//!
+//!     [[players]]
+//!     spec = "./old"
+//! "#;
+//! let plan: RawPlan = toml::from_str(keys)?;
+//! let run = play::play(&plan, "match", Path::new("results/runs/example"))?;
+//! println!("{} pairs, exit {:?}", run.scoreboard.pairs(), run.exit);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | room | contents |
+//! | --- | --- |
+//! | [`record`], [`chess`], [`openings`] | results and games, the rules, books |
+//! | [`stats`], [`tune`] | SPRT, Elo, ratings, races; tuning by games |
+//! | [`uci`], [`game`] | the protocol and the referee |
+//! | [`journal`], [`tournament`], [`report`] | games on disk, their counts, documents |
+//! | [`run`] | whole runs, from settings to the summary |
+//!
+//! The rest of this page is the map for those who change the library.
+//!
 #![doc = include_str!("ARCHITECTURE.md")]
 #![cfg_attr(not(feature = "cli"), allow(dead_code, reason = "only the commands use the rest"))]
 

@@ -15,7 +15,7 @@
 //! not survive a power cut.
 //!
 //! A lease ends by 30 s without a sign of life, never by slowness, and only the attempt that holds
-//! the lease counts ([`leases`]).
+//! the lease counts (`leases`).
 
 mod access;
 mod benches;

@@ -17,7 +17,7 @@ pub fn line(game: &GameRecord) -> String {
     String::from_utf8(line).unwrap_or_default()
 }
 
-/// Reads a line that [`line`] made; `None` if it is damaged.
+/// Reads a line that [`line()`] made; `None` if it is damaged.
 #[must_use]
 pub fn game_of(line: &str) -> Option<GameRecord> {
     match format::parse_line(line.as_bytes()) {

@@ -40,7 +40,7 @@ impl PgnFile {
     }
 
     /// Continues `games.pgn` at `path`. Its games are compared with those that are
-    /// [added](Self::add), and only missing or different ones are written again.
+    /// [recorded](Self::record), and only missing or different ones are written again.
     ///
     /// # Errors
     /// Returns an error if a file cannot be written.

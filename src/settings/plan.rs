@@ -6,6 +6,12 @@
 //! lists the commands that have the key (default: all), and `x-essential` those whose new plans set
 //! it.
 
+#![allow(
+    rustdoc::broken_intra_doc_links,
+    rustdoc::invalid_html_tags,
+    reason = "the comments are the help of a terminal, where brackets are defaults"
+)]
+
 use std::path::PathBuf;
 
 use clap::Args;

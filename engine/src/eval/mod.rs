@@ -1,7 +1,7 @@
 //! Static evaluation of positions.
 //!
 //! The evaluation is linear in its weights: every term adds a whole multiple of one weight of the
-//! table in `weights.rs`, once for each side. The same code run with another [`sink::Sink`] yields
+//! table in `weights.rs`, once for each side. The same code run with another `sink::Sink` yields
 //! the coefficients instead of the sum ([`trace`]), from which the weights are fitted to game
 //! results.
 

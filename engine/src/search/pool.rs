@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
-/// Stack size required by threads that call [`Searcher::search`].
+/// Stack size required by threads that call [`Searcher::search`](super::Searcher::search).
 pub const THREAD_STACK_BYTES: usize = 16 << 20;
 
 /// Runs a closure on a thread that may search, and waits for it.

@@ -2,10 +2,10 @@
 //!
 //! A limited player differs from the full one in two ways:
 //!
-//! 1. Its nodes per move are limited, from those of [`WEAKEST`] to those of [`STRONGEST`]. The
+//! 1. Its nodes per move are limited, from those of `WEAKEST` to those of `STRONGEST`. The
 //!    clock may end its search earlier.
 //! 2. It overlooks moves. Each of its own moves at the root is hidden with the chance
-//!    [`overlook_rate`], which grows as the nodes get fewer. A weak player looks less far and
+//!    `overlook_rate`, which grows as the nodes get fewer. A weak player looks less far and
 //!    also misses moves.
 //!
 //! The hidden moves are a pure function of position and seed, and nothing is carried over from

@@ -217,7 +217,7 @@ impl TranspositionTable {
     /// Stores the result of a search.
     ///
     /// An entry for the same position from this search is kept if it is deeper by at least
-    /// [`DEPTH_PER_AGE`] plies, unless the new result is exact. A missing move does not erase a
+    /// `DEPTH_PER_AGE` plies, unless the new result is exact. A missing move does not erase a
     /// stored one.
     pub fn store(&self, key: u64, ply: usize, entry: Entry) {
         let generation = self.generation();

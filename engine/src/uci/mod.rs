@@ -1,4 +1,4 @@
-//! UCI protocol: one thread reads commands, another searches ([`engine`]).
+//! UCI protocol: one thread reads commands, another searches (`engine`).
 //!
 //! Reading order: `command.rs` (the input), `options.rs`, this file (the session), `engine.rs`,
 //! `format.rs` (the output). Only `quit`, the end of the input, or a `go` without the requested
