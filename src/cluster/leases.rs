@@ -45,6 +45,9 @@ pub(crate) struct Lease<T> {
 #[derive(Debug)]
 pub(crate) struct Leases<T> {
     held: BTreeMap<PairId, Lease<T>>,
+    /// Pairs by the worker that holds them. A fleet has thousands of leases, and each message is of
+    /// one worker.
+    of_worker: BTreeMap<WorkerId, BTreeSet<PairId>>,
     /// Losses of pairs, by the session that lost them.
     losses: BTreeMap<PairId, Vec<WorkerId>>,
     lost_after: Duration,
@@ -55,7 +58,7 @@ impl<T> Leases<T> {
     /// Creates a table without leases. Attempts are numbered from `first`. A worker that is silent
     /// for `lost_after` is lost.
     pub(crate) const fn new(first: Attempt, lost_after: Duration) -> Self {
-        Self { held: BTreeMap::new(), losses: BTreeMap::new(), lost_after, next: first }
+        Self { held: BTreeMap::new(), of_worker: BTreeMap::new(), losses: BTreeMap::new(), lost_after, next: first }
     }
 
     /// Number of the next lease.
@@ -67,7 +70,9 @@ impl<T> Leases<T> {
     pub(crate) fn grant(&mut self, pair: PairId, worker: &str, slot: u16, work: T, now: Duration) -> Attempt {
         let attempt = self.next;
         self.next = Attempt(attempt.0 + 1);
+        self.remove(pair);
         self.held.insert(pair, Lease { worker: worker.to_owned(), slot, attempt, work, heard: now });
+        self.of_worker.entry(worker.to_owned()).or_default().insert(pair);
         attempt
     }
 
@@ -84,8 +89,9 @@ impl<T> Leases<T> {
         slot: u16,
         is_sent: impl Fn(PairId, Attempt) -> bool,
     ) -> Option<&Lease<T>> {
-        let mut held = self.held.iter().filter(|(_, lease)| lease.slot == slot && lease.worker == worker);
-        held.find(|(pair, lease)| !is_sent(**pair, lease.attempt)).map(|(_, lease)| lease)
+        let held = self.pairs_of(worker).filter_map(|pair| Some((pair, self.held.get(&pair)?)));
+        let mut of_slot = held.filter(|(_, lease)| lease.slot == slot);
+        of_slot.find(|(pair, lease)| !is_sent(*pair, lease.attempt)).map(|(_, lease)| lease)
     }
 
     /// Lease of `pair`, if its attempt is `attempt`.
@@ -101,8 +107,10 @@ impl<T> Leases<T> {
     /// Records a sign of life of a worker, which names the leases that it plays. Returns those that
     /// it does not hold.
     pub(crate) fn beat(&mut self, worker: &str, named: &[(PairId, Attempt)], now: Duration) -> Vec<(PairId, Attempt)> {
-        for lease in self.held.values_mut().filter(|lease| lease.worker == worker) {
-            lease.heard = now;
+        for pair in self.of_worker.get(worker).into_iter().flatten() {
+            if let Some(lease) = self.held.get_mut(pair) {
+                lease.heard = now;
+            }
         }
         let holds = |pair: &PairId, attempt: Attempt| {
             self.held.get(pair).is_some_and(|lease| lease.attempt == attempt && lease.worker == worker)
@@ -117,7 +125,7 @@ impl<T> Leases<T> {
         if lease.attempt != attempt || lease.worker != worker {
             return None;
         }
-        self.held.remove(&pair)
+        self.remove(pair)
     }
 
     /// Ends the leases of workers that are silent, and returns them by pair.
@@ -133,7 +141,7 @@ impl<T> Leases<T> {
 
     /// Pairs that a worker holds.
     pub(crate) fn pairs_of(&self, worker: &str) -> impl Iterator<Item = PairId> {
-        self.held.iter().filter(move |(_, lease)| lease.worker == worker).map(|(pair, _)| *pair)
+        self.of_worker.get(worker).into_iter().flatten().copied()
     }
 
     /// Number of pairs that chosen workers hold.
@@ -143,16 +151,33 @@ impl<T> Leases<T> {
 
     /// Ends the leases of chosen workers without blame, and returns them by pair.
     pub(crate) fn release(&mut self, is_chosen: impl Fn(&str) -> bool) -> Vec<(PairId, Lease<T>)> {
-        self.held.extract_if(.., |_, lease| is_chosen(&lease.worker)).collect()
+        self.extract(|lease| is_chosen(&lease.worker))
     }
 
     /// Ends all leases without blame.
     pub(crate) fn clear(&mut self) -> Vec<(PairId, Lease<T>)> {
-        std::mem::take(&mut self.held).into_iter().collect()
+        self.extract(|_| true)
+    }
+
+    fn extract(&mut self, is_chosen: impl Fn(&Lease<T>) -> bool) -> Vec<(PairId, Lease<T>)> {
+        let chosen: Vec<_> = self.held.iter().filter(|(_, lease)| is_chosen(lease)).map(|(pair, _)| *pair).collect();
+        chosen.into_iter().filter_map(|pair| Some((pair, self.remove(pair)?))).collect()
+    }
+
+    /// Removes a lease from both tables.
+    fn remove(&mut self, pair: PairId) -> Option<Lease<T>> {
+        let lease = self.held.remove(&pair)?;
+        if let Some(pairs) = self.of_worker.get_mut(&lease.worker) {
+            pairs.remove(&pair);
+            if pairs.is_empty() {
+                self.of_worker.remove(&lease.worker);
+            }
+        }
+        Some(lease)
     }
 
     fn lose(&mut self, is_lost: impl Fn(&Lease<T>) -> bool) -> Vec<(PairId, Lease<T>)> {
-        let lost: Vec<_> = self.held.extract_if(.., |_, lease| is_lost(lease)).collect();
+        let lost = self.extract(is_lost);
         for (pair, lease) in &lost {
             self.losses.entry(*pair).or_default().push(lease.worker.clone());
         }
@@ -256,6 +281,29 @@ mod tests {
         assert!(leases.of_slot("b", 2, never).is_none());
         // Its result is on the way, so it asks for another one.
         assert!(leases.of_slot("a", 2, |pair, sent| (pair, sent) == (PairId(5), attempt)).is_none());
+    }
+
+    /// Every way that a lease ends takes it from its worker too, and a pair that is leased anew has
+    /// one holder.
+    #[test]
+    fn a_worker_holds_what_was_leased_to_it_and_has_not_ended() {
+        let held = |leases: &Leases<&str>, worker: &str| leases.pairs_of(worker).map(|pair| pair.0).collect::<Vec<_>>();
+        let mut leases = leases();
+        let attempts = [5, 3, 8].map(|pair| leases.grant(PairId(pair), "a", 0, "", seconds(0)));
+        leases.grant(PairId(4), "b", 0, "", seconds(0));
+        assert_eq!((held(&leases, "a"), held(&leases, "b")), (vec![3, 5, 8], vec![4]));
+        assert!(leases.settle("a", PairId(3), attempts[1]).is_some());
+        leases.grant(PairId(8), "b", 1, "", seconds(40));
+        assert_eq!((held(&leases, "a"), held(&leases, "b")), (vec![5], vec![4, 8]));
+        assert_eq!(leases.expire(seconds(41)).len(), 2);
+        assert_eq!((held(&leases, "a"), held(&leases, "b")), (vec![], vec![8]));
+        leases.grant(PairId(5), "a", 0, "", seconds(41));
+        assert_eq!(leases.release(|worker| worker == "a").len(), 1);
+        leases.grant(PairId(5), "c", 0, "", seconds(41));
+        assert_eq!(leases.lose_worker("c").len(), 1);
+        assert_eq!(leases.clear().len(), 1);
+        assert!(["a", "b", "c"].iter().all(|worker| leases.pairs_of(worker).next().is_none()));
+        assert!(leases.of_worker.is_empty());
     }
 
     #[test]
