@@ -70,15 +70,20 @@ impl<T> Leases<T> {
     pub(crate) fn grant(&mut self, pair: PairId, worker: &str, slot: u16, work: T, now: Duration) -> Attempt {
         let attempt = self.next;
         self.next = Attempt(attempt.0 + 1);
-        self.remove(pair);
-        self.held.insert(pair, Lease { worker: worker.to_owned(), slot, attempt, work, heard: now });
-        self.of_worker.entry(worker.to_owned()).or_default().insert(pair);
+        self.insert(pair, Lease { worker: worker.to_owned(), slot, attempt, work, heard: now });
         attempt
     }
 
     /// Leases a pair anew to the worker that holds it since an earlier life of the process.
     pub(crate) fn adopt(&mut self, pair: PairId, worker: WorkerId, attempt: Attempt, work: T, now: Duration) {
-        self.held.insert(pair, Lease { worker, slot: UNKNOWN_SLOT, attempt, work, heard: now });
+        self.insert(pair, Lease { worker, slot: UNKNOWN_SLOT, attempt, work, heard: now });
+    }
+
+    /// Puts a lease into both tables.
+    fn insert(&mut self, pair: PairId, lease: Lease<T>) {
+        self.remove(pair);
+        self.of_worker.entry(lease.worker.clone()).or_default().insert(pair);
+        self.held.insert(pair, lease);
     }
 
     /// Lease that a slot of a worker holds, if any, except those that `is_sent`. A slot that asks
