@@ -116,6 +116,7 @@ async fn each_right_holds_against_a_server() {
         ("publish", "q.run.take.ben", no, no),
         ("publish", "q.run.beat.ben", no, no),
         ("publish", "q.run.res.ben", no, no),
+        ("publish", "_INBOX.ben.x.y", no, yes),
         ("publish", "$KV.workers.ben", no, no),
         ("subscribe", "_INBOX.ben.>", no, no),
         ("subscribe", "_INBOX.>", no, no),
