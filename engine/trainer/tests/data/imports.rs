@@ -148,6 +148,7 @@ fn record(number: u64, termination: Termination, is_void: bool) -> GameRecord {
         is_void,
         values: None,
         worker: None,
+        scale: None,
     }
 }
 
