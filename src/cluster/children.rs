@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::access::Access;
 use super::link::Link;
-use super::server::{self, ChildError, RESTART_PAUSE, Server};
+use super::server::{self, ChildError, MOST_STARTS, RESTART_PAUSE, Server};
 use super::users::Register;
 use crate::text::random_hex;
 use crate::tournament::events::{Orders, Stop};
@@ -33,11 +33,24 @@ pub(crate) struct PrivateServer {
 }
 
 impl PrivateServer {
-    /// Starts a server. Call it on a thread that lives as long as the server.
+    /// Starts a server, and connects to it as its coordinator. Call it on a thread that lives as
+    /// long as the server. If something kills the server meanwhile, another one is started.
     ///
     /// # Errors
     /// Returns an error if the program is missing, does not start, or lets strangers in.
-    pub(crate) async fn start() -> Result<Self, ChildError> {
+    pub(crate) async fn start() -> Result<(Self, Link), ChildError> {
+        let mut starts = 1;
+        loop {
+            let mut server = Self::begin().await?;
+            match server.connect().await {
+                Ok(link) => return Ok((server, link)),
+                Err(_) if starts < MOST_STARTS && server.server.is_killed() => starts += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    async fn begin() -> Result<Self, ChildError> {
         let io = |act: &'static str| move |source: io::Error| ChildError::Io { act, source };
         let folder = tempfile::Builder::new().prefix("quintain-hub-").tempdir().map_err(io("make its folder"))?;
         let mut register = Register {
@@ -54,8 +67,14 @@ impl PrivateServer {
         register.listen.set_port(server.port().unwrap_or_default());
         server::configure(folder.path(), &register.configuration(folder.path()))?;
         let access = register.owner(server.url.clone());
-        server::refuses_strangers(&access).await?;
         Ok(Self { server, _folder: folder, access })
+    }
+
+    async fn connect(&self) -> Result<Link, ChildError> {
+        server::refuses_strangers(&self.access).await?;
+        let link = Link::open(&self.access, "coordinator").await?;
+        link.create_stream().await?;
+        Ok(link)
     }
 
     /// Waits until the process has ended, and starts it again at the same port with the same store.
@@ -140,14 +159,4 @@ fn words(status: ExitStatus, said: &str) -> String {
         Some(last) => format!("{status}: {last}"),
         None => status.to_string(),
     }
-}
-
-/// Connects to a private server as its coordinator.
-///
-/// # Errors
-/// Returns an error if it refuses.
-pub(crate) async fn connect(server: &PrivateServer) -> Result<Link, ChildError> {
-    let link = Link::open(&server.access, "coordinator").await?;
-    link.create_stream().await?;
-    Ok(link)
 }

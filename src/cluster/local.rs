@@ -18,8 +18,7 @@ use crate::text::random_hex;
 /// # Errors
 /// Returns an error if the server cannot be started or used.
 pub(super) async fn start(plan: Arc<Plan>, workers: u16) -> Result<(Cluster, RemotePort), ChildError> {
-    let mut server = PrivateServer::start().await?;
-    let link = children::connect(&server).await?;
+    let (mut server, link) = PrivateServer::start().await?;
     let run = random_hex().map_err(|source| ChildError::Io { act: "name the run", source })?;
     let (port, end) = connection();
     let (ends_in, ends) = mpsc::unbounded_channel();

@@ -120,6 +120,9 @@ pub(crate) struct RunEntry {
     /// Files that its workers fetch, by SHA-256.
     #[serde(default)]
     pub(crate) blobs: Vec<String>,
+    /// True for a run of simulated workers, which no other worker serves.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) simulated: bool,
     /// Random name of the coordinator's process.
     pub(crate) life: String,
     /// Machine of the coordinator, for people.
@@ -401,6 +404,7 @@ mod tests {
             needs: Needs { threads: 2, ..Needs::default() },
             signer: String::new(),
             blobs: Vec::new(),
+            simulated: false,
             life: life.to_owned(),
             host: format!("host-of-{life}"),
             beat: 0,
@@ -417,15 +421,14 @@ mod tests {
 
     /// A server and a connection to it; `None`, said loudly, without a server to test with.
     async fn server(test: &str) -> Option<(PrivateServer, Link)> {
-        let server = match PrivateServer::start().await {
-            Ok(server) => server,
+        let (server, link) = match PrivateServer::start().await {
+            Ok(started) => started,
             Err(ChildError::NotInstalled) => {
                 crate::skip::skip(test, "no program nats-server");
                 return None;
             }
             Err(error) => panic!("{error}"),
         };
-        let link = Link::open(&server.access, "test").await.unwrap();
         create(&link).await.unwrap();
         Some((server, link))
     }

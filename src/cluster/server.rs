@@ -1,6 +1,7 @@
 //! A nats-server as a child of this process: its start, its end, and a test of its door.
 
 use std::io;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -33,7 +34,7 @@ const START_PAUSE: Duration = Duration::from_millis(10);
 pub(super) const RESTART_PAUSE: Duration = Duration::from_millis(500);
 
 /// Starts of a server without a successful one, after which it is given up.
-const MOST_STARTS: u32 = 5;
+pub(super) const MOST_STARTS: u32 = 5;
 
 /// Attempts to be let in without credentials, if something else than a refusal comes.
 const DOOR_TRIES: u32 = 10;
@@ -61,6 +62,8 @@ pub enum ChildError {
         status: String,
         /// Last lines of its log.
         log: String,
+        /// True if a signal ended it.
+        is_killed: bool,
     },
     /// The server did not listen in time.
     #[error("{PROGRAM} does not listen after {} s", START_LIMIT.as_secs())]
@@ -106,12 +109,18 @@ impl Server {
     /// the server.
     ///
     /// # Errors
-    /// Returns an error if the program is missing or does not start.
+    /// Returns an error if the program is missing, ends by itself, or is killed several times.
     pub(crate) async fn start(folder: &Path) -> Result<Self, ChildError> {
         let child = spawn(folder)?;
         let mut server = Self { folder: folder.to_owned(), child, url: String::new() };
-        server.url = server.listens().await?;
+        let is_killed = |error: &ChildError| matches!(error, ChildError::Ended { is_killed: true, .. });
+        server.url = server.listens_at_last(is_killed).await?;
         Ok(server)
+    }
+
+    /// True if a signal has ended the process.
+    pub(crate) fn is_killed(&mut self) -> bool {
+        self.child.try_wait().is_ok_and(|status| status.is_some_and(|status| status.signal().is_some()))
     }
 
     /// Port that the server listens at.
@@ -127,16 +136,24 @@ impl Server {
     pub(crate) async fn keep_alive(&mut self) -> Result<(), ChildError> {
         // An error would mean that the process was waited for already.
         let _ = self.child.wait().await;
-        let mut starts = 0;
+        tokio::time::sleep(RESTART_PAUSE).await;
+        self.child = spawn(&self.folder)?;
+        self.listens_at_last(|_| true).await.map(|_| ())
+    }
+
+    /// Waits until the server listens, and starts it again after a failure that `is_passing`.
+    /// Returns its address.
+    async fn listens_at_last(&mut self, is_passing: impl Fn(&ChildError) -> bool) -> Result<String, ChildError> {
+        let mut starts = 1;
         loop {
+            match self.listens().await {
+                Ok(url) => return Ok(url),
+                Err(error) if starts >= MOST_STARTS || !is_passing(&error) => return Err(error),
+                Err(_) => {}
+            }
             starts += 1;
             tokio::time::sleep(RESTART_PAUSE).await;
             self.child = spawn(&self.folder)?;
-            match self.listens().await {
-                Ok(_) => return Ok(()),
-                Err(error) if starts >= MOST_STARTS => return Err(error),
-                Err(_) => {}
-            }
         }
     }
 
@@ -153,7 +170,8 @@ impl Server {
                 return Ok(url);
             }
             if let Ok(Some(status)) = self.child.try_wait() {
-                return Err(ChildError::Ended { status: status.to_string(), log: self.log() });
+                let is_killed = status.signal().is_some();
+                return Err(ChildError::Ended { status: status.to_string(), log: self.log(), is_killed });
             }
             tokio::time::sleep(START_PAUSE).await;
         }
