@@ -5,11 +5,12 @@
 //! own, every request is repeated, and a result is published again with the same id until it is
 //! acknowledged.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_nats::jetstream::consumer::{AckPolicy, pull};
+use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType};
 use async_nats::jetstream::{self, message::PublishMessage};
 use async_nats::{Client, ClientError, ConnectError, ConnectErrorKind, ConnectOptions, Event, Message, Subscriber};
@@ -107,6 +108,8 @@ pub(crate) struct Link {
     client: Client,
     jetstream: jetstream::Context,
     is_refused: Arc<AtomicBool>,
+    /// Reason that the server does not store results at present.
+    unstored: Arc<Mutex<Option<String>>>,
 }
 
 impl Link {
@@ -143,7 +146,7 @@ impl Link {
         let client = options.connect(&access.url).await.map_err(|error| connect_error(access, &error))?;
         let mut jetstream = jetstream::new(client.clone());
         jetstream.set_timeout(PATIENCE);
-        Ok(Self { client, jetstream, is_refused })
+        Ok(Self { client, jetstream, is_refused, unstored: Arc::default() })
     }
 
     #[allow(dead_code, reason = "used once workers join from other machines")]
@@ -195,14 +198,30 @@ impl Link {
     pub(crate) async fn publish(&self, subject: String, id: String, bytes: Vec<u8>) {
         loop {
             let message = PublishMessage::build().payload(bytes.clone().into()).message_id(&id);
-            if let Ok(Ok(acknowledged)) =
-                tokio::time::timeout(PATIENCE, self.jetstream.send_publish(subject.clone(), message)).await
-                && let Ok(Ok(_)) = tokio::time::timeout(PATIENCE, acknowledged).await
-            {
-                return;
+            let stored = async { self.jetstream.send_publish(subject.clone(), message).await?.await };
+            match tokio::time::timeout(PATIENCE, stored).await {
+                Ok(Ok(_)) => {
+                    *self.unstored() = None;
+                    return;
+                }
+                // The server answered, and does not take it: it is full.
+                Ok(Err(error)) if error.kind() == PublishErrorKind::Other => {
+                    *self.unstored() = Some(crate::text::with_causes(&error));
+                }
+                _ => {}
             }
             tokio::time::sleep(LONGEST_PAUSE).await;
         }
+    }
+
+    /// Reason that the server does not store results at present, if it has none.
+    pub(crate) fn why_unstored(&self) -> Option<String> {
+        self.unstored().clone()
+    }
+
+    fn unstored(&self) -> MutexGuard<'_, Option<String>> {
+        // No step under the lock can leave the text half changed.
+        self.unstored.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Creates the stream of results, or checks that it is there.
