@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use crate::cli::runs::run_parser;
 use crate::cli::trust::Trust;
 use crate::journal;
-use crate::plan::Plan;
+use crate::plan::{Plan, Workers};
 use crate::run::dir::RunDir;
 use crate::run::drive::{self, OutputStyle};
 use crate::run::{Exit, extension, progress, resolve, trust};
@@ -59,6 +59,12 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
         if concurrency > plan.concurrency {
             let timed = plan.is_timed();
             affinity::check_concurrency(concurrency, plan.threads(), timed, &Topology::detect())?;
+        }
+        if plan.workers.as_ref().is_some_and(Workers::are_simulated) {
+            bail!(
+                "{}: its games were made up by simulated workers, and engines do not go on with them; begin another run",
+                dir.root().display()
+            );
         }
         plan.concurrency = concurrency;
         plan.workers = None;

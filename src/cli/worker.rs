@@ -1,19 +1,24 @@
 //! `quintain worker URL`: plays pairs of runs that other machines coordinate.
 
 use std::io::{IsTerminal as _, Read as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 
-use crate::cluster::{self, Access, PoolSettings, Role, Terms, WorkerError};
+use crate::cluster::{self, Access, PoolSettings, Role, Simulation, Terms, WorkerError};
 use crate::run::{Exit, prepare, progress, resolve};
 use crate::schedule::affinity::Topology;
+use crate::schedule::capacity::Supply;
 use crate::tournament::events::Stop;
 
 /// Name of the file with the owner's terms, in the folder of the user's settings.
 const TERMS: &str = "worker.toml";
+
+/// Games at once of a simulated worker.
+const SIMULATED_SLOTS: u16 = 8;
 
 /// Plays games for the runs of a hub, as worker.toml of this machine allows.
 #[derive(Debug, clap::Args)]
@@ -47,7 +52,26 @@ pub(super) struct WorkerArgs {
     #[arg(long, conflicts_with = "check")]
     systemd: bool,
     #[command(flatten)]
+    simulated: SimulatedArgs,
+    #[command(flatten)]
     own: OwnArgs,
+}
+
+/// A load of made-up games, which measures a hub.
+#[derive(Debug, clap::Args)]
+struct SimulatedArgs {
+    /// Simulates N workers without engines, for runs with `--workers "URL simulated"` alone.
+    ///
+    /// They ask for pairs, wait, and send random games. It measures what a hub and a coordinator
+    /// bear. Give the games at once of each worker with -j [default: 8].
+    #[arg(long, value_name = "N", hide_short_help = true, value_parser = clap::value_parser!(u16).range(1..), conflicts_with_all = ["check", "systemd", "run"])]
+    simulate: Option<u16>,
+    /// Mean time of a simulated pair.
+    #[arg(long, value_name = "SECONDS", default_value_t = 50.0, hide_short_help = true, requires = "simulate")]
+    pair_time: f64,
+    /// Most plies of a simulated game.
+    #[arg(long, value_name = "N", default_value_t = 80, hide_short_help = true, requires = "simulate")]
+    plies: u16,
 }
 
 /// Words that `--workers local:N` gives to its workers.
@@ -71,6 +95,9 @@ pub(super) fn run(args: WorkerArgs) -> Result<Exit> {
     let OwnArgs { run, session, slot, user } = args.own;
     if let (Some(run), Some(session), Some(slot), Some(user)) = (run, session, slot, user) {
         return serve_own(args.url, run, session, slot, user);
+    }
+    if let Some(workers) = args.simulated.simulate {
+        return simulate(&args.url, args.credentials.as_deref(), workers, args.slots, &args.simulated);
     }
     let config =
         args.config.map_or_else(|| Ok::<_, cluster::AccessError>(cluster::config_folder()?.join(TERMS)), Ok)?;
@@ -100,18 +127,38 @@ pub(super) fn run(args: WorkerArgs) -> Result<Exit> {
         access,
         terms,
     };
-    serve_hub(settings)
+    until_stopped(|stopped, lines| cluster::serve_runs(settings, stopped, lines))
 }
 
-/// Serves the runs of a hub until a signal comes.
-fn serve_hub(settings: PoolSettings) -> Result<Exit> {
+/// Serves simulated runs of a hub until a signal comes.
+fn simulate(
+    url: &str,
+    credentials: Option<&Path>,
+    workers: u16,
+    slots: Option<u16>,
+    args: &SimulatedArgs,
+) -> Result<Exit> {
+    let pair = Duration::try_from_secs_f64(args.pair_time)
+        .with_context(|| format!("--pair-time {}: give seconds, as in 50", args.pair_time))?;
+    // It raises the limit on open files: each worker has a connection.
+    let _ = Supply::claim();
+    let access = Access::find(url, Role::Worker, credentials)?;
+    let slots = slots.unwrap_or(SIMULATED_SLOTS);
+    let simulation = Simulation { access, workers, slots, pair, plies: args.plies };
+    until_stopped(|stopped, lines| cluster::simulate(simulation, stopped, lines))
+}
+
+/// Serves until a signal comes.
+fn until_stopped<E: std::error::Error + Send + Sync + 'static, F: Future<Output = Result<(), E>>>(
+    serve: impl FnOnce(watch::Receiver<Stop>, mpsc::UnboundedSender<String>) -> F,
+) -> Result<Exit> {
     let runtime = prepare::runtime()?;
     runtime.block_on(async {
         let (stop, stopped) = watch::channel(Stop::No);
         let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
         let mut terminate = signal(SignalKind::terminate()).context("cannot listen for signals")?;
         let (lines, mut said) = mpsc::unbounded_channel();
-        let mut serving = std::pin::pin!(cluster::serve_runs(settings, stopped, lines));
+        let mut serving = std::pin::pin!(serve(stopped, lines));
         loop {
             tokio::select! {
                 served = &mut serving => {

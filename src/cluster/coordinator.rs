@@ -27,7 +27,7 @@ use super::logs::WireLog;
 use super::roster::{Roster, name};
 use super::sign::SignedPlan;
 use super::wire::{self, Beat, Hello, Note, Offer, Orders, PairResult, Take, Welcome, WirePair};
-use crate::plan::{Machine, Plan};
+use crate::plan::{Machine, Plan, SIMULATED, Workers};
 use crate::record::{GameId, Leg, PairId, PlayerId};
 use crate::schedule::remote::{RemoteEnd, RemoteEvent, Seat, SeatAnswer};
 use crate::tournament::events::{PairTask, Stop, WorkerEvent};
@@ -191,6 +191,11 @@ impl Coordinator {
 
     fn stop(&self) -> Stop {
         self.end.orders.borrow().stop
+    }
+
+    /// True for a run whose games simulated workers make up.
+    fn is_simulated(&self) -> bool {
+        self.plan.workers.as_ref().is_some_and(Workers::are_simulated)
     }
 
     async fn on_hello(&mut self, message: &async_nats::Message) {
@@ -426,6 +431,12 @@ impl Coordinator {
             let _ = message.ack().await;
             return;
         }
+        if result.is_simulated != self.is_simulated() {
+            let what = if result.is_simulated { "simulated" } else { "of engines" };
+            self.warn(format!("worker {}: a result was dropped: it is {what}, and this run is not", result.worker));
+            let _ = message.ack().await;
+            return;
+        }
         // A result of a lost lease is late, and its pair is played again.
         let Some(lease) = self.leases.settle(&result.worker, result.pair, Attempt(result.attempt)) else {
             let _ = message.ack().await;
@@ -445,7 +456,9 @@ impl Coordinator {
         self.check_speed(&result).await;
         self.keep_logs(&result.worker, result.logs);
         for (place, (mut record, failure)) in result.games.into_iter().enumerate() {
-            record.worker = Some(worker_name(&result.worker).to_owned());
+            let name = worker_name(&result.worker);
+            // No worker of a hub has a name with a colon.
+            record.worker = Some(if result.is_simulated { format!("{SIMULATED}:{name}") } else { name.to_owned() });
             if place > 0 && lease.work.begun != Some(record.id) {
                 self.tell(RemoteEvent::Game(WorkerEvent::Began { game: record.id, players: record.players }));
             }
@@ -588,3 +601,6 @@ fn check(result: &PairResult, task: &PairTask) -> Result<(), String> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,6 +7,7 @@
 //! `users` (their rights), `server` (its process), `blobs` (files that workers fetch), `hub`. A
 //! worker of other people's runs: `terms` (what its owner allows), `shares` (slots by priority and
 //! weight), `places`, `cache`, `speed`, `joining` (one run), `pool` (all of them), `setup`.
+//! `simulation`: workers without engines, to measure a hub.
 //!
 //! The server (NATS with JetStream) decides nothing. Pairs are handed out by the dispatcher when a
 //! slot asks, so that the lowest missing pair goes first and a stop is instant. Results come
@@ -26,6 +27,8 @@ mod children;
 mod coordinator;
 mod drift;
 mod enter;
+#[cfg(any(test, fuzzing))]
+mod fuzzed;
 mod hub;
 mod joining;
 mod learnt;
@@ -44,6 +47,7 @@ mod server;
 mod setup;
 mod shares;
 mod sign;
+mod simulation;
 mod speed;
 mod terms;
 mod users;
@@ -54,12 +58,15 @@ pub use access::AccessError;
 pub(crate) use access::{Access, Role, config_folder};
 pub use enter::ClusterError;
 pub(crate) use enter::start;
+#[cfg(fuzzing)]
+pub use fuzzed::fuzzed;
 pub(crate) use hub::{HubSettings, default_folder, invite, revoke, serve as serve_hub, users};
 pub use link::LinkError;
 pub(crate) use playing::Cluster;
 pub(crate) use pool::{PoolSettings, serve_hub as serve_runs};
 pub(crate) use registry::{RunEntry, WorkerEntry};
 pub(crate) use setup::{cache_folder, check_worker, lists, memory_mib, own_key, slots, systemd_unit};
+pub(crate) use simulation::{Simulation, simulate};
 pub(crate) use terms::Terms;
 pub(crate) use worker::{Settings, WorkerError, serve};
 

@@ -335,6 +335,9 @@ impl Pool {
 
     /// A run as one that may get places now; a new one is examined as far as its entry tells.
     fn candidate(&mut self, entry: &RunEntry) -> Option<Candidate> {
+        if entry.simulated {
+            return None;
+        }
         let now = Instant::now();
         let of_another_life =
             |known: &KnownRun| known.life != entry.life && matches!(known.state, RunState::Left { .. });

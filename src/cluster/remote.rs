@@ -100,6 +100,7 @@ pub(super) async fn start(plan: Arc<Plan>, hub: &HubRun) -> Result<(Cluster, Rem
         needs: needs(&plan),
         signer: key.public().to_string(),
         blobs: files.keys().cloned().collect(),
+        simulated: hub.is_simulated,
         life,
         host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
         beat: 0,

@@ -163,6 +163,11 @@ pub(crate) enum Untrusted {
 }
 
 impl SignedPlan {
+    /// Text of the plan, whoever signed it.
+    pub(super) fn text(&self) -> &str {
+        &self.plan
+    }
+
     /// Author and text of the plan of `run`, if the author is trusted.
     ///
     /// # Errors

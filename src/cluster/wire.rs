@@ -50,6 +50,9 @@ pub(crate) struct Hello {
     /// Speed that the worker has measured; present in its second request of a run under a clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) speed: Option<WireSpeed>,
+    /// True for a simulated worker.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) simulated: bool,
 }
 
 /// Speed of the plan's reference engine on a machine with every slot busy.
@@ -248,6 +251,8 @@ struct WireResult {
     failures: Vec<WireFailure>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     logs: Vec<WireLog>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    simulated: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -272,6 +277,8 @@ pub(crate) struct PairResult {
     pub(crate) games: Vec<(GameRecord, Option<Failure>)>,
     /// Standard error of engines since the last message.
     pub(super) logs: Vec<WireLog>,
+    /// True if a simulated worker made the games up.
+    pub(crate) is_simulated: bool,
 }
 
 /// Reason that a message could not be read.
@@ -384,6 +391,7 @@ impl PairResult {
                 })
                 .collect(),
             logs: self.logs.clone(),
+            simulated: self.is_simulated,
         };
         deflated(&to_bytes(&message))
     }
@@ -396,7 +404,7 @@ impl PairResult {
     pub(crate) fn unpack(bytes: &[u8]) -> Result<Self, WireError> {
         let mut text = Vec::new();
         DeflateDecoder::new(bytes).take(MOST_RESULT).read_to_end(&mut text)?;
-        let WireResult { v, worker, pair, attempt, games, failures, logs } = from_bytes(&text)?;
+        let WireResult { v, worker, pair, attempt, games, failures, logs, simulated } = from_bytes(&text)?;
         if v != VERSION {
             return Err(WireError::Version { found: v });
         }
@@ -411,7 +419,7 @@ impl PairResult {
             Ok((game, of_game.map(|place| failures.remove(place))))
         });
         let games = games.collect::<Result<_, WireError>>()?;
-        Ok(Self { worker, pair: PairId(pair), attempt, games, logs })
+        Ok(Self { worker, pair: PairId(pair), attempt, games, logs, is_simulated: simulated })
     }
 }
 

@@ -34,7 +34,7 @@ use crate::tournament::events::{self, PairTask, SlotId, Stop, WorkerEvent};
 use crate::uci::process::may_name_file;
 
 /// Pause before a slot asks again after it was told to wait, or was not answered.
-const PAUSE: Duration = Duration::from_millis(200);
+pub(super) const PAUSE: Duration = Duration::from_millis(200);
 
 /// Time after which a result that the coordinator does not name as written is sent again. Its store
 /// may have been lost.
@@ -180,6 +180,8 @@ struct Worker {
     notes: Vec<Note>,
     logs: Logs,
     machine: WireMachine,
+    /// True since the server refused to store a result, until it stores one.
+    is_full: bool,
     /// Reason of the last slot that gave up.
     fault: Option<String>,
     /// True once no further pair is wanted.
@@ -235,6 +237,7 @@ pub(super) async fn play(job: Job, mut share: watch::Receiver<SlotShare>) -> Res
         notes: Vec::new(),
         logs: Logs::default(),
         machine: Topology::detect().machine().into(),
+        is_full: false,
         fault: None,
         is_over: false,
         heard: Instant::now(),
@@ -279,7 +282,8 @@ pub(super) async fn hello(
 ) -> Result<Welcome, WorkerError> {
     let program = env!("CARGO_PKG_VERSION").to_owned();
     let machine = Some(Topology::detect().machine().into());
-    let hello = Hello { v: wire::VERSION, worker: session.to_owned(), program, machine, any_version, speed };
+    let worker = session.to_owned();
+    let hello = Hello { v: wire::VERSION, worker, program, machine, any_version, speed, simulated: false };
     let began = Instant::now();
     while began.elapsed() < patience {
         if let Some(bytes) = link.ask(subject_of(run, "plan", session), &hello).await {
@@ -430,7 +434,8 @@ impl Worker {
             self.job.figures.pairs.fetch_add(1, Ordering::Relaxed);
             let logs = self.logs.news();
             self.logs.sent(&logs);
-            let result = PairResult { worker: self.job.session.clone(), pair, attempt, games, logs };
+            let result =
+                PairResult { worker: self.job.session.clone(), pair, attempt, games, logs, is_simulated: false };
             let key = (pair.0, attempt);
             self.sent.insert(key, Sent { bytes: result.pack(), since: Instant::now() });
             self.publish(key);
@@ -557,8 +562,21 @@ impl Worker {
         }
     }
 
+    /// Says once that the server does not store results, until it has stored one.
+    fn tell_of_full_store(&mut self) {
+        let why = self.job.link.why_unstored();
+        if let Some(why) = why.as_ref().filter(|_| !self.is_full) {
+            self.notes.push(Note::Text(format!(
+                "the hub does not store its results ({why}); they are kept here and sent again. If its disk is full, give it \
+                 more with `quintain hub --disk`"
+            )));
+        }
+        self.is_full = why.is_some();
+    }
+
     /// Gives a sign of life, and obeys the answer.
     async fn beat(&mut self) -> Result<(), WorkerError> {
+        self.tell_of_full_store();
         let beat = self.state(false);
         let Some(bytes) = self.job.link.ask(subject_of(&self.job.run, "beat", &self.job.session), &beat).await else {
             // Said again in the next beat.

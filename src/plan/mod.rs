@@ -18,6 +18,7 @@ use std::time::Duration;
 pub use self::book_ref::{BookRef, BookSource};
 pub use self::file::Plan;
 pub use self::player::{Origin, Player};
+pub(crate) use self::workers::SIMULATED;
 pub use self::workers::{BadReference, BadWorkers, HubRun, ReferenceSpeed, Workers};
 use crate::stats::sprt::{Bounds, Model};
 pub use crate::tournament::formats::Format;

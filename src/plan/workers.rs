@@ -28,6 +28,9 @@ pub struct HubRun {
     pub priority: i8,
     /// Share among runs of one priority, above 0.
     pub weight: f64,
+    /// True for a run whose games simulated workers make up, to measure a hub. No other worker
+    /// plays for it, and its games are those of no engine.
+    pub is_simulated: bool,
 }
 
 /// Speed of a player's engine that the times of a run are for. A worker on which the engine has
@@ -77,6 +80,9 @@ pub enum BadReference {
     },
 }
 
+/// Word of a simulated run, in the text of its workers and before its name.
+pub(crate) const SIMULATED: &str = "simulated";
+
 /// Highest priority, and the lowest one without its sign.
 const MOST_PRIORITY: i8 = 9;
 
@@ -90,11 +96,17 @@ impl Workers {
         }
     }
 
+    /// True for simulated workers.
+    #[must_use]
+    pub const fn are_simulated(&self) -> bool {
+        matches!(self, Self::Hub(HubRun { is_simulated: true, .. }))
+    }
+
     /// True if both are the same workers, whatever the run is called there.
     #[must_use]
     pub fn are_those_of(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Hub(one), Self::Hub(other)) => one.url == other.url,
+            (Self::Hub(one), Self::Hub(other)) => one.url == other.url && one.is_simulated == other.is_simulated,
             _ => self == other,
         }
     }
@@ -157,7 +169,7 @@ impl FromStr for Workers {
             return Err(bad());
         }
         let (url, run) = (format!("{scheme}://{host}"), run.to_owned());
-        let mut hub = HubRun { url, run, credentials: None, priority: 0, weight: 1.0 };
+        let mut hub = HubRun { url, run, credentials: None, priority: 0, weight: 1.0, is_simulated: false };
         if let Some((_, rest)) = text.split_once(" credentials=") {
             hub.credentials = Some(PathBuf::from(rest));
         }
@@ -165,6 +177,7 @@ impl FromStr for Workers {
             match word.split_once('=') {
                 Some(("priority", value)) => hub.set_priority(value)?,
                 Some(("weight", value)) => hub.set_weight(value)?,
+                None if word == SIMULATED => hub.is_simulated = true,
                 _ => return Err(bad()),
             }
         }
@@ -176,8 +189,11 @@ impl fmt::Display for Workers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Local(workers) => write!(f, "local:{workers}"),
-            Self::Hub(HubRun { url, run, credentials, priority, weight }) => {
+            Self::Hub(HubRun { url, run, credentials, priority, weight, is_simulated }) => {
                 write!(f, "{url}/{run}")?;
+                if *is_simulated {
+                    write!(f, " {SIMULATED}")?;
+                }
                 if *priority != 0 {
                     write!(f, " priority={priority}")?;
                 }
@@ -202,6 +218,7 @@ mod tests {
             ("tls://hub.example:4222", "tls://hub.example:4222/"),
             ("tls://hub.example/3fa9", "tls://hub.example/3fa9"),
             ("nats://[::1]:1/ab priority=-2 weight=0.5", "nats://[::1]:1/ab priority=-2 weight=0.5"),
+            ("tls://h/ab simulated priority=3", "tls://h/ab simulated priority=3"),
             ("tls://h/ab priority=3 credentials=/a b/c.toml", "tls://h/ab priority=3 credentials=/a b/c.toml"),
         ] {
             let workers: Workers = text.parse().unwrap();
@@ -249,6 +266,7 @@ mod tests {
         let hub = |text: &str| text.parse::<Workers>().unwrap();
         assert!(hub("tls://h/ab").are_those_of(&hub("tls://h")));
         assert!(!hub("tls://h/ab").are_those_of(&hub("tls://g/ab")));
+        assert!(!hub("tls://h/ab").are_those_of(&hub("tls://h/ab simulated")));
         assert!(hub("local:2").are_those_of(&hub("local:2")) && !hub("local:2").are_those_of(&hub("local:3")));
     }
 }

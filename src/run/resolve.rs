@@ -12,7 +12,7 @@ use crate::openings::order::Order;
 use crate::plan::affinity::Affinity;
 use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
 use crate::plan::time_control::Limit;
-use crate::plan::{BookRef, BookSource, Format, Plan, Player, ReferenceSpeed, Test, Timeouts, Workers};
+use crate::plan::{BookRef, BookSource, Format, Plan, Player, ReferenceSpeed, SIMULATED, Test, Timeouts, Workers};
 use crate::run::building::Building;
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::{prepare, progress, records};
@@ -392,7 +392,11 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
         ReferenceSpeed::parse(text, names).map_err(RunError::value("--scale"))
     });
     let scale = scale.transpose()?;
-    let name = raw.name.clone().unwrap_or_else(|| shape.name.to_owned());
+    let mut name = raw.name.clone().unwrap_or_else(|| shape.name.to_owned());
+    if workers.as_ref().is_some_and(Workers::are_simulated) {
+        // It stands in reports, lists, PGN and the run's folder.
+        name = format!("{SIMULATED}: {name}");
+    }
     let mut plan = Plan {
         note: raw.note.as_deref().map(|note| one_line("--note", note)).transpose()?,
         format: shape.format,

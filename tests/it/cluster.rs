@@ -27,20 +27,20 @@ fn is_installed(program: &str) -> bool {
 }
 
 /// A run, its sides, and what identifies its processes.
-struct Run {
-    folder: tempfile::TempDir,
+pub(crate) struct Run {
+    pub(crate) folder: tempfile::TempDir,
     gate: Option<Gate>,
     faults: &'static str,
     more: String,
 }
 
 impl Run {
-    fn new(more: &str) -> Self {
+    pub(crate) fn new(more: &str) -> Self {
         let more = format!("--nodes 1 --max-plies 40 --seed 11 {more}");
         Self { folder: tempfile::tempdir().unwrap(), gate: None, faults: "", more }
     }
 
-    fn dir(&self) -> PathBuf {
+    pub(crate) fn dir(&self) -> PathBuf {
         self.folder.path().join("run")
     }
 
@@ -51,17 +51,17 @@ impl Run {
     }
 
     /// The same run, whose engines wait from this game of each process on.
-    fn held_from(mut self, game: u64) -> Self {
+    pub(crate) fn held_from(mut self, game: u64) -> Self {
         self.gate = Some(Gate::new(self.folder.path(), game));
         self
     }
 
     /// Lets the held games go on.
-    fn release(&self) {
+    pub(crate) fn release(&self) {
         self.gate.as_ref().unwrap().open();
     }
 
-    fn args(&self, workers: &str) -> Vec<String> {
+    pub(crate) fn args(&self, workers: &str) -> Vec<String> {
         let [new, base] = self.sides();
         sprt_args(&new, &base, &self.dir(), &format!("{} --workers {workers}", self.more))
     }
@@ -71,7 +71,7 @@ impl Run {
     }
 
     /// With a standard error that the test reads.
-    fn start_heard(&self, workers: &str) -> Child {
+    pub(crate) fn start_heard(&self, workers: &str) -> Child {
         self.command(&self.args(workers)).stderr(Stdio::piped()).spawn().unwrap()
     }
 
@@ -81,7 +81,7 @@ impl Run {
         self.apart(quintain(&args)).output().unwrap().into()
     }
 
-    fn command(&self, args: &[String]) -> Command {
+    pub(crate) fn command(&self, args: &[String]) -> Command {
         let mut command = self.apart(heeding_signals(args));
         command.stdout(Stdio::null()).stderr(self.log());
         command
@@ -99,7 +99,7 @@ impl Run {
     }
 
     /// The same run without workers, to its end.
-    fn alone(&self) -> PathBuf {
+    pub(crate) fn alone(&self) -> PathBuf {
         let dir = self.folder.path().join("alone");
         let [new, base] = self.sides();
         sprt(3, &new, &base, &dir, &format!("{} -j 2", self.more));
@@ -107,17 +107,17 @@ impl Run {
     }
 
     /// Numbers of this run's processes whose command line has a word.
-    fn processes(&self, word: &str) -> Vec<u32> {
+    pub(crate) fn processes(&self, word: &str) -> Vec<u32> {
         processes_with(&self.folder.path().display().to_string(), word)
     }
 
-    fn journal_lines(&self) -> usize {
+    pub(crate) fn journal_lines(&self) -> usize {
         journal_lines(&self.dir())
     }
 
     /// Waits until every process of the run is gone.
     #[track_caller]
-    fn check_no_orphans(&self) {
+    pub(crate) fn check_no_orphans(&self) {
         until("the end of every process", || {
             ["nats-server", "--session", "fake_engine"].iter().all(|word| self.processes(word).is_empty())
         });
@@ -137,14 +137,14 @@ pub(crate) fn processes_with(marker: &str, word: &str) -> Vec<u32> {
     found.collect()
 }
 
-fn kill(pid: u32, signal: Signal) {
+pub(crate) fn kill(pid: u32, signal: Signal) {
     // It may have ended meanwhile.
     let _ = kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), signal);
 }
 
 /// Both runs have the same games and the same result.
 #[track_caller]
-fn check_same(run: &Path, alone: &Path) {
+pub(crate) fn check_same(run: &Path, alone: &Path) {
     check_same_games(run, alone);
     let estimates = |dir: &Path| {
         let summary = summary(dir);

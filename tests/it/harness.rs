@@ -259,9 +259,15 @@ pub(crate) fn journal_lines(dir: &Path) -> usize {
 
 /// Reads the standard error of a run until it has taken note of an interrupt.
 pub(crate) fn hears_of_an_interrupt(child: &mut Child) {
+    hears(child, "Ctrl-C again");
+}
+
+/// Reads a child's standard error up to these words.
+#[track_caller]
+pub(crate) fn hears(child: &mut Child, words: &str) {
     let stderr = child.stderr.as_mut().unwrap();
     let mut said = String::new();
-    while !said.contains("Ctrl-C again") {
+    while !said.contains(words) {
         let mut byte = [0];
         assert_eq!(std::io::Read::read(stderr, &mut byte).unwrap(), 1, "{said}");
         said.push(char::from(byte[0]));

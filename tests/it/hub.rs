@@ -14,16 +14,23 @@ use crate::harness::{
 /// A hub as a process of its own, with its user's settings in its folder.
 pub(crate) struct Hub {
     pub(crate) folder: tempfile::TempDir,
-    child: Child,
+    pub(crate) child: Child,
     pub(crate) url: String,
 }
 
 impl Hub {
     pub(crate) fn start(listen: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let data = folder.path().join("hub").display().to_string();
-        let args = ["hub", "--listen", listen, "--data", &data];
-        let mut command = at(folder.path(), heeding_signals(&args));
+        let data = folder.path().join("hub");
+        let (child, url) = Self::begin(folder.path(), &data, &["--listen", listen]);
+        Self { folder, child, url }
+    }
+
+    /// Starts it with its files in `data`.
+    pub(crate) fn begin(folder: &Path, data: &Path, more: &[&str]) -> (Child, String) {
+        let data = data.display().to_string();
+        let args = [&["hub", "--data", &data], more].concat();
+        let mut command = at(folder, heeding_signals(&args));
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
         let first = lines.find(|line| line.starts_with("hub at ")).expect("the hub ended");
@@ -31,11 +38,11 @@ impl Hub {
         assert!(lines.any(|line| line.contains("play with its workers")));
         // Nobody may be left with a closed pipe.
         std::thread::spawn(move || lines.count());
-        Self { folder, child, url }
+        (child, url)
     }
 
     /// A command of the hub's owner.
-    fn does(&self, words: &[&str]) -> Ran {
+    pub(crate) fn does(&self, words: &[&str]) -> Ran {
         let data = self.folder.path().join("hub").display().to_string();
         let args: Vec<_> = ["hub"].iter().chain(words).copied().chain(["--data", &data]).collect();
         at(self.folder.path(), quintain(&args)).output().unwrap().into()
@@ -63,7 +70,7 @@ pub(crate) fn at(folder: &Path, mut command: Command) -> Command {
     command
 }
 
-fn joins(folder: &Path, invitation: &str) -> Ran {
+pub(crate) fn joins(folder: &Path, invitation: &str) -> Ran {
     let mut command = at(folder, quintain(&["hub", "join"]));
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(invitation.as_bytes()).unwrap();
@@ -229,7 +236,7 @@ impl Lent {
         Self { folder, url: hub.url.clone() }
     }
 
-    fn command(&self, more: &[&str]) -> Command {
+    pub(crate) fn command(&self, more: &[&str]) -> Command {
         let args: Vec<_> = ["worker", &self.url].iter().chain(more).copied().collect();
         let mut command = at(self.folder.path(), heeding_signals(&args));
         command.env("XDG_CACHE_HOME", self.folder.path().join("cache"));

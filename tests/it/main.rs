@@ -13,6 +13,8 @@ mod demo;
 mod errors;
 mod explain;
 mod fastchess;
+#[cfg(all(target_os = "linux", feature = "cluster"))]
+mod faults;
 mod formats;
 mod harness;
 mod hostile;

@@ -24,6 +24,14 @@ impl Coordinator {
                 wire::VERSION
             ));
         }
+        if hello.simulated != self.is_simulated() {
+            return Welcome::Refused(if hello.simulated {
+                "this run is played by engines, and takes no results of simulated workers".to_owned()
+            } else {
+                "this run is of simulated workers (`quintain worker URL --simulate N`), and its games are made up"
+                    .to_owned()
+            });
+        }
         let admitted = match hello.speed {
             Some(speed) => self.roster.admit_speed(&hello.worker, speed.nps),
             None => self.roster.admit(&hello.worker, hello.machine.map(Machine::from)),

@@ -1,0 +1,259 @@
+//! A coordinator behind a real server. The tests are its dispatcher and its workers. Its clock is
+//! put forward, so nothing is waited for.
+
+use crate::plan::file;
+use tokio::task::JoinHandle;
+
+use super::*;
+use crate::cluster::children::PrivateServer;
+use crate::cluster::link::subject_of;
+use crate::cluster::simulation::game;
+use crate::cluster::tests::has_server;
+use crate::record::{ByColor, Opening};
+use crate::schedule::remote::{RemotePort, connection};
+
+const RUN: &str = "run";
+
+/// A run whose dispatcher is the test.
+struct Table {
+    // Ends with the table.
+    _server: PrivateServer,
+    link: Link,
+    port: RemotePort,
+    serving: JoinHandle<Result<(), LinkError>>,
+}
+
+impl Table {
+    /// `workers` is the plan's word. None, said loudly, without a server to test with.
+    async fn new(test: &str, workers: &str) -> Option<Self> {
+        if !has_server(test) {
+            return None;
+        }
+        let (server, link) = PrivateServer::start().await.unwrap();
+        let mut plan = file::from_toml(include_str!("../../../tests/it/fixtures/v1/plan.toml")).unwrap();
+        plan.workers = Some(workers.parse().unwrap());
+        let (port, end) = connection();
+        let coordinator = Coordinator::new(RUN.to_owned(), Arc::new(plan), None, link.clone(), end);
+        let (_ends, ended) = mpsc::unbounded_channel();
+        let serving = tokio::spawn(coordinator.serve(ended));
+        let table = Self { _server: server, link, port, serving };
+        // It answers once it listens.
+        table.asks::<_, Welcome>("plan", "z-1", &hello("z-1")).await;
+        Some(table)
+    }
+
+    /// Answer to a message of a worker. A lost one is sent again.
+    async fn asks<T: serde::Serialize, A: serde::de::DeserializeOwned>(
+        &self,
+        what: &str,
+        session: &str,
+        message: &T,
+    ) -> A {
+        loop {
+            if let Some(bytes) = self.link.ask(subject_of(RUN, what, session), message).await {
+                return wire::from_bytes(&bytes).unwrap();
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Gives a pair to a worker that asks. Returns its attempt.
+    async fn gives(&mut self, session: &str, task: &PairTask) -> u64 {
+        let take = Take { v: wire::VERSION, worker: session.to_owned(), slot: 0, sent: Vec::new() };
+        let (link, to) = (self.link.clone(), subject_of(RUN, "take", session));
+        let asking = async {
+            loop {
+                let answer = link.ask(to.clone(), &take).await;
+                if let Some(Offer::Pair { attempt, .. }) = answer.and_then(|bytes| wire::from_bytes(&bytes).ok()) {
+                    return attempt;
+                }
+            }
+        };
+        let seats = async {
+            loop {
+                if let Some(RemoteEvent::Asks(seat)) = self.port.events.recv().await {
+                    self.port.answers.send(SeatAnswer::Task(seat, Box::new(task.clone()))).unwrap();
+                    return;
+                }
+            }
+        };
+        tokio::join!(asking, seats).0
+    }
+
+    /// Publishes games of a pair that a worker has played, and waits until the server has them.
+    async fn sends(&self, session: &str, task: &PairTask, attempt: u64, is_simulated: bool) {
+        // The server takes a message with a known id for a repeat.
+        let variant = crate::chess::Variant::Standard;
+        let games = task.legs.iter().map(|leg| (game(task, *leg, variant, 3, &mut 7), None)).collect();
+        let (worker, pair) = (session.to_owned(), task.pair);
+        let result = PairResult { worker, pair, attempt, games, logs: Vec::new(), is_simulated };
+        let id = format!("{session}/{attempt}/{is_simulated}");
+        self.link.publish(subject_of(RUN, "res", session), id, result.pack()).await;
+    }
+
+    /// Events up to the first one that is `last`. Writes what is to be written.
+    async fn hears(&mut self, last: impl Fn(&RemoteEvent) -> bool) -> Vec<RemoteEvent> {
+        let mut events = Vec::new();
+        loop {
+            let event = self.port.events.recv().await.expect("the coordinator ended");
+            let is_last = last(&event);
+            match event {
+                RemoteEvent::Written(reply) => reply.send(()).unwrap(),
+                event => events.push(event),
+            }
+            if is_last {
+                return events;
+            }
+        }
+    }
+
+    async fn ends(self) {
+        drop(self.port);
+        self.serving.await.unwrap().unwrap();
+    }
+}
+
+fn hello(session: &str) -> Hello {
+    let program = env!("CARGO_PKG_VERSION").to_owned();
+    Hello {
+        v: wire::VERSION,
+        worker: session.to_owned(),
+        program,
+        machine: None,
+        any_version: false,
+        speed: None,
+        simulated: false,
+    }
+}
+
+fn beat(session: &str, held: Vec<(u64, u64)>, sent: Vec<(u64, u64)>) -> Beat {
+    let (worker, back, notes, logs) = (session.to_owned(), Vec::new(), Vec::new(), Vec::new());
+    Beat { v: wire::VERSION, worker, held, sent, back, notes, logs, leaves: false, machine: None, speed: None }
+}
+
+fn task() -> PairTask {
+    let sides = ByColor { white: PlayerId(0), black: PlayerId(1) };
+    let opening = Opening { index: 0, fen: crate::chess::START_FEN.to_owned(), moves: Vec::new() };
+    PairTask {
+        pair: PairId(0),
+        sides: [sides, ByColor { white: PlayerId(1), black: PlayerId(0) }],
+        openings: [opening.clone(), opening],
+        legs: Leg::BOTH.to_vec(),
+        all_legs: &Leg::BOTH,
+        options: None,
+    }
+}
+
+/// Puts the clock of this test's processes forward.
+async fn later(time: Duration) {
+    tokio::time::pause();
+    tokio::time::advance(time).await;
+    tokio::time::resume();
+}
+
+fn workers_of(events: &[RemoteEvent]) -> Vec<&str> {
+    let record = |event| match event {
+        &RemoteEvent::Game(WorkerEvent::Ended { ref record, .. }) => record.worker.as_deref(),
+        _ => None,
+    };
+    events.iter().filter_map(record).collect()
+}
+
+/// The result of a worker that slept comes before that of the worker that plays its pair now.
+#[tokio::test]
+async fn a_result_of_a_lost_lease_counts_for_nothing() {
+    let Some(mut table) = Table::new("a_result_of_a_lost_lease_counts_for_nothing", "local:1").await else { return };
+    let task = task();
+    let lost = table.gives("a-1", &task).await;
+    later(LOST_AFTER + 2 * TICK).await;
+    let events = table.hears(|event| matches!(event, RemoteEvent::Gone { .. })).await;
+    let is_told = |event: &RemoteEvent| matches!(event, RemoteEvent::Warning(text) if text.contains("worker a-1: silent for 30 s"));
+    assert!(events.iter().any(is_told), "{events:?}");
+    let held = table.gives("b-1", &task).await;
+    assert!(held > lost);
+    table.sends("a-1", &task, lost, false).await;
+    table.sends("b-1", &task, held, false).await;
+    let events = table.hears(|event| matches!(event, RemoteEvent::Written(_))).await;
+    assert_eq!(workers_of(&events), ["b", "b"]);
+    // Both may forget their results, and the sleeper hears that it lost the pair.
+    for (session, attempt) in [("a-1", lost), ("b-1", held)] {
+        let key = (0, attempt);
+        let mut orders = table.asks::<_, Orders>("beat", session, &beat(session, vec![key], vec![key])).await;
+        while orders.written.is_empty() {
+            orders = table.asks("beat", session, &beat(session, vec![key], vec![key])).await;
+        }
+        assert_eq!((orders.written, orders.void), (vec![key], vec![key]), "{session}");
+    }
+    table.ends().await;
+}
+
+/// From the last sign of life of a lost worker to the next game of its pair, by the clock of the
+/// leases: another slot waits, or asks again after a pause.
+#[test]
+fn a_lost_pair_is_given_out_again_within_35_seconds() {
+    let mut leases = Leases::new(Attempt(1), LOST_AFTER);
+    leases.grant(PairId(0), "a", 0, (), Duration::ZERO);
+    let mut now = Duration::ZERO;
+    while leases.expire(now).is_empty() {
+        now += TICK;
+    }
+    assert!(
+        now > LOST_AFTER && now + LONGEST_WAIT + crate::cluster::worker::PAUSE < Duration::from_secs(35),
+        "{now:?}"
+    );
+}
+
+/// Simulated games and those of engines never come into one run.
+#[tokio::test]
+async fn simulated_and_real_workers_do_not_meet() {
+    for (workers, is_simulated, name) in [("local:1", false, "a"), ("nats://h/ab simulated", true, "simulated:a")] {
+        let Some(mut table) = Table::new("simulated_and_real_workers_do_not_meet", workers).await else { return };
+        for simulated in [false, true] {
+            let welcome: Welcome = table.asks("plan", "a-1", &Hello { simulated, ..hello("a-1") }).await;
+            assert_eq!(matches!(welcome, Welcome::Plan(_)), simulated == is_simulated, "{workers}: {welcome:?}");
+        }
+        let task = task();
+        let attempt = table.gives("a-1", &task).await;
+        table.sends("a-1", &task, attempt, !is_simulated).await;
+        let events = table.hears(|event| matches!(event, RemoteEvent::Warning(_))).await;
+        assert!(format!("{events:?}").contains("a result was dropped: it is"), "{events:?}");
+        assert!(workers_of(&events).is_empty(), "{events:?}");
+        table.sends("a-1", &task, attempt, is_simulated).await;
+        let events = table.hears(|event| matches!(event, RemoteEvent::Done(_))).await;
+        assert_eq!(workers_of(&events), [name, name]);
+        table.ends().await;
+    }
+}
+
+#[tokio::test]
+async fn other_programs_and_protocols_are_refused_with_both_versions() {
+    let test = "other_programs_and_protocols_are_refused_with_both_versions";
+    let Some(table) = Table::new(test, "local:1").await else { return };
+    let other = || Hello { program: "0.0.7".to_owned(), ..hello("box-1") };
+    for (hello, refusal) in [
+        (other(), Some("worker box-1 is quintain 0.0.7 with version 1 of the protocol")),
+        (Hello { any_version: true, ..other() }, None),
+        (Hello { v: 9, any_version: true, ..hello("box-1") }, Some("with version 9 of the protocol")),
+    ] {
+        match (table.asks::<_, Welcome>("plan", "box-1", &hello).await, refusal) {
+            (Welcome::Plan(_), None) => {}
+            (Welcome::Refused(why), Some(words)) => {
+                assert!(why.contains(words) && why.contains(env!("CARGO_PKG_VERSION")), "{why}");
+            }
+            (welcome, refusal) => panic!("{welcome:?} instead of {refusal:?}"),
+        }
+    }
+    table.ends().await;
+}
+
+/// A run that nobody plays says so with a remedy, again after as long a time.
+#[tokio::test]
+async fn a_run_without_workers_says_so() {
+    let Some(mut table) = Table::new("a_run_without_workers_says_so", "local:1").await else { return };
+    for _ in 0..2 {
+        later(LONELY + TICK).await;
+        let events = table.hears(|event| matches!(event, RemoteEvent::Warning(_))).await;
+        assert!(format!("{events:?}").contains("for 10 min; `quintain hub invite` adds one"), "{events:?}");
+    }
+    table.ends().await;
+}

@@ -1,0 +1,307 @@
+//! Faults that a run over many processes survives, with a real nats-server; those of its workers
+//! and of the run itself are in `cluster`.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::cluster::{Run, check_same, has_server, kill, processes_with};
+use crate::harness::{
+    Gate, Ran, check_same_games, hears, heeding_signals, journal_lines, quintain, records, sprt, sprt_args, until,
+};
+use crate::hub::{Hub, Lent, at, interrupts, is_joining};
+
+/// A program `nats-server` in a folder of its own, which runs this script before the real one.
+fn wrapped_server(folder: &Path, script: &str) -> String {
+    use std::os::unix::fs::PermissionsExt as _;
+    let path = format!("{}:/usr/sbin", std::env::var("PATH").unwrap());
+    let programs = folder.join("programs");
+    std::fs::create_dir(&programs).unwrap();
+    let program = programs.join("nats-server");
+    let text = format!("#!/bin/sh\ncd '{}'\n{script}\nPATH='{path}' exec nats-server \"$@\"\n", folder.display());
+    std::fs::write(&program, text).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    format!("{}:{path}", programs.display())
+}
+
+/// A server that is killed before it listens, or soon after, is started again.
+#[test]
+fn a_server_that_is_killed_while_it_starts_is_started_again() {
+    if !has_server("a_server_that_is_killed_while_it_starts_is_started_again") {
+        return;
+    }
+    let once = "mkdir killed 2>/dev/null";
+    for script in [
+        format!("{once} && kill -9 $$"),
+        format!("{once} && {{ while ! ls quintain-hub-*/*.ports >/dev/null 2>&1; do :; done; kill -9 $$; }} &"),
+    ] {
+        let run = Run::new("--max-pairs 4");
+        let path = wrapped_server(run.folder.path(), &script);
+        let mut command = run.command(&run.args("local:1"));
+        let ran: Ran =
+            command.env("PATH", path).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap().into();
+        assert_eq!(ran.code, Some(3), "{script}: {ran:?}");
+        assert!(run.folder.path().join("killed").exists(), "{script}");
+        check_same(&run.dir(), &run.alone());
+        run.check_no_orphans();
+    }
+}
+
+/// A server that ends by itself is not tried again: its own reason is told.
+#[test]
+fn a_server_that_refuses_to_start_is_told() {
+    let run = Run::new("--max-pairs 4");
+    let path = wrapped_server(run.folder.path(), "echo x >> starts; exit 7");
+    let mut command = run.command(&run.args("local:1"));
+    let ran: Ran = command.env("PATH", path).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap().into();
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("did not start (exit status: 7)"), "{}", ran.stderr);
+    assert_eq!(std::fs::read_to_string(run.folder.path().join("starts")).unwrap(), "x\n");
+}
+
+/// The owner's connection to a server, as its protocol has it.
+struct Owner {
+    stream: BufReader<TcpStream>,
+}
+
+impl Owner {
+    /// Of the server whose files are in `folder`.
+    fn of(folder: &Path) -> Self {
+        let text = std::fs::read_to_string(folder.join("nats.conf")).unwrap();
+        let quoted = |after: &str| text.split(after).nth(1).unwrap().split('"').nth(1).unwrap().to_owned();
+        let (address, password) = (quoted("listen: "), quoted("password: "));
+        let user = text.split("user: ").nth(1).unwrap().split(',').next().unwrap().to_owned();
+        let mut stream = BufReader::new(TcpStream::connect(address).unwrap());
+        let mut greeting = String::new();
+        stream.read_line(&mut greeting).unwrap();
+        let login = serde_json::json!({ "user": user, "pass": password, "verbose": false, "pedantic": false });
+        write!(stream.get_mut(), "CONNECT {login}\r\nSUB _INBOX.owner 1\r\n").unwrap();
+        Self { stream }
+    }
+
+    /// Answer of the server's JetStream to a request.
+    fn asks(&mut self, what: &str, with: &str) -> Value {
+        let length = with.len();
+        write!(self.stream.get_mut(), "PUB $JS.API.{what} _INBOX.owner {length}\r\n{with}\r\n").unwrap();
+        loop {
+            let mut line = String::new();
+            assert!(self.stream.read_line(&mut line).unwrap() > 0, "the server has gone");
+            assert!(!line.starts_with("-ERR"), "{line}");
+            if line.starts_with("PING") {
+                self.stream.get_mut().write_all(b"PONG\r\n").unwrap();
+            }
+            if line.starts_with("MSG ") {
+                let length: usize = line.split_whitespace().last().unwrap().parse().unwrap();
+                let mut bytes = vec![0; length + 2];
+                self.stream.read_exact(&mut bytes).unwrap();
+                let answer: Value = serde_json::from_slice(&bytes[..length]).unwrap();
+                assert!(answer["error"].is_null(), "{answer}");
+                return answer;
+            }
+        }
+    }
+
+    /// Lets the stream of results hold this many bytes.
+    fn limits_results_to(&mut self, bytes: i64) {
+        let mut config = self.asks("STREAM.INFO.QRES", "")["config"].clone();
+        config["max_bytes"] = bytes.into();
+        assert_eq!(self.asks("STREAM.UPDATE.QRES", &config.to_string())["config"]["max_bytes"], bytes);
+    }
+}
+
+/// A full stream refuses results: the run waits, says so, and loses nothing.
+#[test]
+fn a_full_server_delays_results_and_loses_none() {
+    if !has_server("a_full_server_delays_results_and_loses_none") {
+        return;
+    }
+    let run = Run::new("--max-pairs 12").held_from(3);
+    let mut child = run.start_heard("local:2");
+    until("two pairs", || run.journal_lines() >= 5);
+    let found = std::fs::read_dir(run.folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let folder = found.into_iter().find(|path| path.display().to_string().contains("quintain-hub-")).unwrap();
+    let mut owner = Owner::of(&folder);
+    owner.limits_results_to(1);
+    run.release();
+    hears(&mut child, "the hub does not store its results (");
+    hears(&mut child, "maximum bytes exceeded");
+    owner.limits_results_to(1 << 30);
+    let ended: Ran = child.wait_with_output().unwrap().into();
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    check_same(&run.dir(), &run.alone());
+    run.check_no_orphans();
+}
+
+/// A run at a hub with a worker, whose engines hold from their third game on.
+struct AtHub {
+    hub: Hub,
+    gate: Gate,
+    sides: [&'static str; 2],
+    more: String,
+    run: Child,
+    lent: Lent,
+}
+
+impl AtHub {
+    fn start(listen: &str, pairs: u32) -> Self {
+        let hub = Hub::start(listen);
+        let key = at(hub.folder.path(), quintain(&["workers", "--key"])).output().map(Ran::from).unwrap();
+        let gate = Gate::new(hub.folder.path(), 3);
+        let sides = ["--seed 1", "--seed 2"];
+        let held = sides.map(|side| format!("{side} {}", gate.words()));
+        let more = format!("--nodes 1 --max-plies 40 --seed 11 --max-pairs {pairs}");
+        let dir = hub.folder.path().join("run");
+        let args = sprt_args(&held[0], &held[1], &dir, &format!("{more} --workers {}", hub.url));
+        let mut run = at(hub.folder.path(), heeding_signals(&args));
+        let run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        until("the run", || dir.join("games.jsonl").exists());
+        let plan = std::fs::read_to_string(dir.join("plan.toml")).unwrap();
+        let program = plan.lines().rfind(|line| line.starts_with("sha256 = ")).unwrap();
+        let of_side =
+            |side: &String| format!("[[engine]]\n{program}\nargs = {:?}\n", side.split(' ').collect::<Vec<_>>());
+        let engines: String = held.iter().map(of_side).collect();
+        let terms = format!("trust = [\"{}\"]\nsandbox = \"none\"\n{engines}", key.stdout.trim());
+        let lent = Lent::new(&hub, "box", &terms);
+        Self { hub, gate, sides, more, run, lent }
+    }
+
+    fn dir(&self) -> PathBuf {
+        self.hub.folder.path().join("run")
+    }
+
+    fn server(&self) -> Vec<u32> {
+        processes_with(&self.hub.folder.path().display().to_string(), "nats-server")
+    }
+
+    /// The same run on one machine.
+    fn alone(&self) -> PathBuf {
+        let other = self.hub.folder.path().join("alone");
+        sprt(3, self.sides[0], self.sides[1], &other, &format!("{} -j 2", self.more));
+        other
+    }
+}
+
+/// Reads what a worker says, so that nobody is left with a full pipe.
+fn drained(lines: impl Iterator<Item = String> + Send + 'static) {
+    std::thread::spawn(move || lines.count());
+}
+
+/// The hub's server is killed, then the hub itself, which is started again later.
+#[test]
+fn a_hub_that_is_killed_costs_no_game() {
+    if !has_server("a_hub_that_is_killed_costs_no_game") {
+        return;
+    }
+    let mut at_hub = AtHub::start("127.0.0.1:0", 12);
+    let (worker, mut lines) = at_hub.lent.starts(&["-j", "2"]);
+    is_joining(&mut lines, "2 games");
+    drained(lines);
+    until("two pairs", || journal_lines(&at_hub.dir()) >= 5);
+    let servers = at_hub.server();
+    servers.iter().for_each(|pid| kill(*pid, Signal::KILL));
+    until("another server", || at_hub.server().iter().any(|pid| !servers.contains(pid)));
+    at_hub.hub.child.kill().unwrap();
+    at_hub.hub.child.wait().unwrap();
+    until("the end of its server", || at_hub.server().is_empty());
+    // Games end while there is no hub.
+    at_hub.gate.open();
+    let folder = at_hub.hub.folder.path().to_owned();
+    (at_hub.hub.child, _) = Hub::begin(&folder, &folder.join("hub"), &[]);
+    let stderr = at_hub.run.stderr.take().unwrap();
+    let said = std::thread::spawn(move || BufReader::new(stderr).lines().map_while(Result::ok).collect::<Vec<_>>());
+    assert_eq!(at_hub.run.wait().unwrap().code(), Some(3), "{:?}", said.join().unwrap());
+    assert_eq!(interrupts(worker), Some(130));
+    check_same_games(&at_hub.dir(), &at_hub.alone());
+    at_hub.hub.ends();
+}
+
+fn copies(from: &Path, to: &Path) {
+    let copied = Command::new("cp").arg("-r").arg(from).arg(to).output().unwrap();
+    // Files may go while it copies them, as the disk would have it.
+    assert!(to.exists(), "{copied:?}");
+}
+
+/// After a power cut the disks of hub and run have what they had at some moment: a copy that was
+/// taken while both ran. The run goes on from it.
+#[test]
+fn a_run_goes_on_from_what_a_power_cut_left() {
+    if !has_server("a_run_goes_on_from_what_a_power_cut_left") {
+        return;
+    }
+    let mut at_hub = AtHub::start("127.0.0.1:0", 12);
+    let folder = at_hub.hub.folder.path().to_owned();
+    let (worker, mut lines) = at_hub.lent.starts(&["-j", "2"]);
+    is_joining(&mut lines, "2 games");
+    drained(lines);
+    until("two pairs", || journal_lines(&at_hub.dir()) >= 5);
+    let (hub, dir) = (folder.join("hub-left"), folder.join("run-left"));
+    at_hub.gate.let_one_on();
+    copies(&folder.join("hub"), &hub);
+    copies(&at_hub.dir(), &dir);
+    // What is played after the copy is lost with the disks, except on the worker.
+    at_hub.gate.open();
+    until("more pairs", || journal_lines(&at_hub.dir()) >= 9);
+    at_hub.run.kill().unwrap();
+    at_hub.run.wait().unwrap();
+    at_hub.hub.child.kill().unwrap();
+    at_hub.hub.child.wait().unwrap();
+    until("the end of its server", || at_hub.server().is_empty());
+    for file in ["server.pid", "running", "lock"] {
+        // Names of processes of before.
+        let _ = std::fs::remove_file(hub.join(file));
+    }
+    (at_hub.hub.child, _) = Hub::begin(&folder, &hub, &[]);
+    let resume = ["resume".to_owned(), dir.display().to_string(), "--trust".to_owned()];
+    let ran: Ran = at(&folder, quintain(&resume)).output().unwrap().into();
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert_eq!(interrupts(worker), Some(130));
+    check_same_games(&dir, &at_hub.alone());
+    at_hub.hub.ends();
+}
+
+/// Simulated workers play a run that was started for them, which nothing can take for a real one.
+#[test]
+fn simulated_games_are_marked_everywhere() {
+    if !has_server("simulated_games_are_marked_everywhere") {
+        return;
+    }
+    let hub = Hub::start("127.0.0.1:0");
+    let folder = hub.folder.path();
+    let file = folder.join("load.toml").display().to_string();
+    assert_eq!(hub.does(&["invite", "load", "--file", &file]).code, Some(0));
+    let dir = folder.join("run");
+    let mut args = sprt_args("--seed 1", "--seed 2", &dir, "--nodes 1 --max-pairs 24 --workers");
+    args.push(format!("{} simulated", hub.url));
+    let run = at(folder, heeding_signals(&args)).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let words = ["--simulate", "3", "-j", "2", "--pair-time", "0.1", "--plies", "6", "--credentials", &file];
+    let mut load = at(folder, heeding_signals(&[&["worker", &hub.url], &words[..]].concat()));
+    let mut load = load.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(load.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("simulated: sprt: 3 simulated workers join")));
+    drained(lines);
+    let ended: Ran = run.wait_with_output().unwrap().into();
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    assert_eq!(interrupts(load), Some(130));
+    let records = records(&dir);
+    assert_eq!(records.len(), 48);
+    assert!(records.iter().all(|record| record["worker"] == "simulated:load"), "{}", records[0]);
+    let text = |file: &str| std::fs::read_to_string(dir.join(file)).unwrap();
+    for (file, mark) in [
+        ("plan.toml", "name = \"simulated: sprt\""),
+        ("plan.toml", " simulated\""),
+        ("games.pgn", "[Event \"simulated: sprt\"]"),
+        ("report.html", "simulated: sprt"),
+        ("summary.json", "simulated:load"),
+    ] {
+        assert!(text(file).contains(mark), "{file} without {mark}");
+    }
+    let resumed: Ran =
+        at(folder, quintain(&["resume", &dir.display().to_string(), "-j", "1"])).output().unwrap().into();
+    assert_eq!(resumed.code, Some(2), "{resumed:?}");
+    assert!(resumed.stderr.contains("made up by simulated workers"), "{}", resumed.stderr);
+    hub.ends();
+}
