@@ -13,7 +13,8 @@ use crate::cluster::{Run, check_same, has_server, kill, processes_with};
 use crate::harness::{
     Gate, Ran, check_same_games, hears, heeding_signals, journal_lines, quintain, records, sprt, sprt_args, until,
 };
-use crate::hub::{Hub, Lent, at, interrupts, is_joining};
+use crate::hub::{Hub, Lent, allowing, at, interrupts, is_joining};
+use crate::skip::skip;
 
 /// A program `nats-server` in a folder of its own, which runs this script before the real one.
 fn wrapped_server(folder: &Path, script: &str) -> String {
@@ -159,11 +160,7 @@ impl AtHub {
         let mut run = at(hub.folder.path(), heeding_signals(&args));
         let run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         until("the run", || dir.join("games.jsonl").exists());
-        let plan = std::fs::read_to_string(dir.join("plan.toml")).unwrap();
-        let program = plan.lines().rfind(|line| line.starts_with("sha256 = ")).unwrap();
-        let of_side =
-            |side: &String| format!("[[engine]]\n{program}\nargs = {:?}\n", side.split(' ').collect::<Vec<_>>());
-        let engines: String = held.iter().map(of_side).collect();
+        let engines = allowing(&dir, &held);
         let terms = format!("trust = [\"{}\"]\nsandbox = \"none\"\n{engines}", key.stdout.trim());
         let lent = Lent::new(&hub, "box", &terms);
         Self { hub, gate, sides, more, run, lent }
@@ -304,4 +301,108 @@ fn simulated_games_are_marked_everywhere() {
     assert_eq!(resumed.code, Some(2), "{resumed:?}");
     assert!(resumed.stderr.contains("made up by simulated workers"), "{}", resumed.stderr);
     hub.ends();
+}
+
+/// A network namespace that is joined to this one by a pair of interfaces.
+struct Apart {
+    name: String,
+    /// The end of the pair in this namespace.
+    near: String,
+    /// Its address.
+    address: String,
+}
+
+impl Apart {
+    /// Why there is none, if the system grants none.
+    fn new() -> Result<Self, String> {
+        let id = std::process::id();
+        let third = id % 250 + 1;
+        let (name, near, far) = (format!("quintain-{id}"), format!("qn{id}"), format!("qf{id}"));
+        let [address, other] = [1, 2].map(|host| format!("10.77.{third}.{host}"));
+        let apart = Self { name, near, address };
+        let Self { name, near, address } = &apart;
+        for words in [
+            format!("netns add {name}"),
+            format!("link add {near} type veth peer name {far}"),
+            format!("link set {far} netns {name}"),
+            format!("addr add {address}/30 dev {near}"),
+            format!("link set {near} up"),
+            format!("-n {name} addr add {other}/30 dev {far}"),
+            format!("-n {name} link set {far} up"),
+        ] {
+            ip(&words)?;
+        }
+        Ok(apart)
+    }
+
+    /// Cuts the two off from each other, or joins them again.
+    fn set(&self, state: &str) {
+        ip(&format!("link set {} {state}", self.near)).unwrap();
+    }
+
+    /// The command as it runs there.
+    fn command(&self, command: &Command) -> Command {
+        let mut there = Command::new("ip");
+        there.args(["netns", "exec", &self.name]).arg(command.get_program()).args(command.get_args());
+        there.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        there
+    }
+}
+
+impl Drop for Apart {
+    fn drop(&mut self) {
+        // Either may be missing.
+        let _ = ip(&format!("link del {}", self.near));
+        let _ = ip(&format!("netns del {}", self.name));
+    }
+}
+
+fn ip(words: &str) -> Result<(), String> {
+    let ran = Command::new("ip").args(words.split(' ')).output().map_err(|error| format!("ip: {error}"))?;
+    let said = String::from_utf8_lossy(&ran.stderr);
+    if ran.status.success() { Ok(()) } else { Err(format!("ip {words}: {}", said.trim())) }
+}
+
+/// A worker that is cut off loses its pair to another one. What it has played is not counted when
+/// it comes back, and it plays on.
+#[test]
+fn a_worker_behind_a_partition_loses_its_pair_and_comes_back() {
+    let test = "a_worker_behind_a_partition_loses_its_pair_and_comes_back";
+    if !has_server(test) {
+        return;
+    }
+    let apart = match Apart::new() {
+        Ok(apart) => apart,
+        Err(why) => return skip(test, &why),
+    };
+    let mut at_hub = AtHub::start(&format!("{}:0", apart.address), 12);
+    let mut command = apart.command(&at_hub.lent.command(&["-j", "1"]));
+    let mut far = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut far_lines = BufReader::new(far.stderr.take().unwrap()).lines().map(Result::unwrap);
+    is_joining(&mut far_lines, "1 game");
+    // Its engines hold in its second pair.
+    let listed = ["ctl".to_owned(), at_hub.dir().display().to_string(), "workers".to_owned()];
+    until("its second pair", || {
+        let ran: Ran = quintain(&listed).output().unwrap().into();
+        journal_lines(&at_hub.dir()) == 3 && ran.stdout.contains("playing pair 2")
+    });
+    apart.set("down");
+    hears(&mut at_hub.run, "silent for 30 s; its pair is played again");
+    // The other one plays that pair, and holds in its next.
+    let (near, mut lines) = at_hub.lent.starts(&["-j", "1"]);
+    is_joining(&mut lines, "1 game");
+    drained(lines);
+    until("the lost pair", || journal_lines(&at_hub.dir()) == 5);
+    apart.set("up");
+    at_hub.gate.open();
+    let far_said = std::thread::spawn(move || far_lines.collect::<Vec<_>>());
+    let alone = at_hub.alone();
+    let dir = at_hub.dir();
+    let ended: Ran = at_hub.run.wait_with_output().unwrap().into();
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    check_same_games(&dir, &alone);
+    assert_eq!((interrupts(near), interrupts(far)), (Some(130), Some(130)));
+    let said = far_said.join().unwrap();
+    assert!(said.iter().any(|line| line.contains("left after")), "{said:?}");
+    at_hub.hub.ends();
 }
