@@ -130,6 +130,8 @@ if (hasServer) {
   start(quintain, ['sprt', '--new', `'${fake}' -- --seed 1 --sleep-us 20000`, '--base', `'${fake}' -- --seed 2 --sleep-us 20000`,
     '--tc', '60+1', '--max-pairs', '100000', '--workers', 'local:2', '--max-plies', '20', '--out', join(results, 'runs', 'fleet')], 'ignore');
   while (!existsSync(join(results, 'runs', 'fleet', 'games.jsonl'))) await new Promise((done) => setTimeout(done, 100));
+  // The list of runs is a little older than the folder.
+  await until('the run is listed', "fetch('/api/runs').then((one) => one.json()).then((found) => found.runs.some((run) => run.id === 'runs/fleet'))");
   await value("location.hash = '#/run/runs%2Ffleet'");
   await until('the table names both workers and their machine', "[...document.querySelectorAll('#worker-rows tr')].filter((row) => /^local-[0-9]/.test(row.cells[0].textContent) && row.cells[1].textContent.includes('core')).length === 2");
   await until('a row has a cell under each head', "[...document.querySelectorAll('#worker-rows tr')].every((row) => row.cells.length === document.querySelectorAll('#fleet th').length)");
