@@ -60,7 +60,6 @@ fuzz_target!(|input: (bool, u8, String, String, Vec<(u8, i32, Option<u32>, Optio
         values: None,
         worker: None,
         scale: None,
-        scale: None,
     };
     let limit = "8+0.08".parse().expect("a limit");
     let meta = PgnMeta {
