@@ -313,7 +313,7 @@ struct Apart {
 }
 
 impl Apart {
-    /// Why there is none, if the system grants none.
+    /// A reason instead where the system grants no namespace.
     fn new() -> Result<Self, String> {
         let id = std::process::id();
         let third = id % 250 + 1;
