@@ -12,6 +12,7 @@ use crate::control::client::Client;
 use crate::report::explain::table::markdown;
 use crate::report::stored::{self, Entry, Index, RunDigest};
 use crate::run::{Exit, progress};
+use crate::stats::sprt::Bounds;
 use crate::text::{columns, printable};
 
 /// The folder of results unless another one is named.
@@ -51,8 +52,8 @@ pub(super) struct RunsArgs {
     #[arg(long, value_name = "LIMIT")]
     limit: Option<String>,
     /// Runs that test these bounds.
-    #[arg(long, value_name = "H0,H1", value_parser = bounds, allow_hyphen_values = true)]
-    bounds: Option<(f64, f64)>,
+    #[arg(long, value_name = "H0,H1", allow_hyphen_values = true)]
+    bounds: Option<Bounds>,
     /// Most runs that are listed.
     #[arg(short = 'n', long, value_name = "N")]
     top: Option<usize>,
@@ -69,12 +70,6 @@ enum ListFormat {
     Md,
     /// One JSON document.
     Json,
-}
-
-fn bounds(text: &str) -> Result<(f64, f64), String> {
-    let numbers =
-        text.split_once(',').and_then(|(low, high)| Some((low.trim().parse().ok()?, high.trim().parse().ok()?)));
-    numbers.ok_or_else(|| "give two numbers, as in 0,5".to_owned())
 }
 
 /// Parser of an argument that names a run: a path, or what `quintain runs` lists.
@@ -131,8 +126,8 @@ impl<'a> Row<'a> {
         Self { id, dir: &entry.dir, about, state }
     }
 
-    fn bounds(&self) -> Option<(f64, f64)> {
-        self.about.elo0.zip(self.about.elo1)
+    fn bounds(&self) -> Option<Bounds> {
+        self.about.elo0.zip(self.about.elo1).map(|(elo0, elo1)| Bounds { elo0, elo1 })
     }
 
     fn cells(&self) -> Vec<String> {
@@ -149,7 +144,7 @@ impl<'a> Row<'a> {
             self.state.clone(),
             players + &note,
             self.about.limit.clone(),
-            known(self.bounds().map(|(elo0, elo1)| format!("[{elo0}, {elo1}]"))),
+            known(self.bounds().map(|bounds| bounds.to_string())),
             known(self.about.pairs.map(|pairs| pairs.to_string())),
             known(is_of_two.then(|| self.about.estimates.elo_short().trim_start_matches("Elo ").to_owned())),
         ]
@@ -180,17 +175,11 @@ fn state(about: &RunDigest) -> String {
 impl RunsArgs {
     fn selects(&self, row: &Row) -> bool {
         let about = row.about;
-        let texts =
-            || about.players.iter().map(String::as_str).chain([row.id, &about.name]).chain(about.note.as_deref());
-        let has = |word: &String| {
-            let word = word.to_lowercase();
-            texts().any(|text| text.to_lowercase().contains(&word))
-        };
         let is = |wanted: &Option<String>, found: &str| {
             wanted.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(found))
         };
         let kind = if row.bounds().is_some() { "sprt" } else { &about.format };
-        self.words.iter().all(has)
+        self.words.iter().all(|word| about.names(row.id, word))
             && is(&self.state, &row.state)
             && (is(&self.kind, kind) || is(&self.kind, &about.format))
             && is(&self.limit, &about.limit)

@@ -207,16 +207,10 @@ async fn index(app: &App) -> Result<Arc<Index>, Response> {
 }
 
 fn list(index: &Index, hub: &Hub, query: &ListQuery) -> Value {
-    let wanted = query.q.to_lowercase();
-    let fits = |id: &str, about: &RunDigest| {
-        let names =
-            about.players.iter().map(String::as_str).chain([id, about.name.as_str()]).chain(about.note.as_deref());
-        wanted.is_empty() || names.into_iter().any(|name| name.to_lowercase().contains(&wanted))
-    };
     let mut found: Vec<(&String, &Entry, Option<Arc<LiveRun>>)> = index
         .runs
         .iter()
-        .filter(|(id, entry)| fits(id, &entry.about))
+        .filter(|(id, entry)| entry.about.names(id, &query.q))
         .map(|(id, entry)| (id, entry, entry.socket.and_then(|_| hub.get(id))))
         .filter(|(_, entry, live)| {
             let state = if live.is_some() { "live" } else { entry.about.state };

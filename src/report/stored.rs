@@ -44,6 +44,15 @@ pub(crate) struct RunDigest {
     pub(crate) state: &'static str,
 }
 
+impl RunDigest {
+    /// True if the id, the name, the note or a player's name has `word`. Case does not matter.
+    pub(crate) fn names(&self, id: &str, word: &str) -> bool {
+        let word = word.to_lowercase();
+        let own = [id, &self.name].into_iter().chain(self.note.as_deref());
+        own.chain(self.players.iter().map(String::as_str)).any(|text| text.to_lowercase().contains(&word))
+    }
+}
+
 /// A run of the index.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
