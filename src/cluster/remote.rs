@@ -18,22 +18,17 @@ use super::link::{Link, LinkError};
 use super::playing::Cluster;
 use super::registry::{self, Claim, ClaimError, Needs, RENEWAL, RunEntry};
 use super::sign::{AuthorKey, KeyError};
+use super::terms::BLOB;
 use super::wire;
 use crate::plan::{HubRun, Plan, Player, file};
 use crate::schedule::remote::{RemoteEvent, RemotePort, connection};
 use crate::text::{hex, random_hex};
-
-/// Start of the name of a file that workers fetch.
-const BLOB: &str = "sha256:";
 
 /// Interval of the looks for files that the hub has lost.
 const LOOK: Duration = Duration::from_mins(1);
 
 /// Files that workers fetch, by their names at the hub.
 type Files = BTreeMap<String, PathBuf>;
-
-/// Hash table of an engine whose options do not say, in MiB.
-const USUAL_HASH_MIB: u64 = 16;
 
 /// Reason that the workers of a hub cannot play a run.
 #[derive(Debug, thiserror::Error)]
@@ -220,16 +215,12 @@ fn named_file(player: &Player, value: &str) -> Option<PathBuf> {
 }
 
 fn needs(plan: &Plan) -> Needs {
-    let hash = |player: &Player| {
-        let option = player.options.iter().rev().find(|(name, _)| name.eq_ignore_ascii_case("Hash"));
-        option.and_then(|(_, value)| value.trim().parse().ok()).unwrap_or(USUAL_HASH_MIB)
-    };
-    let mut hashes: Vec<u64> = plan.players.iter().map(hash).collect();
+    let mut hashes: Vec<u64> = plan.players.iter().map(Player::hash_mib).collect();
     hashes.sort_unstable_by(|a, b| b.cmp(a));
     Needs {
         threads: u32::try_from(plan.threads()).unwrap_or(u32::MAX),
         // The two largest ones may meet.
-        hash_mib: hashes.iter().take(2).sum(),
+        hash_mib: hashes.iter().take(2).fold(0, |sum: u64, size| sum.saturating_add(*size)),
         class: None,
         syzygy: plan.rules.syzygy.is_some(),
     }

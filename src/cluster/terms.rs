@@ -23,9 +23,6 @@ pub(crate) const BLOB: &str = "sha256:";
 /// Memory that an engine takes besides its hash table, in MiB.
 const BESIDES_HASH_MIB: u64 = 64;
 
-/// Hash table of an engine whose options do not say, in MiB.
-const USUAL_HASH_MIB: u64 = 16;
-
 /// Address space beyond the memory of a slot: libraries, stacks, networks and tables in files.
 const ADDRESS_SPACE_MIB: u64 = 16 << 10;
 
@@ -385,11 +382,8 @@ fn fit(
 
 /// Memory of one game, in MiB: of the two players with the largest hash tables.
 fn memory_of(players: &[Player]) -> u64 {
-    let hash = |player: &Player| {
-        let set = player.options.iter().rev().find(|(name, _)| name.eq_ignore_ascii_case("Hash"));
-        set.and_then(|(_, value)| value.trim().parse().ok()).unwrap_or(USUAL_HASH_MIB)
-    };
-    let mut sizes: Vec<u64> = players.iter().map(|player| hash(player).saturating_add(BESIDES_HASH_MIB)).collect();
+    let size = |player: &Player| player.hash_mib().saturating_add(BESIDES_HASH_MIB);
+    let mut sizes: Vec<u64> = players.iter().map(size).collect();
     sizes.sort_unstable_by(|a, b| b.cmp(a));
     sizes.iter().take(2).fold(0, |sum: u64, size| sum.saturating_add(*size))
 }

@@ -34,9 +34,26 @@ pub struct Player {
     pub origin: Origin,
 }
 
+/// Hash table of an engine whose options do not say, in MiB.
+const USUAL_HASH_MIB: u64 = 16;
+
 impl Player {
+    /// Value of an option, whose name may be in any case; `None` if the plan does not set it. Of
+    /// several values the last one holds, as for the engine.
+    #[must_use]
+    pub fn option(&self, name: &str) -> Option<&str> {
+        let set = self.options.iter().rev().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        set.map(|(_, value)| value.trim())
+    }
+
+    /// Size of its hash table in MiB, as far as the plan says.
+    #[must_use]
+    pub fn hash_mib(&self) -> u64 {
+        self.option("Hash").and_then(|value| value.parse().ok()).unwrap_or(USUAL_HASH_MIB)
+    }
+
     pub(super) fn threads(&self) -> Option<usize> {
-        self.options.iter().rev().find(|(name, _)| name.eq_ignore_ascii_case("Threads"))?.1.trim().parse().ok()
+        self.option("Threads")?.parse().ok()
     }
 }
 
@@ -175,5 +192,23 @@ impl PlayerV1 {
                 bench_nodes: self.bench_nodes,
             },
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::plan::file;
+
+    #[test]
+    fn the_last_value_of_an_option_holds() {
+        let mut player =
+            file::from_toml(include_str!("../../tests/it/fixtures/v1/plan.toml")).unwrap().players.remove(0);
+        player.options.clear();
+        assert_eq!((player.option("Hash"), player.hash_mib(), player.threads()), (None, 16, None));
+        let set = [("Hash", "32"), ("threads", " 4 "), ("hash", " 64"), ("HashFile", "1")];
+        player.options = set.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        assert_eq!((player.option("HASH"), player.hash_mib(), player.threads()), (Some("64"), 64, Some(4)));
+        player.options.push(("Hash".to_owned(), "much".to_owned()));
+        assert_eq!(player.hash_mib(), 16);
     }
 }

@@ -66,8 +66,7 @@ fn plus_minus(elo: Option<Estimate>) -> String {
 
 /// Formats `8+0.08 Threads=1 Hash=16MB`; a hash table that no option sets is left out.
 fn conditions(plan: &Plan, new: &Player) -> String {
-    let set = new.options.iter().rev().find(|(name, _)| name.eq_ignore_ascii_case("Hash"));
-    let hash = set.map_or_else(String::new, |(_, megabytes)| format!(" Hash={}MB", megabytes.trim()));
+    let hash = new.option("Hash").map_or_else(String::new, |megabytes| format!(" Hash={megabytes}MB"));
     format!("{} Threads={}{hash}", limits(plan), plan.threads())
 }
 
