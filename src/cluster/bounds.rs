@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::wire::Note;
 
-/// Most pairs that one user holds, and most of its slots that wait for one.
-pub(super) const MOST_SLOTS: usize = 1_024;
+/// Most pairs that one user holds or waits for, and most that one session is believed to hold.
+pub(super) const MOST_PAIRS: usize = 1_024;
 
 /// Most messages that one user sends to the owner of a run.
 const MOST_NOTES: usize = 1_000;

@@ -7,12 +7,10 @@
 
 use std::collections::BTreeMap;
 
+use super::bounds::MOST_PAIRS;
 use super::leases::{Attempt, WorkerId};
 use crate::record::PairId;
 use crate::schedule::remote::Seat;
-
-/// Most pairs that one worker is believed to hold.
-const MOST_PAIRS: usize = 1_024;
 
 /// A lease as its worker names it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Machines that may play a run: program, processor, speed.
 
-use super::super::bounds::MOST_SLOTS;
+use super::super::bounds::MOST_PAIRS;
 use super::super::drift::Finding;
 use super::super::leases::WorkerId;
 use super::super::link::worker_name;
@@ -98,6 +98,6 @@ impl Coordinator {
     pub(super) fn has_enough(&self, session: &WorkerId) -> bool {
         let user = worker_name(session);
         let waiting = self.takers.iter().filter(|taker| worker_name(&taker.worker) == user).count();
-        waiting + self.leases.count(|worker| worker_name(worker) == user) >= MOST_SLOTS
+        waiting + self.leases.count(|worker| worker_name(worker) == user) >= MOST_PAIRS
     }
 }

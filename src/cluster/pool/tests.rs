@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use super::*;
 use crate::cluster::access::Role;
 use crate::cluster::blobs;
-use crate::cluster::bounds::MOST_SLOTS;
+use crate::cluster::bounds::MOST_PAIRS;
 use crate::cluster::coordinator::{Coordinator, Listening};
 use crate::cluster::hub::{HubError, HubSettings, invite, serve};
 use crate::cluster::link::subject_of;
@@ -388,7 +388,7 @@ async fn requests_of_a_user_are_bounded() {
     let plan = place.plan(None).await;
     let mut run = place.coordinate("run", plan, 0).await;
     let flood = Link::open(&place.worker, "anna-box-1").await.unwrap();
-    let asks = (0..2 * MOST_SLOTS).map(|slot| {
+    let asks = (0..2 * MOST_PAIRS).map(|slot| {
         let slot = u16::try_from(slot).unwrap();
         let take = wire::Take { v: wire::VERSION, worker: "anna-box-1".to_owned(), slot, sent: Vec::new() };
         let flood = flood.clone();
@@ -399,7 +399,7 @@ async fn requests_of_a_user_are_bounded() {
     while let Ok(event) = run.port.events.try_recv() {
         asked += usize::from(matches!(event, RemoteEvent::Asks(_)));
     }
-    assert!((1..=MOST_SLOTS).contains(&asked), "{asked}");
+    assert!((1..=MOST_PAIRS).contains(&asked), "{asked}");
     run.end().await;
     place.stop().await;
 }
