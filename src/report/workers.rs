@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::stats::elo::fixed;
-use crate::text::printable;
+use crate::text::{columns, printable};
 use crate::tournament::scoreboard::Scoreboard;
 use crate::tournament::workers::{WorkerFigures, WorkerStatus};
 
@@ -119,21 +119,10 @@ impl WorkerRow {
 #[must_use]
 pub fn table(rows: &[WorkerRow]) -> Vec<String> {
     let cells: Vec<_> = rows.iter().map(WorkerRow::cells).collect();
-    let mut lines = vec![String::new(); rows.len() + 1];
-    for (column, head) in HEADS.iter().enumerate() {
-        if cells.iter().all(|row| row[column] == "-") {
-            continue;
-        }
-        let (is_number, head) = head.strip_prefix('#').map_or((false, *head), |head| (true, head));
-        let texts = || std::iter::once(head).chain(cells.iter().map(|row| row[column].as_str()));
-        let width = texts().map(|text| text.chars().count()).max().unwrap_or(0);
-        for (line, text) in lines.iter_mut().zip(texts()) {
-            let gap = if line.is_empty() { "" } else { "  " };
-            let cell = if is_number { format!("{text:>width$}") } else { format!("{text:width$}") };
-            *line = format!("{line}{gap}{cell}");
-        }
-    }
-    lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
+    let known: Vec<_> = (0..HEADS.len()).filter(|column| cells.iter().any(|row| row[*column] != "-")).collect();
+    let heads: Vec<_> = known.iter().map(|column| HEADS[*column]).collect();
+    let rows: Vec<Vec<_>> = cells.iter().map(|row| known.iter().map(|column| row[*column].clone()).collect()).collect();
+    columns(&heads, &rows)
 }
 
 #[cfg(test)]
