@@ -3,17 +3,17 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::cluster::{Run, check_same, has_server, kill, processes_with};
+use crate::cluster::{Run, check_same, has_server, kill};
 use crate::harness::{
-    Gate, Ran, check_same_games, hears, heeding_signals, journal_lines, quintain, records, sprt, sprt_args, until,
+    Ran, check_same_games, hears, heeding_signals, journal_lines, quintain, records, sprt_args, until,
 };
-use crate::hub::{Hub, Lent, allowing, at, interrupts, is_joining};
+use crate::hub::{Hub, Lent, RunAtHub, at, interrupts, is_joining};
 use crate::skip::skip;
 
 /// A program `nats-server` in a folder of its own, which runs this script before the real one.
@@ -137,49 +137,11 @@ fn a_full_server_delays_results_and_loses_none() {
     run.check_no_orphans();
 }
 
-/// A run at a hub with a worker, whose engines hold from their third game on.
-struct AtHub {
-    hub: Hub,
-    gate: Gate,
-    sides: [&'static str; 2],
-    more: String,
-    run: Child,
-    lent: Lent,
-}
-
-impl AtHub {
-    fn start(listen: &str, pairs: u32) -> Self {
-        let hub = Hub::start(listen);
-        let key = at(hub.folder.path(), quintain(&["workers", "--key"])).output().map(Ran::from).unwrap();
-        let gate = Gate::new(hub.folder.path(), 3);
-        let sides = ["--seed 1", "--seed 2"];
-        let held = sides.map(|side| format!("{side} {}", gate.words()));
-        let more = format!("--nodes 1 --max-plies 40 --seed 11 --max-pairs {pairs}");
-        let dir = hub.folder.path().join("run");
-        let args = sprt_args(&held[0], &held[1], &dir, &format!("{more} --workers {}", hub.url));
-        let mut run = at(hub.folder.path(), heeding_signals(&args));
-        let run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        until("the run", || dir.join("games.jsonl").exists());
-        let engines = allowing(&dir, &held);
-        let terms = format!("trust = [\"{}\"]\nsandbox = \"none\"\n{engines}", key.stdout.trim());
-        let lent = Lent::new(&hub, "box", &terms);
-        Self { hub, gate, sides, more, run, lent }
-    }
-
-    fn dir(&self) -> PathBuf {
-        self.hub.folder.path().join("run")
-    }
-
-    fn server(&self) -> Vec<u32> {
-        processes_with(&self.hub.folder.path().display().to_string(), "nats-server")
-    }
-
-    /// The same run on one machine.
-    fn alone(&self) -> PathBuf {
-        let other = self.hub.folder.path().join("alone");
-        sprt(3, self.sides[0], self.sides[1], &other, &format!("{} -j 2", self.more));
-        other
-    }
+/// A run at a hub whose engines hold from their third game on, and a machine for it.
+fn held_run(listen: &str) -> (RunAtHub, Lent) {
+    let at_hub = RunAtHub::start(listen, 3, "--nodes 1 --max-pairs 12");
+    let lent = at_hub.lent("box");
+    (at_hub, lent)
 }
 
 /// Reads what a worker says, so that nobody is left with a full pipe.
@@ -193,17 +155,17 @@ fn a_hub_that_is_killed_costs_no_game() {
     if !has_server("a_hub_that_is_killed_costs_no_game") {
         return;
     }
-    let mut at_hub = AtHub::start("127.0.0.1:0", 12);
-    let (worker, mut lines) = at_hub.lent.starts(&["-j", "2"]);
+    let (mut at_hub, lent) = held_run("127.0.0.1:0");
+    let (worker, mut lines) = lent.starts(&["-j", "2"]);
     is_joining(&mut lines, "2 games");
     drained(lines);
-    until("two pairs", || journal_lines(&at_hub.dir()) >= 5);
-    let servers = at_hub.server();
+    until("two pairs", || journal_lines(&at_hub.dir) >= 5);
+    let servers = at_hub.servers();
     servers.iter().for_each(|pid| kill(*pid, Signal::KILL));
-    until("another server", || at_hub.server().iter().any(|pid| !servers.contains(pid)));
+    until("another server", || at_hub.servers().iter().any(|pid| !servers.contains(pid)));
     at_hub.hub.child.kill().unwrap();
     at_hub.hub.child.wait().unwrap();
-    until("the end of its server", || at_hub.server().is_empty());
+    until("the end of its server", || at_hub.servers().is_empty());
     // Games end while there is no hub.
     at_hub.gate.open();
     let folder = at_hub.hub.folder.path().to_owned();
@@ -212,7 +174,7 @@ fn a_hub_that_is_killed_costs_no_game() {
     let said = std::thread::spawn(move || BufReader::new(stderr).lines().map_while(Result::ok).collect::<Vec<_>>());
     assert_eq!(at_hub.run.wait().unwrap().code(), Some(3), "{:?}", said.join().unwrap());
     assert_eq!(interrupts(worker), Some(130));
-    check_same_games(&at_hub.dir(), &at_hub.alone());
+    check_same_games(&at_hub.dir, &at_hub.alone());
     at_hub.hub.ends();
 }
 
@@ -229,24 +191,24 @@ fn a_run_goes_on_from_what_a_power_cut_left() {
     if !has_server("a_run_goes_on_from_what_a_power_cut_left") {
         return;
     }
-    let mut at_hub = AtHub::start("127.0.0.1:0", 12);
+    let (mut at_hub, lent) = held_run("127.0.0.1:0");
     let folder = at_hub.hub.folder.path().to_owned();
-    let (worker, mut lines) = at_hub.lent.starts(&["-j", "2"]);
+    let (worker, mut lines) = lent.starts(&["-j", "2"]);
     is_joining(&mut lines, "2 games");
     drained(lines);
-    until("two pairs", || journal_lines(&at_hub.dir()) >= 5);
+    until("two pairs", || journal_lines(&at_hub.dir) >= 5);
     let (hub, dir) = (folder.join("hub-left"), folder.join("run-left"));
     at_hub.gate.let_one_on();
     copies(&folder.join("hub"), &hub);
-    copies(&at_hub.dir(), &dir);
+    copies(&at_hub.dir, &dir);
     // What is played after the copy is lost with the disks, except on the worker.
     at_hub.gate.open();
-    until("more pairs", || journal_lines(&at_hub.dir()) >= 9);
+    until("more pairs", || journal_lines(&at_hub.dir) >= 9);
     at_hub.run.kill().unwrap();
     at_hub.run.wait().unwrap();
     at_hub.hub.child.kill().unwrap();
     at_hub.hub.child.wait().unwrap();
-    until("the end of its server", || at_hub.server().is_empty());
+    until("the end of its server", || at_hub.servers().is_empty());
     for file in ["server.pid", "running", "lock"] {
         // Names of processes of before.
         let _ = std::fs::remove_file(hub.join(file));
@@ -375,34 +337,28 @@ fn a_worker_behind_a_partition_loses_its_pair_and_comes_back() {
         Ok(apart) => apart,
         Err(why) => return skip(test, &why),
     };
-    let mut at_hub = AtHub::start(&format!("{}:0", apart.address), 12);
-    let mut command = apart.command(&at_hub.lent.command(&["-j", "1"]));
+    let (mut at_hub, lent) = held_run(&format!("{}:0", apart.address));
+    let mut command = apart.command(&lent.command(&["-j", "1"]));
     let mut far = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut far_lines = BufReader::new(far.stderr.take().unwrap()).lines().map(Result::unwrap);
     is_joining(&mut far_lines, "1 game");
     // Its engines hold in its second pair.
-    let listed = ["ctl".to_owned(), at_hub.dir().display().to_string(), "workers".to_owned()];
-    until("its second pair", || {
-        let ran: Ran = quintain(&listed).output().unwrap().into();
-        journal_lines(&at_hub.dir()) == 3 && ran.stdout.contains("playing pair 2")
-    });
+    until("its second pair", || journal_lines(&at_hub.dir) == 3 && at_hub.workers().contains("playing pair 2"));
     apart.set("down");
     hears(&mut at_hub.run, "silent for 30 s; its pair is played again");
     // The other one plays that pair, and holds in its next.
-    let (near, mut lines) = at_hub.lent.starts(&["-j", "1"]);
+    let (near, mut lines) = lent.starts(&["-j", "1"]);
     is_joining(&mut lines, "1 game");
     drained(lines);
-    until("the lost pair", || journal_lines(&at_hub.dir()) == 5);
+    until("the lost pair", || journal_lines(&at_hub.dir) == 5);
     apart.set("up");
     at_hub.gate.open();
     let far_said = std::thread::spawn(move || far_lines.collect::<Vec<_>>());
-    let alone = at_hub.alone();
-    let dir = at_hub.dir();
-    let ended: Ran = at_hub.run.wait_with_output().unwrap().into();
-    assert_eq!(ended.code, Some(3), "{ended:?}");
+    let (alone, dir) = (at_hub.alone(), at_hub.dir.clone());
+    let (_, hub) = at_hub.ends();
     check_same_games(&dir, &alone);
     assert_eq!((interrupts(near), interrupts(far)), (Some(130), Some(130)));
     let said = far_said.join().unwrap();
     assert!(said.iter().any(|line| line.contains("left after")), "{said:?}");
-    at_hub.hub.ends();
+    hub.ends();
 }

@@ -252,11 +252,95 @@ impl Lent {
 }
 
 /// Terms that allow the engines of a run of the scripted peer.
-pub(crate) fn allowing(dir: &Path, sides: &[String; 2]) -> String {
+fn allowing(dir: &Path, sides: &[String; 2]) -> String {
     let plan = std::fs::read_to_string(dir.join("plan.toml")).unwrap();
     let program = plan.lines().rfind(|line| line.starts_with("sha256 = ")).unwrap();
     let of_side = |side: &String| format!("[[engine]]\n{program}\nargs = {:?}\n", side.split(' ').collect::<Vec<_>>());
     sides.iter().map(of_side).collect()
+}
+
+/// Terms of an owner who trusts the runs of the user with this folder.
+pub(crate) fn trusting(folder: &Path) -> String {
+    let key: Ran = at(folder, quintain(&["workers", "--key"])).output().unwrap().into();
+    format!("trust = [\"{}\"]\nsandbox = \"none\"\n", key.stdout.trim())
+}
+
+/// A run at a hub, whose engines hold until its gate lets them on.
+pub(crate) struct RunAtHub {
+    pub(crate) hub: Hub,
+    pub(crate) gate: Gate,
+    pub(crate) dir: PathBuf,
+    pub(crate) run: Child,
+    sides: [String; 2],
+    more: String,
+}
+
+impl RunAtHub {
+    const SIDES: [&str; 2] = ["--seed 1", "--seed 2"];
+
+    /// Starts a hub on `listen` and a run with the words `more`. Each engine holds in the game
+    /// `held_from` of its process.
+    pub(crate) fn start(listen: &str, held_from: u64, more: &str) -> Self {
+        let hub = Hub::start(listen);
+        let gate = Gate::new(hub.folder.path(), held_from);
+        let sides = Self::SIDES.map(|side| format!("{side} {}", gate.words()));
+        let dir = hub.folder.path().join("run");
+        let more = format!("--max-plies 40 --seed 11 {more}");
+        let args = sprt_args(&sides[0], &sides[1], &dir, &format!("{more} --workers {}", hub.url));
+        let run = Self::begin(&hub, &args);
+        until("the run", || dir.join("games.jsonl").exists());
+        Self { hub, gate, dir, run, sides, more }
+    }
+
+    fn begin(hub: &Hub, args: &[String]) -> Child {
+        let mut command = at(hub.folder.path(), heeding_signals(args));
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// Goes on with the run, after its end.
+    pub(crate) fn resume(&mut self) {
+        self.run = Self::begin(&self.hub, &["resume".to_owned(), self.dir.display().to_string()]);
+    }
+
+    /// Terms that trust the run's author.
+    pub(crate) fn trust(&self) -> String {
+        trusting(self.hub.folder.path())
+    }
+
+    /// Terms that allow its engines.
+    pub(crate) fn engines(&self) -> String {
+        allowing(&self.dir, &self.sides)
+    }
+
+    /// A machine whose owner lets it play the run.
+    pub(crate) fn lent(&self, name: &str) -> Lent {
+        Lent::new(&self.hub, name, &format!("{}{}", self.trust(), self.engines()))
+    }
+
+    /// Its workers, as its user sees them.
+    pub(crate) fn workers(&self) -> String {
+        let listed: Ran = quintain(&["ctl", &self.dir.display().to_string(), "workers"]).output().unwrap().into();
+        listed.stdout
+    }
+
+    /// Processes of the hub's server.
+    pub(crate) fn servers(&self) -> Vec<u32> {
+        processes_with(&self.hub.folder.path().display().to_string(), "nats-server")
+    }
+
+    /// Folder of the same run on one machine, which this plays.
+    pub(crate) fn alone(&self) -> PathBuf {
+        let other = self.hub.folder.path().join("alone");
+        sprt(3, Self::SIDES[0], Self::SIDES[1], &other, &format!("{} -j 2", self.more));
+        other
+    }
+
+    /// Waits for the end of the run. Returns its output and the hub.
+    pub(crate) fn ends(self) -> (Ran, Hub) {
+        let ended: Ran = self.run.wait_with_output().unwrap().into();
+        assert_eq!(ended.code, Some(3), "{ended:?}");
+        (ended, self.hub)
+    }
 }
 
 /// Ends a worker as its owner does, and says how it ended.
@@ -278,21 +362,10 @@ fn workers_of_a_hub_play_the_games_of_one_machine() {
     if !has_server("workers_of_a_hub_play_the_games_of_one_machine") {
         return;
     }
-    let hub = Hub::start("127.0.0.1:0");
-    let key = at(hub.folder.path(), quintain(&["workers", "--key"])).output().map(Ran::from).unwrap();
-    let gate = Gate::new(hub.folder.path(), 3);
-    let plain = ["--seed 1", "--seed 2"];
-    let sides = plain.map(|side| format!("{side} {}", gate.words()));
-    let dir = hub.folder.path().join("run");
-    let more = "--nodes 1 --max-plies 40 --seed 11 --max-pairs 24";
-    let args = sprt_args(&sides[0], &sides[1], &dir, &format!("{more} --workers {}", hub.url));
-    let mut run = at(hub.folder.path(), heeding_signals(&args));
-    let run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    until("the run", || dir.join("games.jsonl").exists());
-    let engines = allowing(&dir, &sides);
-    let trust = format!("trust = [\"{}\"]\nsandbox = \"none\"\n", key.stdout.trim());
-    let stranger = Lent::new(&hub, "stranger", &engines);
-    let (poor, rich) = (Lent::new(&hub, "poor", &trust), Lent::new(&hub, "rich", &format!("{trust}{engines}")));
+    let at_hub = RunAtHub::start("127.0.0.1:0", 3, "--nodes 1 --max-pairs 24");
+    let hub = &at_hub.hub;
+    let (stranger, poor) = (Lent::new(hub, "stranger", &at_hub.engines()), Lent::new(hub, "poor", &at_hub.trust()));
+    let (rich, dir) = (at_hub.lent("rich"), &at_hub.dir);
 
     // Those that may not play say so, with the remedy.
     for (lent, remedy) in [(&stranger, "add the key to `trust`"), (&poor, "add [[engine]] with sha256 = ")] {
@@ -304,31 +377,28 @@ fn workers_of_a_hub_play_the_games_of_one_machine() {
     // Each slot plays one pair until the gate is opened.
     let (mut killed, mut lines) = rich.starts(&["-j", "2"]);
     is_joining(&mut lines, "2 games");
-    until("two pairs", || journal_lines(&dir) == 5);
+    until("two pairs", || journal_lines(dir) == 5);
     killed.kill().unwrap();
     killed.wait().unwrap();
     let (leaves, mut lines) = rich.starts(&["-j", "1"]);
     is_joining(&mut lines, "1 game");
-    until("another pair", || journal_lines(&dir) == 7);
+    until("another pair", || journal_lines(dir) == 7);
     kill_process(Pid::from_child(&leaves), Signal::INT).unwrap();
     assert!(lines.any(|line| line.contains("a second interrupt hands them back")));
     assert_eq!(interrupts(leaves), Some(130));
-    gate.open();
+    at_hub.gate.open();
     let (stays, lines) = rich.starts(&["-j", "2"]);
     let said = std::thread::spawn(move || lines.collect::<Vec<_>>());
 
-    let ended: Ran = run.wait_with_output().unwrap().into();
-    assert_eq!(ended.code, Some(3), "{ended:?}");
+    let (alone, dir) = (at_hub.alone(), at_hub.dir.clone());
+    let (ended, hub) = at_hub.ends();
     for remedy in ["worker stranger-", "add the key to `trust`", "worker poor-", "add [[engine]] with sha256 = "] {
         assert!(ended.stderr.contains(remedy), "{remedy}: {}", ended.stderr);
     }
     assert_eq!(interrupts(stays), Some(130));
     let said = said.join().unwrap();
     assert!(said.iter().any(|line| line.contains("left after")), "{said:?}");
-
-    let other = hub.folder.path().join("alone");
-    sprt(3, plain[0], plain[1], &other, &format!("{more} -j 2"));
-    check_same_games(&dir, &other);
+    check_same_games(&dir, &alone);
     assert!(records(&dir).iter().all(|record| record["worker"] == "rich"));
     hub.ends();
 }
@@ -340,47 +410,27 @@ fn pairs_in_play_stay_with_their_worker_over_a_restart() {
     if !has_server("pairs_in_play_stay_with_their_worker_over_a_restart") {
         return;
     }
-    let hub = Hub::start("127.0.0.1:0");
-    let key = at(hub.folder.path(), quintain(&["workers", "--key"])).output().map(Ran::from).unwrap();
-    let gate = Gate::new(hub.folder.path(), 3);
-    let plain = ["--seed 1", "--seed 2"];
-    let sides = plain.map(|side| format!("{side} {}", gate.words()));
-    let dir = hub.folder.path().join("run");
-    let more = "--nodes 1 --max-plies 40 --seed 11 --max-pairs 6";
-    let args = sprt_args(&sides[0], &sides[1], &dir, &format!("{more} --workers {}", hub.url));
-    let starts = |args: &[String]| {
-        let mut command = at(hub.folder.path(), heeding_signals(args));
-        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
-    };
-    let mut first = starts(&args);
-    until("the run", || dir.join("games.jsonl").exists());
-    let trust = format!("trust = [\"{}\"]\nsandbox = \"none\"\n", key.stdout.trim());
-    let lent = Lent::new(&hub, "box2", &format!("{trust}{}", allowing(&dir, &sides)));
+    let mut at_hub = RunAtHub::start("127.0.0.1:0", 3, "--nodes 1 --max-pairs 6");
+    let lent = at_hub.lent("box2");
     let (worker, mut lines) = lent.starts(&["-j", "2"]);
     is_joining(&mut lines, "2 games");
-    until("two pairs", || journal_lines(&dir) == 5);
-    let state = || {
-        let listed: Ran = quintain(&["ctl", &dir.display().to_string(), "workers"]).output().unwrap().into();
-        listed.stdout
-    };
-    until("two pairs in play", || state().contains("playing pairs 3, 4"));
-    first.kill().unwrap();
-    first.wait().unwrap();
+    until("two pairs", || journal_lines(&at_hub.dir) == 5);
+    until("two pairs in play", || at_hub.workers().contains("playing pairs 3, 4"));
+    at_hub.run.kill().unwrap();
+    at_hub.run.wait().unwrap();
 
-    let next = starts(&["resume".to_owned(), dir.display().to_string()]);
-    until("the pairs in play again", || state().contains("playing pairs 3, 4"));
-    gate.open();
+    at_hub.resume();
+    until("the pairs in play again", || at_hub.workers().contains("playing pairs 3, 4"));
+    at_hub.gate.open();
     let said = std::thread::spawn(move || lines.collect::<Vec<_>>());
-    let ended: Ran = next.wait_with_output().unwrap().into();
-    assert_eq!(ended.code, Some(3), "{ended:?}");
+    let (alone, dir) = (at_hub.alone(), at_hub.dir.clone());
+    let (ended, hub) = at_hub.ends();
     assert!(ended.stderr.contains("workers go on with 2 pairs that they held before the restart"), "{}", ended.stderr);
     assert_eq!(interrupts(worker), Some(130));
     let said = said.join().unwrap();
     // None was played twice.
     assert!(said.iter().any(|line| line.ends_with("left after 6 pairs")), "{said:?}");
-    let other = hub.folder.path().join("alone");
-    sprt(3, plain[0], plain[1], &other, &format!("{more} -j 2"));
-    check_same_games(&dir, &other);
+    check_same_games(&dir, &alone);
     hub.ends();
 }
 
@@ -390,9 +440,8 @@ fn a_worker_is_checked_before_it_plays() {
         return;
     }
     let hub = Hub::start("127.0.0.1:0");
-    let key = at(hub.folder.path(), quintain(&["workers", "--key"])).output().map(Ran::from).unwrap();
     let engine = format!("[[engine]]\nsha256 = \"{}\"\n", "0".repeat(64));
-    let fine = format!("trust = [\"{}\"]\nsandbox = \"none\"\n{engine}", key.stdout.trim());
+    let fine = format!("{}{engine}", trusting(hub.folder.path()));
     let lent = Lent::new(&hub, "box2", &fine);
     let terms = lent.folder.path().join("config/quintain/worker.toml");
     for (text, code, line) in [

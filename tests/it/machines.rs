@@ -1,56 +1,32 @@
 //! Machines of different speed in runs under a clock, at a hub with a real nats-server.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
 
 use crate::cluster::has_server;
-use crate::harness::{Gate, Ran, heeding_signals, journal_lines, quintain, records, sprt_args, summary, until};
-use crate::hub::{Hub, Lent, allowing, at, interrupts, is_joining};
+use crate::harness::{Ran, journal_lines, quintain, records, summary, until};
+use crate::hub::{Hub, Lent, RunAtHub, at, interrupts, is_joining};
 
 /// A timed run at a hub, whose engines stop at their second pair.
-struct Timed {
-    hub: Hub,
-    gate: Gate,
-    dir: PathBuf,
-    run: Child,
-    trust: String,
-    sides: [String; 2],
-}
+struct Timed(RunAtHub);
 
 impl Timed {
     fn starts(more: &str) -> Self {
-        let hub = Hub::start("127.0.0.1:0");
-        let key = at(hub.folder.path(), quintain(&["workers", "--key"])).output().map(Ran::from).unwrap();
         // A measurement begins three games in a process of its own.
-        let gate = Gate::new(hub.folder.path(), 4);
-        let sides = ["--seed 1", "--seed 2"].map(|side| format!("{side} {}", gate.words()));
-        let dir = hub.folder.path().join("run");
-        let words = format!("--tc 100+1 --max-plies 40 --seed 11 --max-pairs 8 --workers {} {more}", hub.url);
-        let args = sprt_args(&sides[0], &sides[1], &dir, &words);
-        let mut run = at(hub.folder.path(), heeding_signals(&args));
-        let run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        until("the run", || dir.join("games.jsonl").exists());
-        let trust = format!("trust = [\"{}\"]\nsandbox = \"none\"\n", key.stdout.trim());
-        Self { hub, gate, dir, run, trust, sides }
+        Self(RunAtHub::start("127.0.0.1:0", 4, &format!("--tc 100+1 --max-pairs 8 {more}")))
     }
 
     /// A machine on which the engines search so many nodes a second.
     fn machine(&self, name: &str, nps: u64) -> Lent {
-        let engines = allowing(&self.dir, &self.sides)
-            .replace("[[engine]]\n", &format!("[[engine]]\nenv = {{ FAKE_NPS = \"{nps}\" }}\n"));
-        Lent::new(&self.hub, name, &format!("{}{engines}", self.trust))
-    }
-
-    fn workers(&self) -> String {
-        let listed: Ran = quintain(&["ctl", &self.dir.display().to_string(), "workers"]).output().unwrap().into();
-        listed.stdout
+        let engine = format!("[[engine]]\nenv = {{ FAKE_NPS = \"{nps}\" }}\n");
+        let engines = self.0.engines().replace("[[engine]]\n", &engine);
+        Lent::new(&self.0.hub, name, &format!("{}{engines}", self.0.trust()))
     }
 
     fn ends(self) -> (Ran, PathBuf, Hub) {
-        self.gate.open();
-        let ended: Ran = self.run.wait_with_output().unwrap().into();
-        assert_eq!(ended.code, Some(3), "{ended:?}");
-        (ended, self.dir, self.hub)
+        self.0.gate.open();
+        let dir = self.0.dir.clone();
+        let (ended, hub) = self.0.ends();
+        (ended, dir, hub)
     }
 }
 
@@ -69,19 +45,19 @@ fn a_run_under_a_clock_is_played_by_machines_of_one_speed() {
     let (fast, slow) = (timed.machine("fast", 2_000_000), timed.machine("slow", 1_800_000));
     let (first, mut lines) = fast.starts(&["-j", "1"]);
     is_joining(&mut lines, "1 game");
-    until("a pair", || journal_lines(&timed.dir) >= 3);
+    until("a pair", || journal_lines(&timed.0.dir) >= 3);
     let (second, mut said) = slow.starts(&["-j", "1"]);
     let refusal = said.find(|line| line.contains("not served")).expect("the worker ended");
     for words in ["worker slow searches 1.800 million nodes a second", "played at 2.000 million", "--scale ENGINE=NPS"]
     {
         assert!(refusal.contains(words), "{refusal}");
     }
-    until("its reason", || timed.workers().contains("refused: worker slow searches"));
-    let shown = timed.workers();
+    until("its reason", || timed.0.workers().contains("refused: worker slow searches"));
+    let shown = timed.0.workers();
     assert!(shown.lines().next().unwrap().contains("nps"), "{shown}");
     assert!(shown.lines().any(|line| line.starts_with("fast ") && line.contains(" 2000000 ")), "{shown}");
-    let url = &timed.hub.url;
-    let listed = at(timed.hub.folder.path(), quintain(&["workers", url])).output().map(Ran::from).unwrap();
+    let url = &timed.0.hub.url;
+    let listed = at(timed.0.hub.folder.path(), quintain(&["workers", url])).output().map(Ran::from).unwrap();
     assert!(listed.stdout.lines().next().unwrap().contains("nps"), "{listed:?}");
     let (ended, dir, hub) = timed.ends();
     assert!(ended.stderr.contains("worker slow searches 1.800 million"), "{}", ended.stderr);
@@ -105,7 +81,7 @@ fn times_are_scaled_by_the_speed_of_each_machine() {
     let (second, mut others) = slow.starts(&["-j", "1"]);
     is_joining(&mut lines, "1 game");
     is_joining(&mut others, "1 game");
-    let plays = |name: &str| std::fs::read_to_string(timed.dir.join("games.jsonl")).unwrap().contains(name);
+    let plays = |name: &str| std::fs::read_to_string(timed.0.dir.join("games.jsonl")).unwrap().contains(name);
     until("a pair of each", || plays("\"worker\":\"fast\"") && plays("\"worker\":\"slow\""));
     let (_, dir, hub) = timed.ends();
     for game in records(&dir) {
