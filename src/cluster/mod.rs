@@ -1,9 +1,9 @@
 //! Runs over many processes and machines: one dispatcher, one journal, and workers that play pairs.
 //!
 //! Reading order: `leases` (who plays what, without a clock or a network) and `learnt` (the same
-//! after a restart), `wire` (the messages),
-//! `access` (who may connect), `link` (the connection), `registry` (the lists of runs and workers),
-//! `sign` (authors of plans), `coordinator`, `worker`, `children` (`--workers local:N`). A hub:
+//! after a restart), `wire` (the messages), `access` (who may connect), `link` (the connection),
+//! `registry` (the lists of runs and workers), `sign` (authors of plans), `coordinator`, `worker`,
+//! `outbox` (results that are not written yet), `children` (`--workers local:N`). A hub:
 //! `users` (their rights), `server` (its process), `blobs` (files that workers fetch), `hub`. A
 //! worker of other people's runs: `terms` (what its owner allows), `shares` (slots by priority and
 //! weight), `places`, `cache`, `speed`, `joining` (one run), `pool` (all of them), `setup`.
@@ -37,6 +37,7 @@ mod link;
 mod live;
 mod local;
 mod logs;
+mod outbox;
 mod places;
 mod playing;
 mod pool;

@@ -4,7 +4,7 @@
 //! Each has a connection of its own, asks for pairs, waits as if it played them, and sends records
 //! of random games. Only a run that was started for simulated workers takes their results.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -15,6 +15,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use super::access::Access;
 use super::link::{Link, LinkError, call, subject_of};
+use super::outbox::Outbox;
 use super::registry::{self, List, RunEntry};
 use super::wire::{self, BEAT, Beat, Hello, Offer, Orders, PairResult, Take, Welcome};
 use super::worker::PAUSE;
@@ -24,14 +25,12 @@ use crate::record::{
     ByColor, Ending, EngineId, GameId, GameRecord, Leg, MoveRecord, Outcome, RecordedOutput, Score, SearchInfo,
     Termination,
 };
+use crate::stats::random::SplitMix64;
 use crate::text::random_hex;
 use crate::tournament::events::{PairTask, Stop};
 
 /// Interval of the looks for a simulated run.
 const LOOK: Duration = Duration::from_secs(1);
-
-/// Time after which a result that the coordinator does not name as written is sent again.
-const RESEND: Duration = Duration::from_secs(20);
 
 /// Time without an answer after which a run is over for its workers.
 const FORSAKEN: Duration = Duration::from_mins(1);
@@ -141,22 +140,15 @@ enum Step {
 
 type Steps = FuturesUnordered<std::pin::Pin<Box<dyn Future<Output = Step> + Send>>>;
 
-/// A result that may not be written yet.
-struct Sent {
-    bytes: Vec<u8>,
-    since: Instant,
-}
-
 struct SimulatedWorker {
     link: Link,
     session: String,
     run: String,
     simulation: Simulation,
-    random: u64,
+    random: SplitMix64,
     steps: Steps,
     held: BTreeSet<(u64, u64)>,
-    /// Results that are not named as written yet, by pair and attempt.
-    sent: BTreeMap<(u64, u64), Sent>,
+    outbox: Outbox,
     heard: Instant,
     is_over: bool,
     beats: bool,
@@ -166,14 +158,14 @@ struct SimulatedWorker {
 impl SimulatedWorker {
     fn new(link: Link, session: String, run: String, simulation: Simulation, number: u64) -> Self {
         Self {
+            outbox: Outbox::new(&link, &run, &session),
             link,
             session,
             run,
             simulation,
-            random: (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15),
+            random: SplitMix64::new(number),
             steps: Steps::new(),
             held: BTreeSet::new(),
-            sent: BTreeMap::new(),
             heard: Instant::now(),
             is_over: false,
             beats: false,
@@ -208,7 +200,7 @@ impl SimulatedWorker {
     }
 
     fn is_done(&self) -> bool {
-        self.is_over && (self.sent.is_empty() || self.heard.elapsed() > FORSAKEN) || self.heard.elapsed() > FORSAKEN
+        self.is_over && (self.outbox.is_empty() || self.heard.elapsed() > FORSAKEN) || self.heard.elapsed() > FORSAKEN
     }
 
     /// Number of players and variant of the plan; `None` if nobody answers.
@@ -236,14 +228,8 @@ impl SimulatedWorker {
         Ok(Some((plan.players.len(), plan.rules.variant)))
     }
 
-    /// Next random number (SplitMix64).
-    const fn random(&mut self) -> u64 {
-        next_random(&mut self.random)
-    }
-
     fn ask(&self, slot: u16, pause: Duration) {
-        let sent = self.sent.keys().copied().collect();
-        let take = Take { v: wire::VERSION, worker: self.session.clone(), slot, sent };
+        let take = Take { v: wire::VERSION, worker: self.session.clone(), slot, sent: self.outbox.keys() };
         let (link, to) = (self.link.clone(), subject_of(&self.run, "take", &self.session));
         self.steps.push(Box::pin(async move {
             tokio::time::sleep(pause).await;
@@ -259,7 +245,7 @@ impl SimulatedWorker {
                 let Ok(task) = pair.task(players) else { return };
                 if self.held.insert(key) {
                     let mean = u64::try_from(self.simulation.pair.as_micros()).unwrap_or(u64::MAX);
-                    let pause = Duration::from_micros(mean / 2 + self.random() % mean.max(1));
+                    let pause = Duration::from_micros(mean / 2 + self.random.next_u64() % mean.max(1));
                     self.steps.push(Box::pin(async move {
                         tokio::time::sleep(pause).await;
                         Step::Played(slot, attempt, Box::new(task))
@@ -273,26 +259,16 @@ impl SimulatedWorker {
     }
 
     fn on_played(&mut self, slot: u16, attempt: u64, task: &PairTask, variant: Variant) {
-        let key = (task.pair.0, attempt);
-        self.held.remove(&key);
+        self.held.remove(&(task.pair.0, attempt));
         let plies = usize::from(self.simulation.plies);
         let games = task.legs.iter().map(|leg| (game(task, *leg, variant, plies, &mut self.random), None)).collect();
         let worker = self.session.clone();
         let result = PairResult { worker, pair: task.pair, attempt, games, logs: Vec::new(), is_simulated: true };
-        self.sent.insert(key, Sent { bytes: result.pack(), since: Instant::now() });
+        self.outbox.send(&result);
         self.pairs += 1;
-        self.publish(key);
         if !self.is_over {
             self.ask(slot, Duration::ZERO);
         }
-    }
-
-    fn publish(&self, key: (u64, u64)) {
-        let Some(sent) = self.sent.get(&key) else { return };
-        let (link, bytes) = (self.link.clone(), sent.bytes.clone());
-        let to = subject_of(&self.run, "res", &self.session);
-        let id = format!("{}/{}/{}/{}", self.run, key.0, key.1, self.session);
-        tokio::spawn(async move { link.publish(to, id, bytes).await });
     }
 
     /// Gives a sign of life, unless the last one is on its way.
@@ -312,7 +288,7 @@ impl SimulatedWorker {
             v: wire::VERSION,
             worker: self.session.clone(),
             held: self.held.iter().copied().collect(),
-            sent: self.sent.keys().copied().collect(),
+            sent: self.outbox.keys(),
             back: Vec::new(),
             notes: Vec::new(),
             logs: Vec::new(),
@@ -327,38 +303,22 @@ impl SimulatedWorker {
         let Some(orders) = orders else {
             if self.is_over {
                 // Nobody is left to name them.
-                self.sent.clear();
+                self.outbox.clear();
             }
             return;
         };
         self.heard = Instant::now();
-        for key in &orders.written {
-            self.sent.remove(key);
-        }
+        self.outbox.drop_written(&orders.written);
         self.is_over |= orders.stop() != Stop::No;
-        let overdue = self.sent.iter().filter(|(_, sent)| sent.since.elapsed() > RESEND).map(|(key, _)| *key);
-        for key in overdue.collect::<Vec<_>>() {
-            self.publish(key);
-            if let Some(sent) = self.sent.get_mut(&key) {
-                sent.since = Instant::now();
-            }
-        }
+        self.outbox.resend_overdue();
     }
 }
 
-const fn next_random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut bits = *state;
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
-}
-
 /// A random game of a task, with figures as engines report them.
-pub(super) fn game(task: &PairTask, leg: Leg, variant: Variant, plies: usize, random: &mut u64) -> GameRecord {
+pub(super) fn game(task: &PairTask, leg: Leg, variant: Variant, plies: usize, random: &mut SplitMix64) -> GameRecord {
     let opening = task.opening(leg).clone();
     let began = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    let outcome = match next_random(random) % 4 {
+    let outcome = match random.next_u64() % 4 {
         0 => Outcome::WhiteWins,
         1 => Outcome::BlackWins,
         _ => Outcome::Draw,
@@ -378,7 +338,8 @@ pub(super) fn game(task: &PairTask, leg: Leg, variant: Variant, plies: usize, ra
                 break;
             }
             let legal = position.legal_moves();
-            let Some(uci) = legal.get(below(random, legal.len())) else { break };
+            let place = random.below(u32::try_from(legal.len()).unwrap_or(u32::MAX));
+            let Some(uci) = legal.get(place as usize) else { break };
             if position.advance_by(uci).is_err() {
                 break;
             }
@@ -403,13 +364,8 @@ pub(super) fn game(task: &PairTask, leg: Leg, variant: Variant, plies: usize, ra
     }
 }
 
-/// Random number below a bound, 0 for the bound 0.
-fn below(random: &mut u64, bound: usize) -> usize {
-    usize::try_from(next_random(random) % (bound.max(1) as u64)).unwrap_or_default()
-}
-
-fn ply(uci: String, random: &mut u64) -> MoveRecord {
-    let bits = next_random(random);
+fn ply(uci: String, random: &mut SplitMix64) -> MoveRecord {
+    let bits = random.next_u64();
     let elapsed = Duration::from_micros(50_000 + bits % 100_000);
     let nodes = 100_000 + bits % 200_000;
     let depth = 12 + u32::try_from(bits % 9).unwrap_or_default();

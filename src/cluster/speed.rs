@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::places::{Places, Taken};
-use super::worker::WorkerError;
+use super::worker::{PAUSE, WorkerError};
 use crate::plan::Plan;
 use crate::record::{PlayerId, SearchInfo};
 use crate::schedule::engine_config;
@@ -22,9 +22,6 @@ const SEARCHES: usize = 3;
 
 /// Time limit of a search on a loaded machine.
 const LIMIT: Duration = Duration::from_mins(2);
-
-/// Pause before another look for a free place.
-const PAUSE: Duration = Duration::from_millis(200);
 
 /// Nodes per second of a search; `None` if the engine does not report nodes and time.
 pub(super) fn of_search(info: &SearchInfo) -> Option<f64> {

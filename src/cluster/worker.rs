@@ -19,6 +19,7 @@ use super::access::Access;
 use super::link::{Link, LinkError, call, subject_of};
 use super::live::Live;
 use super::logs::Logs;
+use super::outbox::{Outbox, RESEND};
 use super::places::{Places, Taken};
 use super::wire::{
     self, BEAT, Beat, Hello, Note, Offer, Orders, PairResult, Take, Welcome, WireError, WireMachine, WireSpeed,
@@ -35,10 +36,6 @@ use crate::uci::process::may_name_file;
 
 /// Pause before a slot asks again after it was told to wait, or was not answered.
 pub(super) const PAUSE: Duration = Duration::from_millis(200);
-
-/// Time after which a result that the coordinator does not name as written is sent again. Its store
-/// may have been lost.
-const RESEND: Duration = Duration::from_secs(20);
 
 /// Time without an answer to any sign of life after which a worker gives up.
 const FORSAKEN: Duration = Duration::from_mins(10);
@@ -105,12 +102,6 @@ enum Slot {
     Ended,
 }
 
-/// A result that may not be written yet.
-struct Sent {
-    bytes: Vec<u8>,
-    since: Instant,
-}
-
 /// A slot with the places that it holds until its thread has ended.
 struct Post {
     slot: Slot,
@@ -174,8 +165,7 @@ struct Worker {
     events: mpsc::UnboundedSender<WorkerEvent>,
     orders: watch::Sender<events::Orders>,
     offers: mpsc::UnboundedSender<(SlotId, Option<Offer>)>,
-    /// By pair and attempt.
-    sent: BTreeMap<(u64, u64), Sent>,
+    outbox: Outbox,
     back: Vec<(u64, u64)>,
     notes: Vec<Note>,
     logs: Logs,
@@ -222,6 +212,7 @@ pub(super) async fn play(job: Job, mut share: watch::Receiver<SlotShare>) -> Res
     let (offers_in, mut offers) = mpsc::unbounded_channel();
     let mut calls = job.link.requests(call(&job.run)).await?;
     let mut worker = Worker {
+        outbox: Outbox::new(&job.link, &job.run, &job.session),
         job,
         tables,
         starts: Arc::new(Semaphore::new(Topology::detect().cpus())),
@@ -232,7 +223,6 @@ pub(super) async fn play(job: Job, mut share: watch::Receiver<SlotShare>) -> Res
         // Each slot is of this job as long as its handle is kept.
         orders: watch::Sender::new(events::Orders::play(u16::MAX)),
         offers: offers_in,
-        sent: BTreeMap::new(),
         back: Vec::new(),
         notes: Vec::new(),
         logs: Logs::default(),
@@ -298,7 +288,7 @@ impl Worker {
     /// True if no slot runs, none will, and no result waits unless nobody wants it any more.
     fn is_done(&self) -> bool {
         let stopped = self.orders.borrow().stop == Stop::Now;
-        self.posts.is_empty() && (self.sent.is_empty() || stopped) && !self.wants_slots()
+        self.posts.is_empty() && (self.outbox.is_empty() || stopped) && !self.wants_slots()
     }
 
     /// Number of games that this job should play at once.
@@ -436,33 +426,16 @@ impl Worker {
             self.logs.sent(&logs);
             let result =
                 PairResult { worker: self.job.session.clone(), pair, attempt, games, logs, is_simulated: false };
-            let key = (pair.0, attempt);
-            self.sent.insert(key, Sent { bytes: result.pack(), since: Instant::now() });
-            self.publish(key);
+            self.outbox.send(&result);
         }
         if goes_on {
             self.ask(slot, Duration::ZERO);
         }
     }
 
-    fn publish(&self, key: (u64, u64)) {
-        let Some(sent) = self.sent.get(&key) else { return };
-        let (link, bytes) = (self.job.link.clone(), sent.bytes.clone());
-        let to = subject_of(&self.job.run, "res", &self.job.session);
-        // The session is known to nobody else, so that no other worker can have its results taken
-        // for repeats.
-        let id = format!("{}/{}/{}/{}", self.job.run, key.0, key.1, self.job.session);
-        tokio::spawn(async move { link.publish(to, id, bytes).await });
-    }
-
     /// Asks for a pair after a pause. The answer comes as a message.
     fn ask(&self, slot: SlotId, pause: Duration) {
-        let take = Take {
-            v: wire::VERSION,
-            worker: self.job.session.clone(),
-            slot: slot.0,
-            sent: self.sent.keys().copied().collect(),
-        };
+        let take = Take { v: wire::VERSION, worker: self.job.session.clone(), slot: slot.0, sent: self.outbox.keys() };
         let (link, to, offers) =
             (self.job.link.clone(), subject_of(&self.job.run, "take", &self.job.session), self.offers.clone());
         tokio::spawn(async move {
@@ -584,7 +557,7 @@ impl Worker {
             self.back = beat.back;
             if self.wanted() == 0 && self.heard.elapsed() > RESEND {
                 // The server has the results, and the run's next coordinator reads them.
-                self.sent.clear();
+                self.outbox.clear();
                 return Ok(());
             }
             if self.heard.elapsed() > FORSAKEN {
@@ -595,9 +568,7 @@ impl Worker {
         self.heard = Instant::now();
         self.logs.sent(&beat.logs);
         let Ok(orders) = wire::from_bytes::<Orders>(&bytes) else { return Ok(()) };
-        for key in &orders.written {
-            self.sent.remove(key);
-        }
+        self.outbox.drop_written(&orders.written);
         for post in self.posts.values_mut() {
             if let Slot::Playing(_, playing) = &mut post.slot
                 && orders.void.contains(&(playing.pair.0, playing.attempt))
@@ -606,14 +577,7 @@ impl Worker {
                 playing.attempt = 0;
             }
         }
-        let overdue: Vec<_> =
-            self.sent.iter().filter(|(_, sent)| sent.since.elapsed() > RESEND).map(|(key, _)| *key).collect();
-        for key in overdue {
-            self.publish(key);
-            if let Some(sent) = self.sent.get_mut(&key) {
-                sent.since = Instant::now();
-            }
-        }
+        self.outbox.resend_overdue();
         // A first interrupt lets pairs in play be finished.
         let is_stopped = orders.stop() == Stop::Now || self.share.borrow().stop == Stop::Now;
         let stop = if is_stopped { Stop::Now } else { Stop::No };
@@ -635,7 +599,7 @@ impl Worker {
             v: wire::VERSION,
             worker: self.job.session.clone(),
             held: held.collect(),
-            sent: self.sent.keys().copied().collect(),
+            sent: self.outbox.keys(),
             back: std::mem::take(&mut self.back),
             notes: std::mem::take(&mut self.notes),
             logs: self.logs.news(),

@@ -11,6 +11,7 @@ use crate::cluster::simulation::game;
 use crate::cluster::tests::has_server;
 use crate::record::{ByColor, Opening};
 use crate::schedule::remote::{RemotePort, connection};
+use crate::stats::random::SplitMix64;
 
 const RUN: &str = "run";
 
@@ -84,7 +85,7 @@ impl Table {
     async fn sends(&self, session: &str, task: &PairTask, attempt: u64, is_simulated: bool) {
         // The server takes a message with a known id for a repeat.
         let variant = crate::chess::Variant::Standard;
-        let games = task.legs.iter().map(|leg| (game(task, *leg, variant, 3, &mut 7), None)).collect();
+        let games = task.legs.iter().map(|leg| (game(task, *leg, variant, 3, &mut SplitMix64::new(7)), None)).collect();
         let (worker, pair) = (session.to_owned(), task.pair);
         let result = PairResult { worker, pair, attempt, games, logs: Vec::new(), is_simulated };
         let id = format!("{session}/{attempt}/{is_simulated}");

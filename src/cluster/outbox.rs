@@ -1,0 +1,88 @@
+//! Results that a worker has sent, kept until the coordinator names them as written.
+//!
+//! The server's store may be lost with all that it has acknowledged. A result that is not named for
+//! a while is sent again.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::link::{Link, subject_of};
+use super::wire::PairResult;
+
+/// Time after which a result that the coordinator does not name as written is sent again.
+pub(super) const RESEND: Duration = Duration::from_secs(20);
+
+/// Results of a session in one run, by pair and attempt.
+#[derive(Debug)]
+pub(super) struct Outbox {
+    link: Link,
+    run: String,
+    session: String,
+    results: BTreeMap<(u64, u64), PackedResult>,
+}
+
+#[derive(Debug)]
+struct PackedResult {
+    bytes: Vec<u8>,
+    /// Time of its last sending.
+    sent: Instant,
+}
+
+impl Outbox {
+    /// Creates an empty one.
+    pub(super) fn new(link: &Link, run: &str, session: &str) -> Self {
+        Self { link: link.clone(), run: run.to_owned(), session: session.to_owned(), results: BTreeMap::new() }
+    }
+
+    /// Sends a result and keeps it.
+    pub(super) fn send(&mut self, result: &PairResult) {
+        let key = (result.pair.0, result.attempt);
+        let packed = PackedResult { bytes: result.pack(), sent: Instant::now() };
+        self.publish(key, &packed);
+        self.results.insert(key, packed);
+    }
+
+    /// Pairs and attempts of the results that it keeps.
+    pub(super) fn keys(&self) -> Vec<(u64, u64)> {
+        self.results.keys().copied().collect()
+    }
+
+    /// Drops the results that are written.
+    pub(super) fn drop_written(&mut self, written: &[(u64, u64)]) {
+        for key in written {
+            self.results.remove(key);
+        }
+    }
+
+    /// Sends the results again that were sent long ago.
+    pub(super) fn resend_overdue(&mut self) {
+        let overdue = |(_, packed): &(_, &mut PackedResult)| packed.sent.elapsed() > RESEND;
+        let mut results = std::mem::take(&mut self.results);
+        for (key, packed) in results.iter_mut().filter(overdue) {
+            packed.sent = Instant::now();
+            self.publish(*key, packed);
+        }
+        self.results = results;
+    }
+
+    /// Drops all results: nobody is left to name them.
+    pub(super) fn clear(&mut self) {
+        self.results.clear();
+    }
+
+    /// True if it keeps no result.
+    pub(super) fn is_empty(&self) -> bool {
+        self.results.is_empty()
+    }
+
+    fn publish(&self, (pair, attempt): (u64, u64), packed: &PackedResult) {
+        let (link, bytes) = (self.link.clone(), packed.bytes.clone());
+        let to = subject_of(&self.run, "res", &self.session);
+        // The session is known to nobody else, so that no other worker can have its results taken
+        // for repeats.
+        let id = format!("{}/{pair}/{attempt}/{}", self.run, self.session);
+        tokio::spawn(async move { link.publish(to, id, bytes).await });
+    }
+}
