@@ -15,6 +15,7 @@ mod help;
 mod hub;
 mod init;
 mod matches;
+mod picture;
 mod race;
 mod rate;
 mod records;
@@ -22,6 +23,7 @@ mod replay;
 mod report;
 mod resume;
 mod runs;
+mod scaling;
 mod serve;
 mod shell;
 mod simulate;
@@ -160,6 +162,8 @@ enum QuintainCommand {
     Speed(speed::SpeedArgs),
     /// Asks engines test positions: best moves, points, mates, perft.
     Suite(suite::SuiteArgs),
+    /// Shows how searches scale: nodes and time by depth, threads.
+    Scaling(scaling::ScalingArgs),
     /// Makes, describes, checks and converts opening books.
     Book(book::BookArgs),
     /// Checks an engine's protocol, clock and manners.
@@ -304,6 +308,7 @@ pub fn main() -> ExitCode {
         QuintainCommand::Calibrate(args) => calibrate::run(&args),
         QuintainCommand::Speed(args) => speed::run(&args),
         QuintainCommand::Suite(args) => suite::run(&args),
+        QuintainCommand::Scaling(args) => scaling::run(&args),
         QuintainCommand::Stats(args) => stats::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         QuintainCommand::Simulate(args) => simulate::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),
         QuintainCommand::Rate(args) => rate::run(&args, &mut std::io::stdout().lock()).map(|()| Exit::Done),

@@ -12,7 +12,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         "Understand",
         &["runs", "report", "explain", "games", "replay", "progress", "records", "stats", "simulate", "rate"],
     ),
-    ("Engines and books", &["check", "speed", "suite", "calibrate", "engines", "book"]),
+    ("Engines and books", &["check", "speed", "suite", "scaling", "calibrate", "engines", "book"]),
     ("Many machines", &["hub", "worker", "workers"]),
     ("Other", &["init", "fastchess", "cutechess", "completions", "man"]),
 ];

@@ -107,7 +107,7 @@ pub(super) fn run(args: &SuiteArgs) -> Result<Exit> {
 }
 
 /// Limit of a search, for a reader.
-fn limit(go: &Go) -> String {
+pub(super) fn limit(go: &Go) -> String {
     let time = go.movetime.map(|time| format!("{} s", time.as_secs_f64()));
     let nodes = go.nodes.map(|nodes| format!("{nodes} nodes"));
     let depth = go.depth.map(|depth| format!("depth {depth}"));

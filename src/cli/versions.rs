@@ -10,13 +10,12 @@ use anyhow::{Context as _, Result, bail};
 use chrono::DateTime;
 
 use crate::cli::flags::RunFlags;
+use crate::cli::picture::PictureFormat;
 use crate::cli::rate;
 use crate::cli::runs::run_parser;
 use crate::files::{open_regular, write_atomically};
 use crate::plan::Player;
 use crate::report::collection::{Collection, RunGames, RunPlayer};
-#[cfg(feature = "png")]
-use crate::report::plot::png::{Theme, to_png};
 use crate::report::progress::{Curve, Version, first_days};
 use crate::report::results::Results;
 use crate::run::dir::RunDir;
@@ -26,7 +25,6 @@ use crate::source::{self, Context, Spec};
 use crate::stats::Pentanomial;
 use crate::stats::progress::{Progress, progress as rate_versions};
 use crate::stats::rating::EncounterCounts;
-use crate::text::escaped;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -343,7 +341,7 @@ pub(super) fn run(args: &ProgressArgs) -> Result<Exit> {
         bail!("--alpha {}: a probability between 0 and 1", args.alpha);
     }
     let raw = args.flags.typed();
-    let form = raw.out.as_deref().map(PictureFormat::of).transpose()?;
+    let form = raw.out.as_deref().map(CurveFormat::of).transpose()?;
     let mut gathered = GatheredGames { collection: Collection::new(args.mix), ..GatheredGames::default() };
     for input in rate::runs_first(&args.inputs) {
         gathered.add(input)?;
@@ -393,56 +391,26 @@ pub(super) fn run(args: &ProgressArgs) -> Result<Exit> {
 
 /// Format of the file of `--out`.
 #[derive(Clone, Copy, Debug)]
-enum PictureFormat {
-    Svg,
-    #[cfg(feature = "png")]
-    Png,
-    Html,
+enum CurveFormat {
+    Picture(PictureFormat),
     Json,
     Csv,
 }
 
-impl PictureFormat {
+impl CurveFormat {
     fn of(path: &Path) -> Result<Self> {
         match path.extension().and_then(|extension| extension.to_str()) {
-            Some("svg") => Ok(Self::Svg),
-            #[cfg(feature = "png")]
-            Some("png") => Ok(Self::Png),
-            #[cfg(not(feature = "png"))]
-            Some("png") => bail!(
-                "--out {}: this build writes no PNG; build it with `--features png`, or choose a name that ends in .svg",
-                path.display()
-            ),
-            Some("html") => Ok(Self::Html),
             Some("json") => Ok(Self::Json),
             Some("csv") => Ok(Self::Csv),
-            _ => bail!("--out {}: a name that ends in .svg, .png, .html, .json or .csv", path.display()),
+            _ => PictureFormat::of(path, ".svg, .png, .html, .json or .csv").map(Self::Picture),
         }
     }
 
     fn write(self, curve: &Curve) -> Result<Vec<u8>> {
-        Ok(match self {
-            Self::Svg => curve.svg(),
-            // Twice the natural size, for screens and paper.
-            #[cfg(feature = "png")]
-            Self::Png => return Ok(to_png(&curve.svg(), 1600, Theme::Light)?),
-            Self::Html => page(curve),
-            Self::Json => curve.json()?,
-            Self::Csv => curve.csv(),
+        match self {
+            Self::Picture(format) => format.write("Elo of the versions", &curve.svg(), &curve.text()),
+            Self::Json => Ok(curve.json()?.into_bytes()),
+            Self::Csv => Ok(curve.csv().into_bytes()),
         }
-        .into_bytes())
     }
-}
-
-/// Standalone page with picture and table.
-fn page(curve: &Curve) -> String {
-    let text: Vec<String> = curve.text().lines().map(escaped).collect();
-    format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Elo of the versions</title>\n\
-         <meta name=\"viewport\" content=\"width=device-width\">\n\
-         <style>:root{{color-scheme:light dark}}body{{margin:2em auto;max-width:60em;font-family:system-ui,sans-serif}}\
-         pre{{overflow:auto}}svg{{max-width:100%;height:auto}}</style></head>\n<body>\n{}\n<pre>{}</pre>\n</body></html>\n",
-        curve.svg(),
-        text.join("\n")
-    )
 }

@@ -14,16 +14,14 @@ use sha2::{Digest as _, Sha256};
 
 pub use story::Story;
 
-use story::{DepthUse, SideStatistics};
-
 use crate::chess::Position;
 use crate::openings::order::Order;
 use crate::plan::{BookSource, Plan, Player, file};
 use crate::record::{Color, GameRecord, Score};
 use crate::report::figures::{self, duration};
 use crate::report::plot::{
-    CrossCell, CrossPlot, CurvePlot, EloPlot, Heads, HistogramPlot, HistogramSeries, LlrPlot, PtnmlPlot, RatingPlot,
-    RatingRow, Scale, TimePlot, TimeSeries,
+    CrossCell, CrossPlot, EloPlot, Heads, HistogramPlot, HistogramSeries, LlrPlot, PtnmlPlot, RatingPlot, RatingRow,
+    TimePlot, TimeSeries,
 };
 use crate::report::standings::{self, StandingsRow, fault_words};
 use crate::report::tune;
@@ -273,7 +271,6 @@ fn plots(story: &Story) -> Vec<String> {
     let sides = || names.iter().zip(&story.sides);
     let times = sides().map(|(name, side)| TimeSeries { name: name.clone(), moves: side.time_use() }).collect();
     plots.push(TimePlot { heads: heads("Time by move", "of all games".to_owned()), series: times }.to_svg());
-    plots.extend(depths(&sides().collect::<Vec<_>>(), &caption));
     let series =
         sides().map(|(name, side)| HistogramSeries { name: name.clone(), counts: side.scores.clone() }).collect();
     let scores = HistogramPlot {
@@ -286,38 +283,6 @@ fn plots(story: &Story) -> Vec<String> {
     };
     plots.push(scores.to_svg());
     plots
-}
-
-/// Plots of time and nodes against depth, for sides with searches to more than one depth, on
-/// logarithmic scales: the slope is the branching factor.
-fn depths(sides: &[(&String, &SideStatistics)], caption: &str) -> Vec<String> {
-    type Value = fn(&DepthUse) -> f64;
-    let shown: [(&str, &str, Value); 2] = [
-        ("Time by depth", "median time charged (ms)", |one| one.seconds * 1e3),
-        ("Nodes by depth", "median nodes of a move", |one| one.nodes),
-    ];
-    let plot = |(title, label, value): (&str, &str, Value)| {
-        let line = |side: &SideStatistics| {
-            side.depth_use().iter().map(|one| (one.depth as f64, value(one))).collect::<Vec<_>>()
-        };
-        let series: Vec<_> = sides.iter().map(|(name, side)| ((*name).clone(), line(side))).collect();
-        let known =
-            |points: &[(f64, f64)]| points.iter().filter(|point| point.1.is_finite() && point.1 > 0.0).count() > 1;
-        series.iter().any(|(_, points)| known(points)).then(|| {
-            CurvePlot {
-                title: title.to_owned(),
-                caption: caption.to_owned(),
-                x_label: "depth (plies)".to_owned(),
-                y_label: label.to_owned(),
-                y_scale: Scale::Log,
-                // Depths that few moves reach are far apart.
-                longest_join: Some(2.0),
-                series,
-            }
-            .to_svg()
-        })
-    };
-    shown.into_iter().filter_map(plot).collect()
 }
 
 fn rows(story: &Story) -> Vec<StandingsRow> {

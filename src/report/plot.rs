@@ -14,16 +14,18 @@ mod page;
 pub mod png;
 mod progression;
 mod ratings;
+mod stacked;
 mod time;
 mod tuned;
 
 pub use bars::{HistogramPlot, HistogramSeries, PtnmlPlot};
 pub use chart::Scale;
 pub use cross::{CrossCell, CrossPlot};
-pub use curve::CurvePlot;
+pub use curve::{Band, CurvePlot};
 pub use page::Heads;
 pub use progression::{PlottedVersion, ProgressionPlot, VersionMark};
 pub use ratings::{RatingPlot, RatingRow};
+pub use stacked::stacked;
 pub use time::{TimePlot, TimeSeries, TimeUse};
 pub use tuned::{Move, MovePlot, Trace, TracePlot, TracePoint};
 

@@ -21,6 +21,7 @@ pub(crate) mod prepare;
 pub(crate) mod progress;
 mod records;
 pub(crate) mod resolve;
+pub(crate) mod scaling;
 pub(crate) mod series;
 pub(crate) mod speed;
 mod stamp;

@@ -21,6 +21,7 @@
 //! | `explain` | `explain` | cluster variances over pairs, Holm |
 //! | `suite` | `mcnemar` | McNemar's exact test |
 //! | `speed` | `speed` | paired logarithms of times, Student's law |
+//! | `scaling` | `scaling` | ratio of sums over positions, Student's law; censored quartiles |
 
 pub mod bisect;
 pub mod clusters;
@@ -35,6 +36,7 @@ pub mod progress;
 pub mod race;
 pub mod random;
 pub mod rating;
+pub mod scaling;
 pub mod sequence;
 pub mod simulate;
 pub mod speed;

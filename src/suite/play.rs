@@ -118,7 +118,8 @@ fn judge(test: &TestPosition, best: &str, score: Option<Score>, lines: &[Iterati
     };
     // The first line of the last stretch of right ones.
     let right = |line: &&Iteration| value(&line.best, Some(line.score)) >= test.task.most();
-    let since = lines.iter().rev().take_while(right).last().filter(|_| is_solved);
+    let named = lines.iter().filter(|line| !line.best.is_empty());
+    let since = named.rev().take_while(right).last().filter(|_| is_solved);
     Ok(TestAnswer {
         points: earned,
         is_solved,

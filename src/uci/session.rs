@@ -86,7 +86,7 @@ pub struct Iteration {
     pub nodes: Option<u64>,
     /// Time since the start of the search, as the engine tells it.
     pub time: Option<Duration>,
-    /// First move of the principal variation, unaltered.
+    /// First move of the principal variation, unaltered; empty without one.
     pub best: String,
 }
 
@@ -192,7 +192,7 @@ impl Session {
         self.iterations = Some(Vec::new());
     }
 
-    /// Lines of the last search with an exact score and a principal variation, if they are kept.
+    /// Lines of the last search with a depth and an exact score, if they are kept.
     #[must_use]
     pub fn iterations(&self) -> &[Iteration] {
         self.iterations.as_deref().unwrap_or_default()
@@ -346,12 +346,11 @@ impl Session {
     /// score, if there is one.
     fn keep(&mut self, line: &InfoLine<'_>) {
         let first = line.pv.split(|byte| super::framing::is_blank(*byte)).find(|word| !word.is_empty());
-        if let (Some(lines), Some(best), Some(depth), Some(score)) =
-            (&mut self.iterations, first, line.depth, line.score)
+        if let (Some(lines), Some(depth), Some(score)) = (&mut self.iterations, line.depth, line.score)
             && lines.len() < Self::MAX_ITERATIONS
         {
             let time = line.time_ms.map(Duration::from_millis);
-            lines.push(Iteration { depth, score, nodes: line.nodes, time, best: word(best) });
+            lines.push(Iteration { depth, score, nodes: line.nodes, time, best: first.map(word).unwrap_or_default() });
         }
     }
 

@@ -13,6 +13,11 @@ impl Engine {
         hash(&self.position, self.settings.seed ^ tuned)
     }
 
+    /// A number that depends on the position alone.
+    pub fn mix_of_position(&self) -> u64 {
+        mix(hash(&self.position, 0))
+    }
+
     pub fn mix_of_game(&self) -> u64 {
         mix(self.first_hash)
     }

@@ -322,7 +322,7 @@ impl Engine {
             _ => {}
         }
         if let Some((name, value)) = rest.trim_start_matches("name ").split_once(" value ")
-            && ["Alpha", "Beta", "Gamma"].contains(&name)
+            && (["Alpha", "Beta", "Gamma"].contains(&name) || name == "Threads" && self.settings.grows.is_some())
         {
             self.tuned.insert(name.to_owned(), value.to_owned());
         }
@@ -340,7 +340,7 @@ impl Engine {
         self.tuned(name).is_some_and(|value| value < *least)
     }
 
-    fn tuned(&self, name: &str) -> Option<f64> {
+    pub fn tuned(&self, name: &str) -> Option<f64> {
         self.tuned.get(name)?.parse().ok()
     }
 

@@ -56,7 +56,10 @@ impl Engine {
             rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null").expect("it is there"))
                 .expect("it can be closed");
         }
-        self.print_info(begun);
+        match self.settings.grows {
+            Some(factor) => self.print_iterations(factor, rest),
+            None => self.print_info(begun),
+        }
         self.answer();
         if self.now("exit-after-bestmove") {
             return Next::Exit(0);
@@ -158,6 +161,32 @@ impl Engine {
                     _ => {}
                 },
                 _ => return false,
+            }
+        }
+    }
+
+    /// Prints the iterations of a tree that grows by a factor a ply, up to the limit of `go`. Each
+    /// position has a size of its own, and one of eleven is a mate. Threads share the time.
+    fn print_iterations(&mut self, factor: f64, rest: &str) {
+        let limit = |word: &str| {
+            let mut words = rest.split_ascii_whitespace().skip_while(|said| *said != word).skip(1);
+            words.next().and_then(|number| number.parse::<u32>().ok())
+        };
+        let (depth, most) = (limit("depth").unwrap_or(64), f64::from(limit("nodes").unwrap_or(u32::MAX)));
+        let threads = self.tuned("Threads").unwrap_or(1.0);
+        let size = 100.0 + (self.mix_of_position() % 50) as f64;
+        let is_mate = self.mix_of_position().is_multiple_of(11);
+        for depth in 1..=depth {
+            let nodes = size * factor.powi(depth.try_into().unwrap_or(i32::MAX));
+            let cut = nodes > most;
+            let nodes = nodes.min(most);
+            let score = if is_mate && depth > 2 { "mate 3".to_owned() } else { self.score() };
+            let time =
+                if self.at_start("no-time") { String::new() } else { format!(" time {:.0}", nodes / threads / 10.0) };
+            let count = if self.at_start("no-nodes") { String::new() } else { format!(" nodes {nodes:.0}") };
+            self.say(&format!("info depth {depth} score {score}{count}{time}"));
+            if cut {
+                break;
             }
         }
     }

@@ -62,10 +62,12 @@ const FAULTS: &[(&str, When)] = &[
     ("missing-move", When::Once),
     ("no-author", When::Start),
     ("no-newline", When::From),
+    ("no-nodes", When::Start),
     ("no-read", When::Once),
     ("no-readyok", When::From),
     ("no-searchmoves", When::Start),
     ("no-stop", When::Start),
+    ("no-time", When::Start),
     ("no-uciok", When::Start),
     ("none", When::Once),
     ("nul-bytes", When::From),
@@ -128,6 +130,8 @@ pub struct Settings {
     pub orphan: bool,
     pub bench: bool,
     pub tunes: bool,
+    /// Factor of the nodes a ply, for engines that print their iterations.
+    pub grows: Option<f64>,
     pub crash_above: Option<(String, f64)>,
     pub lost_below: Option<(String, f64)>,
     /// File for which searches wait, and the first game of the process in which they do.
@@ -164,6 +168,7 @@ impl Settings {
                 "--pv" => settings.pv = Some(value()?.replace(',', " ")),
                 "--ponder" => settings.ponder = Some(number(&value()?)?),
                 "--tunes" => settings.tunes = true,
+                "--grows" => settings.grows = Some(value()?.parse().map_err(|e| format!("--grows: {e}"))?),
                 "--crash-above" => settings.crash_above = Some(bound(&value()?)?),
                 "--lost-below" => settings.lost_below = Some(bound(&value()?)?),
                 "--hold" => {

@@ -40,6 +40,7 @@ mod replay;
 mod resume;
 mod run;
 #[cfg(target_os = "linux")]
+mod scaling;
 mod serve;
 mod settings;
 mod simulate;

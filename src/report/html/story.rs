@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::plan::Plan;
-use crate::record::{Color, GameRecord, PlayerId, Score, SearchInfo};
+use crate::record::{Color, GameRecord, PlayerId, Score};
 use crate::report::plot::{EloPoint, TimeUse};
 use crate::stats::elo;
 use crate::stats::sprt::SprtError;
@@ -23,12 +23,8 @@ const SCORE_BINS: usize = 40;
 /// Bins of times per octave, from 1 us to about a day.
 const TIME_STEPS: f64 = 16.0;
 const TIME_BINS: usize = 37 * 16;
-/// Bins of nodes, of the same width, from 1 node on.
-const NODE_BINS: usize = 50 * 16;
 /// Last move that is timed. Few games get there.
 const MAX_MOVE: usize = 300;
-/// Deepest search that is counted. Deeper ones are of nearly blocked positions.
-const MAX_DEPTH: usize = 128;
 
 /// Statistics of one of two sides over all games.
 #[derive(Clone, Debug, Default)]
@@ -37,18 +33,6 @@ pub(super) struct SideStatistics {
     times: Vec<Vec<u32>>,
     /// Moves by their score, from the mover's view.
     pub(super) scores: Vec<u64>,
-    /// Histograms of time and of nodes, by depth and logarithm.
-    depths: Vec<[Vec<u32>; 2]>,
-}
-
-/// Time and nodes of searches to one depth.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct DepthUse {
-    pub(super) depth: usize,
-    /// Median of the charged time.
-    pub(super) seconds: f64,
-    /// Median of the nodes; zero if engines do not report them.
-    pub(super) nodes: f64,
 }
 
 /// Contents of a run's page.
@@ -142,7 +126,6 @@ impl Story {
                 };
                 let side = &mut self.sides[usize::from(second)];
                 side.record(number, played.elapsed, played.info.score);
-                side.record_depth(played.elapsed, &played.info);
             }
             if mover == Color::Black {
                 number = number.saturating_add(1);
@@ -202,39 +185,6 @@ impl SideStatistics {
         // A conversion to integer saturates, so values beyond the range are in the outermost bins.
         let bin = (((pawns - SCORE_LOW) / SCORE_WIDTH).floor() as usize).min(SCORE_BINS - 1);
         self.scores[bin] += 1;
-    }
-
-    /// Counts a move by its depth, if the engine reports one. Moves with a mate score are left out,
-    /// because a mate ends many searches early.
-    fn record_depth(&mut self, time: Duration, info: &SearchInfo) {
-        let Some(depth) = info.depth.and_then(|depth| usize::try_from(depth).ok()) else { return };
-        if !(1..=MAX_DEPTH).contains(&depth) || matches!(info.score, Some(Score::Mate(_))) {
-            return;
-        }
-        if self.depths.len() < depth {
-            self.depths.resize(depth, [Vec::new(), Vec::new()]);
-        }
-        let [times, nodes] = &mut self.depths[depth - 1];
-        count(times, TIME_BINS, time.as_secs_f64() * 1e6);
-        if let Some(searched) = info.nodes {
-            count(nodes, NODE_BINS, searched as f64);
-        }
-    }
-
-    /// Use of each depth that enough moves reached: a fiftieth of the most frequent depth.
-    pub(super) fn depth_use(&self) -> Vec<DepthUse> {
-        let total = |bins: &[u32]| bins.iter().map(|bin| u64::from(*bin)).sum::<u64>();
-        let totals: Vec<u64> = self.depths.iter().map(|[times, _]| total(times)).collect();
-        let enough = (totals.iter().copied().max().unwrap_or(0) / 50).max(1);
-        let known = self.depths.iter().zip(totals).enumerate().filter(|(_, (_, moves))| *moves >= enough);
-        known
-            .map(|(place, ([times, nodes], moves))| DepthUse {
-                depth: place + 1,
-                seconds: quantile(times, moves, 0.5),
-                // Removes the factor for microseconds, because nodes use the same bins.
-                nodes: quantile(nodes, total(nodes), 0.5) * 1e6,
-            })
-            .collect()
     }
 
     /// Time use of each move number that enough games reached: a fiftieth of the most frequent one.

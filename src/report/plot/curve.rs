@@ -22,6 +22,23 @@ const STYLE: &str = "\
 }
 ";
 
+/// Colours of the areas behind the lines from the third on.
+const BANDS: &str = "\
+.qp .band.s2{fill:#00785a;fill-opacity:.14}
+.qp .band.s3{fill:#a3477f;fill-opacity:.14}
+.qp .band.s4{fill:#8a6d00;fill-opacity:.14}
+.qp .band.s5{fill:#57606a;fill-opacity:.14}
+@media (prefers-color-scheme:dark){
+.qp .band.s2{fill:#3fc79a}
+.qp .band.s3{fill:#e39cc4}
+.qp .band.s4{fill:#e3c34a}
+.qp .band.s5{fill:#9aa5b1}
+}
+";
+
+/// Area behind a line: `x` with the lower and the upper value, by rising `x`.
+pub type Band = Vec<(f64, f64, f64)>;
+
 /// Plot of named lines over one axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CurvePlot {
@@ -39,6 +56,8 @@ pub struct CurvePlot {
     pub longest_join: Option<f64>,
     /// Names with points by rising `x`. At most six are drawn, without points that are no number.
     pub series: Vec<(String, Vec<(f64, f64)>)>,
+    /// Areas behind the lines, by series; empty for none.
+    pub bands: Vec<Band>,
 }
 
 impl CurvePlot {
@@ -52,9 +71,11 @@ impl CurvePlot {
         };
         let series: Vec<(&str, Vec<(f64, f64)>)> =
             self.series.iter().take(MAX_SERIES).map(|(name, points)| (name.as_str(), placed(points))).collect();
+        let areas: Vec<Band> = self.bands.iter().take(series.len()).map(|band| self.placed_band(band)).collect();
         let all = || series.iter().flat_map(|(_, points)| points);
         let whole = all().all(|(x, _)| x.fract() == 0.0);
-        let y = Span::around(all().map(|point| point.1)).widened(0.05);
+        let edges = areas.iter().flatten().flat_map(|(_, low, high)| [*low, *high]);
+        let y = Span::around(all().map(|point| point.1).chain(edges)).widened(0.05);
         let frame = Frame {
             title: &self.title,
             subtitle: "",
@@ -62,11 +83,16 @@ impl CurvePlot {
             x_label: &self.x_label,
             y_label: &self.y_label,
             x_ticks: if whole { Ticks::Whole } else { Ticks::Fine },
-            x: Span::around(all().map(|point| point.0)),
+            x: Span::around(all().map(|point| point.0).chain(areas.iter().flatten().map(|at| at.0))),
             y,
             y_scale: self.y_scale,
         };
-        let mut chart = Chart::styled(&frame, STYLE);
+        let style = if areas.is_empty() { STYLE.to_owned() } else { STYLE.to_owned() + BANDS };
+        let mut chart = Chart::styled(&frame, &style);
+        for (place, area) in areas.iter().enumerate().filter(|(_, area)| !area.is_empty()) {
+            let edge = |of: fn(&(f64, f64, f64)) -> f64| area.iter().map(|at| (at.0, of(at))).collect::<Vec<_>>();
+            chart.band(&edge(|at| at.1), &edge(|at| at.2), &format!("band s{place}"));
+        }
         let classes: Vec<String> = (0..series.len()).map(|place| format!("path s{place}")).collect();
         for ((_, points), class) in series.iter().zip(&classes) {
             self.draw(&mut chart, points, class);
@@ -88,6 +114,12 @@ impl CurvePlot {
             chart.note("nothing measured yet");
         }
         chart.finish()
+    }
+
+    /// Area on the scale of the values, without points that have no place on it.
+    fn placed_band(&self, band: &Band) -> Band {
+        let placed = band.iter().map(|(x, low, high)| (*x, self.y_scale.place(*low), self.y_scale.place(*high)));
+        placed.filter(|(x, low, high)| x.is_finite() && low.is_finite() && high.is_finite()).collect()
     }
 
     /// Draws a line, broken where two points lie too far apart. A point without neighbours is a

@@ -104,6 +104,7 @@ fn any_curve_gives_a_picture() {
             y_scale: Scale::Linear,
             longest_join: None,
             series: (0..9).map(|which| (format!("line & {which}"), points.clone())).collect(),
+            bands: Vec::new(),
         };
         let svg = plot.to_svg();
         well_formed(&svg);
@@ -124,6 +125,7 @@ fn a_logarithmic_axis_has_round_values_and_lines_break_over_gaps() {
         y_scale: Scale::Log,
         longest_join: Some(2.0),
         series: vec![("new".to_owned(), points.to_vec())],
+        bands: Vec::new(),
     };
     let ticks = |points: &[(f64, f64)]| {
         let svg = plot(points).to_svg();
@@ -140,6 +142,38 @@ fn a_logarithmic_axis_has_round_values_and_lines_break_over_gaps() {
     assert_eq!(svg.matches("<polyline class=\"path s0").count(), 3, "{svg}");
     assert!(svg.contains(">7.00</text>"), "{svg}");
     assert!(plot(&[(1.0, 0.0)]).to_svg().contains("nothing measured yet"));
+}
+
+#[test]
+fn areas_lie_behind_their_lines_and_decide_the_scale() {
+    let plot = |bands: Vec<Band>| CurvePlot {
+        title: "Nodes by depth".to_owned(),
+        caption: "a caption".to_owned(),
+        x_label: "depth (plies)".to_owned(),
+        y_label: "nodes".to_owned(),
+        y_scale: Scale::Log,
+        longest_join: None,
+        series: (0..3).map(|which| (format!("e{which}"), vec![(1.0, 100.0), (2.0, 1000.0)])).collect(),
+        bands,
+    };
+    let area = vec![(1.0, 10.0, 200.0), (2.0, 0.0, 5000.0), (3.0, 100.0, 9000.0)];
+    let svg = plot(vec![area, Vec::new(), vec![(1.0, 50.0, 90.0)], vec![(1.0, 1.0, 1.0)]]).to_svg();
+    well_formed(&svg);
+    assert!(svg.find("class=\"band s0\"").unwrap() < svg.find("class=\"path s0\"").unwrap(), "{svg}");
+    assert_eq!(svg.matches("<polygon").count(), 2, "two areas are there, and a series for each: {svg}");
+    // A value of zero has no place on a logarithmic axis.
+    let polygon = svg.split("class=\"band s0\" points=\"").nth(1).unwrap().split('"').next().unwrap();
+    assert_eq!(polygon.split(' ').count(), 4, "{polygon}");
+    assert!(svg.contains(">10 k</text>") || svg.contains(">5,000</text>"), "{svg}");
+
+    let both = stacked(&[plot(Vec::new()).to_svg(), svg.clone(), "no plot".to_owned()]);
+    assert_eq!(both.matches("<title>Nodes by depth").count(), 2, "{both}");
+    let height: f64 = svg.split("height=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+    assert!(
+        both.contains(&format!("<svg y=\"{height}\" xmlns"))
+            && both.contains(&format!("viewBox=\"0 0 800 {}\"", 2.0 * height)),
+        "{both}"
+    );
 }
 
 #[test]

@@ -179,7 +179,8 @@ pub(crate) fn positions(book: &Book, most: usize) -> Result<Vec<PositionLine>> {
     Ok(lines)
 }
 
-fn line(opening: &Opening) -> Result<PositionLine> {
+/// The `position` line of an opening.
+pub(crate) fn line(opening: &Opening) -> Result<PositionLine> {
     let fault = |error| RunError::Setting(format!("book opening {}: {error}", opening.index + 1));
     let mut line = PositionLine::new(&opening.fen).map_err(fault)?;
     for word in &opening.moves {

@@ -12,7 +12,7 @@ impl Engine {
         self.session.keep_iterations();
     }
 
-    /// Lines of its last search with an exact score and a principal variation, if they are kept.
+    /// Lines of its last search with a depth and an exact score, if they are kept.
     #[must_use]
     pub fn iterations(&self) -> &[Iteration] {
         self.session.iterations()

@@ -106,6 +106,7 @@ pub fn curve(epochs: &[Epoch], caption: &str) -> CurvePlot {
         y_scale: Scale::Linear,
         longest_join: None,
         series: vec![along("fitted to", |epoch| epoch.training.mean()), along("kept back", |epoch| epoch.test.mean())],
+        bands: Vec::new(),
     }
 }
 

@@ -98,6 +98,7 @@ impl Curve {
             y_scale: Scale::Linear,
             longest_join: None,
             series,
+            bands: Vec::new(),
         }
         .to_svg()
     }

@@ -164,6 +164,7 @@ fn curves(count: usize) -> CurvePlot {
         y_scale: Scale::Linear,
         longest_join: None,
         series: series.collect(),
+        bands: Vec::new(),
     }
 }
 

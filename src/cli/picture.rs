@@ -1,0 +1,60 @@
+//! Files of a picture, as `--out` names them.
+
+use std::path::Path;
+
+use anyhow::{Result, bail};
+
+#[cfg(feature = "png")]
+use crate::report::plot::png::{Theme, to_png};
+use crate::text::escaped;
+
+/// Format of a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PictureFormat {
+    Svg,
+    #[cfg(feature = "png")]
+    Png,
+    Html,
+}
+
+impl PictureFormat {
+    /// Format by the name's end. `endings` lists those that the command takes.
+    pub(super) fn of(path: &Path, endings: &str) -> Result<Self> {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("svg") => Ok(Self::Svg),
+            #[cfg(feature = "png")]
+            Some("png") => Ok(Self::Png),
+            #[cfg(not(feature = "png"))]
+            Some("png") => bail!(
+                "--out {}: this build writes no PNG; build it with `--features png`, or choose a name that ends in .svg",
+                path.display()
+            ),
+            Some("html") => Ok(Self::Html),
+            _ => bail!("--out {}: a name that ends in {endings}", path.display()),
+        }
+    }
+
+    /// Bytes of the file: the picture, or a page with the picture and the text.
+    pub(super) fn write(self, title: &str, svg: &str, text: &str) -> Result<Vec<u8>> {
+        Ok(match self {
+            Self::Svg => svg.to_owned().into_bytes(),
+            // Twice the natural size, for screens and paper.
+            #[cfg(feature = "png")]
+            Self::Png => to_png(svg, 1600, Theme::Light)?,
+            Self::Html => page(title, svg, text).into_bytes(),
+        })
+    }
+}
+
+/// Standalone page with picture and text.
+fn page(title: &str, svg: &str, text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(escaped).collect();
+    format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{}</title>\n\
+         <meta name=\"viewport\" content=\"width=device-width\">\n\
+         <style>:root{{color-scheme:light dark}}body{{margin:2em auto;max-width:60em;font-family:system-ui,sans-serif}}\
+         pre{{overflow:auto}}svg{{max-width:100%;height:auto}}</style></head>\n<body>\n{svg}\n<pre>{}</pre>\n</body></html>\n",
+        escaped(title),
+        lines.join("\n")
+    )
+}
