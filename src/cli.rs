@@ -16,6 +16,7 @@ mod hub;
 mod init;
 mod matches;
 mod picture;
+mod queue;
 mod race;
 mod rate;
 mod records;
@@ -117,6 +118,8 @@ enum QuintainCommand {
     /// Runs a command line of cutechess-cli, and prints its lines.
     #[command(disable_help_flag = true)]
     Cutechess(RunnerWords),
+    /// Plays plans from a folder one after another.
+    Queue(queue::QueueArgs),
     /// Resumes an interrupted run.
     Resume(resume::ResumeArgs),
     /// Follows a live run from another terminal.
@@ -245,6 +248,18 @@ Quintain tells you whether a change made your UCI engine stronger.
   quintain --help                                  all commands
 ";
 
+/// Parses the command line. Returns the exit code if it asks for help or is wrong, after printing.
+fn parsed(color: ColorChoice) -> Result<Cli, ExitCode> {
+    let parsed = help::grouped(Cli::command())
+        .color(color)
+        .try_get_matches()
+        .and_then(|matches| Cli::from_arg_matches(&matches));
+    parsed.map_err(|error| {
+        let _ = error.print();
+        ExitCode::from(if error.use_stderr() { EXIT_USAGE } else { 0 })
+    })
+}
+
 /// Parses the command line, runs the command, and reports errors in one line.
 #[must_use]
 pub fn main() -> ExitCode {
@@ -261,16 +276,9 @@ pub fn main() -> ExitCode {
         return ExitCode::from(EXIT_USAGE);
     }
     let color = color(args.into_iter());
-    let parsed = help::grouped(Cli::command())
-        .color(color)
-        .try_get_matches()
-        .and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = match parsed {
+    let cli = match parsed(color) {
         Ok(cli) => cli,
-        Err(error) => {
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { EXIT_USAGE } else { 0 });
-        }
+        Err(code) => return code,
     };
     if color != ColorChoice::Auto {
         console::set_colors_enabled(color == ColorChoice::Always);
@@ -290,6 +298,7 @@ pub fn main() -> ExitCode {
         QuintainCommand::Cutechess(args) => {
             return ExitCode::from(compat::run(compat::Dialect::Cutechess, &args.words, "quintain cutechess", &passes));
         }
+        QuintainCommand::Queue(args) => queue::run(&args),
         QuintainCommand::Resume(args) => resume::run(&args),
         QuintainCommand::Watch(args) => watch::run(&args),
         #[cfg(feature = "cluster")]

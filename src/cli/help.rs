@@ -6,7 +6,7 @@ use clap::Command;
 
 /// Groups of commands in the help, in their order.
 const GROUPS: [(&str, &[&str]); 6] = [
-    ("Play", &["demo", "sprt", "match", "gauntlet", "race", "tune", "bisect"]),
+    ("Play", &["demo", "sprt", "match", "gauntlet", "race", "tune", "bisect", "queue"]),
     ("Watch", &["watch", "ctl", "serve", "resume"]),
     (
         "Understand",

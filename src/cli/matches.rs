@@ -1,14 +1,13 @@
 //! `quintain match` and `quintain gauntlet`: games of any number of engines.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
 use crate::cli::flags::RunFlags;
-use crate::run::dir::Place;
-use crate::run::drive::{self, OutputStyle};
-use crate::run::{Exit, resolve};
+use crate::run::Exit;
+use crate::run::begin::{self, GameCommand};
+use crate::run::drive::OutputStyle;
 use crate::settings::{GauntletCommand, MatchCommand, RawPlan, RawPlayer};
 
 const MATCH_EXAMPLES: &str = "\
@@ -62,6 +61,15 @@ fn named(spec: &str) -> RawPlayer {
 }
 
 pub(super) fn run_match(args: &MatchArgs) -> Result<Exit> {
+    Ok(begin::play(GameCommand::Match, merged_match(args)?, OutputStyle::new(args.flags.json))?)
+}
+
+pub(super) fn run_gauntlet(args: &GauntletArgs) -> Result<Exit> {
+    Ok(begin::play(GameCommand::Gauntlet, merged_gauntlet(args)?, OutputStyle::new(args.flags.json))?)
+}
+
+/// Keys of the plan file with the engines and flags of the command line over them.
+pub(super) fn merged_match(args: &MatchArgs) -> Result<RawPlan> {
     let is_plan = |word: &&String| Path::new(word.as_str()).extension().is_some_and(|extension| extension == "toml");
     let (plans, engines): (Vec<&String>, Vec<&String>) = args.engines.iter().partition(is_plan);
     let file = match plans.as_slice() {
@@ -71,10 +79,11 @@ pub(super) fn run_match(args: &MatchArgs) -> Result<Exit> {
     };
     let players = engines.into_iter().map(|spec| named(spec)).collect();
     let typed = RawPlan { players, ..args.flags.typed().clone() };
-    play(&typed.over(&file)?, "match", args.flags.json)
+    Ok(typed.over(&file)?)
 }
 
-pub(super) fn run_gauntlet(args: &GauntletArgs) -> Result<Exit> {
+/// Keys of the plan file with the heroes, opponents and flags of the command line over them.
+pub(super) fn merged_gauntlet(args: &GauntletArgs) -> Result<RawPlan> {
     let file = args.plan.as_deref().map(RawPlan::read).transpose()?.unwrap_or_default();
     if file.format.as_deref().is_some_and(|format| format != "gauntlet") {
         bail!("the plan's format is {}; play it with `quintain match`", file.format.as_deref().unwrap_or_default());
@@ -105,13 +114,5 @@ pub(super) fn run_gauntlet(args: &GauntletArgs) -> Result<Exit> {
     typed.format = Some("gauntlet".to_owned());
     typed.heroes = Some(u16::try_from(heroes.len()).unwrap_or(u16::MAX));
     typed.players = [heroes, field].concat();
-    play(&typed.over(&file)?, "gauntlet", args.flags.json)
-}
-
-fn play(raw: &RawPlan, name: &'static str, json: bool) -> Result<Exit> {
-    let given = raw.out.clone().map(Place::Given);
-    given.as_ref().map_or(Ok(()), Place::check)?;
-    let (plan, book) = resolve::games(raw, name).with_context(|| format!("cannot start the {name}"))?;
-    let place = given.unwrap_or_else(|| drive::default_place(&plan.name));
-    Ok(drive::start(Arc::new(plan), book, &place, OutputStyle::new(json))?)
+    Ok(typed.over(&file)?)
 }

@@ -7,8 +7,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::cli::queue::stop_switch;
 use crate::dashboard::{self, ServeSettings};
+use crate::run::queue::Queue;
+use crate::run::queue::daemon::{self, DaemonLimits};
 use crate::run::{Exit, progress};
+use crate::text::with_causes;
 
 /// Environment variable with the token.
 const TOKEN_VARIABLE: &str = "QUINTAIN_TOKEN";
@@ -22,7 +26,7 @@ const TOKEN_BYTES: u64 = 4_096;
 #[command(
     after_long_help = "Steering a run needs the token in the printed address; where --listen names an address that other machines \
                   reach, reading does too. The connection is not encrypted: away from your own network, forward a port with \
-                  `ssh -L 7171:127.0.0.1:7171 HOST` instead.\n\nExamples:\n  quintain serve\n  quintain serve --listen 0.0.0.0:7171 --token-file ~/.config/quintain/token"
+                  `ssh -L 7171:127.0.0.1:7171 HOST` instead.\n\nExamples:\n  quintain serve\n  quintain serve --run\n  quintain serve --listen 0.0.0.0:7171 --token-file ~/.config/quintain/token"
 )]
 pub(super) struct ServeArgs {
     /// The folder of results.
@@ -39,6 +43,9 @@ pub(super) struct ServeArgs {
     /// A file whose first line is the token; without it, $QUINTAIN_TOKEN is taken if set.
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+    /// Play the queue of RESULTS too, as `quintain queue run` does.
+    #[arg(long)]
+    run: bool,
     /// A further name by which browsers may ask for the dashboard; may be repeated. `localhost` and
     /// addresses always do.
     #[arg(long = "host", value_name = "NAME")]
@@ -47,6 +54,10 @@ pub(super) struct ServeArgs {
 
 pub(super) fn run(args: &ServeArgs) -> Result<Exit> {
     let results = &args.results;
+    if args.run {
+        // Runs may come later.
+        std::fs::create_dir_all(results).with_context(|| format!("{}: cannot create it", results.display()))?;
+    }
     if !results.is_dir() {
         bail!("{}: no such folder; name the folder of results, or play a run first", results.display());
     }
@@ -58,8 +69,29 @@ pub(super) fn run(args: &ServeArgs) -> Result<Exit> {
         progress::warn("other machines can connect: whoever has the token can read all runs and steer live ones");
     }
     progress::result(&format!("http://{address}/#token={token}"));
-    let settings = ServeSettings { results: results.clone(), token, hosts: args.hosts.clone() };
-    dashboard::serve(listener, settings)?;
+    // The queue changes the current directory.
+    let results = std::path::absolute(results)?;
+    let settings = ServeSettings { results, token, hosts: args.hosts.clone() };
+    if !args.run {
+        dashboard::serve(listener, settings)?;
+        return Ok(Exit::Done);
+    }
+    let queue = Queue::of(&settings.results)?;
+    let lock = queue.claim()?;
+    let stop = stop_switch()?;
+    let switch = stop.clone();
+    let daemon = std::thread::Builder::new().name("daemon".to_owned()).spawn(move || {
+        if let Err(error) = daemon::run(&queue, lock, DaemonLimits::default(), &switch) {
+            progress::warn(&format!("the queue is played no more: {}", with_causes(&error)));
+        }
+    })?;
+    let served = dashboard::serve(listener, settings);
+    stop.set();
+    // The run being played ends its games first, because it heard the same Ctrl-C.
+    if daemon.join().is_err() {
+        progress::warn("the queue ended unexpectedly; `quintain queue run` goes on with it");
+    }
+    served?;
     Ok(Exit::Done)
 }
 

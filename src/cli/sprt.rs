@@ -1,15 +1,13 @@
 //! `quintain sprt`: a sequential test of one engine against another.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 
 use crate::cli::flags::RunFlags;
-use crate::plan::Plan;
-use crate::run::dir::Place;
-use crate::run::drive::{self, OutputStyle};
-use crate::run::{Exit, forecast, progress, resolve};
+use crate::run::Exit;
+use crate::run::begin::{self, GameCommand};
+use crate::run::drive::OutputStyle;
 use crate::settings::{RawPlan, SprtCommand};
 
 const EXAMPLES: &str = "\
@@ -39,46 +37,18 @@ pub(super) struct SprtArgs {
     flags: RunFlags<SprtCommand>,
 }
 
-pub(super) fn run(args: &SprtArgs) -> Result<Exit> {
+/// Keys of the plan file with those of the command line over them.
+pub(super) fn merged(args: &SprtArgs) -> Result<RawPlan> {
     let file = args.plan.as_deref().map(RawPlan::read).transpose()?.unwrap_or_default();
     let typed = args.flags.typed();
     let mut raw = typed.over(&file)?;
-    let out = raw.out.clone();
-    let given = out.map(Place::Given);
-    given.as_ref().map_or(Ok(()), Place::check)?;
     // Bounds on the command line override a budget.
-    if let Some(budget) = raw.budget.take().filter(|_| typed.bounds.is_none()) {
-        progress::note(&forecast::spend(&budget, &mut raw)?);
+    if typed.bounds.is_some() {
+        raw.budget = None;
     }
-    let (plan, book) = resolve::sprt(&raw).context("cannot start the test")?;
-    compare(&plan, raw.allow_same == Some(true))?;
-    let place = given.unwrap_or_else(|| drive::default_place(&plan.name));
-    Ok(drive::start(Arc::new(plan), book, &place, OutputStyle::new(args.flags.json))?)
+    Ok(raw)
 }
 
-/// Refuses two identical sides, and notes sides that can differ only in speed.
-fn compare(plan: &Plan, allow_same: bool) -> Result<()> {
-    let [new, base] = plan.players.as_slice() else { return Ok(()) };
-    if new.limit != base.limit {
-        return Ok(());
-    }
-    if new.is_same_engine(base) {
-        if !allow_same {
-            bail!(
-                "`{}` and `{}` are the same program with the same settings, and a test of them measures noise; choose another --base, \
-                 give one side an option or a clock of its own, or say --allow-same",
-                new.origin.spec,
-                base.origin.spec
-            );
-        }
-        progress::warn("both sides are the same program with the same settings; the test can only measure noise");
-    } else if let (Some(nodes), true) = (new.origin.bench_nodes, new.origin.bench_nodes == base.origin.bench_nodes)
-        && new.options == base.options
-    {
-        progress::note(&format!(
-            "both programs search {nodes} nodes in their bench, so the change looks non-functional: `quintain speed` tells in a \
-             minute if one is faster"
-        ));
-    }
-    Ok(())
+pub(super) fn run(args: &SprtArgs) -> Result<Exit> {
+    Ok(begin::play(GameCommand::Sprt, merged(args)?, OutputStyle::new(args.flags.json))?)
 }

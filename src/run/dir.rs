@@ -42,7 +42,7 @@ impl Place {
     }
 
     /// Returns the paths to try, in order.
-    fn names(&self) -> impl Iterator<Item = PathBuf> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = PathBuf> {
         let (wanted, tries) = match self {
             Self::Given(root) => (root, 1),
             Self::Default(root) => (root, u32::MAX),
@@ -78,7 +78,7 @@ impl Place {
 }
 
 /// Keeps runs in a user's repository out of Git. A failure does not stop the run.
-fn keep_out_of_git(runs: &Path) {
+pub(crate) fn keep_out_of_git(runs: &Path) {
     let note = runs.join(".gitignore");
     if !note.exists()
         && let Err(error) = std::fs::write(&note, "*\n")

@@ -318,8 +318,13 @@ pub(crate) async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
 
 /// Default directory of a new run.
 pub(crate) fn default_place(name: &str) -> Place {
+    place_in(Path::new("results/runs"), name)
+}
+
+/// Directory of a new run in the folder `runs`, by date and name.
+pub(crate) fn place_in(runs: &Path, name: &str) -> Place {
     let stamp = chrono::Local::now().format("%Y%m%d-%H%M%S");
     let name: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' }).collect();
-    Place::Default(Path::new("results/runs").join(format!("{stamp}-{name}")))
+    Place::Default(runs.join(format!("{stamp}-{name}")))
 }

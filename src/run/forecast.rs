@@ -37,18 +37,10 @@ pub(crate) fn line(plan: &Plan) -> Option<String> {
         return Some(race(rule, plan.players.len().saturating_sub(1), plan.max_pairs));
     }
     let test = plan.test.as_ref()?;
-    let sprt = Sprt::new(test.bounds, test.model, test.alpha, test.beta).ok()?;
-    let pairs = expected_pairs(&sprt, 0.0)?;
+    let pairs = pairs_of_equals(plan)?;
     let most = plan.max_pairs.filter(|most| (*most as f64) < pairs);
     let played = most.map_or(pairs, |most| most as f64);
-    let limit = plan
-        .players
-        .first()
-        .map(|player| player.limit)
-        .filter(|limit| plan.players.iter().all(|player| player.limit == *limit));
-    let rate = limit.and_then(|limit| pace(&limit, plan.concurrency));
-    let time = rate.and_then(|rate| Duration::try_from_secs_f64(played / rate * 60.0).ok());
-    let time = time.map(|time| plan.max_time.map_or(time, |most| most.min(time)));
+    let time = time(plan);
     let Bounds { elo0, elo1 } = test.bounds;
     let games = if plan.concurrency == 1 { "game" } else { "games" };
     let mut line = format!("[{elo0}, {elo1}] at {}, {} {games} at once: ", figures::limits(plan), plan.concurrency);
@@ -65,6 +57,28 @@ pub(crate) fn line(plan: &Plan) -> Option<String> {
         line.push_str(&format!("; quicker: {}", quicker.join(", ")));
     }
     Some(line)
+}
+
+/// Returns the expected pairs of a plan's test between equal engines, beyond `max_pairs` too.
+fn pairs_of_equals(plan: &Plan) -> Option<f64> {
+    let test = plan.test.as_ref()?;
+    expected_pairs(&Sprt::new(test.bounds, test.model, test.alpha, test.beta).ok()?, 0.0)
+}
+
+/// Returns the expected time of a plan's games, of a test if its engines are equal; `None` if it is
+/// unknown.
+pub(crate) fn time(plan: &Plan) -> Option<Duration> {
+    let most = plan.max_pairs.map(|most| most as f64);
+    let played = match pairs_of_equals(plan) {
+        Some(pairs) => most.map_or(pairs, |most| most.min(pairs)),
+        None if plan.test.is_none() && plan.players.len() == 2 => most?,
+        None => return None,
+    };
+    let limit = plan.players.first()?.limit;
+    let is_shared = plan.players.iter().all(|player| player.limit == limit);
+    let rate = is_shared.then(|| pace(&limit, plan.concurrency)).flatten();
+    let time = rate.and_then(|rate| Duration::try_from_secs_f64(played / rate * 60.0).ok());
+    time.map(|time| plan.max_time.map_or(time, |most| most.min(time)))
 }
 
 /// Describes the expected pairs of a race.
@@ -167,7 +181,7 @@ fn by_clock(limit: &Limit, concurrency: u16) -> Option<f64> {
 }
 
 /// Formats a time: `4 days`, `12 h`, `20 min`.
-fn length(time: Duration) -> String {
+pub(crate) fn length(time: Duration) -> String {
     let hours = time.as_secs_f64() / 3600.0;
     if hours >= 36.0 {
         format!("{:.0} days", hours / 24.0)

@@ -1,11 +1,12 @@
 //! A run from its settings to its summary, for commands and for programs that play matches.
 //!
 //! Reading order: `resolve` (from settings to a plan), `dir` (the run directory), `prepare` (the
-//! resources of a run), `drive` (plays it), `series` and `play` (runs as parts of something
-//! larger), `tuning` (from an engine's parameters to proven values), `speed` (two programs' speed
-//! without games), `suite` (test positions). `error` has all errors of
-//! these.
+//! resources of a run), `drive` (plays it), `begin` (the settings of a command, played), `queue`
+//! (runs one after another), `series` and `play` (runs as parts of something larger), `tuning`
+//! (from an engine's parameters to proven values), `speed` (two programs' speed without games),
+//! `suite` (test positions). `error` has all errors of these.
 
+pub(crate) mod begin;
 pub(crate) mod building;
 pub(crate) mod dir;
 pub(crate) mod drive;
@@ -19,6 +20,7 @@ pub(crate) mod page;
 pub mod play;
 pub(crate) mod prepare;
 pub(crate) mod progress;
+pub(crate) mod queue;
 mod records;
 pub(crate) mod resolve;
 pub(crate) mod scaling;

@@ -237,24 +237,39 @@ struct Shape {
 
 /// Resolves a test of two engines.
 pub(crate) fn sprt(raw: &RawPlan) -> Result<(Plan, Book)> {
+    finish(raw, sprt_shape(raw)?, |limits| players(raw, limits))
+}
+
+/// Checks settings as far as that needs no engine.
+pub(crate) fn check(raw: &RawPlan, is_test: bool) -> Result<()> {
+    let shape = if is_test { sprt_shape(raw)? } else { games_shape(raw, "match")? };
+    // The engine that the times are scaled by is known once it is found.
+    finish(&RawPlan { scale: None, ..raw.clone() }, shape, |_| Ok(Vec::new())).map(|_| ())
+}
+
+fn sprt_shape(raw: &RawPlan) -> Result<Shape> {
     refuse(raw, "sprt", ("a test", "quintain match"))?;
     if raw.max_pairs == Some(0) {
         fail!(Setting, "--max-pairs 0 plays nothing; leave it out for no limit");
     }
-    let shape = Shape {
+    Ok(Shape {
         name: "sprt",
         format: Format::new(RoundRobin),
         test: Some(test(raw)?),
         max_pairs: raw.max_pairs,
         limits: limits(raw)?.to_vec(),
-    };
-    finish(raw, shape, |limits| players(raw, limits))
+    })
 }
 
 /// Resolves games between any number of engines. `name` is the default name of the run.
 pub(crate) fn games(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
     refuse(raw, "match", ("a match", "quintain sprt"))?;
     let raw = &missing::without(raw)?;
+    finish(raw, games_shape(raw, name)?, |limits| entrants(raw, limits))
+}
+
+fn games_shape(raw: &RawPlan, name: &'static str) -> Result<Shape> {
+    refuse(raw, "match", ("a match", "quintain sprt"))?;
     let max_pairs = match raw.pairs {
         Some(0) => fail!(Setting, "--pairs 0 plays nothing; 1 is the least"),
         Some(pairs) if pairs > MAX_PAIRS => fail!(Setting, "--pairs {pairs}: {MAX_PAIRS} is the most"),
@@ -266,14 +281,13 @@ pub(crate) fn games(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
         own if own.is_empty() => all.resolve("--tc"),
         own => own.resolve("players.tc"),
     };
-    let shape = Shape {
+    Ok(Shape {
         name,
         format: format(raw)?,
         test: None,
         max_pairs,
         limits: raw.players.iter().map(limit).collect::<Result<_>>()?,
-    };
-    finish(raw, shape, |limits| entrants(raw, limits))
+    })
 }
 
 /// Checks the settings that all matches of a series share, before anything is built.

@@ -36,7 +36,7 @@ const SHORTEST_SECRET: usize = 32;
 /// # Errors
 /// Returns an error if the secret or the stamp cannot be written.
 pub(crate) fn write(root: &Path, plan: &str) -> Result<()> {
-    let stamp = hex(&mac(&secret(&state()?)?, plan)?.finalize().into_bytes());
+    let stamp = sign(PURPOSE, plan)?;
     let path = root.join(FILE_NAME);
     // Replaced, because the name may be a link.
     write_atomically(&path, (stamp + "\n").as_bytes()).within(|| format!("{}: cannot write it", path.display()))
@@ -45,16 +45,29 @@ pub(crate) fn write(root: &Path, plan: &str) -> Result<()> {
 /// True if this user's program stamped the run directory `root` with the plan text `plan`.
 pub(crate) fn is_valid(root: &Path, plan: &str) -> bool {
     let stamp = read_text(&root.join(FILE_NAME), MOST_BYTES).unwrap_or_default();
-    let Some(stamp) = unhex(stamp.trim_end()) else { return false };
-    // Without a secret there is no valid stamp.
-    let secret = state().and_then(|state| read(&state.join(SECRET)));
-    secret.and_then(|secret| mac(&secret, plan)).is_ok_and(|mac| mac.verify_slice(&stamp).is_ok())
+    is_signed(PURPOSE, plan, stamp.trim_end())
 }
 
-fn mac(secret: &str, plan: &str) -> Result<Hmac<Sha256>> {
+/// Returns the user's signature of a text; `purpose` keeps it from being valid elsewhere.
+///
+/// # Errors
+/// Returns an error if the secret cannot be read or made.
+pub(crate) fn sign(purpose: &[u8], text: &str) -> Result<String> {
+    Ok(hex(&mac(&secret(&state()?)?, purpose, text)?.finalize().into_bytes()))
+}
+
+/// True if this user signed the text for this purpose.
+pub(crate) fn is_signed(purpose: &[u8], text: &str, signature: &str) -> bool {
+    let Some(signature) = unhex(signature) else { return false };
+    // Without a secret there is no valid signature.
+    let secret = state().and_then(|state| read(&state.join(SECRET)));
+    secret.and_then(|secret| mac(&secret, purpose, text)).is_ok_and(|mac| mac.verify_slice(&signature).is_ok())
+}
+
+fn mac(secret: &str, purpose: &[u8], text: &str) -> Result<Hmac<Sha256>> {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes())?;
-    mac.update(PURPOSE);
-    mac.update(plan.as_bytes());
+    mac.update(purpose);
+    mac.update(text.as_bytes());
     Ok(mac)
 }
 
@@ -126,6 +139,7 @@ mod tests {
 
     #[test]
     fn a_mac_is_of_one_plan_and_one_secret() {
+        let mac = |secret: &str, plan| mac(secret, PURPOSE, plan);
         let of = |secret: &str, plan| mac(secret, plan).unwrap().finalize().into_bytes();
         let (one, other) = ("1".repeat(32), "2".repeat(32));
         let stamp = of(&one, "plan");

@@ -45,6 +45,24 @@ pub(crate) fn check(dir: &RunDir, plan: &Plan, is_trusted: bool) -> Result<()> {
     Ok(())
 }
 
+/// Checks that this user's program wrote the directory, and asks nobody: the caller runs without a
+/// user.
+///
+/// # Errors
+/// As [`check`].
+pub(crate) fn check_stamp(dir: &RunDir, plan: &Plan) -> Result<()> {
+    refuse_inside(dir.root(), plan)?;
+    refuse_links(dir.root())?;
+    if !dir.is_stamped() {
+        let root = printable(&dir.root().display().to_string());
+        fail!(
+            Untrusted,
+            "{root}: not written by you on this machine, or changed since; look at its plan.toml, and `quintain resume` it"
+        );
+    }
+    Ok(())
+}
+
 fn is_terminal() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }

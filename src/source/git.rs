@@ -2,7 +2,7 @@
 //!
 //! All access is through the `git` program, without hooks, prompts, pager or signatures. The user's
 //! index and working tree are never written, and no branch but the one that `quintain tune --apply`
-//! names.
+//! names. Refs below `refs/quintain/` keep working trees that wait in a queue.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -232,6 +232,11 @@ impl Repository {
         with_index(&["read-tree", commit])?;
         with_index(&["update-index", "--cacheinfo", &format!("{mode},{blob},{path}")])?;
         with_index(&["write-tree"])
+    }
+
+    /// Keeps a commit that no branch names, by a ref below `refs/quintain/`.
+    pub(super) fn keep(&self, commit: &str) -> Result<(), SourceError> {
+        succeed(&self.dir, &["update-ref", &format!("refs/quintain/{commit}"), commit], LIMIT).map(|_| ())
     }
 
     /// True for a repository without a working tree.

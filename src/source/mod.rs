@@ -2,8 +2,9 @@
 //!
 //! Reading order: `spec` (the user's text), `registry` (names), `recipe` (the build of a tree),
 //! `git` (revisions and the working tree), `untracked` (which new files count), `cache` (builds),
-//! `resolve` (all of it together), `base` (the default opponent), `tuned` and `patch` (engines that
-//! are tuned, and their sources with new values). `command` runs every program of this room.
+//! `resolve` (all of it together), `pin` (specs for later), `base` (the default opponent), `tuned`
+//! and `patch` (engines that are tuned, and their sources with new values). `command` runs every
+//! program of this room.
 
 mod base;
 mod bench;
@@ -14,6 +15,7 @@ mod git;
 mod hash;
 mod history;
 mod patch;
+mod pin;
 mod recipe;
 mod registry;
 mod resolve;
@@ -28,6 +30,7 @@ pub use error::SourceError;
 pub use git::Commit;
 pub use history::{is_bad_commit, known, place_of, spec_of, stretch};
 pub use patch::PatchError;
+pub use pin::pinned;
 pub use recipe::{RawRecipe, Recipe};
 pub use registry::{EntryOrigin, RawRegistry, Registry, RegistryEntry, find_program};
 pub use resolve::{Context, ResolvedEngine, find, missing, resolve};

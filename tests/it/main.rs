@@ -31,6 +31,8 @@ mod ponder;
 mod preflight;
 mod process;
 mod progress;
+#[cfg(target_os = "linux")]
+mod queue;
 mod rate;
 mod record_table;
 mod records;

@@ -1,0 +1,156 @@
+//! `quintain queue`: plans that wait, in the order in which a daemon plays them.
+
+mod add;
+mod list;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+use crate::run::queue::daemon::{self, DaemonLimits, StopSwitch};
+use crate::run::queue::{EntryId, Queue};
+use crate::run::{Exit, play, progress, resolve};
+
+const EXAMPLES: &str = "\
+Entries are TOML files in results/queue. `queue run`, or `serve --run`, plays them one after
+another: the highest priority first, then the oldest. An entry of a higher priority stops the run
+being played after its games, and that run goes on later. A daemon that is killed loses nothing: the
+next one resumes the run.
+
+A Git revision is resolved when an entry is added, so that later commits do not change the test. The
+working tree with its uncommitted changes is kept as a commit of its own.
+
+Examples:
+  quintain queue add configs/sprt-stc.toml
+  quintain queue add --priority 2 sprt --new git:my-idea --base git:main --tc 8+0.08
+  quintain queue add match ./engine-a ./engine-b --pairs 100
+  quintain queue ls
+  quintain queue up 3
+  quintain queue run --until 07:00";
+
+/// Plays plans from a folder one after another: tests and matches of a night, or of a week.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct QueueArgs {
+    /// The folder of results, which the queue is in.
+    #[arg(long, value_name = "DIR", default_value = "results", global = true)]
+    results: PathBuf,
+    #[command(subcommand)]
+    command: QueueCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum QueueCommand {
+    /// Adds a plan, or a command line of sprt, match or gauntlet.
+    Add(add::AddArgs),
+    /// Lists the entries in the order in which they are played.
+    Ls(list::LsArgs),
+    /// Puts an entry first; one that failed or was stopped is played again.
+    Up {
+        /// Number of the entry.
+        #[arg(value_name = "ID")]
+        id: EntryId,
+        /// Its new priority; above that of the run being played it stops that one [default: the
+        /// highest of the queue].
+        #[arg(long, value_name = "N", allow_negative_numbers = true)]
+        priority: Option<i32>,
+    },
+    /// Takes an entry out. The run of one that is being played stops, and is kept.
+    Rm {
+        /// Number of the entry.
+        #[arg(value_name = "ID")]
+        id: EntryId,
+    },
+    /// Plays the entries until Ctrl-C, and waits for new ones.
+    Run(RunArgs),
+}
+
+/// Conditions on which `quintain queue run` ends.
+#[derive(Debug, clap::Args)]
+pub(super) struct RunArgs {
+    /// End at this time of the day. No run begins that is not expected to be over by then, and the
+    /// one being played stops after its games.
+    #[arg(long, value_name = "HH:MM", value_parser = time_until, conflicts_with = "budget")]
+    until: Option<Duration>,
+    /// End after this time, likewise: `90s`, `30m`, `8h`.
+    #[arg(long, value_name = "TIME")]
+    budget: Option<String>,
+    /// End as soon as nothing is left to play.
+    #[arg(long)]
+    until_empty: bool,
+}
+
+/// Time from now to the next time of the day `text`.
+fn time_until(text: &str) -> Result<Duration, String> {
+    let wanted = chrono::NaiveTime::parse_from_str(text, "%H:%M")
+        .map_err(|_| "write a time of the day such as 07:00".to_owned())?;
+    let now = chrono::Local::now().naive_local();
+    let today = now.date().and_time(wanted);
+    let then = if today > now { today } else { today + chrono::Days::new(1) };
+    (then - now).to_std().map_err(|error| error.to_string())
+}
+
+impl RunArgs {
+    fn limits(&self) -> Result<DaemonLimits> {
+        let budget = self.budget.as_deref().map(|text| resolve::time("--budget", text)).transpose()?;
+        Ok(DaemonLimits { time: self.until.or(budget), until_empty: self.until_empty })
+    }
+}
+
+pub(super) fn run(args: &QueueArgs) -> Result<Exit> {
+    let queue = Queue::of(&args.results)?;
+    match &args.command {
+        QueueCommand::Add(add) => add::run(&queue, add)?,
+        QueueCommand::Ls(ls) => list::run(&queue, ls)?,
+        QueueCommand::Up { id, priority } => {
+            let entry = queue.up(*id, *priority)?;
+            progress::result(&format!("entry {id} is first of priority {}", entry.priority));
+        }
+        QueueCommand::Rm { id } => remove(&queue, *id)?,
+        QueueCommand::Run(run) => {
+            let limits = run.limits()?;
+            let lock = queue.claim()?;
+            return Ok(daemon::run(&queue, lock, limits, &stop_switch()?)?);
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Switch that Ctrl-C and the system's signals set.
+pub(super) fn stop_switch() -> Result<StopSwitch> {
+    let stop = StopSwitch::default();
+    let switch = stop.clone();
+    play::on_interrupt(move || switch.set())?;
+    Ok(stop)
+}
+
+fn remove(queue: &Queue, id: EntryId) -> Result<()> {
+    let removed = queue.remove(id)?;
+    let run = removed.entry.runs.last().map(|run| queue.results().join(run));
+    progress::result(&match run {
+        Some(run) if removed.was_playing => format!(
+            "entry {id} is removed; its run stops after the games being played and is kept in {}",
+            run.display()
+        ),
+        Some(run) if run.exists() => format!("entry {id} is removed; its run is kept in {}", run.display()),
+        _ => format!("entry {id} is removed"),
+    });
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_of_the_day_is_within_a_day() {
+        for text in ["00:00", "07:00", "23:59"] {
+            assert!(time_until(text).unwrap() <= Duration::from_secs(86_400), "{text}");
+        }
+        for text in ["7", "24:00", "7h", ""] {
+            assert_eq!(time_until(text), Err("write a time of the day such as 07:00".to_owned()), "{text}");
+        }
+    }
+}

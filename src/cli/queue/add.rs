@@ -1,0 +1,123 @@
+//! `quintain queue add`: a plan or a command line becomes an entry.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+
+use crate::cli::{matches, sprt};
+use crate::run::begin::GameCommand;
+use crate::run::queue::{Entry, Queue};
+use crate::run::{progress, resolve};
+use crate::settings::RawPlan;
+use crate::source::{self, Context};
+
+/// Plan or command line to add.
+#[derive(Debug, clap::Args)]
+pub(super) struct AddArgs {
+    /// Entries of a higher priority are played first.
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    priority: i32,
+    /// A plan (a file ending in .toml) with flags after it, or a whole command line: sprt, match or
+    /// gauntlet with its arguments.
+    #[arg(value_name = "PLAN|COMMAND", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<String>,
+}
+
+/// A command line in the queue.
+#[derive(Debug, Parser)]
+#[command(name = "quintain queue add", no_binary_name = true, disable_help_subcommand = true)]
+struct QueuedLine {
+    #[command(subcommand)]
+    command: QueuedCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum QueuedCommand {
+    /// A sequential test.
+    Sprt(Box<sprt::SprtArgs>),
+    /// A match.
+    Match(Box<matches::MatchArgs>),
+    /// A gauntlet.
+    Gauntlet(Box<matches::GauntletArgs>),
+}
+
+pub(super) fn run(queue: &Queue, args: &AddArgs) -> Result<()> {
+    let Some((command, raw)) = parsed(&args.words)? else { return Ok(()) };
+    if raw.out.is_some() {
+        bail!("--out: the queue names the folders of its runs itself; leave it out, and say --name");
+    }
+    resolve::check(&raw, command == GameCommand::Sprt)?;
+    let context = Context::from_env()?;
+    let raw = pinned(command, raw, &context)?;
+    let entry = Entry::new(command, context.cwd, args.priority, vec![raw]).signed()?;
+    let id = queue.add(entry)?;
+    let daemon = if queue.has_daemon()? { "" } else { "; `quintain queue run` plays it" };
+    progress::result(&format!("entry {id}{daemon}"));
+    Ok(())
+}
+
+/// Command and settings of a line; `None` if it asked for help, which is printed.
+fn parsed(words: &[String]) -> Result<Option<(GameCommand, RawPlan)>> {
+    let mut line = words.to_vec();
+    if let Some(plan) = line.first().filter(|word| !["sprt", "match", "gauntlet"].contains(&word.as_str())) {
+        if Path::new(plan).extension().is_none_or(|extension| extension != "toml") {
+            bail!("`{plan}`: give a plan, a file ending in .toml, or a command line of sprt, match or gauntlet");
+        }
+        line.insert(0, GameCommand::of(&RawPlan::read(&PathBuf::from(plan))?).name().to_owned());
+    }
+    let line = match QueuedLine::try_parse_from(line) {
+        Ok(line) => line,
+        Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            progress::result(&error.to_string());
+            return Ok(None);
+        }
+        Err(error) => {
+            let text = error.to_string();
+            let first = text.lines().next().unwrap_or_default();
+            bail!("{}; `quintain {} --help` explains its flags", first.trim_start_matches("error: "), line_of(words));
+        }
+    };
+    Ok(Some(match line.command {
+        QueuedCommand::Sprt(args) => (GameCommand::Sprt, sprt::merged(&args)?),
+        QueuedCommand::Match(args) => (GameCommand::Match, matches::merged_match(&args)?),
+        QueuedCommand::Gauntlet(args) => (GameCommand::Gauntlet, matches::merged_gauntlet(&args)?),
+    }))
+}
+
+/// Command that explains the flags of a line.
+fn line_of(words: &[String]) -> &str {
+    match words.first().map(String::as_str) {
+        Some(word @ ("match" | "gauntlet")) => word,
+        _ => "sprt",
+    }
+}
+
+/// Settings whose Git revisions are commits, and whose engines exist.
+fn pinned(command: GameCommand, mut raw: RawPlan, context: &Context) -> Result<RawPlan> {
+    let pin = |spec: &str| -> Result<String> {
+        if let Some(error) = source::missing(spec, context).with_context(|| format!("`{spec}`"))? {
+            return Err(error).with_context(|| format!("`{spec}`"));
+        }
+        source::pinned(spec, context).with_context(|| format!("`{spec}`"))
+    };
+    if command == GameCommand::Sprt {
+        let new = pin(raw.new.as_deref().unwrap_or("."))?;
+        if raw.base.is_none() {
+            // Without a base the commits before `new` are searched, which do not change.
+            source::default_base(context, &new).context("base")?;
+        }
+        raw.new = Some(new);
+        raw.base = raw.base.as_deref().map(pin).transpose()?;
+    }
+    let skips = raw.skip_missing == Some(true);
+    for player in &mut raw.players {
+        let Some(spec) = &player.spec else { continue };
+        if skips && source::missing(spec, context)?.is_some() {
+            continue;
+        }
+        player.spec = Some(pin(spec)?);
+    }
+    Ok(raw)
+}

@@ -1,0 +1,120 @@
+//! `quintain queue ls`: the entries as a table or as JSON.
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use crate::run::queue::{Entry, EntryId, EntryState, Queue};
+use crate::run::{Exit, progress};
+use crate::settings::RawPlan;
+use crate::text::{columns, printable};
+
+/// Form of the list.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_long_help = "Keys of --json: `daemon` (true if one plays the queue), `entries` in the order of play, each with `id`, \
+    `command`, `state` (playing, waiting, stopped, failed, done, damaged), `priority`, `title`, `runs` (folders), `results` (of each run \
+    that is over: H1, H0, done, inconclusive, aborted), `plans` (how many there are in turn) and `error`."
+)]
+pub(super) struct LsArgs {
+    /// List entries that are over, too.
+    #[arg(long)]
+    all: bool,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Heads of the columns; `#` marks numbers.
+const HEADS: [&str; 6] = ["#id", "state", "#priority", "command", "title", "run"];
+
+/// State of an entry in one word.
+fn state(entry: &Entry, has_daemon: bool) -> &'static str {
+    match entry.state {
+        EntryState::Playing if has_daemon => "playing",
+        EntryState::Playing | EntryState::Waiting => "waiting",
+        EntryState::Stopped => "stopped",
+        EntryState::Failed => "failed",
+        EntryState::Done => "done",
+    }
+}
+
+/// Results of the runs that are over.
+fn results(entry: &Entry) -> Vec<&'static str> {
+    entry.exits.iter().filter_map(|code| Some(entry.command.result(Exit::from_code(*code)?))).collect()
+}
+
+/// Title of settings: the note, else the engines.
+fn title(raw: &RawPlan) -> String {
+    if let Some(note) = &raw.note {
+        return note.clone();
+    }
+    let short = |spec: &str| match spec.strip_prefix("git:") {
+        Some(rev) if rev.len() >= 40 && rev.is_char_boundary(8) => rev[..8].to_owned(),
+        _ => spec.to_owned(),
+    };
+    match (&raw.new, raw.players.as_slice()) {
+        (Some(new), _) => {
+            format!("{} against {}", short(new), raw.base.as_deref().map_or("the commit before".to_owned(), short))
+        }
+        (None, players) => {
+            players.iter().filter_map(|player| player.spec.as_deref()).map(short).collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+pub(super) fn run(queue: &Queue, args: &LsArgs) -> Result<()> {
+    let has_daemon = queue.has_daemon()?;
+    let listing = queue.list()?.in_order();
+    let shown: Vec<&(EntryId, Entry)> =
+        listing.entries.iter().filter(|(_, entry)| args.all || entry.state != EntryState::Done).collect();
+    if args.json {
+        let mut entries: Vec<Value> = shown.iter().map(|(id, entry)| json_of(*id, entry, has_daemon)).collect();
+        entries.extend(listing.damaged.iter().map(|(id, why)| json!({ "id": id, "state": "damaged", "error": why })));
+        progress::result(&json!({ "daemon": has_daemon, "entries": entries }).to_string());
+        return Ok(());
+    }
+    let mut rows: Vec<Vec<String>> = shown.iter().map(|(id, entry)| cells(*id, entry, has_daemon)).collect();
+    let damaged = |(id, why): &(EntryId, String)| {
+        [id.to_string(), "damaged".to_owned(), String::new(), String::new(), printable(why)].to_vec()
+    };
+    rows.extend(listing.damaged.iter().map(damaged));
+    if rows.is_empty() {
+        progress::result("nothing waits; `quintain queue add PLAN` adds a plan");
+    } else {
+        progress::result(&columns(&HEADS, &rows).join("\n"));
+    }
+    if !has_daemon && shown.iter().any(|(_, entry)| entry.is_open()) {
+        progress::note("no daemon plays this queue; `quintain queue run` does");
+    }
+    Ok(())
+}
+
+fn cells(id: EntryId, entry: &Entry, has_daemon: bool) -> Vec<String> {
+    let mut title = entry.next_plan().or(entry.plans.last()).map(title).unwrap_or_default();
+    if let Some(error) = &entry.error {
+        title = format!("{title}: {error}");
+    }
+    let state = match results(entry).as_slice() {
+        [] => state(entry, has_daemon).to_owned(),
+        results if entry.state == EntryState::Done => results.join(", "),
+        results => format!("{} ({})", state(entry, has_daemon), results.join(", ")),
+    };
+    let run = entry.runs.last().map(|run| run.display().to_string());
+    [id.to_string(), state, entry.priority.to_string(), entry.command.name().to_owned(), title, run.unwrap_or_default()]
+        .map(|cell| printable(&cell))
+        .to_vec()
+}
+
+fn json_of(id: EntryId, entry: &Entry, has_daemon: bool) -> Value {
+    json!({
+        "id": id,
+        "command": entry.command,
+        "state": state(entry, has_daemon),
+        "priority": entry.priority,
+        "title": entry.plans.first().map(title),
+        "runs": entry.runs,
+        "results": results(entry),
+        "plans": entry.plans.len(),
+        "error": entry.error,
+    })
+}

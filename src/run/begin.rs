@@ -1,0 +1,108 @@
+//! Settings of `sprt`, `match` and `gauntlet`, checked, resolved and played.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::openings::Book;
+use crate::plan::Plan;
+use crate::run::dir::Place;
+use crate::run::drive::{self, OutputStyle};
+use crate::run::error::{Result, ResultContext as _, fail};
+use crate::run::{Exit, forecast, progress, resolve};
+use crate::settings::RawPlan;
+
+/// A command that plays one plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum GameCommand {
+    /// `quintain sprt`.
+    Sprt,
+    /// `quintain match`.
+    Match,
+    /// `quintain gauntlet`.
+    Gauntlet,
+}
+
+impl GameCommand {
+    /// Command that plays a plan file with these keys.
+    pub(crate) fn of(raw: &RawPlan) -> Self {
+        match raw.format.as_deref() {
+            Some("gauntlet") => Self::Gauntlet,
+            None if raw.players.is_empty() => Self::Sprt,
+            _ => Self::Match,
+        }
+    }
+
+    /// Word for the result of a run: the hypothesis that a test accepted, or the reason of its end.
+    pub(crate) const fn result(self, exit: Exit) -> &'static str {
+        match (self, exit) {
+            (Self::Sprt, Exit::Done) => "H1",
+            (_, Exit::Done) => "done",
+            (_, Exit::H0 | Exit::Failed) => "H0",
+            (_, Exit::Inconclusive) => "inconclusive",
+            (_, Exit::Aborted) => "aborted",
+            (_, Exit::Interrupted) => "interrupted",
+        }
+    }
+
+    /// Its word on the command line, also the default name of its runs.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Sprt => "sprt",
+            Self::Match => "match",
+            Self::Gauntlet => "gauntlet",
+        }
+    }
+}
+
+/// Plays the settings in the directory that they name, or in a new one below `results/runs`.
+pub(crate) fn play(command: GameCommand, raw: RawPlan, output: OutputStyle) -> Result<Exit> {
+    let given = raw.out.clone().map(Place::Given);
+    given.as_ref().map_or(Ok(()), Place::check)?;
+    let (plan, book) = resolved(command, raw)?;
+    let place = given.unwrap_or_else(|| drive::default_place(&plan.name));
+    drive::start(Arc::new(plan), book, &place, output)
+}
+
+/// Finds or builds the engines, and resolves everything else.
+pub(crate) fn resolved(command: GameCommand, mut raw: RawPlan) -> Result<(Plan, Book)> {
+    if command != GameCommand::Sprt {
+        let name = command.name();
+        return resolve::games(&raw, name).within(|| format!("cannot start the {name}"));
+    }
+    if let Some(budget) = raw.budget.take() {
+        progress::note(&forecast::spend(&budget, &mut raw)?);
+    }
+    let (plan, book) = resolve::sprt(&raw).within(|| "cannot start the test")?;
+    compare(&plan, raw.allow_same == Some(true))?;
+    Ok((plan, book))
+}
+
+/// Refuses two identical sides, and notes sides that can differ only in speed.
+fn compare(plan: &Plan, allow_same: bool) -> Result<()> {
+    let [new, base] = plan.players.as_slice() else { return Ok(()) };
+    if new.limit != base.limit {
+        return Ok(());
+    }
+    if new.is_same_engine(base) {
+        if !allow_same {
+            fail!(
+                Engine,
+                "`{}` and `{}` are the same program with the same settings, and a test of them measures noise; choose another --base, \
+                 give one side an option or a clock of its own, or say --allow-same",
+                new.origin.spec,
+                base.origin.spec
+            );
+        }
+        progress::warn("both sides are the same program with the same settings; the test can only measure noise");
+    } else if let (Some(nodes), true) = (new.origin.bench_nodes, new.origin.bench_nodes == base.origin.bench_nodes)
+        && new.options == base.options
+    {
+        progress::note(&format!(
+            "both programs search {nodes} nodes in their bench, so the change looks non-functional: `quintain speed` tells in a \
+             minute if one is faster"
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,271 @@
+//! The daemon: plays the entries of a queue one after another.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use crate::plan::Plan;
+use crate::run::begin::{self, GameCommand};
+use crate::run::dir::{self, Place, RunDir};
+use crate::run::drive::{self, OutputStyle};
+use crate::run::error::{Result, ResultContext as _};
+use crate::run::queue::watcher::{LOOK, StopCause, Watched};
+use crate::run::queue::{DaemonLock, Entry, EntryId, EntryState, Queue};
+use crate::run::{Exit, forecast, progress, trust};
+use crate::settings::RawPlan;
+use crate::text::with_causes;
+
+/// Name of the runs in the folder of results.
+const RUNS: &str = "runs";
+
+/// Switch that ends a daemon, shared with the thread that hears the user.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StopSwitch(Arc<AtomicBool>);
+
+impl StopSwitch {
+    /// Ends the daemon after the run being played, which hears the same signal.
+    pub(crate) fn set(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    fn is_set(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// Conditions on which a daemon ends.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DaemonLimits {
+    /// Time after which nothing is played.
+    pub(crate) time: Option<Duration>,
+    /// True to end as soon as nothing is left to play.
+    pub(crate) until_empty: bool,
+}
+
+/// A daemon at work.
+struct Daemon<'a> {
+    queue: &'a Queue,
+    stop: &'a StopSwitch,
+    deadline: Option<Instant>,
+    /// Entries that do not fit into the time left, or cannot be read.
+    put_off: Vec<EntryId>,
+}
+
+/// Result of an attempt to play an entry.
+enum PlayResult {
+    /// The run ended so.
+    Ended(Exit, Option<StopCause>),
+    /// It does not fit into the time left.
+    TooLong,
+    /// The daemon was told to end before the first game.
+    NotBegun,
+}
+
+/// Plays entries until the switch is set or a limit is reached.
+///
+/// # Errors
+/// Returns an error if the folder cannot be read or written.
+pub(crate) fn run(queue: &Queue, lock: DaemonLock, limits: DaemonLimits, stop: &StopSwitch) -> Result<Exit> {
+    let exit = play_all(queue, limits, stop);
+    drop(lock);
+    exit
+}
+
+fn play_all(queue: &Queue, limits: DaemonLimits, stop: &StopSwitch) -> Result<Exit> {
+    let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
+    let mut daemon = Daemon { queue, stop, deadline, put_off: Vec::new() };
+    let mut is_idle = false;
+    loop {
+        if stop.is_set() {
+            return Ok(Exit::Interrupted);
+        }
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            progress::note("queue: the time is over");
+            return Ok(Exit::Done);
+        }
+        match daemon.next()? {
+            Some((id, entry)) => {
+                is_idle = false;
+                daemon.play(id, &entry)?;
+            }
+            None if limits.until_empty => return Ok(Exit::Done),
+            None => {
+                if !is_idle {
+                    progress::note("queue: nothing to play; waiting for `quintain queue add`");
+                }
+                is_idle = true;
+                std::thread::sleep(LOOK);
+            }
+        }
+    }
+}
+
+impl Daemon<'_> {
+    /// Entry to play next.
+    fn next(&mut self) -> Result<Option<(EntryId, Entry)>> {
+        let listing = self.queue.list()?.in_order();
+        for (id, why) in listing.damaged {
+            if !self.put_off.contains(&id) {
+                progress::warn(&format!("queue: entry {id} is left out: {why}"));
+                self.put_off.push(id);
+            }
+        }
+        for (id, entry) in listing.entries.into_iter().filter(|(_, entry)| entry.is_open()) {
+            if self.put_off.contains(&id) {
+                continue;
+            }
+            if entry.is_own() {
+                return Ok(Some((id, entry)));
+            }
+            let why = "you did not add it on this machine, or it was changed since; remove it and add it again";
+            self.fail(id, why)?;
+        }
+        Ok(None)
+    }
+
+    /// Keeps an entry with the reason that it cannot be played.
+    fn fail(&self, id: EntryId, why: &str) -> Result<()> {
+        progress::warn(&format!("queue: entry {id} cannot be played: {why}"));
+        self.queue.update(id, |entry| {
+            entry.state = EntryState::Failed;
+            entry.error = Some(why.to_owned());
+        })?;
+        Ok(())
+    }
+
+    fn play(&mut self, id: EntryId, entry: &Entry) -> Result<()> {
+        let Some(raw) = entry.next_plan().cloned() else {
+            self.queue.update(id, |entry| entry.state = EntryState::Done)?;
+            return Ok(());
+        };
+        let run = match entry.begun() {
+            Some(run) => run.to_owned(),
+            None => self.free_run(id, entry.command, &raw),
+        };
+        let is_there = self.queue.update(id, |entry| {
+            entry.state = EntryState::Playing;
+            if entry.begun().is_none() {
+                entry.runs.push(run.clone());
+            }
+        })?;
+        if !is_there {
+            return Ok(());
+        }
+        let result = self.play_run(id, entry, raw, &self.queue.results().join(&run));
+        match result {
+            Ok(PlayResult::Ended(exit, cause)) => self.ended((id, entry.command), exit, cause, &run),
+            Ok(PlayResult::TooLong) => {
+                self.put_off.push(id);
+                self.wait(id)
+            }
+            Ok(PlayResult::NotBegun) => self.wait(id),
+            // Ctrl-C ends compilers, too.
+            Err(_) if self.stop.is_set() => self.wait(id),
+            Err(error) => self.fail(id, &with_causes(&error)),
+        }
+    }
+
+    /// Lets an entry wait again. A run that was not begun keeps no name.
+    fn wait(&self, id: EntryId) -> Result<()> {
+        self.queue.update(id, |entry| {
+            entry.state = EntryState::Waiting;
+            if entry.begun().is_some_and(|run| !self.queue.results().join(run).exists()) {
+                entry.runs.pop();
+            }
+        })?;
+        Ok(())
+    }
+
+    /// Name of a new run, below the folder of results.
+    fn free_run(&self, id: EntryId, command: GameCommand, raw: &RawPlan) -> PathBuf {
+        let name = raw.name.as_deref().unwrap_or(command.name());
+        let place = drive::place_in(Path::new(RUNS), &format!("{name}-q{id}"));
+        let free = place.names().find(|name| self.queue.results().join(name).symlink_metadata().is_err());
+        free.unwrap_or_default()
+    }
+
+    fn play_run(&self, id: EntryId, entry: &Entry, raw: RawPlan, root: &Path) -> Result<PlayResult> {
+        // The paths of a plan start where it was added.
+        std::env::set_current_dir(&entry.dir).within(|| format!("{}: cannot enter it", entry.dir.display()))?;
+        let over = |exit, cause| Ok(PlayResult::Ended(exit, cause));
+        if root.exists() {
+            let (dir, plan) = RunDir::open(root)?;
+            trust::check_stamp(&dir, &plan)?;
+            progress::note(&format!("queue: entry {id} goes on in {}", root.display()));
+            let (exit, cause) = self.watched(id, root, || drive::resume(Arc::new(plan), &dir, OutputStyle::new(false)));
+            return over(exit?, cause);
+        }
+        progress::note(&format!("queue: entry {id} begins in {}", root.display()));
+        let (plan, book) = begin::resolved(entry.command, raw)?;
+        if self.stop.is_set() {
+            return Ok(PlayResult::NotBegun);
+        }
+        if let Some(why) = self.too_long(&plan) {
+            progress::note(&format!("queue: entry {id} is put off: {why}"));
+            return Ok(PlayResult::TooLong);
+        }
+        let runs = self.queue.results().join(RUNS);
+        std::fs::create_dir_all(&runs).within(|| format!("{}: cannot create it", runs.display()))?;
+        dir::keep_out_of_git(&runs);
+        let place = Place::Given(root.to_owned());
+        let start = || drive::start(Arc::new(plan), book, &place, OutputStyle::new(false));
+        let (exit, cause) = self.watched(id, root, start);
+        over(exit?, cause)
+    }
+
+    /// Reason that a run does not fit into the time left, if it is known to need more.
+    fn too_long(&self, plan: &Plan) -> Option<String> {
+        let left = self.deadline?.saturating_duration_since(Instant::now());
+        let needed = forecast::time(plan).filter(|needed| *needed > left)?;
+        Some(format!("it takes about {}, and {} are left", forecast::length(needed), forecast::length(left)))
+    }
+
+    /// Plays a run while another thread watches the queue.
+    fn watched(
+        &self,
+        id: EntryId,
+        root: &Path,
+        play: impl FnOnce() -> Result<Exit>,
+    ) -> (Result<Exit>, Option<StopCause>) {
+        let watched = Watched { queue: self.queue, id, run: root, deadline: self.deadline, put_off: &self.put_off };
+        let (is_over, over) = mpsc::channel::<()>();
+        std::thread::scope(|scope| {
+            let watcher =
+                std::thread::Builder::new().name("queue".to_owned()).spawn_scoped(scope, move || watched.watch(&over));
+            let watcher = match watcher {
+                Ok(watcher) => watcher,
+                Err(error) => return (Err(error.into()), None),
+            };
+            let exit = play();
+            drop(is_over);
+            (exit, watcher.join().unwrap_or_default())
+        })
+    }
+
+    /// Records the end of a run.
+    fn ended(
+        &self,
+        (id, command): (EntryId, GameCommand),
+        exit: Exit,
+        cause: Option<StopCause>,
+        run: &Path,
+    ) -> Result<()> {
+        if exit == Exit::Interrupted {
+            if cause.is_some() || self.stop.is_set() {
+                return self.wait(id);
+            }
+            progress::note(&format!("queue: entry {id} was stopped; `quintain queue up {id}` goes on with it"));
+            self.queue.update(id, |entry| entry.state = EntryState::Stopped)?;
+            return Ok(());
+        }
+        self.queue.update(id, |entry| {
+            entry.exits.push(exit.code());
+            let goes_on = exit == Exit::Done && entry.next_plan().is_some();
+            entry.state = if goes_on { EntryState::Waiting } else { EntryState::Done };
+        })?;
+        progress::note(&format!("queue: entry {id} is over: {}, {}", command.result(exit), run.display()));
+        Ok(())
+    }
+}

@@ -1,0 +1,238 @@
+//! Queue of plans in a folder: one file an entry, which one daemon plays in order.
+//!
+//! An entry is a TOML file that is replaced whole, so that a reader sees it before or after a
+//! change. Changes take a lock in turn. The daemon holds another one for as long as it lives.
+//!
+//! Reading order: `entry` (a file), this file (the folder), `daemon` (plays the entries), `watcher`
+//! (stops the run being played).
+
+pub(crate) mod daemon;
+pub(crate) mod entry;
+mod watcher;
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+
+pub(crate) use self::entry::{Entry, EntryState};
+use crate::files::{MOST_DOCUMENT_BYTES, read_text, write_atomically};
+use crate::journal;
+use crate::run::error::{Result, ResultContext as _, fail};
+use crate::text::with_causes;
+
+/// Name of the queue in the folder of results.
+const FOLDER: &str = "queue";
+
+/// Name of the file that a change of an entry locks.
+const EDIT_LOCK: &str = ".edit.lock";
+
+/// Name of the file that the daemon locks.
+const DAEMON_LOCK: &str = ".daemon.lock";
+
+/// Number of an entry, from 1.
+pub(crate) type EntryId = u32;
+
+/// Folder of the entries.
+#[derive(Clone, Debug)]
+pub(crate) struct Queue {
+    /// Absolute path of the folder of results.
+    results: PathBuf,
+    folder: PathBuf,
+}
+
+/// Lock of a daemon, held until it is dropped.
+#[derive(Debug)]
+pub(crate) struct DaemonLock(#[expect(dead_code, reason = "held for its lock")] File);
+
+/// Entry that was taken out of the queue.
+#[derive(Debug)]
+pub(crate) struct RemovedEntry {
+    pub(crate) entry: Entry,
+    /// True if a daemon was playing it.
+    pub(crate) was_playing: bool,
+}
+
+/// Entries in the order of their numbers, and those that cannot be read, with the reason.
+#[derive(Debug, Default)]
+pub(crate) struct Listing {
+    pub(crate) entries: Vec<(EntryId, Entry)>,
+    pub(crate) damaged: Vec<(EntryId, String)>,
+}
+
+impl Listing {
+    /// Entries in the order in which they are played, then those that are not played any more.
+    pub(crate) fn in_order(mut self) -> Self {
+        self.entries.sort_by_key(|(id, entry)| entry.place(*id));
+        self
+    }
+}
+
+impl Queue {
+    /// Opens the queue of a folder of results; the folder is made by the first change.
+    pub(crate) fn of(results: &Path) -> Result<Self> {
+        let results = std::path::absolute(results).within(|| format!("{}: no such place", results.display()))?;
+        Ok(Self { folder: results.join(FOLDER), results })
+    }
+
+    /// Folder of results.
+    pub(crate) fn results(&self) -> &Path {
+        &self.results
+    }
+
+    fn file(&self, id: EntryId) -> PathBuf {
+        self.folder.join(format!("{id}.toml"))
+    }
+
+    /// Reads all entries.
+    pub(crate) fn list(&self) -> Result<Listing> {
+        let mut listing = Listing::default();
+        for id in self.ids()? {
+            match self.read(id) {
+                Ok(Some(entry)) => listing.entries.push((id, entry)),
+                // Removed since the folder was read.
+                Ok(None) => {}
+                Err(error) => listing.damaged.push((id, with_causes(&error))),
+            }
+        }
+        Ok(listing)
+    }
+
+    fn ids(&self) -> Result<Vec<EntryId>> {
+        let unreadable = || format!("{}: cannot read it", self.folder.display());
+        let found = match std::fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            found => found.within(unreadable)?,
+        };
+        let mut ids = Vec::new();
+        for file in found {
+            let name = file.within(unreadable)?.file_name();
+            let number = name.to_str().and_then(|name| name.strip_suffix(".toml"));
+            ids.extend(number.and_then(|number| number.parse::<EntryId>().ok()));
+        }
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
+    /// Reads an entry; `None` if there is none of this number.
+    pub(crate) fn read(&self, id: EntryId) -> Result<Option<Entry>> {
+        let path = self.file(id);
+        match read_text(&path, MOST_DOCUMENT_BYTES) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            text => Entry::parse(&path, &text.within(|| format!("{}: cannot read it", path.display()))?).map(Some),
+        }
+    }
+
+    fn write(&self, id: EntryId, entry: &Entry) -> Result<()> {
+        let path = self.file(id);
+        write_atomically(&path, entry.to_toml()?.as_bytes()).within(|| format!("{}: cannot write it", path.display()))
+    }
+
+    /// Opens a lock file of the folder, which is made if there is none.
+    fn lock_file(&self, name: &str) -> Result<File> {
+        let unwritable = || format!("{}: cannot write there", self.folder.display());
+        std::fs::create_dir_all(&self.folder).within(unwritable)?;
+        let ignored = self.folder.join(".gitignore");
+        if !ignored.exists() {
+            std::fs::write(&ignored, "*\n").within(unwritable)?;
+        }
+        let path = self.folder.join(name);
+        let opened = File::options().create(true).truncate(false).write(true).open(&path);
+        opened.within(|| format!("{}: cannot open it", path.display()))
+    }
+
+    /// Changes the folder while no other process does.
+    fn edit<T>(&self, change: impl FnOnce() -> Result<T>) -> Result<T> {
+        let lock = self.lock_file(EDIT_LOCK)?;
+        lock.lock().within(|| format!("{}: cannot lock it", self.folder.display()))?;
+        change()
+    }
+
+    /// Adds an entry behind the others of its priority.
+    pub(crate) fn add(&self, mut entry: Entry) -> Result<EntryId> {
+        self.edit(|| {
+            let id = self.ids()?.last().map_or(1, |last| last.saturating_add(1));
+            entry.rank = i64::from(id);
+            self.write(id, &entry)?;
+            Ok(id)
+        })
+    }
+
+    /// Changes an entry; false if it is not there any more.
+    pub(crate) fn update(&self, id: EntryId, change: impl FnOnce(&mut Entry)) -> Result<bool> {
+        self.edit(|| {
+            let Some(mut entry) = self.read(id)? else { return Ok(false) };
+            change(&mut entry);
+            self.write(id, &entry)?;
+            Ok(true)
+        })
+    }
+
+    fn missing<T>(&self, id: EntryId) -> Result<T> {
+        fail!(Setting, "{}: no entry {id}; `quintain queue ls --all` lists them", self.folder.display())
+    }
+
+    /// Puts an entry before all others of its priority, or of `priority`. An entry that failed or
+    /// was stopped waits again.
+    pub(crate) fn up(&self, id: EntryId, priority: Option<i32>) -> Result<Entry> {
+        self.edit(|| {
+            let Some(mut entry) = self.read(id)? else { return self.missing(id) };
+            if entry.state == EntryState::Done {
+                fail!(Setting, "entry {id} is over; add it again to play it again");
+            }
+            let open = self.list()?.entries.into_iter().map(|(_, entry)| entry).filter(Entry::is_open);
+            let (ranks, priorities): (Vec<_>, Vec<_>) = open.map(|entry| (entry.rank, entry.priority)).unzip();
+            // Without a number it comes first of all, but nothing that is played stops for it.
+            entry.priority = priority.unwrap_or_else(|| priorities.into_iter().max().unwrap_or(0).max(entry.priority));
+            entry.rank = ranks.into_iter().min().unwrap_or(0).min(entry.rank).saturating_sub(1);
+            if matches!(entry.state, EntryState::Failed | EntryState::Stopped) {
+                entry.state = EntryState::Waiting;
+                entry.error = None;
+            }
+            self.write(id, &entry)?;
+            Ok(entry)
+        })
+    }
+
+    /// Takes an entry out. A daemon that plays it stops the run.
+    pub(crate) fn remove(&self, id: EntryId) -> Result<RemovedEntry> {
+        let has_daemon = self.has_daemon()?;
+        self.edit(|| {
+            let path = self.file(id);
+            let entry = self.read(id);
+            if matches!(entry, Ok(None)) {
+                return self.missing(id);
+            }
+            std::fs::remove_file(&path).within(|| format!("{}: cannot remove it", path.display()))?;
+            let Ok(Some(entry)) = entry else {
+                fail!(Setting, "entry {id} could not be read, and is removed");
+            };
+            Ok(RemovedEntry { was_playing: has_daemon && entry.state == EntryState::Playing, entry })
+        })
+    }
+
+    /// Locks the folder for the one daemon that plays its entries.
+    pub(crate) fn claim(&self) -> Result<DaemonLock> {
+        let file = self.lock_file(DAEMON_LOCK)?;
+        match journal::lock(&file) {
+            Ok(()) => Ok(DaemonLock(file)),
+            Err(TryLockError::WouldBlock) => {
+                fail!(Setting, "{}: another process plays this queue; stop it first", self.folder.display())
+            }
+            Err(TryLockError::Error(error)) => {
+                Err(error).within(|| format!("{}: cannot lock it", self.folder.display()))
+            }
+        }
+    }
+
+    /// True if a daemon plays this queue.
+    pub(crate) fn has_daemon(&self) -> Result<bool> {
+        if !self.folder.join(DAEMON_LOCK).exists() {
+            return Ok(false);
+        }
+        let file = self.lock_file(DAEMON_LOCK)?;
+        // A shared lock, so that two who ask do not take each other for the daemon.
+        Ok(matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! Tests of the folder of entries.
+
+use super::*;
+use crate::run::begin::GameCommand;
+use crate::settings::RawPlan;
+
+fn entry(priority: i32) -> Entry {
+    let plan = RawPlan { nodes: Some(100), options: vec![("Hash".into(), "16".into())], ..RawPlan::default() };
+    Entry::new(GameCommand::Sprt, "/somewhere".into(), priority, vec![plan])
+}
+
+fn order(queue: &Queue) -> Vec<EntryId> {
+    queue.list().unwrap().in_order().entries.into_iter().map(|(id, _)| id).collect()
+}
+
+#[test]
+fn entries_are_played_by_priority_and_age_and_up_puts_one_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let queue = Queue::of(folder.path()).unwrap();
+    for (number, priority) in (1..).zip([0, 0, 2, -1]) {
+        assert_eq!(queue.add(entry(priority)).unwrap(), number);
+    }
+    assert_eq!(order(&queue), [3, 1, 2, 4]);
+    assert_eq!(queue.up(4, None).unwrap().priority, 2);
+    assert_eq!(order(&queue), [4, 3, 1, 2]);
+    queue.up(2, Some(7)).unwrap();
+    assert_eq!(order(&queue), [2, 4, 3, 1]);
+    // A run that was begun goes on before a new one of its priority, and what is over comes last.
+    queue.update(3, |entry| entry.runs.push("runs/x".into())).unwrap();
+    queue.update(2, |entry| entry.state = EntryState::Done).unwrap();
+    assert_eq!(order(&queue), [3, 4, 1, 2]);
+    assert!(queue.up(2, None).unwrap_err().to_string().contains("is over"));
+    assert!(queue.up(9, None).unwrap_err().to_string().contains("no entry 9"));
+    queue.remove(1).unwrap();
+    assert_eq!(order(&queue), [3, 4, 2]);
+    assert!(!queue.update(1, |_| {}).unwrap());
+}
+
+#[test]
+fn an_entry_that_failed_or_was_stopped_waits_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let queue = Queue::of(folder.path()).unwrap();
+    for state in [EntryState::Failed, EntryState::Stopped] {
+        let mut entry = entry(0);
+        (entry.state, entry.error) = (state, Some("why".to_owned()));
+        let id = queue.add(entry).unwrap();
+        let up = queue.up(id, None).unwrap();
+        assert_eq!((up.state, up.error), (EntryState::Waiting, None));
+    }
+}
+
+#[test]
+fn an_entry_comes_back_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let queue = Queue::of(folder.path()).unwrap();
+    let id = queue.add(entry(3)).unwrap();
+    let read = queue.read(id).unwrap().unwrap();
+    assert_eq!((&read.plans, read.priority, read.rank), (&entry(3).plans, 3, 1));
+    // Nobody signed it.
+    assert!(!read.is_own());
+}
+
+#[test]
+fn a_damaged_entry_is_named_and_leaves_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let queue = Queue::of(folder.path()).unwrap();
+    let id = queue.add(entry(0)).unwrap();
+    let text = std::fs::read_to_string(queue.file(id)).unwrap();
+    for (number, text, why) in [
+        (2, "priority = ".to_owned(), "2.toml:1:"),
+        (3, text.replace("priority", "prioritie"), "unknown key `prioritie`, did you mean `priority`?"),
+        (4, text.replace("version = 1", "version = 2"), "newer"),
+        (5, text.split("[[plans]]").next().unwrap().to_owned() + "plans = []\n", "no [[plans]]"),
+    ] {
+        std::fs::write(queue.file(number), text).unwrap();
+        let listing = queue.list().unwrap();
+        let found = listing.damaged.iter().find(|(id, _)| *id == number);
+        assert!(found.is_some_and(|(_, said)| said.contains(why)), "{number}: {found:?}");
+        assert_eq!(listing.entries.len(), 1);
+    }
+    assert!(queue.remove(2).unwrap_err().to_string().contains("is removed"));
+    assert!(queue.read(2).unwrap().is_none());
+}
+
+#[test]
+fn a_queue_has_one_daemon() {
+    let folder = tempfile::tempdir().unwrap();
+    let queue = Queue::of(folder.path()).unwrap();
+    assert!(!queue.has_daemon().unwrap());
+    let lock = queue.claim().unwrap();
+    assert!(queue.has_daemon().unwrap());
+    assert!(queue.claim().unwrap_err().to_string().contains("another process plays this queue"));
+    drop(lock);
+    assert!(!queue.has_daemon().unwrap());
+    queue.claim().unwrap();
+}
+
+#[test]
+fn entries_added_at_once_get_numbers_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let queue = Queue::of(folder.path()).unwrap();
+    let mut ids: Vec<EntryId> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| queue.add(entry(0)).unwrap())).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    ids.sort_unstable();
+    assert_eq!(ids, [1, 2, 3, 4, 5, 6, 7, 8]);
+}

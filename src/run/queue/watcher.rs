@@ -1,0 +1,87 @@
+//! Watch over the run that the daemon plays: stops it as soon as the queue asks for that.
+
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use crate::control::client::Client;
+use crate::control::protocol::{ClientMessage, ServerMessage};
+use crate::run::error::Result;
+use crate::run::progress;
+use crate::run::queue::{EntryId, Queue};
+
+/// Time between two looks at the folder.
+pub(super) const LOOK: Duration = Duration::from_millis(250);
+
+/// Reason that the daemon stops a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StopCause {
+    /// The user took the entry out.
+    Removed,
+    /// This entry has a higher priority.
+    Overtaken(EntryId),
+    /// The daemon's time is over.
+    TimeOver,
+}
+
+impl StopCause {
+    /// Message for the user.
+    fn told(self, id: EntryId) -> String {
+        match self {
+            Self::Removed => format!("queue: entry {id} was removed; its run stops after the games being played"),
+            Self::Overtaken(other) => {
+                format!("queue: entry {id} makes way for entry {other}, after the games being played")
+            }
+            Self::TimeOver => format!("queue: the time is over; entry {id} stops after the games being played"),
+        }
+    }
+}
+
+/// Entry that is played, with everything that may stop it.
+#[derive(Debug)]
+pub(super) struct Watched<'a> {
+    pub(super) queue: &'a Queue,
+    pub(super) id: EntryId,
+    pub(super) run: &'a Path,
+    pub(super) deadline: Option<Instant>,
+    /// Entries that are not played before the daemon ends.
+    pub(super) put_off: &'a [EntryId],
+}
+
+impl Watched<'_> {
+    /// Waits until the run is over, which drops the sender of `over`, and stops it if the queue
+    /// asks for that. Returns the cause if it was stopped.
+    pub(super) fn watch(&self, over: &Receiver<()>) -> Option<StopCause> {
+        let mut stopped = None;
+        while over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            if stopped.is_some() {
+                continue;
+            }
+            // A folder that cannot be read now is looked at again.
+            let Some(cause) = self.cause().unwrap_or_default() else { continue };
+            if self.stop() {
+                progress::note(&cause.told(self.id));
+                stopped = Some(cause);
+            }
+        }
+        stopped
+    }
+
+    fn cause(&self) -> Result<Option<StopCause>> {
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Ok(Some(StopCause::TimeOver));
+        }
+        let Some(own) = self.queue.read(self.id)? else { return Ok(Some(StopCause::Removed)) };
+        let others = self.queue.list()?.entries.into_iter().filter(|(id, entry)| {
+            entry.is_open() && entry.is_own() && entry.priority > own.priority && !self.put_off.contains(id)
+        });
+        let first = others.min_by_key(|(id, entry)| entry.place(*id));
+        Ok(first.map(|(id, _)| StopCause::Overtaken(id)))
+    }
+
+    /// Asks the run to stop; false if it does not listen yet.
+    fn stop(&self) -> bool {
+        let answer = Client::connect(self.run).and_then(|mut client| client.ask(ClientMessage::Stop));
+        matches!(answer, Ok((_, ServerMessage::Status { .. })))
+    }
+}

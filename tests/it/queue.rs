@@ -1,0 +1,422 @@
+//! `quintain queue`: entries of scripted peers, played by daemons that are killed, overtaken and
+//! stopped.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use serde_json::Value;
+
+use crate::harness::{
+    FAKE, Gate, Ran, check_same_games, fake, hears, heeding_signals, journal_lines, quintain, run, sprt, summary, until,
+};
+use crate::source::Toy;
+
+/// A folder of results, and peers that wait for a gate.
+struct Queued {
+    folder: tempfile::TempDir,
+    gate: Gate,
+}
+
+/// A daemon, killed should its test fail.
+struct Daemon(Child);
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+const SETTINGS: &str = "--nodes 1 --max-plies 30 --seed 11 -j 1";
+
+impl Queued {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let gate = Gate::new(folder.path(), 2);
+        Self { folder, gate }
+    }
+
+    fn results(&self) -> PathBuf {
+        self.folder.path().join("results")
+    }
+
+    fn words(&self, words: &[&str]) -> Vec<String> {
+        let results = self.results().display().to_string();
+        let all = [&["queue", "--results", &results][..], words].concat();
+        all.into_iter().map(str::to_owned).collect()
+    }
+
+    fn queue(&self, words: &[&str]) -> Ran {
+        run(&self.words(words))
+    }
+
+    /// Output of a command that is done.
+    #[track_caller]
+    fn done(&self, words: &[&str]) -> String {
+        let ran = self.queue(words);
+        assert_eq!(ran.code, Some(0), "{words:?}: {ran:?}");
+        ran.stdout
+    }
+
+    /// Adds a test of two peers; `flags` are those of `queue add`.
+    #[track_caller]
+    fn add(&self, flags: &str, new: &str, base: &str, more: &str) {
+        let (new, base) = (fake(new), fake(base));
+        let line = format!("{flags} sprt --new @ --base @ {SETTINGS} {more}");
+        let mut specs = [new.as_str(), base.as_str()].into_iter();
+        let words: Vec<&str> =
+            line.split_whitespace().map(|word| if word == "@" { specs.next().unwrap() } else { word }).collect();
+        self.done(&[&["add"], &words[..]].concat());
+    }
+
+    /// Peers that wait for the gate from their second game on.
+    fn held(&self) -> [String; 2] {
+        [1, 2].map(|seed| format!("--seed {seed} {}", self.gate.words()))
+    }
+
+    fn daemon(&self) -> Daemon {
+        let mut command = heeding_signals(&self.words(&["run", "--until-empty"]));
+        Daemon(command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap())
+    }
+
+    /// Plays until nothing is left.
+    #[track_caller]
+    fn play(&self, more: &[&str]) -> Ran {
+        let ran = self.queue(&[&["run", "--until-empty"], more].concat());
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        ran
+    }
+
+    fn list(&self) -> Vec<Value> {
+        let list: Value = serde_json::from_str(&self.done(&["ls", "--all", "--json"])).unwrap();
+        list["entries"].as_array().unwrap().clone()
+    }
+
+    #[track_caller]
+    fn entry(&self, id: u64) -> Value {
+        self.list().into_iter().find(|entry| entry["id"] == id).unwrap()
+    }
+
+    fn state(&self, id: u64) -> String {
+        self.entry(id)["state"].as_str().unwrap().to_owned()
+    }
+
+    /// Folder of the first run of an entry.
+    #[track_caller]
+    fn run_of(&self, id: u64) -> PathBuf {
+        self.results().join(self.entry(id)["runs"][0].as_str().unwrap())
+    }
+
+    /// Checks that the games of an entry are those of a test that nobody stopped.
+    #[track_caller]
+    fn check_as_unbroken(&self, id: u64, more: &str) {
+        self.gate.open();
+        let [new, base] = self.held();
+        let unbroken = self.folder.path().join("unbroken");
+        sprt(3, &new, &base, &unbroken, &format!("{SETTINGS} {more}"));
+        check_same_games(&self.run_of(id), &unbroken);
+    }
+}
+
+/// Rest of what a daemon prints, and its exit code.
+fn rest(daemon: &mut Daemon) -> (String, Option<i32>) {
+    let mut text = String::new();
+    std::io::Read::read_to_string(daemon.0.stderr.as_mut().unwrap(), &mut text).unwrap();
+    (text, daemon.0.wait().unwrap().code())
+}
+
+#[test]
+fn entries_are_played_in_order_and_one_that_cannot_start_stops_none() {
+    let queued = Queued::new();
+    let gone = queued.folder.path().join("gone");
+    std::fs::copy(FAKE, &gone).unwrap();
+    let spec = format!("'{}' -- --seed 3", gone.display());
+    queued.done(&["add", "sprt", "--new", &spec, "--base", &fake("--seed 2"), "--nodes", "1", "--max-pairs", "1"]);
+    queued.add("", "--seed 1", "--seed 2", "--max-pairs 2");
+    let plan = queued.folder.path().join("match.toml");
+    let players = [1, 2].map(|seed| format!("[[players]]\nspec = {:?}\n", fake(&format!("--seed {seed}")))).concat();
+    std::fs::write(&plan, format!("pairs = 1\nnodes = 1\nmax-plies = 30\nconcurrency = 1\n{players}")).unwrap();
+    queued.done(&["add", "--priority", "1", &plan.display().to_string(), "--note", "three"]);
+    assert!(queued.done(&["ls"]).lines().nth(1).unwrap().contains("three"));
+    std::fs::rename(&gone, gone.with_extension("away")).unwrap();
+    let ran = queued.play(&[]);
+    let at = |words: &str| ran.stderr.find(words).unwrap_or_else(|| panic!("no {words}: {}", ran.stderr));
+    assert!(at("entry 3 is over: done") < at("entry 1 cannot be played"), "{}", ran.stderr);
+    assert!(at("entry 1 cannot be played") < at("entry 2 is over: inconclusive"), "{}", ran.stderr);
+    assert_eq!([1, 2, 3].map(|id| queued.state(id)), ["failed", "done", "done"]);
+    let failed = queued.entry(1);
+    assert!(failed["error"].as_str().unwrap().contains("gone: "), "{failed}");
+    assert_eq!(queued.entry(2)["results"], serde_json::json!(["inconclusive"]));
+    assert_eq!(summary(&queued.run_of(2))["pairs"], 2);
+    assert_eq!(summary(&queued.run_of(3))["note"], "three");
+    // Mended, it is played like any other.
+    std::fs::rename(gone.with_extension("away"), &gone).unwrap();
+    queued.done(&["up", "1"]);
+    queued.play(&[]);
+    assert_eq!((queued.state(1), queued.entry(1)["error"].is_null()), ("done".to_owned(), true));
+    queued.done(&["rm", "1"]);
+    assert_eq!(queued.list().len(), 2);
+}
+
+#[test]
+fn a_killed_daemon_loses_no_game() {
+    let queued = Queued::new();
+    let [new, base] = queued.held();
+    queued.add("", &new, &base, "--max-pairs 4");
+    let mut daemon = queued.daemon();
+    until("the first game", || {
+        let runs = queued.entry(1)["runs"].as_array().map_or(0, Vec::len);
+        runs > 0 && journal_lines(&queued.run_of(1)) > 1
+    });
+    assert_eq!(queued.state(1), "playing");
+    // Its folder has one daemon.
+    let second = queued.queue(&["run"]);
+    assert!(second.code == Some(2) && second.stderr.contains("another process plays this queue"), "{second:?}");
+    daemon.0.kill().unwrap();
+    daemon.0.wait().unwrap();
+    assert_eq!(queued.state(1), "waiting");
+    // A new entry of its priority comes after it.
+    queued.add("", "--seed 1", "--seed 2", "--max-pairs 1");
+    queued.done(&["up", "2"]);
+    queued.gate.open();
+    let ran = queued.play(&[]);
+    let at = |words: &str| ran.stderr.find(words).unwrap_or_else(|| panic!("no {words}: {}", ran.stderr));
+    assert!(at("entry 1 goes on in") < at("entry 2 begins in"), "{}", ran.stderr);
+    assert_eq!(queued.entry(1)["runs"].as_array().unwrap().len(), 1);
+    queued.check_as_unbroken(1, "--max-pairs 4");
+}
+
+#[test]
+fn an_entry_of_a_higher_priority_is_played_first_and_the_other_goes_on() {
+    let queued = Queued::new();
+    let [new, base] = queued.held();
+    queued.add("", &new, &base, "--max-pairs 4");
+    let mut daemon = queued.daemon();
+    hears(&mut daemon.0, "entry 1 begins");
+    // One of the same priority stops nothing.
+    queued.add("", "--seed 1", "--seed 2", "--max-pairs 1");
+    queued.add("--priority 1", "--seed 3", "--seed 2", "--max-pairs 1");
+    hears(&mut daemon.0, "entry 1 makes way for entry 3");
+    queued.gate.open();
+    let (said, code) = rest(&mut daemon);
+    let at = |words: &str| said.find(words).unwrap_or_else(|| panic!("no {words}: {said}"));
+    assert_eq!(code, Some(0), "{said}");
+    assert!(at("entry 3 is over") < at("entry 1 goes on") && at("entry 1 is over") < at("entry 2 begins"), "{said}");
+    queued.check_as_unbroken(1, "--max-pairs 4");
+}
+
+#[test]
+fn the_run_of_a_removed_entry_stops_and_is_kept() {
+    let queued = Queued::new();
+    let [new, base] = queued.held();
+    queued.add("", &new, &base, "--max-pairs 4");
+    let mut daemon = queued.daemon();
+    hears(&mut daemon.0, "entry 1 begins");
+    until("the run", || queued.run_of(1).exists());
+    let kept = queued.run_of(1);
+    let said = queued.done(&["rm", "1"]);
+    assert!(
+        said.contains("stops after the games being played and is kept in") && said.contains(&*kept.to_string_lossy()),
+        "{said}"
+    );
+    hears(&mut daemon.0, "entry 1 was removed");
+    queued.gate.open();
+    let (said, code) = rest(&mut daemon);
+    assert_eq!(code, Some(0), "{said}");
+    let summary = summary(&kept);
+    assert_eq!(summary["stopped_by"], "interrupted");
+    assert!(summary["pairs"].as_u64().unwrap() < 4, "{summary}");
+    assert_eq!(queued.list().len(), 0);
+}
+
+#[test]
+fn a_run_that_its_user_stops_waits_until_it_is_put_up() {
+    let queued = Queued::new();
+    let [new, base] = queued.held();
+    queued.add("", &new, &base, "--max-pairs 4");
+    let mut daemon = queued.daemon();
+    hears(&mut daemon.0, "entry 1 begins");
+    until("the run", || queued.run_of(1).exists());
+    let dir = queued.run_of(1).display().to_string();
+    until("its socket", || run(&["ctl", &dir, "stop"]).code == Some(0));
+    queued.gate.open();
+    let (said, code) = rest(&mut daemon);
+    assert!(code == Some(0) && said.contains("`quintain queue up 1` goes on with it"), "{said}");
+    assert_eq!(queued.state(1), "stopped");
+    queued.done(&["up", "1"]);
+    queued.play(&[]);
+    queued.check_as_unbroken(1, "--max-pairs 4");
+}
+
+#[test]
+fn an_interrupted_daemon_keeps_its_entry_for_the_next() {
+    let queued = Queued::new();
+    let [new, base] = queued.held();
+    queued.add("", &new, &base, "--max-pairs 4");
+    let mut daemon = queued.daemon();
+    hears(&mut daemon.0, "entry 1 begins");
+    until("the run", || queued.run_of(1).exists());
+    let dir = queued.run_of(1).display().to_string();
+    until("its socket", || run(&["ctl", &dir, "status"]).code == Some(0));
+    rustix::process::kill_process(rustix::process::Pid::from_child(&daemon.0), rustix::process::Signal::INT).unwrap();
+    hears(&mut daemon.0, "Ctrl-C again");
+    queued.gate.open();
+    let (said, code) = rest(&mut daemon);
+    assert_eq!((code, queued.state(1)), (Some(130), "waiting".to_owned()), "{said}");
+    queued.play(&[]);
+    queued.check_as_unbroken(1, "--max-pairs 4");
+}
+
+#[test]
+fn a_night_begins_nothing_that_is_known_not_to_fit() {
+    let queued = Queued::new();
+    // About four days at this clock, by the clock alone.
+    let add = |more: &str| {
+        let (new, base) = (fake("--seed 1"), fake("--seed 2"));
+        let line = format!("add sprt --new @ --base @ -j 1 {more}");
+        let mut specs = [new.as_str(), base.as_str()].into_iter();
+        let words: Vec<&str> =
+            line.split_whitespace().map(|word| if word == "@" { specs.next().unwrap() } else { word }).collect();
+        queued.done(&words);
+    };
+    add("--tc 8+0.08");
+    add("--nodes 1 --max-plies 30 --max-pairs 1");
+    let ran = queued.play(&["--budget", "2h"]);
+    assert!(ran.stderr.contains("entry 1 is put off: it takes about"), "{}", ran.stderr);
+    assert_eq!([1, 2].map(|id| queued.state(id)), ["waiting", "done"]);
+    assert!(queued.entry(1)["runs"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn a_night_that_is_over_stops_its_run() {
+    let queued = Queued::new();
+    let [new, base] = queued.held();
+    queued.add("", &new, &base, "--max-pairs 4");
+    let words = queued.words(&["run", "--budget", "1s"]);
+    let mut daemon = Daemon(quintain(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
+    hears(&mut daemon.0, "the time is over");
+    queued.gate.open();
+    let (said, code) = rest(&mut daemon);
+    assert_eq!((code, queued.state(1)), (Some(0), "waiting".to_owned()), "{said}");
+    queued.play(&[]);
+    queued.check_as_unbroken(1, "--max-pairs 4");
+}
+
+#[test]
+fn bad_input_is_refused_in_one_line() {
+    let queued = Queued::new();
+    let plan = queued.folder.path().join("plan.toml");
+    std::fs::write(&plan, "tc = \"8+0.08\"\nmax_pair = 5\n").unwrap();
+    let plan = plan.display().to_string();
+    for (words, why) in [
+        (&["add", "spqr"][..], "give a plan, a file ending in .toml, or a command line"),
+        (&["add", &plan], "plan.toml:2:1: unknown key `max_pair`, did you mean `max-pairs`?"),
+        (&["add", "nowhere.toml"], "cannot read the plan nowhere.toml"),
+        (&["add", "sprt", "--boundz", "0,5"], "`quintain sprt --help` explains its flags"),
+        (&["add", "sprt", "--new", "./no-such-engine", "--base", FAKE], "no-such-engine"),
+        (&["add", "sprt", "--new", "git:no-such-branch"], "no-such-branch"),
+        (&["add", "sprt", "--new", FAKE, "--base", FAKE, "--bounds", "5,0"], "0"),
+        (&["add", "sprt", "--new", FAKE, "--base", FAKE, "--out", "x"], "--out: the queue names the folders"),
+        (&["add", "match", FAKE], "a match takes two"),
+        (&["up", "7"], "no entry 7; `quintain queue ls --all` lists them"),
+        (&["rm", "7"], "no entry 7"),
+        (&["up", "x"], "invalid value 'x'"),
+        (&["run", "--until", "7h"], "write a time of the day such as 07:00"),
+        (&["run", "--budget", "soon"], "--budget `soon`: write a time such as 90s, 30m or 8h"),
+    ] {
+        let ran = queued.queue(words);
+        assert_eq!(ran.code, Some(2), "{words:?}: {ran:?}");
+        assert!(ran.stderr.contains(why) && ran.stdout.is_empty(), "{words:?}: {ran:?}");
+        let is_usage = ran.stderr.contains("invalid value");
+        assert!(is_usage || ran.stderr.lines().count() == 1, "{words:?}: {ran:?}");
+    }
+    assert!(queued.list().is_empty());
+}
+
+#[test]
+fn an_entry_that_somebody_else_wrote_starts_nothing() {
+    let queued = Queued::new();
+    queued.add("", "--seed 1", "--seed 2", "--max-pairs 1");
+    let file = queued.results().join("queue/1.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("--seed 2", "--seed 9")).unwrap();
+    let ran = queued.play(&[]);
+    assert!(ran.stderr.contains("entry 1 cannot be played: you did not add it on this machine"), "{}", ran.stderr);
+    assert_eq!(queued.state(1), "failed");
+    assert!(!queued.results().join("runs").exists());
+}
+
+/// Recipe of an engine that is a script.
+const RECIPE: &str = "\
+[build]
+command = 'cp engine/main.sh engine.bin && chmod +x engine.bin'
+binary = 'engine.bin'
+sources = ['engine']
+[engine]
+name = 'toy'
+";
+
+#[test]
+fn a_revision_is_that_of_the_time_it_was_added() {
+    let toy = Toy::bare();
+    let script = |seed: u32| {
+        let bench = format!("[ \"$1\" = bench ] && echo '{seed} nodes 1 nps' && exit");
+        format!("#!/bin/sh\n{bench}\nexec '{FAKE}' --seed {seed} \"$@\"\n")
+    };
+    toy.write("quintain.toml", RECIPE);
+    let mut commits = Vec::new();
+    for seed in 1..=3 {
+        toy.write("engine/main.sh", &script(seed));
+        commits.push(toy.commit(&format!("Number {seed}")));
+    }
+    let here = |words: &str| -> Ran {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        quintain(&words).current_dir(&toy.context.cwd).output().unwrap().into()
+    };
+    let add = |words: &str| {
+        let ran = here(&format!("queue add {words} {SETTINGS} --max-pairs 1"));
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+    };
+    add("sprt --new git:main --base git:HEAD~1");
+    toy.write("engine/main.sh", &script(4));
+    // The working tree with its change, against the newest commit.
+    add("sprt");
+    toy.commit("Number 4");
+    toy.write("engine/main.sh", &script(5));
+    let ran = here("queue run --until-empty");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let list: Value = serde_json::from_str(&here("queue ls --all --json").stdout).unwrap();
+    let programs = |number: usize| -> [String; 2] {
+        let run = toy.context.cwd.join("results").join(list["entries"][number]["runs"][0].as_str().unwrap());
+        let plan: toml::Table = std::fs::read_to_string(run.join("plan.toml")).unwrap().parse().unwrap();
+        [0, 1].map(|player| {
+            let program = plan["players"][player]["program"].as_str().unwrap();
+            std::fs::read_to_string(Path::new(program)).unwrap()
+        })
+    };
+    // Neither the queue nor its runs are the repository's own.
+    assert_eq!(toy.git(&["status", "--porcelain"]), "M engine/main.sh");
+    assert_eq!(programs(0), [script(3), script(2)]);
+    assert_eq!(programs(1), [script(4), script(3)]);
+    // Git does not clear the kept commit away.
+    toy.git(&["reflog", "expire", "--expire=now", "--all"]);
+    toy.git(&["gc", "--quiet", "--prune=now"]);
+    let kept = toy.git(&["for-each-ref", "--format=%(objectname)", "refs/quintain"]);
+    assert_eq!(toy.git(&["show", &format!("{kept}:engine/main.sh")]), script(4).trim());
+}
+
+#[test]
+fn the_dashboard_plays_the_queue() {
+    let queued = Queued::new();
+    queued.add("", "--seed 1", "--seed 2", "--max-pairs 1");
+    let results = queued.results().display().to_string();
+    let words = ["serve", &results, "--listen", "127.0.0.1:0", "--run"];
+    let mut served = Daemon(heeding_signals(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
+    until("the end of the entry", || queued.state(1) == "done");
+    // It waits for more.
+    queued.add("", "--seed 1", "--seed 2", "--max-pairs 1");
+    until("the end of the next one", || queued.state(2) == "done");
+    rustix::process::kill_process(rustix::process::Pid::from_child(&served.0), rustix::process::Signal::INT).unwrap();
+    let (said, code) = rest(&mut served);
+    assert_eq!(code, Some(0), "{said}");
+}
