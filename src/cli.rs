@@ -167,7 +167,7 @@ enum QuintainCommand {
     Suite(suite::SuiteArgs),
     /// Shows how searches scale: nodes and time by depth, threads.
     Scaling(scaling::ScalingArgs),
-    /// Makes, describes, checks and converts opening books.
+    /// Makes, describes, checks, converts and judges opening books.
     Book(book::BookArgs),
     /// Checks an engine's protocol, clock and manners.
     Check(check::CheckArgs),

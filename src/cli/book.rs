@@ -1,10 +1,11 @@
-//! `quintain book`: makes, describes, checks and converts opening books.
+//! `quintain book`: makes, describes, checks, converts and judges opening books.
 
 mod convert;
 mod describe;
 mod judge;
 mod make;
 mod partial;
+mod sensors;
 
 use std::path::PathBuf;
 
@@ -20,9 +21,10 @@ Examples:
   quintain book make --out openings/white-is-better.epd --count 20000 --window 80..120 --engine stockfish
   quintain book info openings/balanced.epd
   quintain book check openings/balanced.epd.gz
-  quintain book convert Perfect.bin lines.pgn.zst --book-plies 12";
+  quintain book convert Perfect.bin lines.pgn.zst --book-plies 12
+  quintain book judge --books builtin my-book.epd --engines git:main,git:v1.0 --tc 2+0.02 --pairs 500";
 
-/// Makes, describes, checks and converts opening books.
+/// Makes, describes, checks, converts and judges opening books.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct BookArgs {
@@ -44,6 +46,8 @@ enum BookCommand {
     Check(FileArgs),
     /// Writes a book in another format, packed or unpacked.
     Convert(convert::ConvertArgs),
+    /// Measures which book, or which clock, tells most of two engines' strength.
+    Judge(Box<sensors::JudgeArgs>),
 }
 
 /// Options for reading a book.
@@ -80,6 +84,7 @@ struct FileArgs {
 pub(super) fn run(args: &BookArgs) -> Result<Exit> {
     match &args.command {
         BookCommand::Make(args) => return make::run(args),
+        BookCommand::Judge(args) => return sensors::run(args),
         BookCommand::Info(args) => progress::result(&describe::info(&args.file, &args.read.options(), args.json)?),
         BookCommand::Check(args) => progress::result(&describe::check(&args.file, &args.read.options(), args.json)?),
         BookCommand::Convert(args) => progress::result(&convert::run(args)?),

@@ -21,6 +21,7 @@
 //! | `explain` | `explain` | cluster variances over pairs, Holm |
 //! | `suite` | `mcnemar` | McNemar's exact test |
 //! | `speed` | `speed` | paired logarithms of times, Student's law |
+//! | `book judge` | `sensor` | variance of games less that of pairs; delta method |
 //! | `scaling` | `scaling` | ratio of sums over positions, Student's law; censored quartiles |
 
 pub mod bisect;
@@ -37,6 +38,7 @@ pub mod race;
 pub mod random;
 pub mod rating;
 pub mod scaling;
+pub mod sensor;
 pub mod sequence;
 pub mod simulate;
 pub mod speed;

@@ -355,3 +355,94 @@ fn a_book_that_cannot_be_read_any_more_breaks_the_run_off() {
     assert_eq!(run(&["resume", dir.to_str().unwrap()]).code, Some(3));
     assert_eq!(games(&dir).len(), 1800);
 }
+
+/// `book judge` by two scripted peers, with two small books in the folder.
+fn judge(folder: &Path, more: &str) -> Ran {
+    let lines = |moves: &[&str]| moves.iter().map(|fen| format!("{fen}\n")).collect::<String>();
+    let start = ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -", AFTER_E4_E5];
+    std::fs::write(folder.join("a.epd"), lines(&start)).unwrap();
+    let other = "rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
+    std::fs::write(
+        folder.join("b.epd"),
+        lines(&[other, "rnbqkbnr/pppp1ppp/4p3/8/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2"]),
+    )
+    .unwrap();
+    let engines = [fake("--name Strong --seed 1"), fake("--name Weak --seed 2")].join(",");
+    let mut args = ["book", "judge", "--engines", &engines].map(str::to_owned).to_vec();
+    args.extend(words("--nodes 10 --max-plies 40 -j 1 --seed 5"));
+    args.extend(words(more));
+    quintain(&args).current_dir(folder).output().unwrap().into()
+}
+
+#[test]
+fn books_are_judged_in_turns_and_the_same_command_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let more = "--books a.epd b.epd builtin --pairs 2 --batch 1 --out judge --json";
+    let ran = judge(folder.path(), more);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let found: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+    let arms = found["arms"].as_array().unwrap();
+    assert_eq!(arms.iter().map(|arm| arm["book"].as_str().unwrap()).collect::<Vec<_>>(), ["a.epd", "b.epd", "builtin"]);
+    for arm in arms {
+        let sum: u64 = arm["ptnml"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum();
+        assert_eq!((arm["pairs"].as_u64(), sum), (Some(2), 2), "{arm}");
+        assert!(arm["pairs_an_hour"].as_f64().unwrap() > 0.0, "{arm}");
+    }
+    assert!(arms[0]["against_first"].is_null() && arms[1]["against_first"].is_object(), "{found}");
+    let matches = |book: &str| {
+        let folder = folder.path().join("judge").join(book).join("matches");
+        let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        entries.filter(|path| path.join("plan.toml").is_file()).count()
+    };
+    // One pair each time a book has its turn.
+    assert_eq!((matches("01-a.epd"), matches("03-builtin")), (2, 2));
+    let kept = std::fs::read_to_string(folder.path().join("judge/judge.json")).unwrap();
+    assert_eq!(kept.trim_end(), ran.stdout.trim_end());
+
+    // Nothing is left to play; then a book has a pair more, and the others none in their books.
+    assert_eq!(judge(folder.path(), more).stdout, ran.stdout);
+    let ran = judge(folder.path(), &more.replace("--pairs 2", "--pairs 3").replace(" --json", ""));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stderr.contains("a.epd: each of its openings was played once"), "{ran:?}");
+    assert!(ran.stdout.contains("against a.epd") && ran.stdout.contains("bias (Elo)"), "{ran:?}");
+    assert_eq!((matches("01-a.epd"), matches("03-builtin")), (2, 3));
+}
+
+#[test]
+fn clocks_are_judged_like_books() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut args = ["book", "judge", "--books", "builtin", "--tcs", "60+1,80+1", "--pairs", "2", "--batch", "2"]
+        .map(str::to_owned)
+        .to_vec();
+    args.extend([
+        "--engines".to_owned(),
+        format!("{},{}", fake("--name Strong --seed 1"), fake("--name Weak --seed 2")),
+    ]);
+    args.extend(words("--max-plies 20 -j 1 --out judge --json"));
+    let ran: Ran = quintain(&args).current_dir(folder.path()).output().unwrap().into();
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let found: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((&found["arms"][0]["tc"], &found["arms"][1]["tc"]), (&Value::from("60+1"), &Value::from("80+1")));
+    assert!(folder.path().join("judge/02-builtin-80+1/matches").is_dir());
+}
+
+#[test]
+fn a_judgement_that_cannot_be_made_is_refused_on_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    for (more, says) in [
+        ("--books a.epd missing.epd --out j1", "missing.epd"),
+        ("--books a.epd a.epd --out j2", "--books: `a.epd` stands there twice"),
+        ("--books a.epd --book b.epd --out j3", "--book: name the books by --books"),
+        ("--books a.epd --until-width 5 --out j4", "--until-width ends a single match"),
+    ] {
+        let ran = judge(folder.path(), more);
+        assert_eq!(ran.code, Some(2), "{more}: {ran:?}");
+        assert!(ran.stderr.contains(says), "{more}: {ran:?}");
+    }
+    let ran = judge(folder.path(), "--books a.epd --pairs 2 --out judge");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let args = ["book", "judge", "--books", "a.epd", "--engines", "one,two", "--pairs", "2", "--out", "judge"];
+    let other: Ran = quintain(&args).current_dir(folder.path()).output().unwrap().into();
+    assert_eq!(other.code, Some(2), "{other:?}");
+    assert!(other.stderr.contains("give these --engines, or another --out"), "{other:?}");
+}

@@ -339,7 +339,7 @@ impl Picture {
             caption: caption.to_owned(),
             x_label: "threads".to_owned(),
             y_label: "speed-up with 95 % interval".to_owned(),
-            y_scale: Scale::Log,
+            y_scale: Scale::Linear,
             longest_join: None,
             series,
             bands,
