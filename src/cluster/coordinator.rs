@@ -4,9 +4,10 @@
 //! ends as games, or goes back.
 
 mod admission;
+mod overdue;
 mod past;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -26,6 +27,7 @@ use super::live::Live;
 use super::logs::WireLog;
 use super::roster::{Roster, name};
 use super::sign::SignedPlan;
+use super::takers::{Taker, Takers};
 use super::wire::{self, Beat, Hello, Note, Offer, Orders, PairResult, Take, Welcome, WirePair};
 use crate::plan::{Machine, Plan, SIMULATED, Workers};
 use crate::record::{GameId, Leg, PairId, PlayerId};
@@ -58,14 +60,11 @@ struct Work {
     task: PairTask,
     /// Last game of it that was reported as begun.
     begun: Option<GameId>,
-}
-
-/// A slot that asked for a pair.
-struct Taker {
-    worker: String,
-    slot: u16,
-    reply: String,
-    since: Instant,
+    /// Plies that the worker has played of it.
+    plies: u64,
+    /// Times of the lease and of its last ply, by the run's clock.
+    granted: Duration,
+    moved: Duration,
 }
 
 /// Result on its way to the disk, and the message to acknowledge then.
@@ -93,7 +92,7 @@ pub(super) struct Coordinator {
     roster: Roster,
     /// Workers as the dispatcher was last told.
     reported: Vec<WorkerStatus>,
-    takers: VecDeque<Taker>,
+    takers: Takers,
     /// Pairs whose slot was gone when they came.
     ready: VecDeque<(Seat, Box<PairTask>, Instant)>,
     /// Number of seats that wait for an answer.
@@ -103,6 +102,12 @@ pub(super) struct Coordinator {
     /// Results that were taken and are not on the disk yet.
     unwritten: BTreeSet<(u64, u64)>,
     began: Instant,
+    /// Time for which the run was paused.
+    paused: Duration,
+    /// Time of the last look for silent workers.
+    ticked: Duration,
+    /// Pairs that workers held without playing them, by name.
+    overdue: BTreeMap<String, u32>,
     /// Time of the last request or sign of life, or of the last message that there is none.
     heard: Instant,
 }
@@ -127,13 +132,16 @@ impl Coordinator {
             leases: Leases::new(first, LOST_AFTER),
             past: None,
             heard_before: None,
-            takers: VecDeque::new(),
+            takers: Takers::default(),
             ready: VecDeque::new(),
             asking: 0,
             next_seat: 0,
             writing: FuturesUnordered::new(),
             unwritten: BTreeSet::new(),
             began: Instant::now(),
+            paused: Duration::ZERO,
+            ticked: Duration::ZERO,
+            overdue: BTreeMap::new(),
             heard: Instant::now(),
         }
     }
@@ -170,9 +178,7 @@ impl Coordinator {
             }
         }
         reading.abort();
-        for taker in std::mem::take(&mut self.takers) {
-            self.link.answer(&taker.reply, &Offer::Over).await;
-        }
+        self.answer_takers(|_| true, &Offer::Over).await;
         Ok(())
     }
 
@@ -231,12 +237,12 @@ impl Coordinator {
             self.link.answer(&reply, &Offer::Over).await;
             return;
         }
-        self.takers.retain(|taker| taker.slot != slot || taker.worker != worker);
+        self.takers.remove(&worker, slot);
         if self.has_enough(&worker) {
             self.link.answer(&reply, &Offer::Wait).await;
             return;
         }
-        self.takers.push_back(Taker { worker, slot, reply, since: Instant::now() });
+        self.takers.push(Taker { worker, slot, reply, since: self.now() });
         if let Some((seat, task, _)) = self.ready.pop_front() {
             self.grant(seat, task).await;
         } else if self.past.is_none() && self.asking < self.takers.len() {
@@ -258,7 +264,7 @@ impl Coordinator {
             SeatAnswer::Drop(worker) => self.drop_worker(&worker).await,
             SeatAnswer::Leave(_) => {
                 self.asking = self.asking.saturating_sub(1);
-                if let Some(taker) = self.takers.pop_front() {
+                if let Some(taker) = self.takers.pop() {
                     let offer = if self.stop() == Stop::No { Offer::Wait } else { Offer::Over };
                     self.link.answer(&taker.reply, &offer).await;
                 }
@@ -269,12 +275,7 @@ impl Coordinator {
     /// Takes a worker out of the run. Its pairs are played by others. Returns their number.
     async fn take_out(&mut self, worker: &str, why: &str) -> usize {
         self.roster.drop_worker(worker, why);
-        let (gone, rest) =
-            std::mem::take(&mut self.takers).into_iter().partition(|taker| name(&taker.worker) == worker);
-        self.takers = rest;
-        for taker in Vec::from(gone) {
-            self.link.answer(&taker.reply, &Offer::Over).await;
-        }
+        self.answer_takers(|session| name(session) == worker, &Offer::Over).await;
         let lost = self.leases.release(|session| name(session) == worker);
         let count = lost.len();
         lost.into_iter().for_each(|(_, lease)| self.give_back(lease));
@@ -294,7 +295,7 @@ impl Coordinator {
 
     /// Leases a pair to the slot that has waited longest, or keeps it for the next one.
     async fn grant(&mut self, seat: Seat, task: Box<PairTask>) {
-        let Some(taker) = self.takers.pop_front() else {
+        let Some(taker) = self.takers.pop() else {
             self.ready.push_back((seat, task, Instant::now()));
             return;
         };
@@ -310,7 +311,8 @@ impl Coordinator {
         if let Some(game) = begun {
             self.tell(RemoteEvent::Game(WorkerEvent::Began { game, players: task.sides(game.leg) }));
         }
-        Work { seat, task, begun }
+        let now = self.run_clock();
+        Work { seat, task, begun, plies: 0, granted: now, moved: now }
     }
 
     async fn on_beat(&mut self, message: &async_nats::Message) {
@@ -321,6 +323,7 @@ impl Coordinator {
         self.heard = Instant::now();
         let named: Vec<_> = beat.held.iter().map(|(pair, attempt)| (PairId(*pair), Attempt(*attempt))).collect();
         let void = self.leases.beat(&beat.worker, &named, self.now());
+        self.record_progress(&beat);
         let is_learning = self.learn(&beat);
         let nps = beat.speed.and_then(|speed| speed.nps);
         self.roster.introduce(&beat.worker, beat.machine.map(Machine::from), nps);
@@ -339,7 +342,7 @@ impl Coordinator {
             let lost = self.leases.lose_worker(&beat.worker);
             self.roster.lose(&beat.worker, 0, last_words.as_deref().unwrap_or("left"));
             lost.into_iter().for_each(|(_, lease)| self.give_back(lease));
-            self.takers.retain(|taker| taker.worker != beat.worker);
+            self.takers.extract(|session| session == beat.worker);
         }
         // On the disk, or of a lost lease.
         let is_settled = |&(pair, attempt): &(u64, u64)| {
@@ -501,8 +504,13 @@ impl Coordinator {
         for (seat, task, _) in std::mem::take(&mut self.ready) {
             self.tell(RemoteEvent::Gone { seat, left: *task });
         }
-        for taker in std::mem::take(&mut self.takers) {
-            self.link.answer(&taker.reply, &Offer::Over).await;
+        self.answer_takers(|_| true, &Offer::Over).await;
+    }
+
+    /// Answers the waiting slots of chosen sessions.
+    async fn answer_takers(&mut self, is_chosen: impl Fn(&str) -> bool, offer: &Offer) {
+        for taker in self.takers.extract(is_chosen) {
+            self.link.answer(&taker.reply, offer).await;
         }
     }
 
@@ -514,7 +522,7 @@ impl Coordinator {
         if let Some(why) = ended.refusal.as_ref().filter(|_| !self.roster.is_dropped(&ended.session)) {
             self.tell(RemoteEvent::Broken(format!("worker {} cannot serve this run: {why}", ended.session)));
         }
-        self.takers.retain(|taker| taker.worker != ended.session);
+        self.takers.extract(|session| session == ended.session);
         let lost = self.leases.lose_worker(&ended.session);
         self.roster.lose(&ended.session, lost.len(), &format!("ended ({})", ended.status));
         // After a stop a worker without a pair ends as it should, and a dropped one always.
@@ -525,7 +533,9 @@ impl Coordinator {
     }
 
     async fn on_tick(&mut self) {
+        self.count_pause();
         self.end_listening().await;
+        self.end_overdue().await;
         if self.heard.elapsed() > LONELY && self.stop() == Stop::No {
             let text = format!(
                 "no worker has asked for a pair or given a sign of life for {} min; `quintain hub invite` adds one, \
@@ -545,11 +555,8 @@ impl Coordinator {
         }
         self.report();
         self.lose(lost);
-        // The one that has waited longest is in front.
-        while self.takers.front().is_some_and(|taker| taker.since.elapsed() > LONGEST_WAIT) {
-            if let Some(taker) = self.takers.pop_front() {
-                self.link.answer(&taker.reply, &Offer::Wait).await;
-            }
+        while let Some(taker) = self.takers.pop_before(self.now().saturating_sub(LONGEST_WAIT)) {
+            self.link.answer(&taker.reply, &Offer::Wait).await;
         }
         while self.ready.front().is_some_and(|(_, _, since)| since.elapsed() > LONGEST_READY) {
             if let Some((seat, task, _)) = self.ready.pop_front() {

@@ -224,6 +224,7 @@ impl House {
             v: wire::VERSION,
             worker: self.session.clone(),
             held: Vec::new(),
+            progress: Vec::new(),
             sent: Vec::new(),
             back: Vec::new(),
             notes: vec![note],

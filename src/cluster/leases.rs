@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use super::link::worker_name;
 use crate::record::PairId;
 
 /// Number of a lease. It grows over the lives of a run's process, so that a result of an earlier
@@ -48,6 +49,8 @@ pub(crate) struct Leases<T> {
     /// Pairs by the worker that holds them. A fleet has thousands of leases, and each message is of
     /// one worker.
     of_worker: BTreeMap<WorkerId, BTreeSet<PairId>>,
+    /// Number of pairs by the user whose workers hold them.
+    of_user: BTreeMap<String, usize>,
     /// Losses of pairs, by the session that lost them.
     losses: BTreeMap<PairId, Vec<WorkerId>>,
     lost_after: Duration,
@@ -58,7 +61,14 @@ impl<T> Leases<T> {
     /// Creates a table without leases. Attempts are numbered from `first`. A worker that is silent
     /// for `lost_after` is lost.
     pub(crate) const fn new(first: Attempt, lost_after: Duration) -> Self {
-        Self { held: BTreeMap::new(), of_worker: BTreeMap::new(), losses: BTreeMap::new(), lost_after, next: first }
+        Self {
+            held: BTreeMap::new(),
+            of_worker: BTreeMap::new(),
+            of_user: BTreeMap::new(),
+            losses: BTreeMap::new(),
+            lost_after,
+            next: first,
+        }
     }
 
     /// Number of the next lease.
@@ -79,10 +89,11 @@ impl<T> Leases<T> {
         self.insert(pair, Lease { worker, slot: UNKNOWN_SLOT, attempt, work, heard: now });
     }
 
-    /// Puts a lease into both tables.
+    /// Puts a lease into all tables.
     fn insert(&mut self, pair: PairId, lease: Lease<T>) {
         self.remove(pair);
         self.of_worker.entry(lease.worker.clone()).or_default().insert(pair);
+        *self.of_user.entry(worker_name(&lease.worker).to_owned()).or_default() += 1;
         self.held.insert(pair, lease);
     }
 
@@ -144,14 +155,24 @@ impl<T> Leases<T> {
         self.lose(|lease| lease.worker == worker)
     }
 
+    /// Ends one lease, whose worker is to blame, and returns it with its pair.
+    pub(crate) fn lose_attempt(&mut self, attempt: Attempt) -> Vec<(PairId, Lease<T>)> {
+        self.lose(|lease| lease.attempt == attempt)
+    }
+
+    /// All leases.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Lease<T>> {
+        self.held.values()
+    }
+
     /// Pairs that a worker holds.
     pub(crate) fn pairs_of(&self, worker: &str) -> impl Iterator<Item = PairId> {
         self.of_worker.get(worker).into_iter().flatten().copied()
     }
 
-    /// Number of pairs that chosen workers hold.
-    pub(crate) fn count(&self, is_chosen: impl Fn(&str) -> bool) -> usize {
-        self.held.values().filter(|lease| is_chosen(&lease.worker)).count()
+    /// Number of pairs that the workers of a user hold.
+    pub(crate) fn of_user(&self, user: &str) -> usize {
+        self.of_user.get(user).copied().unwrap_or(0)
     }
 
     /// Ends the leases of chosen workers without blame, and returns them by pair.
@@ -169,13 +190,20 @@ impl<T> Leases<T> {
         chosen.into_iter().filter_map(|pair| Some((pair, self.remove(pair)?))).collect()
     }
 
-    /// Removes a lease from both tables.
+    /// Removes a lease from all tables.
     fn remove(&mut self, pair: PairId) -> Option<Lease<T>> {
         let lease = self.held.remove(&pair)?;
         if let Some(pairs) = self.of_worker.get_mut(&lease.worker) {
             pairs.remove(&pair);
             if pairs.is_empty() {
                 self.of_worker.remove(&lease.worker);
+            }
+        }
+        let user = worker_name(&lease.worker);
+        if let Some(count) = self.of_user.get_mut(user) {
+            *count -= 1;
+            if *count == 0 {
+                self.of_user.remove(user);
             }
         }
         Some(lease)
@@ -308,7 +336,19 @@ mod tests {
         assert_eq!(leases.lose_worker("c").len(), 1);
         assert_eq!(leases.clear().len(), 1);
         assert!(["a", "b", "c"].iter().all(|worker| leases.pairs_of(worker).next().is_none()));
-        assert!(leases.of_worker.is_empty());
+        assert!(leases.of_worker.is_empty() && leases.of_user.is_empty());
+    }
+
+    #[test]
+    fn the_pairs_of_a_user_are_counted_over_its_workers() {
+        let mut leases = leases();
+        for (pair, worker) in [(1, "a-1"), (2, "a-2"), (3, "a-b-1"), (2, "a-1")] {
+            leases.grant(PairId(pair), worker, 0, "", seconds(0));
+        }
+        let counts = |leases: &Leases<&str>| ["a", "a-b", "b"].map(|user| leases.of_user(user));
+        assert_eq!(counts(&leases), [2, 1, 0]);
+        leases.lose_worker("a-1");
+        assert_eq!(counts(&leases), [0, 1, 0]);
     }
 
     #[test]

@@ -288,6 +288,7 @@ impl SimulatedWorker {
             v: wire::VERSION,
             worker: self.session.clone(),
             held: self.held.iter().copied().collect(),
+            progress: Vec::new(),
             sent: self.outbox.keys(),
             back: Vec::new(),
             notes: Vec::new(),

@@ -156,6 +156,9 @@ pub(crate) struct Beat {
     pub(crate) worker: String,
     /// Leases of the pairs in play: pair and attempt, as in the fields below.
     pub(crate) held: Vec<(u64, u64)>,
+    /// Plies played of each pair of `held`, in its order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) progress: Vec<u64>,
     /// Leases whose results were sent and not yet named in [`Orders::written`].
     pub(crate) sent: Vec<(u64, u64)>,
     /// Leases that are given back, unplayed.

@@ -88,6 +88,8 @@ pub(crate) enum WorkerError {
 struct Playing {
     attempt: u64,
     pair: PairId,
+    /// Plies that the slot had played before.
+    plies_before: u64,
     games: Vec<(crate::record::GameRecord, Option<events::Failure>)>,
 }
 
@@ -105,6 +107,8 @@ enum Slot {
 /// A slot with the places that it holds until its thread has ended.
 struct Post {
     slot: Slot,
+    /// Plies that it has played.
+    plies: Arc<AtomicU64>,
     _taken: Taken,
 }
 
@@ -316,6 +320,7 @@ impl Worker {
         while self.wants_slots() {
             let Some(taken) = self.job.places.take(self.job.places_per_game) else { return Ok(()) };
             let slot = taken.number();
+            let plies = Arc::default();
             let context = WorkerContext {
                 slot: SlotId(slot),
                 plan: Arc::clone(&self.job.plan),
@@ -326,9 +331,10 @@ impl Worker {
                 events: self.events.clone(),
                 orders: self.orders.subscribe(),
                 guests: Arc::clone(&self.job.guests),
+                plies: Arc::clone(&plies),
             };
             self.logs.watch(&self.job.plan, SlotId(slot), &self.job.stderr_dir);
-            let post = Post { slot: Slot::Starting(start(context)?), _taken: taken };
+            let post = Post { slot: Slot::Starting(start(context)?), plies, _taken: taken };
             self.posts.insert(slot, post);
         }
         Ok(())
@@ -420,7 +426,7 @@ impl Worker {
         if goes_on {
             post.slot = Slot::Asking(handle);
         }
-        if let Some(Playing { attempt, pair, games }) = played {
+        if let Some(Playing { attempt, pair, games, .. }) = played {
             self.job.figures.pairs.fetch_add(1, Ordering::Relaxed);
             let logs = self.logs.news();
             self.logs.sent(&logs);
@@ -508,7 +514,8 @@ impl Worker {
             && matches!(post.slot, Slot::Asking(_))
             && let Slot::Asking(handle) = std::mem::replace(&mut post.slot, Slot::Ended)
         {
-            let playing = Playing { attempt, pair: task.pair, games: Vec::new() };
+            let plies_before = post.plies.load(Ordering::Relaxed);
+            let playing = Playing { attempt, pair: task.pair, plies_before, games: Vec::new() };
             handle.play(task);
             post.slot = Slot::Playing(handle, playing);
         } else {
@@ -592,13 +599,18 @@ impl Worker {
     /// Contents of a sign of life. Takes the messages that it holds.
     fn state(&mut self, leaves: bool) -> Beat {
         let held = self.posts.values().filter_map(|post| match &post.slot {
-            Slot::Playing(_, playing) => Some((playing.pair.0, playing.attempt)),
+            Slot::Playing(_, playing) => {
+                let plies = post.plies.load(Ordering::Relaxed) - playing.plies_before;
+                Some(((playing.pair.0, playing.attempt), plies))
+            }
             _ => None,
         });
+        let (held, progress) = held.unzip();
         Beat {
             v: wire::VERSION,
             worker: self.job.session.clone(),
-            held: held.collect(),
+            held,
+            progress,
             sent: self.outbox.keys(),
             back: std::mem::take(&mut self.back),
             notes: std::mem::take(&mut self.notes),

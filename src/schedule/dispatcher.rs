@@ -258,6 +258,7 @@ impl Dispatcher<'_> {
                 events: self.events.clone(),
                 orders: self.orders.subscribe(),
                 guests: Arc::default(),
+                plies: Arc::default(),
             };
             match worker::start(context) {
                 Ok(worker) => self.slots[place] = Slot::Taken(worker),

@@ -8,6 +8,7 @@
 use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -56,6 +57,8 @@ pub(crate) struct WorkerContext {
     /// By player: the environment of its engine on another's machine; empty for that of this
     /// process.
     pub(crate) guests: Arc<[Guest]>,
+    /// Number of plies that the slot has played, for others to read.
+    pub(crate) plies: Arc<AtomicU64>,
 }
 
 /// Environment of an engine on the machine of somebody else than its author.
@@ -337,6 +340,7 @@ impl SlotWorker {
             let player = *players.get(request.color);
             let overstep;
             (step, overstep) = self.think(players, &mut game, &request).await;
+            self.context.plies.fetch_add(1, Ordering::Relaxed);
             if let Step::Over(ending) = &step
                 && is_fault(ending.termination)
             {

@@ -2,7 +2,6 @@
 
 use super::super::bounds::MOST_PAIRS;
 use super::super::drift::Finding;
-use super::super::leases::WorkerId;
 use super::super::link::worker_name;
 use super::super::roster::name;
 use super::super::wire::{self, Hello, Note, PairResult, Welcome};
@@ -94,10 +93,10 @@ impl Coordinator {
         last
     }
 
-    /// True if a user holds, or waits for, as many pairs as any machine could play.
-    pub(super) fn has_enough(&self, session: &WorkerId) -> bool {
+    /// True if a user holds, or waits for, as many pairs as any machine could play. All simulated
+    /// workers are of one user.
+    pub(super) fn has_enough(&self, session: &str) -> bool {
         let user = worker_name(session);
-        let waiting = self.takers.iter().filter(|taker| worker_name(&taker.worker) == user).count();
-        waiting + self.leases.count(|worker| worker_name(worker) == user) >= MOST_PAIRS
+        !self.is_simulated() && self.takers.of_user(user) + self.leases.of_user(user) >= MOST_PAIRS
     }
 }

@@ -7,6 +7,7 @@ use tokio::task::JoinHandle;
 use super::*;
 use crate::cluster::children::PrivateServer;
 use crate::cluster::link::subject_of;
+use crate::cluster::patience::LEAST;
 use crate::cluster::simulation::game;
 use crate::cluster::tests::has_server;
 use crate::record::{ByColor, Opening};
@@ -129,7 +130,8 @@ fn hello(session: &str) -> Hello {
 
 fn beat(session: &str, held: Vec<(u64, u64)>, sent: Vec<(u64, u64)>) -> Beat {
     let (worker, back, notes, logs) = (session.to_owned(), Vec::new(), Vec::new(), Vec::new());
-    Beat { v: wire::VERSION, worker, held, sent, back, notes, logs, leaves: false, machine: None, speed: None }
+    let (v, progress, machine, speed) = (wire::VERSION, Vec::new(), None, None);
+    Beat { v, worker, held, progress, sent, back, notes, logs, leaves: false, machine, speed }
 }
 
 fn task() -> PairTask {
@@ -244,6 +246,45 @@ async fn other_programs_and_protocols_are_refused_with_both_versions() {
             (welcome, refusal) => panic!("{welcome:?} instead of {refusal:?}"),
         }
     }
+    table.ends().await;
+}
+
+/// A slow worker keeps its pair as long as it moves. One that only gives signs of life loses it,
+/// and is set aside when that happens again. A pause of the run is nobody's fault.
+#[tokio::test]
+async fn a_worker_that_does_not_play_loses_its_pair() {
+    let Some(mut table) = Table::new("a_worker_that_does_not_play_loses_its_pair", "local:2").await else { return };
+    let pair = |number: u64| PairTask { pair: PairId(number), ..task() };
+    let step = LOST_AFTER - Duration::from_secs(5);
+    let slow = table.gives("slow-1", &pair(0)).await;
+    let (mut plies, mut moved) = (0, Duration::ZERO);
+    for hung in 1..=2 {
+        let held = table.gives("hung-1", &pair(hung)).await;
+        for paused in [true, false] {
+            table.port.orders.send_modify(|orders| orders.paused = paused);
+            // The coordinator sees it with its next look.
+            later(TICK).await;
+            let (mut took, mut is_lost) = (Duration::ZERO, false);
+            while !is_lost && (took <= 2 * LEAST) {
+                moved += step;
+                if moved > LEAST * 3 / 4 {
+                    (plies, moved) = (plies + 1, Duration::ZERO);
+                }
+                let slow = Beat { progress: vec![plies], ..beat("slow-1", vec![(0, slow)], Vec::new()) };
+                assert_eq!(table.asks::<_, Orders>("beat", "slow-1", &slow).await.void, []);
+                let beat = beat("hung-1", vec![(hung, held)], Vec::new());
+                is_lost = !table.asks::<_, Orders>("beat", "hung-1", &beat).await.void.is_empty();
+                later(step).await;
+                took += step;
+            }
+            assert!(is_lost != paused && took > LEAST, "{took:?}");
+        }
+        let events = table.hears(|event| matches!(event, RemoteEvent::Gone { left, .. } if left.pair.0 == hung)).await;
+        let told = format!("worker hung-1: pair {}: gives signs of life and has not moved for", hung + 1);
+        assert!(format!("{events:?}").contains(&told), "{events:?}");
+    }
+    let events = table.hears(|event| matches!(event, RemoteEvent::Workers(_))).await;
+    assert!(format!("{events:?}").contains("a second time; it is set aside"), "{events:?}");
     table.ends().await;
 }
 

@@ -126,7 +126,11 @@ impl Place {
 
     /// A plan of two players with the same program, which is on the hub.
     async fn plan(&self, bench: Option<u64>) -> Plan {
-        let sha256 = blobs::put(&self.link, ENGINE.as_bytes()).await.unwrap();
+        self.plan_of(ENGINE, bench).await
+    }
+
+    async fn plan_of(&self, engine: &str, bench: Option<u64>) -> Plan {
+        let sha256 = blobs::put(&self.link, engine.as_bytes()).await.unwrap();
         let mut plan = file::from_toml(include_str!("../../../tests/it/fixtures/v1/plan.toml")).unwrap();
         for player in &mut plan.players {
             (player.args, player.options) = (Vec::new(), Vec::new());
@@ -378,6 +382,49 @@ async fn results_wait_for_the_next_coordinator() {
     stop.send(Stop::AfterGame).unwrap();
     worker.await.unwrap().unwrap();
     run.end().await;
+    place.stop().await;
+}
+
+/// The signs of life of a worker say how far it is in its pair. One that hangs is told from a slow
+/// one by them.
+#[tokio::test]
+async fn signs_of_life_count_moves() {
+    let Some(place) = Place::new("signs_of_life_count_moves").await else { return };
+    // Black waits for ever.
+    let moves = "position) case $rest in *moves*) exec sleep 1000;; esac;; go) echo 'bestmove e2e4';;";
+    let engine = ENGINE.replace("go) echo 'bestmove 0000';;", moves);
+    assert_ne!(engine, ENGINE);
+    let plan = place.plan_of(&engine, None).await;
+    let run = place.coordinate("run", plan, 0).await;
+    let mut beats = place.link.requests(crate::cluster::link::subject("run", "beat")).await.unwrap();
+    let (worker, stop, _lines) = place.work(&place.trusting());
+    let Coordinated { mut port, quit, renewing, serving } = run;
+    let answering = tokio::spawn(async move {
+        let mut given = 0;
+        while let Some(event) = port.events.recv().await {
+            if let RemoteEvent::Asks(seat) = event {
+                let answer =
+                    if given == 0 { SeatAnswer::Task(seat, Box::new(task(7))) } else { SeatAnswer::Leave(seat) };
+                port.answers.send(answer).unwrap();
+                given += 1;
+            }
+        }
+    });
+    loop {
+        let beat: wire::Beat = wire::from_bytes(&beats.next().await.unwrap().payload).unwrap();
+        assert_eq!(beat.held.len(), beat.progress.len());
+        if let [(7, _)] = beat.held[..]
+            && beat.progress == [1]
+        {
+            break;
+        }
+    }
+    stop.send(Stop::Now).unwrap();
+    worker.await.unwrap().unwrap();
+    answering.abort();
+    serving.abort();
+    quit.send(()).unwrap();
+    renewing.await.unwrap();
     place.stop().await;
 }
 

@@ -1,0 +1,71 @@
+//! Workers that hold pairs and do not play them.
+
+use std::time::Duration;
+
+use super::super::leases::Attempt;
+use super::super::patience::{LEAST, Patience};
+use super::super::roster::name;
+use super::super::wire::Beat;
+use super::Coordinator;
+use crate::record::{PairId, Scale};
+
+impl Coordinator {
+    /// Time since the coordinator began, without that in which the run was paused.
+    pub(super) fn run_clock(&self) -> Duration {
+        self.now().saturating_sub(self.paused)
+    }
+
+    /// Stops the run's clock while the run is paused.
+    pub(super) fn count_pause(&mut self) {
+        let now = self.now();
+        let since = std::mem::replace(&mut self.ticked, now);
+        if self.end.orders.borrow().paused {
+            self.paused += now.saturating_sub(since);
+        }
+    }
+
+    /// Records the moves that a worker has made in its pairs.
+    pub(super) fn record_progress(&mut self, beat: &Beat) {
+        let now = self.run_clock();
+        for (&(pair, attempt), plies) in beat.held.iter().zip(&beat.progress) {
+            let lease = self.leases.get_mut(PairId(pair), Attempt(attempt));
+            if let Some(lease) = lease.filter(|lease| lease.worker == beat.worker && lease.work.plies < *plies) {
+                (lease.work.plies, lease.work.moved) = (*plies, now);
+            }
+        }
+    }
+
+    /// Takes pairs from workers that have held them longer than any game lasts. A worker that does
+    /// so again is set aside.
+    pub(super) async fn end_overdue(&mut self) {
+        let now = self.run_clock();
+        let is_old = |since: Duration| now.saturating_sub(since) > LEAST;
+        // Simulated workers make no moves.
+        let old = self.leases.iter().filter(|lease| !self.is_simulated() && is_old(lease.work.granted));
+        let overdue = old.filter_map(|lease| {
+            let work = &lease.work;
+            let patience = Patience::of(&self.plan, self.scale_of(&lease.worker));
+            let why = patience.overdue(now.saturating_sub(work.granted), now.saturating_sub(work.moved))?;
+            Some((work.task.pair, lease.attempt, lease.worker.clone(), why))
+        });
+        for (pair, attempt, worker, why) in overdue.collect::<Vec<_>>() {
+            self.warn(format!("worker {worker}: pair {}: {why}; its pair is played again", pair.0 + 1));
+            let lost = self.leases.lose_attempt(attempt);
+            self.roster.lose(&worker, lost.len(), &why);
+            self.lose(lost);
+            let name = name(&worker);
+            let times = self.overdue.entry(name.to_owned()).or_default();
+            *times += 1;
+            if *times > 1 && !self.roster.is_dropped(&worker) {
+                self.warn(format!("worker {name}: {why}, a second time; it is set aside: look what hangs there"));
+                self.take_out(name, &format!("set aside: {why}")).await;
+            }
+        }
+    }
+
+    /// Factor of a worker's times, if the plan scales them.
+    fn scale_of(&self, session: &str) -> Option<Scale> {
+        let (reference, own) = self.plan.scale.zip(self.roster.nps(session))?;
+        Scale::of_speeds(reference.nps as f64, own)
+    }
+}
