@@ -22,11 +22,12 @@
 //! and `Beta` (spin) and `Gamma` (string) that change its moves, and `Idle` that does not;
 //! `--crash-above` has it end in a search while such an option is above the value, `--dies-at` once
 //! an option is set to the value; with `--lost-below` it claims to be lost while such an option is
-//! below the value; with `--hold` its searches wait for a file from that game of the process on. A
-//! number in that file is the last game that goes on; an empty file lets all go on. A ponder search
-//! thinks as long as any other, and waits then for `ponderhit` or `stop`. `--pv` is a PV, `BEST` in
-//! it the move to be played, its words joined by commas. A fault strikes at the K-th `go` of a
-//! game, or from then on, or at the start: see `settings::FAULTS`.
+//! below the value; with `--hold` its searches wait for a file from that game of the process on,
+//! and the first that waits makes one with the ending `reached` beside it. A number in that file is
+//! the last game that goes on; an empty file lets all go on. A ponder search thinks as long as any
+//! other, and waits then for `ponderhit` or `stop`. `--pv` is a PV, `BEST` in it the move to be
+//! played, its words joined by commas. A fault strikes at the K-th `go` of a game, or from then on,
+//! or at the start: see `settings::FAULTS`.
 
 mod choice;
 mod search;

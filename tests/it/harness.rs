@@ -221,6 +221,11 @@ impl Gate {
         self.write("");
     }
 
+    /// True once a game waits, or has waited.
+    pub(crate) fn is_reached(&self) -> bool {
+        self.file.with_extension("reached").exists()
+    }
+
     /// Lets one more game of each process go on.
     pub(crate) fn let_one_on(&mut self) {
         self.write(&(self.game + self.more).to_string());

@@ -163,8 +163,7 @@ fn a_run_killed_at_any_moment_comes_to_the_same_games() {
 fn an_interrupt_lets_running_games_finish() {
     let broken = Broken::new(2, "--max-pairs 4 -j 1");
     let mut child = broken.start_heard();
-    // The header and one game: the second game has begun, or is about to.
-    until("a game", || broken.journal_lines() > 1);
+    until("the second game", || broken.gate.is_reached());
     signal(&child, Signal::INT);
     hears_of_an_interrupt(&mut child);
     broken.gate.open();
