@@ -1,9 +1,11 @@
 //! Opening of files named by a user or found on disk, without waiting for a FIFO's writer or for
 //! the end of a device, and writing of whole files.
 
-use std::fs::{File, FileType, Metadata, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+
+use crate::os;
 
 /// Longest file that is read as a summary or as evidence of a crash.
 pub const MOST_DOCUMENT_BYTES: u64 = 8 << 20;
@@ -26,7 +28,7 @@ pub fn open_regular_with(options: &mut OpenOptions, path: &Path) -> io::Result<F
     if let Ok(about) = std::fs::metadata(path) {
         check(&about)?;
     }
-    let file = without_waiting(options).open(path)?;
+    let file = os::without_waiting(options).open(path)?;
     // The name may have been given to another file meanwhile.
     check(&file.metadata()?)?;
     Ok(file)
@@ -87,7 +89,7 @@ fn check(about: &Metadata) -> io::Result<()> {
     if about.is_file() {
         return Ok(());
     }
-    let kind = kind(about.file_type());
+    let kind = os::kind(about.file_type());
     Err(invalid(format!("it is {kind} and no regular file; write what it holds to a file, and put or name that one")))
 }
 
@@ -95,42 +97,12 @@ fn invalid(why: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, why)
 }
 
-#[cfg(unix)]
-fn kind(of: FileType) -> &'static str {
-    use std::os::unix::fs::FileTypeExt as _;
-    match of {
-        _ if of.is_dir() => "a folder",
-        _ if of.is_fifo() => "a FIFO",
-        _ if of.is_socket() => "a socket",
-        _ => "a device",
-    }
-}
-
-#[cfg(not(unix))]
-fn kind(of: FileType) -> &'static str {
-    if of.is_dir() { "a folder" } else { "a device" }
-}
-
-#[cfg(unix)]
-fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
-    use rustix::fs::OFlags;
-    use std::os::unix::fs::OpenOptionsExt as _;
-    // It has no effect on a regular file.
-    options.custom_flags(i32::try_from((OFlags::NONBLOCK | OFlags::NOCTTY).bits()).unwrap_or(0))
-}
-
-#[cfg(not(unix))]
-fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
-    options
-}
-
-/// Folder of the user's settings and keys: `$XDG_CONFIG_HOME/quintain`, else `~/.config/quintain`;
-/// `None` if neither variable is set.
+/// Folder of the user's settings and keys: `$XDG_CONFIG_HOME/quintain`, else `~/.config/quintain`
+/// (on Windows `%APPDATA%\\quintain`); `None` if there is no home directory.
 #[must_use]
 pub fn config_folder() -> Option<PathBuf> {
-    let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let base = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))?;
-    Some(base.join("quintain"))
+    let named = std::env::var_os("XDG_CONFIG_HOME").filter(|value| !value.is_empty());
+    named.map(|base| PathBuf::from(base).join("quintain")).or_else(os::config_folder)
 }
 
 /// Creates a file that only its owner can read, and its folder. It must not exist.
@@ -156,9 +128,7 @@ fn secret_beside(path: &Path, text: &str) -> io::Result<tempfile::NamedTempFile>
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)?;
+    os::for_owner_alone(&mut builder).create(folder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
@@ -170,14 +140,9 @@ fn secret_beside(path: &Path, text: &str) -> io::Result<tempfile::NamedTempFile>
 /// # Errors
 /// As [`read_text`]; also if other users can read the file.
 pub fn read_secret(path: &Path, most: u64) -> io::Result<String> {
-    #[cfg(unix)]
-    {
-        let mode = std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(path)?);
-        if mode & 0o077 != 0 {
-            let remedy =
-                format!("other users can read it; `chmod 600 {}`, and use a new one if they did", path.display());
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, remedy));
-        }
+    if let Some(command) = os::remedy_for_readers(path, &std::fs::metadata(path)?) {
+        let remedy = format!("other users can read it; `{command}`, and use a new one if they did");
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, remedy));
     }
     read_text(path, most)
 }
@@ -185,9 +150,9 @@ pub fn read_secret(path: &Path, most: u64) -> io::Result<String> {
 /// Replaces a file whole: readers see the old one or the new one, never half of it.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Readable as any other file: a temporary one is its owner's alone unless told otherwise.
-    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-    let mut file = tempfile::Builder::new().permissions(permissions).tempfile_in(folder)?;
+    let mut builder = tempfile::Builder::new();
+    os::for_all(&mut builder, false);
+    let mut file = builder.tempfile_in(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_data()?;
     file.persist(path)?;

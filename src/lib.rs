@@ -60,6 +60,7 @@
 
 // Reading order: the words first, then the pure rooms, then the rooms that touch the world.
 pub mod files;
+pub(crate) mod os;
 pub mod record;
 pub mod text;
 

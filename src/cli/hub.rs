@@ -4,10 +4,10 @@ use std::io::{BufRead as _, IsTerminal as _, Read as _};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
-use tokio::signal::unix::{SignalKind, signal};
+use anyhow::Result;
 
 use crate::cluster::{self, Access, HubSettings, Role};
+use crate::os::StopSignals;
 use crate::run::{Exit, prepare, progress};
 
 /// Most bytes of an invitation.
@@ -130,14 +130,10 @@ fn serve(args: HubServeArgs) -> Result<()> {
     };
     let runtime = prepare::runtime()?;
     let entered = runtime.enter();
-    let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
-    let mut terminate = signal(SignalKind::terminate()).context("cannot listen for signals")?;
+    let mut signals = StopSignals::listen();
     drop(entered);
     let end = async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
+        signals.recv().await;
     };
     Ok(runtime.block_on(cluster::serve_hub(settings, progress::note, end))?)
 }

@@ -2,13 +2,13 @@
 
 use std::io::Read as _;
 use std::net::{SocketAddr, TcpListener};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
 use crate::cli::queue::stop_switch;
 use crate::dashboard::{self, ServeSettings};
+use crate::os;
 use crate::run::queue::Queue;
 use crate::run::queue::daemon::{self, DaemonLimits};
 use crate::run::{Exit, progress};
@@ -116,9 +116,9 @@ fn token(args: &ServeArgs) -> Result<String> {
 fn token_of(path: &Path) -> Result<String> {
     let unreadable = || format!("--token-file `{}`: cannot read it", path.display());
     let file = std::fs::File::open(path).with_context(unreadable)?;
-    if file.metadata().with_context(unreadable)?.permissions().mode() & 0o077 != 0 {
+    if let Some(command) = os::remedy_for_readers(path, &file.metadata().with_context(unreadable)?) {
         progress::warn(&format!(
-            "--token-file `{0}`: other users may read it; `chmod 600 {0}` keeps it from them",
+            "--token-file `{}`: other users may read it; `{command}` keeps it from them",
             path.display()
         ));
     }

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 
 use crate::cluster::{self, Access, PoolSettings, Role, Simulation, Terms, WorkerError};
+use crate::os::{StopSignal, StopSignals};
 use crate::run::{Exit, prepare, progress, resolve};
 use crate::schedule::affinity::Topology;
 use crate::schedule::capacity::Supply;
@@ -155,8 +155,7 @@ fn until_stopped<E: std::error::Error + Send + Sync + 'static, F: Future<Output 
     let runtime = prepare::runtime()?;
     runtime.block_on(async {
         let (stop, stopped) = watch::channel(Stop::No);
-        let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
-        let mut terminate = signal(SignalKind::terminate()).context("cannot listen for signals")?;
+        let mut signals = StopSignals::listen();
         let (lines, mut said) = mpsc::unbounded_channel();
         let mut serving = std::pin::pin!(serve(stopped, lines));
         loop {
@@ -169,10 +168,10 @@ fn until_stopped<E: std::error::Error + Send + Sync + 'static, F: Future<Output 
                     return Ok(if *stop.borrow() == Stop::No { Exit::Done } else { Exit::Interrupted });
                 }
                 Some(line) = said.recv() => progress::note(&line),
-                Some(()) = interrupt.recv() => {
-                    stop.send_modify(|stop| *stop = if *stop == Stop::No { Stop::AfterGame } else { Stop::Now });
-                }
-                Some(()) = terminate.recv() => stop.send_modify(|stop| *stop = Stop::Now),
+                signal = signals.recv() => stop.send_modify(|stop| {
+                    let is_first = signal == StopSignal::Interrupt && *stop == Stop::No;
+                    *stop = if is_first { Stop::AfterGame } else { Stop::Now };
+                }),
             }
         }
     })

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use sha2::{Digest as _, Sha256};
 
 use super::terms::is_sha256;
+use crate::os;
 use crate::text::hex;
 
 /// Time after which a file that was not finished is removed.
@@ -96,13 +97,11 @@ impl Cache {
             return Err(CacheError::Damaged(sha256.to_owned()));
         }
         self.make_room(bytes.len() as u64, in_use)?;
-        let mode = if is_program { 0o755 } else { 0o644 };
-        let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
-        let mut file =
-            tempfile::Builder::new().prefix("new-").permissions(permissions).tempfile_in(&self.folder).map_err(io)?;
+        let mut builder = tempfile::Builder::new();
+        os::for_all(builder.prefix("new-"), is_program);
+        let mut file = builder.tempfile_in(&self.folder).map_err(io)?;
         io::Write::write_all(&mut file, bytes).map_err(io)?;
-        // The mask of the process may have taken the right to execute it.
-        file.as_file().set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode)).map_err(io)?;
+        os::give_to_all(file.as_file(), is_program).map_err(io)?;
         file.persist(&path).map_err(|error| io(error.error))?;
         Ok(path)
     }

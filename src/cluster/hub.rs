@@ -11,8 +11,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
-use rustix::process::{Pid, Signal, kill_process};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior};
 
@@ -23,6 +21,7 @@ use super::registry::{self, List, RunEntry};
 use super::server::{self, CONFIGURATION, ChildError, Server};
 use super::users::{Register, User};
 use crate::files::{MOST_DOCUMENT_BYTES, read_input, write_secret};
+use crate::os;
 use crate::text::{TomlError, from_toml, random_hex};
 
 /// Port of a hub, which is that of NATS.
@@ -122,7 +121,7 @@ pub(crate) async fn serve(
     let folder = folder.canonicalize().map_err(file(&folder))?;
     let lock = folder.join("running");
     let lock = File::create(&lock).map_err(file(&lock))?;
-    if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+    if lock.try_lock().is_err() {
         return Err(HubError::Running(folder));
     }
     let mut register = change(&folder, |register| adopt(register, &settings, &folder))?;
@@ -252,7 +251,7 @@ fn host_of(listen: IpAddr) -> String {
     });
     match own {
         Ok(address) if !address.is_unspecified() => address.to_string(),
-        _ => rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        _ => os::host_name(),
     }
 }
 
@@ -337,7 +336,7 @@ async fn taken(folder: &Path, access: &Access, accepts: bool) -> Result<(), HubE
 fn change(folder: &Path, change: impl FnOnce(&mut Register) -> Result<(), HubError>) -> Result<Register, HubError> {
     let lock = folder.join("lock");
     let lock = File::create(&lock).map_err(file(&lock))?;
-    flock(&lock, FlockOperation::LockExclusive).map_err(|error| file(folder)(error.into()))?;
+    lock.lock().map_err(file(folder))?;
     let mut register = match users(folder) {
         Err(HubError::Missing(_)) => Register {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)),
@@ -360,19 +359,19 @@ fn change(folder: &Path, change: impl FnOnce(&mut Register) -> Result<(), HubErr
     server::configure(folder, &register.configuration(folder))?;
     if let Some(server) = server_of(folder) {
         // It may have ended meanwhile, and reads the new configuration when it starts.
-        let _ = kill_process(server, Signal::HUP);
+        os::ask_to_reload(server);
     }
     Ok(register)
 }
 
 /// Process of the running server, if it is one.
-fn server_of(folder: &Path) -> Option<Pid> {
+fn server_of(folder: &Path) -> Option<u32> {
     let text = std::fs::read_to_string(folder.join("server.pid")).ok()?;
-    let pid = Pid::from_raw(text.trim().parse().ok()?)?;
-    let line = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).ok()?;
+    let pid = text.trim().parse().ok()?;
+    let words = os::command_line(pid)?;
     // Its number may be another process's by now.
     let own = folder.canonicalize().ok()?.join(CONFIGURATION);
-    line.split(|byte| *byte == 0).any(|word| word == own.as_os_str().as_encoded_bytes()).then_some(pid)
+    words.iter().any(|word| word == own.as_os_str().as_encoded_bytes()).then_some(pid)
 }
 
 fn password() -> Result<String, HubError> {

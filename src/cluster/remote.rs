@@ -20,6 +20,7 @@ use super::registry::{self, Claim, ClaimError, Needs, RENEWAL, RunEntry};
 use super::sign::{AuthorKey, KeyError};
 use super::terms::BLOB;
 use super::wire;
+use crate::os;
 use crate::plan::{HubRun, Plan, Player, file};
 use crate::schedule::remote::{RemoteEvent, RemotePort, connection};
 use crate::text::{hex, random_hex};
@@ -97,7 +98,7 @@ pub(super) async fn start(plan: Arc<Plan>, hub: &HubRun) -> Result<(Cluster, Rem
         blobs: files.keys().cloned().collect(),
         simulated: hub.is_simulated,
         life,
-        host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        host: os::host_name(),
         beat: 0,
     };
     let heard = Listening::start(&link, &hub.run).await?;

@@ -1,7 +1,6 @@
 //! A nats-server as a child of this process: its start, its end, and a test of its door.
 
 use std::io;
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -12,6 +11,7 @@ use tokio::process::{Child, Command};
 use super::access::Access;
 use super::link::{self, Door, LinkError};
 use crate::files::write_secret;
+use crate::os;
 use crate::source::find_program;
 use crate::uci::process::bind_to_caller;
 
@@ -120,7 +120,7 @@ impl Server {
 
     /// True if a signal has ended the process.
     pub(crate) fn is_killed(&mut self) -> bool {
-        self.child.try_wait().is_ok_and(|status| status.is_some_and(|status| status.signal().is_some()))
+        self.child.try_wait().is_ok_and(|status| status.is_some_and(os::is_killed))
     }
 
     /// Port that the server listens at.
@@ -170,7 +170,7 @@ impl Server {
                 return Ok(url);
             }
             if let Ok(Some(status)) = self.child.try_wait() {
-                let is_killed = status.signal().is_some();
+                let is_killed = os::is_killed(status);
                 return Err(ChildError::Ended { status: status.to_string(), log: self.log(), is_killed });
             }
             tokio::time::sleep(START_PAUSE).await;

@@ -1,12 +1,12 @@
 //! The user's end of the socket, for `quintain watch` and `quintain ctl`.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::control::place;
 use crate::control::protocol::{ClientMessage, ServerMessage, line};
+use crate::os::LocalClient;
 
 /// Longest wait for a run's answer to a command.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -37,7 +37,7 @@ pub enum ClientError {
 #[derive(Debug)]
 pub struct Client {
     dir: PathBuf,
-    stream: BufReader<UnixStream>,
+    stream: BufReader<LocalClient>,
 }
 
 impl Client {
@@ -46,7 +46,8 @@ impl Client {
     /// # Errors
     /// [`ClientError::NotLive`] if no process plays it, else [`ClientError::Io`].
     pub fn connect(dir: &Path) -> Result<Self, ClientError> {
-        let stream = place::find(dir).and_then(UnixStream::connect).map_err(|source| match source.kind() {
+        let connected = place::find(dir).and_then(|path| LocalClient::connect(&path));
+        let stream = connected.map_err(|source| match source.kind() {
             // A path too long for an address is not our socket, because the server would have left
             // a note.
             std::io::ErrorKind::NotFound

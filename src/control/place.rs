@@ -3,14 +3,12 @@
 //! is too long for a socket's address, or if its file system has no sockets.
 
 use std::io::Read as _;
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
-use tokio::net::UnixListener;
 
 use crate::files::open_regular;
+use crate::os::{self, LONGEST_SOCKET_PATH, LocalListener};
 use crate::text::hex;
 
 /// The socket's name in the run directory.
@@ -18,10 +16,6 @@ const SOCKET: &str = "control.sock";
 
 /// File in the run directory with the path of a socket that lies elsewhere.
 const NOTE: &str = "control.path";
-
-/// Bytes of the longest path that every system accepts: 104 with the ending NUL on some, 108 on
-/// Linux.
-const LONGEST: usize = 103;
 
 /// The files of an open socket, removed when dropped.
 #[derive(Debug)]
@@ -41,31 +35,18 @@ impl Drop for SocketFiles {
 
 /// Opens the socket of the run in `dir`, which its user alone may connect to. The caller holds the
 /// run's journal, so a socket that exists already was left by a killed process and is replaced.
-pub(super) fn bind(dir: &Path) -> std::io::Result<(UnixListener, SocketFiles)> {
+pub(super) fn bind(dir: &Path) -> std::io::Result<(LocalListener, SocketFiles)> {
     let dir = dir.canonicalize()?;
     let note = dir.join(NOTE);
     let _ = std::fs::remove_file(&note);
-    if let Ok(listener) = bind_at(&dir.join(SOCKET)) {
+    if let Ok(listener) = LocalListener::bind(&dir.join(SOCKET)) {
         return Ok((listener, SocketFiles { socket: dir.join(SOCKET), note: None }));
     }
     let socket = elsewhere(&dir, std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from));
-    let listener = bind_at(&socket)?;
+    let listener = LocalListener::bind(&socket)?;
     let place = SocketFiles { socket, note: Some(note.clone()) };
-    std::fs::write(&note, place.socket.as_os_str().as_bytes())?;
+    std::fs::write(&note, place.socket.as_os_str().as_encoded_bytes())?;
     Ok((listener, place))
-}
-
-fn bind_at(path: &Path) -> std::io::Result<UnixListener> {
-    if path.as_os_str().len() > LONGEST {
-        return Err(std::io::Error::new(std::io::ErrorKind::InvalidFilename, "the path is too long for a socket"));
-    }
-    if std::fs::symlink_metadata(path).is_ok_and(|about| about.file_type().is_socket()) {
-        std::fs::remove_file(path)?;
-    }
-    let listener = UnixListener::bind(path)?;
-    // Until this takes effect, the server's check of the peer's user keeps others out.
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
-    Ok(listener)
 }
 
 /// A path that is short and always the same for one run directory.
@@ -76,7 +57,7 @@ fn elsewhere(dir: &Path, runtime_dir: Option<PathBuf>) -> PathBuf {
 
 /// Name of the socket outside the run directory `dir`, unique to that directory.
 fn name_elsewhere(dir: &Path) -> String {
-    let hash = Sha256::digest(dir.as_os_str().as_bytes());
+    let hash = Sha256::digest(dir.as_os_str().as_encoded_bytes());
     format!("quintain-{}.sock", hex(&hash[..8]))
 }
 
@@ -93,9 +74,7 @@ pub(super) fn find(dir: &Path) -> std::io::Result<PathBuf> {
         }
         Err(_) => dir.join(SOCKET),
     };
-    // The path itself, not the target of a link.
-    let about = std::fs::symlink_metadata(&socket)?;
-    if !about.file_type().is_socket() || about.uid() != rustix::process::geteuid().as_raw() {
+    if !os::is_own_socket(&socket)? {
         return Err(foreign(&format!("{socket:?} is no socket of yours")));
     }
     Ok(socket)
@@ -104,8 +83,8 @@ pub(super) fn find(dir: &Path) -> std::io::Result<PathBuf> {
 /// The path in a note, if it is one for the run in `dir`.
 fn noted(note: std::fs::File, dir: &Path) -> std::io::Result<PathBuf> {
     let mut path = Vec::new();
-    note.take(LONGEST as u64 + 1).read_to_end(&mut path)?;
-    let path = PathBuf::from(std::ffi::OsStr::from_bytes(&path));
+    note.take(LONGEST_SOCKET_PATH as u64 + 1).read_to_end(&mut path)?;
+    let path = os::path_of_bytes(path);
     let is_ours = path.is_absolute() && path.file_name().is_some_and(|name| *name == *name_elsewhere(dir));
     if is_ours { Ok(path) } else { Err(foreign("control.path leads elsewhere than to the socket of this run")) }
 }
@@ -141,7 +120,7 @@ mod tests {
         cases.push((PathBuf::from(name_elsewhere(&run)), false));
         cases.push((PathBuf::from(format!("/{}{}", "./".repeat(1_000_000), name_elsewhere(&run))), false));
         for (path, expected) in cases {
-            std::fs::write(run.join(NOTE), path.as_os_str().as_bytes()).unwrap();
+            std::fs::write(run.join(NOTE), path.as_os_str().as_encoded_bytes()).unwrap();
             let found = find(&run);
             assert_eq!(found.is_ok(), expected, "{}: {found:?}", path.display().to_string().len());
         }

@@ -5,9 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::net::{UnixListener, UnixStream};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf, WriteHalf};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -15,6 +13,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use crate::control::boards::{Boards, ClientView};
 use crate::control::place::{self, SocketFiles};
 use crate::control::protocol::{ClientMessage, RunProgress, ServerMessage, TuningState, VERSION, line};
+use crate::os::{LocalListener, LocalStream};
 use crate::plan::Plan;
 use crate::report::console::Viewer;
 use crate::report::workers::{self, WorkerRow};
@@ -109,7 +108,7 @@ impl ControlServer {
 }
 
 async fn serve(
-    listener: UnixListener,
+    mut listener: LocalListener,
     context: ServerContext,
     lines: broadcast::Sender<Arc<str>>,
     mut closed: oneshot::Receiver<()>,
@@ -121,7 +120,7 @@ async fn serve(
             _ = &mut closed => break,
             Some(_) = clients.join_next() => {}
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) if clients.len() < MAX_CLIENTS && is_ours(&stream) => {
+                Ok(Some(stream)) if clients.len() < MAX_CLIENTS => {
                     clients.spawn(client(stream, context.clone(), lines.subscribe()));
                 }
                 Ok(_) => {}
@@ -134,13 +133,8 @@ async fn serve(
     clients.join_all().await;
 }
 
-/// Returns true if the process at the other end belongs to the same user.
-fn is_ours(stream: &UnixStream) -> bool {
-    stream.peer_cred().is_ok_and(|peer| peer.uid() == rustix::process::geteuid().as_raw())
-}
-
 /// Serves a client until it leaves, breaks a bound, or the run is over.
-async fn client(stream: UnixStream, context: ServerContext, events: broadcast::Receiver<Arc<str>>) {
+async fn client(stream: LocalStream, context: ServerContext, events: broadcast::Receiver<Arc<str>>) {
     let mut moves = None;
     visit(stream, &context, events, &mut moves).await;
     if moves.is_some() {
@@ -157,12 +151,12 @@ async fn tell_of_onlooker(context: &ServerContext, comes: bool) {
 
 /// Serves a client; notes in `moves` whether it watched them.
 async fn visit(
-    stream: UnixStream,
+    stream: LocalStream,
     context: &ServerContext,
     mut events: broadcast::Receiver<Arc<str>>,
     moves: &mut Option<ClientView>,
 ) {
-    let (read, mut write) = stream.into_split();
+    let (read, mut write) = tokio::io::split(stream);
     let mut asked = LineReader { read, held: Vec::new() };
     let mut reads = true;
     let mut watches = false;
@@ -217,7 +211,7 @@ fn news(moves: Option<&mut ClientView>, boards: &Mutex<Boards>) -> String {
 }
 
 /// Returns false if the client has gone, or is too slow.
-async fn send(write: &mut OwnedWriteHalf, text: &str) -> bool {
+async fn send(write: &mut WriteHalf<LocalStream>, text: &str) -> bool {
     matches!(timeout(WRITE_PATIENCE, write.write_all(text.as_bytes())).await, Ok(Ok(())))
 }
 
@@ -254,7 +248,7 @@ async fn answer(text: &[u8], context: &ServerContext) -> ServerReply {
 
 /// Reader of lines of bounded length. A partial line is kept if the wait for it is cancelled.
 struct LineReader {
-    read: OwnedReadHalf,
+    read: ReadHalf<LocalStream>,
     held: Vec<u8>,
 }
 

@@ -42,6 +42,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::files::{open_regular, open_regular_with};
+use crate::os;
 use crate::record::GameRecord;
 use lines::JournalLines;
 use twice::{GameChecksums, Novelty};
@@ -253,23 +254,11 @@ fn open_locked(path: &Path) -> Result<File, JournalError> {
     let file = open_regular_with(OpenOptions::new().append(true), path).map_err(io("open it"))?;
     let file = locked(file, path)?;
     // Detects a repair in the meantime, which puts another file in its place.
-    if is_at(&file, path).map_err(io("open it"))? {
+    if os::is_at(&file, path).map_err(io("open it"))? {
         Ok(file)
     } else {
         Err(JournalError::Locked { path: path.to_owned() })
     }
-}
-
-#[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> std::io::Result<bool> {
-    use std::os::unix::fs::MetadataExt as _;
-    let (held, named) = (file.metadata()?, std::fs::metadata(path)?);
-    Ok((held.dev(), held.ino()) == (named.dev(), named.ino()))
-}
-
-#[cfg(not(unix))]
-fn is_at(_: &File, _: &Path) -> std::io::Result<bool> {
-    Ok(true)
 }
 
 fn locked(file: File, path: &Path) -> Result<File, JournalError> {

@@ -45,10 +45,10 @@ pub enum ConfineError {
 }
 
 #[cfg(all(feature = "cluster", target_os = "linux"))]
-pub(super) use linux::apply;
+pub(crate) use linux::apply;
 
 #[cfg(not(all(feature = "cluster", target_os = "linux")))]
-pub(super) fn apply(
+pub(crate) fn apply(
     _command: &mut tokio::process::Command,
     _program: &std::path::Path,
     _confinement: &Confinement,
@@ -107,11 +107,7 @@ mod linux {
     const OF_X32: &[i64] = &[521, 539, 540];
 
     /// Confines the process of `command`, which will execute `program`.
-    pub(in super::super) fn apply(
-        command: &mut Command,
-        program: &Path,
-        confinement: &Confinement,
-    ) -> Result<(), ConfineError> {
+    pub(crate) fn apply(command: &mut Command, program: &Path, confinement: &Confinement) -> Result<(), ConfineError> {
         let unsupported = |error: &dyn std::error::Error| ConfineError::Unsupported(error.to_string());
         let rules = rules(program, confinement)?;
         let filter = filter().map_err(|error| unsupported(&error))?;

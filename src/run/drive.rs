@@ -4,7 +4,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::cluster::Cluster;
@@ -13,6 +12,7 @@ use crate::files::write_atomically;
 use crate::game::tablebase::Probe;
 use crate::journal::{self, Journal};
 use crate::openings::Book;
+use crate::os::{StopSignal, StopSignals};
 use crate::plan::Plan;
 use crate::report::block;
 use crate::report::console::{Console, Screen};
@@ -263,52 +263,18 @@ pub(crate) fn exit(finish: &Finish) -> Exit {
     }
 }
 
-/// Signals that this process was started with as ignored, as a mask with signal N at bit N-1; 0 if
-/// unknown.
-fn ignored_signals() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
-}
-
-/// Receiver of a signal, unless the process was started to ignore it (`nohup`, or a shell's
-/// background job).
-struct UnlessIgnored(Option<Signal>);
-
-impl UnlessIgnored {
-    fn new(kind: SignalKind, ignored: u64) -> Self {
-        let bit = u32::try_from(kind.as_raw_value() - 1).unwrap_or(0);
-        let is_ignored = ignored.checked_shr(bit).unwrap_or(0) & 1 == 1;
-        Self(if is_ignored { None } else { signal(kind).ok() })
-    }
-
-    async fn recv(&mut self) {
-        match &mut self.0 {
-            Some(signal) => {
-                signal.recv().await;
-            }
-            None => std::future::pending().await,
-        }
-    }
-}
-
 /// Sends stop requests: the first Ctrl-C lets running games finish. The second one, SIGTERM and
 /// SIGHUP stop at once.
 pub(crate) async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
-    // Read before the first handler is installed, because a handler replaces the ignored state.
-    let ignored = ignored_signals();
-    let heed = |kind| UnlessIgnored::new(kind, ignored);
-    let [mut interrupt, mut terminate, mut hangup] =
-        [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(heed);
+    let mut signals = StopSignals::listen();
     let mut seen = 0;
     loop {
-        let level = tokio::select! {
-            () = interrupt.recv() => {
+        let level = match signals.recv().await {
+            StopSignal::Interrupt if seen == 0 => {
                 seen += 1;
-                if seen == 1 { Stop::AfterGame } else { Stop::Now }
+                Stop::AfterGame
             }
-            () = terminate.recv() => Stop::Now,
-            () = hangup.recv() => Stop::Now,
+            StopSignal::Interrupt | StopSignal::Terminate => Stop::Now,
         };
         if interrupts.send(level).await.is_err() {
             return;

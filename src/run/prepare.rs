@@ -3,11 +3,10 @@
 
 use std::sync::Arc;
 
-use tokio::signal::unix::{SignalKind, signal};
-
 use crate::chess::Variant;
 use crate::cluster::{self, Cluster};
 use crate::openings::{Book, BookOptions, builtin};
+use crate::os;
 use crate::plan::{BookSource, Plan};
 use crate::record::Opening;
 use crate::run::error::{Result, ResultContext as _, RunError};
@@ -27,9 +26,7 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.within(|| "cannot start the event loop")?;
     let entered = runtime.enter();
-    // With a handler for SIGXFSZ, a write past the file size limit returns an error, like a full
-    // disk, instead of ending the process. The handler stays installed.
-    let _ = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()));
+    os::outlive_file_size_limit();
     drop(entered);
     Ok(runtime)
 }

@@ -6,13 +6,13 @@
 //! `~/.local/state/quintain`.
 
 use std::io::Write as _;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
 use crate::files::{read_text, write_atomically};
+use crate::os;
 use crate::run::error::{Result, ResultContext as _, RunError};
 use crate::text::{hex, random_hex};
 
@@ -81,7 +81,7 @@ fn state() -> Result<PathBuf> {
     let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let found = variable("QUINTAIN_STATE")
         .or_else(|| variable("XDG_STATE_HOME").map(|dir| dir.join("quintain")))
-        .or_else(|| variable("HOME").map(|home| home.join(".local/state/quintain")));
+        .or_else(os::state_folder);
     found.ok_or(RunError::NoState)
 }
 
@@ -96,7 +96,7 @@ fn secret(state: &Path) -> Result<String> {
 
 fn make(state: &Path, path: &Path) -> Result<()> {
     let unwritable = || format!("{}: cannot write it; set QUINTAIN_STATE to a folder of your own", path.display());
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(state).within(unwritable)?;
+    os::for_owner_alone(std::fs::DirBuilder::new().recursive(true)).create(state).within(unwritable)?;
     // Readable by its owner only, and renamed when complete. If two programs make one, the first
     // prevails.
     let mut file = tempfile::NamedTempFile::new_in(state).within(unwritable)?;

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::os;
 use crate::plan::Machine;
 use crate::plan::affinity::{Affinity, parse_cpus};
 
@@ -318,18 +319,8 @@ pub fn check_cpus(games: u16, threads: usize, affinity: &Affinity, topology: &To
     Ok(())
 }
 
-#[cfg(target_os = "linux")]
 fn allowed_cpus() -> Vec<usize> {
-    use rustix::thread::{CpuSet, sched_getaffinity};
-    match sched_getaffinity(None) {
-        Ok(set) => (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect(),
-        Err(_) => (0..parallelism()).collect(),
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn allowed_cpus() -> Vec<usize> {
-    (0..parallelism()).collect()
+    os::allowed_cpus().unwrap_or_else(|| (0..parallelism()).collect())
 }
 
 fn parallelism() -> usize {

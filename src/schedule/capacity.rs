@@ -2,11 +2,7 @@
 //! check before the start can report the number that fits, while an error during the run costs a
 //! slot.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-
+use crate::os;
 use crate::plan::Plan;
 use crate::schedule::worker::KEPT_ENGINES;
 
@@ -72,9 +68,9 @@ impl Supply {
     /// left.
     #[must_use]
     pub fn claim() -> Self {
-        let open = fs::read_dir("/proc/self/fd").map_or(0, |files| files.count() as u64);
-        let files = raise_files().map(|limit| limit.saturating_sub(open + OTHER_FILES));
-        let tasks = free_tasks().map(|tasks| tasks.saturating_sub(OTHER_TASKS));
+        let open = os::open_files();
+        let files = os::raise_open_files(MOST_FILES).map(|limit| limit.saturating_sub(open + OTHER_FILES));
+        let tasks = os::free_tasks().map(|tasks| tasks.saturating_sub(OTHER_TASKS));
         Self { files, tasks }
     }
 
@@ -117,78 +113,6 @@ pub fn check(games: u16, running: u16, demand: Demand, supply: Supply) -> Result
         (more.saturating_mul(each) > free).then_some(NoRoom { games, each, what, free, limit, most })
     });
     refusals.min_by_key(|refusal| refusal.most).map_or(Ok(()), Err)
-}
-
-/// Raises the soft limit on open files as far as possible and returns it.
-fn raise_files() -> Option<u64> {
-    let limit = getrlimit(Resource::Nofile);
-    let wanted = limit.maximum.unwrap_or(u64::MAX).min(MOST_FILES);
-    if limit.current.is_some_and(|current| current < wanted) {
-        // On failure the current limit suffices for most runs.
-        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit });
-    }
-    getrlimit(Resource::Nofile).current
-}
-
-/// Returns the number of tasks that may still start under the limits of the user, the container and
-/// the system.
-fn free_tasks() -> Option<u64> {
-    // The user's limit does not apply to root.
-    let of_user = if rustix::process::geteuid().is_root() {
-        None
-    } else {
-        getrlimit(Resource::Nproc).current.map(|limit| limit.saturating_sub(tasks_of_user()))
-    };
-    [of_user, free_in_container(), free_in_system()].into_iter().flatten().min()
-}
-
-/// Number of threads of all processes of this user.
-fn tasks_of_user() -> u64 {
-    let user = rustix::process::getuid().as_raw().to_string();
-    let Ok(entries) = fs::read_dir("/proc") else { return 0 };
-    let threads = |entry: fs::DirEntry| {
-        entry.file_name().to_str()?.parse::<u32>().ok()?;
-        let status = fs::read_to_string(entry.path().join("status")).ok()?;
-        let value = |key: &str| status.lines().find_map(|line| line.strip_prefix(key))?.split_whitespace().next();
-        if value("Uid:") == Some(user.as_str()) { value("Threads:")?.parse::<u64>().ok() } else { None }
-    };
-    entries.flatten().filter_map(threads).sum()
-}
-
-/// Returns the number of tasks that the control groups (v1 and v2) leave, from this process's group
-/// upwards.
-fn free_in_container() -> Option<u64> {
-    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let roots = groups.lines().filter_map(|line| {
-        let mut parts = line.splitn(3, ':').skip(1);
-        match (parts.next()?, parts.next()?) {
-            ("", path) => Some((Path::new("/sys/fs/cgroup"), path)),
-            (names, path) if names.split(',').any(|name| name == "pids") => {
-                Some((Path::new("/sys/fs/cgroup/pids"), path))
-            }
-            _ => None,
-        }
-    });
-    roots.flat_map(|(root, path)| free_up_from(root, path.trim_start_matches('/'))).min()
-}
-
-fn free_up_from(root: &Path, path: &str) -> Vec<u64> {
-    let number = |file: PathBuf| fs::read_to_string(file).ok()?.trim().parse::<u64>().ok();
-    let within = root.join(path);
-    let groups = within.ancestors().take_while(|group| group.starts_with(root));
-    groups
-        .filter_map(|group| Some(number(group.join("pids.max"))?.saturating_sub(number(group.join("pids.current"))?)))
-        .collect()
-}
-
-/// Returns the number of tasks that the kernel's own limit leaves.
-fn free_in_system() -> Option<u64> {
-    let number = |file: &str| fs::read_to_string(file).ok()?.trim().parse::<u64>().ok();
-    let most =
-        [number("/proc/sys/kernel/threads-max"), number("/proc/sys/kernel/pid_max")].into_iter().flatten().min()?;
-    let load = fs::read_to_string("/proc/loadavg").ok()?;
-    let running = load.split_whitespace().nth(3)?.split_once('/')?.1.parse::<u64>().ok()?;
-    Some(most.saturating_sub(running))
 }
 
 #[cfg(test)]
@@ -235,18 +159,5 @@ mod tests {
         assert_eq!(Demand::new(2, 1, true), Demand { files: 18, tasks: 5 });
         assert_eq!(Demand::new(4, 8, true), Demand { files: 60, tasks: 37 });
         assert_eq!(Demand::new(2, u64::MAX, true).tasks, u64::MAX);
-    }
-
-    #[test]
-    fn a_group_has_what_the_tightest_above_it_leaves() {
-        let folder = tempfile::tempdir().unwrap();
-        let inner = folder.path().join("a/b");
-        fs::create_dir_all(&inner).unwrap();
-        for (group, most, current) in [("a/b", "max", "10"), ("a", "100", "40")] {
-            fs::write(folder.path().join(group).join("pids.max"), most).unwrap();
-            fs::write(folder.path().join(group).join("pids.current"), current).unwrap();
-        }
-        assert_eq!(free_up_from(folder.path(), "a/b"), [60]);
-        assert_eq!(free_up_from(folder.path(), ""), [0; 0]);
     }
 }

@@ -1,13 +1,13 @@
 //! Check that a player's program has not changed since the run began. Programs run in place, so a
 //! new build may replace one.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
+use crate::os;
 use crate::plan::Player;
 use crate::text::hex;
 
@@ -15,25 +15,7 @@ use crate::text::hex;
 #[derive(Debug)]
 pub(super) struct ProgramStates {
     /// By player; `None` before the first check.
-    seen: Vec<Option<ProgramStamp>>,
-}
-
-/// File attributes that change with its content: device, inode, size, modification and status
-/// change time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct ProgramStamp([i128; 5]);
-
-impl ProgramStamp {
-    fn of(about: &Metadata) -> Self {
-        let nanos = |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
-        Self([
-            about.dev().into(),
-            about.ino().into(),
-            about.len().into(),
-            nanos(about.mtime(), about.mtime_nsec()),
-            nanos(about.ctime(), about.ctime_nsec()),
-        ])
-    }
+    seen: Vec<Option<[i128; 5]>>,
 }
 
 impl ProgramStates {
@@ -50,7 +32,7 @@ impl ProgramStates {
         let program = player.program.display();
         let gone =
             |error: io::Error| format!("{program}: the program of `{}` is gone ({error}); restore it", player.name);
-        let stamp = ProgramStamp::of(&fs::metadata(&player.program).map_err(gone)?);
+        let stamp = os::stamp(&fs::metadata(&player.program).map_err(gone)?);
         if self.seen[place] == Some(stamp) {
             return Ok(());
         }

@@ -3,15 +3,15 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 use thiserror::Error;
+
+use crate::os::{self, CpuBinding, ProcessGroup};
 
 /// Bytes of output kept, from its end.
 const KEPT: usize = 16 << 20;
@@ -19,16 +19,6 @@ const KEPT: usize = 16 << 20;
 const LINE: usize = 4096;
 /// Longest wait for the rest of the output once the process group is gone.
 const DRAIN: Duration = Duration::from_secs(2);
-
-/// Shell script that runs its arguments and exits with their status. Its input is a pipe that only
-/// this process holds open. The pipe closes with this process, even on Ctrl-C or `kill -9`, and
-/// then the whole process group is killed.
-const GUARD: &str = "exec 3<&0 </dev/null
-\"$@\" 3<&- &
-job=$!
-(read -r gone <&3; kill -KILL 0) >/dev/null 2>&1 &
-exec 3<&-
-wait $job";
 
 /// Reason that a program gave no exit status.
 #[derive(Debug, Error)]
@@ -97,9 +87,14 @@ impl ProgramRun {
     /// Like [`Self::new`], for long-running programs: neither the program nor its children outlive
     /// this process. A missing program is an exit status of 127.
     pub(super) fn guarded(program: impl AsRef<OsStr>, limit: Duration) -> Self {
-        let mut task = Self::new("sh", limit).args(["-c", GUARD, "sh"]).args([program]);
-        task.guarded = true;
-        task
+        match os::guard() {
+            Some([shell, before @ ..]) => {
+                let mut task = Self::new(shell, limit).args(before).args([program]);
+                task.guarded = true;
+                task
+            }
+            None => Self::new(program, limit),
+        }
     }
 
     pub(super) fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
@@ -162,23 +157,25 @@ impl ProgramRun {
         } else {
             (Stdio::null(), None)
         };
-        self.command.stdin(guard).stdout(out_end).stderr(err_end).process_group(0);
+        self.command.stdin(guard).stdout(out_end).stderr(err_end);
+        os::separate(&mut self.command);
         let bound = CpuBinding::new(&self.cpus).map_err(start)?;
         let spawned = self.command.spawn();
         drop(bound); // so that our own threads run anywhere
-        let limit = self.limit;
+        let (limit, cpus) = (self.limit, std::mem::take(&mut self.cpus));
         drop(self); // and with it our copies of the writing ends, or the readers would never see the end
         let mut child = spawned.map_err(start)?;
+        let group = ProcessGroup::of(child.id(), &cpus);
 
         let (out, err) = (StreamReader::new(out), StreamReader::new(err));
         let mut shown = String::new();
-        let in_time = wait_until(&child, Instant::now() + limit, &mut || {
+        let in_time = wait_until(&mut child, Instant::now() + limit, &mut || {
             if let Some(line) = out.last_line().filter(|line| *line != shown) {
                 watch(&line);
                 shown = line;
             }
         });
-        kill_group(&child);
+        group.kill();
         drop(held);
         let status = child.wait().map_err(|source| ProgramError::Wait { program: program.clone(), source })?;
         let (stdout, stderr) = (out.finish(), err.finish());
@@ -192,17 +189,12 @@ impl ProgramRun {
 
 /// Returns true if the child ended in time. The child is not reaped: its id, and so the group's,
 /// stays valid until `wait`. `tick` is called at short intervals, and once after the end.
-fn wait_until(child: &Child, deadline: Instant, tick: &mut dyn FnMut()) -> io::Result<bool> {
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+fn wait_until(child: &mut Child, deadline: Instant, tick: &mut dyn FnMut()) -> io::Result<bool> {
     let mut nap = Duration::from_millis(1);
     loop {
-        match rustix::process::waitid(WaitId::Pid(Pid::from_child(child)), options) {
-            Ok(Some(_)) => {
-                tick();
-                return Ok(true);
-            }
-            Ok(None) | Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
+        if os::has_ended(child)? {
+            tick();
+            return Ok(true);
         }
         let now = Instant::now();
         if now >= deadline {
@@ -211,52 +203,6 @@ fn wait_until(child: &Child, deadline: Instant, tick: &mut dyn FnMut()) -> io::R
         thread::sleep(nap.min(deadline - now));
         nap = (nap * 2).min(Duration::from_millis(20));
         tick();
-    }
-}
-
-fn kill_group(child: &Child) {
-    // The only possible error is "no such group", which is the state wanted.
-    let _ = rustix::process::kill_process_group(Pid::from_child(child), Signal::KILL);
-}
-
-/// Binding of this thread to CPUs, which programs started from it inherit. Ends when dropped.
-struct CpuBinding {
-    #[cfg(target_os = "linux")]
-    before: Option<rustix::thread::CpuSet>,
-}
-
-impl CpuBinding {
-    #[cfg(target_os = "linux")]
-    fn new(cpus: &[usize]) -> io::Result<Self> {
-        use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-        if cpus.is_empty() {
-            return Ok(Self { before: None });
-        }
-        let mut set = CpuSet::new();
-        for &cpu in cpus {
-            if cpu >= CpuSet::MAX_CPU {
-                return Err(io::Error::other(format!("CPU {cpu} is beyond the last, {}", CpuSet::MAX_CPU - 1)));
-            }
-            set.set(cpu);
-        }
-        let before = sched_getaffinity(None)?;
-        sched_setaffinity(None, &set)?;
-        Ok(Self { before: Some(before) })
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn new(_: &[usize]) -> io::Result<Self> {
-        Ok(Self {})
-    }
-}
-
-#[cfg(target_os = "linux")]
-impl Drop for CpuBinding {
-    fn drop(&mut self) {
-        if let Some(before) = &self.before {
-            // The set was this thread's own a moment ago.
-            let _ = rustix::thread::sched_setaffinity(None, before);
-        }
     }
 }
 

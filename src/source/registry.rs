@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::files::{MOST_DOCUMENT_BYTES, read_input};
+use crate::os;
 use crate::plan::time_control::LimitKind;
 use crate::source::error::{SourceError, io_error};
 use crate::source::recipe::{RawBuild, Recipe};
@@ -248,7 +249,7 @@ fn seen_from(folder: &Path, text: &str) -> PathBuf {
 }
 
 pub(super) fn home() -> Option<PathBuf> {
-    std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
+    os::home()
 }
 
 /// Folders searched after those of PATH: Debian installs engines there, and root's PATH leaves them
@@ -265,13 +266,16 @@ pub(super) fn on_path(name: &Path) -> Option<PathBuf> {
 #[must_use]
 pub fn find_program(name: &Path, path: &OsStr, beyond: &[&Path]) -> Option<PathBuf> {
     let dirs = std::env::split_paths(path).chain(beyond.iter().map(PathBuf::from));
-    dirs.filter(|dir| dir.is_absolute()).map(|dir| dir.join(name)).find(|file| executable(file))
+    let names = os::program_names(name);
+    let mut files = dirs
+        .filter(|dir| dir.is_absolute())
+        .flat_map(|dir| names.iter().map(move |name| dir.join(name)).collect::<Vec<_>>());
+    files.find(|file| executable(file))
 }
 
 /// Returns true for a file that someone may execute.
 pub(super) fn executable(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    os::is_executable(path)
 }
 
 #[cfg(test)]

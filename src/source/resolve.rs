@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::os;
 use crate::plan;
 use crate::plan::time_control::LimitKind;
 use crate::source::cache::{self, BuildRequest};
@@ -68,7 +69,7 @@ impl Context {
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let cache = variable("QUINTAIN_CACHE")
             .or_else(|| variable("XDG_CACHE_HOME").map(|dir| dir.join("quintain")))
-            .or_else(|| registry::home().map(|home| home.join(".cache/quintain")))
+            .or_else(os::cache_folder)
             .ok_or_else(|| SourceError::Program {
                 path: PathBuf::from("a build"),
                 reason: "there is no home directory for the cache; set QUINTAIN_CACHE".to_owned(),

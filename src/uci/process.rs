@@ -12,7 +12,6 @@
 mod ahead;
 mod child;
 mod config;
-mod confine;
 mod files;
 mod load;
 mod options;
@@ -33,8 +32,7 @@ use std::time::{Duration, Instant};
 use tokio::time::sleep_until;
 
 use self::child::{Process, ProcessEvent};
-pub use self::config::{EngineConfig, StartError, StartFault, is_shortage};
-pub use self::confine::{ConfineError, Confinement};
+pub use self::config::{EngineConfig, StartError, StartFault};
 pub use self::files::FileError;
 #[cfg(feature = "cluster")]
 pub(crate) use self::files::may_name_file;
@@ -51,6 +49,8 @@ use super::option::EngineOption;
 use super::reply::BestMove;
 use super::session::{Identity, Session, SessionEvent, Warning};
 use super::transcript::{Direction, Transcript};
+use crate::os;
+pub use crate::os::confine::{ConfineError, Confinement};
 use crate::plan::recording::LinePattern;
 use crate::record::{MoveLoad, Score, SearchInfo};
 
@@ -304,7 +304,7 @@ impl Engine {
         }
         self.is_timed = is_timed;
         self.pulse = deadline.map(|_| {
-            let now = pulse::now();
+            let now = os::since_boot();
             let waited = if is_timed { self.load.runner_waited_before() } else { self.load.runner_waited_lately(now) };
             Pulse::new(now, waited)
         });
@@ -378,10 +378,10 @@ impl Engine {
         let until = now.checked_add(self.config.timeouts.quit).unwrap_or(now + EXIT_GRACE);
         self.process.hold_descendants();
         if let Some(status) = self.process.wait_end(&self.out, &mut self.lines, until).await {
-            return QuitReport { status: spawn::describe(status), killed: false };
+            return QuitReport { status: os::describe(status), killed: false };
         }
         let status = self.end_now().await;
-        QuitReport { status: status.map_or_else(|| "killed".into(), spawn::describe), killed: true }
+        QuitReport { status: status.map_or_else(|| "killed".into(), os::describe), killed: true }
     }
 
     /// Kills the process if it is alive and starts it anew. Take the transcript before, because the
@@ -541,7 +541,7 @@ impl Engine {
                 self.transcript.push(from, Direction::ToEngine, &self.out);
             }
             if let Some(pulse) = &mut self.pulse {
-                pulse.look(pulse::now(), || self.load.runner_waited());
+                pulse.look(os::since_boot(), || self.load.runner_waited());
             }
             match happened {
                 ProcessEvent::Wrote(Ok(count)) => *sent += count,
@@ -606,7 +606,7 @@ impl Engine {
         if self.read_rest(&mut last_read) {
             return WaitOutcome::Answer(last_read);
         }
-        WaitOutcome::Gone(status.map_or_else(|error| error.to_string(), spawn::describe))
+        WaitOutcome::Gone(status.map_or_else(|error| error.to_string(), os::describe))
     }
 
     /// Processes the pipe's content and the unfinished line; true if the awaited reply is among
@@ -667,7 +667,7 @@ impl Engine {
     /// Handles a closed pipe: waits for the exit status, and kills the process if it goes on.
     async fn gone(&mut self, why: &str) -> WaitOutcome {
         if let Some(status) = self.await_end().await {
-            return WaitOutcome::Gone(spawn::describe(status));
+            return WaitOutcome::Gone(os::describe(status));
         }
         self.end_now().await;
         WaitOutcome::Gone(format!("{why} and went on running; killed"))

@@ -9,6 +9,7 @@ use crate::skip::may_skip;
 /// Rooms of the harness, low to high. A file imports only from rooms on lower lines, or from its
 /// own room.
 const HARNESS: &[&[&str]] = &[
+    &["os"],
     &["files", "record", "text"],
     &["chess", "stats"],
     &["openings", "tune"],
@@ -174,6 +175,24 @@ fn only_the_command_line_knows_its_parser_and_untyped_errors() {
 fn a_crate_is_named_by_its_path() {
     assert!(names_crate("use clap::Args;\n", "clap") && names_crate("fn f() -> anyhow::Result<()> {\n", "anyhow"));
     assert!(!names_crate("// clap::Args\nuse my_clap::A;\nlet clap = 1;\n", "clap"));
+}
+
+/// Only one room knows which system it is on: elsewhere nothing asks for it, and nothing calls it
+/// past the standard library. Tests may.
+#[test]
+fn only_one_room_knows_the_operating_system() {
+    const WORDS: [&str; 7] = ["cfg(unix", "cfg(windows", "target_os", "std::os::", "rustix::", "nix::", "signal::unix"];
+    let source = root().join("src");
+    let mut files = Vec::new();
+    rust_files(&source, &mut files);
+    let is_elsewhere = |file: &PathBuf| !file.starts_with(source.join("os")) && !file.ends_with("tests.rs");
+    let mut faults = Vec::new();
+    for file in files.iter().filter(|file| is_elsewhere(file)) {
+        let code = code_of(file);
+        let found = WORDS.iter().find(|word| code.contains(**word));
+        faults.extend(found.map(|word| format!("{}: `{word}`: call `crate::os` instead", file.display())));
+    }
+    report(&faults);
 }
 
 /// Code of a file: its text up to its test module, without comments.
@@ -348,17 +367,23 @@ fn the_harness_never_imports_the_engine() {
 }
 
 /// Engines to talk to are spawned in one file, so that none can be left behind; what is waited for,
-/// Git, compilers and an engine's own bench, in one other; workers and servers in two.
+/// Git, compilers and an engine's own bench, in one other; workers and servers in two; a watchdog
+/// over them in one.
 #[test]
-fn processes_are_spawned_in_four_places() {
-    let allowed =
-        ["src/uci/process/spawn.rs", "src/source/command.rs", "src/cluster/children.rs", "src/cluster/server.rs"];
+fn processes_are_spawned_in_five_places() {
+    let allowed = [
+        "src/uci/process/spawn.rs",
+        "src/source/command.rs",
+        "src/cluster/children.rs",
+        "src/cluster/server.rs",
+        "src/os/watchdog.rs",
+    ];
     let mut files = Vec::new();
     rust_files(&root().join("src"), &mut files);
     let faults: Vec<_> = files
         .iter()
         .filter(|file| !allowed.iter().any(|allowed| file.ends_with(allowed)))
-        .filter(|file| std::fs::read_to_string(file).unwrap().contains("Command::new("))
+        .filter(|file| code_of(file).contains("Command::new("))
         .map(|file| format!("{}: spawns a process", file.display()))
         .collect();
     report(&faults);

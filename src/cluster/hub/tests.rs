@@ -257,7 +257,9 @@ async fn files_are_kept_as_long_as_a_run_names_them() {
     }
     let error = blobs::get(&worker, &names[0], 700_000).await.unwrap_err().to_string();
     assert!(error.contains("has 700001 bytes, more than the 700000"), "{error}");
-    kill_process(server_of(folder.path()).unwrap(), Signal::KILL).unwrap();
+    let server = i32::try_from(server_of(folder.path()).unwrap()).unwrap();
+    rustix::process::kill_process(rustix::process::Pid::from_raw(server).unwrap(), rustix::process::Signal::KILL)
+        .unwrap();
     hub.hears("nats-server ended and was started again").await;
     assert_eq!(blobs::get(&worker, &names[0], u64::MAX).await.unwrap(), files[0]);
     // One byte of the second message changes.

@@ -15,6 +15,7 @@ use super::config::{EngineConfig, StartError};
 use super::spawn;
 use super::stderr::StderrLog;
 use super::strays::Strays;
+use crate::os::{self, ProcessGroup};
 use crate::uci::framing::LineBuffer;
 
 /// The child process, its pipes and its exit status.
@@ -22,6 +23,7 @@ use crate::uci::framing::LineBuffer;
 pub(super) struct Process {
     child: Child,
     strays: Strays,
+    group: ProcessGroup,
     pub(super) pid: u32,
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
@@ -51,8 +53,10 @@ impl Process {
     pub(super) async fn start(config: &EngineConfig, cpus: &[usize]) -> Result<Self, StartError> {
         let strays = Strays::new();
         let mut child = spawn::spawn(config, cpus, &strays).await?;
+        let pid = child.id().unwrap_or(0);
         Ok(Self {
-            pid: child.id().unwrap_or(0),
+            pid,
+            group: ProcessGroup::of(pid, cpus),
             stdin: child.stdin.take(),
             stdout: child.stdout.take(),
             stderr: child.stderr.take(),
@@ -97,7 +101,7 @@ impl Process {
         if self.exit.is_none() {
             // The process group ends with its leader. The leader was reaped just now, so its id is
             // still free.
-            spawn::kill_group(self.pid);
+            self.group.kill();
             self.strays.kill_all();
         }
         if let Ok(status) = result {
@@ -119,7 +123,7 @@ impl Process {
     /// Describes the end of the process, if it is known to have ended or was killed.
     pub(super) fn ending(&self) -> Option<String> {
         match self.exit {
-            Some(status) => Some(spawn::describe(status)),
+            Some(status) => Some(os::describe(status)),
             None if self.was_killed => Some("killed by the harness".into()),
             None => None,
         }
@@ -153,7 +157,7 @@ impl Process {
     pub(super) fn kill(&mut self) {
         if self.exit.is_none() {
             self.strays.hold(self.pid);
-            spawn::kill_group(self.pid);
+            self.group.kill();
             self.strays.kill_all();
             self.was_killed = true;
         }

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use super::confine::{ConfineError, Confinement};
 use super::files::FileError;
 use super::stderr::StderrSink;
+use crate::os;
+use crate::os::confine::{ConfineError, Confinement};
 use crate::plan::Timeouts;
 use crate::uci::option::OptionError;
 
@@ -167,18 +168,10 @@ impl StartError {
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Exited { .. } | Self::Silent { .. } | Self::Option { .. } => true,
-            Self::Spawn { source, .. } => is_shortage(source),
+            Self::Spawn { source, .. } => os::is_shortage(source),
             _ => false,
         }
     }
-}
-
-/// True if the operating system lacked a resource that it may have again later.
-#[must_use]
-pub fn is_shortage(error: &io::Error) -> bool {
-    use rustix::io::Errno;
-    let short = [Errno::MFILE, Errno::NFILE, Errno::AGAIN, Errno::NOMEM].map(Errno::raw_os_error);
-    error.raw_os_error().is_some_and(|code| short.contains(&code))
 }
 
 /// Describes the time that a limit excluded; empty if it was short.

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::os;
 use crate::uci::option::{EngineOption, OptionKind};
 
 /// A file that an option names and that the engine cannot read.
@@ -104,18 +105,8 @@ pub(super) fn look(
 
 /// Returns the reason that an existing file is of a wrong kind.
 fn unreadable(about: &Metadata, value: &str, is_file: bool) -> Option<&'static str> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::FileTypeExt as _;
-        let kind = about.file_type();
-        if kind.is_fifo() || kind.is_socket() {
-            return Some("a pipe or a socket, which would block it");
-        }
-        if (kind.is_char_device() || kind.is_block_device()) && value != "/dev/null" {
-            return Some("a device, which may never end");
-        }
-    }
-    (is_file && about.is_dir()).then_some("a folder")
+    let endless = os::endless(about).filter(|_| value != "/dev/null");
+    endless.or_else(|| (is_file && about.is_dir()).then_some("a folder"))
 }
 
 /// Returns a doubt about a missing file that may be built in, or whose option has no telling name.

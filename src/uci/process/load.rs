@@ -1,12 +1,11 @@
 //! System load during a move, as evidence if a late move was the fault of the machine or of the
 //! engine.
 //!
-//! Linux counts for each thread how long it ran and how long it waited for a CPU (`schedstat`, in
-//! nanoseconds; see Documentation/scheduler/sched-stats.rst in its sources). For the whole machine
-//! it counts how long the host ran something else ("steal" in `/proc/stat`, in clock ticks). Both
-//! are read right before and right after a move, outside of the charged time. Under a clock the
-//! threads' files stay open, and a read takes about a microsecond. Without a clock none are opened.
-//! On other systems all values are `None`.
+//! Linux counts for each thread how long it ran and how long it waited for a CPU
+//! ([`ThreadFigures`]), and for the whole machine how long the host ran something else
+//! ([`os::stolen`]). Both are read right before and right after a move, outside of the charged
+//! time. Under a clock the threads' figures stay open. Without a clock none are opened. On other
+//! systems all values are `None`.
 //!
 //! The figures are stored with the move in the journal, and with every loss on time. They are read
 //! once more when the mover's clock reaches zero, if its move is still awaited. A loss that they
@@ -14,10 +13,9 @@
 //! (`record::Overstep::is_by_host`). With `--void-disturbed` its pair is replayed (`is_excused`);
 //! the void game stays in the journal.
 
-use std::fs::{self, File};
-use std::os::unix::fs::FileExt as _;
 use std::time::{Duration, Instant};
 
+use crate::os::{self, ThreadFigures};
 use crate::record::{MoveLoad, SinceFlag};
 
 /// Most threads of an engine that are measured, because reading more takes too long.
@@ -26,16 +24,13 @@ const MAX_THREADS: usize = 64;
 /// Age up to which a reading of the machine's figures is reused. They cost more than a thread's.
 const MOST_AGE: Duration = Duration::from_millis(100);
 
-/// Figures of the thread that reads them.
-const RUNNER: &str = "/proc/thread-self/schedstat";
-
 /// Reader of the scheduler's figures of one engine and of the thread that runs the game.
 #[derive(Debug, Default)]
 pub(super) struct LoadMeter {
-    /// Process whose threads' files are not open yet.
+    /// Process whose threads' figures are not open yet.
     unopened: Option<u32>,
-    engine: Vec<File>,
-    runner: Option<File>,
+    engine: Vec<ThreadFigures>,
+    runner: Option<ThreadFigures>,
     before: Reading,
     stolen_before: Option<(Instant, Duration)>,
     at_flag: Option<FlagReading>,
@@ -67,23 +62,20 @@ struct LoadShare {
 }
 
 impl LoadMeter {
-    /// Selects the process `pid`; the next move with a clock opens the files of its threads.
+    /// Selects the process `pid`; the next move with a clock opens the figures of its threads.
     pub(super) fn watch(&mut self, pid: u32) {
         self.engine.clear();
         self.unopened = Some(pid);
     }
 
-    /// Opens the files of the threads of `pid` and of this thread, which runs the game.
+    /// Opens the figures of the threads of `pid` and of this thread, which runs the game.
     fn open(&mut self, pid: u32) {
-        if let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) {
-            let files = threads.flatten().filter_map(|thread| File::open(thread.path().join("schedstat")).ok());
-            self.engine.extend(files.take(MAX_THREADS + 1));
-        }
+        self.engine.extend(ThreadFigures::of_process(pid).take(MAX_THREADS + 1));
         if self.engine.len() > MAX_THREADS {
             self.engine.clear();
         }
         if self.runner.is_none() {
-            self.runner = File::open(RUNNER).ok();
+            self.runner = ThreadFigures::of_this_thread();
         }
     }
 
@@ -94,7 +86,7 @@ impl LoadMeter {
         }
         let fresh = |(at, _): &(Instant, Duration)| at.elapsed() < MOST_AGE;
         if !self.stolen_before.as_ref().is_some_and(fresh) {
-            self.stolen_before = stolen().map(|stolen| (Instant::now(), stolen));
+            self.stolen_before = os::stolen().map(|stolen| (Instant::now(), stolen));
         }
         self.at_flag = None;
         self.before = self.read();
@@ -106,7 +98,7 @@ impl LoadMeter {
         if engine.iter().any(Option::is_some) {
             let runner = self.runner_waited().unwrap_or_default();
             self.at_flag =
-                Some(FlagReading { at: Instant::now(), engine, runner, stolen: stolen().unwrap_or_default() });
+                Some(FlagReading { at: Instant::now(), engine, runner, stolen: os::stolen().unwrap_or_default() });
         }
     }
 
@@ -117,7 +109,7 @@ impl LoadMeter {
         let mut since = SinceFlag {
             elapsed: answered.saturating_duration_since(*at),
             runner_waited: self.runner_waited().unwrap_or_default().saturating_sub(*runner),
-            stolen: stolen().unwrap_or_default().saturating_sub(*stolen_before) / cpus,
+            stolen: os::stolen().unwrap_or_default().saturating_sub(*stolen_before) / cpus,
             ..SinceFlag::default()
         };
         // The maximum of all threads, not the sum: simultaneous waits delay a move once.
@@ -136,7 +128,7 @@ impl LoadMeter {
         let since = |now: Option<LoadShare>, before: Option<LoadShare>, part: fn(LoadShare) -> Duration| {
             Some(part(now?).saturating_sub(part(before?)))
         };
-        let stolen = || Some(stolen()?.saturating_sub(self.stolen_before?.1));
+        let stolen = || Some(os::stolen()?.saturating_sub(self.stolen_before?.1));
         MoveLoad {
             engine_ran: since(now.engine, self.before.engine, |share| share.ran),
             engine_waited: since(now.engine, self.before.engine, |share| share.waited),
@@ -165,7 +157,7 @@ impl LoadMeter {
     pub(super) fn runner_waited(&self) -> Option<Duration> {
         match &self.runner {
             Some(file) => read_share(file),
-            None => read_share(&File::open(RUNNER).ok()?),
+            None => read_share(&ThreadFigures::of_this_thread()?),
         }
         .map(|share| share.waited)
     }
@@ -182,62 +174,25 @@ impl LoadMeter {
     }
 }
 
-/// Total time that the host took from all CPUs of this machine.
-fn stolen() -> Option<Duration> {
-    let mut text = [0; 512];
-    let count = File::open("/proc/stat").ok()?.read_at(&mut text, 0).ok()?;
-    let ticks = stolen_ticks(&text[..count])?;
-    Some(Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64))
-}
-
 /// Longest time that a thread of process `pid` has waited for a CPU; zero if unknown.
 pub(super) fn waited_by(pid: u32) -> Duration {
-    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Duration::ZERO };
-    let shares = threads.flatten().filter_map(|thread| share(&fs::read(thread.path().join("schedstat")).ok()?));
+    let shares = ThreadFigures::of_process(pid).filter_map(|thread| read_share(&thread));
     shares.map(|share| share.waited).max().unwrap_or_default()
 }
 
 /// Total time that this thread has waited for a CPU; zero if unknown.
 pub(super) fn waited_by_this_thread() -> Duration {
-    File::open(RUNNER).ok().as_ref().and_then(read_share).map(|share| share.waited).unwrap_or_default()
+    ThreadFigures::of_this_thread().as_ref().and_then(read_share).map(|share| share.waited).unwrap_or_default()
 }
 
-fn read_share(file: &File) -> Option<LoadShare> {
-    let mut text = [0; 96];
-    let count = file.read_at(&mut text, 0).ok()?;
-    share(&text[..count])
-}
-
-/// Parses `ran waited slices`, in nanoseconds.
-fn share(text: &[u8]) -> Option<LoadShare> {
-    let mut numbers = std::str::from_utf8(text).ok()?.split_ascii_whitespace().map(str::parse);
-    let mut next = || Some(Duration::from_nanos(numbers.next()?.ok()?));
-    Some(LoadShare { ran: next()?, waited: next()? })
-}
-
-/// Parses the eighth number of the first line, `cpu user nice system idle iowait irq softirq steal
-/// ...`.
-fn stolen_ticks(text: &[u8]) -> Option<u64> {
-    let line = text.split(|byte| *byte == b'\n').next()?;
-    std::str::from_utf8(line).ok()?.strip_prefix("cpu ")?.split_ascii_whitespace().nth(7)?.parse().ok()
+fn read_share(thread: &ThreadFigures) -> Option<LoadShare> {
+    let (ran, waited) = thread.read()?;
+    Some(LoadShare { ran, waited })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn reads_what_the_kernel_writes() {
-        let read = share(b"746353 373027 5\n").unwrap();
-        assert_eq!((read.ran.as_nanos(), read.waited.as_nanos()), (746_353, 373_027));
-        assert_eq!(stolen_ticks(b"cpu  833659 388193 89867 1921201 3758 0 694 444 0 0\ncpu0 1"), Some(444));
-        for text in [&b""[..], b"1", b"a b c", b"-1 2 3", b"\xff 1 2", b"99999999999999999999999 1 1"] {
-            assert!(share(text).is_none(), "{text:?}");
-        }
-        for text in [&b""[..], b"cpu", b"cpu  1 2 3", b"intr 1 2 3 4 5 6 7 8", b"cpu  1 2 3 4 5 6 7 x"] {
-            assert!(stolen_ticks(text).is_none(), "{text:?}");
-        }
-    }
 
     /// On Linux the meter sees the CPU time of a thread that spins.
     #[cfg(target_os = "linux")]

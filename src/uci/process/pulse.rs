@@ -60,19 +60,6 @@ impl Pulse {
     }
 }
 
-/// Time since boot, including suspends.
-#[cfg(target_os = "linux")]
-pub(super) fn now() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
-}
-
-/// Time of day, because the clocks that include suspends differ between systems.
-#[cfg(not(target_os = "linux"))]
-pub(super) fn now() -> Duration {
-    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,7 +8,8 @@ use tokio::time::sleep_until;
 
 use super::child::{Process, ProcessEvent};
 use super::config::{EngineConfig, StartError};
-use super::{READS_AT_ONCE, load, spawn};
+use super::{READS_AT_ONCE, load};
+use crate::os;
 use crate::uci::framing::LineBuffer;
 use crate::uci::transcript::{Direction, Transcript};
 
@@ -96,7 +97,7 @@ impl Talk {
                         let Some(count) = self.process.read_now(&mut self.lines) else { break };
                         self.take(count, Instant::now());
                     }
-                    self.ended = Some(status.map_or_else(|error| error.to_string(), spawn::describe));
+                    self.ended = Some(status.map_or_else(|error| error.to_string(), os::describe));
                 }
                 // What the process said meanwhile may lie in the pipe, if this thread comes late.
                 ProcessEvent::TimeOut => {

@@ -1,0 +1,36 @@
+//! The operating system: what Linux, macOS and Windows do differently, under one set of names.
+//! `docs/systems.md` says which promise holds on which system.
+//!
+//! | file | system |
+//! | --- | --- |
+//! | `linux` | Linux |
+//! | `macos` | macOS, and other Unix systems than Linux |
+//! | `unix` | shared by both |
+//! | `windows` | Windows |
+//! | `watchdog` | what `macos` ends processes with |
+//! | `confine` | confinement of engines, which only Linux has |
+//!
+//! Each file has the same functions. What a system lacks is said at the function, and returns
+//! "unknown" or an error instead of a guess. Nothing outside this room asks which system it is on
+//! (`tests/it/tidy.rs`).
+
+pub(crate) mod confine;
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(all(unix, not(target_os = "linux")))]
+mod macos;
+#[cfg(unix)]
+mod unix;
+#[cfg(all(unix, any(test, not(target_os = "linux"))))]
+mod watchdog;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(target_os = "linux")]
+pub(crate) use self::linux::*;
+#[cfg(all(unix, not(target_os = "linux")))]
+pub(crate) use self::macos::*;
+#[cfg(unix)]
+pub(crate) use self::unix::*;
+#[cfg(windows)]
+pub(crate) use self::windows::*;
