@@ -1,6 +1,7 @@
 //! `quintain simulate`: cost of a test and its probability of passing, before it is started.
 
 mod cores;
+mod size;
 pub(super) mod tune;
 
 use std::fmt::Write as _;
@@ -26,6 +27,8 @@ Examples:
   quintain simulate --elo 3 --bounds 0,5
   quintain simulate --elo 3 --bounds 0,5 --tc 8+0.08 -j 8 --budget 8h
   quintain simulate --elo 2 --bounds 0,4 --model logistic --ptnml 379,10170,21828,10640,343 --json
+  quintain simulate --width 5 --pairs-per-minute 30
+  quintain simulate --pairs 20000 --alpha 0.05 --beta 0.05
   quintain simulate --tune d=40,elo=30,games=20000
 
 The table is that of a Brownian motion between the bounds with Siegmund's correction for steps over
@@ -38,6 +41,11 @@ openings at fast clocks, leaned (by a factor exponential in the score) to the El
 Hours are of this machine: pairs a minute of runs under results/ with the same clock, or --pairs-per-minute.
 --budget proposes bounds from elo0 up whose test is over in that time in 95 % of cases, and on average,
 however strong the engine is.
+
+--width and --pairs are about matches of a fixed length, without a sequential test: the pairs until the 95 % interval is
+as narrow (the rule of --until-width), at --elo (logistic, default 0); and the least strength that so many pairs show
+with probability 1 - beta in a one-sided test that takes equal engines for different ones with probability alpha.
+Their JSON: `elo, shape, width` (`width, pairs, hours`), `pairs` (`pairs, hours, alpha, beta, detectable_elo, detectable_nelo, width`).
 
 JSON: `elo, model, elo0, elo1, alpha, beta, shape` (shares of LL, LD, DD+WL, WD, WW), `max_pairs`, `pass,
 undecided, pairs, pairs_median, pairs_95, is_sound, hours, hours_95` at --elo (`is_sound` is false for a rough guess), `simulated` (`tests, pass, undecided, pairs,
@@ -52,15 +60,21 @@ not known.";
 #[command(mut_arg("model", |model| model.help("Model of the Elo: normalized or logistic")))]
 pub(super) struct SimulateArgs {
     /// Supposed strength of the tested engine over the other, in Elo of the model.
-    #[arg(long, value_name = "ELO", allow_hyphen_values = true, required_unless_present = "tune")]
+    #[arg(long, value_name = "ELO", allow_hyphen_values = true, required_unless_present_any = ["tune", "width", "pairs"])]
     elo: Option<f64>,
     /// A tuning to foresee instead of a test.
     #[arg(
         long,
         value_name = "d=N,elo=X,games=N",
-        conflicts_with_all = ["elo", "bounds", "model", "alpha", "beta", "ptnml", "draw_ratio", "max_pairs", "budget"]
+        conflicts_with_all = ["elo", "bounds", "model", "alpha", "beta", "ptnml", "draw_ratio", "max_pairs", "budget", "width", "pairs"]
     )]
     tune: Option<String>,
+    /// The pairs until the 95 % interval is this narrow: half its width, in logistic Elo.
+    #[arg(long, value_name = "ELO", conflicts_with_all = ["bounds", "model", "max_pairs", "budget", "tests"])]
+    width: Option<f64>,
+    /// The least detectable strength of this number of pairs, and the width of its interval.
+    #[arg(long, value_name = "N", conflicts_with_all = ["bounds", "model", "max_pairs", "budget", "tests"], value_parser = clap::value_parser!(u64).range(2..))]
+    pairs: Option<u64>,
     #[command(flatten)]
     test: TestArgs,
     /// The shape of pair results: counts of pairs that were played. A class without any counts as a
@@ -108,6 +122,9 @@ const TESTS: u32 = 300;
 pub(super) fn run(args: &SimulateArgs, out: &mut impl Write) -> Result<()> {
     if let Some(setting) = &args.tune {
         return tune::run(args, setting, out);
+    }
+    if args.width.is_some() || args.pairs.is_some() {
+        return size::run(args, out);
     }
     let mut answer = SimulateAnswer::new(args)?;
     let tests = args.tests.unwrap_or(TESTS);

@@ -69,6 +69,12 @@ pub(super) struct TestArgs {
 }
 
 impl TestArgs {
+    /// Alpha and beta.
+    pub(super) fn errors(&self) -> Result<(f64, f64)> {
+        let sprt = self.sprt()?;
+        Ok((sprt.alpha(), sprt.beta()))
+    }
+
     pub(super) fn sprt(&self) -> Result<Sprt> {
         let bounds = self.bounds.parse::<Bounds>().context("--bounds")?;
         let model = self.model.parse::<Model>().context("--model")?;

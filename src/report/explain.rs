@@ -24,6 +24,7 @@ use crate::stats::explain::{
     AllPairs, Contrast, DesignEffect, FeatureTrials, OpeningCluster, PairGroup, SideMeans, contrast, design_effect,
     effective_pairs, holm,
 };
+use crate::stats::sensor::LevelPairs;
 use crate::stats::{Counts as _, Pentanomial, Trinomial};
 
 /// Property by which games are grouped.
@@ -220,6 +221,7 @@ pub struct Explainer<'a> {
     wholes: [AllPairs; 2],
     wdl: Trinomial,
     ptnml: Pentanomial,
+    level: LevelPairs,
     pairs: u64,
     /// Pairs by White's points.
     white: Pentanomial,
@@ -240,6 +242,7 @@ impl<'a> Explainer<'a> {
             wholes: Default::default(),
             wdl: Trinomial::default(),
             ptnml: Pentanomial::default(),
+            level: LevelPairs::default(),
             pairs: 0,
             white: Pentanomial::default(),
             openings: HashMap::new(),
@@ -306,6 +309,11 @@ impl<'a> Explainer<'a> {
             let pair = |first: u8, second: u8| crate::record::PairScore { first, second };
             self.ptnml.record(pair(*one, *other));
             self.white.record(pair(*first, *second));
+            match (*one, *other) {
+                (1, 1) => self.level.drawn += 1,
+                (0, 2) | (2, 0) => self.level.won += 1,
+                _ => {}
+            }
             opening.both[0] += u64::from((*first, *second) == (2, 2));
             opening.both[1] += u64::from((*first, *second) == (0, 0));
         }
@@ -360,6 +368,8 @@ impl<'a> Explainer<'a> {
             pairs: self.pairs,
             wdl: self.wdl,
             ptnml: self.ptnml,
+            // Opponents of several strengths would shift pairs as openings do.
+            level: (self.plan.players.len() == 2).then_some(self.level),
             score,
             score_error: self.wholes[0].error95(),
             decisive: self.wholes[1].mean(),
@@ -604,6 +614,8 @@ pub struct Explanation {
     pub wdl: Trinomial,
     /// Complete pairs of the player.
     pub ptnml: Pentanomial,
+    /// Split of its level pairs; `None` against several opponents.
+    pub level: Option<LevelPairs>,
     /// Points per game, 0 to 1.
     pub score: f64,
     /// Half the width of its 95 % interval, by pairs.

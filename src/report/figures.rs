@@ -3,6 +3,7 @@
 use crate::plan::{Plan, Player};
 use crate::stats::elo::{Elo, Estimate, fixed};
 use crate::stats::estimates::{Estimates, TrialState};
+use crate::stats::sensor::{self, LevelPairs};
 use crate::stats::sprt::Verdict;
 use crate::stats::unbiased::AfterStop;
 use crate::stats::{Pentanomial, Trinomial};
@@ -75,6 +76,25 @@ impl Estimates {
         let end = |elo: Option<Elo>| elo.map_or_else(|| "-".to_owned(), end);
         format!("Elo in [{}, {}]", end(self.elo_anytime_lo), end(self.elo_anytime_hi))
     }
+}
+
+/// Formats `level pairs: 12 of two draws, 8 of a win each; bias of the openings 85 Elo [70, 98]
+/// (RMS)`; `None` without a level pair.
+#[must_use]
+pub fn level_line(pairs: &Pentanomial, level: LevelPairs) -> Option<String> {
+    let split = format!("level pairs: {} of two draws, {} of a win each", level.drawn, level.won);
+    let bias = sensor::bias(pairs, level).map(|bias| {
+        let [value, lo, hi] = [bias.value, bias.lo, bias.hi].map(|end| fixed(end, 0));
+        format!("; bias of the openings {value} Elo [{lo}, {hi}] (RMS)")
+    });
+    (pairs.0[2] > 0).then(|| split + &bias.unwrap_or_default())
+}
+
+/// Level pairs of a run of two players that is no tuning.
+#[must_use]
+pub fn level_pairs(scoreboard: &Scoreboard) -> Option<LevelPairs> {
+    let is_duel = scoreboard.players() == 2 && scoreboard.tuning().is_none();
+    LevelPairs::of(&scoreboard.ptnml(), &scoreboard.wdl()).filter(|_| is_duel)
 }
 
 /// Formats `[0, 4, 10, 5, 1]`.

@@ -13,6 +13,7 @@ use crate::report::races;
 use crate::report::{standings, tune, workers};
 use crate::stats::Counts as _;
 use crate::stats::estimates::Estimates;
+use crate::stats::sensor;
 use crate::stats::sprt::{Bounds, Model, Verdict};
 use crate::tournament::events::Finish;
 use crate::tournament::events::StopReason;
@@ -198,6 +199,8 @@ fn text(plan: &Plan, finish: &Finish, estimates: &Estimates, root: &Path) -> Str
             scoreboard.games(),
             figures::wdl(&scoreboard.wdl())
         ));
+        let level = figures::level_pairs(scoreboard);
+        lines.extend(level.and_then(|level| figures::level_line(&scoreboard.ptnml(), level)));
         lines.extend(duel_players(plan, scoreboard));
     } else {
         lines.extend(field(plan, scoreboard));
@@ -423,6 +426,7 @@ fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Valu
         "machine": { "cpu": plan.machine.cpu, "cores": plan.machine.cores, "os": plan.machine.os },
     });
     let (losses, finished) = (scoreboard.time_losses(), scoreboard.finished_time_losses());
+    let level = figures::level_pairs(scoreboard);
     // Separate literal, because one for all keys exceeds the macro's limit.
     let later = json!({
         "until_width": plan.until_width,
@@ -434,6 +438,8 @@ fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Valu
         "limit_use": limit_use_json(plan, scoreboard),
         "repeated_pairs": scoreboard.repeated(),
         "design_effect": scoreboard.design_effect(),
+        "level_pairs": level,
+        "opening_bias": level.and_then(|level| sensor::bias(&scoreboard.ptnml(), level)),
         "resumed": finish.resumed,
         "tune": scoreboard.tuning().map(TuningProgress::figures),
     });

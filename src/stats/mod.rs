@@ -13,6 +13,7 @@
 //! | `sprt`, `stats` | `sprt`, `unbiased`, `sequence` | GSPRT; median-unbiased; any-time |
 //! | `--until-width` | `stopping` | 95 % intervals narrow enough (Chow and Robbins 1965) |
 //! | `simulate` | `simulate` | Brownian motion with Siegmund's correction; whole tests played |
+//! | `simulate --width`, `--pairs` | `sample_size` | normal law; one-sided test |
 //! | repeated openings | `clusters` | cluster-robust variance |
 //! | `rate` | `rating` | one likelihood of a condition's games; clusters of pairs or openings |
 //! | `progress` | `progress` | differences of neighbouring versions, Student's law, Holm |
@@ -37,6 +38,7 @@ pub mod progress;
 pub mod race;
 pub mod random;
 pub mod rating;
+pub mod sample_size;
 pub mod scaling;
 pub mod sensor;
 pub mod sequence;

@@ -58,6 +58,20 @@ fn a_run_explained() {
     let explained = document(&dir, "explain --json");
     check_sums(&explained, counted.len());
     assert_eq!(explained["wdl"], summary(&dir)["wdl"]);
+    // The level pairs are split alike, and the openings have a bias.
+    let (level, known) = (&explained["openings"]["level_pairs"], summary(&dir));
+    let of = |part: &str| level[part].as_u64().unwrap();
+    assert_eq!(of("drawn") + of("won"), explained["ptnml"][2].as_u64().unwrap(), "{level}");
+    assert_eq!((level, &explained["openings"]["bias"]), (&known["level_pairs"], &known["opening_bias"]));
+    assert!(known["opening_bias"]["hi"].as_f64().unwrap() > 0.0, "{known}");
+    for text in [
+        printed(&dir, "report"),
+        printed(&dir, "report --format html").replace("Level pairs</th><td>", "level pairs: "),
+    ] {
+        let split =
+            format!("level pairs: {} of two draws, {} of a win each; bias of the openings ", of("drawn"), of("won"));
+        assert!(text.contains(&split), "{split}: {text}");
+    }
     assert_eq!(explained["ptnml"], summary(&dir)["ptnml"]);
     assert_eq!(explained["duplicates"]["games"], counted.len());
     assert!(explained["search"]["depth"]["ratio"].is_number(), "{}", explained["search"]);

@@ -236,3 +236,30 @@ fn a_gauntlet_stops_when_its_hero_is_known() {
         assert!(ran.code == Some(2) && ran.stderr.contains(message), "{ran:?}");
     }
 }
+
+#[test]
+fn sizes_of_matches_of_a_fixed_length() {
+    let folder = tempfile::tempdir().unwrap();
+    let found = simulate("--width 5 --pairs 20000 --pairs-per-minute 30", folder.path());
+    let (width, pairs) = (&found["width"], &found["pairs"]);
+    assert_eq!((&width["pairs"], &pairs["pairs"]), (&2397.0.into(), &20_000.into()), "{found}");
+    assert!((number(width, "hours") - 2397.0 / 1800.0).abs() < 1e-9, "{found}");
+    // 1.645 + 1.645 deviations in Elo: 3.29 sqrt(0.0319 / 20000) at the slope 1600 / ln 10.
+    assert!((number(pairs, "detectable_elo") - 2.89).abs() < 0.01, "{found}");
+    assert!((number(pairs, "width") - 1.72).abs() < 0.01, "{found}");
+    // A tenth of the errors takes more strength; so do fewer draws by chance.
+    let strict = simulate("--pairs 20000 --alpha 0.005 --beta 0.005", folder.path());
+    assert!(number(&strict["pairs"], "detectable_elo") > 4.4, "{strict}");
+    assert!(strict["pairs"]["hours"].is_null() && strict["width"].is_null(), "{strict}");
+    for (line, message) in [
+        ("--width 0", "--width: write a number of Elo above 0"),
+        ("--width 5 --bounds 0,5", "cannot be used with"),
+        ("--pairs 1", "1 is not in 2.."),
+        ("--width 0.0000001", "no number of pairs is enough"),
+        ("--pairs 10 --alpha 1.5", "alpha"),
+    ] {
+        let words: Vec<&str> = std::iter::once("simulate").chain(line.split(' ')).collect();
+        let ran = run(&words);
+        assert!(ran.code == Some(2) && ran.stderr.contains(message), "{line}: {ran:?}");
+    }
+}

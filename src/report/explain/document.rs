@@ -8,10 +8,11 @@ use crate::plan::Plan;
 use crate::report::explain::features::GamePhase;
 use crate::report::explain::table::{Table, csv, markdown, wrapped};
 use crate::report::explain::{ALPHA, Dimension, Duplicates, Explanation, GroupResult, Measure, USED_AT};
-use crate::report::figures::signed;
+use crate::report::figures::{level_line, signed};
 use crate::stats::Trinomial;
 use crate::stats::elo::fixed;
 use crate::stats::explain::{Interval, MIN_PAIRS, SideMeans};
+use crate::stats::sensor;
 use crate::text::printable;
 
 /// Most columns of the text.
@@ -127,6 +128,9 @@ impl Explanation {
         );
         if let Some(expected) = all.expected_one_sided {
             let _ = write!(note, "; {} in all if the games of a pair had nothing in common", fixed(expected, 1));
+        }
+        if let Some(line) = self.level.and_then(|level| level_line(&self.ptnml, level)) {
+            let _ = write!(note, "; {line}");
         }
         if all.lopsided.len() > top {
             let _ = write!(note, "; {} more lopsided openings", all.lopsided.len() - top);
@@ -258,6 +262,8 @@ impl Explanation {
                 "both_black": black,
                 "expected_one_sided": openings.expected_one_sided,
                 "lopsided": lopsided,
+                "level_pairs": self.level,
+                "bias": self.level.and_then(|level| sensor::bias(&self.ptnml, level)),
             },
             "search": effort,
             "clock": clock,
