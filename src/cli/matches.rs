@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 
 use crate::cli::flags::RunFlags;
-use crate::run::Exit;
-use crate::run::begin::{self, GameCommand};
+use crate::run::begin::GameCommand;
 use crate::run::drive::OutputStyle;
+use crate::run::{Exit, chain};
 use crate::settings::{GauntletCommand, MatchCommand, RawPlan, RawPlayer};
 
 const MATCH_EXAMPLES: &str = "\
@@ -61,11 +61,11 @@ fn named(spec: &str) -> RawPlayer {
 }
 
 pub(super) fn run_match(args: &MatchArgs) -> Result<Exit> {
-    Ok(begin::play(GameCommand::Match, merged_match(args)?, OutputStyle::new(args.flags.json))?)
+    Ok(chain::play(GameCommand::Match, merged_match(args)?, OutputStyle::new(args.flags.json))?)
 }
 
 pub(super) fn run_gauntlet(args: &GauntletArgs) -> Result<Exit> {
-    Ok(begin::play(GameCommand::Gauntlet, merged_gauntlet(args)?, OutputStyle::new(args.flags.json))?)
+    Ok(chain::play(GameCommand::Gauntlet, merged_gauntlet(args)?, OutputStyle::new(args.flags.json))?)
 }
 
 /// Keys of the plan file with the engines and flags of the command line over them.

@@ -18,7 +18,7 @@ use crate::report::explain::document::WIDTH;
 use crate::report::explain::table::{markdown, wrapped};
 use crate::report::summary::Summary;
 use crate::run::dir::RunDir;
-use crate::run::{Exit, page, progress};
+use crate::run::{Exit, chain, page, progress};
 use crate::tournament::events::Finish;
 
 const EXAMPLES: &str = "\
@@ -160,6 +160,9 @@ impl Report<'_> {
             text.push('\n');
             text += &one.text(self.plan, self.top);
         }
+        if let Some(chain) = chain::report(self.dir.root(), self.plan) {
+            text += &format!("\n{chain}");
+        }
         text
     }
 
@@ -179,6 +182,9 @@ impl Report<'_> {
             text += "## Where the points came from\n\n";
             text += &one.markdown(self.plan, self.top);
             text.push('\n');
+        }
+        if let Some(chain) = chain::report(self.dir.root(), self.plan) {
+            text += &format!("## The chain of tests\n\n```text\n{}\n```\n", chain.trim_end());
         }
         text
     }

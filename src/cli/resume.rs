@@ -11,7 +11,7 @@ use crate::journal;
 use crate::plan::{Plan, Workers};
 use crate::run::dir::RunDir;
 use crate::run::drive::{self, OutputStyle};
-use crate::run::{Exit, extension, progress, resolve, trust};
+use crate::run::{Exit, chain, extension, progress, resolve, trust};
 use crate::schedule::affinity::{self, Topology};
 
 /// Replays what was played and plays the rest: the result is what an unbroken run would have
@@ -79,7 +79,9 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     if let Some(share) = &args.max_time_losses {
         plan.max_time_losses = resolve::percent(share)?;
     }
-    Ok(drive::resume(Arc::new(plan), &dir, OutputStyle::new(args.json))?)
+    let (plan, output) = (Arc::new(plan), OutputStyle::new(args.json));
+    let exit = drive::resume(Arc::clone(&plan), &dir, output)?;
+    Ok(chain::go_on(dir.root(), &plan, exit, output)?)
 }
 
 /// Mends the journal. The caller has checked that the run is the user's own.

@@ -23,7 +23,7 @@ A RUN of other commands is a folder, an id of this list, the end of exactly one 
 Elo is that of the first player against the second, with its 95 % interval.
 
 Keys of --json: `runs`, the newest first, each with `id`, `dir`, `state` (live, H0, H1, interrupted, damaged, or the
-reason of its end), `date` (seconds since 1970), `players`, `limit`, `elo0`, `elo1`, `pairs` and the estimates of summary.json.
+reason of its end), `date` (seconds since 1970), `title`, `players`, `limit`, `elo0`, `elo1`, `pairs` and the estimates of summary.json.
 
 Examples:
   quintain runs
@@ -35,7 +35,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct RunsArgs {
-    /// Runs with all of these words in their ids, names, notes or players' names. Case does not
+    /// Runs with all of these words in their ids, names, titles or players' names. Case does not
     /// matter.
     #[arg(value_name = "WORD")]
     words: Vec<String>,
@@ -136,7 +136,7 @@ impl<'a> Row<'a> {
             [] => self.about.name.clone(),
             players => format!("{} players, {}", players.len(), self.about.format),
         };
-        let note = self.about.note.as_ref().map_or(String::new(), |note| format!(" ({note})"));
+        let note = self.about.title.as_ref().map_or(String::new(), |title| format!(" ({title})"));
         let known = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
         let is_of_two = self.about.players.len() == 2;
         [

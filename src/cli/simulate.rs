@@ -1,5 +1,6 @@
 //! `quintain simulate`: cost of a test and its probability of passing, before it is started.
 
+mod chain;
 mod cores;
 mod size;
 pub(super) mod tune;
@@ -29,6 +30,7 @@ Examples:
   quintain simulate --elo 2 --bounds 0,4 --model logistic --ptnml 379,10170,21828,10640,343 --json
   quintain simulate --width 5 --pairs-per-minute 30
   quintain simulate --pairs 20000 --alpha 0.05 --beta 0.05
+  quintain simulate --chain configs/sprt-stc.toml configs/sprt-ltc.toml
   quintain simulate --tune d=40,elo=30,games=20000
 
 The table is that of a Brownian motion between the bounds with Siegmund's correction for steps over
@@ -60,8 +62,17 @@ not known.";
 #[command(mut_arg("model", |model| model.help("Model of the Elo: normalized or logistic")))]
 pub(super) struct SimulateArgs {
     /// Supposed strength of the tested engine over the other, in Elo of the model.
-    #[arg(long, value_name = "ELO", allow_hyphen_values = true, required_unless_present_any = ["tune", "width", "pairs"])]
+    #[arg(long, value_name = "ELO", allow_hyphen_values = true, required_unless_present_any = ["tune", "width", "pairs", "chain"])]
     elo: Option<f64>,
+    /// Plans of tests that follow each other, each if the one before passes; a single one with
+    /// those of its key `then`.
+    #[arg(
+        long,
+        value_name = "PLAN.toml",
+        num_args = 1..,
+        conflicts_with_all = ["tune", "width", "pairs", "bounds", "model", "alpha", "beta", "max_pairs", "budget", "tc"]
+    )]
+    chain: Vec<PathBuf>,
     /// A tuning to foresee instead of a test.
     #[arg(
         long,
@@ -125,6 +136,9 @@ pub(super) fn run(args: &SimulateArgs, out: &mut impl Write) -> Result<()> {
     }
     if args.width.is_some() || args.pairs.is_some() {
         return size::run(args, out);
+    }
+    if !args.chain.is_empty() {
+        return chain::run(args, out);
     }
     let mut answer = SimulateAnswer::new(args)?;
     let tests = args.tests.unwrap_or(TESTS);

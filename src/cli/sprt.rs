@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use crate::cli::flags::RunFlags;
-use crate::run::Exit;
-use crate::run::begin::{self, GameCommand};
+use crate::run::begin::GameCommand;
 use crate::run::drive::OutputStyle;
+use crate::run::{Exit, chain};
 use crate::settings::{RawPlan, SprtCommand};
 
 const EXAMPLES: &str = "\
@@ -50,5 +50,5 @@ pub(super) fn merged(args: &SprtArgs) -> Result<RawPlan> {
 }
 
 pub(super) fn run(args: &SprtArgs) -> Result<Exit> {
-    Ok(begin::play(GameCommand::Sprt, merged(args)?, OutputStyle::new(args.flags.json))?)
+    Ok(chain::play(GameCommand::Sprt, merged(args)?, OutputStyle::new(args.flags.json))?)
 }

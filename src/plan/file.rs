@@ -10,6 +10,7 @@ use toml::de::DeTable;
 
 use super::affinity::Affinity;
 use super::book_ref::{BookRef, BookV1};
+use super::chain::{Chain, ChainV1};
 use super::player::{Player, PlayerV1};
 use super::recording::{Recording, RecordingV1};
 use super::rules::{Rules, RulesV1};
@@ -86,6 +87,8 @@ pub struct Plan {
     pub timeouts: Timeouts,
     /// Recording options and further output files.
     pub recording: Recording,
+    /// Tests before and after this one, if it is one of a chain.
+    pub chain: Chain,
     /// Machine that the plan was resolved on.
     pub machine: Machine,
 }
@@ -122,14 +125,27 @@ impl Plan {
             max_failures: u64::from(u32::MAX),
             timeouts: Timeouts::default(),
             recording: Recording::default(),
+            chain: Chain::default(),
             machine,
         }
     }
 
-    /// Puts the run's note before `text`, if it has one.
+    /// Title of the run: its note; else, of a test, the subject and branch of the tested commit.
+    #[must_use]
+    pub fn title(&self) -> Option<String> {
+        let of_commit = || {
+            self.test?;
+            let origin = &self.players.first()?.origin;
+            let subject = origin.subject.clone()?;
+            Some(origin.branch().map_or_else(|| subject.clone(), |branch| format!("{subject} ({branch})")))
+        };
+        self.note.clone().or_else(of_commit)
+    }
+
+    /// Puts the run's title before `text`, if it has one.
     #[must_use]
     pub fn noted(&self, text: &str) -> String {
-        self.note.as_ref().map_or_else(|| text.to_owned(), |note| format!("{note}: {text}"))
+        self.title().map_or_else(|| text.to_owned(), |title| format!("{title}: {text}"))
     }
 
     /// Time margin of a player: grace on every move before its flag falls.
@@ -241,6 +257,8 @@ struct PlanV1 {
     machine: MachineV1,
     #[serde(default, skip_serializing_if = "RecordingV1::is_empty")]
     recording: RecordingV1,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    chain: Option<ChainV1>,
     players: Vec<PlayerV1>,
 }
 
@@ -326,6 +344,7 @@ pub fn to_toml(plan: &Plan) -> String {
         },
         machine: MachineV1 { cpu: plan.machine.cpu.clone(), cores: plan.machine.cores, os: plan.machine.os.clone() },
         recording: (&plan.recording).into(),
+        chain: ChainV1::of(&plan.chain),
         players: plan.players.iter().map(PlayerV1::from).collect(),
     };
     toml::to_string(&file).expect("tables come after values in every struct of this file")
@@ -388,6 +407,7 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
             quit: seconds("timeouts.quit_s", file.timeouts.quit_s)?,
         },
         recording: file.recording.read()?,
+        chain: file.chain.map(ChainV1::read).unwrap_or_default(),
         machine: Machine { cpu: file.machine.cpu, cores: file.machine.cores, os: file.machine.os },
     })
 }

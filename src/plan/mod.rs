@@ -5,6 +5,7 @@
 
 pub mod affinity;
 mod book_ref;
+mod chain;
 pub mod file;
 mod player;
 pub mod recording;
@@ -16,6 +17,7 @@ mod workers;
 use std::time::Duration;
 
 pub use self::book_ref::{BookRef, BookSource};
+pub use self::chain::Chain;
 pub use self::file::Plan;
 pub use self::player::{Origin, Player};
 pub(crate) use self::workers::SIMULATED;

@@ -64,6 +64,8 @@ pub struct Origin {
     pub spec: String,
     /// Full hash of the commit it was built from.
     pub commit: Option<String>,
+    /// First line of the commit's message.
+    pub subject: Option<String>,
     /// Git tree it was built from, which tells uncommitted states apart.
     pub tree: Option<String>,
     /// True if the tree had uncommitted changes.
@@ -76,6 +78,17 @@ pub struct Origin {
     pub sha256: String,
     /// `bench` signature: nodes over the engine's fixed positions.
     pub bench_nodes: Option<u64>,
+}
+
+impl Origin {
+    /// Branch or tag that the spec names; `None` for a hash, an expression or another kind of spec.
+    #[must_use]
+    pub fn branch(&self) -> Option<&str> {
+        let name = self.spec.trim().strip_prefix("git:")?.split('@').next()?;
+        let is_expression = name.contains(['~', '^', '{', ':']) || name == "HEAD";
+        let is_hash = name.len() >= 7 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        Some(name).filter(|name| !name.is_empty() && !is_expression && !is_hash)
+    }
 }
 
 impl Player {
@@ -115,6 +128,8 @@ pub(super) struct PlayerV1 {
     restart: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     commit: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    subject: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tree: Option<String>,
     dirty: bool,
@@ -147,6 +162,7 @@ impl From<&Player> for PlayerV1 {
             margin_ms: player.margin.map(|margin| margin.as_secs_f64() * 1e3),
             restart: player.restart,
             commit: origin.commit,
+            subject: origin.subject,
             tree: origin.tree,
             dirty: origin.dirty,
             recipe: origin.recipe,
@@ -184,6 +200,7 @@ impl PlayerV1 {
             origin: Origin {
                 spec: self.spec,
                 commit: self.commit,
+                subject: self.subject,
                 tree: self.tree,
                 dirty: self.dirty,
                 recipe: self.recipe,

@@ -28,6 +28,8 @@ type FileStamp = Option<(u64, SystemTime)>;
 pub(crate) struct RunDigest {
     pub(crate) name: String,
     pub(crate) note: Option<String>,
+    /// The note, else the subject of the tested commit.
+    pub(crate) title: Option<String>,
     pub(crate) format: String,
     pub(crate) players: Vec<String>,
     pub(crate) limit: String,
@@ -45,10 +47,10 @@ pub(crate) struct RunDigest {
 }
 
 impl RunDigest {
-    /// True if the id, the name, the note or a player's name has `word`. Case does not matter.
+    /// True if the id, the name, the title or a player's name has `word`. Case does not matter.
     pub(crate) fn names(&self, id: &str, word: &str) -> bool {
         let word = word.to_lowercase();
-        let own = [id, &self.name].into_iter().chain(self.note.as_deref());
+        let own = [id, &self.name].into_iter().chain(self.title.as_deref());
         own.chain(self.players.iter().map(String::as_str)).any(|text| text.to_lowercase().contains(&word))
     }
 }
@@ -191,6 +193,7 @@ pub(crate) fn text(path: &Path) -> Option<String> {
 struct SummaryFile {
     name: String,
     note: Option<String>,
+    title: Option<String>,
     format: String,
     players: Vec<PlayerFile>,
     stopped_by: Option<String>,
@@ -206,6 +209,7 @@ impl Default for SummaryFile {
         Self {
             name: String::new(),
             note: None,
+            title: None,
             format: "round-robin".to_owned(),
             players: Vec::new(),
             stopped_by: None,
@@ -245,19 +249,21 @@ pub(crate) fn plan(dir: &Path) -> Option<Plan> {
 }
 
 fn from_summary(summary: SummaryFile) -> RunDigest {
-    let SummaryFile { name, note, format, players, stopped_by, pairs, elo0, elo1, estimates } = summary;
+    let SummaryFile { name, note, title, format, players, stopped_by, pairs, elo0, elo1, estimates } = summary;
     let state = if stopped_by.as_deref() == Some("interrupted") { "interrupted" } else { "over" };
     let (players, limits): (Vec<_>, Vec<_>) = players.into_iter().map(|player| (player.name, player.limit)).unzip();
     let limit = one_or_each(limits);
     // Earlier versions wrote those of the first two of many players.
     let estimates = if players.len() > 2 { Estimates::default() } else { estimates };
-    RunDigest { name, note, format, players, limit, stopped_by, pairs, elo0, elo1, estimates, date: 0, state }
+    let title = title.or_else(|| note.clone());
+    RunDigest { name, note, title, format, players, limit, stopped_by, pairs, elo0, elo1, estimates, date: 0, state }
 }
 
 fn from_plan(plan: &Plan) -> RunDigest {
     RunDigest {
         name: plan.name.clone(),
         note: plan.note.clone(),
+        title: plan.title(),
         format: plan.format.name().to_owned(),
         players: plan.players.iter().map(|player| player.name.clone()).collect(),
         limit: one_or_each(plan.players.iter().map(|player| player.limit.to_string()).collect()),

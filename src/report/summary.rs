@@ -178,7 +178,8 @@ fn outcome(plan: &Plan, finish: &Finish) -> String {
 fn text(plan: &Plan, finish: &Finish, estimates: &Estimates, root: &Path) -> String {
     let scoreboard = &finish.scoreboard;
     let mut lines = vec![headline(plan, finish)];
-    lines.extend(plan.note.as_ref().map(|note| format!("note: {note}")));
+    let kind = if plan.note.is_some() { "note" } else { "change" };
+    lines.extend(plan.title().map(|title| format!("{kind}: {title}")));
     if let (Some(test), Some(trial)) = (&plan.test, &estimates.trial()) {
         lines.push(format!("{} [{}, {}] {}", trial.line(), test.bounds.elo0, test.bounds.elo1, test.model));
     }
@@ -429,6 +430,7 @@ fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Valu
     let level = figures::level_pairs(scoreboard);
     // Separate literal, because one for all keys exceeds the macro's limit.
     let later = json!({
+        "title": plan.title(),
         "until_width": plan.until_width,
         "time_losses": {
             "games": losses.games, "lost": losses.lost, "by_host": losses.by_host, "share": losses.share(),

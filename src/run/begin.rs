@@ -1,16 +1,13 @@
-//! Settings of `sprt`, `match` and `gauntlet`, checked, resolved and played.
-
-use std::sync::Arc;
+//! Settings of `sprt`, `match` and `gauntlet`, checked and resolved.
 
 use serde::{Deserialize, Serialize};
 
 use crate::openings::Book;
 use crate::plan::Plan;
-use crate::run::dir::Place;
-use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, ResultContext as _, fail};
 use crate::run::{Exit, forecast, progress, resolve};
 use crate::settings::RawPlan;
+use crate::source::{self, Context};
 
 /// A command that plays one plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,13 +53,34 @@ impl GameCommand {
     }
 }
 
-/// Plays the settings in the directory that they name, or in a new one below `results/runs`.
-pub(crate) fn play(command: GameCommand, raw: RawPlan, output: OutputStyle) -> Result<Exit> {
-    let given = raw.out.clone().map(Place::Given);
-    given.as_ref().map_or(Ok(()), Place::check)?;
-    let (plan, book) = resolved(command, raw)?;
-    let place = given.unwrap_or_else(|| drive::default_place(&plan.name));
-    drive::start(Arc::new(plan), book, &place, output)
+/// Settings whose Git revisions are commits, and whose engines exist.
+pub(crate) fn pinned(command: GameCommand, mut raw: RawPlan) -> Result<RawPlan> {
+    let context = Context::from_env()?;
+    let pin = |spec: &str| -> Result<String> {
+        let within = || format!("`{spec}`");
+        match source::missing(spec, &context).within(within)? {
+            Some(error) => Err(error).within(within),
+            None => source::pinned(spec, &context).within(within),
+        }
+    };
+    if command == GameCommand::Sprt {
+        let new = pin(raw.new.as_deref().unwrap_or("."))?;
+        if raw.base.is_none() {
+            // Without a base the commits before `new` are searched, which do not change.
+            source::default_base(&context, &new).within(|| "base")?;
+        }
+        raw.new = Some(new);
+        raw.base = raw.base.as_deref().map(pin).transpose()?;
+    }
+    let skips = raw.skip_missing == Some(true);
+    for player in &mut raw.players {
+        let Some(spec) = &player.spec else { continue };
+        if skips && source::missing(spec, &context)?.is_some() {
+            continue;
+        }
+        player.spec = Some(pin(spec)?);
+    }
+    Ok(raw)
 }
 
 /// Finds or builds the engines, and resolves everything else.

@@ -1,7 +1,7 @@
 //! Playing of a resolved plan, new or resumed: opens the run directory, runs the dispatcher, writes
 //! the summary.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
@@ -32,6 +32,9 @@ use crate::text::with_causes;
 use crate::tournament::events::{Finish, Observer, Stop, StopReason};
 use crate::tournament::scoreboard::Scoreboard;
 
+/// Default folder of runs.
+pub(crate) const RUNS: &str = "results/runs";
+
 /// Form of the printed results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutputStyle {
@@ -44,6 +47,11 @@ impl OutputStyle {
         Self { json, quiet: false }
     }
 
+    /// True if the results are one JSON document.
+    pub(crate) const fn is_json(self) -> bool {
+        self.json
+    }
+
     /// For runs that are part of a larger command, which prints its own results.
     pub(crate) const fn quiet() -> Self {
         Self { json: false, quiet: true }
@@ -52,6 +60,11 @@ impl OutputStyle {
 
 /// Starts a new run at `place`. Nothing is left behind if an engine does not start.
 pub(crate) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: OutputStyle) -> Result<Exit> {
+    start_at(plan, book, place, output).map(|(exit, _)| exit)
+}
+
+/// Starts a new run as [`start`] does, and returns its directory too.
+pub(crate) fn start_at(plan: Arc<Plan>, book: Book, place: &Place, output: OutputStyle) -> Result<(Exit, PathBuf)> {
     prepare::check_capacity(&plan)?;
     if let Some(text) = lasting::warning(&plan).filter(|_| !output.quiet) {
         progress::warn(&text);
@@ -70,14 +83,9 @@ pub(crate) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: OutputSt
     if let Some(line) = forecast::line(&plan).filter(|_| !output.quiet) {
         progress::note(&line);
     }
-    runtime.block_on(drive(
-        plan,
-        RunResources { book, tables, cluster },
-        &dir,
-        journal,
-        (scoreboard, pgn, page),
-        output,
-    ))
+    let resources = RunResources { book, tables, cluster };
+    let exit = runtime.block_on(drive(plan, resources, &dir, journal, (scoreboard, pgn, page), output))?;
+    Ok((exit, dir.root().to_owned()))
 }
 
 /// Resumes the run in `dir`.
@@ -284,7 +292,7 @@ pub(crate) async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
 
 /// Default directory of a new run.
 pub(crate) fn default_place(name: &str) -> Place {
-    place_in(Path::new("results/runs"), name)
+    place_in(Path::new(RUNS), name)
 }
 
 /// Directory of a new run in the folder `runs`, by date and name.

@@ -1,13 +1,14 @@
 //! A run from its settings to its summary, for commands and for programs that play matches.
 //!
 //! Reading order: `resolve` (from settings to a plan), `dir` (the run directory), `prepare` (the
-//! resources of a run), `drive` (plays it), `begin` (the settings of a command, played), `queue`
-//! (runs one after another), `series` and `play` (runs as parts of something larger), `tuning`
-//! (from an engine's parameters to proven values), `speed` (two programs' speed without games),
-//! `suite` (test positions). `error` has all errors of these.
+//! resources of a run), `drive` (plays it), `begin` (the settings of a command), `chain` (plays
+//! them, and the tests that follow), `queue` (runs one after another), `series` and `play` (runs as
+//! parts of something larger), `tuning` (from an engine's parameters to proven values), `speed`
+//! (two programs' speed without games), `suite` (test positions). `error` has all errors of these.
 
 pub(crate) mod begin;
 pub(crate) mod building;
+pub(crate) mod chain;
 pub(crate) mod dir;
 pub(crate) mod drive;
 pub(crate) mod error;

@@ -25,7 +25,9 @@ impl RawPlan {
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let text = read_input(path, MOST_DOCUMENT_BYTES)
             .map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })?;
-        from_toml(path, &text).map_err(ConfigError::Toml)
+        let mut plan: Self = from_toml(path, &text).map_err(ConfigError::Toml)?;
+        plan.then = plan.then.map(|then| path.parent().unwrap_or(Path::new("")).join(then));
+        Ok(plan)
     }
 
     /// Returns this plan's keys, and those of `lower` that it does not have. UCI options are merged

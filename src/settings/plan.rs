@@ -119,6 +119,14 @@ pub struct RawPlan {
     #[arg(long, help_heading = "Test")]
     #[schemars(example = false, extend("x-commands" = ["sprt"]))]
     pub allow_same: Option<bool>,
+    /// Plan of the test that follows if this one passes [default: none].
+    ///
+    /// In a file, a relative path starts at the file's folder. The following test has the same
+    /// engines, unless its plan names others, and may name a next one itself. The first H0 ends the
+    /// chain.
+    #[arg(long, value_name = "FILE", help_heading = "Test")]
+    #[schemars(example = &"sprt-ltc.toml", extend("x-commands" = ["sprt"]))]
+    pub then: Option<PathBuf>,
 
     /// Engine to tune [default: `.`, the working tree].
     #[arg(long, value_name = "SPEC", help_heading = "Tuning")]

@@ -8,12 +8,13 @@ use crate::plan::time_control::LimitKind;
 use crate::source::cache::{self, BuildRequest};
 use crate::source::command::Update;
 use crate::source::error::{SourceError, io_error};
-use crate::source::git::{Repository, TreeSnapshot, UntrackedFiles};
+use crate::source::git::{Repository, TreeSnapshot, UntrackedFiles, WORKING_TREE};
 use crate::source::hash;
 use crate::source::recipe::Recipe;
 use crate::source::registry::{self, EntryOrigin, Registry, RegistryEntry};
 use crate::source::spec::{Spec, is_url, split_words};
 use crate::source::untracked;
+use crate::text::printable;
 
 /// Directories for looking up specs and for keeping builds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -257,6 +258,7 @@ pub(super) fn build(
         origin: plan::Origin {
             spec: spec.to_owned(),
             commit: Some(commit.clone()),
+            subject: subject(repository, target),
             tree: repository.tree_id(target, "")?,
             dirty: *dirty,
             recipe: Some(recipe.command.clone()),
@@ -266,6 +268,17 @@ pub(super) fn build(
         },
         limits: None,
     })
+}
+
+/// First line of a commit's message; of a working tree, that of the commit below it. `None` if Git
+/// cannot tell.
+fn subject(repository: &Repository, commit: &str) -> Option<String> {
+    let of = |commit: &str| Some(printable(&repository.told(&[commit]).ok()?.into_iter().next()?.subject));
+    let own = of(commit).filter(|subject| !subject.trim().is_empty())?;
+    if own != WORKING_TREE {
+        return Some(own);
+    }
+    of(&format!("{commit}^")).map(|below| format!("Changes after: {below}"))
 }
 
 /// Finds an executable by path, by registry name, or on PATH; its arguments follow after ` -- ` or

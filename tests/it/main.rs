@@ -4,6 +4,8 @@
 
 #[cfg(target_os = "linux")]
 mod book;
+#[cfg(target_os = "linux")]
+mod chain;
 mod check;
 #[cfg(all(target_os = "linux", feature = "cluster"))]
 mod cluster;

@@ -398,6 +398,15 @@ fn a_revision_is_that_of_the_time_it_was_added() {
     assert_eq!(toy.git(&["status", "--porcelain"]), "M engine/main.sh");
     assert_eq!(programs(0), [script(3), script(2)]);
     assert_eq!(programs(1), [script(4), script(3)]);
+    // The commits give the runs their titles.
+    let titles = |number: usize| {
+        let run = toy.context.cwd.join("results").join(list["entries"][number]["runs"][0].as_str().unwrap());
+        summary(&run)["title"].as_str().unwrap().to_owned()
+    };
+    assert_eq!([0, 1].map(titles), ["Number 3", "Changes after: Number 3"]);
+    assert!(here("runs Number 3").stdout.contains("(Number 3)"));
+    let ran = here(&format!("sprt --new git:main --base git:HEAD~1 {SETTINGS} --max-pairs 1"));
+    assert!(ran.stdout.contains("change: Number 4 (main)"), "{ran:?}");
     // Git does not clear the kept commit away.
     toy.git(&["reflog", "expire", "--expire=now", "--all"]);
     toy.git(&["gc", "--quiet", "--prune=now"]);

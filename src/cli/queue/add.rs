@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use crate::cli::{matches, sprt};
-use crate::run::begin::GameCommand;
+use crate::run::begin::{self, GameCommand};
 use crate::run::queue::{Entry, Queue};
-use crate::run::{progress, resolve};
+use crate::run::{chain, progress, resolve};
 use crate::settings::RawPlan;
-use crate::source::{self, Context};
+use crate::source::Context;
 
 /// Plan or command line to add.
 #[derive(Debug, clap::Args)]
@@ -49,9 +49,8 @@ pub(super) fn run(queue: &Queue, args: &AddArgs) -> Result<()> {
         bail!("--out: the queue names the folders of its runs itself; leave it out, and say --name");
     }
     resolve::check(&raw, command == GameCommand::Sprt)?;
-    let context = Context::from_env()?;
-    let raw = pinned(command, raw, &context)?;
-    let entry = Entry::new(command, context.cwd, args.priority, vec![raw]).signed()?;
+    let plans = chain::links(begin::pinned(command, raw)?)?;
+    let entry = Entry::new(command, Context::from_env()?.cwd, args.priority, plans).signed()?;
     let id = queue.add(entry)?;
     let daemon = if queue.has_daemon()? { "" } else { "; `quintain queue run` plays it" };
     progress::result(&format!("entry {id}{daemon}"));
@@ -92,32 +91,4 @@ fn line_of(words: &[String]) -> &str {
         Some(word @ ("match" | "gauntlet")) => word,
         _ => "sprt",
     }
-}
-
-/// Settings whose Git revisions are commits, and whose engines exist.
-fn pinned(command: GameCommand, mut raw: RawPlan, context: &Context) -> Result<RawPlan> {
-    let pin = |spec: &str| -> Result<String> {
-        if let Some(error) = source::missing(spec, context).with_context(|| format!("`{spec}`"))? {
-            return Err(error).with_context(|| format!("`{spec}`"));
-        }
-        source::pinned(spec, context).with_context(|| format!("`{spec}`"))
-    };
-    if command == GameCommand::Sprt {
-        let new = pin(raw.new.as_deref().unwrap_or("."))?;
-        if raw.base.is_none() {
-            // Without a base the commits before `new` are searched, which do not change.
-            source::default_base(context, &new).context("base")?;
-        }
-        raw.new = Some(new);
-        raw.base = raw.base.as_deref().map(pin).transpose()?;
-    }
-    let skips = raw.skip_missing == Some(true);
-    for player in &mut raw.players {
-        let Some(spec) = &player.spec else { continue };
-        if skips && source::missing(spec, context)?.is_some() {
-            continue;
-        }
-        player.spec = Some(pin(spec)?);
-    }
-    Ok(raw)
 }

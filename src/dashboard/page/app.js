@@ -50,7 +50,7 @@ function row(run) {
   const link = element('a', run.id);
   link.href = `#/run/${encodeURIComponent(run.id)}`;
   name.append(link);
-  if (run.note) name.append(element('div', run.note));
+  if (run.title) name.append(element('div', run.title));
   const state = element('td', run.status ? run.status.phase : run.state, 'short');
   if (run.state === 'live') state.classList.add('live');
   const verdict = run.verdict === 'H0' || run.verdict === 'H1' ? run.verdict : '';
@@ -207,7 +207,7 @@ function player(one) {
 
 function about({ run, summary, plan, crashes }) {
   const title = run.players.length === 2 ? `${run.players[0]} against ${run.players[1]}` : run.name;
-  at('title').textContent = run.note ? `${run.note}: ${title}` : title;
+  at('title').textContent = run.title ? `${run.title}: ${title}` : title;
   const verdict = run.verdict === 'H0' || run.verdict === 'H1' ? `${run.verdict} accepted` : run.stopped_by;
   const words = [run.id, run.status ? run.status.phase : run.state, verdict, run.limit, date(run.date)];
   at('about').textContent = [...new Set(words)].filter(Boolean).join(' · ');
@@ -222,7 +222,7 @@ function about({ run, summary, plan, crashes }) {
   const computer = plan?.machine ?? summary?.machine;
   facts(at('settings'), [
     ['Name', run.name],
-    ['Note', run.note],
+    [run.note ? 'Note' : 'Change', run.title],
     ['Format', run.format],
     ['Players', run.players.join(', ')],
     ['Test', test ? `[${test.elo0}, ${test.elo1}] ${test.model}, alpha ${test.alpha}, beta ${test.beta}` : ''],

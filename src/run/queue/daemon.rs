@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use crate::plan::Plan;
+use crate::plan::{Chain, Plan};
 use crate::run::begin::{self, GameCommand};
 use crate::run::dir::{self, Place, RunDir};
 use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, ResultContext as _};
 use crate::run::queue::watcher::{LOOK, StopCause, Watched};
 use crate::run::queue::{DaemonLock, Entry, EntryId, EntryState, Queue};
-use crate::run::{Exit, forecast, progress, trust};
+use crate::run::{Exit, chain, forecast, progress, trust};
 use crate::settings::RawPlan;
 use crate::text::with_causes;
 
@@ -198,7 +198,8 @@ impl Daemon<'_> {
             return over(exit?, cause);
         }
         progress::note(&format!("queue: entry {id} begins in {}", root.display()));
-        let (plan, book) = begin::resolved(entry.command, raw)?;
+        let (mut plan, book) = begin::resolved(entry.command, raw)?;
+        plan.chain = self.chain(entry)?;
         if self.stop.is_set() {
             return Ok(PlayResult::NotBegun);
         }
@@ -213,6 +214,15 @@ impl Daemon<'_> {
         let start = || drive::start(Arc::new(plan), book, &place, OutputStyle::new(false));
         let (exit, cause) = self.watched(id, root, start);
         over(exit?, cause)
+    }
+
+    /// Place of the next run of an entry in its chain.
+    fn chain(&self, entry: &Entry) -> Result<Chain> {
+        let over = entry.exits.len();
+        let runs = self.queue.results().join(RUNS);
+        let before = entry.runs.iter().take(over).map(|run| chain::name_of(&self.queue.results().join(run), &runs));
+        let then = entry.plans.get(over + 1..).unwrap_or_default();
+        Ok(Chain { before: before.collect(), then: chain::tables(then)? })
     }
 
     /// Reason that a run does not fit into the time left, if it is known to need more.
@@ -266,6 +276,9 @@ impl Daemon<'_> {
             entry.state = if goes_on { EntryState::Waiting } else { EntryState::Done };
         })?;
         progress::note(&format!("queue: entry {id} is over: {}, {}", command.result(exit), run.display()));
+        if self.queue.read(id)?.is_none_or(|entry| !entry.is_open()) {
+            chain::print(&self.queue.results().join(run), OutputStyle::new(false));
+        }
         Ok(())
     }
 }

@@ -1,0 +1,214 @@
+//! `quintain simulate --chain`: joint probability that all tests of a chain pass, and its expected
+//! cost.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, bail};
+use serde::Serialize;
+
+use super::{SimulateArgs, leaned, print, shape, strengths};
+use crate::run::pace::{self, Pace, PaceLookup};
+use crate::run::{chain, resolve};
+use crate::settings::RawPlan;
+use crate::stats::elo::fixed;
+use crate::stats::simulate::{self, Law};
+use crate::stats::sprt::{Model, Sprt};
+use crate::text::columns;
+
+/// A test of the chain.
+struct ChainLink {
+    file: String,
+    limit: String,
+    sprt: Sprt,
+    max_pairs: Option<u64>,
+    pairs_per_minute: Option<f64>,
+}
+
+/// JSON document; field names and order are a public contract.
+#[derive(Serialize)]
+struct ChainForecast {
+    links: Vec<LinkJson>,
+    table: Vec<ChainRow>,
+}
+
+#[derive(Serialize)]
+struct LinkJson {
+    file: String,
+    limit: String,
+    model: &'static str,
+    elo0: f64,
+    elo1: f64,
+    pairs_per_minute: Option<f64>,
+}
+
+/// Forecast for an engine of one strength.
+#[derive(Serialize)]
+struct ChainRow {
+    elo: f64,
+    /// Probability that each test passes by itself.
+    pass: Vec<f64>,
+    /// Probability that all pass.
+    pass_all: f64,
+    /// Expected pairs of the whole chain, which ends with the first test that does not pass.
+    pairs: f64,
+    /// `None` if the pace of a test is not known.
+    hours: Option<f64>,
+}
+
+pub(super) fn run(args: &SimulateArgs, out: &mut impl Write) -> Result<()> {
+    let shape = shape(args)?;
+    let links = links(args)?;
+    let Some(first) = links.first() else { bail!("--chain: give the plans of the tests, the first one first") };
+    let mut elos = strengths(first.sprt.bounds());
+    elos.extend(args.elo);
+    elos.sort_by(f64::total_cmp);
+    elos.dedup();
+    let table = elos.into_iter().map(|elo| row(&links, &shape, elo)).collect::<Result<Vec<_>>>()?;
+    let text = if args.json {
+        let links = links.iter().map(LinkJson::of).collect();
+        serde_json::to_string_pretty(&ChainForecast { links, table })? + "\n"
+    } else {
+        text(&links, &table)
+    };
+    print(out, &text).map(|_| ())
+}
+
+/// Tests of the files; a single file brings those that it names.
+fn links(args: &SimulateArgs) -> Result<Vec<ChainLink>> {
+    let mut links = Vec::new();
+    if let [file] = args.chain.as_slice() {
+        let mut files = vec![file.clone()];
+        files.extend(chain::files(&RawPlan::read(file)?)?);
+        for file in files {
+            links.push(link(&file, args)?);
+        }
+    } else {
+        for file in &args.chain {
+            links.push(link(file, args)?);
+        }
+    }
+    Ok(links)
+}
+
+fn link(file: &Path, args: &SimulateArgs) -> Result<ChainLink> {
+    let named = || file.display().to_string();
+    let raw = RawPlan::read(file)?;
+    let test = resolve::test(&raw).with_context(named)?;
+    if test.model == Model::Bayesian {
+        bail!("{}: the bayesian model is one of games, not of pairs: choose normalized or logistic", named());
+    }
+    let [limit, _] = resolve::limits(&raw).with_context(named)?;
+    let limit = limit.to_string();
+    let pace = match args.pairs_per_minute {
+        Some(rate) if rate > 0.0 && rate.is_finite() => PaceLookup::Known(Pace::told(rate)),
+        Some(rate) => bail!("--pairs-per-minute {rate}: a positive number is needed"),
+        None => pace::learn(&args.results, &resolve::cpu(), Some(&limit), args.concurrency.or(raw.concurrency)),
+    };
+    let pairs_per_minute = match pace {
+        PaceLookup::Known(pace) => Some(pace.pairs_per_minute),
+        PaceLookup::Unknown(_) => None,
+    };
+    let sprt = Sprt::new(test.bounds, test.model, test.alpha, test.beta).with_context(named)?;
+    Ok(ChainLink { file: named(), limit, sprt, max_pairs: raw.max_pairs, pairs_per_minute })
+}
+
+fn row(links: &[ChainLink], shape: &Law, elo: f64) -> Result<ChainRow> {
+    let mut row = ChainRow { elo, pass: Vec::new(), pass_all: 1.0, pairs: 0.0, hours: Some(0.0) };
+    for link in links {
+        let law = leaned(shape, elo, link.sprt.model(), "--elo")?;
+        let forecast = simulate::forecast(&link.sprt, &law, link.max_pairs).with_context(|| {
+            format!("{}: these pair results tell its hypotheses nothing from each other", link.file)
+        })?;
+        // A test is played if all before it pass.
+        let pairs = row.pass_all * forecast.pairs;
+        row.pairs += pairs;
+        row.hours = row.hours.zip(link.pairs_per_minute).map(|(hours, rate)| hours + pairs / rate / 60.0);
+        row.pass_all *= forecast.pass;
+        row.pass.push(forecast.pass);
+    }
+    Ok(row)
+}
+
+impl LinkJson {
+    fn of(link: &ChainLink) -> Self {
+        let bounds = link.sprt.bounds();
+        Self {
+            file: link.file.clone(),
+            limit: link.limit.clone(),
+            model: link.sprt.model().name(),
+            elo0: bounds.elo0,
+            elo1: bounds.elo1,
+            pairs_per_minute: link.pairs_per_minute,
+        }
+    }
+}
+
+fn text(links: &[ChainLink], table: &[ChainRow]) -> String {
+    let mut text = String::new();
+    for (number, link) in (1..).zip(links) {
+        let bounds = link.sprt.bounds();
+        let pace = link.pairs_per_minute.map_or_else(
+            || "its pace is not known: play one of some minutes, or give --pairs-per-minute".to_owned(),
+            |rate| format!("{} pairs a minute", fixed(rate, 1)),
+        );
+        // Writing into memory cannot fail.
+        let _ = writeln!(
+            text,
+            "{number}: {}, {} at [{}, {}] {}, {pace}",
+            link.file,
+            link.limit,
+            bounds.elo0,
+            bounds.elo1,
+            link.sprt.model().name()
+        );
+    }
+    let mut heads = vec!["#Elo".to_owned()];
+    heads.extend((1..=links.len()).map(|number| format!("#pass {number}")));
+    heads.extend(["#pass all", "#pairs", "#hours"].map(str::to_owned));
+    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    let percent = |share: &f64| format!("{:.1} %", 100.0 * share);
+    let cells = |row: &ChainRow| {
+        let mut cells = vec![fixed(row.elo, 2)];
+        cells.extend(row.pass.iter().map(percent));
+        cells.push(percent(&row.pass_all));
+        cells.push(format!("{:.0}", row.pairs));
+        cells.push(row.hours.map_or_else(|| "-".to_owned(), |hours| format!("{hours:.1}")));
+        cells
+    };
+    let rows: Vec<Vec<String>> = table.iter().map(cells).collect();
+    text + "\n" + &columns(&heads, &rows).join("\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::sprt::Bounds;
+
+    fn link(elo0: f64, elo1: f64, pairs_per_minute: Option<f64>) -> ChainLink {
+        let sprt = Sprt::new(Bounds { elo0, elo1 }, Model::Normalized, 0.05, 0.05).unwrap();
+        ChainLink { file: "x.toml".to_owned(), limit: "8+0.08".to_owned(), sprt, max_pairs: None, pairs_per_minute }
+    }
+
+    #[test]
+    fn a_chain_passes_if_each_test_does_and_costs_what_is_reached() {
+        let links = [link(0.0, 5.0, Some(10.0)), link(0.5, 2.5, Some(2.0))];
+        for elo in [-2.0, 0.0, 2.0, 5.0] {
+            let alone: Vec<ChainRow> =
+                links.iter().map(|one| row(std::slice::from_ref(one), &Law::TYPICAL, elo).unwrap()).collect();
+            let both = row(&links, &Law::TYPICAL, elo).unwrap();
+            let pass: Vec<f64> = alone.iter().map(|row| row.pass_all).collect();
+            assert_eq!(both.pass, pass);
+            assert!((both.pass_all - pass[0] * pass[1]).abs() < 1e-12, "{elo}");
+            assert!((both.pairs - (alone[0].pairs + pass[0] * alone[1].pairs)).abs() < 1e-6, "{elo}");
+            let hours = alone[0].pairs / 600.0 + pass[0] * alone[1].pairs / 120.0;
+            assert!((both.hours.unwrap() - hours).abs() < 1e-6, "{elo}");
+        }
+        // At H0 of the first test one in twenty comes to the second, at H1 nearly all do.
+        let at = |elo| row(&links, &Law::TYPICAL, elo).unwrap().pass[0];
+        assert!((at(0.0) - 0.05).abs() < 0.01 && (at(5.0) - 0.95).abs() < 0.01);
+        let unknown = [link(0.0, 5.0, Some(10.0)), link(0.5, 2.5, None)];
+        assert_eq!(row(&unknown, &Law::TYPICAL, 1.0).unwrap().hours, None);
+    }
+}

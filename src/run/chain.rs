@@ -1,0 +1,232 @@
+//! Chains of tests: each follows if the one before passes, and the first that does not ends the
+//! chain.
+//!
+//! The settings of the tests to come, and the runs before, stand in the plan of each run. So a run
+//! that is resumed goes on with its chain.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::plan::{Chain, Plan};
+use crate::report::{figures, stored};
+use crate::run::begin::{self, GameCommand};
+use crate::run::dir::{Place, RunDir};
+use crate::run::drive::{self, OutputStyle};
+use crate::run::error::{Result, ResultContext as _, fail};
+use crate::run::{Exit, progress, resolve};
+use crate::settings::{ConfigError, RawPlan};
+use crate::stats::estimates::Estimates;
+use crate::stats::sprt::Verdict;
+use crate::text::columns;
+
+/// Most tests of a chain.
+const MOST_LINKS: usize = 20;
+
+/// Plays the settings in the directory that they name, or in a new one below `results/runs`, and
+/// then the tests that follow.
+pub(crate) fn play(command: GameCommand, raw: RawPlan, output: OutputStyle) -> Result<Exit> {
+    let given = raw.out.clone().map(Place::Given);
+    given.as_ref().map_or(Ok(()), Place::check)?;
+    // The tests of a chain are of the same commits.
+    let raw = if raw.then.is_some() { begin::pinned(command, raw)? } else { raw };
+    let mut links = links(raw)?;
+    let (mut plan, book) = begin::resolved(command, links.remove(0))?;
+    plan.chain.then = tables(&links)?;
+    let place = given.unwrap_or_else(|| drive::default_place(&plan.name));
+    let plan = Arc::new(plan);
+    let (exit, root) = drive::start_at(Arc::clone(&plan), book, &place, output)?;
+    go_on(&root, &plan, exit, output)
+}
+
+/// Files of the tests that follow, in their order.
+///
+/// # Errors
+/// Returns an error that names file and key if a file cannot be read, or stands in the chain
+/// already.
+pub(crate) fn files(first: &RawPlan) -> Result<Vec<PathBuf>> {
+    let (mut files, mut seen): (Vec<PathBuf>, Vec<PathBuf>) = (Vec::new(), Vec::new());
+    let mut next = first.then.clone();
+    while let Some(path) = next {
+        let namer = files.last().map_or("the plan, or --then".to_owned(), |file| file.display().to_string());
+        let within = || format!("{namer}, key `then`");
+        let file = RawPlan::read(&path).within(within)?;
+        let whole = path.canonicalize().within(within)?;
+        if seen.contains(&whole) || files.len() >= MOST_LINKS {
+            let shown = path.display();
+            fail!(
+                Setting,
+                "{namer}, key `then`: {shown} stands in the chain already; remove `then` from one of its files"
+            );
+        }
+        seen.push(whole);
+        next = file.then;
+        files.push(path);
+    }
+    Ok(files)
+}
+
+/// Settings of all tests of a chain, the first one first: each file of the key `then` over the
+/// engines of `first`, whose revisions are commits already.
+///
+/// # Errors
+/// Those of [`files`], and an error if a file cannot be played.
+pub(crate) fn links(first: RawPlan) -> Result<Vec<RawPlan>> {
+    let files = files(&first)?;
+    let mut links = vec![RawPlan { then: None, ..first }];
+    for path in files {
+        let within = || path.display().to_string();
+        let link = begin::pinned(GameCommand::Sprt, after(&links[0], RawPlan::read(&path)?)?).within(within)?;
+        resolve::check(&link, true).within(within)?;
+        links.push(RawPlan { then: None, out: None, ..link });
+    }
+    Ok(links)
+}
+
+/// Settings of a file, with the engines of the chain's first test unless it names its own.
+fn after(first: &RawPlan, file: RawPlan) -> Result<RawPlan> {
+    let given = first.clone();
+    let engines = RawPlan {
+        new_name: given.new_name.filter(|_| file.new.is_none()),
+        base_name: given.base_name.filter(|_| file.base.is_none()),
+        new: given.new,
+        base: given.base,
+        options: given.options,
+        new_options: given.new_options,
+        base_options: given.base_options,
+        allow_same: given.allow_same,
+        concurrency: given.concurrency.filter(|_| file.workers.is_none()),
+        workers: given.workers.filter(|_| file.concurrency.is_none()),
+        credentials: given.credentials,
+        note: given.note,
+        ..RawPlan::default()
+    };
+    Ok(file.over(&engines)?)
+}
+
+/// Tables of the settings that follow, for the plan of the test before them.
+pub(crate) fn tables(then: &[RawPlan]) -> Result<Vec<toml::Table>> {
+    Ok(then.iter().map(RawPlan::table).collect::<Result<_, _>>()?)
+}
+
+/// Name of a run before, for the plan of a run in the folder `runs`. Both paths are absolute.
+pub(crate) fn name_of(run: &Path, runs: &Path) -> PathBuf {
+    match run.file_name() {
+        Some(name) if run.parent() == Some(runs) => PathBuf::from(name),
+        _ => run.to_owned(),
+    }
+}
+
+/// Goes on with the chain of the run in `root`, which ended with `exit`, and prints the chain's
+/// report at its end. Returns the result of the last test.
+pub(crate) fn go_on(root: &Path, plan: &Plan, exit: Exit, output: OutputStyle) -> Result<Exit> {
+    let (mut root, mut exit, mut chain) = (root.to_owned(), exit, plan.chain.clone());
+    if chain == Chain::default() {
+        return Ok(exit);
+    }
+    while exit == Exit::Done && !chain.then.is_empty() {
+        if let Some(next) = follower(&root) {
+            progress::note(&format!("the chain went on in {}", next.display()));
+            return Ok(exit);
+        }
+        let raw: RawPlan =
+            chain.then.remove(0).try_into().map_err(|error: toml::de::Error| ConfigError::Value(error.to_string()))?;
+        let (mut plan, book) = begin::resolved(GameCommand::Sprt, raw)?;
+        let place = drive::default_place(&plan.name);
+        chain.before.push(name_of(&std::path::absolute(&root)?, &std::path::absolute(drive::RUNS)?));
+        plan.chain = chain.clone();
+        (exit, root) = drive::start_at(Arc::new(plan), book, &place, output)?;
+    }
+    if exit != Exit::Interrupted {
+        print(&root, output);
+    }
+    Ok(exit)
+}
+
+/// Prints the report of the chain that ended with the run in `root`.
+pub(crate) fn print(root: &Path, output: OutputStyle) {
+    let report = RunDir::open(root).ok().and_then(|(dir, plan)| report(dir.root(), &plan));
+    if let Some(report) = report.filter(|_| !output.is_json()) {
+        progress::result(&format!("\n{}", report.trim_end()));
+    }
+}
+
+/// Run that follows the run in `root`, among those beside it and those in the default folder.
+fn follower(root: &Path) -> Option<PathBuf> {
+    let root = std::path::absolute(root).ok()?;
+    let places = [root.parent()?.to_owned(), std::path::absolute(drive::RUNS).ok()?];
+    places.iter().find_map(|place| {
+        let name = name_of(&root, place);
+        let mut runs = std::fs::read_dir(place).ok()?.flatten().map(|entry| entry.path());
+        runs.find(|run| stored::plan(run).is_some_and(|plan| plan.chain.before.last() == Some(&name)))
+    })
+}
+
+/// Figures of a test of a chain, from its summary.
+struct Link {
+    verdict: Option<Verdict>,
+    games: u64,
+    seconds: f64,
+    cells: Vec<String>,
+}
+
+fn link(number: usize, run: &Path) -> Option<Link> {
+    let text = stored::text(&run.join(stored::SUMMARY))?;
+    let summary: serde_json::Value = serde_json::from_str(&text).ok()?;
+    let estimates: Estimates = serde_json::from_value(summary.clone()).ok()?;
+    let plan = stored::plan(run)?;
+    let bounds = plan.test.map(|test| format!("[{}, {}]", test.bounds.elo0, test.bounds.elo1)).unwrap_or_default();
+    let (games, seconds) = (summary["games"].as_u64()?, summary["seconds"].as_f64()?);
+    let result = match estimates.verdict {
+        Some(Verdict::AcceptH1) => "H1",
+        Some(Verdict::AcceptH0) => "H0",
+        _ => summary["stopped_by"].as_str().unwrap_or("open"),
+    };
+    let cells = [
+        number.to_string(),
+        result.to_owned(),
+        figures::limits(&plan),
+        bounds,
+        games.to_string(),
+        estimates.elo_short().trim_start_matches("Elo ").to_owned(),
+        hours(seconds),
+        run.display().to_string(),
+    ];
+    Some(Link { verdict: estimates.verdict, games, seconds, cells: cells.to_vec() })
+}
+
+fn hours(seconds: f64) -> String {
+    format!("{:.2}", seconds / 3600.0)
+}
+
+/// Report of a chain up to the run in `root`: a row for each test, and a line for the whole. `None`
+/// for a run that is in no chain.
+pub(crate) fn report(root: &Path, plan: &Plan) -> Option<String> {
+    if plan.chain == Chain::default() {
+        return None;
+    }
+    let beside = root.parent().unwrap_or(Path::new(""));
+    let runs = plan.chain.before.iter().map(|run| beside.join(run)).chain([root.to_owned()]);
+    let links: Vec<Link> = (1..).zip(runs).filter_map(|(number, run)| link(number, &run)).collect();
+    let rows: Vec<Vec<String>> = links.iter().map(|link| link.cells.clone()).collect();
+    let heads = ["#test", "result", "limit", "bounds", "#games", "#Elo", "#hours", "run"];
+    let mut text = columns(&heads, &rows).join("\n");
+    let passed = links.iter().filter(|link| link.verdict == Some(Verdict::AcceptH1)).count();
+    let all = plan.chain.before.len() + 1 + plan.chain.then.len();
+    let is_failed = links.last().is_some_and(|link| link.verdict == Some(Verdict::AcceptH0));
+    let state = match (passed == all, is_failed) {
+        (true, _) => "passed",
+        (_, true) => "failed",
+        _ => "not over",
+    };
+    let (games, seconds) = links.iter().fold((0, 0.0), |sum, link| (sum.0 + link.games, sum.1 + link.seconds));
+    // Writing into memory cannot fail.
+    let _ = writeln!(
+        text,
+        "\nchain {state}: {passed} of {} passed, {}, {} hours",
+        figures::count(all as u64, "test"),
+        figures::count(games, "game"),
+        hours(seconds)
+    );
+    Some(text)
+}

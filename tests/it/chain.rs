@@ -1,0 +1,172 @@
+//! Chains of tests: the next one follows if the one before passes, here and in the queue.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::harness::{Gate, Ran, fake, journal_lines, quintain, run, summary, until};
+
+const SETTINGS: &str = "nodes = 1\nmax-plies = 12\nresign = \"count=1,score=400\"\nbounds = [0.0, 100.0]\n";
+
+/// Peers that lose and win, and plans in a folder of their own.
+struct Chained {
+    folder: tempfile::TempDir,
+    strong: String,
+    weak: String,
+}
+
+impl Chained {
+    fn new() -> Self {
+        let [strong, weak] = ["--seed 1", "--seed 2 --resigns 85"].map(fake);
+        Self { folder: tempfile::tempdir().unwrap(), strong, weak }
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.folder.path().join("plans").join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, format!("{SETTINGS}{text}")).unwrap();
+    }
+
+    /// Plans of a test that passes, of one that does too, of one that fails, and of a fourth.
+    fn four(self) -> Self {
+        let Self { strong, weak, .. } = &self;
+        self.write("a.toml", &format!("new = {strong:?}\nbase = {weak:?}\nconcurrency = 1\nthen = \"b.toml\"\n"));
+        self.write("b.toml", "alpha = 0.1\nthen = \"c.toml\"\n");
+        self.write("c.toml", &format!("new = {weak:?}\nbase = {strong:?}\nthen = \"d.toml\"\n"));
+        self.write("d.toml", "");
+        self
+    }
+
+    fn words(&self, words: &[&str]) -> Ran {
+        quintain(words).current_dir(self.folder.path()).output().unwrap().into()
+    }
+
+    /// Folders of the runs, the first one first.
+    fn runs(&self) -> Vec<PathBuf> {
+        let Ok(found) = std::fs::read_dir(self.folder.path().join("results/runs")) else { return Vec::new() };
+        let mut runs: Vec<_> = found.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
+        let before = |run: &Path| -> usize {
+            let plan: toml::Table = std::fs::read_to_string(run.join("plan.toml")).unwrap().parse().unwrap();
+            plan["chain"].get("before").map_or(0, |before| before.as_array().unwrap().len())
+        };
+        runs.sort_by_key(|run| before(run));
+        runs
+    }
+
+    fn verdicts(&self) -> Vec<String> {
+        self.runs().iter().map(|run| summary(run)["verdict"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+#[test]
+fn a_chain_goes_on_while_its_tests_pass_and_has_one_report() {
+    let chained = Chained::new().four();
+    let ran = chained.words(&["sprt", "plans/a.toml", "--note", "a chain"]);
+    assert_eq!((ran.code, chained.verdicts()), (Some(1), ["H1", "H1", "H0"].map(str::to_owned).to_vec()), "{ran:?}");
+    assert!(ran.stdout.contains("chain failed: 2 of 4 tests passed, "), "{}", ran.stdout);
+    let summaries: Vec<Value> = chained.runs().iter().map(|run| summary(run)).collect();
+    // The engines of the first, until a plan names its own.
+    let names = |number: usize| summaries[number]["players"][0]["spec"].clone();
+    assert_eq!((summaries[1]["note"].as_str(), summaries[1]["alpha"].as_f64()), (Some("a chain"), Some(0.1)));
+    assert_eq!((names(0) == names(1), names(1) == names(2)), (true, names(1).is_null()), "{summaries:?}");
+    let report = chained.words(&["report", &chained.runs()[2].display().to_string()]).stdout;
+    let games: u64 = summaries.iter().map(|summary| summary["games"].as_u64().unwrap()).sum();
+    assert!(report.contains(&format!("chain failed: 2 of 4 tests passed, {games} games, ")), "{report}");
+    let rows = |result: &str| report.lines().filter(|line| line.contains(&format!("  {result}  "))).count();
+    assert_eq!((rows("H1"), rows("H0")), (2, 1), "{report}");
+    let report = chained.words(&["report", &chained.runs()[0].display().to_string(), "--format", "md"]).stdout;
+    assert!(
+        report.contains("## The chain of tests") && report.contains("chain not over: 1 of 4 tests passed"),
+        "{report}"
+    );
+}
+
+#[test]
+fn a_killed_chain_is_resumed_and_begins_no_test_twice() {
+    let chained = Chained::new();
+    let gate = Gate::new(chained.folder.path(), 2);
+    let held = |peer: &str| format!("{peer} {}", gate.words());
+    let [strong, weak] = [held(&chained.strong), held(&chained.weak)];
+    chained.write("a.toml", &format!("new = {strong:?}\nbase = {weak:?}\nconcurrency = 1\nthen = \"b.toml\"\n"));
+    chained.write("b.toml", "");
+    let mut command = quintain(&["sprt", "plans/a.toml"]);
+    let quiet = command.current_dir(chained.folder.path()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = quiet.spawn().unwrap();
+    until("the first game", || chained.runs().first().is_some_and(|run| journal_lines(run) > 1));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    gate.open();
+    let first = chained.runs()[0].display().to_string();
+    let ran = chained.words(&["resume", &first]);
+    assert_eq!((ran.code, chained.verdicts().len()), (Some(0), 2), "{ran:?}");
+    assert!(ran.stdout.contains("chain passed: 2 of 2 tests passed"), "{}", ran.stdout);
+    let again = chained.words(&["resume", &first]);
+    assert!(again.stderr.contains("the chain went on in"), "{again:?}");
+    assert_eq!(chained.runs().len(), 2);
+}
+
+#[test]
+fn a_queue_plays_a_chain_up_to_its_first_failure() {
+    let chained = Chained::new().four();
+    let ran = chained.words(&["queue", "add", "plans/a.toml"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    // Its plans are those of the time it was added.
+    chained.write("b.toml", "then = \"nowhere.toml\"\n");
+    let ran = chained.words(&["queue", "run", "--until-empty"]);
+    assert_eq!((ran.code, chained.verdicts()), (Some(0), ["H1", "H1", "H0"].map(str::to_owned).to_vec()), "{ran:?}");
+    assert!(ran.stdout.contains("chain failed: 2 of 4 tests passed, "), "{}", ran.stdout);
+    let list: Value = serde_json::from_str(&chained.words(&["queue", "ls", "--all", "--json"]).stdout).unwrap();
+    let entry = &list["entries"][0];
+    assert_eq!((&entry["results"], &entry["plans"]), (&serde_json::json!(["H1", "H1", "H0"]), &4.into()));
+    assert_eq!((entry["state"].as_str(), entry["runs"].as_array().unwrap().len()), (Some("done"), 3));
+}
+
+#[test]
+fn a_circle_or_a_missing_file_is_refused_at_once() {
+    let chained = Chained::new().four();
+    chained.write("c.toml", "then = \"b.toml\"\n");
+    chained.write("lost.toml", "then = \"nowhere.toml\"\n");
+    chained.write("bad.toml", "then = \"faulty.toml\"\n");
+    chained.write("faulty.toml", "alpha = 2.0\n");
+    let peers = ["--new", &chained.strong, "--base", &chained.weak];
+    for (file, why) in [
+        ("a.toml", &["plans/c.toml, key `then`: ", "b.toml stands in the chain already"][..]),
+        ("lost.toml", &["key `then`: cannot read the plan plans/nowhere.toml"]),
+        ("bad.toml", &["plans/faulty.toml: ", "alpha"]),
+    ] {
+        let plan = format!("plans/{file}");
+        for command in [&["sprt"][..], &["queue", "add"]] {
+            let ran = chained.words(&[command, &[&plan], &peers].concat());
+            assert_eq!(ran.code, Some(2), "{file}: {ran:?}");
+            assert!(why.iter().all(|why| ran.stderr.contains(why)), "{file}: {ran:?}");
+            assert_eq!(ran.stderr.lines().count(), 1, "{file}: {ran:?}");
+        }
+    }
+    assert!(chained.runs().is_empty());
+}
+
+#[test]
+fn a_chain_is_foreseen_from_its_plans() {
+    let chained = Chained::new();
+    chained.write("stc.toml", "then = \"ltc.toml\"\n");
+    chained.write("ltc.toml", "alpha = 0.01\n");
+    let [stc, ltc] =
+        ["stc.toml", "ltc.toml"].map(|name| chained.folder.path().join("plans").join(name).display().to_string());
+    let foreseen = |words: &[&str]| -> Value {
+        let ran = run(&[&["simulate", "--json", "--pairs-per-minute", "10", "--chain"], words].concat());
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        serde_json::from_str(&ran.stdout).unwrap()
+    };
+    let both = foreseen(&[&stc, &ltc, "--elo", "33"]);
+    assert_eq!(foreseen(&[&stc])["links"], both["links"], "a single plan brings what follows");
+    let table = both["table"].as_array().unwrap();
+    assert!(table.iter().any(|row| row["elo"] == 33.0), "{both}");
+    for row in table {
+        let [pass, all] = [&row["pass"], &row["pass_all"]];
+        let product: f64 = pass.as_array().unwrap().iter().map(|pass| pass.as_f64().unwrap()).product();
+        assert!((product - all.as_f64().unwrap()).abs() < 1e-12 && row["hours"].is_number(), "{row}");
+    }
+    let text = run(&["simulate", "--pairs-per-minute", "10", "--chain", &stc]).stdout;
+    assert!(text.contains("pass all") && text.contains("2: "), "{text}");
+}
