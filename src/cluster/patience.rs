@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use crate::plan::time_control::{Limit, TimeControl};
+use crate::plan::time_control::{Limit, Period};
 use crate::plan::{Plan, Player};
 use crate::record::{PlayerId, Scale};
 
@@ -64,10 +64,13 @@ impl Patience {
 
 /// Longest search of a side, and all its searches of a game together.
 fn longest_searches(limit: Limit, moves: u32, stall: Duration) -> (Duration, Duration) {
-    let on_clock = limit.clock.map(|TimeControl { moves: session, base, increment }| {
+    let of_period = |Period { moves: session, base, increment }: Period| {
         let sessions = session.map_or(1, |session| moves / session.max(1) + 1);
-        // A side may save all its time for its last move.
-        let all = base.saturating_mul(sessions).saturating_add(increment.saturating_mul(moves + 1));
+        base.saturating_mul(sessions).saturating_add(increment.saturating_mul(moves + 1))
+    };
+    let on_clock = limit.clock.map(|clock| {
+        // A side may save all its time for its last move. Two periods together are a bound.
+        let all = of_period(clock.first()).saturating_add(clock.second.map(of_period).unwrap_or_default());
         (all, all)
     });
     let each = |time: Duration| (time, time.saturating_mul(moves));
@@ -100,6 +103,7 @@ mod tests {
             (["8+0.5", "8+0.5"], None, None, 8 + 3_000, 2 * (8 + 3_000 + 600)),
             (["8+0.5", "8+0.5"], None, Some(2_000_000), 16 + 6_001, 2 * (16 + 6_001 + 600)),
             (["40/60", "40/60"], None, None, 151 * 60, 2 * (151 * 60 + 600)),
+            (["40/60:300/60", "1+0"], None, None, 151 * 60 + 21 * 60, 2 * ((151 + 21) * 60 + 600)),
             (["movetime=2", "1+0"], None, None, 2, 2 * (12_000 + 600)),
         ] {
             let [found_move, found_pair] = patience(limits, max_plies, scale);

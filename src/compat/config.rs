@@ -606,11 +606,8 @@ impl EngineFile {
 
     fn args(&self) -> EngineArgs {
         let tc = &self.limit.tc;
-        let clock = TimeControl {
-            moves: Some(tc.moves).filter(|moves| *moves > 0),
-            base: from_millis(tc.time),
-            increment: from_millis(tc.increment),
-        };
+        let moves = Some(tc.moves).filter(|moves| *moves > 0);
+        let clock = TimeControl::new(moves, from_millis(tc.time), from_millis(tc.increment));
         let is_clock = !clock.base.is_zero() || !clock.increment.is_zero();
         EngineArgs {
             cmd: self.cmd.clone(),

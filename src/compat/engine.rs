@@ -123,7 +123,7 @@ pub(super) fn time_control(text: &str) -> Result<Option<TimeControl>, String> {
     if base.as_secs_f64() > LONGEST_S {
         return Err(refuse("it is too long"));
     }
-    let clock = TimeControl { moves, base, increment };
+    let clock = TimeControl::new(moves, base, increment);
     Ok(Some(clock).filter(|_| !base.is_zero() || !increment.is_zero()))
 }
 

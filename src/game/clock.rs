@@ -3,11 +3,12 @@
 //! All arithmetic is on `Duration`s and nothing is rounded to milliseconds: a quick move is charged
 //! its exact time, and no time is lost at `1+0.01`. A clock starts at base + increment. After each
 //! move the time taken is deducted (down to zero, if the margin covered the rest) and the increment
-//! is added; at the end of a session the base is added as well.
+//! is added; at the end of a session the base is added as well. Both are those of the coming move's
+//! period.
 
 use std::time::Duration;
 
-use crate::plan::time_control::{Limit, TimeControl};
+use crate::plan::time_control::{Limit, Period};
 
 /// One side's clock, or its time for each move, or neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +19,10 @@ pub struct Clock {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct RunningClock {
-    control: TimeControl,
+    /// Period of the coming move.
+    period: Period,
+    /// Period after its first session, if that differs.
+    next: Option<Period>,
     left: Duration,
     /// Moves to the next time control, from 1; `None` if the session is the whole game.
     moves_to_go: Option<u32>,
@@ -41,7 +45,8 @@ impl Clock {
     #[must_use]
     pub fn new(limit: &Limit) -> Self {
         let running = limit.clock.map(|control| RunningClock {
-            control,
+            period: control.first(),
+            next: control.second,
             left: control.base.saturating_add(control.increment),
             moves_to_go: control.moves,
         });
@@ -57,7 +62,7 @@ impl Clock {
     /// Time added after each move; `None` if no clock runs.
     #[must_use]
     pub fn increment(&self) -> Option<Duration> {
-        self.running.map(|running| running.control.increment)
+        self.running.map(|running| running.period.increment)
     }
 
     /// Moves to the next time control, from 1; `None` if there is none.
@@ -105,20 +110,22 @@ impl Clock {
 
 impl RunningClock {
     fn next_move(&mut self) {
-        self.left = self.left.saturating_add(self.control.increment);
         self.moves_to_go = match self.moves_to_go {
             Some(1) => {
-                self.left = self.left.saturating_add(self.control.base);
-                self.control.moves
+                self.period = self.next.take().unwrap_or(self.period);
+                self.left = self.left.saturating_add(self.period.base);
+                self.period.moves
             }
             to_go => to_go.map(|n| n.saturating_sub(1)),
         };
+        self.left = self.left.saturating_add(self.period.increment);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::time_control::TimeControl;
     use proptest::prelude::*;
 
     fn ms(millis: u64) -> Duration {
@@ -162,6 +169,14 @@ mod tests {
             &[(100, Ok(900)), (100, Ok(800)), (100, Ok(1700)), (0, Ok(1700)), (0, Ok(1700)), (0, Ok(2700))],
         );
         check("1/1+0.5", 0, &[(1500, Ok(1500)), (1500, Ok(1500)), (1600, Err(100))]);
+        // Two periods: the second one's time comes after the second move, its increment from then
+        // on, and its own sessions follow.
+        check(
+            "2/1+0.1:1/0.5+0.2",
+            0,
+            &[(100, Ok(1100)), (100, Ok(1700)), (0, Ok(2400)), (0, Ok(3100)), (3101, Err(1))],
+        );
+        check("2/1+0:3", 0, &[(0, Ok(1000)), (0, Ok(4000)), (3900, Ok(100)), (100, Ok(0)), (1, Err(1))]);
         check("0+0.1", 0, &[(50, Ok(150)), (150, Ok(100)), (101, Err(1))]);
     }
 
@@ -201,6 +216,22 @@ mod tests {
             })
             .collect();
         assert_eq!(seen, [3, 2, 1, 3, 2, 1, 3].map(Some));
+        // Three moves, then sessions of two; and three moves, then the rest of the game.
+        for (text, expected) in [
+            ("3/10+1:2/5", [Some(3), Some(2), Some(1), Some(2), Some(1), Some(2)]),
+            ("3/10+1:5+2", [Some(3), Some(2), Some(1), None, None, None]),
+        ] {
+            let mut clock = Clock::new(&text.parse().expect("limit"));
+            let mut seen = Vec::new();
+            for to_go in expected {
+                seen.push((clock.moves_to_go(), clock.increment()));
+                clock.charge(Duration::ZERO, Duration::ZERO);
+                assert_eq!(seen.last().map(|seen| seen.0), Some(to_go), "{text}");
+            }
+            let second: TimeControl = text.parse().expect("clock");
+            assert_eq!(seen[2].1, Some(ms(1000)), "{text}");
+            assert_eq!(seen[3].1, second.second.map(|period| period.increment), "{text}");
+        }
     }
 
     proptest! {
@@ -219,7 +250,8 @@ mod tests {
         #[test]
         fn extremes_do_not_overflow(seconds in any::<[u64; 3]>(), nanos in 0u32..1_000_000_000, moves in proptest::option::of(any::<u32>())) {
             let [base, increment, elapsed] = seconds.map(|s| Duration::new(s, nanos));
-            let mut clock = Clock::new(&TimeControl { moves, base, increment }.into());
+            let second = Some(Period { moves, base: increment, increment: base }).filter(|_| base.subsec_nanos() % 2 == 0);
+            let mut clock = Clock::new(&TimeControl { moves, base, increment, second }.into());
             for _ in 0..4 {
                 let _ = clock.deadline(Duration::MAX);
                 let _ = clock.charge(elapsed, Duration::ZERO);

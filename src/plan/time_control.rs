@@ -4,10 +4,13 @@
 //!
 //! ```text
 //! tc     [moves/][min:]sec[+inc]        8+0.08   40/60   40/1:30+0.5
+//!        moves/...:[moves/]...          40/60+0.6:20/10   40/60+0:30
 //! limit  tc | movetime=sec | nodes=N | depth=N, one or more, separated by spaces
 //! ```
 //!
-//! Seconds have up to six decimals, so a time is always a whole number of microseconds.
+//! Seconds have up to six decimals, so a time is always a whole number of microseconds. A second
+//! period follows a colon after the increment, or one before its own `moves/`. Any other colon
+//! parts minutes and seconds.
 
 use std::fmt;
 use std::str::FromStr;
@@ -31,6 +34,51 @@ pub struct TimeControl {
     /// Time added after each move and once before the first, as FIDE clocks and the leading runners
     /// do. A side at `8+0.08` starts with 8.08 s.
     pub increment: Duration,
+    /// Period after the first session; `None` if sessions of the first kind follow.
+    pub second: Option<Period>,
+}
+
+/// Period of a chess clock after the first session. Its time is added at its begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Period {
+    /// Moves in each of its sessions; `None` for the rest of the game.
+    pub moves: Option<u32>,
+    /// Time of each session.
+    pub base: Duration,
+    /// Time added before each of its moves.
+    pub increment: Duration,
+}
+
+impl TimeControl {
+    /// Clock of one kind of session.
+    #[must_use]
+    pub const fn new(moves: Option<u32>, base: Duration, increment: Duration) -> Self {
+        Self { moves, base, increment, second: None }
+    }
+
+    /// Settings of the first session, as a period.
+    #[must_use]
+    pub const fn first(&self) -> Period {
+        Period { moves: self.moves, base: self.base, increment: self.increment }
+    }
+
+    /// Time of a game of `moves` moves of this side, if all of it is used.
+    #[must_use]
+    pub fn seconds_of_game(&self, moves: f64) -> f64 {
+        let within = |period: &Period, moves: f64, sessions: f64| {
+            period.base.as_secs_f64() * sessions + period.increment.as_secs_f64() * moves
+        };
+        let sessions =
+            |period: &Period, moves: f64| period.moves.map_or(1.0, |session| moves / f64::from(session.max(1)));
+        let first = self.first();
+        match (self.second, self.moves.map(f64::from)) {
+            (Some(second), Some(session)) if moves > session => {
+                let rest = moves - session;
+                within(&first, session, 1.0) + within(&second, rest, sessions(&second, rest))
+            }
+            _ => within(&first, moves, sessions(&first, moves)),
+        }
+    }
 }
 
 /// Limits on one side's search. A parsed limit has at least one field set.
@@ -50,7 +98,9 @@ pub struct Limit {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LimitError {
     /// Invalid time control.
-    #[error("`{text}` is not a time control: {reason}; write [moves/][min:]sec[+inc], as 8+0.08, 40/60 or 40/1:30+0.5")]
+    #[error(
+        "`{text}` is not a time control: {reason}; write [moves/][min:]sec[+inc], as 8+0.08, 40/60 or 40/1:30+0.5, or two periods as 40/60+0.6:20/10"
+    )]
     TimeControl {
         /// Text that was given.
         text: String,
@@ -98,8 +148,13 @@ impl Limit {
     #[must_use]
     pub fn scaled(mut self, scale: Option<Scale>) -> Self {
         let Some(scale) = scale else { return self };
-        if let Some(TimeControl { base, increment, .. }) = &mut self.clock {
+        if let Some(TimeControl { base, increment, second, .. }) = &mut self.clock {
             (*base, *increment) = (scale.of(*base), scale.of(*increment));
+            *second = second.map(|period| Period {
+                base: scale.of(period.base),
+                increment: scale.of(period.increment),
+                ..period
+            });
         }
         self.movetime = self.movetime.map(|time| scale.of(time));
         self
@@ -200,27 +255,52 @@ fn digits<T: FromStr>(text: &str) -> Option<T> {
     text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
+/// Parses one period.
+fn period(text: &str) -> Result<Period, &'static str> {
+    let (moves, rest) = match text.split_once('/') {
+        Some((moves, rest)) => {
+            let moves = digits(moves).filter(|n: &u32| *n > 0);
+            (Some(moves.ok_or("moves in a session are a whole number from 1")?), rest)
+        }
+        None => (None, text),
+    };
+    let (base, increment) = match rest.split_once('+') {
+        Some((base, increment)) => (base, seconds(increment)?),
+        None => (rest, Duration::ZERO),
+    };
+    let base = minutes_and_seconds(base)?;
+    if base.is_zero() && increment.is_zero() {
+        return Err("there is no time at all in it");
+    }
+    Ok(Period { moves, base, increment })
+}
+
+/// Splits the text at the colon before a second period, if there is one.
+fn periods(text: &str) -> (&str, Option<&str>) {
+    let starts_period = |at: usize| {
+        let is_after_increment = text[..at].contains('+');
+        let moves = text[at + 1..].split_once('/').map(|(moves, _)| moves);
+        is_after_increment || moves.is_some_and(|moves| moves.bytes().all(|b| b.is_ascii_digit()))
+    };
+    match text.match_indices(':').map(|(at, _)| at).find(|at| starts_period(*at)) {
+        Some(at) => (&text[..at], Some(&text[at + 1..])),
+        None => (text, None),
+    }
+}
+
 impl FromStr for TimeControl {
     type Err = LimitError;
 
     fn from_str(text: &str) -> Result<Self, LimitError> {
         let refuse = |reason| LimitError::TimeControl { text: text.to_owned(), reason };
-        let (moves, rest) = match text.split_once('/') {
-            Some((moves, rest)) => {
-                let moves = digits(moves).filter(|n: &u32| *n > 0);
-                (Some(moves.ok_or_else(|| refuse("moves in a session are a whole number from 1"))?), rest)
-            }
-            None => (None, text),
+        let (first, second) = periods(text);
+        let Period { moves, base, increment } = period(first).map_err(refuse)?;
+        let second = match second {
+            Some(_) if moves.is_none() => return Err(refuse("a period before another one needs its number of moves")),
+            Some(rest) if periods(rest).1.is_some() => return Err(refuse("it has more than two periods")),
+            second => second.map(period).transpose().map_err(refuse)?,
         };
-        let (base, increment) = match rest.split_once('+') {
-            Some((base, increment)) => (base, seconds(increment).map_err(refuse)?),
-            None => (rest, Duration::ZERO),
-        };
-        let base = minutes_and_seconds(base).map_err(refuse)?;
-        if base.is_zero() && increment.is_zero() {
-            return Err(refuse("there is no time at all in it"));
-        }
-        Ok(Self { moves, base, increment })
+        Ok(Self { moves, base, increment, second })
     }
 }
 
@@ -239,6 +319,16 @@ impl fmt::Display for Seconds {
 }
 
 impl fmt::Display for TimeControl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.first())?;
+        let Some(second) = self.second else { return Ok(()) };
+        // A colon after an increment begins a period, any other only before its moves.
+        let gap = if self.increment.is_zero() && second.moves.is_none() { "+0" } else { "" };
+        write!(f, "{gap}:{second}")
+    }
+}
+
+impl fmt::Display for Period {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(moves) = self.moves {
             write!(f, "{moves}/")?;
@@ -304,7 +394,11 @@ mod tests {
 
     #[test]
     fn time_controls_that_are_read() {
-        let tc = |moves, base, increment| TimeControl { moves, base: us(base), increment: us(increment) };
+        let tc = |moves, base, increment| TimeControl::new(moves, us(base), us(increment));
+        let two = |first: TimeControl, moves, base, increment| TimeControl {
+            second: Some(Period { moves, base: us(base), increment: us(increment) }),
+            ..first
+        };
         let cases = [
             ("8+0.08", tc(None, 8_000_000, 80_000), "8+0.08"),
             ("40/60", tc(Some(40), 60_000_000, 0), "40/60"),
@@ -315,6 +409,11 @@ mod tests {
             (".000001", tc(None, 1, 0), "0.000001"),
             ("10.", tc(None, 10_000_000, 0), "10"),
             ("60+0", tc(None, 60_000_000, 0), "60"),
+            ("40/60+0.6:20/10", two(tc(Some(40), 60_000_000, 600_000), Some(20), 10_000_000, 0), "40/60+0.6:20/10"),
+            ("40/1:00:20/0:10", two(tc(Some(40), 60_000_000, 0), Some(20), 10_000_000, 0), "40/60:20/10"),
+            ("40/60+0:1:30+2", two(tc(Some(40), 60_000_000, 0), None, 90_000_000, 2_000_000), "40/60+0:90+2"),
+            ("40/60:30", tc(Some(40), 3_630_000_000, 0), "40/3630"),
+            ("2/1+0.1:0+0.5", two(tc(Some(2), 1_000_000, 100_000), None, 0, 500_000), "2/1+0.1:0+0.5"),
             (
                 "9999999.999999+9999999.999999",
                 tc(None, 9_999_999_999_999, 9_999_999_999_999),
@@ -337,6 +436,7 @@ mod tests {
             ("40/60 nodes=5000", 666_667, "40/40.00002 nodes=5000"),
             ("movetime=0.1 depth=9", 1_333_333, "movetime=0.133333 depth=9"),
             ("0.000001", 1_500_000, "0.000002"),
+            ("40/60+0.6:20/10+1", 1_500_000, "40/90+0.9:20/15+1.5"),
             ("8+0.08", 1_000_000, "8+0.08"),
         ] {
             assert_eq!(scaled(limit, millionths), expected, "{limit}");
@@ -383,11 +483,32 @@ mod tests {
             ("99999999999999999999999", "below"),
             ("99999999999999999:00", "below"),
             ("18446744073709551615:00", "below"),
+            ("60+0.6:20/10", "needs its number of moves"),
+            ("40/60+0.6:20/10:30/5", "more than two periods"),
+            ("40/60+0.6:20/10+1:5", "more than two periods"),
+            ("40/60+0.6:0/10", "whole number from 1"),
+            ("40/60+0.6:", "missing"),
+            ("40/60:20/", "missing"),
+            ("40/60:20/0", "no time at all"),
         ];
         for (text, part) in cases {
             let error = text.parse::<TimeControl>().expect_err(text).to_string();
             assert!(error.contains(part) && error.contains(&format!("`{text}`")), "{text}: {error}");
             assert!(error.contains("[moves/][min:]sec[+inc]"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_time_of_a_game_counts_both_periods() {
+        for (text, moves, expected) in [
+            ("8+0.08", 50.0, 12.0),
+            ("40/60", 60.0, 90.0),
+            ("40/60+0.5:20/10+1", 80.0, 60.0 + 20.0 + 20.0 + 40.0),
+            ("40/60+0.5:30", 80.0, 60.0 + 20.0 + 30.0),
+            ("40/60+0.5:30", 20.0, 30.0 + 10.0),
+        ] {
+            let clock: TimeControl = text.parse().expect(text);
+            assert!((clock.seconds_of_game(moves) - expected).abs() < 1e-9, "{text}");
         }
     }
 
@@ -448,9 +569,14 @@ mod tests {
         fn what_is_printed_is_read_back(
             moves in proptest::option::of(1u32..), base in any_time(), increment in any_time(),
             nodes in proptest::option::of(1u64..), depth in proptest::option::of(1u32..),
+            later in proptest::option::of((proptest::option::of(1u32..), any_time(), any_time())),
         ) {
             prop_assume!(!base.is_zero() || !increment.is_zero());
-            let limit = Limit { clock: Some(TimeControl { moves, base, increment }), movetime: None, nodes, depth };
+            let second = later.map(|(moves, base, increment)| Period { moves, base, increment });
+            prop_assume!(second.is_none_or(|second| !second.base.is_zero() || !second.increment.is_zero()));
+            let second = second.filter(|_| moves.is_some());
+            let clock = TimeControl { moves, base, increment, second };
+            let limit = Limit { clock: Some(clock), movetime: None, nodes, depth };
             prop_assert_eq!(limit.to_string().parse(), Ok(limit));
             if !base.is_zero() {
                 let limit = Limit { clock: None, movetime: Some(base), nodes, depth };

@@ -169,10 +169,7 @@ fn pace(limit: &Limit, concurrency: u16) -> Option<f64> {
 /// Returns pairs per minute if both sides use up their time in [`MOVES`] moves.
 fn by_clock(limit: &Limit, concurrency: u16) -> Option<f64> {
     let side = match (limit.clock, limit.movetime) {
-        (Some(clock), _) => {
-            let sessions = clock.moves.map_or(1.0, |moves| MOVES / f64::from(moves.max(1)));
-            clock.base.as_secs_f64() * sessions + clock.increment.as_secs_f64() * MOVES
-        }
+        (Some(clock), _) => clock.seconds_of_game(MOVES),
         (None, Some(movetime)) => movetime.as_secs_f64() * MOVES,
         (None, None) => return None,
     };

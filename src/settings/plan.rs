@@ -190,7 +190,8 @@ pub struct RawPlan {
     #[schemars(example = 10_000, extend("x-commands" = ["tune"]))]
     pub prove_pairs: Option<u64>,
 
-    /// Clock, `[moves/]base+increment` in seconds, `min:sec` allowed [default: 8+0.08].
+    /// Clock, `[moves/]base+inc` in seconds or `min:sec`, or two: `40/60+0.6:20/10` [default:
+    /// 8+0.08].
     #[arg(long, value_name = "TC", help_heading = "Limits")]
     #[schemars(example = &"8+0.08", extend("x-essential" = ["sprt", "match", "gauntlet", "tune"]))]
     pub tc: Option<String>,
