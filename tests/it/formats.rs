@@ -234,3 +234,24 @@ fn help_and_init_list_the_formats_of_the_table() {
         assert!(ran.stdout.contains(&names), "{args:?}: no `{names}` in:\n{}", ran.stdout);
     }
 }
+
+/// The field of this repository: at least six opponents, each an engine of the registry or one of
+/// its options.
+#[test]
+fn the_sparring_field_has_known_engines_of_several_strengths() {
+    let read = |name: &str| -> toml::Table {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("configs").join(name);
+        std::fs::read_to_string(path).unwrap().parse().unwrap()
+    };
+    let (field, registry) = (read("sparring.toml"), read("engines.toml"));
+    let players = field["players"].as_array().unwrap();
+    let text = |player: &toml::Value, key: &str| player.get(key).and_then(|value| value.as_str().map(str::to_owned));
+    let names: std::collections::BTreeSet<_> =
+        players.iter().map(|player| text(player, "name").or_else(|| text(player, "spec")).unwrap()).collect();
+    assert!(players.len() >= 6 && names.len() == players.len(), "{names:?}");
+    for player in players {
+        let spec = text(player, "spec").unwrap();
+        assert!(registry["engines"].as_table().unwrap().contains_key(&spec), "{spec}");
+        assert_eq!(player.get("options").is_some(), player.get("name").is_some(), "{player}");
+    }
+}
