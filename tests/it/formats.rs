@@ -240,7 +240,7 @@ fn help_and_init_list_the_formats_of_the_table() {
 #[test]
 fn the_sparring_field_has_known_engines_of_several_strengths() {
     let read = |name: &str| -> toml::Table {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("configs").join(name);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs").join(name);
         std::fs::read_to_string(path).unwrap().parse().unwrap()
     };
     let (field, registry) = (read("sparring.toml"), read("engines.toml"));
