@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use crate::cli::flags::RunFlags;
 use crate::run::dir::Place;
 use crate::run::drive::{self, OutputStyle};
+use crate::run::notify::Receivers;
 use crate::run::{Exit, resolve};
 use crate::settings::{AnyCommand, RawPlayer};
 use crate::tournament::formats::race::RaceRule;
@@ -82,8 +83,11 @@ pub(super) fn run(args: &RaceArgs) -> Result<Exit> {
         .collect();
     let given = raw.out.clone().map(Place::Given);
     given.as_ref().map_or(Ok(()), Place::check)?;
+    let receivers = Receivers::of(&raw)?;
     let rule = RaceRule { alpha: args.alpha, gain: args.gain, close: args.close, step: args.step };
     let (plan, book) = resolve::race(&raw, rule).context("cannot start the race")?;
     let place = given.unwrap_or_else(|| drive::default_place(&plan.name));
-    Ok(drive::start(Arc::new(plan), book, &place, OutputStyle::new(args.flags.json))?)
+    let (exit, root) = drive::start_at(Arc::new(plan), book, &place, OutputStyle::new(args.flags.json))?;
+    receivers.tell(&root, exit);
+    Ok(exit)
 }

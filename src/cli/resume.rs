@@ -11,8 +11,10 @@ use crate::journal;
 use crate::plan::{Plan, Workers};
 use crate::run::dir::RunDir;
 use crate::run::drive::{self, OutputStyle};
+use crate::run::notify::Receivers;
 use crate::run::{Exit, chain, extension, progress, resolve, trust};
 use crate::schedule::affinity::{self, Topology};
+use crate::settings::RawPlan;
 
 /// Replays what was played and plays the rest: the result is what an unbroken run would have
 /// counted.
@@ -43,6 +45,9 @@ pub(super) struct ResumeArgs {
     /// later records of a game that differ from its first; the old journal is kept beside it.
     #[arg(long)]
     drop_damaged: bool,
+    /// Shell command that gets the summary as JSON on its standard input at the end.
+    #[arg(long, value_name = "COMMAND")]
+    on_end: Option<String>,
     /// Print the summary as one JSON document.
     #[arg(long)]
     json: bool,
@@ -79,9 +84,11 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     if let Some(share) = &args.max_time_losses {
         plan.max_time_losses = resolve::percent(share)?;
     }
+    let receivers = Receivers::of(&RawPlan { on_end: args.on_end.clone(), ..RawPlan::default() })?;
     let (plan, output) = (Arc::new(plan), OutputStyle::new(args.json));
     let exit = drive::resume(Arc::clone(&plan), &dir, output)?;
-    Ok(chain::go_on(dir.root(), &plan, exit, output)?)
+    receivers.tell(dir.root(), exit);
+    Ok(chain::go_on(dir.root(), &plan, exit, (output, &receivers))?)
 }
 
 /// Mends the journal. The caller has checked that the run is the user's own.

@@ -14,6 +14,7 @@ use crate::run::begin::{self, GameCommand};
 use crate::run::dir::{Place, RunDir};
 use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, ResultContext as _, fail};
+use crate::run::notify::Receivers;
 use crate::run::{Exit, progress, resolve};
 use crate::settings::{ConfigError, RawPlan};
 use crate::stats::estimates::Estimates;
@@ -28,6 +29,7 @@ const MOST_LINKS: usize = 20;
 pub(crate) fn play(command: GameCommand, raw: RawPlan, output: OutputStyle) -> Result<Exit> {
     let given = raw.out.clone().map(Place::Given);
     given.as_ref().map_or(Ok(()), Place::check)?;
+    let receivers = Receivers::of(&raw)?;
     // The tests of a chain are of the same commits.
     let raw = if raw.then.is_some() { begin::pinned(command, raw)? } else { raw };
     let mut links = links(raw)?;
@@ -36,7 +38,8 @@ pub(crate) fn play(command: GameCommand, raw: RawPlan, output: OutputStyle) -> R
     let place = given.unwrap_or_else(|| drive::default_place(&plan.name));
     let plan = Arc::new(plan);
     let (exit, root) = drive::start_at(Arc::clone(&plan), book, &place, output)?;
-    go_on(&root, &plan, exit, output)
+    receivers.tell(&root, exit);
+    go_on(&root, &plan, exit, (output, &receivers))
 }
 
 /// Files of the tests that follow, in their order.
@@ -99,6 +102,10 @@ fn after(first: &RawPlan, file: RawPlan) -> Result<RawPlan> {
         workers: given.workers.filter(|_| file.concurrency.is_none()),
         credentials: given.credentials,
         note: given.note,
+        on_end: given.on_end,
+        notify_webhook: given.notify_webhook,
+        notify_ntfy: given.notify_ntfy,
+        notify_discord: given.notify_discord,
         ..RawPlan::default()
     };
     Ok(file.over(&engines)?)
@@ -119,7 +126,12 @@ pub(crate) fn name_of(run: &Path, runs: &Path) -> PathBuf {
 
 /// Goes on with the chain of the run in `root`, which ended with `exit`, and prints the chain's
 /// report at its end. Returns the result of the last test.
-pub(crate) fn go_on(root: &Path, plan: &Plan, exit: Exit, output: OutputStyle) -> Result<Exit> {
+pub(crate) fn go_on(
+    root: &Path,
+    plan: &Plan,
+    exit: Exit,
+    (output, receivers): (OutputStyle, &Receivers),
+) -> Result<Exit> {
     let (mut root, mut exit, mut chain) = (root.to_owned(), exit, plan.chain.clone());
     if chain == Chain::default() {
         return Ok(exit);
@@ -136,6 +148,7 @@ pub(crate) fn go_on(root: &Path, plan: &Plan, exit: Exit, output: OutputStyle) -
         chain.before.push(name_of(&std::path::absolute(&root)?, &std::path::absolute(drive::RUNS)?));
         plan.chain = chain.clone();
         (exit, root) = drive::start_at(Arc::new(plan), book, &place, output)?;
+        receivers.tell(&root, exit);
     }
     if exit != Exit::Interrupted {
         print(&root, output);

@@ -457,6 +457,29 @@ pub struct RawPlan {
     #[schemars(example = &"wider aspiration windows")]
     pub note: Option<String>,
 
+    /// Shell command that gets the summary as JSON on its input at the end [default: none].
+    ///
+    /// QUINTAIN_RUN, QUINTAIN_NAME, QUINTAIN_TITLE, QUINTAIN_VERDICT, QUINTAIN_STOPPED_BY and
+    /// QUINTAIN_EXIT tell of the run, too. It has a minute.
+    #[arg(long, value_name = "COMMAND", help_heading = "Output")]
+    #[schemars(example = &"jq .elo", extend("x-commands" = ["sprt", "match", "gauntlet"]))]
+    pub on_end: Option<String>,
+    /// Variable with the address that gets the summary as JSON at the end [default: none].
+    ///
+    /// The environment variable holds the address, because plans are kept and it is a secret.
+    /// quintain.toml may name it in its table [notify], as `webhook`, `ntfy` and `discord`.
+    #[arg(long, value_name = "VARIABLE", help_heading = "Output")]
+    #[schemars(example = &"MY_WEBHOOK", extend("x-commands" = ["sprt", "match", "gauntlet"]))]
+    pub notify_webhook: Option<String>,
+    /// Variable with the address of an ntfy topic, told of the end [default: none].
+    #[arg(long, value_name = "VARIABLE", help_heading = "Output")]
+    #[schemars(example = &"MY_NTFY", extend("x-commands" = ["sprt", "match", "gauntlet"]))]
+    pub notify_ntfy: Option<String>,
+    /// Variable with the address of a Discord webhook, told of the end [default: none].
+    #[arg(long, value_name = "VARIABLE", help_heading = "Output")]
+    #[schemars(example = &"MY_DISCORD", extend("x-commands" = ["sprt", "match", "gauntlet"]))]
+    pub notify_discord: Option<String>,
+
     /// Players of a match or a gauntlet, whose heroes come first.
     #[arg(skip)]
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -2,6 +2,7 @@
 //! group and a deadline.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -68,6 +69,8 @@ pub(super) struct ProgramRun {
     merged: bool,
     guarded: bool,
     cpus: Vec<usize>,
+    /// Standard input; none if it is `None`.
+    input: Option<File>,
 }
 
 /// Output and exit status of a program.
@@ -81,7 +84,7 @@ pub(super) struct CapturedOutput {
 
 impl ProgramRun {
     pub(super) fn new(program: impl AsRef<OsStr>, limit: Duration) -> Self {
-        Self { command: Command::new(program), limit, merged: false, guarded: false, cpus: Vec::new() }
+        Self { command: Command::new(program), limit, merged: false, guarded: false, cpus: Vec::new(), input: None }
     }
 
     /// Like [`Self::new`], for long-running programs: neither the program nor its children outlive
@@ -128,6 +131,12 @@ impl ProgramRun {
         self
     }
 
+    /// Gives the program a file as its standard input.
+    pub(super) fn input(mut self, input: File) -> Self {
+        self.input = Some(input);
+        self
+    }
+
     /// Binds the program to `cpus`, or leaves it unbound if there are none. Only Linux binds.
     pub(super) fn cpus(mut self, cpus: &[usize]) -> Self {
         self.cpus = cpus.to_vec();
@@ -155,7 +164,7 @@ impl ProgramRun {
         let (guard, held) = if self.guarded {
             io::pipe().map(|(end, held)| (end.into(), Some(held))).map_err(start)?
         } else {
-            (Stdio::null(), None)
+            (self.input.take().map_or_else(Stdio::null, Stdio::from), None)
         };
         self.command.stdin(guard).stdout(out_end).stderr(err_end);
         os::separate(&mut self.command);

@@ -3,8 +3,8 @@
 //! Reading order: `spec` (the user's text), `registry` (names), `recipe` (the build of a tree),
 //! `git` (revisions and the working tree), `untracked` (which new files count), `cache` (builds),
 //! `resolve` (all of it together), `pin` (specs for later), `base` (the default opponent), `tuned`
-//! and `patch` (engines that are tuned, and their sources with new values). `command` runs every
-//! program of this room.
+//! and `patch` (engines that are tuned, and their sources with new values), `notify` (notices).
+//! `command` runs every program of this room.
 
 mod base;
 mod bench;
@@ -14,6 +14,7 @@ mod error;
 mod git;
 mod hash;
 mod history;
+mod notify;
 mod patch;
 mod pin;
 mod recipe;
@@ -29,9 +30,10 @@ pub use command::Update;
 pub use error::SourceError;
 pub use git::Commit;
 pub use history::{is_bad_commit, known, place_of, spec_of, stretch};
+pub use notify::{notify, tell};
 pub use patch::PatchError;
 pub use pin::pinned;
-pub use recipe::{RawRecipe, Recipe};
+pub use recipe::{RawNotify, RawRecipe, Recipe};
 pub use registry::{EntryOrigin, RawRegistry, Registry, RegistryEntry, find_program};
 pub use resolve::{Context, ResolvedEngine, find, missing, resolve};
 pub use spec::{Spec, split_words};

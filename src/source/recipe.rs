@@ -81,6 +81,21 @@ pub struct RawRecipe {
     #[serde(default)]
     #[schemars(with = "RawTune")]
     tune: Option<RawTune>,
+    /// Notices of the end of runs in this repository.
+    #[serde(default)]
+    pub(super) notify: RawNotify,
+}
+
+/// Environment variables that hold the addresses of notices.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RawNotify {
+    /// Variable with an address that gets the summary as JSON.
+    pub webhook: Option<String>,
+    /// Variable with the address of an ntfy topic.
+    pub ntfy: Option<String>,
+    /// Variable with the address of a Discord webhook.
+    pub discord: Option<String>,
 }
 
 /// Build of an engine.
@@ -162,7 +177,7 @@ impl Recipe {
     /// # Errors
     /// Returns an error with file and line if the text is not a recipe.
     pub fn parse(path: &Path, text: &str) -> Result<Self, TomlError> {
-        let RawRecipe { build, engine, tune } = from_toml(path, text)?;
+        let RawRecipe { build, engine, tune, notify: _ } = from_toml(path, text)?;
         let wrong = |(key, message): (&str, String)| {
             let line = text.lines().position(|line| line.trim_start().starts_with(key)).map_or(1, |at| at + 1);
             TomlError { path: path.to_path_buf(), line, column: 1, message }

@@ -25,6 +25,8 @@ mod hub;
 mod limits;
 #[cfg(all(target_os = "linux", feature = "cluster"))]
 mod machines;
+#[cfg(target_os = "linux")]
+mod notify;
 mod openings;
 #[cfg(target_os = "linux")]
 mod persist;

@@ -8,6 +8,7 @@ use clap::{Parser, Subcommand};
 
 use crate::cli::{matches, sprt};
 use crate::run::begin::{self, GameCommand};
+use crate::run::notify::Receivers;
 use crate::run::queue::{Entry, Queue};
 use crate::run::{chain, progress, resolve};
 use crate::settings::RawPlan;
@@ -48,6 +49,7 @@ pub(super) fn run(queue: &Queue, args: &AddArgs) -> Result<()> {
     if raw.out.is_some() {
         bail!("--out: the queue names the folders of its runs itself; leave it out, and say --name");
     }
+    Receivers::of(&raw)?;
     resolve::check(&raw, command == GameCommand::Sprt)?;
     let plans = chain::links(begin::pinned(command, raw)?)?;
     let entry = Entry::new(command, Context::from_env()?.cwd, args.priority, plans).signed()?;

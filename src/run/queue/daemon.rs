@@ -11,6 +11,7 @@ use crate::run::begin::{self, GameCommand};
 use crate::run::dir::{self, Place, RunDir};
 use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, ResultContext as _};
+use crate::run::notify::Receivers;
 use crate::run::queue::watcher::{LOOK, StopCause, Watched};
 use crate::run::queue::{DaemonLock, Entry, EntryId, EntryState, Queue};
 use crate::run::{Exit, chain, forecast, progress, trust};
@@ -153,9 +154,15 @@ impl Daemon<'_> {
         if !is_there {
             return Ok(());
         }
+        let receivers = Receivers::of(&raw);
         let result = self.play_run(id, entry, raw, &self.queue.results().join(&run));
         match result {
-            Ok(PlayResult::Ended(exit, cause)) => self.ended((id, entry.command), exit, cause, &run),
+            Ok(PlayResult::Ended(exit, cause)) => {
+                if let Ok(receivers) = receivers {
+                    receivers.tell(&self.queue.results().join(&run), exit);
+                }
+                self.ended((id, entry.command), exit, cause, &run)
+            }
             Ok(PlayResult::TooLong) => {
                 self.put_off.push(id);
                 self.wait(id)

@@ -1,0 +1,214 @@
+//! Notices of the end of a run: a command of the user's, a webhook, ntfy and Discord.
+//!
+//! An address is a secret, so settings hold only the name of the environment variable that has it.
+//! No notice changes the result of a run: one that fails is a line of warning.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::report::stored;
+use crate::run::error::{Result, fail};
+use crate::run::{Exit, progress};
+use crate::settings::RawPlan;
+use crate::source::{self, Context, RawNotify};
+use crate::text::printable;
+
+/// Longest time of a request.
+const REQUEST_LIMIT: Duration = Duration::from_secs(10);
+
+/// Longest time of the user's command.
+const COMMAND_LIMIT: Duration = Duration::from_secs(60);
+
+/// Most characters of a message, below Discord's limit of 2000.
+const MOST_CHARACTERS: usize = 1_800;
+
+/// Kind of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Service {
+    Webhook,
+    Ntfy,
+    Discord,
+}
+
+impl Service {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Webhook => "webhook",
+            Self::Ntfy => "ntfy",
+            Self::Discord => "discord",
+        }
+    }
+
+    /// Type and bytes of a request's body, as the service documents it.
+    fn body(self, summary: &Value, message: &str) -> (&'static str, Vec<u8>) {
+        const JSON: &str = "application/json";
+        match self {
+            Self::Webhook => (JSON, summary.to_string().into_bytes()),
+            Self::Ntfy => ("text/plain; charset=utf-8", message.as_bytes().to_vec()),
+            // Names of engines mention nobody.
+            Self::Discord => {
+                let body = json!({ "content": message, "allowed_mentions": { "parse": [] } });
+                (JSON, body.to_string().into_bytes())
+            }
+        }
+    }
+}
+
+/// Receivers of the notice.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Receivers {
+    command: Option<String>,
+    /// Kinds, with the variables that hold the addresses.
+    services: Vec<(Service, String)>,
+}
+
+impl Receivers {
+    /// Receivers that the settings name, and those of `quintain.toml` in the current repository
+    /// for services that the settings leave out.
+    ///
+    /// # Errors
+    /// Returns an error if an address is written out instead of a variable's name.
+    pub(crate) fn of(raw: &RawPlan) -> Result<Self> {
+        let tree = Context::from_env().ok().and_then(|context| source::notify(&context)).unwrap_or_default();
+        let RawNotify { webhook, ntfy, discord } = tree;
+        let mut services = Vec::new();
+        for (service, own, of_tree) in [
+            (Service::Webhook, &raw.notify_webhook, webhook),
+            (Service::Ntfy, &raw.notify_ntfy, ntfy),
+            (Service::Discord, &raw.notify_discord, discord),
+        ] {
+            let Some(variable) = own.clone().or(of_tree) else { continue };
+            let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            if variable.is_empty() || !variable.chars().all(is_name) {
+                fail!(
+                    Setting,
+                    "notify-{}: give the name of the environment variable that holds the address; plans are kept with runs, and an \
+                     address is a secret",
+                    service.name()
+                );
+            }
+            services.push((service, variable));
+        }
+        Ok(Self { command: raw.on_end.clone(), services })
+    }
+
+    /// Tells everyone of the end of the run in `root`, at the same time, and waits for the slowest.
+    pub(crate) fn tell(&self, root: &Path, exit: Exit) {
+        // One that was interrupted has not ended.
+        if exit == Exit::Interrupted || self.command.is_none() && self.services.is_empty() {
+            return;
+        }
+        let text = stored::text(&root.join(stored::SUMMARY));
+        let Some(mut summary) = text.and_then(|text| serde_json::from_str::<Value>(&text).ok()) else {
+            progress::warn(&format!("{}: no summary to tell of", root.display()));
+            return;
+        };
+        summary["run"] = json!(root.display().to_string());
+        summary["exit"] = json!(exit.code());
+        let message = message(&summary);
+        std::thread::scope(|scope| {
+            if let Some(command) = &self.command {
+                scope.spawn(|| call(command, &summary));
+            }
+            for (service, variable) in &self.services {
+                scope.spawn(|| {
+                    if let Err(why) = send(*service, variable, &summary, &message) {
+                        progress::warn(&format!("{} was not told: {why}", service.name()));
+                    }
+                });
+            }
+        });
+    }
+}
+
+/// Notice in one line.
+fn message(summary: &Value) -> String {
+    let text = |key: &str| summary[key].as_str().map(printable);
+    let players: Vec<String> = summary["players"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|player| player["name"].as_str().map(printable))
+        .collect();
+    let who = match players.as_slice() {
+        [new, base] => format!("{new} against {base}"),
+        players => format!("{} players", players.len()),
+    };
+    let result = text("verdict").filter(|verdict| verdict.starts_with('H')).or_else(|| text("stopped_by"));
+    let elo = summary["elo"].as_f64().map(|elo| format!(", Elo {elo:+.1}")).unwrap_or_default();
+    let title = text("title").map(|title| format!("{title}: ")).unwrap_or_default();
+    let line = format!(
+        "{}: {title}{who}{elo}, {} games, {}",
+        result.unwrap_or_else(|| "over".to_owned()),
+        summary["games"],
+        text("run").unwrap_or_default()
+    );
+    line.chars().take(MOST_CHARACTERS).collect()
+}
+
+/// Runs the user's command with the summary as its input.
+fn call(command: &str, summary: &Value) {
+    let text = |key: &str| summary[key].as_str().unwrap_or_default().to_owned();
+    let variables = [
+        ("QUINTAIN_RUN", text("run")),
+        ("QUINTAIN_NAME", text("name")),
+        ("QUINTAIN_TITLE", text("title")),
+        ("QUINTAIN_VERDICT", text("verdict")),
+        ("QUINTAIN_STOPPED_BY", text("stopped_by")),
+        ("QUINTAIN_EXIT", summary["exit"].to_string()),
+    ];
+    if let Err(why) = source::tell(command, summary.to_string().as_bytes(), &variables, COMMAND_LIMIT) {
+        progress::warn(&format!("--on-end: {why}"));
+    }
+}
+
+/// Sends a notice. The error does not name the address.
+fn send(service: Service, variable: &str, summary: &Value, message: &str) -> Result<(), String> {
+    let Ok(address) = std::env::var(variable) else { return Err(format!("the variable {variable} is not set")) };
+    let agent = ureq::Agent::config_builder().timeout_global(Some(REQUEST_LIMIT)).build().new_agent();
+    let (kind, body) = service.body(summary, message);
+    let mut request = agent.post(address.trim()).header("content-type", kind);
+    if service == Service::Ntfy {
+        request = request.header("title", "quintain");
+    }
+    match request.send(body.as_slice()) {
+        Ok(_) => Ok(()),
+        Err(ureq::Error::StatusCode(status)) => Err(format!("it answered {status}")),
+        Err(ureq::Error::Timeout(_)) => Err(format!("no answer within {} s", REQUEST_LIMIT.as_secs())),
+        Err(_) => Err(format!("the address in {variable} cannot be reached")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_never_part_of_a_setting() {
+        for (text, fits) in [("MY_HOOK", true), ("https://ntfy.sh/secret", false), ("", false), ("$MY_HOOK", false)] {
+            let raw = RawPlan { notify_ntfy: Some(text.to_owned()), ..RawPlan::default() };
+            let found = Receivers::of(&raw);
+            assert_eq!(found.is_ok(), fits, "{text}");
+            if let Err(error) = found {
+                assert!(!error.to_string().contains("ntfy.sh"), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_message_is_one_line_of_its_run() {
+        let summary = json!({ "verdict": "H1", "elo": 9.53, "games": 180, "run": "runs/x", "title": "less\nreduction",
+            "players": [{ "name": "lmr" }, { "name": "main" }] });
+        let said = message(&summary);
+        assert!(
+            said.starts_with("H1: less") && said.ends_with("lmr against main, Elo +9.5, 180 games, runs/x"),
+            "{said}"
+        );
+        assert!(!said.contains('\n'), "{said}");
+        let many = json!({ "verdict": null, "stopped_by": "out-of-pairs", "games": 6, "players": [{}, {}, {}], "title": "x".repeat(9_000) });
+        let said = message(&many);
+        assert!(said.starts_with("out-of-pairs: xxx") && said.chars().count() == MOST_CHARACTERS, "{said}");
+    }
+}
