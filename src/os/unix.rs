@@ -97,6 +97,7 @@ pub(crate) fn describe(status: ExitStatus) -> String {
 }
 
 /// True if something outside of the process ended it, or a fault: a signal.
+#[cfg(any(feature = "cluster", test))]
 pub(crate) fn is_killed(status: ExitStatus) -> bool {
     status.signal().is_some()
 }
@@ -241,6 +242,7 @@ pub(crate) fn for_all(builder: &mut tempfile::Builder<'_, '_>, is_program: bool)
 
 /// Gives all users the right to read a file and, if it is a program, to execute it, also if the
 /// process's mask took it.
+#[cfg(feature = "cluster")]
 pub(crate) fn give_to_all(file: &File, is_program: bool) -> io::Result<()> {
     file.set_permissions(Permissions::from_mode(if is_program { 0o755 } else { 0o644 }))
 }
@@ -388,6 +390,7 @@ pub(crate) fn raise_open_files(most: u64) -> Option<u64> {
 }
 
 /// Name of this machine.
+#[cfg(feature = "cluster")]
 pub(crate) fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }

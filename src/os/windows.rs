@@ -220,6 +220,7 @@ fn exception_name(bits: u32) -> Option<&'static str> {
 }
 
 /// True if the process was killed or ended by a fault.
+#[cfg(any(feature = "cluster", test))]
 pub(crate) fn is_killed(status: ExitStatus) -> bool {
     status.code().map(i32::cast_unsigned).is_some_and(|bits| bits == KILLED || is_exception(bits))
 }
@@ -305,6 +306,7 @@ pub(crate) fn remedy_for_readers(_: &Path, _: &Metadata) -> Option<String> {
 pub(crate) fn for_all(_: &mut tempfile::Builder<'_, '_>, _is_program: bool) {}
 
 /// Does nothing: files inherit the rights of their folder.
+#[cfg(feature = "cluster")]
 pub(crate) fn give_to_all(_: &File, _is_program: bool) -> io::Result<()> {
     Ok(())
 }
@@ -525,6 +527,7 @@ pub(crate) fn free_tasks() -> Option<u64> {
 }
 
 /// Name of this machine.
+#[cfg(feature = "cluster")]
 pub(crate) fn host_name() -> String {
     std::env::var("COMPUTERNAME").unwrap_or_else(|_| "localhost".to_owned())
 }

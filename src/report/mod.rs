@@ -23,7 +23,6 @@ pub mod record_table;
 pub mod results;
 mod sink;
 pub mod standings;
-#[cfg(feature = "cli")]
 pub(crate) mod stored;
 pub mod summary;
 pub mod terminal;
