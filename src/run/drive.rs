@@ -110,8 +110,9 @@ pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: OutputStyle) -> Resu
     let mut begun = None;
     let page = PageFold::new(Arc::clone(&plan))?;
     let (journal, replayed) = Journal::resume(&dir.path(journal::FILE_NAME), Some(&dir.expected(&plan)), |game| {
-        page.record(game.clone());
-        scoreboard.record(game, |_, games| {
+        page.record_ended(game.clone());
+        scoreboard.record(game, |scoreboard, games| {
+            page.record_counted(scoreboard);
             let pgn = begun.get_or_insert_with(|| PgnFile::resume(&dir.path("games.pgn"), Arc::clone(&plan)));
             if let Ok(file) = pgn
                 && let Err(error) = file.record(games)
@@ -222,7 +223,7 @@ async fn drive(
     if let Err(error) = write_atomically(&dir.path("summary.json"), json.as_bytes()) {
         progress::warn(&format!("{}: cannot write the summary; the journal is whole: {error}", dir.root().display()));
     }
-    if let Err(error) = page.write(dir, summary.headline()) {
+    if let Err(error) = page.write(dir, &finish.scoreboard, summary.headline()) {
         let (root, why) = (dir.root().display(), with_causes(&error));
         progress::warn(&format!("{root}: no report.html; the journal is whole: {why}"));
     }

@@ -1,7 +1,7 @@
 //! Graphics of a run directory: `report.html`, and `llr.svg` if there is a test.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::files::{MOST_DOCUMENT_BYTES, read_bytes, write_atomically};
 use crate::plan::Plan;
@@ -11,11 +11,13 @@ use crate::report::html::{self, Crash, Story};
 use crate::run::dir::RunDir;
 use crate::run::error::{Result, ResultContext as _};
 use crate::tournament::events::{Observer, RunEvent};
+use crate::tournament::scoreboard::Scoreboard;
 
 /// Most failed games on a page; `crashes/` has all of them.
 const MOST_CRASHES: usize = 50;
 
-/// Page of a live run, which records each game at its end instead of rereading the journal.
+/// Page of a live run, which records each game at its end instead of rereading the journal. The
+/// run's own scoreboard serves it: a second one would hold all waiting games again.
 #[derive(Clone, Debug)]
 pub(crate) struct PageFold(Arc<Mutex<Story>>);
 
@@ -24,21 +26,34 @@ impl PageFold {
         Ok(Self(Arc::new(Mutex::new(Story::new(plan)?))))
     }
 
-    /// Records a game of the journal.
-    pub(crate) fn record(&self, game: GameRecord) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).record(game);
+    fn story(&self) -> MutexGuard<'_, Story> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records a finished game.
+    pub(crate) fn record_ended(&self, game: GameRecord) {
+        self.story().record_ended(game);
+    }
+
+    /// Records that a pair counts, with the scoreboard that includes it.
+    pub(crate) fn record_counted(&self, scoreboard: &Scoreboard) {
+        self.story().record_counted(scoreboard);
     }
 
     /// Writes the page and the graphic to `dir`.
-    pub(crate) fn write(&self, dir: &RunDir, headline: &str) -> Result<()> {
-        write(dir, &self.0.lock().unwrap_or_else(PoisonError::into_inner), headline)
+    pub(crate) fn write(&self, dir: &RunDir, scoreboard: &Scoreboard, headline: &str) -> Result<()> {
+        let mut story = self.story();
+        story.finish(scoreboard.clone());
+        write(dir, &story, headline)
     }
 }
 
 impl Observer for PageFold {
     fn observe(&mut self, event: RunEvent<'_>) {
-        if let RunEvent::GameEnded { record, .. } = event {
-            self.record(record.clone());
+        match event {
+            RunEvent::GameEnded { record, .. } => self.record_ended(record.clone()),
+            RunEvent::PairCounted { scoreboard, .. } => self.record_counted(scoreboard),
+            _ => {}
         }
     }
 }

@@ -70,6 +70,22 @@ fn a_run_under_a_clock_is_played_by_machines_of_one_speed() {
     hub.ends();
 }
 
+/// PGN and replay have the times that each game had on its machine.
+fn check_times_of_records(user: &Path, dir: &Path) {
+    let pgn = std::fs::read_to_string(dir.join("games.pgn")).unwrap();
+    for (name, control, start_ms) in [("fast", "66.6667+0.666667", 67_333), ("slow", "133.3333+1.333333", 134_666)] {
+        let game = records(dir).into_iter().find(|game| game["worker"] == name).unwrap();
+        let number = game["game"].as_u64().unwrap();
+        let text = pgn.split("[Event ").nth(usize::try_from(number).unwrap()).unwrap();
+        assert!(text.contains(&format!("[TimeControl \"{control}\"]")), "{text}");
+        let words = ["replay", &dir.display().to_string(), "--game", &number.to_string(), "--player", "new"];
+        let replayed: Ran = at(user, quintain(&words)).output().unwrap().into();
+        assert_eq!(replayed.code, Some(0), "{replayed:?}");
+        let first = replayed.stdout.lines().find(|line| line.contains(" > go ")).unwrap();
+        assert!(first.contains(&format!("time {start_ms} ")), "{first}");
+    }
+}
+
 #[test]
 fn times_are_scaled_by_the_speed_of_each_machine() {
     if !has_server("times_are_scaled_by_the_speed_of_each_machine") {
@@ -94,6 +110,7 @@ fn times_are_scaled_by_the_speed_of_each_machine() {
         let left = game["moves"][0]["left"].as_u64().unwrap();
         assert!((least..most).contains(&left), "{left}: {game}");
     }
+    check_times_of_records(hub.folder.path(), &dir);
     assert_eq!(
         (&worker(&dir, "fast")["scale"], &worker(&dir, "slow")["scale"]),
         (&0.666_667.into(), &1.333_333.into())

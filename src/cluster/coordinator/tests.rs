@@ -85,12 +85,14 @@ impl Table {
     /// Publishes games of a pair that a worker has played, and waits until the server has them.
     async fn sends(&self, session: &str, task: &PairTask, attempt: u64, is_simulated: bool) {
         // The server takes a message with a known id for a repeat.
-        let variant = crate::chess::Variant::Standard;
-        let games = task.legs.iter().map(|leg| (game(task, *leg, variant, 3, &mut SplitMix64::new(7)), None)).collect();
-        let (worker, pair) = (session.to_owned(), task.pair);
-        let result = PairResult { worker, pair, attempt, games, logs: Vec::new(), is_simulated };
         let id = format!("{session}/{attempt}/{is_simulated}");
-        self.link.publish(subject_of(RUN, "res", session), id, result.pack()).await;
+        let result = PairResult { is_simulated, ..result(session, task, attempt) };
+        self.publishes(session, &id, result.pack()).await;
+    }
+
+    /// Publishes any bytes as a result.
+    async fn publishes(&self, session: &str, id: &str, bytes: Vec<u8>) {
+        self.link.publish(subject_of(RUN, "res", session), id.to_owned(), bytes).await;
     }
 
     /// Events up to the first one that is `last`. Writes what is to be written.
@@ -113,6 +115,14 @@ impl Table {
         drop(self.port);
         self.serving.await.unwrap().unwrap();
     }
+}
+
+/// Games of a pair.
+fn result(session: &str, task: &PairTask, attempt: u64) -> PairResult {
+    let variant = crate::chess::Variant::Standard;
+    let games = task.legs.iter().map(|leg| (game(task, *leg, variant, 3, &mut SplitMix64::new(7)), None)).collect();
+    let (worker, pair) = (session.to_owned(), task.pair);
+    PairResult { worker, pair, attempt, games, logs: Vec::new(), is_simulated: false }
 }
 
 fn hello(session: &str) -> Hello {
@@ -226,6 +236,68 @@ async fn simulated_and_real_workers_do_not_meet() {
         assert_eq!(workers_of(&events), [name, name]);
         table.ends().await;
     }
+}
+
+/// Nothing that a worker sends can count in the place of the games that its lease asks for.
+#[tokio::test]
+async fn results_of_hostile_workers_count_for_nothing() {
+    let Some(mut table) = Table::new("results_of_hostile_workers_count_for_nothing", "local:2").await else { return };
+    let task = task();
+    let attempt = table.gives("a-1", &task).await;
+    let good = |session: &str| result(session, &task, attempt);
+    let other = PairTask { pair: PairId(5), ..task.clone() };
+    let of_other = PairResult { pair: task.pair, ..result("a-1", &other, attempt) };
+    let mut cut = good("a-1").pack();
+    cut.truncate(cut.len() / 2);
+    // Those that nobody could have sent by mistake are told, others are late results.
+    for (place, (session, bytes, told)) in [
+        ("a-1", b"noise".to_vec(), Some("a result was dropped: ")),
+        ("a-1", Vec::new(), Some("a result was dropped: ")),
+        ("a-1", cut, Some("a result was dropped: ")),
+        ("a-1", wire::deflated(&vec![b' '; 70 << 20]), Some("a result was dropped: ")),
+        ("a-1", of_other.pack(), Some("pair 0: a game of pair 5")),
+        ("m-1", good("a-1").pack(), Some("q.run.res.m sent it as worker a-1")),
+        ("m-1", good("m-1").pack(), None),
+        ("a-2", good("a-2").pack(), None),
+        ("a-1", PairResult { attempt: attempt + 1, ..good("a-1") }.pack(), None),
+        ("a-1", PairResult { attempt: 0, ..good("a-1") }.pack(), None),
+        ("a-1", result("a-1", &other, attempt).pack(), None),
+        // After all others.
+        ("a-1", b"end".to_vec(), Some("a result was dropped: ")),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        // Its lease lasts, however slow this test is.
+        let beat = beat("a-1", vec![(task.pair.0, attempt)], Vec::new());
+        assert_eq!(table.asks::<_, Orders>("beat", "a-1", &beat).await.void, []);
+        table.publishes(session, &format!("hostile/{place}"), bytes).await;
+        if let Some(told) = told {
+            let events = table.hears(|event| matches!(event, RemoteEvent::Warning(_))).await;
+            assert!(format!("{events:?}").contains(told), "{place}: {events:?}");
+            assert!(workers_of(&events).is_empty(), "{place}: {events:?}");
+        }
+    }
+    // A lease that is held does not help: the games must be those that were asked for.
+    let mut forged = good("a-1");
+    forged.games[0].0.opening.moves = vec!["e2e4".to_owned()];
+    table.publishes("a-1", "hostile/forged", forged.pack()).await;
+    let events = table.hears(|event| matches!(event, RemoteEvent::Gone { .. })).await;
+    assert!(format!("{events:?}").contains("game 1 has other players, values or another opening"), "{events:?}");
+    assert!(workers_of(&events).is_empty(), "{events:?}");
+
+    // Times of day are of the worker's clock, which may be wrong by years.
+    let held = table.gives("b-1", &task).await;
+    let mut honest = result("b-1", &task, held);
+    honest.games[0].0.started = Duration::ZERO;
+    honest.games[1].0.started += Duration::from_hours(365 * 24);
+    for id in ["b-1/first", "b-1/replayed"] {
+        table.publishes("b-1", id, honest.pack()).await;
+    }
+    table.publishes("b-1", "end", b"end".to_vec()).await;
+    let events = table.hears(|event| matches!(event, RemoteEvent::Warning(_))).await;
+    assert_eq!(workers_of(&events), ["b", "b"]);
+    table.ends().await;
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@ use std::time::Duration;
 use super::*;
 use crate::plan::file;
 use crate::record::{
-    ByColor, Ending, GameId, Leg, MoveRecord, Opening, PairId, RecordedOutput, SearchInfo, Termination,
+    ByColor, Ending, GameId, Leg, MoveRecord, Opening, PairId, RecordedOutput, Scale, SearchInfo, Termination,
 };
 use crate::stats::random::SplitMix64;
 
@@ -265,4 +265,26 @@ fn games_played_again_and_openings_that_one_colour_wins() {
         assert_eq!(openings.lopsided[0].winner, Color::White);
         assert_eq!(openings.expected_one_sided, Some(pairs.len() as f64));
     }
+}
+
+/// Time trouble is told by the times that a game had on its machine.
+#[test]
+fn a_scaled_clock_is_in_trouble_by_its_own_time() {
+    let (plan, names) = (plan(), OpeningNames::builtin());
+    let games = play(&mut SplitMix64::new(3), 200, Some(Dimension::Trouble));
+    let double = Scale::from_millionths(2_000_000).unwrap();
+    let text = |scale: Option<Scale>, factor: u32| {
+        let mut explainer = Explainer::new(&plan, &names, PlayerId::NEW);
+        for pair in games.chunk_by(|a, b| a.pair == b.pair) {
+            let mut records: Vec<_> = pair.iter().map(Wanted::game).collect();
+            for record in &mut records {
+                record.scale = scale;
+                record.moves.iter_mut().for_each(|ply| ply.left = ply.left.map(|left| left * factor));
+            }
+            explainer.record(&records);
+        }
+        explainer.end().unwrap().text(&plan, 10)
+    };
+    assert_eq!(text(Some(double), 2), text(None, 1));
+    assert_ne!(text(Some(double), 1), text(None, 1));
 }

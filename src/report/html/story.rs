@@ -72,6 +72,14 @@ impl Story {
 
     /// Records a game of the journal.
     pub fn record(&mut self, game: GameRecord) {
+        self.record_ended(game.clone());
+        let (elo, plan) = (&mut self.elo, &self.plan);
+        self.scoreboard.record(game, |scoreboard, _| add_point(elo, plan, scoreboard));
+    }
+
+    /// Records a game of a live run, whose scoreboard its dispatcher keeps. The page needs
+    /// [`Story::record_counted`] and [`Story::finish`] besides.
+    pub fn record_ended(&mut self, game: GameRecord) {
         self.games += 1;
         self.started = Some(self.started.map_or(game.started, |first| first.min(game.started)));
         let end = game.started.saturating_add(game.took);
@@ -79,14 +87,17 @@ impl Story {
         if !game.is_void {
             self.sides(&game);
         }
-        self.keep(game.clone());
-        let (elo, two) = (&mut self.elo, self.plan.players.len() == 2);
-        self.scoreboard.record(game, |scoreboard, _| {
-            let pairs = scoreboard.pairs();
-            if two && pairs.is_multiple_of(1 + pairs / ELO_POINTS) {
-                elo.extend(elo_point(scoreboard));
-            }
-        });
+        self.keep(game);
+    }
+
+    /// Records that a pair of a live run counts, with the scoreboard that includes it.
+    pub fn record_counted(&mut self, scoreboard: &Scoreboard) {
+        add_point(&mut self.elo, &self.plan, scoreboard);
+    }
+
+    /// Takes the final scoreboard of a live run.
+    pub fn finish(&mut self, scoreboard: Scoreboard) {
+        self.scoreboard = scoreboard;
     }
 
     /// Standing after the games recorded so far.
@@ -149,6 +160,14 @@ pub(super) fn start_of(fen: &str) -> (Color, usize) {
     let mut fields = fen.split_ascii_whitespace().skip(1);
     let first = if fields.next() == Some("b") { Color::Black } else { Color::White };
     (first, fields.nth(3).and_then(|number| number.parse().ok()).unwrap_or(1))
+}
+
+/// Adds a point to the Elo curve of two players, at each so many pairs.
+fn add_point(elo: &mut Vec<EloPoint>, plan: &Plan, scoreboard: &Scoreboard) {
+    let pairs = scoreboard.pairs();
+    if plan.players.len() == 2 && pairs.is_multiple_of(1 + pairs / ELO_POINTS) {
+        elo.extend(elo_point(scoreboard));
+    }
 }
 
 fn elo_point(scoreboard: &Scoreboard) -> Option<EloPoint> {

@@ -7,6 +7,7 @@ use crate::record::{
     ByColor, Ending, EngineId, GameId, Leg, MoveRecord, Opening, Outcome, PairId, PlayerId, RecordedOutput, SearchInfo,
     Termination,
 };
+use crate::tournament::scoreboard::Scoreboard;
 
 /// Plan of a run between players of these names.
 fn plan(names: &[&str]) -> Plan {
@@ -201,4 +202,31 @@ proptest! {
         prop_assert_eq!(data["players"][0].as_str(), Some(one.as_str()));
         prop_assert_eq!(data["games"][0]["x"].as_str(), Some(one.as_str()));
     }
+}
+
+/// The page of a live run, whose scoreboard is the dispatcher's, is that of its journal.
+#[test]
+fn a_live_run_has_the_page_of_its_journal() {
+    let plan = Plan { test: None, ..plan(&["new", "base"]) };
+    let mut games: Vec<_> = (0..10).flat_map(|pair| Leg::BOTH.map(|leg| game(pair, leg, (0, 1), ""))).collect();
+    for game in &mut games {
+        // Pairs that repeat others do not count.
+        game.moves.truncate(1 + usize::try_from(game.id.pair.0).unwrap());
+        if game.id.pair.0.is_multiple_of(3) {
+            game.ending.outcome = Outcome::Draw;
+        }
+    }
+    // The second pair is late, as with many workers.
+    games[2..8].rotate_left(2);
+    let start = || Story::new(std::sync::Arc::new(plan.clone())).unwrap();
+    let (mut whole, mut live, mut scoreboard) = (start(), start(), Scoreboard::new(&plan).unwrap());
+    for game in games {
+        whole.record(game.clone());
+        live.record_ended(game.clone());
+        scoreboard.record(game, |scoreboard, _| live.record_counted(scoreboard));
+    }
+    live.finish(scoreboard);
+    assert_eq!(live.elo.len(), whole.elo.len());
+    assert!(live.elo.len() > 5, "{}", live.elo.len());
+    assert_eq!(page(&live, Some("the end"), &[]), page(&whole, Some("the end"), &[]));
 }
