@@ -1,5 +1,6 @@
 //! The command line: its parsing, its commands and their exit codes.
 
+mod archive;
 mod bisect;
 mod book;
 mod calibrate;
@@ -138,6 +139,8 @@ enum QuintainCommand {
     Explain(explain::ExplainArgs),
     /// Prints a run's report: text, Markdown, JSON, CSV or HTML.
     Report(report::ReportArgs),
+    /// Copies a run in a tenth of the bytes, for Git.
+    Archive(archive::ArchiveArgs),
     /// Measures how many games at once this machine can hold.
     Calibrate(calibrate::CalibrateArgs),
     /// Computes Elo, LOS and LLR of given counts.
@@ -314,6 +317,7 @@ pub fn main() -> ExitCode {
         QuintainCommand::Games(args) => games::run(&args),
         QuintainCommand::Explain(args) => explain::run(&args),
         QuintainCommand::Report(args) => report::run(&args),
+        QuintainCommand::Archive(args) => archive::run(&args),
         QuintainCommand::Calibrate(args) => calibrate::run(&args),
         QuintainCommand::Speed(args) => speed::run(&args),
         QuintainCommand::Suite(args) => suite::run(&args),

@@ -1,11 +1,14 @@
 //! The journal, as bytes and as lines whose checksums are right: no panic, and what was whole is
-//! whole without the torn end.
+//! whole without the torn end. Its archive, as bytes and as lines under gzip: no panic.
 #![no_main]
 
+use std::io::Write as _;
 use std::path::Path;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use libfuzzer_sys::fuzz_target;
-use quintain::journal::{FILE_NAME, read_from};
+use quintain::journal::{FILE_NAME, archive, read_from};
 
 fn check(bytes: &[u8]) {
     let mut count = 0;
@@ -27,4 +30,11 @@ fuzz_target!(|bytes: &[u8]| {
         sealed.extend_from_slice(format!(",\"crc\":\"{:08x}\"}}\n", crc32fast::hash(body)).as_bytes());
     }
     check(&sealed);
+    let mut packed = GzEncoder::new(Vec::new(), Compression::none());
+    packed.write_all(b"{\"v\":1,\"kind\":\"archive\",\"plan_sha256\":\"\",\"program\":\"\"}\n").expect("memory");
+    packed.write_all(bytes).expect("memory");
+    for archived in [bytes, &packed.finish().expect("memory")] {
+        let lines = archive::reader(archived, Path::new(archive::ARCHIVE_NAME));
+        let _ = read_from(lines, Path::new(archive::ARCHIVE_NAME), |_| ());
+    }
 });

@@ -1,14 +1,11 @@
 //! `quintain explain RUN`: origin of a player's points.
 
-use std::fs::File;
-use std::io::{BufReader, Read as _};
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use serde_json::Value;
 
 use crate::cli::runs::run_parser;
-use crate::files::open_regular;
 use crate::journal;
 use crate::plan::Plan;
 use crate::record::PlayerId;
@@ -126,12 +123,7 @@ pub(super) fn read(dir: &RunDir, plan: &Plan, players: &[PlayerId]) -> Result<(S
     let names = OpeningNames::builtin();
     let mut explainers: Vec<Explainer<'_>> =
         players.iter().map(|player| Explainer::new(plan, &names, *player)).collect();
-    // Reads up to the current length, because a line that grows during the read would look like
-    // two.
-    let reach = |file: File| file.metadata().map(|meta| file.take(meta.len()));
-    let file =
-        open_regular(&path).and_then(reach).with_context(|| format!("{}: cannot read the journal", path.display()))?;
-    let replayed = dir.expected(plan).read_from(BufReader::with_capacity(1 << 16, file), &path, |game| {
+    let replayed = dir.expected(plan).read(&path, |game| {
         scoreboard.record(game, |_, games| explainers.iter_mut().for_each(|explainer| explainer.record(games)));
     })?;
     // Games of another plan would appear under the wrong names.

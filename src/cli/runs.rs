@@ -16,7 +16,7 @@ use crate::stats::sprt::Bounds;
 use crate::text::{columns, printable};
 
 /// The folder of results unless another one is named.
-const RESULTS: &str = "results";
+pub(super) const RESULTS: &str = "results";
 
 const EXAMPLES: &str = "\
 A RUN of other commands is a folder, an id of this list, the end of exactly one id, or `latest`.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::files::open_regular;
-use crate::journal::{self, JournalError, PlanFacts};
+use crate::journal::{self, JournalError, PlanFacts, archive};
 use crate::plan::Plan;
 use crate::report::figures;
 use crate::report::html::tuning;
@@ -73,6 +73,9 @@ impl Fold {
         if self.looked.is_some_and(|looked| looked.elapsed() < MIN_AGE) {
             return Ok(());
         }
+        if archive::is_archived(&self.dir) {
+            return self.read_archive();
+        }
         let path = self.dir.join(journal::FILE_NAME);
         let about = std::fs::symlink_metadata(&path).ok().filter(std::fs::Metadata::is_file);
         let length = about.ok_or(FoldError::Missing)?.len();
@@ -82,6 +85,18 @@ impl Fold {
         }
         if length > self.offset {
             self.read(&path, length).map_err(|error| FoldError::Io(path.clone(), error))??;
+        }
+        self.looked = Some(Instant::now());
+        Ok(())
+    }
+
+    /// Reads an archive whole, once.
+    fn read_archive(&mut self) -> Result<(), FoldError> {
+        if self.looked.is_none() {
+            let Self { scoreboard, elo, plan, dir, .. } = self;
+            PlanFacts::new(plan, None).read(&dir.join(journal::FILE_NAME), |game| {
+                scoreboard.record(game, |scoreboard, _| note_elo(elo, scoreboard));
+            })?;
         }
         self.looked = Some(Instant::now());
         Ok(())

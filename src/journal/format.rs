@@ -174,7 +174,8 @@ const CRC_HEAD: &[u8] = b",\"crc\":\"";
 const CRC_TAIL: &[u8] = b"\"}\n";
 const CRC_BYTES: usize = CRC_HEAD.len() + 8 + CRC_TAIL.len();
 
-fn finish_line<T: Serialize>(value: &T, line: &mut Vec<u8>) {
+/// Replaces `line` by the value's line.
+pub(super) fn finish_line<T: Serialize>(value: &T, line: &mut Vec<u8>) {
     line.clear();
     serde_json::to_writer(&mut *line, value).expect("plain data always serialises into memory");
     // Replaces the closing brace by the checksum key, so that the line stays a JSON object.

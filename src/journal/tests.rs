@@ -1,3 +1,4 @@
+use std::io::BufReader;
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -8,7 +9,7 @@ use crate::record::{
     Score, SearchInfo, SinceFlag, Termination,
 };
 
-fn game(number: u64) -> GameRecord {
+pub(super) fn game(number: u64) -> GameRecord {
     let score = if number.is_multiple_of(2) { Score::Cp(-31) } else { Score::Mate(3) };
     GameRecord {
         id: GameId::from_number(number).unwrap(),
@@ -60,18 +61,18 @@ fn game(number: u64) -> GameRecord {
     }
 }
 
-fn header() -> Header {
+pub(super) fn header() -> Header {
     Header { plan_sha256: "ab".repeat(32), program: "0.1.0".to_owned() }
 }
 
-fn collect(path: &Path) -> Result<(Vec<GameRecord>, Replayed), JournalError> {
+pub(super) fn collect(path: &Path) -> Result<(Vec<GameRecord>, Replayed), JournalError> {
     let mut games = Vec::new();
     let replayed = read(path, |game| games.push(game))?;
     Ok((games, replayed))
 }
 
 /// A journal of three games in a fresh folder.
-fn three() -> (tempfile::TempDir, PathBuf) {
+pub(super) fn three() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(FILE_NAME);
     let mut journal = Journal::create(&path, &header()).unwrap();

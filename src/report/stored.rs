@@ -13,6 +13,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use crate::files::{MOST_DOCUMENT_BYTES, read_text};
+use crate::journal::archive;
 use crate::plan::{Plan, file};
 use crate::stats::estimates::Estimates;
 
@@ -134,7 +135,12 @@ pub(crate) fn find(root: &Path, name: &str) -> Result<Option<PathBuf>, FindError
     if let Some(entry) = index.runs.get(name) {
         return Ok(Some(entry.dir.clone()));
     }
-    match runs.iter().filter(|(id, _)| !name.is_empty() && id.ends_with(name)).collect::<Vec<_>>().as_slice() {
+    let mut named: Vec<_> = runs.iter().filter(|(id, _)| !name.is_empty() && id.ends_with(name)).collect();
+    // A run goes before its archive.
+    if named.len() > 1 && named.iter().any(|(_, entry)| !archive::is_archived(&entry.dir)) {
+        named.retain(|(_, entry)| !archive::is_archived(&entry.dir));
+    }
+    match named.as_slice() {
         [] => Ok(None),
         [(_, entry)] => Ok(Some(entry.dir.clone())),
         several => {
@@ -364,6 +370,10 @@ mod tests {
         for name in ["lmp", ""] {
             assert_eq!(found(name), Ok(None), "{name}");
         }
+        let archived = root.path().join("archive/20261120-101112-null-move");
+        summary(&archived, 1.0);
+        std::fs::write(archived.join(archive::ARCHIVE_NAME), "").unwrap();
+        assert_eq!(found("null-move"), Ok(Some("runs/20261120-101112-null-move".to_owned())));
         let several = "`lmr` is the end of several runs: runs/20261122-101112-lmr, runs/20261121-101112-lmr";
         assert_eq!(found("lmr"), Err(several.to_owned()));
     }

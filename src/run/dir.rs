@@ -57,9 +57,34 @@ impl Place {
         })
     }
 
+    /// Creates a temporary directory beside the place, and the folder of both.
+    pub(crate) fn scratch(&self) -> Result<tempfile::TempDir> {
+        let parent = self.parent();
+        std::fs::create_dir_all(parent)
+            .within(|| format!("{}: cannot create the folder for runs; choose another with --out", parent.display()))?;
+        tempfile::Builder::new()
+            .prefix(".new-run-")
+            .tempdir_in(parent)
+            .within(|| format!("{}: cannot write there; choose another place with --out", parent.display()))
+    }
+
+    fn parent(&self) -> &Path {
+        match self.wanted().parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        }
+    }
+
     /// Renames the non-empty directory `scratch` to the first free name. A rename replaces only an
-    /// empty directory, so two simultaneous runs get different names.
-    fn take(&self, scratch: &Path) -> Result<PathBuf> {
+    /// empty directory, so two simultaneous runs get different names. Any error removes `scratch`.
+    pub(crate) fn take(&self, scratch: tempfile::TempDir) -> Result<PathBuf> {
+        let root = self.rename(scratch.path())?;
+        let _ = scratch.keep();
+        sync_folder(self.parent())?;
+        Ok(root)
+    }
+
+    fn rename(&self, scratch: &Path) -> Result<PathBuf> {
         use std::io::ErrorKind::{AlreadyExists, DirectoryNotEmpty};
         for name in self.names() {
             if name.symlink_metadata().is_ok() {
@@ -103,19 +128,10 @@ impl RunDir {
     /// Creates the directory with its plan and an empty journal. It is built under another name
     /// first, so that no incomplete run directory is ever visible.
     pub(crate) fn create(place: &Place, plan: &Plan) -> Result<(Self, Journal)> {
-        let parent = match place.wanted().parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        std::fs::create_dir_all(parent)
-            .within(|| format!("{}: cannot create the folder for runs; choose another with --out", parent.display()))?;
+        let scratch = place.scratch()?;
         if let Place::Default(_) = place {
-            keep_out_of_git(parent);
+            keep_out_of_git(place.parent());
         }
-        let scratch = tempfile::Builder::new()
-            .prefix(".new-run-")
-            .tempdir_in(parent)
-            .within(|| format!("{}: cannot write there; choose another place with --out", parent.display()))?;
         let text = file::to_toml(plan);
         write_synced(&scratch.path().join(file::FILE_NAME), text.as_bytes()).within(|| "cannot write plan.toml")?;
         // The stamp is optional: without one a later `resume` asks for permission.
@@ -127,11 +143,8 @@ impl RunDir {
         // The journal's games are synced as they come, so its directory must be on disk before the
         // first of them.
         sync_folder(scratch.path())?;
-        // Until it is renamed, any error removes it.
-        let root = place.take(scratch.path())?;
-        let _ = scratch.keep();
+        let root = place.take(scratch)?;
         journal.moved_to(&root.join(journal::FILE_NAME));
-        sync_folder(parent)?;
         Ok((Self { root, plan: text }, journal))
     }
 
@@ -259,7 +272,7 @@ mod tests {
                 let scratch = folder.path().join(format!(".scratch-{run}"));
                 std::fs::create_dir(&scratch).unwrap();
                 std::fs::write(scratch.join("plan.toml"), run.to_string()).unwrap();
-                (run, place.take(&scratch))
+                (run, place.rename(&scratch))
             };
             let threads: Vec<_> = (0..runs).map(|run| scope.spawn(move || take(run))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()

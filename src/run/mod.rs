@@ -5,8 +5,9 @@
 //! them, and the tests that follow), `notify` (tells of a run's end), `queue` (runs one after
 //! another), `series` and `play` (runs as parts of something larger), `tuning` (from an engine's
 //! parameters to proven values), `speed` (two programs' speed without games), `suite` (test
-//! positions). `error` has all errors of these.
+//! positions), `archive` (runs in few bytes). `error` has all errors of these.
 
+pub(crate) mod archive;
 pub(crate) mod begin;
 pub(crate) mod building;
 pub(crate) mod chain;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
 #[cfg(target_os = "linux")]
+mod archive;
 mod book;
 #[cfg(target_os = "linux")]
 mod chain;

@@ -4,30 +4,26 @@
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Take};
+use std::io::{self, BufRead, Read};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
 use crate::chess::{self, Variant};
-use crate::files::open_regular;
+use crate::journal::archive;
 use crate::plan::Plan;
 use crate::record::{GameRecord, PairId};
 use crate::tournament::pairing::Pairing;
 use crate::tournament::repeats::Repeats;
 
-/// Opens a journal up to its current length, because a line that grows during the read would look
-/// like two. Reading ends early once `over` is true.
+/// Opens a journal up to its current length, or an archive. Reading ends early once `over` is true.
 pub(super) fn open<'a>(path: &Path, over: &'a Cell<bool>) -> Result<impl BufRead + 'a> {
-    let reach = |file: File| file.metadata().map(|meta| file.take(meta.len()));
-    let file =
-        open_regular(path).and_then(reach).with_context(|| format!("{}: cannot read the journal", path.display()))?;
-    Ok(InterruptibleReader { inner: BufReader::with_capacity(1 << 16, file), over })
+    let inner = archive::open(path).with_context(|| format!("{}: cannot read the journal", path.display()))?;
+    Ok(InterruptibleReader { inner, over })
 }
 
 struct InterruptibleReader<'a> {
-    inner: BufReader<Take<File>>,
+    inner: Box<dyn BufRead>,
     over: &'a Cell<bool>,
 }
 

@@ -1,0 +1,64 @@
+//! `quintain archive`: a run in few bytes, for Git.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use indicatif::HumanBytes;
+
+use crate::cli::runs::{RESULTS, run_parser};
+use crate::report::figures;
+use crate::run::archive::{self, Direction};
+use crate::run::dir::Place;
+use crate::run::{Exit, progress};
+
+const EXAMPLES: &str = "\
+An archive is a run directory with games.json.gz in place of games.jsonl: every field of every game in about a tenth of the
+bytes, and the small files beside it. `report`, `explain`, `games`, `replay`, `rate`, `progress`, `runs` and `serve` read it as any run.
+Only `resume` needs the journal, which --unpack makes again. A folder of runs, such as that of a tuning, is archived whole.
+The run stays as it is; a run that is being played gives what it has so far.
+
+Examples:
+  quintain archive latest
+  quintain archive results/tune --out results/2026-11-23-tuning
+  quintain archive results/2026-11-23-tuning --unpack --out results/tune";
+
+/// Copies a run in a tenth of the bytes, or makes a run of such a copy.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(super) struct ArchiveArgs {
+    /// The run: its directory, an id of `quintain runs`, the end of one, or `latest`; or a folder
+    /// of runs.
+    #[arg(value_name = "RUN", value_parser = run_parser())]
+    run: PathBuf,
+    /// The new directory [default: results/archive/ID, with --unpack results/runs/ID].
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Makes a run of an archive, to go on with it.
+    #[arg(long)]
+    unpack: bool,
+}
+
+pub(super) fn run(args: &ArchiveArgs) -> Result<Exit> {
+    let direction = if args.unpack { Direction::Unpack } else { Direction::Pack };
+    let folder = if args.unpack { "runs" } else { "archive" };
+    let place = match (&args.out, args.run.canonicalize().ok().as_deref().and_then(std::path::Path::file_name)) {
+        (Some(out), _) => Place::Given(out.clone()),
+        (None, Some(name)) => Place::Default([RESULTS, folder].iter().collect::<PathBuf>().join(name)),
+        (None, None) => bail!("{}: no such run; `quintain runs` lists them", args.run.display()),
+    };
+    let archived = archive::copy(&args.run, &place, direction)?;
+    for path in &archived.left_out {
+        progress::note(&format!("left out, because it is longer than 1 MiB: {}", path.display()));
+    }
+    let (root, report) = (archived.root.display(), archived.report);
+    let games = figures::count(report.games, "game");
+    progress::result(&match direction {
+        Direction::Unpack => format!("{root}: {games}; go on with `quintain resume {root}`"),
+        Direction::Pack => format!(
+            "{root}: {games} in {} instead of {}; read it with `quintain report {root}`",
+            HumanBytes(report.archive_bytes),
+            HumanBytes(report.journal_bytes)
+        ),
+    });
+    Ok(Exit::Done)
+}

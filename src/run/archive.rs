@@ -1,0 +1,127 @@
+//! Archives of runs: a run directory, or a folder with runs below it such as a tuning's, with its
+//! journals packed and its small files, for Git. Games, pages and pictures that a command makes
+//! again are left out.
+
+use std::path::{Path, PathBuf};
+
+use crate::journal;
+use crate::journal::archive::{self, ARCHIVE_NAME, ArchiveReport};
+use crate::plan::file;
+use crate::run::dir::{Place, RunDir};
+use crate::run::error::{Result, ResultContext as _, fail};
+
+/// Endings of the files that are copied. `games.jsonl` is packed, and the other games, pages and
+/// pictures follow from it.
+const COPIED: [&str; 4] = ["csv", "json", "toml", "txt"];
+
+/// Folder of the evidence of crashes, whose files are all copied.
+const CRASHES: &str = "crashes";
+
+/// Folders that are not looked into.
+const LEFT_OUT: [&str; 2] = ["stderr", ".git"];
+
+/// Longest file that is copied, in bytes.
+const MOST_COPIED_BYTES: u64 = 1 << 20;
+
+/// Number of folders below the archived one that may have runs.
+const DEPTH: u32 = 3;
+
+/// Archive that was written, or run that was made of one.
+#[derive(Debug)]
+pub(crate) struct Archived {
+    /// Its directory.
+    pub(crate) root: PathBuf,
+    /// Sum over its runs.
+    pub(crate) report: ArchiveReport,
+    /// Files that were left out because they are too long.
+    pub(crate) left_out: Vec<PathBuf>,
+}
+
+/// Direction of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// Journals become archives.
+    Pack,
+    /// Archives become journals, to which games can be added.
+    Unpack,
+}
+
+/// Copies a run directory, or a folder of runs, to `place`. The copy appears whole or not at all.
+/// The original stays.
+///
+/// # Errors
+/// Returns an error if there is no run, if a journal or archive is damaged, or if the copy cannot
+/// be written.
+pub(crate) fn copy(from: &Path, place: &Place, direction: Direction) -> Result<Archived> {
+    place.check()?;
+    let report = ArchiveReport { games: 0, journal_bytes: 0, archive_bytes: 0 };
+    let mut archived = Archived { root: PathBuf::new(), report, left_out: Vec::new() };
+    let scratch = place.scratch()?;
+    let runs = folder(from, scratch.path(), direction, DEPTH, &mut archived)?;
+    if runs == 0 {
+        let name = if direction == Direction::Pack { journal::FILE_NAME } else { ARCHIVE_NAME };
+        fail!(Setting, "{}: no run there: no folder has {} and {name}", from.display(), file::FILE_NAME);
+    }
+    archived.root = place.take(scratch)?;
+    Ok(archived)
+}
+
+/// Copies a folder and those below it. Returns the number of runs.
+fn folder(from: &Path, to: &Path, direction: Direction, depth: u32, archived: &mut Archived) -> Result<u32> {
+    let unreadable = |path: &Path| format!("{}: cannot read it", path.display());
+    let mut runs = u32::from(games(from, to, direction, archived)?);
+    for entry in std::fs::read_dir(from).within(|| unreadable(from))? {
+        let entry = entry.within(|| unreadable(from))?;
+        let (path, below) = (entry.path(), to.join(entry.file_name()));
+        // Links are not followed, because a file elsewhere is not part of the run.
+        let kind = entry.file_type().within(|| unreadable(&path))?;
+        if kind.is_dir() && depth > 0 && !LEFT_OUT.iter().any(|name| entry.file_name() == *name) {
+            std::fs::create_dir(&below).within(|| format!("{}: cannot create it", below.display()))?;
+            runs += folder(&path, &below, direction, depth - 1, archived)?;
+            // Fails if there is something in it.
+            let _ = std::fs::remove_dir(&below);
+        } else if kind.is_file() && is_copied(&path) {
+            one_file(&path, &below, archived)?;
+        }
+    }
+    Ok(runs)
+}
+
+fn is_copied(path: &Path) -> bool {
+    let ending = path.extension().and_then(std::ffi::OsStr::to_str);
+    let is_evidence = || path.components().any(|part| part.as_os_str() == CRASHES);
+    ending.is_some_and(|ending| COPIED.contains(&ending)) || is_evidence()
+}
+
+fn one_file(from: &Path, to: &Path, archived: &mut Archived) -> Result<()> {
+    let length = from.metadata().map_or(0, |about| about.len());
+    if length > MOST_COPIED_BYTES {
+        archived.left_out.push(from.to_owned());
+        return Ok(());
+    }
+    std::fs::copy(from, to).within(|| format!("{}: cannot copy it to {}", from.display(), to.display()))?;
+    Ok(())
+}
+
+/// Packs or unpacks the games of a run directory; false if the folder is none.
+fn games(from: &Path, to: &Path, direction: Direction, archived: &mut Archived) -> Result<bool> {
+    let (journal, packed) = (from.join(journal::FILE_NAME), from.join(ARCHIVE_NAME));
+    let source = if direction == Direction::Pack { &journal } else { &packed };
+    if !from.join(file::FILE_NAME).is_file() || !source.is_file() {
+        return Ok(false);
+    }
+    let (dir, plan) = RunDir::open(from)?;
+    let expected = dir.expected(&plan);
+    match direction {
+        Direction::Pack => {
+            let report = archive::pack(&journal, &to.join(ARCHIVE_NAME), &expected)?;
+            archived.report.games += report.games;
+            archived.report.journal_bytes += report.journal_bytes;
+            archived.report.archive_bytes += report.archive_bytes;
+        }
+        Direction::Unpack => {
+            archived.report.games += archive::unpack(&packed, &to.join(journal::FILE_NAME), &expected)?
+        }
+    }
+    Ok(true)
+}

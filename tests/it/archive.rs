@@ -1,0 +1,71 @@
+//! `quintain archive`: what is read from an archive is what is read from its run.
+
+use std::path::Path;
+
+use crate::harness::{run, sprt};
+
+const PEERS: [&str; 2] = ["--seed 1", "--seed 2"];
+const RULES: &str = "--nodes 1 --max-plies 40 --max-pairs 6 --seed 11 -j 2";
+
+/// Output of a command about a run, with the run's name left out.
+#[track_caller]
+fn about(dir: &Path, command: &[&str]) -> String {
+    let dir = dir.display().to_string();
+    let ran = run(&[&command[..1], &[dir.as_str()], &command[1..]].concat());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    ran.stdout.replace(&dir, "RUN")
+}
+
+#[test]
+fn an_archive_is_read_as_its_run_and_goes_on_when_unpacked() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let text = |name: &str| at(name).display().to_string();
+    sprt(3, PEERS[0], PEERS[1], &at("run"), RULES);
+    std::fs::create_dir_all(at("run/crashes/7")).unwrap();
+    std::fs::write(at("run/crashes/7/white.log"), "evidence").unwrap();
+    let ran = run(&["archive", &text("run"), "--out", &text("archive")]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains("12 games in "), "{ran:?}");
+    let mut names: Vec<_> = std::fs::read_dir(at("archive")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["crashes", "games.json.gz", "plan.toml", "summary.json"]);
+    assert!(at("archive/crashes/7/white.log").is_file());
+    for command in [
+        &["report", "--format", "json"][..],
+        &["explain", "--json"],
+        &["games", "--json"],
+        &["report", "--format", "html"],
+    ] {
+        assert_eq!(about(&at("archive"), command), about(&at("run"), command), "{command:?}");
+    }
+    let taken = run(&["archive", &text("run"), "--out", &text("archive")]);
+    assert_eq!(taken.code, Some(2), "{taken:?}");
+    // More games are refused with the way to them.
+    let more = |dir: &str| run(&["resume", dir, "--trust"]);
+    let refused = more(&text("archive"));
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("--unpack"), "{refused:?}");
+    let unpacked = run(&["archive", &text("archive"), "--unpack", "--out", &text("again")]);
+    assert_eq!(unpacked.code, Some(0), "{unpacked:?}");
+    assert_eq!(more(&text("again")).code, Some(3), "it is over");
+    assert_eq!(std::fs::read(at("again/games.jsonl")).unwrap(), std::fs::read(at("run/games.jsonl")).unwrap());
+}
+
+#[test]
+fn what_is_no_run_is_refused_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::create_dir(at("empty")).unwrap();
+    for (words, reason) in [
+        (vec!["archive", &at("empty"), "--out", &at("out")], "no run there"),
+        (vec!["archive", &at("gone"), "--out", &at("out")], "cannot read it"),
+        (vec!["archive", &at("gone")], "no such run"),
+        (vec!["archive", &at("empty"), "--unpack", "--out", &at("out")], "games.json.gz"),
+    ] {
+        let ran = run(&words);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.stderr.contains(reason), "{ran:?}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
