@@ -6,12 +6,15 @@ mod list;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Subcommand;
 
+use crate::cli::runs::run_parser;
+use crate::run::queue::again;
 use crate::run::queue::daemon::{self, DaemonLimits, StopSwitch};
 use crate::run::queue::{EntryId, Queue};
 use crate::run::{Exit, play, progress, resolve};
+use crate::source::Context;
 
 const EXAMPLES: &str = "\
 Entries are TOML files in results/queue. `queue run`, or `serve --run`, plays them one after
@@ -63,6 +66,22 @@ enum QueueCommand {
         #[arg(value_name = "ID")]
         id: EntryId,
     },
+    /// Sets the note of the runs that an entry has yet to begin.
+    Note {
+        /// Number of the entry.
+        #[arg(value_name = "ID")]
+        id: EntryId,
+        /// One line, shown wherever the run is named.
+        #[arg(value_name = "TEXT")]
+        text: String,
+    },
+    /// Goes on with a run that was interrupted, when its turn comes.
+    Resume {
+        /// The run: its directory, an id of `quintain runs`, the end of one, or `latest`. It lies in
+        /// the folder of results.
+        #[arg(value_name = "RUN", value_parser = run_parser())]
+        run: PathBuf,
+    },
     /// Plays the entries until Ctrl-C, and waits for new ones.
     Run(RunArgs),
 }
@@ -109,6 +128,18 @@ pub(super) fn run(args: &QueueArgs) -> Result<Exit> {
             progress::result(&format!("entry {id} is first of priority {}", entry.priority));
         }
         QueueCommand::Rm { id } => remove(&queue, *id)?,
+        QueueCommand::Note { id, text } => {
+            queue.note(*id, text)?;
+            progress::result(&format!("entry {id} has its note"));
+        }
+        QueueCommand::Resume { run } => {
+            let root = std::path::absolute(run)?;
+            let Ok(run) = root.strip_prefix(queue.results()) else {
+                bail!("{}: it is not in {}; give --results", root.display(), queue.results().display());
+            };
+            let id = again::go_on(&queue, run, Context::from_env()?.cwd)?;
+            progress::result(&format!("entry {id} goes on with {}", run.display()));
+        }
         QueueCommand::Run(run) => {
             let limits = run.limits()?;
             let lock = queue.claim()?;

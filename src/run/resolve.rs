@@ -584,7 +584,7 @@ fn entrants(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
 }
 
 /// Checks that a text is one non-empty line.
-fn one_line(key: &str, text: &str) -> Result<String> {
+pub(crate) fn one_line(key: &str, text: &str) -> Result<String> {
     if text.trim().is_empty() || text.contains(char::is_control) {
         fail!(Setting, "{key} {text:?}: give it one line with something on it, or leave it out");
     }

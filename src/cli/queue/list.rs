@@ -1,12 +1,10 @@
 //! `quintain queue ls`: the entries as a table or as JSON.
 
-use anyhow::Result;
-use serde_json::{Value, json};
-
+use crate::run::progress;
+use crate::run::queue::listed::{json_of, results, state, title};
 use crate::run::queue::{Entry, EntryId, EntryState, Queue};
-use crate::run::{Exit, progress};
-use crate::settings::RawPlan;
 use crate::text::{columns, printable};
+use anyhow::Result;
 
 /// Form of the list.
 #[derive(Debug, clap::Args)]
@@ -27,50 +25,13 @@ pub(super) struct LsArgs {
 /// Heads of the columns; `#` marks numbers.
 const HEADS: [&str; 6] = ["#id", "state", "#priority", "command", "title", "run"];
 
-/// State of an entry in one word.
-fn state(entry: &Entry, has_daemon: bool) -> &'static str {
-    match entry.state {
-        EntryState::Playing if has_daemon => "playing",
-        EntryState::Playing | EntryState::Waiting => "waiting",
-        EntryState::Stopped => "stopped",
-        EntryState::Failed => "failed",
-        EntryState::Done => "done",
-    }
-}
-
-/// Results of the runs that are over.
-fn results(entry: &Entry) -> Vec<&'static str> {
-    entry.exits.iter().filter_map(|code| Some(entry.command.result(Exit::from_code(*code)?))).collect()
-}
-
-/// Title of settings: the note, else the engines.
-fn title(raw: &RawPlan) -> String {
-    if let Some(note) = &raw.note {
-        return note.clone();
-    }
-    let short = |spec: &str| match spec.strip_prefix("git:") {
-        Some(rev) if rev.len() >= 40 && rev.is_char_boundary(8) => rev[..8].to_owned(),
-        _ => spec.to_owned(),
-    };
-    match (&raw.new, raw.players.as_slice()) {
-        (Some(new), _) => {
-            format!("{} against {}", short(new), raw.base.as_deref().map_or("the commit before".to_owned(), short))
-        }
-        (None, players) => {
-            players.iter().filter_map(|player| player.spec.as_deref()).map(short).collect::<Vec<_>>().join(", ")
-        }
-    }
-}
-
 pub(super) fn run(queue: &Queue, args: &LsArgs) -> Result<()> {
     let has_daemon = queue.has_daemon()?;
     let listing = queue.list()?.in_order();
     let shown: Vec<&(EntryId, Entry)> =
         listing.entries.iter().filter(|(_, entry)| args.all || entry.state != EntryState::Done).collect();
     if args.json {
-        let mut entries: Vec<Value> = shown.iter().map(|(id, entry)| json_of(*id, entry, has_daemon)).collect();
-        entries.extend(listing.damaged.iter().map(|(id, why)| json!({ "id": id, "state": "damaged", "error": why })));
-        progress::result(&json!({ "daemon": has_daemon, "entries": entries }).to_string());
+        progress::result(&json_of(&listing, has_daemon, args.all).to_string());
         return Ok(());
     }
     let mut rows: Vec<Vec<String>> = shown.iter().map(|(id, entry)| cells(*id, entry, has_daemon)).collect();
@@ -103,18 +64,4 @@ fn cells(id: EntryId, entry: &Entry, has_daemon: bool) -> Vec<String> {
     [id.to_string(), state, entry.priority.to_string(), entry.command.name().to_owned(), title, run.unwrap_or_default()]
         .map(|cell| printable(&cell))
         .to_vec()
-}
-
-fn json_of(id: EntryId, entry: &Entry, has_daemon: bool) -> Value {
-    json!({
-        "id": id,
-        "command": entry.command,
-        "state": state(entry, has_daemon),
-        "priority": entry.priority,
-        "title": entry.plans.first().map(title),
-        "runs": entry.runs,
-        "results": results(entry),
-        "plans": entry.plans.len(),
-        "error": entry.error,
-    })
 }

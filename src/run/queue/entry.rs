@@ -99,6 +99,15 @@ impl Entry {
         Ok(self)
     }
 
+    /// Gives the plans that are not begun another note, and signs them again.
+    pub(crate) fn noted(mut self, note: &str) -> Result<Self> {
+        let begun = self.runs.len();
+        for plan in self.plans.iter_mut().skip(begun) {
+            plan.note = Some(note.to_owned());
+        }
+        self.signed()
+    }
+
     fn signed_text(&self) -> Result<String> {
         text(&SignedParts { command: self.command, dir: &self.dir, plans: &self.plans })
     }

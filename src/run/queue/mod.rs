@@ -4,10 +4,13 @@
 //! change. Changes take a lock in turn. The daemon holds another one for as long as it lives.
 //!
 //! Reading order: `entry` (a file), this file (the folder), `daemon` (plays the entries), `watcher`
-//! (stops the run being played).
+//! (stops the run being played), `listed` (the entries as users see them), `again` (runs
+//! that began elsewhere).
 
+pub(crate) mod again;
 pub(crate) mod daemon;
 pub(crate) mod entry;
+pub(crate) mod listed;
 mod watcher;
 
 use std::fs::{File, TryLockError};
@@ -17,6 +20,7 @@ pub(crate) use self::entry::{Entry, EntryState};
 use crate::files::{MOST_DOCUMENT_BYTES, read_text, write_atomically};
 use crate::journal;
 use crate::run::error::{Result, ResultContext as _, fail};
+use crate::run::resolve;
 use crate::text::with_causes;
 
 /// Name of the queue in the folder of results.
@@ -189,6 +193,18 @@ impl Queue {
             }
             self.write(id, &entry)?;
             Ok(entry)
+        })
+    }
+
+    /// Sets the note of the runs that an entry has yet to begin.
+    pub(crate) fn note(&self, id: EntryId, note: &str) -> Result<()> {
+        let note = resolve::one_line("the note", note)?;
+        self.edit(|| {
+            let Some(entry) = self.read(id)? else { return self.missing(id) };
+            if !entry.is_own() {
+                fail!(Setting, "entry {id}: you did not add it on this machine, or it was changed since");
+            }
+            self.write(id, &entry.noted(&note)?)
         })
     }
 

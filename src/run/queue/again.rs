@@ -1,0 +1,62 @@
+//! Entries that go on with a run which was interrupted outside the queue.
+
+use std::path::{Path, PathBuf};
+
+use crate::control::client::Client;
+use crate::plan::Plan;
+use crate::run::begin::GameCommand;
+use crate::run::dir::RunDir;
+use crate::run::error::{Result, fail};
+use crate::run::queue::{Entry, EntryId, EntryState, Queue};
+use crate::run::trust;
+use crate::settings::{ConfigError, RawPlan};
+
+/// Lets the queue go on with the run in the folder `run` of the queue's results: by the entry that
+/// began it, else by a new one. Paths of tests that follow start from `dir`.
+///
+/// # Errors
+/// Returns an error if the run is live or over, if this user's program did not write it, or if it
+/// is a tuning.
+pub(crate) fn go_on(queue: &Queue, run: &Path, dir: PathBuf) -> Result<EntryId> {
+    let root = queue.results().join(run);
+    let (folder, plan) = RunDir::open(&root)?;
+    trust::check_stamp(&folder, &plan)?;
+    if Client::connect(&root).is_ok() {
+        fail!(Setting, "{}: it is being played", root.display());
+    }
+    let listing = queue.list()?;
+    let begun = listing.entries.iter().find(|(_, entry)| entry.begun() == Some(run));
+    if let Some((id, entry)) = begun.filter(|(_, entry)| entry.state != EntryState::Done) {
+        if !entry.is_open() {
+            queue.up(*id, Some(entry.priority))?;
+        }
+        return Ok(*id);
+    }
+    if plan.format.tuning().is_some() {
+        fail!(Setting, "{}: a tuning does not go on in the queue; `quintain resume` plays the rest", root.display());
+    }
+    let mut entry = Entry::new(command(&plan), dir, 0, plans(&plan)?);
+    entry.runs.push(run.to_owned());
+    queue.add(entry.signed()?)
+}
+
+fn command(plan: &Plan) -> GameCommand {
+    match plan.format.name() {
+        _ if plan.test.is_some() => GameCommand::Sprt,
+        "gauntlet" => GameCommand::Gauntlet,
+        _ => GameCommand::Match,
+    }
+}
+
+/// Settings of the run, as far as the queue's list shows them, and those of the tests that follow.
+fn plans(plan: &Plan) -> Result<Vec<RawPlan>> {
+    let note = plan
+        .title()
+        .unwrap_or_else(|| plan.players.iter().map(|player| player.name.as_str()).collect::<Vec<_>>().join(", "));
+    let mut plans = vec![RawPlan { name: Some(plan.name.clone()), note: Some(note), ..RawPlan::default() }];
+    for table in &plan.chain.then {
+        let next = table.clone().try_into();
+        plans.push(next.map_err(|error: toml::de::Error| ConfigError::Value(error.to_string()))?);
+    }
+    Ok(plans)
+}
