@@ -1,8 +1,9 @@
 //! The run's end of the socket: tasks on the main thread's runtime that carry lines between clients
 //! and the dispatcher.
 
+use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf, WriteHalf};
@@ -30,6 +31,9 @@ const MAX_LINE: usize = 1_024;
 
 /// Lines queued for a client that watches; one that falls further behind is dropped.
 const BACKLOG: usize = 256;
+
+/// Event lines kept for clients that come later.
+const MOST_PAST: usize = 5_000;
 
 /// Longest wait for a client to read what it was sent.
 const WRITE_PATIENCE: Duration = Duration::from_secs(5);
@@ -65,6 +69,34 @@ struct ServerContext {
     last: watch::Receiver<Arc<str>>,
     workers: watch::Receiver<Vec<WorkerRow>>,
     boards: Arc<Mutex<Boards>>,
+    past: Arc<Mutex<PastLines>>,
+}
+
+/// Event lines so far, the last [`MOST_PAST`] of them.
+#[derive(Debug, Default)]
+struct PastLines {
+    kept: VecDeque<Arc<str>>,
+    /// Lines dropped before those.
+    dropped: u64,
+}
+
+impl PastLines {
+    fn push(&mut self, line: Arc<str>) {
+        self.kept.push_back(line);
+        if self.kept.len() > MOST_PAST {
+            self.kept.pop_front();
+            self.dropped += 1;
+        }
+    }
+
+    /// All of them as one text, after a line that tells of those dropped.
+    fn text(&self) -> String {
+        let dropped = (self.dropped > 0).then(|| {
+            let text = format!("{} earlier lines are no longer kept", self.dropped);
+            line(&ServerMessage::Line { text })
+        });
+        dropped.into_iter().chain(self.kept.iter().map(ToString::to_string)).collect()
+    }
 }
 
 impl ControlServer {
@@ -80,7 +112,9 @@ impl ControlServer {
         let (closing, closed) = oneshot::channel();
         let boards = Arc::new(Mutex::new(Boards::new(plan)));
         let (workers, rows) = watch::channel(Vec::new());
-        let context = ServerContext { commands, last, workers: rows, boards: Arc::clone(&boards) };
+        let past = Arc::<Mutex<PastLines>>::default();
+        let context =
+            ServerContext { commands, last, workers: rows, boards: Arc::clone(&boards), past: Arc::clone(&past) };
         let task = tokio::spawn(serve(listener, context, lines.clone(), closed));
         let publisher = Publisher {
             viewer: Viewer::new(plan),
@@ -89,6 +123,7 @@ impl ControlServer {
             workers,
             statuses: Vec::new(),
             boards,
+            past,
         };
         Ok((Self { lines, closing, task, place }, publisher))
     }
@@ -105,6 +140,10 @@ impl ControlServer {
         }
         drop(place);
     }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 async fn serve(
@@ -174,9 +213,14 @@ async fn visit(
                             *moves = Some(ClientView::default());
                             tell_of_onlooker(context, true).await;
                         }
-                        events = events.resubscribe();
+                        let past = {
+                            // Locked, so that no line is sent twice or not at all.
+                            let past = locked(&context.past);
+                            events = events.resubscribe();
+                            if wants_moves { String::new() } else { past.text() }
+                        };
                         let last = Arc::clone(&context.last.borrow());
-                        send(&mut write, &last).await
+                        send(&mut write, &past).await && send(&mut write, &last).await
                     }
                 },
                 // A client that watches may have closed its end for writing.
@@ -206,7 +250,7 @@ async fn visit(
 
 /// Lines about the games being played that a client has not been sent.
 fn news(moves: Option<&mut ClientView>, boards: &Mutex<Boards>) -> String {
-    let boards = boards.lock().unwrap_or_else(PoisonError::into_inner);
+    let boards = locked(boards);
     moves.map(|teller| teller.news(&boards)).unwrap_or_default()
 }
 
@@ -283,6 +327,7 @@ pub struct Publisher {
     /// Workers as their coordinator sees them.
     statuses: Vec<WorkerStatus>,
     boards: Arc<Mutex<Boards>>,
+    past: Arc<Mutex<PastLines>>,
 }
 
 impl Publisher {
@@ -303,10 +348,13 @@ impl Publisher {
 
 impl Observer for Publisher {
     fn observe(&mut self, event: RunEvent<'_>) {
-        self.boards.lock().unwrap_or_else(PoisonError::into_inner).observe(&event);
+        locked(&self.boards).observe(&event);
         if let Some(text) = self.viewer.line(&event) {
+            let text: Arc<str> = Arc::from(line(&ServerMessage::Line { text }));
+            let mut past = locked(&self.past);
+            past.push(Arc::clone(&text));
             // An error only means that no client watches.
-            let _ = self.lines.send(Arc::from(line(&ServerMessage::Line { text })));
+            let _ = self.lines.send(text);
         }
         if let RunEvent::Workers { workers } = event {
             self.statuses = workers.to_vec();
