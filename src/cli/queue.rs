@@ -77,8 +77,8 @@ enum QueueCommand {
     },
     /// Goes on with a run that was interrupted, when its turn comes.
     Resume {
-        /// The run: its directory, an id of `quintain runs`, the end of one, or `latest`. It lies in
-        /// the folder of results.
+        /// The run: its directory, an id of `quintain runs`, the end of one, or `latest`. It
+        /// lies in the folder of results.
         #[arg(value_name = "RUN", value_parser = run_parser())]
         run: PathBuf,
     },

@@ -12,6 +12,7 @@ use crate::os;
 use crate::run::queue::Queue;
 use crate::run::queue::daemon::{self, DaemonLimits};
 use crate::run::{Exit, progress};
+use crate::source::OwnProgram;
 use crate::text::with_causes;
 
 /// Environment variable with the token.
@@ -20,12 +21,12 @@ const TOKEN_VARIABLE: &str = "QUINTAIN_TOKEN";
 /// Most bytes read of a token file.
 const TOKEN_BYTES: u64 = 4_096;
 
-/// Shows stored and live runs in a browser: verdicts, Elo, pictures, games in progress; pauses,
-/// resumes and stops live runs.
+/// Shows stored and live runs in a browser: verdicts, pictures, games, reports; steers live runs,
+/// changes the queue and adds tests to it.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_long_help = "Steering a run needs the token in the printed address; where --listen names an address that other machines \
-                  reach, reading does too. The connection is not encrypted: away from your own network, forward a port with \
+    after_long_help = "Whatever changes something needs the token in the printed address; where --listen names an address that other \
+                  machines reach, reading does too, and new tests need --new-tests. The connection is not encrypted: away from your own network, forward a port with \
                   `ssh -L 7171:127.0.0.1:7171 HOST` instead.\n\nExamples:\n  quintain serve\n  quintain serve --run\n  quintain serve --listen 0.0.0.0:7171 --token-file ~/.config/quintain/token"
 )]
 pub(super) struct ServeArgs {
@@ -46,6 +47,10 @@ pub(super) struct ServeArgs {
     /// Play the queue of RESULTS too, as `quintain queue run` does.
     #[arg(long)]
     run: bool,
+    /// Allow new tests from the page although other machines reach it. They start any program that
+    /// the holder of the token names.
+    #[arg(long)]
+    new_tests: bool,
     /// A further name by which browsers may ask for the dashboard; may be repeated. `localhost` and
     /// addresses always do.
     #[arg(long = "host", value_name = "NAME")]
@@ -70,8 +75,9 @@ pub(super) fn run(args: &ServeArgs) -> Result<Exit> {
     }
     progress::result(&format!("http://{address}/#token={token}"));
     // The queue changes the current directory.
+    let own = OwnProgram::here()?;
     let results = std::path::absolute(results)?;
-    let settings = ServeSettings { results, token, hosts: args.hosts.clone() };
+    let settings = ServeSettings { results, token, hosts: args.hosts.clone(), makes_tests: args.new_tests, own };
     if !args.run {
         dashboard::serve(listener, settings)?;
         return Ok(Exit::Done);

@@ -220,7 +220,7 @@ async fn visit(
                             if wants_moves { String::new() } else { past.text() }
                         };
                         let last = Arc::clone(&context.last.borrow());
-                        send(&mut write, &past).await && send(&mut write, &last).await
+                        send(&mut write, &last).await && send(&mut write, &past).await
                     }
                 },
                 // A client that watches may have closed its end for writing.

@@ -18,8 +18,22 @@ pub(super) struct BoardView {
     plies: u64,
     clocks: [Option<u64>; 2],
     said: [Option<LastInfo>; 2],
+    /// All scores so far.
+    evals: Vec<PlyScore>,
     since: Instant,
 }
+
+/// Score that a side gave, from White's view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+struct PlyScore {
+    ply: u64,
+    /// True if White gave it.
+    white: bool,
+    cp: i32,
+}
+
+/// Centipawns that stand for a mate.
+const MATE: i32 = 10_000;
 
 /// Last figures of a side, from its own point of view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -49,6 +63,9 @@ pub(super) struct BoardJson<'a> {
     ago_ms: u64,
     result: Option<&'a str>,
     termination: Option<&'a str>,
+    /// All scores so far, only for a page that has just been opened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evals: Option<&'a [PlyScore]>,
 }
 
 impl BoardView {
@@ -61,7 +78,16 @@ impl BoardView {
         }
         let clocks = [begun.white_ms, begun.black_ms];
         let last = begun.opening.last().cloned();
-        Some(Self { begun, position, last, plies: 0, clocks, said: [None; 2], since: Instant::now() })
+        Some(Self {
+            begun,
+            position,
+            last,
+            plies: 0,
+            clocks,
+            said: [None; 2],
+            evals: Vec::new(),
+            since: Instant::now(),
+        })
     }
 
     /// Plays the next ply; returns false if it is not the next one or not legal.
@@ -74,6 +100,10 @@ impl BoardView {
         self.last = Some(ply.uci.clone());
         self.clocks[mover] = ply.clock_ms.or(self.clocks[mover]);
         self.said[mover] = Some(LastInfo { cp: ply.cp, mate: ply.mate, depth: ply.depth });
+        let score = ply.mate.map(|mate| MATE * mate.signum()).or(ply.cp);
+        let sign = if mover == 0 { 1 } else { -1 };
+        let score = score.map(|cp| PlyScore { ply: ply.ply, white: mover == 0, cp: cp.saturating_mul(sign) });
+        self.evals.extend(score);
         let now = Instant::now();
         self.since = now.checked_sub(Duration::from_millis(ply.ago_ms)).unwrap_or(now);
         true
@@ -94,7 +124,13 @@ impl BoardView {
             ago_ms: u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX),
             result: self.begun.result.as_deref(),
             termination: self.begun.termination.as_deref(),
+            evals: None,
         }
+    }
+
+    /// The board with all scores so far.
+    pub(super) fn whole(&self) -> BoardJson<'_> {
+        BoardJson { evals: Some(&self.evals), ..self.json() }
     }
 
     /// Returns true if the end was reported.
@@ -142,6 +178,9 @@ mod tests {
         let json = serde_json::to_value(board.json()).unwrap();
         assert_eq!(json["fen"], "rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2");
         assert_eq!((&json["turn"], &json["last"], &json["plies"]), (&"b".into(), &"g1f3".into(), &1.into()));
+        assert!(json.get("evals").is_none());
+        let whole = serde_json::to_value(board.whole()).unwrap();
+        assert_eq!(whole["evals"], serde_json::json!([{ "ply": 1, "white": true, "cp": 12 }]));
         assert_eq!((&json["clocks"][0], &json["said"][0]["cp"]), (&7_500.into(), &12.into()));
         assert!(BoardView::new(begun("8/8/8/8/8/8/8/8 w - - 0 1", &[])).is_none());
         assert!(BoardView::new(begun(crate::chess::START_FEN, &["e2e5"])).is_none());

@@ -4,12 +4,15 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Cursor, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::chess::Variant;
 use crate::files::open_regular;
 use crate::journal::{self, JournalError, PlanFacts, archive};
 use crate::plan::Plan;
+use crate::record::{GameRecord, Outcome, Termination};
+use crate::report::eco::{OpeningName, OpeningNames};
 use crate::report::figures;
 use crate::report::html::tuning;
 use crate::report::plot::{EloPlot, EloPoint, LlrPlot};
@@ -24,6 +27,12 @@ use crate::tournament::scoreboard::Scoreboard;
 
 /// Runs whose course is kept in memory.
 const MAX_KEPT: usize = 16;
+
+/// Games of a run that are listed.
+const MAX_GAMES: usize = 500_000;
+
+/// Plies of a game, book included, by which its opening is named in a list.
+const NAMED_PLIES: usize = 16;
 
 /// Least time between two reads of a journal that grows.
 const MIN_AGE: Duration = Duration::from_secs(2);
@@ -46,6 +55,41 @@ pub(super) enum FoldError {
     Plan(String),
 }
 
+/// A finished game, as far as lists of games need it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GameRow {
+    /// The user's number of the game.
+    pub(super) number: u64,
+    pub(super) white: u16,
+    pub(super) black: u16,
+    pub(super) outcome: Outcome,
+    pub(super) termination: Termination,
+    /// Plies after the book.
+    pub(super) plies: usize,
+    pub(super) seconds: f64,
+    /// Number of the opening in the book, from 0.
+    pub(super) index: u64,
+    pub(super) opening: Option<OpeningName>,
+    pub(super) is_void: bool,
+}
+
+impl GameRow {
+    fn of(game: &GameRecord, names: &OpeningNames, variant: Variant) -> Self {
+        Self {
+            number: game.id.number(),
+            white: game.players.white.0,
+            black: game.players.black.0,
+            outcome: game.ending.outcome,
+            termination: game.ending.termination,
+            plies: game.moves.len(),
+            seconds: game.took.as_secs_f64(),
+            index: game.opening.index,
+            opening: names.of_beginning(game, variant, NAMED_PLIES),
+            is_void: game.is_void,
+        }
+    }
+}
+
 /// The games of a run read so far.
 #[derive(Debug)]
 pub(super) struct Fold {
@@ -53,6 +97,9 @@ pub(super) struct Fold {
     plan: Plan,
     scoreboard: Scoreboard,
     elo: Vec<EloPoint>,
+    /// The finished games in the order in which they ended.
+    games: Vec<GameRow>,
+    names: Arc<OpeningNames>,
     /// The journal's first line, without which the rest cannot be read.
     header: Vec<u8>,
     /// Bytes of the whole lines read so far.
@@ -61,11 +108,12 @@ pub(super) struct Fold {
 }
 
 impl Fold {
-    fn new(dir: &Path) -> Result<Self, FoldError> {
+    fn new(dir: &Path, names: &Arc<OpeningNames>) -> Result<Self, FoldError> {
         let plan = stored::plan(dir).ok_or(FoldError::Missing)?;
         let scoreboard = Scoreboard::new(&plan).map_err(|error| FoldError::Plan(error.to_string()))?;
         let (elo, header) = (Vec::new(), Vec::new());
-        Ok(Self { dir: dir.to_owned(), plan, scoreboard, elo, header, offset: 0, looked: None })
+        let (games, names) = (Vec::new(), Arc::clone(names));
+        Ok(Self { dir: dir.to_owned(), plan, scoreboard, elo, games, names, header, offset: 0, looked: None })
     }
 
     /// Reads the lines added to the journal.
@@ -81,7 +129,7 @@ impl Fold {
         let length = about.ok_or(FoldError::Missing)?.len();
         if length < self.offset {
             // Another journal: read it from its beginning.
-            *self = Self::new(&self.dir)?;
+            *self = Self::new(&self.dir, &self.names)?;
         }
         if length > self.offset {
             self.read(&path, length).map_err(|error| FoldError::Io(path.clone(), error))??;
@@ -107,8 +155,11 @@ impl Fold {
         file.seek(SeekFrom::Start(self.offset))?;
         let added = BufReader::with_capacity(1 << 16, file.take(length - self.offset));
         let reader = Cursor::new(self.header.clone()).chain(added);
-        let Self { scoreboard, elo, plan, .. } = self;
+        let Self { scoreboard, elo, games, names, plan, .. } = self;
         let replayed = PlanFacts::new(plan, None).read_from(reader, path, |game| {
+            if games.len() < MAX_GAMES {
+                games.push(GameRow::of(&game, names, plan.rules.variant));
+            }
             scoreboard.record(game, |scoreboard, _| note_elo(elo, scoreboard));
         });
         match replayed {
@@ -119,6 +170,24 @@ impl Fold {
             BufReader::new(open_regular(path)?).read_until(b'\n', &mut self.header)?;
         }
         Ok(Ok(()))
+    }
+
+    /// The finished games, the first [`MAX_GAMES`] of them.
+    pub(super) fn games(&self) -> &[GameRow] {
+        &self.games
+    }
+
+    /// Names of the players.
+    pub(super) fn names(&self) -> Vec<&str> {
+        self.plan.players.iter().map(|player| player.name.as_str()).collect()
+    }
+
+    pub(super) const fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    pub(super) const fn scoreboard(&self) -> &Scoreboard {
+        &self.scoreboard
     }
 
     /// The summary as it would be written if the run ended now.
@@ -212,6 +281,8 @@ type SharedFold = Arc<Mutex<Option<Fold>>>;
 #[derive(Debug, Default)]
 pub(super) struct Folds {
     kept: Mutex<BTreeMap<String, (Instant, SharedFold)>>,
+    /// Loaded on the first request.
+    names: OnceLock<Arc<OpeningNames>>,
 }
 
 impl Folds {
@@ -225,7 +296,7 @@ impl Folds {
         let mut fold = fold.lock().unwrap_or_else(PoisonError::into_inner);
         let mut now = match fold.take() {
             Some(fold) => fold,
-            None => Fold::new(dir)?,
+            None => Fold::new(dir, self.names.get_or_init(|| Arc::new(OpeningNames::builtin())))?,
         };
         // A fold that failed midway is dropped: the next request starts anew.
         now.update()?;

@@ -11,8 +11,13 @@ use std::net::{IpAddr, SocketAddr};
 
 use sha2::{Digest, Sha256};
 
+use crate::text::hex;
+
 /// The header that carries the token.
 pub(super) const TOKEN_HEADER: &str = "x-quintain-token";
+
+/// Beginning of the paths of runs.
+const RUNS: &str = "/api/runs/";
 
 /// A secret, kept as its hash, so that the time of a comparison reveals nothing.
 #[derive(Clone, Debug)]
@@ -55,6 +60,9 @@ pub(super) struct Facts<'a> {
     pub(super) origin: Option<&'a str>,
     pub(super) fetch_site: Option<&'a str>,
     pub(super) token: Option<&'a str>,
+    /// The path, and the key in its query.
+    pub(super) path: &'a str,
+    pub(super) key: Option<&'a str>,
 }
 
 /// Reason to refuse a request.
@@ -79,6 +87,20 @@ impl Guard {
         !self.is_local
     }
 
+    /// Key with which everything below a run's path can be read, for links: they carry no header.
+    /// It opens nothing else, and steers nothing.
+    pub(super) fn key(&self, run_path: &str) -> String {
+        // Hashed twice, so that a key gives away none of a longer path.
+        let inner = Sha256::new().chain_update(self.secret.0).chain_update(run_path).finalize();
+        hex(&Sha256::new().chain_update(self.secret.0).chain_update(inner).finalize())
+    }
+
+    /// True if `key` is that of the run whose part `path` is.
+    fn opens(&self, path: &str, key: &str) -> bool {
+        let Some(id) = path.strip_prefix(RUNS).and_then(|rest| rest.split('/').next()) else { return false };
+        Secret::new(&self.key(&format!("{RUNS}{id}"))).is(key)
+    }
+
     /// # Errors
     /// Returns the reason if the request is to be refused.
     pub(super) fn check(&self, asked: &Facts<'_>) -> Result<(), RequestRefusal> {
@@ -96,7 +118,8 @@ impl Guard {
             return Err(RequestRefusal::Foreign);
         }
         let needs_token = !asked.is_safe || (asked.is_data && !self.is_local);
-        if needs_token && !asked.token.is_some_and(|token| self.secret.is(token)) {
+        let has_key = || asked.is_safe && asked.key.is_some_and(|key| self.opens(asked.path, key));
+        if needs_token && !has_key() && !asked.token.is_some_and(|token| self.secret.is(token)) {
             return Err(RequestRefusal::Token);
         }
         Ok(())
@@ -173,6 +196,22 @@ mod tests {
             check("0.0.0.0:7171", Facts { token, is_data: false, ..read }, Ok(()));
         }
         check("0.0.0.0:7171", Facts { token: Some(TOKEN), ..read }, Ok(()));
+        let guard = Guard::new(TOKEN, "0.0.0.0:7171".parse().unwrap(), &[]);
+        let keys = ["/api/runs/a%2Fb", "/api/runs/a"].map(|run| guard.key(run));
+        let [key, other] = keys.each_ref().map(String::as_str);
+        for (path, key, expected) in [
+            ("/api/runs/a%2Fb/report", key, Ok(())),
+            ("/api/runs/a%2Fb", key, Ok(())),
+            ("/api/runs/a%2Fb/report", other, Err(RequestRefusal::Token)),
+            ("/api/runs/a%2Fc/report", key, Err(RequestRefusal::Token)),
+            ("/api/runs", key, Err(RequestRefusal::Token)),
+            ("/api/queue", key, Err(RequestRefusal::Token)),
+            ("/api/runs/a%2Fb/report", "", Err(RequestRefusal::Token)),
+        ] {
+            let asked = Facts { path, key: Some(key), ..read };
+            check("0.0.0.0:7171", asked, expected);
+            check("0.0.0.0:7171", Facts { is_safe: false, ..asked }, Err(RequestRefusal::Token));
+        }
         for (origin, expected) in [
             ("http://localhost:7171", Ok(())),
             ("http://localhost:7172", Err(RequestRefusal::Foreign)),

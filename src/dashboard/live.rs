@@ -23,7 +23,7 @@ use crate::report::stored::Index;
 const MAX_RUNS: usize = 64;
 
 /// Event lines kept of a run.
-const MAX_LINES: usize = 200;
+const MAX_LINES: usize = 5_000;
 
 /// Boards kept of a run.
 const MAX_BOARDS: usize = 256;
@@ -47,6 +47,8 @@ struct LiveState {
     progress: Option<RunProgress>,
     status: Option<LiveStatus>,
     lines: VecDeque<String>,
+    /// Lines dropped before those.
+    lost: u64,
     boards: BTreeMap<u64, BoardView>,
 }
 
@@ -180,10 +182,10 @@ impl LiveRun {
     /// The whole state as one message.
     pub(super) fn snapshot(&self) -> ServerSentEvent {
         let state = locked(&self.state);
-        let boards: Vec<_> = state.boards.values().map(BoardView::json).collect();
+        let boards: Vec<_> = state.boards.values().map(BoardView::whole).collect();
         message(
             "snapshot",
-            &json!({ "progress": state.progress, "status": state.status, "lines": state.lines, "boards": boards }),
+            &json!({ "progress": state.progress, "status": state.status, "lines": state.lines, "lost": state.lost, "boards": boards }),
         )
     }
 
@@ -210,6 +212,7 @@ impl LiveRun {
                     state.lines.push_back(text);
                     if state.lines.len() > MAX_LINES {
                         state.lines.pop_front();
+                        state.lost += 1;
                     }
                 }
                 ServerMessage::End { summary, .. } => {

@@ -10,21 +10,30 @@
 //! one), `live` and `board` (runs that are being played), `routes`, `connections` (bounds on
 //! clients).
 
+mod app;
 mod board;
 mod connections;
+mod documents;
 mod fold;
+mod games;
 mod guard;
 mod live;
 mod machine;
+mod queue;
 mod routes;
+mod standings;
 mod store;
 
-use crate::text::random_hex;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 
+use app::{App, AppSettings};
 use connections::Limits;
 use guard::Guard;
+
+use crate::run::queue::Queue;
+use crate::source::OwnProgram;
+use crate::text::{random_hex, with_causes};
 
 /// Characters of the shortest token that is accepted.
 pub const SHORTEST_TOKEN: usize = 16;
@@ -39,6 +48,10 @@ pub struct ServeSettings {
     pub token: String,
     /// Names of the dashboard besides `localhost` and addresses.
     pub hosts: Vec<String>,
+    /// Allows new tests, which start programs, even if other machines can connect.
+    pub makes_tests: bool,
+    /// This program, and the directory in which new tests are resolved.
+    pub own: OwnProgram,
 }
 
 /// Reason that the server stopped or did not start.
@@ -70,13 +83,18 @@ pub fn token() -> Result<String, ServeError> {
 /// # Errors
 /// [`ServeError::Token`], and [`ServeError::Io`] if the socket fails.
 pub fn serve(listener: TcpListener, settings: ServeSettings) -> Result<(), ServeError> {
-    let ServeSettings { results, token, hosts } = settings;
+    let ServeSettings { results, token, hosts, makes_tests, own } = settings;
     let is_fit = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
     if token.len() < SHORTEST_TOKEN || !token.chars().all(is_fit) {
         return Err(ServeError::Token);
     }
     let address: SocketAddr = listener.local_addr()?;
-    let router = routes::router(Guard::new(&token, address, &hosts), results);
+    let (guard, queue) = (
+        Guard::new(&token, address, &hosts),
+        Queue::of(&results).map_err(|why| std::io::Error::other(with_causes(&why)))?,
+    );
+    let makes_tests = makes_tests || !guard.is_private();
+    let router = routes::router(App::new(AppSettings { guard, results, queue, own, makes_tests }));
     listener.set_nonblocking(true)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let served: std::io::Result<()> = runtime.block_on(async {

@@ -3,35 +3,39 @@
 
 use std::cmp::Ordering;
 use std::convert::Infallible;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{Path, Query, Request, State};
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
+use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
 
 use crate::control::client::{Client, ClientError};
 use crate::control::protocol::{ClientMessage, RunProgress, ServerMessage};
+use crate::dashboard::app::{App, answer, error, spawn_blocking_io};
+use crate::dashboard::documents;
 use crate::dashboard::fold::{FoldError, Folds};
-use crate::dashboard::guard::{Facts, Guard, RequestRefusal, TOKEN_HEADER};
+use crate::dashboard::games;
+use crate::dashboard::guard::{Facts, RequestRefusal, TOKEN_HEADER};
 use crate::dashboard::live::{Hub, LiveRun, LiveStatus, ServerSentEvent};
 use crate::dashboard::machine::MachineFigures;
-use crate::dashboard::store::ResultsStore;
+use crate::dashboard::queue;
+use crate::plan::file;
 use crate::report::stored::{self, Entry, Index, RunDigest};
 use crate::stats::elo::Elo;
 use crate::stats::estimates::Estimates;
 
-/// Streams at once: half of the connections of one address, so that other requests always have
-/// room.
-const MAX_STREAMS: usize = 64;
+/// Media type of the page's scripts.
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// Most bytes of a request's body.
+const MAX_BODY: usize = 64 << 10;
 
 /// Most runs on a page.
 const MAX_PAGE: usize = 200;
@@ -41,54 +45,51 @@ const MAX_PAGE: usize = 200;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-#[derive(Clone)]
-struct App {
-    guard: Arc<Guard>,
-    store: Arc<ResultsStore>,
-    folds: Arc<Folds>,
-    hub: Hub,
-    streams: Arc<Semaphore>,
-}
-
 /// All routes, behind the guard.
-pub(super) fn router(guard: Guard, results: PathBuf) -> Router {
-    let app = App {
-        guard: Arc::new(guard),
-        store: Arc::new(ResultsStore::new(results)),
-        folds: Arc::default(),
-        hub: Hub::default(),
-        streams: Arc::new(Semaphore::new(MAX_STREAMS)),
-    };
+pub(super) fn router(app: App) -> Router {
     Router::new()
         .route("/", get(|| page("text/html; charset=utf-8", include_str!("page/index.html"))))
         .route("/app.css", get(|| page("text/css; charset=utf-8", include_str!("page/app.css"))))
-        .route("/app.js", get(|| page("text/javascript; charset=utf-8", include_str!("page/app.js"))))
-        .route("/view.js", get(|| page("text/javascript; charset=utf-8", include_str!("page/view.js"))))
+        .route("/app.js", get(|| page(SCRIPT, include_str!("page/app.js"))))
+        .route("/api.js", get(|| page(SCRIPT, include_str!("page/api.js"))))
+        .route("/games.js", get(|| page(SCRIPT, include_str!("page/games.js"))))
+        .route("/more.js", get(|| page(SCRIPT, include_str!("page/more.js"))))
+        .route("/queue.js", get(|| page(SCRIPT, include_str!("page/queue.js"))))
+        .route("/run.js", get(|| page(SCRIPT, include_str!("page/run.js"))))
+        .route("/view.js", get(|| page(SCRIPT, include_str!("page/view.js"))))
         .route("/favicon.svg", get(|| page("image/svg+xml", include_str!("page/favicon.svg"))))
         .route("/api/info", get(info))
+        .route("/api/queue", get(queue::list).post(queue::add))
+        .route("/api/queue/{id}/{change}", post(queue::change))
+        .route("/api/presets", get(queue::presets))
         .route("/api/runs", get(runs))
         .route("/api/runs/{id}", get(run))
         .route("/api/runs/{id}/events", get(events))
         .route("/api/runs/{id}/llr.svg", get(llr_svg))
         .route("/api/runs/{id}/elo.svg", get(elo_svg))
         .route("/api/runs/{id}/tune.svg", get(tune_svg))
+        .route("/api/progress.svg", get(documents::progress))
+        .route("/api/runs/{id}/more", get(documents::more))
+        .route("/api/runs/{id}/games", get(games::list))
+        .route("/api/runs/{id}/games/{game}", get(games::one))
+        .route("/api/runs/{id}/games/{game}/pgn", get(games::pgn))
+        .route("/api/runs/{id}/report", get(documents::report))
+        .route("/api/runs/{id}/report.md", get(documents::markdown))
+        .route("/api/runs/{id}/explain", get(documents::explain))
+        .route("/api/runs/{id}/diff", get(documents::diff))
+        .route("/api/runs/{id}/files/{name}", get(documents::file))
+        .route("/api/runs/{id}/crashes/{game}/{name}", get(documents::crash))
+        .route("/api/runs/{id}/restart", post(queue::restart))
+        .route("/api/runs/{id}/notes", post(queue::note))
         .route("/api/runs/{id}/{command}", post(steer))
         .fallback(|| async { error(StatusCode::NOT_FOUND, "there is no such page") })
+        .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(from_fn_with_state(app.clone(), guarded))
         .with_state(app)
 }
 
 async fn page(kind: &'static str, text: &'static str) -> Response {
     ([(header::CONTENT_TYPE, kind)], text).into_response()
-}
-
-fn error(status: StatusCode, why: &str) -> Response {
-    answer(status, &json!({ "error": why }))
-}
-
-fn answer<T: Serialize + ?Sized>(status: StatusCode, value: &T) -> Response {
-    let text = serde_json::to_string(value).unwrap_or_default();
-    (status, [(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
 
 /// Passes on requests that the guard allows, and adds the security headers to the answer.
@@ -104,6 +105,8 @@ async fn guarded(State(app): State<App>, request: Request, next: Next) -> Respon
         origin: text("origin"),
         fetch_site: text("sec-fetch-site"),
         token: text(TOKEN_HEADER),
+        path: request.uri().path(),
+        key: request.uri().query().and_then(|query| query.strip_prefix("key=")),
     };
     let mut response = match app.guard.check(&asked) {
         Ok(()) => next.run(request).await,
@@ -116,8 +119,10 @@ async fn guarded(State(app): State<App>, request: Request, next: Next) -> Respon
             error(status, &refusal.to_string())
         }
     };
+    let headers = response.headers_mut();
+    // The report has a policy of its own.
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
     for (name, value) in [
-        ("content-security-policy", POLICY),
         ("x-content-type-options", "nosniff"),
         ("x-frame-options", "DENY"),
         ("referrer-policy", "no-referrer"),
@@ -125,21 +130,20 @@ async fn guarded(State(app): State<App>, request: Request, next: Next) -> Respon
         ("cross-origin-opener-policy", "same-origin"),
         ("cache-control", "no-store"),
     ] {
-        response.headers_mut().insert(name, HeaderValue::from_static(value));
+        headers.insert(name, HeaderValue::from_static(value));
     }
     response
-}
-
-/// Runs blocking I/O on the blocking thread pool.
-async fn spawn_blocking_io<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Response> {
-    let failed = |_| error(StatusCode::INTERNAL_SERVER_ERROR, "the work was not done");
-    tokio::task::spawn_blocking(work).await.map_err(failed)
 }
 
 async fn info(State(app): State<App>) -> Result<Response, Response> {
     let is_private = app.guard.is_private();
     let machine = spawn_blocking_io(MachineFigures::now).await?;
-    let value = json!({ "version": env!("CARGO_PKG_VERSION"), "private": is_private, "machine": machine });
+    let value = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "private": is_private,
+        "makes_tests": app.makes_tests,
+        "machine": machine,
+    });
     Ok(answer(StatusCode::OK, &value))
 }
 
@@ -191,19 +195,9 @@ fn row(id: &str, about: &RunDigest, live: Option<Arc<LiveRun>>) -> RunRow {
 }
 
 async fn runs(State(app): State<App>, Query(query): Query<ListQuery>) -> Result<Response, Response> {
-    let index = index(&app).await?;
+    let index = app.index().await?;
     let list = list(&index, &app.hub, &query);
     Ok(answer(StatusCode::OK, &list))
-}
-
-async fn index(app: &App) -> Result<Arc<Index>, Response> {
-    let (store, hub) = (Arc::clone(&app.store), app.hub.clone());
-    spawn_blocking_io(move || {
-        let index = store.index();
-        hub.look(&index);
-        index
-    })
-    .await
 }
 
 fn list(index: &Index, hub: &Hub, query: &ListQuery) -> Value {
@@ -248,19 +242,16 @@ fn order(by: &str, one: &RunDigest, other: &RunDigest) -> Ordering {
     }
 }
 
-/// The run that a request names. Only runs of the index are found.
-async fn entry(app: &App, id: &str) -> Result<Entry, Response> {
-    let index = index(app).await?;
-    index.runs.get(id).cloned().ok_or_else(|| error(StatusCode::NOT_FOUND, "there is no such run"))
-}
-
-async fn run(State(app): State<App>, Path(id): Path<String>) -> Result<Response, Response> {
-    let entry = entry(&app, &id).await?;
+async fn run(State(app): State<App>, Path(id): Path<String>, uri: Uri) -> Result<Response, Response> {
+    let entry = app.entry(&id).await?;
     let live = app.hub.get(&id);
     let lines = live.as_ref().map(|live| live.lines());
     let row = row(&id, &entry.about, live);
     let folds = Arc::clone(&app.folds);
-    let value = spawn_blocking_io(move || detail(&folds, &entry, &row, lines)).await?;
+    let mut value = spawn_blocking_io(move || detail(&folds, &entry, &row, lines)).await?;
+    if app.guard.is_private() {
+        value["key"] = app.guard.key(uri.path()).into();
+    }
     Ok(answer(StatusCode::OK, &value))
 }
 
@@ -288,15 +279,18 @@ fn detail(folds: &Folds, entry: &Entry, row: &RunRow, lines: Option<Vec<String>>
             "machine": machine,
         })
     });
-    let mut crashes: Vec<String> = std::fs::read_dir(dir.join("crashes"))
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .take(MAX_PAGE)
-        .collect();
-    crashes.sort();
-    json!({ "run": row, "summary": summary, "plan": plan, "crashes": crashes, "lines": lines })
+    let (files, crashes) = documents::listed(entry);
+    let written = stored::text(&dir.join(file::FILE_NAME)).and_then(|text| text.parse::<toml::Table>().ok());
+    json!({
+        "run": row,
+        "summary": summary,
+        "plan": plan,
+        "written": written,
+        "files": files,
+        "crashes": crashes,
+        "lines": lines,
+        "notes": stored::text(&dir.join(queue::NOTE)),
+    })
 }
 
 async fn llr_svg(State(app): State<App>, Path(id): Path<String>) -> Result<Response, Response> {
@@ -312,7 +306,7 @@ async fn tune_svg(State(app): State<App>, Path(id): Path<String>) -> Result<Resp
 }
 
 async fn picture(app: &App, id: String, draw: fn(&super::fold::Fold) -> Option<String>) -> Result<Response, Response> {
-    let entry = entry(app, &id).await?;
+    let entry = app.entry(&id).await?;
     let folds = Arc::clone(&app.folds);
     let drawn = spawn_blocking_io(move || folds.ask(&id, &entry.dir, draw)).await?;
     match drawn {
@@ -325,7 +319,7 @@ async fn picture(app: &App, id: String, draw: fn(&super::fold::Fold) -> Option<S
 
 /// The stream of a live run: `snapshot` first, then the changes, `gone` last.
 async fn events(State(app): State<App>, Path(id): Path<String>) -> Result<Response, Response> {
-    entry(&app, &id).await?;
+    app.entry(&id).await?;
     let live = app.hub.get(&id).ok_or_else(|| error(StatusCode::CONFLICT, "no process is playing this run"))?;
     let Ok(permit) = Arc::clone(&app.streams).try_acquire_owned() else {
         return Err(error(StatusCode::SERVICE_UNAVAILABLE, "too many pages look at live runs; close one"));
@@ -366,7 +360,7 @@ async fn steer(
         ("concurrency", Some(games)) => ClientMessage::Concurrency { games },
         _ => return Err(error(StatusCode::NOT_FOUND, "no such command: pause, resume, stop, concurrency?games=N")),
     };
-    let entry = entry(&app, &id).await?;
+    let entry = app.entry(&id).await?;
     let asked = spawn_blocking_io(move || Client::connect(&entry.dir)?.ask(ask)).await?;
     match asked {
         Ok((_, ServerMessage::Status { phase, concurrency, playing, .. })) => {

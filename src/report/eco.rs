@@ -48,12 +48,19 @@ impl OpeningNames {
     /// Name of a game's opening; `None` in Chess960 and for a record that cannot be replayed.
     #[must_use]
     pub fn of(&self, game: &GameRecord, variant: Variant) -> Option<OpeningName> {
+        self.of_beginning(game, variant, usize::MAX)
+    }
+
+    /// As [`Self::of`], by the first `plies` moves of the game, book included.
+    #[must_use]
+    pub fn of_beginning(&self, game: &GameRecord, variant: Variant, plies: usize) -> Option<OpeningName> {
         if variant != Variant::Standard {
             return None;
         }
         let mut position = Position::from_fen(&game.opening.fen, variant).ok()?;
         let mut found = self.names.get(&position.key());
-        for uci in game.opening.moves.iter().chain(game.moves.iter().map(|played| &played.uci)) {
+        let moves = game.opening.moves.iter().chain(game.moves.iter().map(|played| &played.uci));
+        for uci in moves.take(plies) {
             position.advance_by(uci).ok()?;
             found = self.names.get(&position.key()).or(found);
         }

@@ -339,6 +339,21 @@ impl Repository {
         }
     }
 
+    /// Summary and text of the changes between two objects. No program that a repository's
+    /// attributes name is run.
+    pub(super) fn diff(&self, old: &str, new: &str) -> Result<String, SourceError> {
+        let args = ["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--stat", "-p", old, new, "--"];
+        succeed(&self.dir, &args, LIMIT)
+    }
+
+    /// Branches and tags, the newest first.
+    pub(super) fn names(&self, most: usize) -> Result<Vec<String>, SourceError> {
+        let count = format!("--count={most}");
+        let args =
+            ["for-each-ref", "--sort=-creatordate", &count, "--format=%(refname:short)", "refs/heads", "refs/tags"];
+        Ok(succeed(&self.dir, &args, LIMIT)?.lines().map(str::to_owned).collect())
+    }
+
     /// The commits on the first-parent line from `head` that touch files selected by `pathspecs`,
     /// newest first.
     pub(super) fn touching(&self, head: &str, pathspecs: &[String]) -> Result<Vec<String>, SourceError> {

@@ -66,6 +66,28 @@ pub fn stretch(context: &Context, place: Option<&str>, old: &str, new: &str) -> 
     Ok(ids.iter().filter_map(|id| told.remove(id)).collect())
 }
 
+/// Changes from one commit or tree to another in the repository of the current directory, as Git
+/// prints them.
+///
+/// # Errors
+/// Those of Git; also if `old` or `new` is not a whole object id.
+pub fn diff(context: &Context, old: &str, new: &str) -> Result<String, SourceError> {
+    for id in [old, new] {
+        if id.len() < 40 || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(SourceError::Spec { spec: id.to_owned(), reason: "it is no object id".to_owned() });
+        }
+    }
+    Repository::open(&context.cwd)?.diff(old, new)
+}
+
+/// Branches and tags of the repository of the current directory, the newest first; none outside a
+/// repository.
+#[must_use]
+pub fn names(context: &Context, most: usize) -> Vec<String> {
+    let found = Repository::open(&context.cwd).and_then(|repository| repository.names(most));
+    found.unwrap_or_default()
+}
+
 /// The spec of a commit of the repository at `place`.
 #[must_use]
 pub fn spec_of(commit: &str, place: Option<&str>) -> String {

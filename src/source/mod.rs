@@ -3,8 +3,8 @@
 //! Reading order: `spec` (the user's text), `registry` (names), `recipe` (the build of a tree),
 //! `git` (revisions and the working tree), `untracked` (which new files count), `cache` (builds),
 //! `resolve` (all of it together), `pin` (specs for later), `base` (the default opponent), `tuned`
-//! and `patch` (engines that are tuned, and their sources with new values), `notify` (notices).
-//! `command` runs every program of this room.
+//! and `patch` (engines that are tuned, and their sources with new values), `notify` (notices),
+//! `own` (this program's own commands). `command` runs every program of this room.
 
 mod base;
 mod bench;
@@ -15,6 +15,7 @@ mod git;
 mod hash;
 mod history;
 mod notify;
+mod own;
 mod patch;
 mod pin;
 mod recipe;
@@ -29,8 +30,9 @@ pub use bench::{Bench, BenchError, bench, bench_nodes};
 pub use command::Update;
 pub use error::SourceError;
 pub use git::Commit;
-pub use history::{is_bad_commit, known, place_of, spec_of, stretch};
+pub use history::{diff, is_bad_commit, known, names, place_of, spec_of, stretch};
 pub use notify::{notify, tell};
+pub use own::{OwnError, OwnProgram};
 pub use patch::PatchError;
 pub use pin::pinned;
 pub use recipe::{RawNotify, RawRecipe, Recipe};

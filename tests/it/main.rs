@@ -49,6 +49,7 @@ mod run;
 #[cfg(target_os = "linux")]
 mod scaling;
 mod serve;
+mod serve_work;
 mod settings;
 mod simulate;
 #[path = "../skip.rs"]

@@ -14,7 +14,7 @@ use crate::harness::{FAKE, PATIENCE, quintain, run, sprt, sprt_args, summary, un
 const HOSTILE: &str = "<img src=x onerror=alert(1)>\"'&../../etc";
 
 /// A dashboard, ended with its test.
-struct Served {
+pub(crate) struct Served {
     child: Child,
     address: String,
     token: String,
@@ -29,22 +29,22 @@ impl Drop for Served {
 
 /// A response: status, headers in lower case, body.
 #[derive(Debug)]
-struct Got {
-    status: u16,
-    head: String,
-    body: String,
+pub(crate) struct Got {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
 }
 
 impl Got {
     #[track_caller]
-    fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         assert!(self.head.contains("content-type: application/json"), "{self:?}");
         serde_json::from_str(&self.body).unwrap()
     }
 }
 
 impl Served {
-    fn start(results: &Path, more: &[&str]) -> Self {
+    pub(crate) fn start(results: &Path, more: &[&str]) -> Self {
         Self::start_with(results, more, &[])
     }
 
@@ -84,7 +84,7 @@ impl Served {
     }
 
     /// A request with further header lines.
-    fn ask(&self, method: &str, path: &str, headers: &[&str]) -> Got {
+    pub(crate) fn ask(&self, method: &str, path: &str, headers: &[&str]) -> Got {
         let host = format!("Host: {}", self.address);
         let has_host = headers.iter().any(|line| line.starts_with("Host:"));
         let own = if has_host { Vec::new() } else { vec![host.as_str()] };
@@ -92,18 +92,24 @@ impl Served {
         self.raw(&format!("{method} {path} HTTP/1.1\r\n{lines}Connection: close\r\nContent-Length: 0\r\n\r\n"))
     }
 
-    fn get(&self, path: &str) -> Got {
+    /// A `POST` with the token and a body.
+    pub(crate) fn send(&self, path: &str, body: &str) -> Got {
+        let head = format!("Host: {}\r\n{}\r\nConnection: close", self.address, self.token_line());
+        self.raw(&format!("POST {path} HTTP/1.1\r\n{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len()))
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Got {
         self.ask("GET", path, &[])
     }
 
     #[track_caller]
-    fn json(&self, path: &str) -> Value {
+    pub(crate) fn json(&self, path: &str) -> Value {
         let got = self.get(path);
         assert_eq!(got.status, 200, "{path}: {got:?}");
         got.json()
     }
 
-    fn token_line(&self) -> String {
+    pub(crate) fn token_line(&self) -> String {
         format!("X-Quintain-Token: {}", self.token)
     }
 
@@ -143,9 +149,16 @@ fn every_page_is_served_with_its_policy() {
         ("/", 200, "text/html; charset=utf-8"),
         ("/app.css", 200, "text/css; charset=utf-8"),
         ("/app.js", 200, "text/javascript; charset=utf-8"),
+        ("/api.js", 200, "text/javascript; charset=utf-8"),
+        ("/games.js", 200, "text/javascript; charset=utf-8"),
+        ("/more.js", 200, "text/javascript; charset=utf-8"),
+        ("/queue.js", 200, "text/javascript; charset=utf-8"),
+        ("/run.js", 200, "text/javascript; charset=utf-8"),
         ("/view.js", 200, "text/javascript; charset=utf-8"),
         ("/favicon.svg", 200, "image/svg+xml"),
         ("/api/info", 200, "application/json"),
+        ("/api/queue", 200, "application/json"),
+        ("/api/presets", 200, "application/json"),
         ("/api/runs", 200, "application/json"),
         ("/api/runs/hostile", 200, "application/json"),
         ("/api/runs/runs%2Fplayed", 200, "application/json"),
@@ -175,7 +188,7 @@ fn every_page_is_served_with_its_policy() {
     // What the policy would not let run is not there, and nothing is loaded from elsewhere.
     let page = served.get("/").body;
     assert!(!page.contains("<style") && !page.contains("style=") && !page.contains("onclick"), "{page}");
-    for path in ["/", "/app.css", "/app.js", "/view.js"] {
+    for path in ["/", "/app.css", "/api.js", "/app.js", "/games.js", "/more.js", "/queue.js", "/run.js", "/view.js"] {
         let text = served.get(path).body.replace("http://www.w3.org/2000/svg", "");
         assert!(!text.contains("http://") && !text.contains("https://") && !text.contains("innerHTML"), "{path}");
     }
@@ -257,7 +270,7 @@ fn no_path_leads_out_of_the_results() {
         "runs%5Cplayed",
         "%",
     ] {
-        for rest in ["", "/llr.svg", "/elo.svg", "/events"] {
+        for rest in ["", "/llr.svg", "/elo.svg", "/events", "/report", "/games", "/more", "/diff", "/files/plan.toml"] {
             let got = served.get(&format!("/api/runs/{id}{rest}"));
             assert!(matches!(got.status, 400 | 404), "{id}{rest}: {got:?}");
             assert!(!got.body.contains("SECRET") && !got.body.contains("root:"), "{id}{rest}: {got:?}");

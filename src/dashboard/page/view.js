@@ -13,6 +13,15 @@ export function element(name, text, className) {
   return node;
 }
 
+export function button(text, label, act) {
+  const node = element('button', text);
+  node.type = 'button';
+  node.title = label;
+  node.setAttribute('aria-label', label);
+  node.addEventListener('click', act);
+  return node;
+}
+
 function shape(name, attributes) {
   const node = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
@@ -66,8 +75,9 @@ function place(name) {
   return x >= 0 && y >= 0 && y < 8 ? { x, y } : null;
 }
 
-export function board(game) {
+export function board(game, flipped) {
   const svg = shape('svg', { viewBox: '0 0 200 200', class: 'board', role: 'img', 'aria-label': `Position: ${game.fen}` });
+  const turned = (x, y) => (flipped ? [7 - x, 7 - y] : [x, y]);
   for (let y = 0; y < 8; y += 1) {
     for (let x = 0; x < 8; x += 1) {
       svg.append(shape('rect', { x: x * 25, y: y * 25, width: 25, height: 25, class: (x + y) % 2 ? 'dark' : 'light' }));
@@ -76,10 +86,12 @@ export function board(game) {
   if (game.last) {
     for (const name of [game.last.slice(0, 2), game.last.slice(2, 4)]) {
       const found = place(name);
-      if (found) svg.append(shape('rect', { x: found.x * 25, y: found.y * 25, width: 25, height: 25, class: 'mark' }));
+      const [x, y] = found ? turned(found.x, found.y) : [];
+      if (found) svg.append(shape('rect', { x: x * 25, y: y * 25, width: 25, height: 25, class: 'mark' }));
     }
   }
-  for (const { x, y, kind, color } of squares(game.fen)) {
+  for (const { x: file, y: rank, kind, color } of squares(game.fen)) {
+    const [x, y] = turned(file, rank);
     const piece = shape('text', { x: x * 25 + 12.5, y: y * 25 + 20, class: `piece ${color}` });
     piece.textContent = kind + PLAIN;
     svg.append(piece);
@@ -106,13 +118,32 @@ function side(game, color) {
 }
 
 // One game: who plays, what is left of their time, what they think, and the board.
-export function game(now) {
+export function game(now, evals) {
   const box = element('div', undefined, 'game');
   box.dataset.game = String(now.game);
   const end = now.result ? `${now.result} ${now.termination ?? ''}` : `game ${now.game}, ply ${now.plies}`;
-  box.append(side(now, 'black'), board(now), side(now, 'white'));
+  box.append(side(now, 'black'), board(now), side(now, 'white'), evaluation(evals));
   box.append(element('div', `${words(now.said[0]) || '\u2013'} / ${words(now.said[1]) || '\u2013'}`, 'said'), element('div', end, 'said'));
   return box;
+}
+
+// Scores of both sides from White's view over the plies; lost and won flatten out.
+export function evaluation(points, mark) {
+  const [width, height] = [200, 60];
+  const svg = shape('svg', { viewBox: `0 0 ${width} ${height}`, class: 'evals', role: 'img' });
+  const last = Math.max(40, points.at(-1)?.ply ?? 0, mark ?? 0);
+  const x = (ply) => (ply / last) * width;
+  const y = (cp) => height / 2 - Math.tanh(cp / 400) * (height / 2 - 3);
+  svg.append(shape('line', { x1: 0, x2: width, y1: height / 2, y2: height / 2, class: 'zero' }));
+  for (const white of [true, false]) {
+    const path = points.filter((one) => one.white === white).map((one) => `${x(one.ply).toFixed(1)},${y(one.cp).toFixed(1)}`);
+    if (path.length) svg.append(shape('polyline', { points: path.join(' '), class: white ? 'of-white' : 'of-black' }));
+  }
+  if (mark !== undefined) svg.append(shape('line', { x1: x(mark), x2: x(mark), y1: 0, y2: height, class: 'here' }));
+  const of = (white) => points.filter((one) => one.white === white).at(-1);
+  const said = (one) => (one ? signed(one.cp / 100, 2) : 'nothing');
+  svg.setAttribute('aria-label', `Scores from White's view: White says ${said(of(true))}, Black ${said(of(false))}`);
+  return svg;
 }
 
 export function tick() {

@@ -1,0 +1,126 @@
+//! State shared by the routes, and the forms of their answers.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde_json::json;
+use tokio::sync::Semaphore;
+
+use crate::dashboard::fold::Folds;
+use crate::dashboard::guard::Guard;
+use crate::dashboard::live::Hub;
+use crate::dashboard::store::ResultsStore;
+use crate::report::stored::{Entry, Index};
+use crate::run::queue::Queue;
+use crate::source::OwnProgram;
+
+/// Streams at once: half of the connections of one address, so that other requests always have
+/// room.
+const MAX_STREAMS: usize = 64;
+
+/// Documents made at once that need a whole journal, or a program.
+const MAX_WORKS: usize = 2;
+
+#[derive(Clone)]
+pub(super) struct App {
+    pub(super) guard: Arc<Guard>,
+    pub(super) store: Arc<ResultsStore>,
+    pub(super) folds: Arc<Folds>,
+    pub(super) hub: Hub,
+    /// Seats of streams.
+    pub(super) streams: Arc<Semaphore>,
+    /// Seats of documents that take long to make.
+    works: Arc<Semaphore>,
+    pub(super) queue: Arc<Queue>,
+    pub(super) own: Arc<OwnProgram>,
+    /// True if tests may be made, which start programs.
+    pub(super) makes_tests: bool,
+}
+
+/// Parts of the server that its settings decide.
+#[derive(Debug)]
+pub(super) struct AppSettings {
+    pub(super) guard: Guard,
+    pub(super) results: PathBuf,
+    pub(super) queue: Queue,
+    pub(super) own: OwnProgram,
+    pub(super) makes_tests: bool,
+}
+
+impl App {
+    pub(super) fn new(settings: AppSettings) -> Self {
+        let AppSettings { guard, results, queue, own, makes_tests } = settings;
+        Self {
+            guard: Arc::new(guard),
+            store: Arc::new(ResultsStore::new(results)),
+            folds: Arc::default(),
+            hub: Hub::default(),
+            streams: Arc::new(Semaphore::new(MAX_STREAMS)),
+            works: Arc::new(Semaphore::new(MAX_WORKS)),
+            queue: Arc::new(queue),
+            own: Arc::new(own),
+            makes_tests,
+        }
+    }
+
+    /// The index of runs, brought up to date.
+    pub(super) async fn index(&self) -> Result<Arc<Index>, Response> {
+        let (store, hub) = (Arc::clone(&self.store), self.hub.clone());
+        spawn_blocking_io(move || {
+            let index = store.index();
+            hub.look(&index);
+            index
+        })
+        .await
+    }
+
+    /// The run that a request names. Only runs of the index are found.
+    pub(super) async fn entry(&self, id: &str) -> Result<Entry, Response> {
+        let index = self.index().await?;
+        index.runs.get(id).cloned().ok_or_else(|| error(StatusCode::NOT_FOUND, "there is no such run"))
+    }
+
+    /// Runs work that takes long when a seat is free.
+    pub(super) async fn spawn_long_work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Response> {
+        // The semaphore is never closed.
+        let _permit = Arc::clone(&self.works).acquire_owned().await.ok();
+        spawn_blocking_io(work).await
+    }
+}
+
+/// An answer of one line that says why.
+pub(super) fn error(status: StatusCode, why: &str) -> Response {
+    answer(status, &json!({ "error": why }))
+}
+
+/// A JSON document.
+pub(super) fn answer<T: Serialize + ?Sized>(status: StatusCode, value: &T) -> Response {
+    let text = serde_json::to_string(value).unwrap_or_default();
+    (status, [(header::CONTENT_TYPE, "application/json")], text).into_response()
+}
+
+/// Text that a browser shows as it is.
+pub(super) fn plain(text: String) -> Response {
+    ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
+}
+
+/// Path of a file in a run's folder; `None` if it is missing, or reached by a link: that may lead
+/// out of the folder.
+pub(super) fn inside(dir: &Path, name: impl AsRef<Path>) -> Option<PathBuf> {
+    let path = dir.canonicalize().ok()?.join(name);
+    (path.canonicalize().ok()? == path && path.is_file()).then_some(path)
+}
+
+/// Runs blocking I/O on the blocking thread pool.
+pub(super) async fn spawn_blocking_io<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Response> {
+    let failed = |_| error(StatusCode::INTERNAL_SERVER_ERROR, "the work was not done");
+    tokio::task::spawn_blocking(work).await.map_err(failed)
+}

@@ -1,0 +1,147 @@
+//! Result of a run beyond its main figures: the block for a pull request, and of more than two
+//! players the table with colours and performance, the cross table and the rounds.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::dashboard::fold::Fold;
+use crate::record::PlayerId;
+use crate::report::block;
+use crate::report::standings::{self, StandingsRow, fault_words};
+use crate::tournament::formats::{PairResult, in_order, swiss};
+
+/// Score beyond which a performance is a bound: 400 Elo on either side.
+const MOST_ELO: f64 = 400.0;
+
+/// A player in the table.
+#[derive(Serialize)]
+struct RowJson {
+    rank: usize,
+    name: String,
+    /// Rating with its sign or bound, on one scale whose zero is the mean.
+    elo: String,
+    /// Half the width of its 95 % interval.
+    error: Option<f64>,
+    games: u64,
+    points: f64,
+    /// Share of the points, 0 to 1.
+    score: Option<f64>,
+    wins: u64,
+    draws: u64,
+    losses: u64,
+    white: usize,
+    black: usize,
+    /// Mean rating of the opponents met, with the Elo of the score against them.
+    performance: Option<f64>,
+    /// Points of a Swiss, byes included.
+    swiss: Option<f64>,
+    faults: String,
+    /// Points and games against each player of the table in its order; `None` against itself.
+    met: Vec<Option<(f64, u64)>>,
+}
+
+/// Everything of this kind about a run.
+pub(super) fn of(fold: &Fold) -> Value {
+    let (plan, scoreboard) = (fold.plan(), fold.scoreboard());
+    let is_field = plan.players.len() > 2 && scoreboard.tuning().is_none();
+    let rows = if is_field { table(fold) } else { Vec::new() };
+    json!({
+        "block": block::block(plan, scoreboard),
+        "commit": block::commit(plan, scoreboard),
+        "table": rows,
+        "rounds": if is_field { rounds(fold) } else { Vec::new() },
+    })
+}
+
+fn table(fold: &Fold) -> Vec<RowJson> {
+    let (plan, scoreboard) = (fold.plan(), fold.scoreboard());
+    let rows = standings::rows(&fold.names(), scoreboard);
+    let byes = rounds_of(fold).map(|rounds| {
+        let players = u16::try_from(plan.players.len()).unwrap_or(u16::MAX);
+        swiss::points(players, rounds, plan.max_pairs.unwrap_or(1), scoreboard.results())
+    });
+    let counted = |player: PlayerId, color: fn(&super::fold::GameRow) -> u16| {
+        fold.games().iter().filter(|game| !game.is_void && color(game) == player.0).count()
+    };
+    rows.iter()
+        .map(|row| RowJson {
+            rank: row.rank,
+            name: row.name.clone(),
+            elo: row.elo_text(),
+            error: row.error(),
+            games: row.wdl.games(),
+            points: row.points(),
+            score: row.score(),
+            wins: row.wdl.wins,
+            draws: row.wdl.draws,
+            losses: row.wdl.losses,
+            white: counted(row.player, |game| game.white),
+            black: counted(row.player, |game| game.black),
+            performance: performance(fold, &rows, row),
+            swiss: byes.as_ref().and_then(|points| Some(*points.get(usize::from(row.player.0))? as f64 / 2.0)),
+            faults: fault_words(&row.faults),
+            met: rows.iter().map(|other| (other.player != row.player).then(|| met(fold, row, other))).collect(),
+        })
+        .collect()
+}
+
+/// Points and games of one player against another.
+fn met(fold: &Fold, row: &StandingsRow, other: &StandingsRow) -> (f64, u64) {
+    let wdl = fold.scoreboard().score(row.player, other.player).wdl;
+    (wdl.wins as f64 + wdl.draws as f64 / 2.0, wdl.games())
+}
+
+/// Performance rating; `None` if an opponent has no rating.
+fn performance(fold: &Fold, rows: &[StandingsRow], row: &StandingsRow) -> Option<f64> {
+    let (mut games, mut elo) = (0, 0.0);
+    for other in rows.iter().filter(|other| other.player != row.player) {
+        let (_, against) = met(fold, row, other);
+        if against > 0 {
+            elo += other.rating.as_ref().filter(|rating| rating.group == 0)?.elo * against as f64;
+            games += against;
+        }
+    }
+    let score = row.score().filter(|_| games > 0)?;
+    let gain = -400.0 * (1.0 / score - 1.0).log10();
+    Some(elo / games as f64 + gain.clamp(-MOST_ELO, MOST_ELO))
+}
+
+/// Number of rounds of a Swiss.
+fn rounds_of(fold: &Fold) -> Option<u32> {
+    let format = &fold.plan().format;
+    format.definition().ends_with_rounds.then(|| format.parameters().rounds)?
+}
+
+/// Encounters of each round of a Swiss, with the points of both players.
+fn rounds(fold: &Fold) -> Vec<Vec<(String, f64, String, f64)>> {
+    if rounds_of(fold).is_none() {
+        return Vec::new();
+    }
+    let names = fold.names();
+    let name = |player: PlayerId| names.get(usize::from(player.0)).copied().unwrap_or("?").to_owned();
+    let meetings = names.len() / 2;
+    let pairs = usize::try_from(fold.plan().max_pairs.unwrap_or(1)).unwrap_or(usize::MAX);
+    let round = |results: &[PairResult]| {
+        let mut met: Vec<(String, f64, String, f64)> = Vec::new();
+        let mut players = Vec::new();
+        for result in results {
+            let (first, second) = result.players;
+            let [won, lost] =
+                [result.half_points, result.games * 2 - result.half_points].map(|half| f64::from(half) / 2.0);
+            match players.iter().position(|known| *known == in_order(result.players)) {
+                Some(place) => {
+                    let entry = &mut met[place];
+                    let is_first = entry.0 == name(first);
+                    entry.1 += if is_first { won } else { lost };
+                    entry.3 += if is_first { lost } else { won };
+                }
+                None => {
+                    players.push(in_order(result.players));
+                    met.push((name(first), won, name(second), lost));
+                }
+            }
+        }
+        met
+    };
+    fold.scoreboard().results().chunks((meetings * pairs).max(1)).map(round).collect()
+}
