@@ -298,6 +298,12 @@ impl Book {
     pub fn openings(&self) -> impl Iterator<Item = Result<Opening, BookError>> {
         (0..self.len()).filter_map(|index| self.opening(index).transpose())
     }
+
+    /// At most `most` openings, evenly spread over the book.
+    pub fn spread(&self, most: usize) -> impl Iterator<Item = Result<Opening, BookError>> {
+        let count = self.len().min(most);
+        (0..count).filter_map(move |place| self.opening(place * self.len() / count).transpose())
+    }
 }
 
 /// The stored form of a line of moves: UCI moves, followed by a tab and the FEN unless it is the

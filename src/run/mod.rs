@@ -17,6 +17,7 @@ pub(crate) mod error;
 mod exit;
 pub(crate) mod extension;
 pub(crate) mod forecast;
+mod lanes;
 mod lasting;
 pub(crate) mod notify;
 pub(crate) mod pace;

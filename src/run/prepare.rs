@@ -13,6 +13,7 @@ use crate::run::error::{Result, ResultContext as _, RunError};
 use crate::schedule::capacity::{self, Demand, Supply};
 use crate::schedule::remote::RemotePort;
 use crate::schedule::trial;
+use crate::uci::PositionLine;
 
 /// Raises the limit on open files, and refuses more concurrent games than the system's limits
 /// allow.
@@ -52,6 +53,25 @@ pub(crate) fn read_book(source: &BookSource, plies: Option<u32>, variant: Varian
         BookSource::Builtin => Ok(builtin::book(variant)?),
         BookSource::File(path) => Ok(Book::load(path, &options)?),
     }
+}
+
+/// Returns positions spread evenly over a book, as `position` lines.
+pub(crate) fn positions(book: &Book, most: usize) -> Result<Vec<PositionLine>> {
+    let lines: Vec<_> = book.spread(most).map(|opening| position_line(&opening?)).collect::<Result<_>>()?;
+    if lines.is_empty() {
+        return Err(RunError::EmptyBook { book: book.name().to_owned() });
+    }
+    Ok(lines)
+}
+
+/// The `position` line of an opening.
+pub(crate) fn position_line(opening: &Opening) -> Result<PositionLine> {
+    let fault = |error| RunError::Setting(format!("book opening {}: {error}", opening.index + 1));
+    let mut line = PositionLine::new(&opening.fen).map_err(fault)?;
+    for word in &opening.moves {
+        line.push(word).map_err(fault)?;
+    }
+    Ok(line)
 }
 
 /// Starts the workers of the plan, if it has some, and the server between them and this process.

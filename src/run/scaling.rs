@@ -1,24 +1,15 @@
 //! Measurement of how searches scale: each position once by each engine, in turns.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
-
 use crate::chess::{Position, Variant};
 use crate::openings::Book;
 use crate::record::Score;
 use crate::run::error::{Result, fail};
-use crate::run::prepare;
-use crate::run::tuning::sensitivity::line;
+use crate::run::lanes::in_lanes;
+use crate::run::prepare::position_line;
 use crate::stats::scaling::CostPath;
+use crate::suite::deadline;
 use crate::uci::process::{Engine, EngineConfig, SearchOutcome};
 use crate::uci::{Go, Iteration, PositionLine};
-
-/// Time beyond its limit after which a search is given up.
-const GRACE: Duration = Duration::from_secs(10);
-
-/// Time limit of a search without a time of its own.
-const LONGEST: Duration = Duration::from_hours(1);
 
 /// Result of one search.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,10 +49,9 @@ impl Positions {
     /// # Errors
     /// Returns an error if an opening cannot be read, or none is left.
     pub(crate) fn of_book(book: &Book, most: usize, variant: Variant) -> Result<Self> {
-        let count = book.len().min(most);
-        let mut positions = Self { lines: Vec::with_capacity(count), forced: 0 };
-        for place in 0..count {
-            let Some(opening) = book.opening(place * book.len() / count)? else { continue };
+        let mut positions = Self { lines: Vec::new(), forced: 0 };
+        for opening in book.spread(most) {
+            let opening = opening?;
             let fault = |why: String| format!("{}, opening {}: {why}", book.name(), opening.index + 1);
             let mut position = match Position::from_fen(&opening.fen, variant) {
                 Ok(position) => position,
@@ -75,7 +65,7 @@ impl Positions {
             if position.over().is_some() || position.legal_moves().len() < 2 {
                 positions.forced += 1;
             } else {
-                positions.lines.push(line(&opening)?);
+                positions.lines.push(position_line(&opening)?);
             }
         }
         if positions.lines.is_empty() {
@@ -103,45 +93,29 @@ pub(crate) fn search(
     lanes: usize,
     tell: &(dyn Fn(usize) + Sync),
 ) -> Result<Vec<Vec<PositionSearch>>> {
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let found: Mutex<Vec<Vec<PositionSearch>>> = Mutex::new(vec![Vec::new(); positions.len()]);
-    let lane = || -> Result<()> {
-        // On Linux an engine ends with the thread that started it.
-        prepare::runtime()?.block_on(async {
-            let mut searchers = Vec::with_capacity(configs.len());
-            for config in configs {
-                let mut engine = Engine::start(config, &[]).await?;
-                engine.keep_iterations();
-                searchers.push(engine);
-            }
-            loop {
-                let place = next.fetch_add(1, Ordering::Relaxed);
-                let Some(line) = positions.lines.get(place) else { break };
-                let mut results = vec![PositionSearch::Silent; configs.len()];
-                for turn in 0..configs.len() {
-                    let at = (place + turn) % configs.len();
-                    let searched = one(&mut searchers[at], &configs[at].name, line, go).await;
-                    if searched.is_err() {
-                        // Stops the other threads.
-                        next.store(positions.len(), Ordering::Relaxed);
-                    }
-                    results[at] = searched?;
-                }
-                found.lock().unwrap_or_else(PoisonError::into_inner)[place] = results;
-                tell(done.fetch_add(1, Ordering::Relaxed) + 1);
-            }
-            for engine in searchers {
-                engine.quit().await;
-            }
-            Ok(())
-        })
+    let start = async || {
+        let mut engines = Vec::with_capacity(configs.len());
+        for config in configs {
+            let mut engine = Engine::start(config, &[]).await?;
+            engine.keep_iterations();
+            engines.push(engine);
+        }
+        Ok(engines)
     };
-    let ran: Vec<Result<()>> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..lanes.clamp(1, positions.len())).map(|_| scope.spawn(lane)).collect();
-        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
-    });
-    ran.into_iter().collect::<Result<()>>()?;
-    let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let work = async |engines: &mut Vec<Engine>, place: usize, line: &PositionLine| {
+        let mut results = vec![PositionSearch::Silent; configs.len()];
+        for turn in 0..configs.len() {
+            let at = (place + turn) % configs.len();
+            results[at] = one(&mut engines[at], &configs[at].name, line, go).await?;
+        }
+        Ok(results)
+    };
+    let end = async |engines: Vec<Engine>| {
+        for engine in engines {
+            engine.quit().await;
+        }
+    };
+    let found = in_lanes((&positions.lines, lanes), start, work, end, tell)?;
     Ok((0..configs.len()).map(|at| found.iter().filter_map(|of| of.get(at).cloned()).collect()).collect())
 }
 
@@ -150,9 +124,8 @@ async fn one(engine: &mut Engine, name: &str, line: &PositionLine, go: &Go) -> R
     if let Err(fault) = engine.new_game().await {
         fail!(Engine, "engine {name}: {fault}");
     }
-    let deadline = go.movetime.map_or(LONGEST, |time| time + GRACE);
     let shown = || String::from_utf8_lossy(line.as_bytes()).trim().to_owned();
-    match engine.go(line.as_bytes(), go, Some(deadline)).await {
+    match engine.go(line.as_bytes(), go, Some(deadline(go))).await {
         SearchOutcome::BestMove { .. } => Ok(costs(engine.iterations(), go.depth)),
         SearchOutcome::Overrun { elapsed, .. } => {
             fail!(Engine, "engine {name}: no move after {:.0} s, at `{}`", elapsed.as_secs_f64(), shown())
@@ -196,6 +169,8 @@ fn costs(lines: &[Iteration], depth: Option<u32>) -> PositionSearch {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn iteration(depth: u32, nodes: u64, ms: u64) -> Iteration {

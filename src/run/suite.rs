@@ -1,10 +1,7 @@
 //! A suite put to an engine by several processes at once.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-
 use crate::run::error::Result;
-use crate::run::prepare;
+use crate::run::lanes::in_lanes;
 use crate::suite::epd::TestPosition;
 use crate::suite::{Solver, TestAnswer};
 use crate::uci::Go;
@@ -22,31 +19,11 @@ pub(crate) fn answers(
     lanes: usize,
     tell: &(dyn Fn(usize) + Sync),
 ) -> Result<Vec<TestAnswer>> {
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let found: Mutex<Vec<Option<TestAnswer>>> = Mutex::new(vec![None; tests.len()]);
-    let lane = || -> Result<()> {
-        // On Linux an engine ends with the thread that started it.
-        prepare::runtime()?.block_on(async {
-            let mut solver = Solver::start(config.clone(), *go).await?;
-            loop {
-                let place = next.fetch_add(1, Ordering::Relaxed);
-                let Some(test) = tests.get(place) else { break };
-                let answer = solver.solve(test).await;
-                if answer.is_err() {
-                    // Stops the other threads.
-                    next.store(tests.len(), Ordering::Relaxed);
-                }
-                found.lock().unwrap_or_else(PoisonError::into_inner)[place] = Some(answer?);
-                tell(done.fetch_add(1, Ordering::Relaxed) + 1);
-            }
-            solver.end().await;
-            Ok(())
-        })
-    };
-    let ran: Vec<Result<()>> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..lanes.clamp(1, tests.len())).map(|_| scope.spawn(lane)).collect();
-        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
-    });
-    ran.into_iter().collect::<Result<()>>()?;
-    Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect())
+    in_lanes(
+        (tests, lanes),
+        async || Ok(Solver::start(config.clone(), *go).await?),
+        async |solver, _, test| Ok(solver.solve(test).await?),
+        Solver::end,
+        tell,
+    )
 }

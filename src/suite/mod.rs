@@ -9,4 +9,4 @@ pub(crate) mod tally;
 
 pub use self::epd::EpdError;
 pub use self::play::SuiteError;
-pub(crate) use self::play::{Solver, TestAnswer};
+pub(crate) use self::play::{Solver, TestAnswer, deadline};

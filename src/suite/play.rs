@@ -16,6 +16,11 @@ const GRACE: Duration = Duration::from_secs(10);
 /// Time limit of a search without a time of its own, and of a perft count.
 const LONGEST: Duration = Duration::from_hours(1);
 
+/// Time after which a search is given up.
+pub(crate) fn deadline(go: &Go) -> Duration {
+    go.movetime.map_or(LONGEST, |time| time + GRACE)
+}
+
 /// Answer of an engine to a test.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TestAnswer {
@@ -91,8 +96,7 @@ impl Solver {
     async fn search(&mut self, test: &TestPosition) -> Result<TestAnswer, String> {
         self.engine.new_game().await.map_err(|fault| fault.to_string())?;
         let line = PositionLine::new(&test.fen).map_err(|error| error.to_string())?;
-        let deadline = self.go.movetime.map_or(LONGEST, |time| time + GRACE);
-        match self.engine.go(line.as_bytes(), &self.go, Some(deadline)).await {
+        match self.engine.go(line.as_bytes(), &self.go, Some(deadline(&self.go))).await {
             SearchOutcome::BestMove { text, info, .. } => judge(test, &text, info.score, self.engine.iterations()),
             SearchOutcome::Overrun { elapsed, .. } => Err(format!("no move after {:.0} s", elapsed.as_secs_f64())),
             SearchOutcome::Exited { status, .. } => Err(status),

@@ -100,7 +100,7 @@ fn is_whole(limit: Limit) -> bool {
 }
 
 fn measure(plan: &Plan, book: &Book, space: &Space) -> Result<Sensitivity> {
-    let positions = sensitivity::positions(book, sensitivity::POSITIONS)?;
+    let positions = prepare::positions(book, sensitivity::POSITIONS)?;
     let config = engine_config(plan, &plan.players[0], None);
     let nodes = nodes(plan.players[0].limit);
     let searches = Sensitivity::searches(space.len(), positions.len());

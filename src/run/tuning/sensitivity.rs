@@ -15,14 +15,11 @@
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::openings::Book;
-use crate::record::Opening;
-use crate::run::error::{Result, RunError, fail};
-use crate::run::prepare;
+use crate::run::error::{Result, fail};
+use crate::run::lanes::{self, in_lanes};
 use crate::text::printable;
 use crate::tune::space::{Param, ParamKind, Space};
 use crate::uci::process::{Engine, EngineConfig, SearchOutcome};
@@ -165,30 +162,6 @@ fn items(space: &Space) -> Vec<Item> {
     items
 }
 
-/// Returns positions spread evenly over a book, as `position` lines.
-pub(crate) fn positions(book: &Book, most: usize) -> Result<Vec<PositionLine>> {
-    let count = book.len().min(most);
-    let mut lines = Vec::with_capacity(count);
-    for place in 0..count {
-        let Some(opening) = book.opening(place * book.len() / count)? else { continue };
-        lines.push(line(&opening)?);
-    }
-    if lines.is_empty() {
-        return Err(RunError::EmptyBook { book: book.name().to_owned() });
-    }
-    Ok(lines)
-}
-
-/// The `position` line of an opening.
-pub(crate) fn line(opening: &Opening) -> Result<PositionLine> {
-    let fault = |error| RunError::Setting(format!("book opening {}: {error}", opening.index + 1));
-    let mut line = PositionLine::new(&opening.fen).map_err(fault)?;
-    for word in &opening.moves {
-        line.push(word).map_err(fault)?;
-    }
-    Ok(line)
-}
-
 /// Measures with several concurrent engines; `tell` gets the expected time after the first item.
 pub(crate) fn measure(
     config: &EngineConfig,
@@ -200,39 +173,21 @@ pub(crate) fn measure(
 ) -> Result<Sensitivity> {
     let begun = Instant::now();
     let items = items(space);
-    let (next, is_told) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let answers: Mutex<Vec<Option<Vec<AnswerHash>>>> = Mutex::new(vec![None; items.len()]);
-    let lanes = engines.clamp(1, items.len());
-    let lane = || -> Result<()> {
-        // On Linux an engine ends with the thread that started it.
-        prepare::runtime()?.block_on(async {
-            let mut engine = small(config).await?;
-            loop {
-                let place = next.fetch_add(1, Ordering::Relaxed);
-                let Some(item) = items.get(place) else { break };
-                let begun = Instant::now();
-                let found = search(&mut engine, item, positions, nodes, space).await;
-                if found.is_err() {
-                    // Stops the other threads.
-                    next.store(items.len(), Ordering::Relaxed);
-                }
-                let found = found?;
-                if is_told.fetch_add(1, Ordering::Relaxed) == 0 {
-                    tell(begun.elapsed().mul_f64(items.len() as f64 / lanes as f64));
-                }
-                answers.lock().unwrap_or_else(std::sync::PoisonError::into_inner)[place] = Some(found);
-            }
-            engine.quit().await;
-            Ok(())
-        })
+    let whole = items.len() as f64 / lanes::count(items.len(), engines) as f64;
+    let is_told = AtomicBool::new(false);
+    let work = async |engine: &mut Engine, _: usize, item: &Item| {
+        let begun = Instant::now();
+        let found = search(engine, item, positions, nodes, space).await?;
+        if !is_told.swap(true, Ordering::Relaxed) {
+            tell(begun.elapsed().mul_f64(whole));
+        }
+        Ok(found)
     };
-    let ran: Vec<Result<()>> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
-        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
-    });
-    ran.into_iter().collect::<Result<()>>()?;
-    let answers = answers.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let mut answers = items.iter().zip(answers).filter_map(|(item, found)| Some((item.param, found?)));
+    let end = async |engine: Engine| {
+        engine.quit().await;
+    };
+    let answers = in_lanes((&items, engines), async || small(config).await, work, end, &|_| ())?;
+    let mut answers = items.iter().map(|item| item.param).zip(answers);
     let start = answers.next().map(|(_, found)| found).unwrap_or_default();
     let (mut noise, mut changes) = (Changes::default(), vec![Changes::default(); space.len()]);
     for (param, found) in answers {
