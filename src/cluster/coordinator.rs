@@ -132,7 +132,7 @@ impl Coordinator {
             leases: Leases::new(first, LOST_AFTER),
             past: None,
             heard_before: None,
-            takers: Takers::default(),
+            takers: Takers::new(),
             ready: VecDeque::new(),
             asking: 0,
             next_seat: 0,

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::link::worker_name;
+use super::by_user::CountByUser;
 use crate::record::PairId;
 
 /// Number of a lease. It grows over the lives of a run's process, so that a result of an earlier
@@ -50,7 +50,7 @@ pub(crate) struct Leases<T> {
     /// one worker.
     of_worker: BTreeMap<WorkerId, BTreeSet<PairId>>,
     /// Number of pairs by the user whose workers hold them.
-    of_user: BTreeMap<String, usize>,
+    of_user: CountByUser,
     /// Losses of pairs, by the session that lost them.
     losses: BTreeMap<PairId, Vec<WorkerId>>,
     lost_after: Duration,
@@ -64,7 +64,7 @@ impl<T> Leases<T> {
         Self {
             held: BTreeMap::new(),
             of_worker: BTreeMap::new(),
-            of_user: BTreeMap::new(),
+            of_user: CountByUser::new(),
             losses: BTreeMap::new(),
             lost_after,
             next: first,
@@ -93,7 +93,7 @@ impl<T> Leases<T> {
     fn insert(&mut self, pair: PairId, lease: Lease<T>) {
         self.remove(pair);
         self.of_worker.entry(lease.worker.clone()).or_default().insert(pair);
-        *self.of_user.entry(worker_name(&lease.worker).to_owned()).or_default() += 1;
+        self.of_user.add(&lease.worker);
         self.held.insert(pair, lease);
     }
 
@@ -172,7 +172,7 @@ impl<T> Leases<T> {
 
     /// Number of pairs that the workers of a user hold.
     pub(crate) fn of_user(&self, user: &str) -> usize {
-        self.of_user.get(user).copied().unwrap_or(0)
+        self.of_user.get(user)
     }
 
     /// Ends the leases of chosen workers without blame, and returns them by pair.
@@ -199,13 +199,7 @@ impl<T> Leases<T> {
                 self.of_worker.remove(&lease.worker);
             }
         }
-        let user = worker_name(&lease.worker);
-        if let Some(count) = self.of_user.get_mut(user) {
-            *count -= 1;
-            if *count == 0 {
-                self.of_user.remove(user);
-            }
-        }
+        self.of_user.remove(&lease.worker);
         Some(lease)
     }
 

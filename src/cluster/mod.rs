@@ -24,6 +24,7 @@ mod access;
 mod benches;
 mod blobs;
 mod bounds;
+mod by_user;
 mod cache;
 mod children;
 mod coordinator;

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::by_user::CountByUser;
 use super::leases::WorkerId;
-use super::link::worker_name;
 
 /// A slot that asked for a pair.
 #[derive(Debug, PartialEq, Eq)]
@@ -24,25 +24,30 @@ pub(super) struct Taker {
 }
 
 /// Slots that wait.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Takers {
     /// By the number of the request: the lowest has waited longest.
     waiting: BTreeMap<u64, Taker>,
     /// Number of the request of each slot.
     by_slot: BTreeMap<WorkerId, BTreeMap<u16, u64>>,
     /// Number of waiting slots by user.
-    by_user: BTreeMap<String, usize>,
+    by_user: CountByUser,
     next: u64,
 }
 
 impl Takers {
+    /// Creates an empty queue.
+    pub(super) const fn new() -> Self {
+        Self { waiting: BTreeMap::new(), by_slot: BTreeMap::new(), by_user: CountByUser::new(), next: 0 }
+    }
+
     /// Puts a slot at the end. An earlier request of the same slot is forgotten.
     pub(super) fn push(&mut self, taker: Taker) {
         self.remove(&taker.worker, taker.slot);
         let number = self.next;
         self.next += 1;
         self.by_slot.entry(taker.worker.clone()).or_default().insert(taker.slot, number);
-        *self.by_user.entry(worker_name(&taker.worker).to_owned()).or_default() += 1;
+        self.by_user.add(&taker.worker);
         self.waiting.insert(number, taker);
     }
 
@@ -79,7 +84,7 @@ impl Takers {
 
     /// Number of a user's slots that wait.
     pub(super) fn of_user(&self, user: &str) -> usize {
-        self.by_user.get(user).copied().unwrap_or(0)
+        self.by_user.get(user)
     }
 
     fn take(&mut self, number: u64) -> Option<Taker> {
@@ -90,19 +95,14 @@ impl Takers {
                 self.by_slot.remove(&taker.worker);
             }
         }
-        let user = worker_name(&taker.worker);
-        if let Some(count) = self.by_user.get_mut(user) {
-            *count -= 1;
-            if *count == 0 {
-                self.by_user.remove(user);
-            }
-        }
+        self.by_user.remove(&taker.worker);
         Some(taker)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::link::worker_name;
     use super::*;
 
     fn taker(worker: &str, slot: u16, since: u64) -> Taker {
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn slots_are_served_in_the_order_of_their_last_requests() {
-        let mut takers = Takers::default();
+        let mut takers = Takers::new();
         for (at, (worker, slot)) in [("a-1", 0), ("b-1", 0), ("a-1", 1), ("a-1", 0)].into_iter().enumerate() {
             takers.push(taker(worker, slot, at as u64));
         }
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_slots_of_a_user_or_a_session_are_taken_together() {
-        let mut takers = Takers::default();
+        let mut takers = Takers::new();
         for (worker, slot) in [("a-1", 0), ("b-1", 0), ("a-2", 0), ("a-1", 3)] {
             takers.push(taker(worker, slot, 0));
         }
