@@ -233,14 +233,16 @@ impl SimulateAnswer {
 
 /// Pace from the command line or from past runs.
 fn learnt(args: &SimulateArgs) -> Result<PaceLookup> {
+    let clock = args.tc.as_deref().map(|text| text.parse::<TimeControl>().context("--tc")).transpose()?;
+    pace_at(args, clock.map(|clock| clock.to_string()).as_deref(), args.concurrency)
+}
+
+/// Pace from the command line, or from past runs at a limit.
+fn pace_at(args: &SimulateArgs, limit: Option<&str>, concurrency: Option<u16>) -> Result<PaceLookup> {
     Ok(match args.pairs_per_minute {
         Some(rate) if rate > 0.0 && rate.is_finite() => PaceLookup::Known(Pace::told(rate)),
         Some(rate) => bail!("--pairs-per-minute {rate}: a positive number is needed"),
-        None => {
-            let clock = args.tc.as_deref().map(|text| text.parse::<TimeControl>().context("--tc")).transpose()?;
-            let clock = clock.map(|clock| clock.to_string());
-            pace::learn(&args.results, &resolve::cpu(), clock.as_deref(), args.concurrency)
-        }
+        None => pace::learn(&args.results, &resolve::cpu(), limit, concurrency),
     })
 }
 

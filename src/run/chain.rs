@@ -42,16 +42,16 @@ pub(crate) fn play(command: GameCommand, raw: RawPlan, output: OutputStyle) -> R
     go_on(&root, &plan, exit, (output, &receivers))
 }
 
-/// Files of the tests that follow, in their order.
+/// Files of the tests that follow and their settings, in their order.
 ///
 /// # Errors
 /// Returns an error that names file and key if a file cannot be read, or stands in the chain
 /// already.
-pub(crate) fn files(first: &RawPlan) -> Result<Vec<PathBuf>> {
-    let (mut files, mut seen): (Vec<PathBuf>, Vec<PathBuf>) = (Vec::new(), Vec::new());
+pub(crate) fn files(first: &RawPlan) -> Result<Vec<(PathBuf, RawPlan)>> {
+    let (mut files, mut seen): (Vec<(PathBuf, RawPlan)>, Vec<PathBuf>) = (Vec::new(), Vec::new());
     let mut next = first.then.clone();
     while let Some(path) = next {
-        let namer = files.last().map_or("the plan, or --then".to_owned(), |file| file.display().to_string());
+        let namer = files.last().map_or("the plan, or --then".to_owned(), |(file, _)| file.display().to_string());
         let within = || format!("{namer}, key `then`");
         let file = RawPlan::read(&path).within(within)?;
         let whole = path.canonicalize().within(within)?;
@@ -63,8 +63,8 @@ pub(crate) fn files(first: &RawPlan) -> Result<Vec<PathBuf>> {
             );
         }
         seen.push(whole);
-        next = file.then;
-        files.push(path);
+        next = file.then.clone();
+        files.push((path, file));
     }
     Ok(files)
 }
@@ -77,9 +77,9 @@ pub(crate) fn files(first: &RawPlan) -> Result<Vec<PathBuf>> {
 pub(crate) fn links(first: RawPlan) -> Result<Vec<RawPlan>> {
     let files = files(&first)?;
     let mut links = vec![RawPlan { then: None, ..first }];
-    for path in files {
+    for (path, file) in files {
         let within = || path.display().to_string();
-        let link = begin::pinned(GameCommand::Sprt, after(&links[0], RawPlan::read(&path)?)?).within(within)?;
+        let link = begin::pinned(GameCommand::Sprt, after(&links[0], file)?).within(within)?;
         resolve::check(&link, true).within(within)?;
         links.push(RawPlan { then: None, out: None, ..link });
     }

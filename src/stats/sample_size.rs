@@ -5,7 +5,6 @@ use super::elo::{Elo, Z_95};
 use super::simulate::Law;
 use super::sprt::Model;
 use super::student::quantile;
-use super::{Counts as _, Pentanomial};
 
 /// Most pairs that are looked for.
 const MOST_PAIRS: f64 = 1e15;
@@ -15,9 +14,7 @@ const MOST_ELO: f64 = 2000.0;
 
 /// Standard deviation of the score of one pair.
 fn deviation(law: &Law) -> f64 {
-    let score = law.score();
-    let squares = law.shares().iter().zip(Pentanomial::SCORES);
-    squares.map(|(share, at)| share * (at - score).powi(2)).sum::<f64>().sqrt()
+    law.variance().sqrt()
 }
 
 /// Half the width of the 95 % interval of the logistic Elo after `pairs` pairs; infinite if an end
@@ -78,8 +75,8 @@ pub fn detectable(shape: &Law, model: Model, pairs: f64, alpha: f64, beta: f64) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::elo;
     use crate::stats::random::SplitMix64;
+    use crate::stats::{Pentanomial, elo};
 
     #[test]
     fn the_width_is_that_of_the_rule_that_stops_a_run() {

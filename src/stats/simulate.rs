@@ -71,17 +71,19 @@ impl Law {
         self.0.iter().zip(Pentanomial::SCORES).map(|(share, score)| share * score).sum()
     }
 
+    /// Variance of the score of one pair, per game.
+    #[must_use]
+    pub fn variance(&self) -> f64 {
+        let (score, square) = (self.score(), |value: f64| value * value);
+        self.0.iter().zip(Pentanomial::SCORES).map(|(share, at)| share * square(at - score)).sum()
+    }
+
     /// Elo in the unit of `model`; BayesElo is not defined for pairs and is taken as logistic.
     #[must_use]
     pub fn elo(&self, model: Model) -> f64 {
         let score = self.score();
         match model {
-            Model::Normalized => {
-                let square = |value: f64| value * value;
-                let variance: f64 =
-                    self.0.iter().zip(Pentanomial::SCORES).map(|(share, a)| share * square(a - score)).sum();
-                (score - 0.5) / (2.0 * variance).sqrt() * 800.0 / std::f64::consts::LN_10
-            }
+            Model::Normalized => (score - 0.5) / (2.0 * self.variance()).sqrt() * 800.0 / std::f64::consts::LN_10,
             Model::Logistic | Model::Bayesian => 400.0 * (score / (1.0 - score)).log10(),
         }
     }

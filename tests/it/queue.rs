@@ -36,6 +36,23 @@ impl Queued {
         Self { folder, gate }
     }
 
+    /// A queue with one entry, whose peers wait for the gate.
+    fn with_held() -> Self {
+        let queued = Self::new();
+        let [new, base] = queued.held();
+        queued.add("", &new, &base, "--max-pairs 4");
+        queued
+    }
+
+    /// A queue whose one entry is being played, and waits for the gate.
+    fn begun() -> (Self, Daemon) {
+        let queued = Self::with_held();
+        let mut daemon = queued.daemon();
+        hears(&mut daemon.0, "entry 1 begins");
+        until("the run", || queued.run_of(1).exists());
+        (queued, daemon)
+    }
+
     fn results(&self) -> PathBuf {
         self.folder.path().join("results")
     }
@@ -61,8 +78,13 @@ impl Queued {
     /// Adds a test of two peers; `flags` are those of `queue add`.
     #[track_caller]
     fn add(&self, flags: &str, new: &str, base: &str, more: &str) {
+        self.add_line(&format!("{flags} sprt --new @ --base @ {SETTINGS} {more}"), new, base);
+    }
+
+    /// Adds a command line; the peers stand for its two `@`.
+    #[track_caller]
+    fn add_line(&self, line: &str, new: &str, base: &str) {
         let (new, base) = (fake(new), fake(base));
-        let line = format!("{flags} sprt --new @ --base @ {SETTINGS} {more}");
         let mut specs = [new.as_str(), base.as_str()].into_iter();
         let words: Vec<&str> =
             line.split_whitespace().map(|word| if word == "@" { specs.next().unwrap() } else { word }).collect();
@@ -160,9 +182,7 @@ fn entries_are_played_in_order_and_one_that_cannot_start_stops_none() {
 
 #[test]
 fn a_killed_daemon_loses_no_game() {
-    let queued = Queued::new();
-    let [new, base] = queued.held();
-    queued.add("", &new, &base, "--max-pairs 4");
+    let queued = Queued::with_held();
     let mut daemon = queued.daemon();
     until("the first game", || {
         let runs = queued.entry(1)["runs"].as_array().map_or(0, Vec::len);
@@ -188,11 +208,7 @@ fn a_killed_daemon_loses_no_game() {
 
 #[test]
 fn an_entry_of_a_higher_priority_is_played_first_and_the_other_goes_on() {
-    let queued = Queued::new();
-    let [new, base] = queued.held();
-    queued.add("", &new, &base, "--max-pairs 4");
-    let mut daemon = queued.daemon();
-    hears(&mut daemon.0, "entry 1 begins");
+    let (queued, mut daemon) = Queued::begun();
     // One of the same priority stops nothing.
     queued.add("", "--seed 1", "--seed 2", "--max-pairs 1");
     queued.add("--priority 1", "--seed 3", "--seed 2", "--max-pairs 1");
@@ -207,12 +223,7 @@ fn an_entry_of_a_higher_priority_is_played_first_and_the_other_goes_on() {
 
 #[test]
 fn the_run_of_a_removed_entry_stops_and_is_kept() {
-    let queued = Queued::new();
-    let [new, base] = queued.held();
-    queued.add("", &new, &base, "--max-pairs 4");
-    let mut daemon = queued.daemon();
-    hears(&mut daemon.0, "entry 1 begins");
-    until("the run", || queued.run_of(1).exists());
+    let (queued, mut daemon) = Queued::begun();
     let kept = queued.run_of(1);
     let said = queued.done(&["rm", "1"]);
     assert!(
@@ -231,12 +242,7 @@ fn the_run_of_a_removed_entry_stops_and_is_kept() {
 
 #[test]
 fn a_run_that_its_user_stops_waits_until_it_is_put_up() {
-    let queued = Queued::new();
-    let [new, base] = queued.held();
-    queued.add("", &new, &base, "--max-pairs 4");
-    let mut daemon = queued.daemon();
-    hears(&mut daemon.0, "entry 1 begins");
-    until("the run", || queued.run_of(1).exists());
+    let (queued, mut daemon) = Queued::begun();
     let dir = queued.run_of(1).display().to_string();
     until("its socket", || run(&["ctl", &dir, "stop"]).code == Some(0));
     queued.gate.open();
@@ -250,12 +256,7 @@ fn a_run_that_its_user_stops_waits_until_it_is_put_up() {
 
 #[test]
 fn an_interrupted_daemon_keeps_its_entry_for_the_next() {
-    let queued = Queued::new();
-    let [new, base] = queued.held();
-    queued.add("", &new, &base, "--max-pairs 4");
-    let mut daemon = queued.daemon();
-    hears(&mut daemon.0, "entry 1 begins");
-    until("the run", || queued.run_of(1).exists());
+    let (queued, mut daemon) = Queued::begun();
     let dir = queued.run_of(1).display().to_string();
     until("its socket", || run(&["ctl", &dir, "status"]).code == Some(0));
     rustix::process::kill_process(rustix::process::Pid::from_child(&daemon.0), rustix::process::Signal::INT).unwrap();
@@ -271,14 +272,7 @@ fn an_interrupted_daemon_keeps_its_entry_for_the_next() {
 fn a_night_begins_nothing_that_is_known_not_to_fit() {
     let queued = Queued::new();
     // About four days at this clock, by the clock alone.
-    let add = |more: &str| {
-        let (new, base) = (fake("--seed 1"), fake("--seed 2"));
-        let line = format!("add sprt --new @ --base @ -j 1 {more}");
-        let mut specs = [new.as_str(), base.as_str()].into_iter();
-        let words: Vec<&str> =
-            line.split_whitespace().map(|word| if word == "@" { specs.next().unwrap() } else { word }).collect();
-        queued.done(&words);
-    };
+    let add = |more: &str| queued.add_line(&format!("sprt --new @ --base @ -j 1 {more}"), "--seed 1", "--seed 2");
     add("--tc 8+0.08");
     add("--nodes 1 --max-plies 30 --max-pairs 1");
     let ran = queued.play(&["--budget", "2h"]);
@@ -289,9 +283,7 @@ fn a_night_begins_nothing_that_is_known_not_to_fit() {
 
 #[test]
 fn a_night_that_is_over_stops_its_run() {
-    let queued = Queued::new();
-    let [new, base] = queued.held();
-    queued.add("", &new, &base, "--max-pairs 4");
+    let queued = Queued::with_held();
     let words = queued.words(&["run", "--budget", "1s"]);
     let mut daemon = Daemon(quintain(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
     hears(&mut daemon.0, "the time is over");

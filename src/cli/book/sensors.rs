@@ -80,6 +80,8 @@ struct Arm {
     tc: Option<String>,
     series: Series,
     pairs: Vec<SensedPair>,
+    /// Matches whose pairs stand in `pairs`.
+    read: HashSet<PathBuf>,
     slots: u16,
     is_spent: bool,
 }
@@ -94,10 +96,23 @@ impl Arm {
         }
     }
 
-    /// Reads the pairs that count from the matches so far.
+    /// Ends an interrupted match, and reads all matches anew.
+    fn finish(&mut self, engines: &[String]) -> Result<Exit> {
+        let exit = self.series.finish()?;
+        if exit == Exit::Done {
+            self.pairs.clear();
+            self.read.clear();
+            self.read(engines)?;
+        }
+        Ok(exit)
+    }
+
+    /// Reads the pairs that count from the matches that were not read before.
     fn read(&mut self, engines: &[String]) -> Result<()> {
-        self.pairs.clear();
         for run in self.series.runs()? {
+            if self.read.contains(&run) {
+                continue;
+            }
             let (dir, plan) = RunDir::open(&run)?;
             let specs: Vec<&str> = plan.players.iter().map(|player| player.origin.spec.as_str()).collect();
             if specs != engines {
@@ -107,6 +122,7 @@ impl Arm {
             let mut scoreboard = Scoreboard::new(&plan)?;
             let pairs = &mut self.pairs;
             dir.read(&plan, |game| scoreboard.record(game, |_, games| pairs.extend(sensed(games))))?;
+            self.read.insert(run);
         }
         Ok(())
     }
@@ -135,11 +151,10 @@ pub(super) fn run(args: &JudgeArgs) -> Result<Exit> {
     let all = args.pairs.saturating_mul(arms.len() as u64);
     progress::note(&format!("{}; games in {}", figures::count(all, "pair"), root.display()));
     for arm in &mut arms {
-        match arm.series.finish()? {
+        match arm.finish(&args.engines)? {
             Exit::Done => {}
             exit => return Ok(exit),
         }
-        arm.read(&args.engines)?;
     }
     let mut reason = "pairs";
     for round in 0.. {
@@ -208,6 +223,7 @@ fn arms(args: &JudgeArgs, raw: &RawPlan, root: &Path) -> Result<Vec<Arm>> {
                 tc: tc.cloned(),
                 series: Series::open(root.join(folder(arms.len(), book, tc.map(String::as_str))), own)?,
                 pairs: Vec::new(),
+                read: HashSet::new(),
                 slots: 1,
                 is_spent: false,
             };

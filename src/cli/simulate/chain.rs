@@ -8,8 +8,8 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 
-use super::{SimulateArgs, leaned, print, shape, strengths};
-use crate::run::pace::{self, Pace, PaceLookup};
+use super::{SimulateArgs, leaned, pace_at, print, shape, strengths};
+use crate::run::pace::PaceLookup;
 use crate::run::{chain, resolve};
 use crate::settings::RawPlan;
 use crate::stats::elo::fixed;
@@ -79,34 +79,29 @@ pub(super) fn run(args: &SimulateArgs, out: &mut impl Write) -> Result<()> {
 fn links(args: &SimulateArgs) -> Result<Vec<ChainLink>> {
     let mut links = Vec::new();
     if let [file] = args.chain.as_slice() {
-        let mut files = vec![file.clone()];
-        files.extend(chain::files(&RawPlan::read(file)?)?);
-        for file in files {
-            links.push(link(&file, args)?);
+        let first = RawPlan::read(file)?;
+        let others = chain::files(&first)?;
+        links.push(link(file, &first, args)?);
+        for (file, raw) in others {
+            links.push(link(&file, &raw, args)?);
         }
     } else {
         for file in &args.chain {
-            links.push(link(file, args)?);
+            links.push(link(file, &RawPlan::read(file)?, args)?);
         }
     }
     Ok(links)
 }
 
-fn link(file: &Path, args: &SimulateArgs) -> Result<ChainLink> {
+fn link(file: &Path, raw: &RawPlan, args: &SimulateArgs) -> Result<ChainLink> {
     let named = || file.display().to_string();
-    let raw = RawPlan::read(file)?;
-    let test = resolve::test(&raw).with_context(named)?;
+    let test = resolve::test(raw).with_context(named)?;
     if test.model == Model::Bayesian {
         bail!("{}: the bayesian model is one of games, not of pairs: choose normalized or logistic", named());
     }
-    let [limit, _] = resolve::limits(&raw).with_context(named)?;
+    let [limit, _] = resolve::limits(raw).with_context(named)?;
     let limit = limit.to_string();
-    let pace = match args.pairs_per_minute {
-        Some(rate) if rate > 0.0 && rate.is_finite() => PaceLookup::Known(Pace::told(rate)),
-        Some(rate) => bail!("--pairs-per-minute {rate}: a positive number is needed"),
-        None => pace::learn(&args.results, &resolve::cpu(), Some(&limit), args.concurrency.or(raw.concurrency)),
-    };
-    let pairs_per_minute = match pace {
+    let pairs_per_minute = match pace_at(args, Some(&limit), args.concurrency.or(raw.concurrency))? {
         PaceLookup::Known(pace) => Some(pace.pairs_per_minute),
         PaceLookup::Unknown(_) => None,
     };
