@@ -1,5 +1,5 @@
-//! Engines by name: `configs/engines.toml` of the project and `~/.config/quintain/engines.toml` of
-//! the user.
+//! Engines by name: `configs/engines.toml` of the project, and `engines.toml` in the user's folder
+//! of settings.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::files::{MOST_DOCUMENT_BYTES, read_input};
+use crate::files::{MOST_DOCUMENT_BYTES, config_folder, read_input};
 use crate::os;
 use crate::plan::time_control::LimitKind;
 use crate::source::error::{SourceError, io_error};
@@ -152,7 +152,7 @@ impl Registry {
     /// Returns an error if a file cannot be read or is malformed.
     pub fn load(cwd: &Path) -> Result<Self, SourceError> {
         let project = cwd.ancestors().map(|dir| dir.join("configs/engines.toml")).find(|path| path.is_file());
-        let user = home().map(|home| home.join(".config/quintain/engines.toml"));
+        let user = config_folder().map(|folder| folder.join("engines.toml"));
         let mut registry = Self::default();
         for path in project.into_iter().chain(user) {
             registry.add(&path)?;
@@ -242,14 +242,10 @@ fn line_of(text: &str, engine: &str, key: &str) -> usize {
 
 /// `text` as a path relative to `folder`, with `~/` for the home directory.
 fn seen_from(folder: &Path, text: &str) -> PathBuf {
-    match (text.strip_prefix("~/"), home()) {
+    match (text.strip_prefix("~/"), os::home()) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => folder.join(text),
     }
-}
-
-pub(super) fn home() -> Option<PathBuf> {
-    os::home()
 }
 
 /// Folders searched after those of PATH: Debian installs engines there, and root's PATH leaves them
@@ -270,12 +266,7 @@ pub fn find_program(name: &Path, path: &OsStr, beyond: &[&Path]) -> Option<PathB
     let mut files = dirs
         .filter(|dir| dir.is_absolute())
         .flat_map(|dir| names.iter().map(move |name| dir.join(name)).collect::<Vec<_>>());
-    files.find(|file| executable(file))
-}
-
-/// Returns true for a file that someone may execute.
-pub(super) fn executable(path: &Path) -> bool {
-    os::is_executable(path)
+    files.find(|file| os::is_executable(file))
 }
 
 #[cfg(test)]

@@ -383,6 +383,7 @@ impl Place {
         command
             .current_dir(self.folder.path())
             .env("HOME", self.folder.path())
+            .env("XDG_CONFIG_HOME", self.path("settings"))
             .env("QUINTAIN_CACHE", self.path("cache"));
         command.env("GIT_CEILING_DIRECTORIES", self.folder.path().parent().unwrap());
         command.output().unwrap().into()
@@ -399,6 +400,18 @@ fn repository(dir: &Path) {
         let status = Command::new("git").args(identity).args(words.split(' ')).current_dir(dir).status().unwrap();
         assert!(status.success(), "git {words}");
     }
+}
+
+#[test]
+fn the_users_registry_lies_in_the_folder_of_settings() {
+    let place = Place::new("[engines.one]\ncommand = \"no-such-engine-anywhere\"\n");
+    let folder = place.path("settings/quintain");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("engines.toml"), format!("[engines.two]\ncommand = {FAKE:?}\n")).unwrap();
+    let ran = place.run(&["engines", "--json"]);
+    let found: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let names: Vec<&str> = found.as_array().unwrap().iter().map(|engine| engine["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["one", "two"], "{ran:?}");
 }
 
 #[test]
