@@ -15,6 +15,8 @@ const X_TICKS: f64 = 6.0;
 const Y_TICKS: f64 = 6.0;
 /// Most ticks along a logarithmic axis.
 const MOST_LOG_TICKS: usize = 9;
+/// Least ticks along a logarithmic axis at 1, 2 and 5 times powers of ten.
+const FEWEST_LOG_TICKS: usize = 3;
 
 /// A range of values, `low < high`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,7 +61,8 @@ impl Span {
     }
 
     /// Ticks of a logarithmic axis whose span is of decimal logarithms, with their texts: powers of
-    /// ten, and 2 and 5 or 3 times these as long as no more than `most` result.
+    /// ten, and 2 and 5 or 3 times these as long as no more than `most` result. A span with few of
+    /// these has round values.
     fn log_ticks(self, most: usize) -> Vec<(f64, String)> {
         let powers = self.low.floor() as i32..=self.high.ceil() as i32;
         let of = |factors: &[f64]| -> Vec<(f64, String)> {
@@ -70,6 +73,12 @@ impl Span {
         };
         let finest = [&[1.0, 2.0, 5.0][..], &[1.0, 3.0]].into_iter().map(of).find(|ticks| ticks.len() <= most);
         let ticks = finest.unwrap_or_else(|| of(&[1.0]));
+        if ticks.len() < FEWEST_LOG_TICKS {
+            let values = Self { low: 10f64.powf(self.low), high: 10f64.powf(self.high) };
+            let (values, decimals) = values.ticks(Y_TICKS, 0.0);
+            let values = values.into_iter().filter(|value| *value > 0.0);
+            return values.map(|value| (value.log10(), plain(value, decimals))).collect();
+        }
         let step = ticks.len().div_ceil(most).max(1);
         ticks.into_iter().step_by(step).collect()
     }
@@ -78,6 +87,11 @@ impl Span {
     pub(super) fn place(self, value: f64, from: f64, to: f64) -> f64 {
         from + (value - self.low) / (self.high - self.low) * (to - from)
     }
+}
+
+/// Text of a tick on a linear axis.
+fn plain(value: f64, decimals: usize) -> String {
+    if value.abs() < 1e6 { number(value, decimals) } else { number(value / 1e6, 1) + " M" }
 }
 
 /// Text of a tick at `value`, whose first digit stands at ten to the `power`: 0.05, 300, 20 k, 5 M.
@@ -117,6 +131,8 @@ pub(super) enum Ticks {
     Whole,
     /// Ticks at round numbers.
     Fine,
+    /// Ticks of a logarithmic axis, whose span is of decimal logarithms.
+    Log,
     /// No ticks: the caller names the positions, with `depth` more room below.
     Named { depth: u16 },
 }
@@ -155,7 +171,7 @@ impl Chart {
     pub(super) fn styled(frame: &Frame<'_>, style: &str) -> Self {
         let depth = match frame.x_ticks {
             Ticks::Named { depth } => f64::from(depth),
-            Ticks::Whole | Ticks::Fine => 0.0,
+            Ticks::Whole | Ticks::Fine | Ticks::Log => 0.0,
         };
         let page = Page::new([frame.title, frame.subtitle, frame.caption], BOTTOM + AXIS_DEPTH + depth, style);
         let mut chart = Self { page, x: frame.x, y: frame.y, bottom: BOTTOM, labels: Vec::new() };
@@ -165,24 +181,25 @@ impl Chart {
 
     fn axes(&mut self, frame: &Frame<'_>, depth: f64) {
         let bottom = self.bottom;
-        let ticks = match frame.x_ticks {
-            Ticks::Whole => Some(self.x.ticks(X_TICKS, 1.0)),
-            Ticks::Fine => Some(self.x.ticks(X_TICKS, 0.0)),
-            Ticks::Named { .. } => None,
+        let named = |(ticks, decimals): (Vec<f64>, usize)| -> Vec<(f64, String)> {
+            ticks.into_iter().map(|tick| (tick, number(tick, decimals))).collect()
         };
-        let (ticks, decimals) = ticks.unwrap_or_default();
-        for tick in ticks {
+        let ticks = match frame.x_ticks {
+            Ticks::Whole => named(self.x.ticks(X_TICKS, 1.0)),
+            Ticks::Fine => named(self.x.ticks(X_TICKS, 0.0)),
+            Ticks::Log => self.x.log_ticks(MOST_LOG_TICKS),
+            Ticks::Named { .. } => Vec::new(),
+        };
+        for (tick, text) in ticks {
             let x = self.x_of(tick);
             self.page.rule("axis", (x, bottom), (x, bottom + 5.0));
-            self.page.text_at(x, bottom + 19.0, "middle", "", &number(tick, decimals));
+            self.page.text_at(x, bottom + 19.0, "middle", "", &text);
         }
         let ticks = match frame.y_scale {
             Scale::Log => self.y.log_ticks(MOST_LOG_TICKS),
             Scale::Linear => {
                 let (ticks, decimals) = self.y.ticks(Y_TICKS, 0.0);
-                let text =
-                    |tick: f64| if tick.abs() < 1e6 { number(tick, decimals) } else { number(tick / 1e6, 1) + " M" };
-                ticks.into_iter().map(|tick| (tick, text(tick))).collect()
+                ticks.into_iter().map(|tick| (tick, plain(tick, decimals))).collect()
             }
         };
         for (tick, text) in ticks {
@@ -220,6 +237,25 @@ impl Chart {
     pub(super) fn line(&mut self, points: &[(f64, f64)], class: &str) {
         let text = self.polyline(points.iter());
         self.page.put(&format!("<polyline class=\"{class}\" points=\"{text}\"/>"));
+    }
+
+    /// Draws a line that is broken between points farther than `longest` apart. A point without
+    /// neighbours is a mark.
+    pub(super) fn broken_line(&mut self, points: &[(f64, f64)], class: &str, longest: Option<f64>) {
+        for part in points.chunk_by(|a, b| joins(a.0, b.0, longest)) {
+            match part {
+                [point] if points.len() > 1 => self.end_mark(*point, "dot"),
+                _ => self.line(part, class),
+            }
+        }
+    }
+
+    /// Fills the area between lines of lower and upper values, broken as [`Self::broken_line`] is.
+    pub(super) fn broken_band(&mut self, area: &[(f64, f64, f64)], class: &str, longest: Option<f64>) {
+        for part in area.chunk_by(|a, b| joins(a.0, b.0, longest)).filter(|part| part.len() > 1) {
+            let edge = |of: fn(&(f64, f64, f64)) -> f64| part.iter().map(|at| (at.0, of(at))).collect::<Vec<_>>();
+            self.band(&edge(|at| at.1), &edge(|at| at.2), class);
+        }
     }
 
     /// Fills the area between two lines over the same positions.
@@ -286,6 +322,11 @@ impl Chart {
     pub(super) fn y_of(&self, value: f64) -> f64 {
         self.y.place(value, self.bottom, TOP)
     }
+}
+
+/// True if a line joins points at these positions.
+fn joins(left: f64, right: f64, longest: Option<f64>) -> bool {
+    longest.is_none_or(|longest| right - left <= longest)
 }
 
 /// True if these texts fit side by side at positions `pitch` apart.

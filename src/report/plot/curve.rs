@@ -46,13 +46,16 @@ pub struct CurvePlot {
     pub title: String,
     /// Small print: data, settings, machine, date.
     pub caption: String,
-    /// Label of the lower axis. Its ticks are whole numbers if all points are.
+    /// Label of the lower axis. Ticks of a linear one are whole numbers if all points are.
     pub x_label: String,
+    /// Scale of the lower axis.
+    pub x_scale: Scale,
     /// Label of the values.
     pub y_label: String,
     /// Scale of the values.
     pub y_scale: Scale,
-    /// Longest distance in `x` over which a line joins two points; `None` for any.
+    /// Longest distance along the lower axis, by its scale, over which a line joins two points;
+    /// `None` for any.
     pub longest_join: Option<f64>,
     /// Names with points by rising `x`. At most six are drawn, without points that are no number.
     pub series: Vec<(String, Vec<(f64, f64)>)>,
@@ -66,7 +69,7 @@ impl CurvePlot {
     pub fn to_svg(&self) -> String {
         let finite = |point: &(f64, f64)| point.0.is_finite() && point.1.is_finite();
         let placed = |points: &[(f64, f64)]| {
-            let points = points.iter().map(|(x, value)| (*x, self.y_scale.place(*value)));
+            let points = points.iter().map(|(x, value)| (self.x_scale.place(*x), self.y_scale.place(*value)));
             thinned(&points.filter(finite).collect::<Vec<_>>())
         };
         let series: Vec<(&str, Vec<(f64, f64)>)> =
@@ -82,7 +85,11 @@ impl CurvePlot {
             caption: &self.caption,
             x_label: &self.x_label,
             y_label: &self.y_label,
-            x_ticks: if whole { Ticks::Whole } else { Ticks::Fine },
+            x_ticks: match self.x_scale {
+                Scale::Log => Ticks::Log,
+                Scale::Linear if whole => Ticks::Whole,
+                Scale::Linear => Ticks::Fine,
+            },
             x: Span::around(all().map(|point| point.0).chain(areas.iter().flatten().map(|at| at.0))),
             y,
             y_scale: self.y_scale,
@@ -90,12 +97,11 @@ impl CurvePlot {
         let style = if areas.is_empty() { STYLE.to_owned() } else { STYLE.to_owned() + BANDS };
         let mut chart = Chart::styled(&frame, &style);
         for (place, area) in areas.iter().enumerate().filter(|(_, area)| !area.is_empty()) {
-            let edge = |of: fn(&(f64, f64, f64)) -> f64| area.iter().map(|at| (at.0, of(at))).collect::<Vec<_>>();
-            chart.band(&edge(|at| at.1), &edge(|at| at.2), &format!("band s{place}"));
+            chart.broken_band(area, &format!("band s{place}"), self.longest_join);
         }
         let classes: Vec<String> = (0..series.len()).map(|place| format!("path s{place}")).collect();
         for ((_, points), class) in series.iter().zip(&classes) {
-            self.draw(&mut chart, points, class);
+            chart.broken_line(points, class, self.longest_join);
         }
         // Two digits more than the span needs.
         let decimals = (2.0 - (y.high - y.low).log10()).ceil().clamp(0.0, 9.0) as usize;
@@ -118,20 +124,11 @@ impl CurvePlot {
 
     /// Area on the scale of the values, without points that have no place on it.
     fn placed_band(&self, band: &Band) -> Band {
-        let placed = band.iter().map(|(x, low, high)| (*x, self.y_scale.place(*low), self.y_scale.place(*high)));
+        let place = |(x, low, high): &(f64, f64, f64)| {
+            (self.x_scale.place(*x), self.y_scale.place(*low), self.y_scale.place(*high))
+        };
+        let placed = band.iter().map(place);
         placed.filter(|(x, low, high)| x.is_finite() && low.is_finite() && high.is_finite()).collect()
-    }
-
-    /// Draws a line, broken where two points lie too far apart. A point without neighbours is a
-    /// mark.
-    fn draw(&self, chart: &mut Chart, points: &[(f64, f64)], class: &str) {
-        let joins = |a: &(f64, f64), b: &(f64, f64)| self.longest_join.is_none_or(|longest| b.0 - a.0 <= longest);
-        for part in points.chunk_by(joins) {
-            match part {
-                [(x, place)] if points.len() > 1 => chart.end_mark((*x, *place), "dot"),
-                _ => chart.line(part, class),
-            }
-        }
     }
 }
 

@@ -100,6 +100,7 @@ fn any_curve_gives_a_picture() {
             title: "<losses>".to_owned(),
             caption: String::new(),
             x_label: "superbatch".to_owned(),
+            x_scale: Scale::Linear,
             y_label: "loss".to_owned(),
             y_scale: Scale::Linear,
             longest_join: None,
@@ -121,6 +122,7 @@ fn a_logarithmic_axis_has_round_values_and_lines_break_over_gaps() {
         title: "Time by depth".to_owned(),
         caption: String::new(),
         x_label: "depth (plies)".to_owned(),
+        x_scale: Scale::Linear,
         y_label: "time (ms)".to_owned(),
         y_scale: Scale::Log,
         longest_join: Some(2.0),
@@ -136,6 +138,14 @@ fn a_logarithmic_axis_has_round_values_and_lines_break_over_gaps() {
     assert_eq!(ticks(&[(1.0, 0.04), (2.0, 0.9)]), ["0.05", "0.1", "0.2", "0.5", "1"]);
     assert_eq!(ticks(&[(1.0, 2.0), (20.0, 2500.0)]), ["3", "10", "30", "100", "300", "1,000", "3,000"]);
     assert_eq!(ticks(&[(1.0, 2e3), (20.0, 9e9)]), ["1,000", "10 k", "100 k", "1 M", "10 M", "100 M", "1 G", "10 G"]);
+    // A narrow range has round values between the powers.
+    assert_eq!(ticks(&[(1.0, 31.0), (2.0, 44.0)]), ["35", "40"]);
+    assert_eq!(ticks(&[(1.0, 1.2e6), (2.0, 1.9e6)]), ["1.2 M", "1.4 M", "1.6 M", "1.8 M"]);
+    let along = CurvePlot { x_scale: Scale::Log, ..plot(&[(1.0, 5.0), (40.0, 6.0), (1000.0, 9.0)]) }.to_svg();
+    well_formed(&along);
+    for tick in [">3</text>", ">30</text>", ">1,000</text>"] {
+        assert!(along.contains(tick), "{tick}: {along}");
+    }
     let svg = plot(&[(1.0, 1.0), (2.0, 0.0), (3.0, 4.0), (9.0, 5.0), (10.0, 6.0), (20.0, 7.0)]).to_svg();
     well_formed(&svg);
     // Two lines and the swatch of the legend; a mark for the lone point and one for the end.
@@ -145,11 +155,33 @@ fn a_logarithmic_axis_has_round_values_and_lines_break_over_gaps() {
 }
 
 #[test]
+fn times_of_moves_that_few_games_had_are_not_joined() {
+    let use_of = |number: u32| TimeUse { number, tenths: [0.1, 0.2, 0.4] };
+    let plot = |numbers: &[u32]| TimePlot {
+        heads: Heads::default(),
+        series: vec![TimeSeries {
+            name: "new".to_owned(),
+            moves: numbers.iter().map(|number| use_of(*number)).collect(),
+        }],
+    };
+    let counts = |numbers: &[u32]| {
+        let svg = plot(numbers).to_svg();
+        well_formed(&svg);
+        // The legend has a line too.
+        ["<polygon class=\"band s0", "<polyline class=\"path s0", "<circle class=\"mark dot"]
+            .map(|part| svg.matches(part).count())
+    };
+    assert_eq!(counts(&[5, 6, 7, 8]), [1, 2, 0]);
+    assert_eq!(counts(&[5, 6, 40, 60, 61]), [2, 3, 1]);
+}
+
+#[test]
 fn areas_lie_behind_their_lines_and_decide_the_scale() {
     let plot = |bands: Vec<Band>| CurvePlot {
         title: "Nodes by depth".to_owned(),
         caption: "a caption".to_owned(),
         x_label: "depth (plies)".to_owned(),
+        x_scale: Scale::Linear,
         y_label: "nodes".to_owned(),
         y_scale: Scale::Log,
         longest_join: None,
@@ -160,7 +192,8 @@ fn areas_lie_behind_their_lines_and_decide_the_scale() {
     let svg = plot(vec![area, Vec::new(), vec![(1.0, 50.0, 90.0)], vec![(1.0, 1.0, 1.0)]]).to_svg();
     well_formed(&svg);
     assert!(svg.find("class=\"band s0\"").unwrap() < svg.find("class=\"path s0\"").unwrap(), "{svg}");
-    assert_eq!(svg.matches("<polygon").count(), 2, "two areas are there, and a series for each: {svg}");
+    // One of the three has a single point, and one no series.
+    assert_eq!(svg.matches("<polygon").count(), 1, "{svg}");
     // A value of zero has no place on a logarithmic axis.
     let polygon = svg.split("class=\"band s0\" points=\"").nth(1).unwrap().split('"').next().unwrap();
     assert_eq!(polygon.split(' ').count(), 4, "{polygon}");

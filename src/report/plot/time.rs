@@ -60,14 +60,15 @@ impl TimePlot {
             y: Span { low: 0.0, high: if most > 0.0 { most * scale * 1.05 } else { 1.0 } },
         });
         let classes = [("band s0", "path s0"), ("band s1", "path s1")];
-        let along = |moves: &[TimeUse], tenth: usize| -> Vec<(f64, f64)> {
-            moves.iter().map(|one| (f64::from(one.number), one.tenths[tenth] * scale)).collect()
-        };
+        // Moves that few games had are left out, and nothing joins those around them.
+        let next = Some(1.0);
         for ((_, moves), (band, _)) in known.iter().zip(classes) {
-            chart.band(&along(moves, 0), &along(moves, 2), band);
+            let area = moves.iter().map(|one| (f64::from(one.number), one.tenths[0] * scale, one.tenths[2] * scale));
+            chart.broken_band(&area.collect::<Vec<_>>(), band, next);
         }
         for ((_, moves), (_, path)) in known.iter().zip(classes) {
-            chart.line(&along(moves, 1), path);
+            let line = moves.iter().map(|one| (f64::from(one.number), one.tenths[1] * scale));
+            chart.broken_line(&line.collect::<Vec<_>>(), path, next);
         }
         let named: Vec<(&str, &str)> = known.iter().zip(classes).map(|((name, _), (_, path))| (path, *name)).collect();
         chart.page.legend(&named);

@@ -102,6 +102,7 @@ pub fn curve(epochs: &[Epoch], caption: &str) -> CurvePlot {
         title: "Learning curve of the classical evaluation".to_owned(),
         caption: caption.to_owned(),
         x_label: "passes over the positions".to_owned(),
+        x_scale: Scale::Linear,
         y_label: "mean logistic loss (nats)".to_owned(),
         y_scale: Scale::Linear,
         longest_join: None,

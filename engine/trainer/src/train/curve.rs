@@ -94,6 +94,7 @@ impl Curve {
             title: format!("Losses of {name}"),
             caption: best,
             x_label: "superbatch".to_owned(),
+            x_scale: Scale::Linear,
             y_label: "mean loss".to_owned(),
             y_scale: Scale::Linear,
             longest_join: None,

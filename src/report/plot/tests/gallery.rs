@@ -160,6 +160,7 @@ fn curves(count: usize) -> CurvePlot {
         title: "Learning curve".to_owned(),
         caption: heads("", "").caption,
         x_label: "epoch".to_owned(),
+        x_scale: Scale::Linear,
         y_label: "mean squared error".to_owned(),
         y_scale: Scale::Linear,
         longest_join: None,
