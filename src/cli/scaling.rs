@@ -12,6 +12,7 @@ use super::suite;
 use crate::chess::Variant;
 use crate::files::write_atomically;
 use crate::plan::BookSource;
+use crate::report::figures;
 use crate::run::scaling::{self, Positions};
 use crate::run::{Exit, prepare, progress, resolve};
 use crate::uci::Go;
@@ -104,7 +105,8 @@ impl ScalingArgs {
         let most = self.threads.iter().max().copied().unwrap_or(1) as usize * usize::from(self.concurrency);
         if most > cpus {
             progress::warn(&format!(
-                "{most} threads at once, and this machine has {cpus} CPUs: they wait for one another"
+                "{most} threads at once, and this machine has {}: they wait for one another",
+                figures::count(cpus as u64, "CPU")
             ));
         }
         Ok(self.threads.iter().copied().map(Some).collect())
@@ -120,23 +122,22 @@ pub(super) fn run(args: &ScalingArgs) -> Result<Exit> {
     let positions = Positions::of_book(&book, args.positions as usize, Variant::Standard)?;
     let mut configs = Vec::new();
     let mut engines = Vec::new();
-    for spec in &args.engines {
-        let config = resolve::one_engine(spec, &args.options)?;
+    for (spec, config) in suite::engines(&args.engines, &args.options)? {
         for threads in &threads {
             let option = threads.map(|threads| ("Threads".to_owned(), threads.to_string()));
             configs.push(config.clone().with_options(option.as_slice()));
-            engines.push((config.name.clone(), spec.clone(), *threads));
+            engines.push((spec.clone(), *threads));
         }
     }
-    name_apart(&mut engines);
     let limit = suite::limit(&go);
-    progress::note(&format!("{} positions of {}, {limit}", positions.len(), book.name()));
+    progress::note(&format!("{} of {}, {limit}", figures::count(positions.len() as u64, "position"), book.name()));
     let found = scaling::search(&configs, &go, &positions, usize::from(args.concurrency), &|done| {
         if done.is_multiple_of(10) && done < positions.len() {
             progress::note(&format!("{done} of {}", positions.len()));
         }
     })?;
-    let scaled = engines.into_iter().zip(found).map(|((name, spec, threads), searches)| {
+    let scaled = engines.into_iter().zip(&configs).zip(found).map(|(((spec, threads), config), searches)| {
+        let name = config.name.clone();
         let scaled = Scaled::new(name, spec, threads, searches)?;
         scaled.doubts().iter().for_each(|doubt| progress::warn(doubt));
         Ok(scaled)
@@ -156,14 +157,4 @@ pub(super) fn run(args: &ScalingArgs) -> Result<Exit> {
     }
     progress::result(&if args.json { serde_json::to_string_pretty(&picture.json())? } else { text });
     Ok(Exit::Done)
-}
-
-/// Names engines by their specs if several have one name.
-fn name_apart(engines: &mut [(String, String, Option<u32>)]) {
-    let known = engines.to_vec();
-    for (name, spec, _) in engines {
-        if known.iter().any(|(other, other_spec, _)| other == name && other_spec != spec) {
-            name.clone_from(spec);
-        }
-    }
 }

@@ -1,5 +1,7 @@
 //! `quintain suite`: test positions with known answers.
 
+mod page;
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,12 +9,16 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 
-use crate::files::{MOST_DOCUMENT_BYTES, read_input};
+use self::page::SuitePage;
+use super::picture::PictureFormat;
+use crate::files::{MOST_DOCUMENT_BYTES, read_input, write_atomically};
+use crate::report::figures;
 use crate::run::{Exit, progress, resolve, suite as solve};
 use crate::suite::TestAnswer;
 use crate::suite::epd::{self, TestPosition};
 use crate::suite::tally::{self, Comparison, Sum};
 use crate::uci::Go;
+use crate::uci::process::EngineConfig;
 
 const EXAMPLES: &str = "\
 A suite is an EPD file, with one position a line and what a good answer to it is: `bm` (best moves), `am` (moves to avoid), `dm` (mate in that many
@@ -21,16 +27,21 @@ Moves are in standard algebraic or UCI notation. Parts of a suite are told apart
 
 Each position is searched as a new game. An answer is solved if it earns all points. The time until it stood is that of the first line of the search
 from which on its move (or mate) was right, as the engine tells it. With two engines or more, each is compared with the first by McNemar's exact test:
-p is the probability of a split at least as uneven if both were equally good.
+p is the probability of a split at least as uneven if both were equally good. Intervals of the solved share are Wilson's, of 95 %.
+
+--out writes a page of its own: sums, times to solution, comparisons, points by theme, and each position with its board, those that most engines missed
+first.
 
 More at once (-j) than the machine has cores makes timed answers worse.
 
 Examples:
   quintain suite wac.epd ./my-engine --time 1s
   quintain suite sts.epd . git:main --nodes 100000 -j 2 --failed
+  quintain suite wac.epd ./my-engine stockfish --out wac.html
   quintain suite mates.epd ./my-engine stockfish --depth 20 --json
 
-JSON: `suite`, `limit`, `engines` (`name, spec, sums` (`theme, positions, solved, points, most, seconds`), `answers` (`id, fen, solved, points, answer, seconds, nodes,
+JSON: `suite`, `limit`, `engines` (`name, spec, sums` (`theme, positions, solved, share, points, most, seconds`;
+`share` is the interval of the solved), `answers` (`id, fen, solved, points, answer, seconds, nodes,
 depth`)), `comparisons` with the first engine (`name, both, first, second, neither, p`).";
 
 /// Asks engines test positions: best moves, points, mates, perft.
@@ -61,6 +72,9 @@ pub(super) struct SuiteArgs {
     /// List the positions that are not solved.
     #[arg(long)]
     failed: bool,
+    /// Write a page there, .html, or the picture of the times alone, .svg or .png.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -83,10 +97,11 @@ pub(super) fn run(args: &SuiteArgs) -> Result<Exit> {
         None => (args.nodes.is_none() && args.depth.is_none()).then_some(Duration::from_secs(1)),
     };
     let go = Go { movetime: time, nodes: args.nodes, depth: args.depth, ..Go::default() };
+    let format = args.out.as_deref().map(|path| PictureFormat::of(path, ".html, .svg or .png")).transpose()?;
     let mut results = Vec::new();
-    for spec in &args.engines {
-        let config = resolve::one_engine(spec, &args.options)?;
-        progress::note(&format!("{}: {} positions, {}", config.name, tests.len(), limit(&go)));
+    for (spec, config) in engines(&args.engines, &args.options)? {
+        let positions = figures::count(tests.len() as u64, "position");
+        progress::note(&format!("{}: {positions}, {}", config.name, limit(&go)));
         let answers = solve::answers(&config, &go, &tests, usize::from(args.concurrency), &|done| {
             if done.is_multiple_of(50) && done < tests.len() {
                 progress::note(&format!("{done} of {}", tests.len()));
@@ -96,7 +111,16 @@ pub(super) fn run(args: &SuiteArgs) -> Result<Exit> {
             bail!("{spec}: {} of {} positions were answered", answers.len(), tests.len());
         }
         let sums = tally::sums(&tests, &answers);
-        results.push(SuiteResults { spec: spec.clone(), name: config.name, answers, sums });
+        results.push(SuiteResults { spec, name: config.name, answers, sums });
+    }
+    if let (Some(format), Some(path)) = (format, &args.out) {
+        let page = SuitePage { file: &args.file, limit: limit(&go), tests: &tests, results: &results };
+        let bytes = match format {
+            PictureFormat::Html => page.html().into_bytes(),
+            _ => format.write("", &page.svg(), "")?,
+        };
+        write_atomically(path, &bytes).with_context(|| format!("{}: cannot write it", path.display()))?;
+        progress::note(&format!("wrote {}", path.display()));
     }
     progress::result(&if args.json {
         serde_json::to_string_pretty(&document(args, &go, &tests, &results))?
@@ -104,6 +128,19 @@ pub(super) fn run(args: &SuiteArgs) -> Result<Exit> {
         report(&tests, &results, args.failed)
     });
     Ok(Exit::Done)
+}
+
+/// Resolves engines with their specs. Those of one name are named by their specs.
+pub(super) fn engines(specs: &[String], options: &[String]) -> Result<Vec<(String, EngineConfig)>> {
+    let found = specs.iter().map(|spec| Ok((spec.clone(), resolve::one_engine(spec, options)?)));
+    let mut found = found.collect::<Result<Vec<_>>>()?;
+    let names: Vec<String> = found.iter().map(|(_, config)| config.name.clone()).collect();
+    for (spec, config) in &mut found {
+        if names.iter().filter(|name| **name == config.name).count() > 1 {
+            config.name.clone_from(spec);
+        }
+    }
+    Ok(found)
 }
 
 /// Limit of a search, for a reader.
@@ -119,7 +156,11 @@ fn report(tests: &[TestPosition], results: &[SuiteResults], lists_failed: bool) 
     let names = results.iter().map(|result| result.name.chars().count());
     let width = results.iter().flat_map(|result| &result.sums).map(|sum| sum.theme.chars().count() + 2);
     let width = names.chain(width).max().unwrap_or(0).max(8);
-    let _ = writeln!(text, "{:<width$}  {:>9}  {:>7}  {:>15}  {:>8}", "", "solved", "", "points", "median s");
+    let _ = writeln!(
+        text,
+        "{:<width$}  {:>9}  {:>7}  {:>14}  {:>15}  {:>8}",
+        "", "solved", "", "95 % interval", "points", "median s"
+    );
     for result in results {
         for sum in &result.sums {
             let label = if sum.theme.is_empty() { result.name.clone() } else { format!("  {}", sum.theme) };
@@ -127,8 +168,9 @@ fn report(tests: &[TestPosition], results: &[SuiteResults], lists_failed: bool) 
             let seconds = sum.seconds.map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.3}"));
             let _ = writeln!(
                 text,
-                "{label:<width$}  {:>9}  {share:>5.1} %  {:>15}  {seconds:>8}",
+                "{label:<width$}  {:>9}  {share:>5.1} %  {:>14}  {:>15}  {seconds:>8}",
                 format!("{}/{}", sum.solved, sum.positions),
+                percents(sum.share),
                 format!("{}/{}", sum.points, sum.most),
             );
         }
@@ -151,6 +193,11 @@ fn report(tests: &[TestPosition], results: &[SuiteResults], lists_failed: bool) 
         }
     }
     text.trim_end().to_owned()
+}
+
+/// Interval of a share, in percent.
+fn percents([low, high]: [f64; 2]) -> String {
+    format!("[{:.1}, {:.1}]", 100.0 * low, 100.0 * high)
 }
 
 /// Comparisons of the first engine with each other one.

@@ -31,8 +31,9 @@ use crate::stats::estimates::Estimates;
 use crate::stats::sprt::Verdict;
 use crate::text::escaped;
 
-/// Script of the board, and style sheet of the page.
-const BOARD: &str = include_str!("html/board.js");
+/// Script that replays games.
+const REPLAY: &str = concat!(include_str!("html/pieces.js"), include_str!("html/board.js"));
+/// Style sheet of the pages.
 const STYLE: &str = include_str!("html/page.css");
 /// Characters kept of the end of a transcript or of an engine's standard error.
 const TAIL: usize = 6_000;
@@ -56,18 +57,6 @@ pub fn page(story: &Story, headline: Option<&str>, crashes: &[Crash]) -> String 
     let plan = &*story.plan;
     let title = title(plan);
     let mut out = String::with_capacity(512 * 1024);
-    let hash = base64(&Sha256::digest(BOARD.as_bytes()));
-    put(&mut out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">");
-    put(&mut out, "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">");
-    put(
-        &mut out,
-        &format!(
-            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
-             script-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'\">"
-        ),
-    );
-    put(&mut out, &format!("<title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>", escaped(&title)));
-    put(&mut out, &format!("<h1>{}</h1>", escaped(&title)));
     verdict(&mut out, story, headline);
     if let Some(progress) = story.scoreboard.tuning() {
         tuning::section(&mut out, progress.course(), &progress.rule().dead, &caption(story));
@@ -78,8 +67,21 @@ pub fn page(story: &Story, headline: Option<&str>, crashes: &[Crash]) -> String 
     replay(&mut out, story);
     faults(&mut out, crashes);
     settings(&mut out, plan);
-    put(&mut out, &format!("<script>{BOARD}</script>\n</body>\n</html>"));
-    out
+    document(&title, &out, REPLAY)
+}
+
+/// Self-contained document with a heading above its body, and one script that may run.
+#[must_use]
+pub(crate) fn document(title: &str, body: &str, script: &str) -> String {
+    let hash = base64(&Sha256::digest(script.as_bytes()));
+    let title = escaped(title);
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
+         script-src 'sha256-{hash}'; base-uri 'none'; form-action 'none'\">\n\
+         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}<script>{script}</script>\n</body>\n</html>\n"
+    )
 }
 
 /// Plot of the LLR between its bounds over the counted pairs, if the run is a test.
@@ -143,13 +145,14 @@ fn day(time: std::time::Duration) -> String {
     date.map_or_else(|| "?".to_owned(), |date| date.format("%Y-%m-%d").to_string())
 }
 
-fn put(out: &mut String, text: &str) {
+/// Appends a line.
+pub(crate) fn put(out: &mut String, text: &str) {
     out.push_str(text);
     out.push('\n');
 }
 
 /// Writes a table, whose cells are escaped here. Columns with a leading `#` hold numbers.
-fn table(out: &mut String, columns: &[&str], rows: &[Vec<String>]) {
+pub(crate) fn table(out: &mut String, columns: &[&str], rows: &[Vec<String>]) {
     let class = |column: &&str| if column.starts_with('#') { " class=\"n\"" } else { "" };
     out.push_str("<div class=\"wide\"><table><thead><tr>");
     for column in columns {
@@ -167,7 +170,7 @@ fn table(out: &mut String, columns: &[&str], rows: &[Vec<String>]) {
 }
 
 /// Writes rows of a name and a value, without empty values.
-fn facts(out: &mut String, rows: Vec<(&str, String)>) {
+pub(crate) fn facts(out: &mut String, rows: Vec<(&str, String)>) {
     put(out, "<div class=\"wide\"><table><tbody>");
     for (name, value) in rows.into_iter().filter(|(_, value)| !value.is_empty()) {
         put(out, &format!("<tr><th>{}</th><td>{}</td></tr>", escaped(name), escaped(&value)));
@@ -390,7 +393,7 @@ fn replay(out: &mut String, story: &Story) {
     put(out, "<h2 class=\"noprint\">Games</h2>");
     let text = match kept.len() as u64 {
         0 => "No game is finished yet.".to_owned(),
-        many if many == story.games => format!("All {many} games."),
+        many if many == story.games => format!("All {}.", figures::count(many, "game")),
         many => format!(
             "{many} of {} games: the last ones, and those before them that ended by an engine's fault. \
              games.pgn beside this page has all that count.",
@@ -406,14 +409,14 @@ fn replay(out: &mut String, story: &Story) {
 }
 
 const BOARD_HTML: &str = r#"<div class="controls"><label>Game <select id="game"></select></label></div>
-<div id="replay" tabindex="0"><div><svg id="board" viewBox="0 0 360 360" role="img" aria-label="chess board"></svg>
+<div id="replay" tabindex="0"><div><svg id="board" class="board" viewBox="0 0 360 360" role="img" aria-label="chess board"></svg>
 <div class="controls"><button type="button" id="first" title="start">«</button><button type="button" id="back" title="one ply back">‹</button>
 <button type="button" id="forward" title="one ply on">›</button><button type="button" id="last" title="end">»</button>
 <button type="button" id="flip">turn</button><span id="ply" class="soft"></span></div></div>
 <div><p id="players"></p><p id="ending"></p><p id="said" class="soft"></p><div id="moves"></div></div></div>"#;
 
 /// JSON in which no character can end its HTML element or begin another.
-fn inert(json: &str) -> String {
+pub(crate) fn inert(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
         match c {
@@ -525,7 +528,15 @@ fn settings(out: &mut String, plan: &Plan) {
             ("Margin", format!("{} ms", plan.rules.margin.as_millis())),
             ("Draw rule", plan.rules.draw.map_or_else(|| "none".to_owned(), |rule| rule.to_string())),
             ("Resign rule", plan.rules.resign.map_or_else(|| "none".to_owned(), |rule| rule.to_string())),
-            ("Machine", format!("{}, {} cores, {}", plan.machine.cpu, plan.machine.cores, plan.machine.os)),
+            (
+                "Machine",
+                format!(
+                    "{}, {}, {}",
+                    plan.machine.cpu,
+                    figures::count(plan.machine.cores as u64, "core"),
+                    plan.machine.os
+                ),
+            ),
             ("Program", format!("quintain {}", env!("CARGO_PKG_VERSION"))),
         ],
     );

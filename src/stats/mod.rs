@@ -20,7 +20,7 @@
 //! | `bisect` | `bisect` | a posterior over commits |
 //! | `race` | `race` | e-processes, alpha shared by the takes |
 //! | `explain` | `explain` | cluster variances over pairs, Holm |
-//! | `suite` | `mcnemar` | McNemar's exact test |
+//! | `suite` | `mcnemar`, `proportion` | McNemar's exact test, Wilson's interval |
 //! | `speed` | `speed` | paired logarithms of times, Student's law |
 //! | `book judge` | `sensor` | variance of games less that of pairs; delta method |
 //! | `scaling` | `scaling` | ratio of sums over positions, Student's law; censored quartiles |
@@ -35,6 +35,7 @@ pub mod explain;
 mod likelihood;
 pub mod mcnemar;
 pub mod progress;
+pub mod proportion;
 pub mod race;
 pub mod random;
 pub mod rating;

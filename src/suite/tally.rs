@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::epd::TestPosition;
 use super::play::TestAnswer;
 use crate::stats::mcnemar;
+use crate::stats::proportion::wilson;
 
 /// Sums of an engine over a suite or a theme.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -17,6 +18,8 @@ pub(crate) struct Sum {
     pub(crate) positions: usize,
     /// Positions with a perfect answer.
     pub(crate) solved: usize,
+    /// 95 % interval of the share of these positions.
+    pub(crate) share: [f64; 2],
     /// Points.
     pub(crate) points: f64,
     /// Points of perfect answers to all.
@@ -38,10 +41,12 @@ pub(crate) fn sums(tests: &[TestPosition], answers: &[TestAnswer]) -> Vec<Sum> {
         let mut times: Vec<Duration> =
             both().filter(|(_, answer)| answer.is_solved).filter_map(|(_, answer)| answer.time).collect();
         times.sort_unstable();
+        let solved = || both().filter(|(_, answer)| answer.is_solved).count();
         Sum {
             theme: theme.to_owned(),
             positions: both().count(),
-            solved: both().filter(|(_, answer)| answer.is_solved).count(),
+            solved: solved(),
+            share: wilson(solved() as u64, both().count() as u64),
             points: both().map(|(_, answer)| answer.points).sum(),
             most: both().map(|(test, _)| test.task.most()).sum(),
             seconds: times.get(times.len() / 2).map(Duration::as_secs_f64),
@@ -104,6 +109,7 @@ mod tests {
         let shown: Vec<_> =
             found.iter().map(|sum| (sum.theme.as_str(), sum.positions, sum.solved, sum.points)).collect();
         assert_eq!(shown, [("", 4, 2, 25.0), ("a", 3, 2, 20.0), ("b", 1, 0, 5.0)]);
+        assert!(found[0].share[0] > 0.14 && found[0].share[1] < 0.86, "{:?}", found[0].share);
         assert_eq!((found[0].most, found[0].seconds, found[2].seconds), (40.0, Some(0.3), None));
     }
 

@@ -56,6 +56,36 @@ fn answers_are_counted_by_theme_and_listed() {
 }
 
 #[test]
+fn the_page_has_missed_positions_first_and_asks_no_other_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!("{ONE_MOVE} bm Kxg2; id \"good <1>\";\n{ONE_MOVE} am Kxg2; id \"bad 1\";\n");
+    let out = |name: &str| folder.path().join(name).display().to_string();
+    let engines = ["--name Alpha --pv BEST", "--name Beta --pv BEST"];
+    let ran = suite(folder.path(), &text, &engines, &format!("--nodes 100 --out {}", out("page.html")));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let page = std::fs::read_to_string(out("page.html")).unwrap();
+    for part in [
+        "<title>suite.epd: ",
+        "[9.5, 90.5]",
+        " against the others</h2>",
+        "Solved by time",
+        "<h2>Points by theme</h2>",
+        "data-lit=\"h1 g2\"",
+        "good &lt;1&gt;",
+        "White to move: not Kxg2",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    let at = |part: &str| page.find(part).unwrap_or_else(|| panic!("no {part}"));
+    assert!(at("<article data-missed=\"e0 e1\">") < at("<article data-missed=\"\">"));
+    assert!(!page.contains("src=\"") && !page.contains("href=") && !page.contains("<1>"));
+    let ran = suite(folder.path(), &text, &engines[..1], &format!("--nodes 100 --out {}", out("times.svg")));
+    assert!(ran.code == Some(0) && std::fs::read_to_string(out("times.svg")).unwrap().starts_with("<svg "), "{ran:?}");
+    let ran = suite(folder.path(), &text, &engines[..1], &format!("--out {}", out("page.txt")));
+    assert!(ran.code == Some(2) && ran.stderr.contains("a name that ends in .html, .svg or .png"), "{ran:?}");
+}
+
+#[test]
 fn two_engines_are_compared_by_the_mates_that_one_finds() {
     let folder = tempfile::tempdir().unwrap();
     let text = format!("{ONE_MOVE} dm 3;\n").repeat(6) + &format!("{ONE_MOVE} dm 1;\n");

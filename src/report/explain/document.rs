@@ -8,7 +8,7 @@ use crate::plan::Plan;
 use crate::report::explain::features::GamePhase;
 use crate::report::explain::table::{Table, csv, markdown, wrapped};
 use crate::report::explain::{ALPHA, Dimension, Duplicates, Explanation, GroupResult, Measure, USED_AT};
-use crate::report::figures::{level_line, signed};
+use crate::report::figures::{count, level_line, signed};
 use crate::stats::Trinomial;
 use crate::stats::elo::fixed;
 use crate::stats::explain::{Interval, MIN_PAIRS, SideMeans};
@@ -68,10 +68,10 @@ impl Explanation {
         let error = self.score_error.map_or_else(String::new, |error| format!(" +/- {}", fixed(error * 100.0, 1)));
         let mut text = wrapped(
             &format!(
-                "{}: {} pairs, {} games (+{wins} ={draws} -{losses}), {} %{error}, net {} points",
+                "{}: {}, {} (+{wins} ={draws} -{losses}), {} %{error}, net {} points",
                 printable(name),
-                self.pairs,
-                self.wdl.games(),
+                count(self.pairs, "pair"),
+                count(self.wdl.games(), "game"),
                 fixed(self.score * 100.0, 1),
                 signed((wins as f64 - losses as f64) / 2.0, 1),
             ),

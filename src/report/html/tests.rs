@@ -81,7 +81,7 @@ fn story(plan: &Plan, pairs: u64, detail: &str) -> Story {
 
 /// Names of all tags in order, without those of the page's own script and style.
 fn tags(page: &str) -> Vec<String> {
-    let page = page.replace(BOARD, "").replace(STYLE, "");
+    let page = page.replace(REPLAY, "").replace(STYLE, "");
     let tag = |rest: &str| {
         let name: String = rest.chars().take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '/' | '!')).collect();
         (!name.is_empty()).then_some(name)
