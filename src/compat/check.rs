@@ -28,10 +28,7 @@ pub(super) fn check(mut invocation: Invocation) -> Result<Invocation, UsageError
     }
     settings.penta &= settings.output == OutputFormat::Fastchess && settings.games == 2;
     sprt(settings, notes)?;
-    if settings.chess960 && settings.openings.file.is_none() {
-        return refuse("Chess960 needs a book of its positions: -openings file=FILE");
-    }
-    if settings.openings.file.is_none() {
+    if settings.openings.file.is_none() && !settings.chess960 {
         notes.push("Warning: no opening book: all games begin from the starting position".to_owned());
     }
     if engines.len() < 2 {

@@ -278,6 +278,7 @@ impl ConfigFile {
                 Tournament::RoundRobin => 0,
                 Tournament::Gauntlet => 1,
                 Tournament::Knockout => 2,
+                Tournament::Pyramid => 3,
             },
             gauntlet_seeds: settings.seeds,
             ratinginterval: settings.rating_interval.unwrap_or(NEVER),
@@ -397,6 +398,7 @@ impl ConfigFile {
         settings.tournament = match self.r#type {
             1 => Tournament::Gauntlet,
             2 => Tournament::Knockout,
+            3 => Tournament::Pyramid,
             _ => Tournament::RoundRobin,
         };
         let interval = |games: u64| Some(games).filter(|games| (1..NEVER).contains(games));

@@ -1,9 +1,12 @@
 //! Options of cutechess-cli that scripts commonly use.
 
+use std::path::PathBuf;
+
 use super::check::check;
 use super::common;
+use super::conf::Known;
 use super::engine;
-use super::grammar::book_format;
+use super::grammar::{Load, book_format};
 use super::invocation::{
     BookFormat, Dialect, EngineArgs, EpdArgs, Invocation, LogArgs, LogLevel, PgnArgs, RunnerAction, RunnerSettings,
     SprtValues, Tournament,
@@ -12,7 +15,7 @@ use super::words::{OptionGroup, UsageError, decimal, groups, interval, number, u
 use crate::stats::sprt::Model;
 
 /// All options, in the order of the help.
-pub(super) const OPTIONS: [&str; 38] = [
+pub(super) const OPTIONS: [&str; 40] = [
     "-engine",
     "-each",
     "-variant",
@@ -44,6 +47,8 @@ pub(super) const OPTIONS: [&str; 38] = [
     "-srand",
     "-wait",
     "-resultformat",
+    "-tournamentfile",
+    "-resume",
     "-debug",
     "-version",
     "--version",
@@ -61,13 +66,14 @@ const ENGINE_FLAGS: [&str; 3] = ["ponder", "whitepov", "trust"];
 /// # Errors
 /// [`UsageError`] for the first option that cannot be read, or for options that contradict each
 /// other.
-pub(super) fn parse(words: &[String]) -> Result<RunnerAction, UsageError> {
+pub(super) fn parse(words: &[String], load: Load<'_>, known: Known<'_>) -> Result<RunnerAction, UsageError> {
     if words.is_empty() {
         return Ok(RunnerAction::Help);
     }
     let groups = groups(words, &OPTIONS)?;
     let mut engines: Vec<EngineArgs> = Vec::new();
     let mut settings = RunnerSettings::new(Dialect::Cutechess);
+    let (mut notes, mut resumes) = (Vec::new(), false);
     for group in &groups {
         match group.option {
             "-version" | "--version" | "-v" => return Ok(RunnerAction::Version),
@@ -76,20 +82,45 @@ pub(super) fn parse(words: &[String]) -> Result<RunnerAction, UsageError> {
             "-engine" => {
                 engines.push(EngineArgs::default());
                 let last = engines.len() - 1;
-                set(&mut engines[last..], group).map_err(|why| group.error(why))?;
+                set(&mut engines[last..], group, known).map_err(|why| group.error(why))?;
+            }
+            "-resume" => {
+                group.none().map_err(|why| group.error(why))?;
+                resumes = true;
+            }
+            "-bookmode" | "-resultformat" => {
+                let why =
+                    if group.option == "-bookmode" { "books are held in memory" } else { "results have one form" };
+                notes.push(format!("Warning: {} has no effect: {why}", group.option));
             }
             _ => option(&mut settings, group).map_err(|why| group.error(why))?,
         }
     }
     for group in groups.iter().filter(|group| group.option == "-each") {
-        set(&mut engines, group).map_err(|why| group.error(why))?;
+        set(&mut engines, group, known).map_err(|why| group.error(why))?;
     }
-    check(Invocation { dialect: Dialect::Cutechess, engines, settings, resume: None, notes: Vec::new() })
+    let mut resume = None;
+    if resumes {
+        let Some(file) = groups.iter().rfind(|group| group.option == "-tournamentfile") else {
+            return Err(UsageError::Whole("-resume needs the -tournamentfile of the tournament".to_owned()));
+        };
+        let path = PathBuf::from(&settings.config_name);
+        let saved = load(&path).map_err(|why| file.error(why))?;
+        if !engines.is_empty() {
+            notes.push(format!("Warning: -resume: engines and settings are those of {}", settings.config_name));
+        }
+        let is_given = groups.iter().any(|group| group.option == "-concurrency");
+        let concurrency = if is_given { settings.concurrency } else { saved.settings.concurrency };
+        engines = saved.engines;
+        settings = RunnerSettings { concurrency, config_name: settings.config_name, ..saved.settings };
+        resume = Some(path);
+    }
+    check(Invocation { dialect: Dialect::Cutechess, engines, settings, resume, notes })
         .map(|invocation| RunnerAction::Play(Box::new(invocation)))
 }
 
 /// Sets the keys of an option in each of `engines`.
-fn set(engines: &mut [EngineArgs], group: &OptionGroup) -> Result<(), String> {
+fn set(engines: &mut [EngineArgs], group: &OptionGroup, known: Known<'_>) -> Result<(), String> {
     if group.words.is_empty() {
         return Err("it takes key=value".to_owned());
     }
@@ -101,6 +132,10 @@ fn set(engines: &mut [EngineArgs], group: &OptionGroup) -> Result<(), String> {
             _ => return Err(format!("it takes key=value, not \"{word}\"")),
         };
         for one in engines.iter_mut() {
+            if key == "conf" {
+                *one = known(value)?;
+                continue;
+            }
             engine::set(one, key, value, Dialect::Cutechess)?;
         }
     }
@@ -141,13 +176,13 @@ fn single(settings: &mut RunnerSettings, option: &str, value: &str) -> Result<()
                 "round-robin" => Tournament::RoundRobin,
                 "gauntlet" => Tournament::Gauntlet,
                 "knockout" => Tournament::Knockout,
-                _ => return Err(format!("\"{value}\" is none of round-robin, gauntlet, knockout")),
+                "pyramid" => Tournament::Pyramid,
+                _ => return Err(format!("\"{value}\" is none of round-robin, gauntlet, knockout, pyramid")),
             }
         }
         "-outcomeinterval" => settings.score_interval = interval(value)?,
         "-srand" => settings.seed = Some(number(value)?).filter(|seed| *seed > 0),
-        // Accepted without effect: a book is always held in memory, and results have one format.
-        "-bookmode" | "-resultformat" => {}
+        "-tournamentfile" => value.clone_into(&mut settings.config_name),
         _ => return Err("it is not known".to_owned()),
     }
     Ok(())

@@ -60,8 +60,12 @@ pub(super) fn set(engine: &mut EngineArgs, key: &str, value: &str, dialect: Dial
         // Accepted without effect: stderr goes to the run directory, and UCI scores have the
         // engine's view.
         "stderr" | "whitepov" | "trust" if !fastchess => {}
-        "conf" | "initstr" | "book" | "bookdepth" if !fastchess => {
-            return Err(format!("\"{key}\" is not supported: give the engine by cmd=, its options by option.NAME="));
+        "initstr" if !fastchess => {
+            let lines = value.split("\\n").map(str::trim).filter(|line| !line.is_empty());
+            lines.map(setoption).try_for_each(|option| option.map(|option| engine.options.push(option)))?;
+        }
+        "book" | "bookdepth" if !fastchess => {
+            return Err(format!("\"{key}\" is not supported: both engines get the openings of -openings file=FILE"));
         }
         _ => match key.strip_prefix("option.") {
             Some(name) if !name.is_empty() => engine.options.push((name.to_owned(), value.to_owned())),
@@ -70,6 +74,15 @@ pub(super) fn set(engine: &mut EngineArgs, key: &str, value: &str, dialect: Dial
         },
     }
     Ok(())
+}
+
+/// Option of a line of `initstr`.
+fn setoption(line: &str) -> Result<(String, String), String> {
+    let refuse = || format!("initstr can only hold lines of setoption, not \"{line}\"");
+    let rest = line.strip_prefix("setoption name ").ok_or_else(refuse)?;
+    // A button has no value.
+    let (name, value) = rest.split_once(" value ").unwrap_or((rest.trim_end_matches(" value"), "true"));
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
 fn restart(value: &str, fastchess: bool) -> Result<bool, String> {
@@ -104,8 +117,9 @@ pub(super) fn time_control(text: &str) -> Result<Option<TimeControl>, String> {
     let (moves, rest) = match text.split_once('/') {
         Some((moves, rest)) if endless(moves) => (None, rest),
         Some((moves, rest)) => {
-            let moves = number::<u32>(moves).ok().filter(|moves| *moves > 0);
-            (Some(moves.ok_or_else(|| refuse("moves are a whole number from 1"))?), rest)
+            let moves = number::<u32>(moves).map_err(|_| refuse("moves are a whole number"))?;
+            // No moves stand for the whole game.
+            (Some(moves).filter(|moves| *moves > 0), rest)
         }
         None => (None, text),
     };

@@ -38,14 +38,16 @@ quintain cutechess: the common options of cutechess-cli, played by quintain.
 
   -engine KEYS             an engine; at least two. Keys: cmd name arg=ARGUMENT dir tc st nodes depth timemargin=MS
                            restart=auto|on|off proto=uci ponder option.NAME=VALUE
+                           initstr=TEXT, lines of setoption; conf=NAME, an engine of engines.json
   -each KEYS               the same keys for every engine
   -games N -rounds N       games of an encounter (1), encounters (1)        -repeat [N]   games with one opening (2)
-  -tournament round-robin|gauntlet|knockout     -seeds N                    -concurrency N
+  -tournament round-robin|gauntlet|knockout|pyramid     -seeds N            -concurrency N
   -openings file=F [format=epd|pgn] [order=sequential|random] [plies=N] [start=N]      -srand SEED
   -sprt elo0=E elo1=E alpha=A beta=B
   -draw movenumber=N movecount=N score=CP       -resign movecount=N score=CP [twosided=true]      -maxmoves N
   -tb PATHS -tbpieces N -tbignore50             -variant standard|fischerandom
   -pgnout FILE [min] [fi]  -epdout FILE         -event TEXT -site TEXT
+  -tournamentfile FILE     settings and state of the tournament, in our form          -resume   goes on with it
   -ratinginterval N (0)    -outcomeinterval N   -noswap  -reverse  -recover  -wait MS  -debug  -version  -help
 
 Exit codes: 0 played to the end, whatever the verdict; 1 anything else.

@@ -76,6 +76,8 @@ pub(crate) enum Tournament {
     Gauntlet,
     /// Losers drop out.
     Knockout,
+    /// Each engine plays those before it.
+    Pyramid,
 }
 
 /// Format of the console's lines.

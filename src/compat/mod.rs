@@ -14,6 +14,7 @@
 
 mod check;
 mod common;
+mod conf;
 mod config;
 mod console;
 mod cutechess;
@@ -79,7 +80,7 @@ pub fn check_runner_words(runner: Runner, words: &[String]) -> Result<(), String
     let no_files = |path: &Path| Err(format!("{}: not read", path.display()));
     let parsed = match runner {
         Runner::Fastchess => grammar::parse(words, &no_files),
-        Runner::Cutechess => cutechess::parse(words),
+        Runner::Cutechess => cutechess::parse(words, &no_files, &|name| Err(format!("conf={name}: not read"))),
     };
     parsed.map(drop).map_err(|error| error.to_string())
 }
@@ -97,7 +98,7 @@ pub(crate) fn run(dialect: Dialect, words: &[OsString], program: &str, check: Ch
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let parsed = match dialect {
         Dialect::Fastchess => grammar::parse(&words, &load),
-        Dialect::Cutechess => cutechess::parse(&words),
+        Dialect::Cutechess => cutechess::parse(&words, &load, &conf::read),
     };
     let done = match parsed {
         Err(error) => {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::invocation::{
     BookFormat, CompatNotation, Dialect, EngineArgs, Invocation, RunnerSettings, TbArgs, TbResult, Tournament,
 };
-use crate::chess::{START_FEN, Variant};
+use crate::chess::{Position, START_FEN, Variant};
 use crate::openings::order::Order;
 use crate::openings::{Book, BookFileFormat, BookOptions};
 use crate::plan::affinity::Affinity;
@@ -20,6 +20,7 @@ use crate::source::split_words;
 use crate::stats::sprt::Bounds;
 use crate::tournament::formats::gauntlet::Gauntlet;
 use crate::tournament::formats::knockout::Knockout;
+use crate::tournament::formats::pyramid::Pyramid;
 use crate::tournament::formats::round_robin::RoundRobin;
 
 /// Time limit of a search without a clock. The leading runners wait forever, which would hang a
@@ -56,21 +57,16 @@ impl PairSplit {
     }
 }
 
-/// Number of games at once on a machine with `cpus` CPUs.
+/// Number of games at once on a machine with `cpus` CPUs: at most as many, unless
+/// `-force-concurrency` is given.
 ///
 /// # Errors
-/// Error if there are fewer CPUs and `-force-concurrency` is not given.
+/// Error for more games than any run plays.
 pub(super) fn concurrency(settings: &RunnerSettings, cpus: usize) -> Result<u16> {
     let cpus = i64::try_from(cpus).unwrap_or(i64::MAX);
     let games =
         if settings.concurrency <= 0 { cpus.saturating_add(settings.concurrency).max(1) } else { settings.concurrency };
-    if games > cpus && !settings.force_concurrency {
-        fail!(
-            Setting,
-            "-concurrency {games}: this machine has {cpus} CPU{}; use fewer, or -force-concurrency",
-            if cpus == 1 { "" } else { "s" }
-        );
-    }
+    let games = if settings.force_concurrency { games } else { games.min(cpus.max(1)) };
     u16::try_from(games).map_err(|error| RunError::Setting(format!("-concurrency {games}: 65535 is the most: {error}")))
 }
 
@@ -138,6 +134,7 @@ fn format(settings: &RunnerSettings, players: usize) -> Format {
             Format::new(Gauntlet { heroes })
         }
         Tournament::Knockout => Format::new(Knockout),
+        Tournament::Pyramid => Format::new(Pyramid),
     }
 }
 
@@ -257,23 +254,32 @@ pub(super) fn book(settings: &RunnerSettings, seed: u64, start_book: &Path) -> R
             (path, book)
         }
         None => {
-            (start_book.to_owned(), Book::from_bytes(START_BOOK, start_text().into_bytes(), &BookOptions::default())?)
+            let options = BookOptions { variant: variant(settings), ..BookOptions::default() };
+            (start_book.to_owned(), Book::from_bytes(START_BOOK, start_text(settings).into_bytes(), &options)?)
         }
     };
     let reference = BookRef {
         source: BookSource::File(path),
         sha256: book.sha256().to_owned(),
         openings: book.len() as u64,
-        order: if openings.random { Order::Random { seed } } else { Order::Sequential },
+        // The starts of Chess960 have no order of their own.
+        order: if openings.random || settings.chess960 && openings.file.is_none() {
+            Order::Random { seed }
+        } else {
+            Order::Sequential
+        },
         start: openings.start.max(1) - 1,
         plies: openings.plies,
     };
     Ok((reference, book))
 }
 
-/// Text of the book of a tournament without one.
-pub(super) fn start_text() -> String {
-    format!("{START_FEN}\n")
+/// Text of the book of a tournament without one: the starting position, or those of Chess960.
+pub(super) fn start_text(settings: &RunnerSettings) -> String {
+    if !settings.chess960 {
+        return format!("{START_FEN}\n");
+    }
+    (0..960).filter_map(|number| Position::chess960(number, number)).map(|start| start.fen() + "\n").collect()
 }
 
 fn machine(topology: &Topology) -> Machine {

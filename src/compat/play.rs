@@ -9,7 +9,7 @@ use std::time::Instant;
 use tokio::sync::mpsc;
 
 use super::config::ConfigFile;
-use super::invocation::{EngineArgs, EpdArgs, Invocation, OutputFormat, PgnArgs, RunnerSettings};
+use super::invocation::{Dialect, EngineArgs, EpdArgs, Invocation, OutputFormat, PgnArgs, RunnerSettings};
 use super::log::Log;
 use super::place;
 use super::plan::{self, PairSplit};
@@ -24,6 +24,7 @@ use crate::openings::Book;
 use crate::plan::time_control::{Limit, Seconds};
 use crate::plan::{Plan, Timeouts};
 use crate::report::crashes::Crashes;
+use crate::report::figures;
 use crate::run::dir::{Place, RunDir, sha256};
 use crate::run::drive;
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
@@ -48,9 +49,13 @@ pub(super) fn play(mut invocation: Invocation, program: &str) -> Result<bool> {
         warn(note, &warned);
     }
     let topology = Topology::detect();
-    if invocation.settings.concurrency <= 0 {
-        let games = plan::concurrency(&invocation.settings, topology.cpus())?;
+    let (asked_for, games) =
+        (invocation.settings.concurrency, plan::concurrency(&invocation.settings, topology.cpus())?);
+    if asked_for <= 0 {
         say(&format!("Info: Adjusted concurrency to {games} based on number of available hardware threads."));
+    } else if asked_for > i64::from(games) {
+        let why = format!("this machine lends {}; -force-concurrency plays more", figures::count(games.into(), "CPU"));
+        warn(&format!("Warning; Adjusted concurrency from {asked_for} to {games}: {why}"), &warned);
     }
     let runtime = prepare::runtime()?;
     let asked = runtime.block_on(ask(&invocation, &warned))?;
@@ -137,7 +142,7 @@ fn accepted(engine: &EngineArgs, known: &[EngineOption], warned: &AtomicBool) ->
                 accepted.retain(|(earlier, _)| !earlier.eq_ignore_ascii_case(name));
                 accepted.push((option.name.clone(), value.to_owned()));
             }
-            Err(_) => warn(&format!("Warning; Invalid value for option {name}: {value}"), warned),
+            Err(_) => warn(&format!("Warning; Invalid value for option {name}; {value}"), warned),
         }
     }
     accepted
@@ -225,7 +230,8 @@ fn begin(
     let scoreboard = Scoreboard::new(&plan)?;
     let (dir, journal) = RunDir::create(&Place::Given(claim.root.clone()), &plan)?;
     if settings.openings.file.is_none() {
-        std::fs::write(dir.path(plan::START_BOOK), plan::start_text()).within(|| "cannot write the run's book")?;
+        std::fs::write(dir.path(plan::START_BOOK), plan::start_text(settings))
+            .within(|| "cannot write the run's book")?;
     }
     // The journal is locked now, so other processes may look for a directory.
     drop(claim);
@@ -410,8 +416,12 @@ async fn drive(
         StopReason::Broken { why } => say(&format!("Fatal; {why}")),
         _ => {}
     }
+    let again = match invocation.dialect {
+        Dialect::Fastchess => "-config file=",
+        Dialect::Cutechess => "-resume -tournamentfile ",
+    };
     say(&format!(
-        "Tournament was interrupted. To resume the tournament, run: {program} -config file={}",
+        "Tournament was interrupted. To resume the tournament, run: {program} {again}{}",
         settings.config_name
     ));
     Ok(false)

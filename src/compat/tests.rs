@@ -1,3 +1,5 @@
+mod rare;
+
 use std::time::Duration;
 
 use super::config::ConfigFile;
@@ -59,7 +61,10 @@ fn parse(dialect: Dialect, line: &str) -> Result<RunnerAction, String> {
     let words = words(line);
     let parsed = match dialect {
         Dialect::Fastchess => grammar::parse(&words, &saved),
-        Dialect::Cutechess => cutechess::parse(&words),
+        Dialect::Cutechess => cutechess::parse(&words, &saved, &|name| match name {
+            "Known" => Ok(EngineArgs { cmd: "./known".to_owned(), name: name.to_owned(), ..EngineArgs::default() }),
+            _ => Err(format!("no engine {name}")),
+        }),
     };
     parsed.map_err(|error| error.to_string())
 }
@@ -373,7 +378,7 @@ fn what_cannot_be_played_is_refused() {
         ("-openings order=odd", "-openings", "order=odd", "sequential nor random"),
         ("-openings policy=encounter", "-openings", "policy=encounter", "policy"),
         ("-engine cmd=c tc=hg1", "-engine", "cmd=c tc=hg1", "hourglass"),
-        ("-engine cmd=c tc=0/5", "-engine", "cmd=c tc=0/5", "moves are a whole number from 1"),
+        ("-engine cmd=c tc=x/5", "-engine", "cmd=c tc=x/5", "moves are a whole number"),
         ("-engine cmd=c tc=-1", "-engine", "cmd=c tc=-1", "negative"),
         ("-engine cmd=c tc=nan", "-engine", "cmd=c tc=nan", "not a number"),
         ("-engine cmd=c proto=xboard", "-engine", "cmd=c proto=xboard", "xboard"),
@@ -411,7 +416,6 @@ fn what_cannot_be_played_is_refused() {
         ("-engine name=a tc=1 -engine cmd=b tc=1", "without cmd="),
         ("-engine cmd=a tc=1 -engine cmd=b tc=1 -games 3 -rounds 3", "at most two games"),
         ("-engine cmd=a tc=1 -engine cmd=b tc=1 -rounds 0", "nothing to play"),
-        ("-engine cmd=a tc=1 -engine cmd=b tc=1 -variant fischerandom", "Chess960 needs a book"),
         ("-engine cmd=a tc=1 -engine cmd=b tc=1 -sprt elo0=1 elo1=1 alpha=.1 beta=.1", "elo0 must be less"),
         ("-engine cmd=a tc=1 -engine cmd=b tc=1 -sprt elo0=0 elo1=1", "alpha and beta"),
         ("-engine cmd=a tc=1 -engine cmd=b tc=1 -sprt elo0=0 elo1=1 alpha=.5 beta=.5", "together"),
@@ -435,6 +439,7 @@ fn the_options_of_cutechess() {
         ("round-robin", Tournament::RoundRobin),
         ("gauntlet", Tournament::Gauntlet),
         ("knockout", Tournament::Knockout),
+        ("pyramid", Tournament::Pyramid),
     ] {
         cute(&format!("-tournament {name} -seeds 2"), |s| (s.tournament, s.seeds) = (tournament, 2));
     }
@@ -483,8 +488,8 @@ fn the_options_of_cutechess() {
     };
     assert_eq!(invocation.engines[0], first);
     let refused = [
-        ("-engine conf=x -engine cmd=b tc=1", "\"conf\" is not supported"),
-        ("-engine cmd=a tc=1 -engine cmd=b tc=1 -tournament pyramid", "knockout"),
+        ("-engine conf=x -engine cmd=b tc=1", "no engine x"),
+        ("-engine cmd=a tc=1 -engine cmd=b tc=1 -tournament ladder", "knockout, pyramid"),
         ("-engine cmd=a tc=1 -engine cmd=b tc=1 -openigns file=x", "did you mean \"-openings\"?"),
         ("-engine cmd=a tc=1 -engine cmd=b tc=1 -sprt elo0=3 elo1=1", "elo0 must be less"),
         ("-engine cmd=a tc=1 -engine cmd=b tc=1 -pgnout", "it takes a file"),
@@ -611,6 +616,9 @@ fn books_become_references() {
     let book = &plan.book;
     assert_eq!((book.openings, book.order, book.start, book.plies), (2, Order::Random { seed: 5 }, 1, None));
     assert_eq!(plan.rules.variant, Variant::Chess960);
+    // Without a book, Chess960 begins from its 960 starts.
+    let plan = plan_of(Dialect::Cutechess, 2, "-variant fischerandom -srand 5");
+    assert_eq!((plan.book.openings, plan.book.order), (960, Order::Random { seed: 5 }));
 }
 
 #[test]
@@ -623,7 +631,7 @@ fn games_at_once_are_counted_from_the_cpus() {
     let cases = [
         (1, false, Some(1)),
         (8, false, Some(8)),
-        (9, false, None),
+        (9, false, Some(8)),
         (9, true, Some(9)),
         (0, false, Some(8)),
         (-2, false, Some(6)),

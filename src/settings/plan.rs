@@ -65,7 +65,7 @@ pub struct RawPlan {
     #[schemars(example = false, extend("x-commands" = ["match", "gauntlet"]))]
     pub skip_missing: Option<bool>,
 
-    /// round-robin, gauntlet, swiss or knockout [default: round-robin].
+    /// round-robin, gauntlet, swiss, knockout or pyramid [default: round-robin].
     ///
     /// The order of the engines seeds the last two.
     #[arg(long, value_name = "FORMAT", help_heading = "Format")]

@@ -183,7 +183,7 @@ fn what_cannot_be_played_is_refused() {
     let cases: &[(&[&str], &str)] = &[
         (&["match", &one], "1 player: a match takes two at least"),
         (&["match"], "0 players: a match takes two at least"),
-        (&["match", &two, "--format", "swis"], "--format `swis`: round-robin, gauntlet, swiss or knockout"),
+        (&["match", &two, "--format", "swis"], "--format `swis`: round-robin, gauntlet, swiss, knockout or pyramid"),
         (&["match", &two, "--pairs", "0"], "--pairs 0 plays nothing"),
         (&["match", &two, "--heroes", "2"], "2 heroes of 2 players: 1 to 1"),
         (&["match", &two, "--rounds", "2"], "only a Swiss has rounds"),
@@ -235,8 +235,8 @@ fn help_and_init_list_the_formats_of_the_table() {
     }
 }
 
-/// The field of this repository: at least six opponents, each an engine of the registry or one of
-/// its options.
+/// The field of this repository: at least six programs, each an engine of the registry, with options
+/// if it holds back.
 #[test]
 fn the_sparring_field_has_known_engines_of_several_strengths() {
     let read = |name: &str| -> toml::Table {
@@ -248,7 +248,8 @@ fn the_sparring_field_has_known_engines_of_several_strengths() {
     let text = |player: &toml::Value, key: &str| player.get(key).and_then(|value| value.as_str().map(str::to_owned));
     let names: std::collections::BTreeSet<_> =
         players.iter().map(|player| text(player, "name").or_else(|| text(player, "spec")).unwrap()).collect();
-    assert!(players.len() >= 6 && names.len() == players.len(), "{names:?}");
+    let programs: std::collections::BTreeSet<_> = players.iter().map(|player| text(player, "spec").unwrap()).collect();
+    assert!(programs.len() >= 6 && names.len() == players.len(), "{programs:?} {names:?}");
     for player in players {
         let spec = text(player, "spec").unwrap();
         assert!(registry["engines"].as_table().unwrap().contains_key(&spec), "{spec}");

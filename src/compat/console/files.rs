@@ -13,11 +13,14 @@ pub struct Output {
 }
 
 impl Output {
-    /// Opens a file, either to append to it or to replace it.
+    /// Opens a file, either to append to it or to replace it. Its folder is made if necessary.
     ///
     /// # Errors
     /// I/O error if the file cannot be opened or read.
     pub fn open(path: &Path, append: bool, with_crc: bool) -> std::io::Result<Self> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
         let mut options = OpenOptions::new();
         let mut file = if append {
             options.append(true).read(true).create(true).open(path)?

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, FixedOffset, Local, Utc};
 
-use super::{PgnMeta, PgnOptions, Round, Zone};
+use super::{Layout, PgnMeta, PgnOptions, Round, Zone};
 use crate::chess::{START_FEN, Variant};
 use crate::plan::time_control::{Limit, Seconds};
 use crate::record::{ByColor, GameRecord, Termination};
@@ -40,13 +40,15 @@ pub(super) fn tags(
         tags.push(("SetUp", "1".to_owned()));
         tags.push(("FEN", record.opening.fen.clone()));
     }
+    // The leading runners write the position right after the roster.
+    let sorted = if options.layout == Layout::Runner { tags.len() } else { roster };
     if meta.variant == Variant::Chess960 {
         tags.push(("Variant", "Chess960".to_owned()));
     }
     if !options.min {
         more(record, meta, options, openings, &mut tags);
     }
-    tags[roster..].sort_by_key(|(name, _)| *name);
+    tags[sorted..].sort_by_key(|(name, _)| *name);
     tags.iter().fold(String::new(), |mut text, (name, value)| {
         // Writing to a string does not fail.
         let _ = writeln!(text, "[{name} \"{}\"]", tag_value(value));

@@ -6,6 +6,7 @@
 
 pub mod gauntlet;
 pub mod knockout;
+pub mod pyramid;
 pub mod race;
 pub mod round_robin;
 pub mod swiss;
@@ -22,11 +23,12 @@ use self::tune::TuneRule;
 use crate::record::PlayerId;
 
 /// Every format, in the order in which `--help` lists those that users choose by name.
-pub static FORMATS: [&Definition; 6] = [
+pub static FORMATS: [&Definition; 7] = [
     &round_robin::DEFINITION,
     &gauntlet::DEFINITION,
     &swiss::DEFINITION,
     &knockout::DEFINITION,
+    &pyramid::DEFINITION,
     &race::DEFINITION,
     &tune::DEFINITION,
 ];
