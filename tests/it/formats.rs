@@ -235,8 +235,8 @@ fn help_and_init_list_the_formats_of_the_table() {
     }
 }
 
-/// The field of this repository: at least six programs, each an engine of the registry, with options
-/// if it holds back.
+/// The field of this repository: at least six programs, each an engine of the registry, with
+/// options if it holds back.
 #[test]
 fn the_sparring_field_has_known_engines_of_several_strengths() {
     let read = |name: &str| -> toml::Table {
