@@ -36,11 +36,11 @@ elo_unbiased_hi, los_unbiased` are the figures after the stop, null without --st
 #[command(group = clap::ArgGroup::new("counts").required(true).args(["ptnml", "wdl"]))]
 pub(super) struct StatsArgs {
     /// Pairs by the tested engine's points 0, 1/2, 1, 3/2, 2.
-    #[arg(long, value_name = "LL,LD,DD+WL,WD,WW", allow_hyphen_values = true)]
-    ptnml: Option<String>,
+    #[arg(long, value_name = "LL,LD,DD+WL,WD,WW", num_args = 1..=5)]
+    ptnml: Vec<String>,
     /// Games won, drawn and lost, where the pairs are not known.
-    #[arg(long, value_name = "W,D,L", allow_hyphen_values = true)]
-    wdl: Option<String>,
+    #[arg(long, value_name = "W,D,L", num_args = 1..=3)]
+    wdl: Vec<String>,
     #[command(flatten)]
     test: TestArgs,
     /// The counts are those of a test that is over: add what holds after the stop.
@@ -85,7 +85,9 @@ impl TestArgs {
 /// Prints the statistics of the counts to `out`.
 pub(super) fn run(args: &StatsArgs, out: &mut impl Write) -> Result<()> {
     let sprt = args.test.sprt()?;
-    let answer = match (&args.ptnml, &args.wdl) {
+    // Counts may be words of their own: `--wdl 10 20 30`.
+    let given = |words: &[String]| (!words.is_empty()).then(|| words.join(",").replace(",,", ","));
+    let answer = match (&given(&args.ptnml), &given(&args.wdl)) {
         (Some(_), _) if sprt.model() == Model::Bayesian => {
             bail!(
                 "the bayesian model is one of games, not of pairs: give the counts with --wdl, or choose another --model"
@@ -255,6 +257,8 @@ mod tests {
 
     #[test]
     fn the_document_has_its_keys_in_order() {
+        assert_eq!(json("--wdl 10 20 30 --bounds 0,5"), json("--wdl 10,20,30 --bounds 0,5"));
+        assert_eq!(json("--ptnml 1, 2, 3, 4, 5"), json("--ptnml 1,2,3,4,5"));
         for line in ["--ptnml 1,2,3,4,5", "--wdl 0,0,0"] {
             let text = output(&format!("{line} --json")).expect(line);
             let places: Vec<_> = KEYS.iter().map(|key| text.find(&format!("\"{key}\":"))).collect();

@@ -81,11 +81,22 @@ impl<C> PlanFlags<C> {
     }
 }
 
+/// Keys of like meaning in different commands. A command with one of them takes its flag by the
+/// other's name too.
+const ALIKE: [(&str, &str); 2] = [("pairs", "max-pairs"), ("max-pairs", "pairs")];
+
 /// Returns the flags of the keys that a command has.
 fn taken<C: KeyedCommand>() -> impl Iterator<Item = Arg> {
     let names: Vec<String> = keys().into_iter().filter(C::takes).map(|key| key.name).collect();
     let all: Vec<Arg> = flags().get_arguments().cloned().collect();
-    all.into_iter().filter(move |flag| names.contains(&name_of(flag)))
+    all.into_iter().filter_map(move |flag| {
+        let name = name_of(&flag);
+        let other = ALIKE.iter().find(|(one, other)| *one == name && !names.iter().any(|known| known == other));
+        names.contains(&name).then(|| match other {
+            Some((_, other)) => flag.alias(*other),
+            None => flag,
+        })
+    })
 }
 
 impl<C: KeyedCommand> Args for PlanFlags<C> {

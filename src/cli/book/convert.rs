@@ -25,8 +25,11 @@ pub(super) struct ConvertArgs {
     /// File to write; its name decides the format: .epd, .fen or .pgn, then .gz or .zst to have it
     /// packed. EPD and FEN keep the position that an opening leads to, PGN its moves as well.
     /// Replaced as a whole.
-    #[arg(value_name = "OUT")]
-    out: PathBuf,
+    #[arg(value_name = "OUT", required_unless_present = "to")]
+    out: Option<PathBuf>,
+    /// The file to write, as `book make` takes it.
+    #[arg(long = "out", value_name = "FILE", id = "to", conflicts_with = "out")]
+    to: Option<PathBuf>,
     #[command(flatten)]
     read: ReadArgs,
     /// Leave out openings that lead where an earlier one does.
@@ -64,16 +67,18 @@ impl Target {
 
 /// Writes the book. Returns a summary.
 pub(super) fn run(args: &ConvertArgs) -> Result<String> {
-    let target = Target::of(&args.out)?;
+    // One of the two is there.
+    let out = args.out.as_deref().or(args.to.as_deref()).unwrap_or(Path::new(""));
+    let target = Target::of(out)?;
     let options = args.read.options();
     let book = Book::load(&args.file, &options)?;
     let (text, written) = convert(&book, options.variant, target, args.unique)?;
-    let bytes = make::packed(&args.out, text)?;
-    write_atomically(&args.out, &bytes)
-        .with_context(|| format!("{}: cannot write it; choose another name", args.out.display()))?;
+    let bytes = make::packed(out, text)?;
+    write_atomically(out, &bytes)
+        .with_context(|| format!("{}: cannot write it; choose another name", out.display()))?;
     let left_out = book.len() as u64 - written;
     let duplicates = if left_out > 0 { format!(", {left_out} duplicates left out") } else { String::new() };
-    Ok(format!("{}: {written} openings{duplicates}\nsha256 {}", args.out.display(), sha256(&bytes)))
+    Ok(format!("{}: {written} openings{duplicates}\nsha256 {}", out.display(), sha256(&bytes)))
 }
 
 /// Text of the converted book and its number of openings.
