@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use crate::dashboard::app::{App, answer, error, inside, plain, spawn_blocking_io};
 use crate::dashboard::standings;
 use crate::files::{MOST_DOCUMENT_BYTES, open_regular, read_bytes};
+use crate::journal::{self, archive};
 use crate::plan::Plan;
 use crate::report::crashes;
 use crate::report::stored::{self, Entry};
@@ -24,9 +25,10 @@ use crate::source::{self, Context, OwnError};
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// Files of a run that may be downloaded, with their types.
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 5] = [
     ("plan.toml", "text/plain; charset=utf-8"),
-    ("games.jsonl", "application/x-ndjson"),
+    (journal::FILE_NAME, "application/x-ndjson"),
+    (archive::ARCHIVE_NAME, "application/gzip"),
     ("games.pgn", "application/x-chess-pgn"),
     ("summary.json", "application/json"),
 ];
@@ -197,8 +199,10 @@ pub(super) struct ProgressQuery {
 /// Elo of the project's versions, from all stored runs, as a picture.
 pub(super) async fn progress(State(app): State<App>, Query(query): Query<ProgressQuery>) -> Result<Response, Response> {
     let index = app.index().await?;
-    let is_rated =
-        |entry: &Entry| entry.dir.join(crate::journal::FILE_NAME).is_file() && entry.about.state != "damaged";
+    let is_rated = |entry: &Entry| {
+        (entry.dir.join(journal::FILE_NAME).is_file() || archive::is_archived(&entry.dir))
+            && entry.about.state != "damaged"
+    };
     let runs: Vec<String> =
         index.runs.values().filter(|entry| is_rated(entry)).map(|entry| entry.dir.display().to_string()).collect();
     if runs.is_empty() {

@@ -141,8 +141,9 @@ impl Fold {
     /// Reads an archive whole, once.
     fn read_archive(&mut self) -> Result<(), FoldError> {
         if self.looked.is_none() {
-            let Self { scoreboard, elo, plan, dir, .. } = self;
+            let Self { scoreboard, elo, games, names, plan, dir, .. } = self;
             PlanFacts::new(plan, None).read(&dir.join(journal::FILE_NAME), |game| {
+                keep(games, &game, names, plan.rules.variant);
                 scoreboard.record(game, |scoreboard, _| note_elo(elo, scoreboard));
             })?;
         }
@@ -157,9 +158,7 @@ impl Fold {
         let reader = Cursor::new(self.header.clone()).chain(added);
         let Self { scoreboard, elo, games, names, plan, .. } = self;
         let replayed = PlanFacts::new(plan, None).read_from(reader, path, |game| {
-            if games.len() < MAX_GAMES {
-                games.push(GameRow::of(&game, names, plan.rules.variant));
-            }
+            keep(games, &game, names, plan.rules.variant);
             scoreboard.record(game, |scoreboard, _| note_elo(elo, scoreboard));
         });
         match replayed {
@@ -254,6 +253,13 @@ impl Fold {
             points.extend(now);
             EloPlot { title, subtitle, caption, unit: "Elo", points }.to_svg()
         })
+    }
+}
+
+/// Lists a game, if there is room.
+fn keep(games: &mut Vec<GameRow>, game: &GameRecord, names: &OpeningNames, variant: Variant) {
+    if games.len() < MAX_GAMES {
+        games.push(GameRow::of(game, names, variant));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Routes of a run's games: the list with its filters, one game with its positions, and as PGN.
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, Read as _};
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
@@ -13,8 +13,7 @@ use serde_json::{Value, json};
 use crate::chess::Position;
 use crate::dashboard::app::{App, answer, error, inside};
 use crate::dashboard::fold::{Fold, GameRow};
-use crate::files::open_regular;
-use crate::journal;
+use crate::journal::{self, archive};
 use crate::plan::Plan;
 use crate::record::{Color, GameId, GameRecord, Outcome, Score, Termination};
 use crate::report::eco::OpeningNames;
@@ -149,8 +148,11 @@ pub(super) async fn list(
 
 /// Reads one game of the journal in `dir`; `None` if it is not there.
 fn find(dir: &FilePath, number: u64) -> std::io::Result<Option<GameRecord>> {
-    let Some(path) = inside(dir, journal::FILE_NAME) else { return Ok(None) };
-    let mut reader = BufReader::with_capacity(1 << 16, open_regular(&path)?);
+    // An archive takes the place of a journal that is not there.
+    let is_journal = dir.join(journal::FILE_NAME).symlink_metadata().is_ok();
+    let name = if is_journal { journal::FILE_NAME } else { archive::ARCHIVE_NAME };
+    let Some(path) = inside(dir, name) else { return Ok(None) };
+    let mut reader = archive::open(&path.with_file_name(journal::FILE_NAME))?;
     let key = format!("\"game\":{number},");
     let mut line = Vec::new();
     loop {

@@ -141,6 +141,13 @@ fn the_games_are_filtered_and_replayed() {
     assert!(plies.iter().all(|ply| ply["fen"].as_str().unwrap().split(' ').count() == 6), "{game}");
     let pgn = served.get("/api/runs/runs%2Fplayed/games/3/pgn").body;
     assert!(pgn.contains("[Round \"2.1\"]") && pgn.contains("[Result "), "{pgn}");
+    // An archive has the same games.
+    let at = |name: &str| results.path().join(name).display().to_string();
+    let ran = run(&["archive", &at("runs/played"), "--out", &at("archived")]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    until("the archive is listed", || served.get("/api/runs/archived").status == 200);
+    assert_eq!(served.json("/api/runs/archived/games"), all);
+    assert_eq!(served.json("/api/runs/archived/games/3"), game);
     for number in ["0", "7", "99999999999", "x", "-1"] {
         let got = served.get(&format!("/api/runs/runs%2Fplayed/games/{number}"));
         assert!(matches!(got.status, 400 | 404), "{number}: {got:?}");

@@ -256,7 +256,7 @@ function links(id, files) {
   const list = [
     link(api(id, '/report'), 'Report'), link(api(id, '/report.md'), 'Markdown'), ...files.map((name) => link(api(id, `/files/${name}`), name, true)),
   ];
-  return files.includes('games.jsonl') ? list : list.slice(2);
+  return files.includes('games.jsonl') || files.includes('games.json.gz') ? list : list.slice(2);
 }
 
 function crash({ game: number, files }) {
