@@ -1,5 +1,6 @@
 //! `quintain demo`: one complete test of an engine against itself.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use crate::run::dir::Place;
 use crate::run::drive::{self, OutputStyle};
 use crate::run::{Exit, progress, resolve};
 use crate::settings::RawPlan;
+use crate::source::find_program;
 
 /// Nodes per move of `new` and of `base`.
 const NODES: [u64; 2] = [6_000, 3_000];
@@ -94,12 +96,13 @@ fn bundled(cwd: &Path) -> Result<String> {
     if cwd.ancestors().any(|folder| is_clone(&folder)) {
         return Ok(".".to_owned());
     }
-    let beside = std::env::current_exe().ok().and_then(|program| Some(program.parent()?.join(BUNDLED)));
-    if let Some(program) = beside.filter(|program| program.is_file()) {
+    let own = std::env::current_exe().ok();
+    let beside: Vec<&Path> = own.as_deref().and_then(Path::parent).into_iter().collect();
+    if let Some(program) = find_program(Path::new(BUNDLED), OsStr::new(""), &beside) {
         return Ok(format!("'{}'", program.display()));
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
-    if std::env::split_paths(&path).any(|folder| folder.join(BUNDLED).is_file()) {
+    if find_program(Path::new(BUNDLED), &path, &[]).is_some() {
         return Ok(BUNDLED.to_owned());
     }
     bail!(

@@ -7,6 +7,7 @@
 //! | `macos` | macOS, and other Unix systems than Linux |
 //! | `unix` | shared by both |
 //! | `windows` | Windows |
+//! | `unknown` | what all but Linux lack |
 //! | `watchdog` | what `macos` ends processes with |
 //! | `confine` | confinement of engines, which only Linux has |
 //!
@@ -21,6 +22,8 @@ mod linux;
 mod macos;
 #[cfg(unix)]
 mod unix;
+#[cfg(not(target_os = "linux"))]
+mod unknown;
 #[cfg(all(unix, any(test, not(target_os = "linux"))))]
 mod watchdog;
 #[cfg(windows)]
@@ -32,5 +35,7 @@ pub(crate) use self::linux::*;
 pub(crate) use self::macos::*;
 #[cfg(unix)]
 pub(crate) use self::unix::*;
+#[cfg(not(target_os = "linux"))]
+pub(crate) use self::unknown::*;
 #[cfg(windows)]
 pub(crate) use self::windows::*;

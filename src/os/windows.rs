@@ -144,32 +144,6 @@ impl ProcessGroup {
 /// Exit status of processes that [`ProcessGroup::kill`] ended.
 const KILLED: u32 = 0x4B49_4C4C;
 
-/// Process that is held; there are none, because jobs hold descendants.
-#[derive(Debug)]
-pub(crate) enum ProcessHandle {}
-
-impl ProcessHandle {
-    pub(crate) fn kill(&self) -> bool {
-        match *self {}
-    }
-}
-
-/// None: the job of their [`ProcessGroup`] holds them.
-pub(crate) fn descendants(_: u32) -> Vec<ProcessHandle> {
-    Vec::new()
-}
-
-/// None: the job of their [`ProcessGroup`] ends them.
-pub(crate) fn kill_marked(_: &str, _: &str) -> usize {
-    0
-}
-
-/// Unknown.
-#[cfg(feature = "cluster")]
-pub(crate) fn command_line(_: u32) -> Option<Vec<Vec<u8>>> {
-    None
-}
-
 /// Does nothing: a process has no such signal.
 #[cfg(feature = "cluster")]
 pub(crate) fn ask_to_reload(_: u32) {}
@@ -516,16 +490,6 @@ pub(crate) fn raise_open_files(_most: u64) -> Option<u64> {
     None
 }
 
-/// Unknown.
-pub(crate) fn open_files() -> u64 {
-    0
-}
-
-/// Unknown.
-pub(crate) fn free_tasks() -> Option<u64> {
-    None
-}
-
 /// Name of this machine.
 #[cfg(feature = "cluster")]
 pub(crate) fn host_name() -> String {
@@ -565,17 +529,7 @@ pub(crate) fn allowed_cpus() -> Option<Vec<usize>> {
     (is_known && own != 0).then(|| (0..usize::BITS as usize).filter(|cpu| own >> cpu & 1 == 1).collect())
 }
 
-/// Binding of this thread to CPUs, which has no effect: a [`ProcessGroup`] binds.
-#[derive(Debug)]
-pub(crate) struct CpuBinding;
-
-impl CpuBinding {
-    pub(crate) fn new(_: &[usize]) -> io::Result<Self> {
-        Ok(Self)
-    }
-}
-
-// Time, and the scheduler's figures.
+// Time.
 
 /// Time since boot, including suspends, in steps of 10 to 16 ms.
 pub(crate) fn since_boot() -> Duration {
@@ -583,42 +537,6 @@ pub(crate) fn since_boot() -> Duration {
     // SAFETY: the function has no conditions.
     let milliseconds = unsafe { GetTickCount64() };
     Duration::from_millis(milliseconds)
-}
-
-/// Scheduler's figures of one thread; there are none.
-#[derive(Debug)]
-pub(crate) enum ThreadFigures {}
-
-impl ThreadFigures {
-    pub(crate) fn of_process(_: u32) -> impl Iterator<Item = Self> {
-        std::iter::empty()
-    }
-
-    pub(crate) fn of_this_thread() -> Option<Self> {
-        None
-    }
-
-    pub(crate) fn read(&self) -> Option<(Duration, Duration)> {
-        match *self {}
-    }
-}
-
-/// Unknown.
-pub(crate) fn stolen() -> Option<Duration> {
-    None
-}
-
-/// Counters of the processor; there are none.
-pub(crate) struct Counters;
-
-impl Counters {
-    pub(crate) fn open() -> Self {
-        Self
-    }
-
-    pub(crate) fn read(self) -> (Option<u64>, Option<u64>) {
-        (None, None)
-    }
 }
 
 // Terminals.
