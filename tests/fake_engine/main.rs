@@ -32,11 +32,11 @@
 mod choice;
 mod search;
 mod settings;
+mod system;
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 use std::process::{Command, ExitCode, Stdio};
-use std::time::Duration;
 
 use settings::{Settings, When};
 use shakmaty::fen::Fen;
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
         park();
     }
     if settings.leave {
-        rustix::process::setsid().expect("it leads no group");
+        system::leave_session();
         let _ = writeln!(io::stdout(), "left {}", std::process::id());
         park();
     }
@@ -71,18 +71,12 @@ fn main() -> ExitCode {
 
 /// A count of nodes, always the same unless told otherwise, after `--start-cpu-ms`.
 fn bench(settings: &Settings) -> ExitCode {
-    while cpu_time() < settings.start_cpu {
+    while system::cpu_time() < settings.start_cpu {
         std::hint::spin_loop();
     }
     let drift = if settings.faults.iter().any(|fault| fault.name == "bench-drifts") { std::process::id() } else { 0 };
     let _ = writeln!(io::stdout(), "{} nodes 1000 nps", 4711 + drift);
     ExitCode::SUCCESS
-}
-
-/// CPU time that this process has had.
-fn cpu_time() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
 fn park() -> ! {
@@ -199,7 +193,7 @@ impl Engine {
             let _ = writeln!(io::stderr(), "started");
         }
         std::thread::sleep(self.settings.start);
-        while cpu_time() < self.settings.start_cpu {
+        while system::cpu_time() < self.settings.start_cpu {
             std::hint::spin_loop();
         }
         if self.at_start("fork-child") {
@@ -210,15 +204,7 @@ impl Engine {
                 fork_daemon(orphan);
             }
         }
-        // tokio's handler stands until the process ends; nobody looks at what it notes.
-        self.at_start("ignore-sigterm").then(|| {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-            let guard = runtime.enter();
-            let _handler =
-                tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).expect("a handler");
-            drop(guard);
-            runtime
-        })
+        self.at_start("ignore-sigterm").then(system::ignore_sigterm)
     }
 
     fn handle(&mut self, line: &str, input: &mut impl BufRead) -> Next {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use shakmaty::Position;
 
-use super::{Engine, Next, park};
+use super::{Engine, Next, park, system};
 use crate::choice::material;
 
 /// The file of `--hold` lets this game go on.
@@ -53,8 +53,7 @@ impl Engine {
             _ => Vec::new(),
         };
         if self.now("close-stdin") {
-            rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null").expect("it is there"))
-                .expect("it can be closed");
+            system::close_stdin();
         }
         match self.settings.grows {
             Some(factor) => self.print_iterations(factor, rest),
@@ -80,21 +79,14 @@ impl Engine {
             std::process::abort();
         }
         if self.now("kill-harness") {
-            let parent = rustix::process::getppid().expect("it has one");
-            rustix::process::kill_process(parent, rustix::process::Signal::KILL).expect("it is ours");
+            system::kill_parent();
         }
         if self.now("stop-harness") {
-            // As a user's Ctrl-Z and `fg` do, while this engine thinks on.
-            let parent = rustix::process::getppid().expect("it has one");
-            for (signal, pause) in [(rustix::process::Signal::STOP, 3_000), (rustix::process::Signal::CONT, 0)] {
-                rustix::process::kill_process(parent, signal).expect("it is ours");
-                std::thread::sleep(Duration::from_millis(pause));
-            }
+            // While this engine thinks on.
+            system::stop_parent();
         }
-        while self.now("segv") {
-            // The run-time library's handler takes the first for a stack overflow, and steps aside.
-            let this = rustix::process::getpid();
-            rustix::process::kill_process(this, rustix::process::Signal::SEGV).expect("it is ours");
+        if self.now("segv") {
+            system::segv();
         }
         if self.now("hang") {
             park();
@@ -106,8 +98,7 @@ impl Engine {
         }
         if self.now("close-stdout") {
             let _ = io::stdout().flush();
-            rustix::stdio::dup2_stdout(std::fs::File::open("/dev/null").expect("it is there"))
-                .expect("it can be closed");
+            system::close_stdout();
             park();
         }
         None

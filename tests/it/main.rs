@@ -13,13 +13,16 @@ mod cluster;
 #[cfg(target_os = "linux")]
 mod control;
 mod demo;
+#[cfg(unix)]
 mod errors;
 mod explain;
+#[cfg(unix)]
 mod fastchess;
 #[cfg(all(target_os = "linux", feature = "cluster"))]
 mod faults;
 mod formats;
 mod harness;
+#[cfg(unix)]
 mod hostile;
 #[cfg(all(target_os = "linux", feature = "cluster"))]
 mod hub;
@@ -33,8 +36,11 @@ mod openings;
 mod persist;
 #[cfg(target_os = "linux")]
 mod ponder;
+#[cfg(unix)]
 mod preflight;
+#[cfg(unix)]
 mod process;
+#[cfg(unix)]
 mod progress;
 #[cfg(target_os = "linux")]
 mod queue;
@@ -48,25 +54,32 @@ mod resume;
 mod run;
 #[cfg(target_os = "linux")]
 mod scaling;
+#[cfg(unix)]
 mod serve;
 mod serve_work;
 mod settings;
 mod simulate;
 #[path = "../skip.rs"]
 mod skip;
+#[cfg(unix)]
 mod source;
 mod speed;
 mod suite;
 mod syzygy;
 #[cfg(target_os = "linux")]
 mod terminal;
+#[cfg(unix)]
 mod text;
+#[cfg(unix)]
 mod tidy;
 mod tools;
 #[cfg(target_os = "linux")]
 mod trust;
+#[cfg(unix)]
 mod tune;
+#[cfg(unix)]
 mod tuned;
+#[cfg(unix)]
 mod tuned_page;
 #[cfg(target_os = "linux")]
 mod tuning;
