@@ -9,7 +9,7 @@ mod scale;
 use std::fmt;
 use std::time::Duration;
 
-pub use scale::Scale;
+pub use scale::TimeScale;
 
 /// A player's place in the plan's list. In an SPRT player 0 is `new` and player 1 is `base`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -554,7 +554,7 @@ pub struct GameRecord {
     /// Worker that played the game; `None` for a thread of the run's own process.
     pub worker: Option<String>,
     /// Factor of all times of the game; `None` if they are those of the plan.
-    pub scale: Option<Scale>,
+    pub scale: Option<TimeScale>,
 }
 
 impl GameRecord {

@@ -119,7 +119,7 @@ fn evaluations(lines: &[Line]) {
         (Kind::Layered, 512),
     ] {
         let network = network(kind, hidden);
-        let mut classical = eval::Evaluator::new();
+        let mut classical = eval::ClassicalEvaluator::new();
         let mut ways: Vec<Way<'_>> = vec![(
             "classical".to_owned(),
             Box::new(move || boards.iter().flatten().map(|board| i64::from(classical.evaluate(board))).sum()),

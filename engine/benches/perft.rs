@@ -8,7 +8,7 @@
 //! both alike. Above 1, Destrier with magics is faster.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
-use destrier::board::attacks::{Sliding, choose_sliding};
+use destrier::board::attacks::{SlidingMethod, choose_sliding};
 use destrier::board::{Board, perft};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess};
@@ -95,10 +95,10 @@ fn main() {
         let mut rounds = Vec::with_capacity(ROUNDS);
         for _ in 0..ROUNDS {
             let runs = [
-                ours(Sliding::Magic),
+                ours(SlidingMethod::Magic),
                 timed(times, || cozy_perft(black_box(&cozy), depth)),
                 timed(times, || shakmaty::perft(black_box(&position), depth)),
-                ours(Sliding::Pext),
+                ours(SlidingMethod::Pext),
             ];
             assert!(runs.iter().all(|&(count, _)| count == paths), "{name}: {runs:?}");
             rounds.push(runs.map(|(_, time)| time.as_secs_f64()));

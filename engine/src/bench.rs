@@ -53,12 +53,12 @@ pub const POSITIONS: &[&str] = &[
 
 /// Result of a bench.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Measured {
+pub struct BenchResult {
     pub nodes: u64,
     pub elapsed: Duration,
 }
 
-impl Measured {
+impl BenchResult {
     /// Returns the nodes per second.
     pub fn nps(&self) -> u64 {
         let nanos = self.elapsed.as_nanos().max(1);
@@ -70,11 +70,11 @@ impl Measured {
 ///
 /// # Errors
 /// Returns an error if the memory of the table or a thread cannot be had.
-pub fn run(depth: i32, mut each: impl FnMut(&str, u64) + Send) -> io::Result<Measured> {
+pub fn run(depth: i32, mut each: impl FnMut(&str, u64) + Send) -> io::Result<BenchResult> {
     in_search_thread(|| {
         let mut searcher = Searcher::new(HASH_MIB).map_err(io::Error::other)?;
         let limits = Limits { depth: Some(depth), ..Limits::default() };
-        let mut total = Measured { nodes: 0, elapsed: Duration::ZERO };
+        let mut total = BenchResult { nodes: 0, elapsed: Duration::ZERO };
         for fen in POSITIONS {
             let game = Game::new(Board::from_fen(fen).map_err(io::Error::other)?);
             searcher.new_game();

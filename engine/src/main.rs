@@ -1,6 +1,6 @@
 //! The command line of the engine. Without arguments it speaks UCI.
 
-use destrier::board::attacks::{Sliding, choose_sliding};
+use destrier::board::attacks::{SlidingMethod, choose_sliding};
 use destrier::board::{Board, perft};
 use destrier::search::EvalConfig;
 use destrier::search::params::spsa_rows;
@@ -16,7 +16,7 @@ const USAGE: &str = "usage: destrier [bench [DEPTH] | perft DEPTH [FEN] | eval F
 const EXIT_USAGE: u8 = 2;
 
 fn main() -> ExitCode {
-    choose_sliding(Sliding::fastest());
+    choose_sliding(SlidingMethod::fastest());
     let arguments: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match run(&words) {

@@ -88,7 +88,7 @@ pub(super) struct AnsweredSearch {
 
 /// Event to wait for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Awaited {
+enum ExpectedReply {
     UciOk,
     ReadyOk,
     BestMove,
@@ -96,7 +96,7 @@ enum Awaited {
     Nothing,
 }
 
-impl Awaited {
+impl ExpectedReply {
     const fn word(self) -> &'static str {
         match self {
             Self::UciOk => "uciok",
@@ -146,7 +146,7 @@ impl CheckedProcess {
         };
         let refuse = |why| OpenError::Handshake { name: config.name.clone(), why };
         peer.say("uci");
-        peer.wait(Awaited::UciOk, begun, config.timeouts.start).map_err(refuse)?;
+        peer.wait(ExpectedReply::UciOk, begun, config.timeouts.start).map_err(refuse)?;
         let took = begun.elapsed().saturating_sub(peer.talk.waited());
         let handshake = Handshake { took, ..std::mem::take(&mut peer.handshake) };
         let mut out = Vec::new();
@@ -156,7 +156,7 @@ impl CheckedProcess {
         }
         peer.talk.say(&out);
         peer.say("isready");
-        peer.wait(Awaited::ReadyOk, Instant::now(), config.timeouts.ready).map_err(refuse)?;
+        peer.wait(ExpectedReply::ReadyOk, Instant::now(), config.timeouts.ready).map_err(refuse)?;
         Ok((peer, handshake))
     }
 
@@ -181,7 +181,7 @@ impl CheckedProcess {
     /// Sends `isready` and returns the time to the answer.
     pub(super) fn ready(&mut self) -> Result<Duration, String> {
         let asked = self.say("isready");
-        Ok(self.wait(Awaited::ReadyOk, asked, self.patience)? - asked)
+        Ok(self.wait(ExpectedReply::ReadyOk, asked, self.patience)? - asked)
     }
 
     /// Starts a search without waiting. `position` is the text after that word.
@@ -198,13 +198,13 @@ impl CheckedProcess {
         const LINES: usize = 10_000;
         for _ in 0..LINES {
             let TalkEvent::Line(line, _) = self.runtime.block_on(self.talk.hear(Instant::now())) else { break };
-            self.note(&line, Awaited::Nothing);
+            self.note(&line, ExpectedReply::Nothing);
         }
     }
 
     /// Waits for the answer to a search.
     pub(super) fn answer(&mut self, begun: Instant, limit: Duration) -> Result<AnsweredSearch, String> {
-        let at = self.wait(Awaited::BestMove, begun, limit)?;
+        let at = self.wait(ExpectedReply::BestMove, begun, limit)?;
         Ok(AnsweredSearch {
             best: std::mem::take(&mut self.best),
             elapsed: at.saturating_duration_since(begun),
@@ -235,7 +235,7 @@ impl CheckedProcess {
     /// Reads output for this long; returns true if a `bestmove` came.
     pub(super) fn answers_within(&mut self, time: Duration) -> Result<bool, String> {
         let now = Instant::now();
-        match self.wait_or_silence(Awaited::BestMove, now + time)? {
+        match self.wait_or_silence(ExpectedReply::BestMove, now + time)? {
             Some(_) => {
                 self.strays.push(std::mem::take(&mut self.best));
                 Ok(true)
@@ -247,12 +247,12 @@ impl CheckedProcess {
     /// Waits until a search shows that it is under way, but not for long, because it may print
     /// nothing.
     pub(super) fn sees_thinking(&mut self) -> Result<(), String> {
-        self.wait_or_silence(Awaited::Info, Instant::now() + Duration::from_millis(100)).map(drop)
+        self.wait_or_silence(ExpectedReply::Info, Instant::now() + Duration::from_millis(100)).map(drop)
     }
 
     /// Waits for the end of the process and returns its exit status in words.
     pub(super) fn end(&mut self, limit: Duration) -> Option<String> {
-        self.wait_or_silence(Awaited::Nothing, Instant::now() + limit).err()
+        self.wait_or_silence(ExpectedReply::Nothing, Instant::now() + limit).err()
     }
 
     /// Closes its input.
@@ -272,7 +272,7 @@ impl CheckedProcess {
         text
     }
 
-    fn wait(&mut self, awaited: Awaited, from: Instant, limit: Duration) -> Result<Instant, String> {
+    fn wait(&mut self, awaited: ExpectedReply, from: Instant, limit: Duration) -> Result<Instant, String> {
         // What was said at `from` may be sent only now.
         match self.wait_or_silence(awaited, from.max(Instant::now()) + limit) {
             Ok(Some(at)) => Ok(at),
@@ -283,7 +283,7 @@ impl CheckedProcess {
 
     /// Returns the timestamp of the awaited event, `None` at the deadline, or an error if the
     /// process ends. The deadline excludes waits for a CPU, the process's and our own.
-    fn wait_or_silence(&mut self, awaited: Awaited, mut until: Instant) -> Result<Option<Instant>, String> {
+    fn wait_or_silence(&mut self, awaited: ExpectedReply, mut until: Instant) -> Result<Option<Instant>, String> {
         let limit = until.saturating_duration_since(Instant::now());
         let mut patience = Patience::new(limit, self.talk.waited());
         loop {
@@ -304,17 +304,17 @@ impl CheckedProcess {
     }
 
     /// Records a line; returns true if it is the awaited one.
-    fn note(&mut self, line: &[u8], awaited: Awaited) -> bool {
+    fn note(&mut self, line: &[u8], awaited: ExpectedReply) -> bool {
         match Reply::read(line) {
-            Reply::UciOk => return awaited == Awaited::UciOk,
-            Reply::ReadyOk => return awaited == Awaited::ReadyOk,
+            Reply::UciOk => return awaited == ExpectedReply::UciOk,
+            Reply::ReadyOk => return awaited == ExpectedReply::ReadyOk,
             Reply::BestMove(best) => return self.note_best(&best, awaited),
             Reply::Info(info) => {
                 if self.infos.len() >= Self::INFOS {
                     self.infos.drain(..Self::INFOS / 2);
                 }
                 self.infos.push(Info::read(line, &info));
-                return awaited == Awaited::Info;
+                return awaited == ExpectedReply::Info;
             }
             Reply::Id(IdField::Name, name) => self.handshake.names.push(name),
             Reply::Id(IdField::Author, author) => self.handshake.authors.push(author),
@@ -327,9 +327,9 @@ impl CheckedProcess {
         false
     }
 
-    fn note_best(&mut self, best: &BestMove<'_>, awaited: Awaited) -> bool {
+    fn note_best(&mut self, best: &BestMove<'_>, awaited: ExpectedReply) -> bool {
         let text = shown(&String::from_utf8_lossy(best.text));
-        if awaited == Awaited::BestMove {
+        if awaited == ExpectedReply::BestMove {
             self.best = text;
             return true;
         }

@@ -114,14 +114,14 @@ struct BisectSearch<'a> {
 #[derive(Serialize)]
 struct BisectJson<'a> {
     reason: &'static str,
-    found: Option<JsonFound<'a>>,
+    found: Option<JsonSuspects<'a>>,
     change: f64,
     pairs: u64,
     commits: Vec<JsonCommit<'a>>,
 }
 
 #[derive(Serialize)]
-struct JsonFound<'a> {
+struct JsonSuspects<'a> {
     commits: Vec<&'a str>,
     probability: f64,
 }
@@ -278,7 +278,7 @@ impl BisectSearch<'_> {
         BisectJson {
             reason: end.name(),
             found: (end == SearchEnd::Found)
-                .then(|| JsonFound { commits: ids(suspects.commits.clone()), probability: suspects.probability }),
+                .then(|| JsonSuspects { commits: ids(suspects.commits.clone()), probability: suspects.probability }),
             change: posterior.change,
             pairs: self.spent(),
             commits: (0..self.commits.len())

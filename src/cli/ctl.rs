@@ -26,11 +26,11 @@ pub(super) struct CtlArgs {
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
-    command: Steer,
+    command: CtlCommand,
 }
 
 #[derive(Clone, Debug, Subcommand)]
-enum Steer {
+enum CtlCommand {
     /// Show the state of the run.
     Status,
     /// Let running games finish and begin no other until `resume`.
@@ -68,13 +68,13 @@ enum WorkersCommand {
 pub(super) fn run(args: &CtlArgs) -> Result<()> {
     let (dir, _) = RunDir::open(&args.dir)?;
     let ask = match &args.command {
-        Steer::Status => ClientMessage::Status,
-        Steer::Pause => ClientMessage::Pause,
-        Steer::Resume => ClientMessage::Resume,
-        Steer::Stop => ClientMessage::Stop,
-        Steer::Concurrency { games } => ClientMessage::Concurrency { games: *games },
-        Steer::Workers { command: None } => ClientMessage::Workers,
-        Steer::Workers { command: Some(WorkersCommand::Drop { name }) } => {
+        CtlCommand::Status => ClientMessage::Status,
+        CtlCommand::Pause => ClientMessage::Pause,
+        CtlCommand::Resume => ClientMessage::Resume,
+        CtlCommand::Stop => ClientMessage::Stop,
+        CtlCommand::Concurrency { games } => ClientMessage::Concurrency { games: *games },
+        CtlCommand::Workers { command: None } => ClientMessage::Workers,
+        CtlCommand::Workers { command: Some(WorkersCommand::Drop { name }) } => {
             ClientMessage::DropWorker { name: name.clone() }
         }
     };

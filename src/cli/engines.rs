@@ -52,10 +52,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 struct EntryReport<'a> {
     name: &'a str,
     engine: &'a RegistryEntry,
-    state: EntryState,
+    state: InstallState,
 }
 
-enum EntryState {
+enum InstallState {
     /// The handshake succeeded.
     Installed(Box<InstalledEngine>),
     /// The program does not exist, or could not be looked up or built; with the message.
@@ -73,7 +73,7 @@ struct InstalledEngine {
     options: Vec<EngineOption>,
 }
 
-impl EntryState {
+impl InstallState {
     const fn word(&self) -> &'static str {
         match self {
             Self::Installed(_) => "installed",
@@ -128,13 +128,13 @@ fn unknown_name(name: &str, registry: &Registry) -> String {
 }
 
 /// Finds the program and performs the UCI handshake.
-fn look(name: &str, build: bool, context: &Context, runtime: &Runtime) -> EntryState {
+fn look(name: &str, build: bool, context: &Context, runtime: &Runtime) -> InstallState {
     let found: Result<Option<ResolvedEngine>, SourceError> =
         if build { source::resolve(name, context, &mut progress::step).map(Some) } else { source::find(name, context) };
     let resolved = match found {
         Ok(Some(resolved)) => resolved,
-        Ok(None) => return EntryState::NotBuilt,
-        Err(error) => return EntryState::Missing(error.to_string()),
+        Ok(None) => return InstallState::NotBuilt,
+        Err(error) => return InstallState::Missing(error.to_string()),
     };
     let config = EngineConfig {
         name: name.to_owned(),
@@ -150,14 +150,14 @@ fn look(name: &str, build: bool, context: &Context, runtime: &Runtime) -> EntryS
             Ok(engine) => {
                 let (identity, options) = (engine.identity().clone(), engine.options().to_vec());
                 engine.quit().await;
-                EntryState::Installed(Box::new(InstalledEngine {
+                InstallState::Installed(Box::new(InstalledEngine {
                     resolved,
                     name: identity.name,
                     author: identity.author,
                     options,
                 }))
             }
-            Err(error) => EntryState::Broken(Box::new(resolved), error.to_string()),
+            Err(error) => InstallState::Broken(Box::new(resolved), error.to_string()),
         }
     })
 }
@@ -166,26 +166,26 @@ fn look(name: &str, build: bool, context: &Context, runtime: &Runtime) -> EntryS
 fn remedy(found: &EntryReport<'_>) -> Option<String> {
     let name = found.name;
     match (&found.state, &found.engine.origin) {
-        (EntryState::Installed(_), _) => None,
-        (EntryState::NotBuilt, EntryOrigin::Git { place, rev, .. }) => Some(format!(
+        (InstallState::Installed(_), _) => None,
+        (InstallState::NotBuilt, EntryOrigin::Git { place, rev, .. }) => Some(format!(
             "{rev} of {place} is not built: run `quintain engines --build {name}`, or use it, which builds it"
         )),
-        (EntryState::NotBuilt, EntryOrigin::Command(_)) => None,
-        (EntryState::Missing(why), EntryOrigin::Command(command))
+        (InstallState::NotBuilt, EntryOrigin::Command(_)) => None,
+        (InstallState::Missing(why), EntryOrigin::Command(command))
             if !command.is_absolute() && why.contains("not on PATH") =>
         {
             let command = command.display();
             Some(format!("`{command}` is not on PATH: install it, or correct `command` of [engines.{name}]"))
         }
-        (EntryState::Missing(why) | EntryState::Broken(_, why), _) => Some(why.clone()),
+        (InstallState::Missing(why) | InstallState::Broken(_, why), _) => Some(why.clone()),
     }
 }
 
 fn text(found: &[EntryReport<'_>], options: bool) -> String {
     let widest = |texts: &mut dyn Iterator<Item = &str>| texts.map(measure_text_width).max().unwrap_or(0);
     let said = |found: &EntryReport<'_>| match &found.state {
-        EntryState::Installed(installed) if installed.name.is_empty() => "(says no name)".to_owned(),
-        EntryState::Installed(installed) => printable(&installed.name),
+        InstallState::Installed(installed) if installed.name.is_empty() => "(says no name)".to_owned(),
+        InstallState::Installed(installed) => printable(&installed.name),
         _ => String::new(),
     };
     let names: Vec<String> = found.iter().map(said).collect();
@@ -196,7 +196,7 @@ fn text(found: &[EntryReport<'_>], options: bool) -> String {
         let name = pad(found.name, name_width);
         // Writing to a string does not fail.
         let _ = match (&found.state, remedy(found)) {
-            (EntryState::Installed(installed), _) => {
+            (InstallState::Installed(installed), _) => {
                 let (count, program) = (installed.options.len(), installed.resolved.program.display());
                 writeln!(text, "{name}  installed  {}  {count:>3} options  {program}", pad(said, said_width))
             }
@@ -209,7 +209,7 @@ fn text(found: &[EntryReport<'_>], options: bool) -> String {
         if !notes.is_empty() {
             let _ = writeln!(text, "{}  {}", " ".repeat(name_width), notes.join(", "));
         }
-        if let (true, EntryState::Installed(installed)) = (options, &found.state) {
+        if let (true, InstallState::Installed(installed)) = (options, &found.state) {
             for option in &installed.options {
                 let _ = writeln!(text, "    {} {}", option.name, kind(&option.kind));
             }
@@ -239,7 +239,7 @@ fn kind(kind: &OptionKind) -> String {
 }
 
 #[derive(Serialize)]
-struct FoundJson<'a> {
+struct EngineJson<'a> {
     name: &'a str,
     /// `installed`, `missing`, `not-built` or `broken`.
     status: &'a str,
@@ -287,14 +287,14 @@ impl<'a> OptionJson<'a> {
     }
 }
 
-fn json<'a>(found: &'a EntryReport<'_>, options: bool) -> FoundJson<'a> {
+fn json<'a>(found: &'a EntryReport<'_>, options: bool) -> EngineJson<'a> {
     let resolved = found.state.resolved();
-    let installed = if let EntryState::Installed(installed) = &found.state { Some(&**installed) } else { None };
+    let installed = if let InstallState::Installed(installed) = &found.state { Some(&**installed) } else { None };
     let (git, rev) = match &found.engine.origin {
         EntryOrigin::Git { place, rev, .. } => (Some(place.as_str()), Some(rev.as_str())),
         EntryOrigin::Command(_) => (None, None),
     };
-    FoundJson {
+    EngineJson {
         name: found.name,
         status: found.state.word(),
         remedy: remedy(found),

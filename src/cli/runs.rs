@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::control::client::Client;
 use crate::report::explain::table::markdown;
-use crate::report::stored::{self, Entry, Index, RunDigest};
+use crate::report::stored::{self, Index, IndexEntry, RunDigest};
 use crate::run::{Exit, progress};
 use crate::stats::sprt::Bounds;
 use crate::text::{columns, printable};
@@ -119,7 +119,7 @@ struct Row<'a> {
 const HEADS: [&str; 7] = ["run", "state", "players", "limit", "bounds", "#pairs", "#Elo"];
 
 impl<'a> Row<'a> {
-    fn new(id: &'a str, entry: &'a Entry) -> Self {
+    fn new(id: &'a str, entry: &'a IndexEntry) -> Self {
         let about = entry.about.as_ref();
         let is_live = entry.socket.is_some() && Client::connect(&entry.dir).is_ok();
         let state = if is_live { "live".to_owned() } else { state(about) };

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
 
-use self::table::{Picture, Scaled};
+use self::table::{EngineScaling, Picture};
 use super::picture::PictureFormat;
 use super::suite;
 use crate::chess::Variant;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use tokio::sync::{mpsc, watch};
 
-use crate::cluster::{self, Access, PoolSettings, Role, Simulation, Terms, WorkerError};
+use crate::cluster::{self, Access, PoolSettings, Role, SimulationSettings, Terms, WorkerError};
 use crate::os::{StopSignal, StopSignals};
 use crate::run::{Exit, prepare, progress, resolve};
 use crate::schedule::affinity::Topology;
@@ -144,7 +144,7 @@ fn simulate(
     let _ = Supply::claim();
     let access = Access::find(url, Role::Worker, credentials)?;
     let slots = slots.unwrap_or(SIMULATED_SLOTS);
-    let simulation = Simulation { access, workers, slots, pair, plies: args.plies };
+    let simulation = SimulationSettings { access, workers, slots, pair, plies: args.plies };
     until_stopped(|stopped, lines| cluster::simulate(simulation, stopped, lines))
 }
 

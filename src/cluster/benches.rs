@@ -10,11 +10,11 @@ const MOST: usize = 3;
 
 /// Machines by the player and the count that they found.
 #[derive(Debug, Default)]
-pub(super) struct Benches {
+pub(super) struct BenchMismatches {
     found: BTreeMap<(u16, Option<u64>), BTreeSet<String>>,
 }
 
-impl Benches {
+impl BenchMismatches {
     /// Records the count of a machine. Returns the machines that agree on it, once there are enough
     /// to stop the run.
     pub(super) fn record(&mut self, machine: &str, player: u16, nodes: Option<u64>) -> Option<Vec<String>> {
@@ -30,7 +30,7 @@ mod tests {
 
     #[test]
     fn three_machines_that_agree_stop_a_run() {
-        let mut benches = Benches::default();
+        let mut benches = BenchMismatches::default();
         for (machine, player, nodes, expected) in [
             ("a", 0, Some(5), None),
             ("a", 0, Some(5), None),

@@ -88,7 +88,7 @@ impl PrivateServer {
 
 /// A worker on this machine that ended.
 #[derive(Debug)]
-pub(crate) struct Ended {
+pub(crate) struct ChildExit {
     /// Its session.
     pub(crate) session: String,
     /// Its exit status in words.
@@ -106,7 +106,7 @@ pub(crate) async fn keep_worker(
     run: String,
     number: u16,
     orders: watch::Receiver<Orders>,
-    ends: mpsc::UnboundedSender<Ended>,
+    ends: mpsc::UnboundedSender<ChildExit>,
 ) {
     for life in 1_u64.. {
         let session = format!("local-{}-{life}", number + 1);
@@ -116,7 +116,7 @@ pub(crate) async fn keep_worker(
         };
         let (status, refusal) = ended;
         let is_last = refusal.is_some();
-        if ends.send(Ended { session, status, refusal }).is_err() || is_last || orders.borrow().stop != Stop::No {
+        if ends.send(ChildExit { session, status, refusal }).is_err() || is_last || orders.borrow().stop != Stop::No {
             return;
         }
         tokio::time::sleep(RESTART_PAUSE).await;

@@ -17,9 +17,9 @@ use futures_util::stream::FuturesUnordered;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior};
 
-use super::benches::Benches;
+use super::benches::BenchMismatches;
 use super::bounds::NoteBounds;
-use super::children::Ended;
+use super::children::ChildExit;
 use super::drift::Drift;
 use super::leases::{Attempt, Lease, Leases};
 use super::link::{Link, LinkError, call, is_from, reply_to, subject, worker_name};
@@ -28,7 +28,7 @@ use super::logs::WireLog;
 use super::roster::{Roster, name};
 use super::sign::SignedPlan;
 use super::takers::{Taker, Takers};
-use super::wire::{self, Beat, Hello, Note, Offer, Orders, PairResult, Take, Welcome, WirePair};
+use super::wire::{self, Heartbeat, Hello, Note, Offer, PairGames, Take, Welcome, WireOrders, WirePair};
 use crate::plan::{Machine, Plan, SIMULATED, Workers};
 use crate::record::{GameId, Leg, PairId, PlayerId};
 use crate::schedule::remote::{RemoteEnd, RemoteEvent, Seat, SeatAnswer};
@@ -36,7 +36,7 @@ use crate::tournament::events::{PairTask, Stop, WorkerEvent};
 use crate::tournament::workers::WorkerStatus;
 
 pub(super) use past::Listening;
-use past::Past;
+use past::PastLeases;
 
 /// Silence after which a worker is lost.
 const LOST_AFTER: Duration = Duration::from_secs(30);
@@ -68,7 +68,7 @@ struct Work {
 }
 
 /// Result on its way to the disk, and the message to acknowledge then.
-type Writing = std::pin::Pin<Box<dyn Future<Output = ((u64, u64), bool, jetstream::Message)> + Send>>;
+type JournalWrite = std::pin::Pin<Box<dyn Future<Output = ((u64, u64), bool, jetstream::Message)> + Send>>;
 
 pub(super) struct Coordinator {
     run: String,
@@ -76,7 +76,7 @@ pub(super) struct Coordinator {
     /// The plan for workers on other machines; `None` if all are on this one.
     signed: Option<SignedPlan>,
     /// Machines whose engines count other nodes than the plan says.
-    benches: Benches,
+    benches: BenchMismatches,
     /// Speeds in games.
     drift: Drift,
     /// Sessions that get no pair before they have measured their speed again.
@@ -86,7 +86,7 @@ pub(super) struct Coordinator {
     end: RemoteEnd,
     leases: Leases<Work>,
     /// Leases of an earlier life, until they are known.
-    past: Option<Past>,
+    past: Option<PastLeases>,
     /// Signs of life that came before the run was entered.
     heard_before: Option<async_nats::Subscriber>,
     roster: Roster,
@@ -98,7 +98,7 @@ pub(super) struct Coordinator {
     /// Number of seats that wait for an answer.
     asking: usize,
     next_seat: u64,
-    writing: FuturesUnordered<Writing>,
+    writing: FuturesUnordered<JournalWrite>,
     /// Results that were taken and are not on the disk yet.
     unwritten: BTreeSet<(u64, u64)>,
     began: Instant,
@@ -123,7 +123,7 @@ impl Coordinator {
             reported: Vec::new(),
             plan,
             signed,
-            benches: Benches::default(),
+            benches: BenchMismatches::default(),
             drift: Drift::default(),
             measures_anew: BTreeSet::new(),
             notes: NoteBounds::default(),
@@ -150,7 +150,7 @@ impl Coordinator {
     ///
     /// # Errors
     /// Returns an error if the server cannot be used.
-    pub(super) async fn serve(mut self, mut ended: mpsc::UnboundedReceiver<Ended>) -> Result<(), LinkError> {
+    pub(super) async fn serve(mut self, mut ended: mpsc::UnboundedReceiver<ChildExit>) -> Result<(), LinkError> {
         let mut hellos = self.link.requests(subject(&self.run, "plan")).await?;
         let mut takes = self.link.requests(subject(&self.run, "take")).await?;
         let mut beats = self.link.requests(subject(&self.run, "beat")).await?;
@@ -316,7 +316,9 @@ impl Coordinator {
     }
 
     async fn on_beat(&mut self, message: &async_nats::Message) {
-        let (Some(reply), Ok(beat)) = (reply_to(message), wire::from_bytes::<Beat>(&message.payload)) else { return };
+        let (Some(reply), Ok(beat)) = (reply_to(message), wire::from_bytes::<Heartbeat>(&message.payload)) else {
+            return;
+        };
         if !is_from(&message.subject, &beat.worker) {
             return;
         }
@@ -352,8 +354,8 @@ impl Coordinator {
         };
         let written = beat.sent.iter().copied().filter(is_settled).collect();
         let orders = *self.end.orders.borrow();
-        let orders = Orders {
-            stop: Orders::level(if is_dropped { Stop::Now } else { orders.stop }),
+        let orders = WireOrders {
+            stop: WireOrders::level(if is_dropped { Stop::Now } else { orders.stop }),
             paused: orders.paused,
             moves: orders.moves,
             written,
@@ -421,7 +423,7 @@ impl Coordinator {
 
     async fn on_result(&mut self, message: jetstream::Message) {
         let Some(message) = self.keep(message) else { return };
-        let mut result = match PairResult::unpack(&message.payload) {
+        let mut result = match PairGames::unpack(&message.payload) {
             Ok(result) => result,
             Err(error) => {
                 self.warn(format!("a result was dropped: {error}"));
@@ -515,7 +517,7 @@ impl Coordinator {
     }
 
     /// Handles the end of a worker's process on this machine, which need not be waited for.
-    fn on_end(&mut self, ended: &Ended) {
+    fn on_end(&mut self, ended: &ChildExit) {
         if self.stop() == Stop::Now {
             return;
         }
@@ -591,7 +593,7 @@ fn replayed(pairs: usize) -> String {
 }
 
 /// Checks that the games of a result are those of the task.
-fn check(result: &PairResult, task: &PairTask) -> Result<(), String> {
+fn check(result: &PairGames, task: &PairTask) -> Result<(), String> {
     let counted: Vec<Leg> =
         result.games.iter().filter(|(game, _)| !game.is_void).map(|(game, _)| game.id.leg).collect();
     // After a void game all legs are played again.

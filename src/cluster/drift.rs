@@ -18,7 +18,7 @@ const LEAST_WORKERS: usize = 3;
 
 /// Judgment about a worker's speed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Finding {
+pub(super) enum SpeedFinding {
     /// Its speed has changed since it was measured: it measures anew.
     MeasureAnew(String),
     /// Its speed has changed again.
@@ -47,7 +47,7 @@ pub(super) struct Drift {
 
 impl Drift {
     /// Records the nodes and the time of a worker's game, and the speed that it had measured.
-    pub(super) fn record(&mut self, name: &str, measured: f64, work: (u64, Duration)) -> Option<Finding> {
+    pub(super) fn record(&mut self, name: &str, measured: f64, work: (u64, Duration)) -> Option<SpeedFinding> {
         let games = self.by_name.entry(name.to_owned()).or_default();
         if games.measured.to_bits() != measured.to_bits() {
             // Games before a new measurement say nothing about it.
@@ -72,7 +72,7 @@ impl Drift {
             nps / 1e6,
             usual * measured / 1e6
         );
-        Some(if games.findings > 1 { Finding::SetAside(text) } else { Finding::MeasureAnew(text) })
+        Some(if games.findings > 1 { SpeedFinding::SetAside(text) } else { SpeedFinding::MeasureAnew(text) })
     }
 }
 
@@ -80,7 +80,7 @@ impl Drift {
 mod tests {
     use super::*;
 
-    fn play(drift: &mut Drift, name: &str, measured: f64, nps: u64) -> Vec<Finding> {
+    fn play(drift: &mut Drift, name: &str, measured: f64, nps: u64) -> Vec<SpeedFinding> {
         (0..20).filter_map(|_| drift.record(name, measured, (nps, Duration::from_secs(1)))).collect()
     }
 
@@ -93,9 +93,9 @@ mod tests {
         assert_eq!(play(&mut drift, "c", 3_000.0, 4_600), []);
         let text =
             "searches 0.002 million nodes a second in games, and from its measured speed 0.003 million were expected";
-        assert_eq!(play(&mut drift, "b", 2_000.0, 1_500), [Finding::MeasureAnew(text.to_owned())]);
+        assert_eq!(play(&mut drift, "b", 2_000.0, 1_500), [SpeedFinding::MeasureAnew(text.to_owned())]);
         assert_eq!(play(&mut drift, "b", 1_000.0, 1_500), [], "it measured its speed again");
-        assert!(matches!(play(&mut drift, "b", 1_000.0, 1_900)[..], [Finding::SetAside(_)]));
+        assert!(matches!(play(&mut drift, "b", 1_000.0, 1_900)[..], [SpeedFinding::SetAside(_)]));
     }
 
     #[test]

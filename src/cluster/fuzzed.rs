@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::live::Live;
 use super::registry::{RunEntry, WorkerEntry};
-use super::wire::{self, Beat, Hello, Offer, Orders, PairResult, Take, Welcome};
+use super::wire::{self, Heartbeat, Hello, Offer, PairGames, Take, Welcome, WireOrders};
 use crate::record::{ByColor, Leg, Opening, PairId, PlayerId};
 use crate::tournament::events::PairTask;
 
@@ -17,8 +17,8 @@ pub fn fuzzed(bytes: &[u8]) {
     again::<Hello>(bytes);
     again::<Welcome>(bytes);
     again::<Take>(bytes);
-    again::<Beat>(bytes);
-    again::<Orders>(bytes);
+    again::<Heartbeat>(bytes);
+    again::<WireOrders>(bytes);
     again::<Live>(bytes);
     let _ = wire::from_bytes::<RunEntry>(bytes);
     let _ = wire::from_bytes::<WorkerEntry>(bytes);
@@ -32,13 +32,13 @@ pub fn fuzzed(bytes: &[u8]) {
     if let Ok(live) = wire::from_bytes::<Live>(bytes) {
         let _ = live.moved("box-1", &task());
     }
-    if let Ok(result) = PairResult::unpack(bytes) {
-        let again = PairResult::unpack(&result.pack()).map(|result| result.games);
+    if let Ok(result) = PairGames::unpack(bytes) {
+        let again = PairGames::unpack(&result.pack()).map(|result| result.games);
         assert_eq!(again.ok(), Some(result.games));
     }
     // As it lies before it is packed.
-    if let Ok(result) = PairResult::unpack(&wire::deflated(bytes)) {
-        let again = PairResult::unpack(&result.pack()).map(|result| result.games);
+    if let Ok(result) = PairGames::unpack(&wire::deflated(bytes)) {
+        let again = PairGames::unpack(&result.pack()).map(|result| result.games);
         assert_eq!(again.ok(), Some(result.games));
     }
 }

@@ -13,11 +13,11 @@ use super::link::{Link, subject_of};
 use super::places::Places;
 use super::sign::PublicKey;
 use super::speed;
-use super::terms::{Agreed, Room, Terms};
-use super::wire::{self, Beat, Note, Welcome, WireSpeed};
+use super::terms::{LocalPlan, Room, Terms};
+use super::wire::{self, Heartbeat, Note, Welcome, WireSpeed};
 use super::worker::{Figures, Job, SlotShare, WorkerError, hello, play};
 use crate::plan::{Plan, file};
-use crate::record::{PlayerId, Scale};
+use crate::record::{PlayerId, TimeScale};
 use crate::schedule::engine_config;
 use crate::source::bench_nodes;
 use crate::uci::process::{Confinement, output};
@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const BENCH_LIMIT: Duration = Duration::from_mins(10);
 
 /// Node counts of benches by the SHA-256 of programs; `None` for a program without one.
-type Benches = Arc<Mutex<BTreeMap<String, Option<u64>>>>;
+type BenchCounts = Arc<Mutex<BTreeMap<String, Option<u64>>>>;
 
 /// Belongings of a worker that all its runs use.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ pub(super) struct House {
     pub(super) cache: Arc<Cache>,
     pub(super) places: Places,
     pub(super) stderr_dir: PathBuf,
-    pub(super) benches: Benches,
+    pub(super) benches: BenchCounts,
     /// Speeds that were measured last, by the SHA-256 of programs.
     pub(super) speeds: Arc<Mutex<BTreeMap<String, f64>>>,
     /// Files of the runs that are served.
@@ -95,8 +95,8 @@ impl House {
         self.fetch(run, &agreed).await?;
         self.bench(run, &agreed).await?;
         let speed = self.speed(run, &agreed).await?;
-        let Agreed { mut plan, guests, most_games, .. } = agreed;
-        let scale = speed.and_then(|speed| speed.scale).and_then(Scale::from_millionths);
+        let LocalPlan { mut plan, guests, most_games, .. } = agreed;
+        let scale = speed.and_then(|speed| speed.scale).and_then(TimeScale::from_millionths);
         plan.players.iter_mut().for_each(|player| player.limit = player.limit.scaled(scale));
         Ok(Job {
             link: self.link.clone(),
@@ -118,7 +118,7 @@ impl House {
     }
 
     /// Measures this machine for a run under a clock, and asks whether it may play.
-    async fn speed(&self, run: &str, agreed: &Agreed) -> Result<Option<WireSpeed>, WorkerError> {
+    async fn speed(&self, run: &str, agreed: &LocalPlan) -> Result<Option<WireSpeed>, WorkerError> {
         let plan = &agreed.plan;
         if !plan.is_timed() {
             return Ok(None);
@@ -132,7 +132,7 @@ impl House {
         let scale = match plan.scale {
             None => None,
             Some(reference) => {
-                let scale = nps.and_then(|nps| Scale::of_speeds(reference.nps as f64, nps));
+                let scale = nps.and_then(|nps| TimeScale::of_speeds(reference.nps as f64, nps));
                 Some(scale.ok_or_else(|| self.has_no_scale(plan, nps))?.millionths())
             }
         };
@@ -157,14 +157,14 @@ impl House {
         ))
     }
 
-    fn agree(&self, text: &str, author: PublicKey) -> Result<Agreed, WorkerError> {
+    fn agree(&self, text: &str, author: PublicKey) -> Result<LocalPlan, WorkerError> {
         let plan = file::from_toml(text)?;
         let agreed = self.terms.examine(plan, author, &self.room);
         agreed.map_err(|refusal| WorkerError::Refused(refusal.to_string()))
     }
 
     /// Fetches the files of a plan that are not on the disk yet.
-    async fn fetch(&self, run: &str, agreed: &Agreed) -> Result<(), WorkerError> {
+    async fn fetch(&self, run: &str, agreed: &LocalPlan) -> Result<(), WorkerError> {
         let wanted: BTreeSet<String> = agreed.programs.union(&agreed.files).cloned().collect();
         let in_use = {
             let mut of_runs = self.in_use.lock().unwrap_or_else(PoisonError::into_inner);
@@ -185,7 +185,7 @@ impl House {
     }
 
     /// Compares the engines' benches with those of the plan, where it has them.
-    async fn bench(&self, run: &str, agreed: &Agreed) -> Result<(), WorkerError> {
+    async fn bench(&self, run: &str, agreed: &LocalPlan) -> Result<(), WorkerError> {
         for (place, player) in agreed.plan.players.iter().enumerate() {
             let Some(expected) = player.origin.bench_nodes else { continue };
             let sha256 = &player.origin.sha256;
@@ -220,7 +220,7 @@ impl House {
 
     /// Tells the coordinator something, outside of any pair.
     pub(super) async fn tell(&self, run: &str, note: Note) {
-        let beat = Beat {
+        let beat = Heartbeat {
             v: wire::VERSION,
             worker: self.session.clone(),
             held: Vec::new(),

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::wire::VERSION;
 use crate::record::{GameId, GameRecord, Outcome, Score, Termination};
-use crate::tournament::events::{MovesPlayed, PairTask, Ply};
+use crate::tournament::events::{MoveUpdate, PairTask, Ply};
 
 /// Most plies of a game on a board. Longer games are watched up to here.
 const MOST_PLIES: usize = 10_000;
@@ -68,7 +68,7 @@ impl From<WirePly> for Ply {
 
 impl Live {
     /// Message about moves that a slot reported.
-    pub(super) fn new(worker: &str, attempt: u64, game: GameId, moved: &MovesPlayed) -> Self {
+    pub(super) fn new(worker: &str, attempt: u64, game: GameId, moved: &MoveUpdate) -> Self {
         Self {
             v: VERSION,
             worker: worker.to_owned(),
@@ -84,14 +84,13 @@ impl Live {
     /// Message about the end of a game, with all its moves: the last ones were not reported.
     pub(super) fn ended(worker: &str, attempt: u64, record: &GameRecord) -> Self {
         let plies = record.moves.iter().map(Ply::from).collect();
-        let mut live =
-            Self::new(worker, attempt, record.id, &MovesPlayed { opening: None, from: 0, plies, over: None });
+        let mut live = Self::new(worker, attempt, record.id, &MoveUpdate { opening: None, from: 0, plies, over: None });
         live.over = Some((record.ending.outcome.token().to_owned(), record.ending.termination.name().to_owned()));
         live
     }
 
     /// Returns the game and its moves if `worker` sent them about a game of `task`, which it plays.
-    pub(super) fn moved(self, worker: &str, task: &PairTask) -> Option<(GameId, MovesPlayed)> {
+    pub(super) fn moved(self, worker: &str, task: &PairTask) -> Option<(GameId, MoveUpdate)> {
         let game = GameId::from_number(self.game)?;
         let is_of_task = self.worker == worker && game.pair == task.pair && task.all_legs.contains(&game.leg);
         let fits = self.from.saturating_add(self.plies.len()) <= MOST_PLIES;
@@ -106,7 +105,7 @@ impl Live {
         };
         let plies = self.plies.into_iter().map(Ply::from).collect();
         // The opening is named with every message: the first one may have been lost.
-        Some((game, MovesPlayed { opening: Some(task.opening(game.leg).clone()), from: self.from, plies, over }))
+        Some((game, MoveUpdate { opening: Some(task.opening(game.leg).clone()), from: self.from, plies, over }))
     }
 }
 
@@ -142,16 +141,16 @@ mod tests {
     #[test]
     fn moves_travel_whole_with_the_opening_of_their_game() {
         let plies = vec![ply("e7e8q", Some(Score::Cp(-31))), ply("e1g1", Some(Score::Mate(3))), ply("a2a3", None)];
-        let sent = MovesPlayed { opening: None, from: 12, plies: plies.clone(), over: None };
+        let sent = MoveUpdate { opening: None, from: 12, plies: plies.clone(), over: None };
         let (game, moved) = read(&Live::new("box", 3, GAME, &sent)).moved("box", &task()).unwrap();
         assert_eq!(game, GAME);
-        assert_eq!(moved, MovesPlayed { opening: Some(task().openings[1].clone()), ..sent });
+        assert_eq!(moved, MoveUpdate { opening: Some(task().openings[1].clone()), ..sent });
     }
 
     #[test]
     fn moves_of_others_and_moves_that_are_none_are_not_heard() {
         let good = |plies: Vec<Ply>, from: usize, game: GameId| {
-            Live::new("box", 3, game, &MovesPlayed { opening: None, from, plies, over: None })
+            Live::new("box", 3, game, &MoveUpdate { opening: None, from, plies, over: None })
         };
         let plies = || vec![ply("a2a3", None)];
         assert!(good(plies(), 0, GAME).moved("box", &task()).is_some());

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::link::{Link, subject_of};
-use super::wire::PairResult;
+use super::wire::PairGames;
 
 /// Time after which a result that the coordinator does not name as written is sent again.
 pub(super) const RESEND: Duration = Duration::from_secs(20);
@@ -37,7 +37,7 @@ impl Outbox {
     }
 
     /// Sends a result and keeps it.
-    pub(super) fn send(&mut self, result: &PairResult) {
+    pub(super) fn send(&mut self, result: &PairGames) {
         let key = (result.pair.0, result.attempt);
         let packed = PackedResult { bytes: result.pack(), sent: Instant::now() };
         self.publish(key, &packed);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::plan::time_control::{Limit, Period};
 use crate::plan::{Plan, Player};
-use crate::record::{PlayerId, Scale};
+use crate::record::{PlayerId, TimeScale};
 
 /// Time for which a worker may hold a pair in any case: engines take turns to start, up to three
 /// times and up to twenty times their limit on a machine without a free CPU.
@@ -23,16 +23,16 @@ const MOST_GAMES: u32 = 8;
 
 /// Longest times of a pair on one machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Patience {
+pub(super) struct PairPatience {
     /// From one move to the next, or to the first one.
     pub(super) between_moves: Duration,
     /// From the lease to the result.
     pub(super) pair: Duration,
 }
 
-impl Patience {
+impl PairPatience {
     /// Times for a plan on a machine whose times are scaled.
-    pub(super) fn of(plan: &Plan, scale: Option<Scale>) -> Self {
+    pub(super) fn of(plan: &Plan, scale: Option<TimeScale>) -> Self {
         let moves = plan.rules.max_plies.map_or(MOST_MOVES, |plies| (plies / 2 + 1).min(MOST_MOVES));
         let stall = plan.rules.stall_timeout;
         let searches = |(place, player): (usize, &Player)| {
@@ -89,7 +89,7 @@ mod tests {
         }
         plan.rules.max_plies = max_plies;
         plan.pause = Duration::from_secs(2);
-        let Patience { between_moves, pair } = Patience::of(&plan, scale.and_then(Scale::from_millionths));
+        let PairPatience { between_moves, pair } = PairPatience::of(&plan, scale.and_then(TimeScale::from_millionths));
         [between_moves, pair].map(|time| time.as_secs())
     }
 
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn a_slow_worker_is_not_overdue() {
-        let patience = Patience { between_moves: Duration::from_mins(60), pair: Duration::from_mins(600) };
+        let patience = PairPatience { between_moves: Duration::from_mins(60), pair: Duration::from_mins(600) };
         for (held, still, why) in [
             (600, 60, None),
             (61, 61, Some("has not moved for 61 min")),

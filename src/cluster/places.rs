@@ -10,7 +10,7 @@ pub(super) struct Places(Arc<Mutex<BTreeMap<u16, Vec<usize>>>>);
 
 /// Places of one game. They are free again when this is dropped.
 #[derive(Debug)]
-pub(super) struct Taken {
+pub(super) struct GamePlaces {
     from: Places,
     places: Vec<(u16, Vec<usize>)>,
 }
@@ -22,14 +22,14 @@ impl Places {
     }
 
     /// Takes the lowest free places, if there are so many.
-    pub(super) fn take(&self, count: usize) -> Option<Taken> {
+    pub(super) fn take(&self, count: usize) -> Option<GamePlaces> {
         let mut free = self.lock();
         if free.len() < count || count == 0 {
             return None;
         }
         let places = (0..count).filter_map(|_| free.pop_first()).collect();
         drop(free);
-        Some(Taken { from: self.clone(), places })
+        Some(GamePlaces { from: self.clone(), places })
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u16, Vec<usize>>> {
@@ -38,7 +38,7 @@ impl Places {
     }
 }
 
-impl Taken {
+impl GamePlaces {
     /// Number of the first place.
     pub(super) fn number(&self) -> u16 {
         self.places.first().map_or(0, |(number, _)| *number)
@@ -53,7 +53,7 @@ impl Taken {
     }
 }
 
-impl Drop for Taken {
+impl Drop for GamePlaces {
     fn drop(&mut self) {
         self.from.lock().extend(self.places.drain(..));
     }

@@ -29,7 +29,7 @@ enum Presence {
 }
 
 #[derive(Debug)]
-struct Known {
+struct KnownWorker {
     session: WorkerId,
     machine: Option<Machine>,
     /// Nodes per second that it has measured.
@@ -41,7 +41,7 @@ struct Known {
     presence: Presence,
 }
 
-impl Known {
+impl KnownWorker {
     const fn is_dropped(&self) -> bool {
         matches!(self.presence, Presence::Dropped(_))
     }
@@ -50,7 +50,7 @@ impl Known {
 /// Workers by name.
 #[derive(Debug)]
 pub(super) struct Roster {
-    known: BTreeMap<String, Known>,
+    known: BTreeMap<String, KnownWorker>,
     /// True if all workers of the run must have the same processor and speed.
     has_class: bool,
     admissions: u64,
@@ -67,14 +67,14 @@ impl Roster {
         Self { known: BTreeMap::new(), has_class: is_timed && !is_scaled, admissions: 0 }
     }
 
-    fn of(&mut self, session: &str) -> Option<&mut Known> {
+    fn of(&mut self, session: &str) -> Option<&mut KnownWorker> {
         let name = name(session);
         if !self.known.contains_key(name) {
             if self.known.len() >= MOST_WORKERS {
                 return None;
             }
             self.admissions += 1;
-            let known = Known {
+            let known = KnownWorker {
                 session: session.to_owned(),
                 machine: None,
                 nps: None,
@@ -161,7 +161,7 @@ impl Roster {
     }
 
     /// Property of the worker that serves longest and has it, besides the one of this name.
-    fn class<'a, T>(&'a self, name: &str, of: impl Fn(&'a Known) -> Option<&'a T>) -> Option<&'a T> {
+    fn class<'a, T>(&'a self, name: &str, of: impl Fn(&'a KnownWorker) -> Option<&'a T>) -> Option<&'a T> {
         let others = self.known.iter().filter(|(other, known)| *other != name && known.presence == Presence::Here);
         let found = others.filter_map(|(_, known)| of(known).map(|value| (known.since, value)));
         found.min_by_key(|(since, _)| *since).map(|(_, value)| value)
@@ -202,12 +202,12 @@ impl Roster {
     }
 
     pub(super) fn is_dropped(&self, session: &str) -> bool {
-        self.known.get(name(session)).is_some_and(Known::is_dropped)
+        self.known.get(name(session)).is_some_and(KnownWorker::is_dropped)
     }
 
     /// States of all workers. `pairs` gives the numbers of the pairs that a session holds.
     pub(super) fn statuses(&self, pairs: impl Fn(&str) -> Vec<u64>) -> Vec<WorkerStatus> {
-        let status = |(name, known): (&String, &Known)| WorkerStatus {
+        let status = |(name, known): (&String, &KnownWorker)| WorkerStatus {
             name: name.clone(),
             machine: known
                 .machine

@@ -140,7 +140,7 @@ pub(crate) struct SignedPlan {
 
 /// Reason that a plan is not played.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Untrusted {
+pub(crate) enum TrustError {
     /// The owner trusts nobody.
     #[error(
         "the plan is signed by {signer}, and worker.toml trusts no key: if you know its author, add trust = [\"{signer}\"]"
@@ -172,14 +172,14 @@ impl SignedPlan {
     ///
     /// # Errors
     /// Returns an error if the signature is of something else, or the author is not trusted.
-    pub(crate) fn verify(self, run: &str, trusted: &[PublicKey]) -> Result<(PublicKey, String), Untrusted> {
-        let signer: PublicKey = self.signer.parse().map_err(|_| Untrusted::Forged)?;
-        let signature: [u8; 64] = bytes(&self.signature).ok_or(Untrusted::Forged)?;
+    pub(crate) fn verify(self, run: &str, trusted: &[PublicKey]) -> Result<(PublicKey, String), TrustError> {
+        let signer: PublicKey = self.signer.parse().map_err(|_| TrustError::Forged)?;
+        let signature: [u8; 64] = bytes(&self.signature).ok_or(TrustError::Forged)?;
         let key = UnparsedPublicKey::new(&ED25519, signer.0);
-        key.verify(&signed_bytes(run, &self.plan), &signature).map_err(|_| Untrusted::Forged)?;
+        key.verify(&signed_bytes(run, &self.plan), &signature).map_err(|_| TrustError::Forged)?;
         match trusted {
-            [] => Err(Untrusted::Nobody { signer: self.signer }),
-            _ if !trusted.contains(&signer) => Err(Untrusted::Stranger { signer: self.signer }),
+            [] => Err(TrustError::Nobody { signer: self.signer }),
+            _ if !trusted.contains(&signer) => Err(TrustError::Stranger { signer: self.signer }),
             _ => Ok((signer, self.plan)),
         }
     }
@@ -223,14 +223,14 @@ mod tests {
             changed
         };
         for (plan, run, trusted, expected) in [
-            (signed.clone(), "run-1", &[][..], Untrusted::Nobody { signer: signer.clone() }),
-            (signed.clone(), "run-1", &trusted[..1], Untrusted::Stranger { signer }),
-            (signed.clone(), "run-2", &trusted, Untrusted::Forged),
-            (with(|plan| plan.plan.push(' ')), "run-1", &trusted, Untrusted::Forged),
-            (with(|plan| plan.signer = key(2).public().to_string()), "run-1", &trusted, Untrusted::Forged),
-            (with(|plan| plan.signer.clear()), "run-1", &trusted, Untrusted::Forged),
-            (with(|plan| plan.signature.clear()), "run-1", &trusted, Untrusted::Forged),
-            (with(|plan| plan.signature = "é".repeat(64)), "run-1", &trusted, Untrusted::Forged),
+            (signed.clone(), "run-1", &[][..], TrustError::Nobody { signer: signer.clone() }),
+            (signed.clone(), "run-1", &trusted[..1], TrustError::Stranger { signer }),
+            (signed.clone(), "run-2", &trusted, TrustError::Forged),
+            (with(|plan| plan.plan.push(' ')), "run-1", &trusted, TrustError::Forged),
+            (with(|plan| plan.signer = key(2).public().to_string()), "run-1", &trusted, TrustError::Forged),
+            (with(|plan| plan.signer.clear()), "run-1", &trusted, TrustError::Forged),
+            (with(|plan| plan.signature.clear()), "run-1", &trusted, TrustError::Forged),
+            (with(|plan| plan.signature = "é".repeat(64)), "run-1", &trusted, TrustError::Forged),
         ] {
             assert_eq!(plan.verify(run, trusted).unwrap_err(), expected);
         }

@@ -17,7 +17,7 @@ use super::access::Access;
 use super::link::{Link, LinkError, call, subject_of};
 use super::outbox::Outbox;
 use super::registry::{self, List, RunEntry};
-use super::wire::{self, BEAT, Beat, Hello, Offer, Orders, PairResult, Take, Welcome};
+use super::wire::{self, BEAT, Heartbeat, Hello, Offer, PairGames, Take, Welcome, WireOrders};
 use super::worker::PAUSE;
 use crate::chess::{Position, Variant};
 use crate::plan::file;
@@ -40,7 +40,7 @@ const OPENED_AT_ONCE: usize = 50;
 
 /// Size and pace of a simulation.
 #[derive(Clone, Debug)]
-pub(crate) struct Simulation {
+pub(crate) struct SimulationSettings {
     /// The hub.
     pub(crate) access: Access,
     /// Number of workers, each with a connection of its own.
@@ -78,12 +78,12 @@ pub(crate) enum SimulationError {
 /// # Errors
 /// Returns an error if the hub cannot be used, or a run is another one than its entry says.
 pub(crate) async fn simulate(
-    simulation: Simulation,
+    simulation: SimulationSettings,
     mut stop: watch::Receiver<Stop>,
     lines: mpsc::UnboundedSender<String>,
 ) -> Result<(), SimulationError> {
     let life = random_hex()?;
-    let Simulation { access, workers, slots, .. } = &simulation;
+    let SimulationSettings { access, workers, slots, .. } = &simulation;
     let mut links = Vec::with_capacity(usize::from(*workers));
     for first in (0..*workers).step_by(OPENED_AT_ONCE) {
         let sessions: Vec<_> = (first..*workers).take(OPENED_AT_ONCE).map(|number| (number, &life[..8])).collect();
@@ -129,22 +129,22 @@ pub(crate) async fn simulate(
 }
 
 /// Step of a slot or of the signs of life.
-enum Step {
+enum SimulationStep {
     /// An answer to a slot.
     Offered(u16, Option<Offer>),
     /// The time of a pair is over.
     Played(u16, u64, Box<PairTask>),
     /// An answer to a sign of life.
-    Ordered(Option<Orders>),
+    Ordered(Option<WireOrders>),
 }
 
-type Steps = FuturesUnordered<std::pin::Pin<Box<dyn Future<Output = Step> + Send>>>;
+type Steps = FuturesUnordered<std::pin::Pin<Box<dyn Future<Output = SimulationStep> + Send>>>;
 
 struct SimulatedWorker {
     link: Link,
     session: String,
     run: String,
-    simulation: Simulation,
+    simulation: SimulationSettings,
     random: SplitMix64,
     steps: Steps,
     held: BTreeSet<(u64, u64)>,
@@ -156,7 +156,7 @@ struct SimulatedWorker {
 }
 
 impl SimulatedWorker {
-    fn new(link: Link, session: String, run: String, simulation: Simulation, number: u64) -> Self {
+    fn new(link: Link, session: String, run: String, simulation: SimulationSettings, number: u64) -> Self {
         Self {
             outbox: Outbox::new(&link, &run, &session),
             link,
@@ -185,9 +185,9 @@ impl SimulatedWorker {
         while !self.is_done() {
             tokio::select! {
                 Some(step) = self.steps.next() => match step {
-                    Step::Offered(slot, offer) => self.on_offer(slot, offer, players),
-                    Step::Played(slot, attempt, task) => self.on_played(slot, attempt, &task, variant),
-                    Step::Ordered(orders) => self.on_orders(orders),
+                    SimulationStep::Offered(slot, offer) => self.on_offer(slot, offer, players),
+                    SimulationStep::Played(slot, attempt, task) => self.on_played(slot, attempt, &task, variant),
+                    SimulationStep::Ordered(orders) => self.on_orders(orders),
                 },
                 Some(_) = calls.next() => self.beat(),
                 _ = beat.tick() => self.beat(),
@@ -234,7 +234,7 @@ impl SimulatedWorker {
         self.steps.push(Box::pin(async move {
             tokio::time::sleep(pause).await;
             let answer = link.ask(to, &take).await;
-            Step::Offered(slot, answer.and_then(|bytes| wire::from_bytes(&bytes).ok()))
+            SimulationStep::Offered(slot, answer.and_then(|bytes| wire::from_bytes(&bytes).ok()))
         }));
     }
 
@@ -248,7 +248,7 @@ impl SimulatedWorker {
                     let pause = Duration::from_micros(mean / 2 + self.random.next_u64() % mean.max(1));
                     self.steps.push(Box::pin(async move {
                         tokio::time::sleep(pause).await;
-                        Step::Played(slot, attempt, Box::new(task))
+                        SimulationStep::Played(slot, attempt, Box::new(task))
                     }));
                 }
             }
@@ -263,7 +263,7 @@ impl SimulatedWorker {
         let plies = usize::from(self.simulation.plies);
         let games = task.legs.iter().map(|leg| (game(task, *leg, variant, plies, &mut self.random), None)).collect();
         let worker = self.session.clone();
-        let result = PairResult { worker, pair: task.pair, attempt, games, logs: Vec::new(), is_simulated: true };
+        let result = PairGames { worker, pair: task.pair, attempt, games, logs: Vec::new(), is_simulated: true };
         self.outbox.send(&result);
         self.pairs += 1;
         if !self.is_over {
@@ -279,12 +279,12 @@ impl SimulatedWorker {
         let (link, beat, to) = (self.link.clone(), self.state(false), subject_of(&self.run, "beat", &self.session));
         self.steps.push(Box::pin(async move {
             let answer = link.ask(to, &beat).await;
-            Step::Ordered(answer.and_then(|bytes| wire::from_bytes(&bytes).ok()))
+            SimulationStep::Ordered(answer.and_then(|bytes| wire::from_bytes(&bytes).ok()))
         }));
     }
 
-    fn state(&self, leaves: bool) -> Beat {
-        Beat {
+    fn state(&self, leaves: bool) -> Heartbeat {
+        Heartbeat {
             v: wire::VERSION,
             worker: self.session.clone(),
             held: self.held.iter().copied().collect(),
@@ -299,7 +299,7 @@ impl SimulatedWorker {
         }
     }
 
-    fn on_orders(&mut self, orders: Option<Orders>) {
+    fn on_orders(&mut self, orders: Option<WireOrders>) {
         self.beats = false;
         let Some(orders) = orders else {
             if self.is_over {

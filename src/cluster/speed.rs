@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::places::{Places, Taken};
+use super::places::{GamePlaces, Places};
 use super::worker::{PAUSE, WorkerError};
 use crate::plan::Plan;
 use crate::record::{PlayerId, SearchInfo};
@@ -70,7 +70,7 @@ pub(super) async fn measure(
     Ok(median(speeds))
 }
 
-fn search(config: &EngineConfig, place: &Taken) -> Result<Vec<Option<f64>>, WorkerError> {
+fn search(config: &EngineConfig, place: &GamePlaces) -> Result<Vec<Option<f64>>, WorkerError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let fault = |why: String| WorkerError::Slots(format!("engine {}: no speed was measured: {why}", config.name));

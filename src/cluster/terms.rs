@@ -54,12 +54,12 @@ struct RawTerms {
     #[serde(default)]
     syzygy: Vec<PathBuf>,
     #[serde(default, rename = "engine")]
-    engines: Vec<RawAllowed>,
+    engines: Vec<RawAllowedEngine>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawAllowed {
+struct RawAllowedEngine {
     sha256: Option<String>,
     author: Option<String>,
     #[serde(default)]
@@ -109,8 +109,8 @@ pub enum TermsError {
 
 /// An engine that may run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Allowed {
-    which: Which,
+struct AllowedEngine {
+    which: EngineSelector,
     args: Vec<String>,
     dir: Option<PathBuf>,
     env: Vec<(String, String)>,
@@ -119,7 +119,7 @@ struct Allowed {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Which {
+enum EngineSelector {
     /// The program with this SHA-256.
     Program(String),
     /// Every program of this author, in the sandbox only.
@@ -141,7 +141,7 @@ pub(crate) struct Terms {
     pub(crate) trust: Vec<PublicKey>,
     /// Folders of endgame tables.
     pub(crate) syzygy: Vec<PathBuf>,
-    allowed: Vec<Allowed>,
+    allowed: Vec<AllowedEngine>,
 }
 
 /// Bounds of this machine.
@@ -159,7 +159,7 @@ pub(crate) struct Room {
 
 /// A plan as it is played on this machine.
 #[derive(Debug)]
-pub(crate) struct Agreed {
+pub(crate) struct LocalPlan {
     /// The plan, with programs, options and tables of this machine.
     pub(crate) plan: Plan,
     /// By player.
@@ -264,13 +264,19 @@ impl Terms {
                     if !is_sha256(&sha256) {
                         return Err(fault("sha256 has 64 hexadecimal digits, as `sha256sum PROGRAM` prints them"));
                     }
-                    Which::Program(sha256)
+                    EngineSelector::Program(sha256)
                 }
-                (None, Some(author)) => Which::OfAuthor(key(author)?),
+                (None, Some(author)) => EngineSelector::OfAuthor(key(author)?),
                 _ => return Err(fault("give sha256 = \"...\" of a program, or author = \"quintain-key:...\"")),
             };
             let paths = raw.paths.into_iter().map(|(name, path)| (name.to_lowercase(), path)).collect();
-            allowed.push(Allowed { which, args: raw.args, dir: raw.dir, env: raw.env.into_iter().collect(), paths });
+            allowed.push(AllowedEngine {
+                which,
+                args: raw.args,
+                dir: raw.dir,
+                env: raw.env.into_iter().collect(),
+                paths,
+            });
         }
         Ok(Self {
             slots: raw.slots.filter(|slots| *slots > 0),
@@ -287,7 +293,7 @@ impl Terms {
     ///
     /// # Errors
     /// Returns the reason that it is not played here.
-    pub(crate) fn examine(&self, mut plan: Plan, author: PublicKey, room: &Room) -> Result<Agreed, Refusal> {
+    pub(crate) fn examine(&self, mut plan: Plan, author: PublicKey, room: &Room) -> Result<LocalPlan, Refusal> {
         let (mut programs, mut files) = (BTreeSet::new(), BTreeSet::new());
         let needed = memory_of(&plan.players);
         let threads = plan.threads();
@@ -321,23 +327,23 @@ impl Terms {
         plan.affinity = Affinity::Auto;
         plan.workers = None;
         let most_games = u16::try_from(games).unwrap_or(u16::MAX);
-        Ok(Agreed { plan, guests: guests.into(), programs, files, most_games })
+        Ok(LocalPlan { plan, guests: guests.into(), programs, files, most_games })
     }
 
     /// Entry that allows a player: with its arguments, and one of its program before one of its
     /// author.
-    fn allowed(&self, player: &Player, author: PublicKey) -> Result<&Allowed, Refusal> {
+    fn allowed(&self, player: &Player, author: PublicKey) -> Result<&AllowedEngine, Refusal> {
         let sha256 = player.origin.sha256.to_ascii_lowercase();
         // What else stands there would be the name of a file.
         if !is_sha256(&sha256) {
             return Err(Refusal::Program { player: player.name.clone(), sha256 });
         }
-        let of = |which: Which| self.allowed.iter().filter(move |allowed| allowed.which == which);
+        let of = |which: EngineSelector| self.allowed.iter().filter(move |allowed| allowed.which == which);
         let is_unconfined = self.sandbox != Sandbox::Strict;
-        let of_author = of(Which::OfAuthor(author)).filter(|_| !is_unconfined);
-        let mut found = of(Which::Program(sha256.clone())).chain(of_author).peekable();
+        let of_author = of(EngineSelector::OfAuthor(author)).filter(|_| !is_unconfined);
+        let mut found = of(EngineSelector::Program(sha256.clone())).chain(of_author).peekable();
         if found.peek().is_none() {
-            return Err(if is_unconfined && of(Which::OfAuthor(author)).next().is_some() {
+            return Err(if is_unconfined && of(EngineSelector::OfAuthor(author)).next().is_some() {
                 Refusal::Unconfined(player.name.clone())
             } else {
                 Refusal::Program { player: player.name.clone(), sha256 }
@@ -351,7 +357,7 @@ impl Terms {
 /// Gives the options of a player their values on this machine. Returns what its engine must read.
 fn fit(
     player: &mut Player,
-    allowed: &Allowed,
+    allowed: &AllowedEngine,
     cache: &Path,
     files: &mut BTreeSet<String>,
 ) -> Result<Vec<PathBuf>, Refusal> {

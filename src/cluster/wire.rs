@@ -4,10 +4,10 @@
 //! | --- | --- | --- |
 //! | `q.RUN.plan.WORKER` | worker, once; under a clock again with its speed | the plan's text |
 //! | `q.RUN.take.WORKER` | worker, a slot at a time | [`Offer`] |
-//! | `q.RUN.beat.WORKER` | worker, each [`BEAT`] and at the end of a pair | [`Orders`] |
+//! | `q.RUN.beat.WORKER` | worker, each [`BEAT`] and at the end of a pair | [`WireOrders`] |
 //! | `q.RUN.live.WORKER` | worker, moves while somebody watches ([`super::live`]) | none |
 //! | `q.RUN.ctl` | coordinator, when its orders change: empty | none; each worker beats |
-//! | `q.RUN.res.WORKER` | worker, into the stream | none; the next [`Orders`] name written ones |
+//! | `q.RUN.res.WORKER` | worker, into the stream | none; the next [`WireOrders`] name written ones |
 
 use std::io::Read as _;
 use std::sync::Arc;
@@ -151,7 +151,7 @@ struct WireOpening {
 
 /// Sign of life of a worker.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Beat {
+pub(crate) struct Heartbeat {
     pub(crate) v: u32,
     pub(crate) worker: String,
     /// Leases of the pairs in play: pair and attempt, as in the fields below.
@@ -159,7 +159,7 @@ pub(crate) struct Beat {
     /// Plies played of each pair of `held`, in its order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) progress: Vec<u64>,
-    /// Leases whose results were sent and not yet named in [`Orders::written`].
+    /// Leases whose results were sent and not yet named in [`WireOrders::written`].
     pub(crate) sent: Vec<(u64, u64)>,
     /// Leases that are given back, unplayed.
     pub(crate) back: Vec<(u64, u64)>,
@@ -209,9 +209,9 @@ pub(crate) enum Note {
     },
 }
 
-/// Answer to [`Beat`].
+/// Answer to [`Heartbeat`].
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Orders {
+pub(crate) struct WireOrders {
     /// 0: play on; 1: finish the pairs in play; 2: stop at once.
     pub(crate) stop: u8,
     pub(crate) paused: bool,
@@ -224,7 +224,7 @@ pub(crate) struct Orders {
     pub(crate) void: Vec<(u64, u64)>,
 }
 
-impl Orders {
+impl WireOrders {
     pub(crate) const fn stop(&self) -> events::Stop {
         match self.stop {
             0 => events::Stop::No,
@@ -269,7 +269,7 @@ struct WireFailure {
 
 /// Games of a pair, in the order in which they were played.
 #[derive(Debug)]
-pub(crate) struct PairResult {
+pub(crate) struct PairGames {
     /// Session that played.
     pub(crate) worker: String,
     /// The pair.
@@ -374,7 +374,7 @@ impl WirePair {
     }
 }
 
-impl PairResult {
+impl PairGames {
     /// Packs the result into the bytes of a message.
     pub(crate) fn pack(&self) -> Vec<u8> {
         let failures = self.games.iter().filter_map(|(_, failure)| failure.as_ref());
@@ -483,16 +483,16 @@ mod tests {
 
     #[test]
     fn a_result_of_noise_or_of_another_version_is_refused() {
-        assert!(PairResult::unpack(b"noise").is_err());
-        assert!(PairResult::unpack(b"").is_err());
+        assert!(PairGames::unpack(b"noise").is_err());
+        assert!(PairGames::unpack(b"").is_err());
         let result = |v: u32, games: &str| {
             let text = format!(r#"{{"v":{v},"worker":"a","pair":1,"attempt":1,"games":[{games}],"failures":[]}}"#);
             deflated(text.as_bytes())
         };
-        assert!(PairResult::unpack(&result(1, "")).unwrap().games.is_empty());
-        let error = PairResult::unpack(&result(2, "")).unwrap_err().to_string();
+        assert!(PairGames::unpack(&result(1, "")).unwrap().games.is_empty());
+        let error = PairGames::unpack(&result(2, "")).unwrap_err().to_string();
         assert!(error.contains("version 2 of the protocol"), "{error}");
-        let error = PairResult::unpack(&result(1, "\"{}\"")).unwrap_err().to_string();
+        let error = PairGames::unpack(&result(1, "\"{}\"")).unwrap_err().to_string();
         assert!(error.contains("a damaged game"), "{error}");
     }
 }

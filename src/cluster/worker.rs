@@ -20,14 +20,14 @@ use super::link::{Link, LinkError, call, subject_of};
 use super::live::Live;
 use super::logs::Logs;
 use super::outbox::{Outbox, RESEND};
-use super::places::{Places, Taken};
+use super::places::{GamePlaces, Places};
 use super::wire::{
-    self, BEAT, Beat, Hello, Note, Offer, Orders, PairResult, Take, Welcome, WireError, WireMachine, WireSpeed,
+    self, BEAT, Heartbeat, Hello, Note, Offer, PairGames, Take, Welcome, WireError, WireMachine, WireOrders, WireSpeed,
 };
 use crate::game::tablebase::Probe;
 use crate::plan::Plan;
 use crate::plan::file::{self, PlanFileError};
-use crate::record::{GameId, PairId, Scale};
+use crate::record::{GameId, PairId, TimeScale};
 use crate::schedule::affinity::Topology;
 use crate::schedule::worker::{Guest, WorkerContext, WorkerHandle, start};
 use crate::tablebase::{Tables, TablesError};
@@ -85,7 +85,7 @@ pub(crate) enum WorkerError {
 }
 
 /// A pair that a slot plays.
-struct Playing {
+struct PairInPlay {
     attempt: u64,
     pair: PairId,
     /// Plies that the slot had played before.
@@ -94,22 +94,22 @@ struct Playing {
 }
 
 /// State of a slot.
-enum Slot {
+enum PostState {
     /// Its thread has not asked for anything yet.
     Starting(WorkerHandle),
     /// Asks for a pair.
     Asking(WorkerHandle),
-    Playing(WorkerHandle, Playing),
+    Playing(WorkerHandle, PairInPlay),
     /// Its thread ends, or has ended.
     Ended,
 }
 
 /// A slot with the places that it holds until its thread has ended.
 struct Post {
-    slot: Slot,
+    slot: PostState,
     /// Plies that it has played.
     plies: Arc<AtomicU64>,
-    _taken: Taken,
+    _taken: GamePlaces,
 }
 
 /// Work of a worker for one run.
@@ -307,7 +307,7 @@ impl Worker {
 
     /// Number of slots that go on after their pairs.
     fn active(&self) -> usize {
-        self.posts.values().filter(|post| !matches!(post.slot, Slot::Ended)).count()
+        self.posts.values().filter(|post| !matches!(post.slot, PostState::Ended)).count()
     }
 
     fn wants_slots(&self) -> bool {
@@ -334,7 +334,7 @@ impl Worker {
                 plies: Arc::clone(&plies),
             };
             self.logs.watch(&self.job.plan, SlotId(slot), &self.job.stderr_dir);
-            let post = Post { slot: Slot::Starting(start(context)?), plies, _taken: taken };
+            let post = Post { slot: PostState::Starting(start(context)?), plies, _taken: taken };
             self.posts.insert(slot, post);
         }
         Ok(())
@@ -358,7 +358,7 @@ impl Worker {
         match event {
             WorkerEvent::Idle { slot } => self.on_idle(slot),
             WorkerEvent::Ended { mut record, failure } => {
-                record.scale = self.job.speed.and_then(|speed| speed.scale).and_then(Scale::from_millionths);
+                record.scale = self.job.speed.and_then(|speed| speed.scale).and_then(TimeScale::from_millionths);
                 self.publish_moves(record.id, |worker, attempt| Live::ended(worker, attempt, &record));
                 if let Some(playing) = self.playing(record.id.pair) {
                     playing.games.push((*record, failure.map(|failure| *failure)));
@@ -386,9 +386,9 @@ impl Worker {
     }
 
     /// State of the slot that plays a pair.
-    fn playing(&mut self, pair: PairId) -> Option<&mut Playing> {
+    fn playing(&mut self, pair: PairId) -> Option<&mut PairInPlay> {
         self.posts.values_mut().find_map(|post| match &mut post.slot {
-            Slot::Playing(_, playing) if playing.pair == pair => Some(playing),
+            PostState::Playing(_, playing) if playing.pair == pair => Some(playing),
             _ => None,
         })
     }
@@ -417,21 +417,21 @@ impl Worker {
     fn on_idle(&mut self, slot: SlotId) {
         let goes_on = self.active() <= usize::from(self.wanted());
         let Some(post) = self.posts.get_mut(&slot.0) else { return };
-        let (handle, played) = match std::mem::replace(&mut post.slot, Slot::Ended) {
-            Slot::Playing(handle, played) => (handle, Some(played)),
-            Slot::Starting(handle) | Slot::Asking(handle) => (handle, None),
-            Slot::Ended => return,
+        let (handle, played) = match std::mem::replace(&mut post.slot, PostState::Ended) {
+            PostState::Playing(handle, played) => (handle, Some(played)),
+            PostState::Starting(handle) | PostState::Asking(handle) => (handle, None),
+            PostState::Ended => return,
         };
         // Dropping its handle ends the slot.
         if goes_on {
-            post.slot = Slot::Asking(handle);
+            post.slot = PostState::Asking(handle);
         }
-        if let Some(Playing { attempt, pair, games, .. }) = played {
+        if let Some(PairInPlay { attempt, pair, games, .. }) = played {
             self.job.figures.pairs.fetch_add(1, Ordering::Relaxed);
             let logs = self.logs.news();
             self.logs.sent(&logs);
             let result =
-                PairResult { worker: self.job.session.clone(), pair, attempt, games, logs, is_simulated: false };
+                PairGames { worker: self.job.session.clone(), pair, attempt, games, logs, is_simulated: false };
             self.outbox.send(&result);
         }
         if goes_on {
@@ -493,31 +493,32 @@ impl Worker {
         let goes_on = self.active() <= usize::from(self.wanted());
         let Some(post) = self.posts.get_mut(&slot.0) else { return };
         // Of two requests of one slot, one has brought a pair.
-        if !matches!(post.slot, Slot::Asking(_)) {
+        if !matches!(post.slot, PostState::Asking(_)) {
             return;
         }
         if goes_on {
             self.ask(slot, PAUSE);
         } else {
-            post.slot = Slot::Ended;
+            post.slot = PostState::Ended;
         }
     }
 
     fn play(&mut self, slot: SlotId, attempt: u64, task: PairTask) {
         let lease = (task.pair.0, attempt);
-        let plays = |post: &Post| matches!(&post.slot, Slot::Playing(_, now) if (now.pair.0, now.attempt) == lease);
+        let plays =
+            |post: &Post| matches!(&post.slot, PostState::Playing(_, now) if (now.pair.0, now.attempt) == lease);
         if self.posts.values().any(plays) {
             // The same offer came twice.
             return;
         }
         if let Some(post) = self.posts.get_mut(&slot.0)
-            && matches!(post.slot, Slot::Asking(_))
-            && let Slot::Asking(handle) = std::mem::replace(&mut post.slot, Slot::Ended)
+            && matches!(post.slot, PostState::Asking(_))
+            && let PostState::Asking(handle) = std::mem::replace(&mut post.slot, PostState::Ended)
         {
             let plies_before = post.plies.load(Ordering::Relaxed);
-            let playing = Playing { attempt, pair: task.pair, plies_before, games: Vec::new() };
+            let playing = PairInPlay { attempt, pair: task.pair, plies_before, games: Vec::new() };
             handle.play(task);
-            post.slot = Slot::Playing(handle, playing);
+            post.slot = PostState::Playing(handle, playing);
         } else {
             // The slot that asked has ended meanwhile.
             self.back.push(lease);
@@ -527,15 +528,15 @@ impl Worker {
     /// Ends the slots that have no pair.
     fn release(&mut self) {
         for post in self.posts.values_mut() {
-            if matches!(post.slot, Slot::Starting(_) | Slot::Asking(_)) {
-                post.slot = Slot::Ended;
+            if matches!(post.slot, PostState::Starting(_) | PostState::Asking(_)) {
+                post.slot = PostState::Ended;
             }
         }
     }
 
     /// Removes a slot whose thread has ended.
     fn end_slot(&mut self, slot: SlotId, has_pair: bool) {
-        if let Some(Post { slot: Slot::Playing(_, playing), .. }) = self.posts.remove(&slot.0)
+        if let Some(Post { slot: PostState::Playing(_, playing), .. }) = self.posts.remove(&slot.0)
             && has_pair
         {
             self.back.push((playing.pair.0, playing.attempt));
@@ -574,10 +575,10 @@ impl Worker {
         };
         self.heard = Instant::now();
         self.logs.sent(&beat.logs);
-        let Ok(orders) = wire::from_bytes::<Orders>(&bytes) else { return Ok(()) };
+        let Ok(orders) = wire::from_bytes::<WireOrders>(&bytes) else { return Ok(()) };
         self.outbox.drop_written(&orders.written);
         for post in self.posts.values_mut() {
-            if let Slot::Playing(_, playing) = &mut post.slot
+            if let PostState::Playing(_, playing) = &mut post.slot
                 && orders.void.contains(&(playing.pair.0, playing.attempt))
             {
                 // Its games will not be wanted. They end all the same: a slot has one thread.
@@ -597,16 +598,16 @@ impl Worker {
     }
 
     /// Contents of a sign of life. Takes the messages that it holds.
-    fn state(&mut self, leaves: bool) -> Beat {
+    fn state(&mut self, leaves: bool) -> Heartbeat {
         let held = self.posts.values().filter_map(|post| match &post.slot {
-            Slot::Playing(_, playing) => {
+            PostState::Playing(_, playing) => {
                 let plies = post.plies.load(Ordering::Relaxed) - playing.plies_before;
                 Some(((playing.pair.0, playing.attempt), plies))
             }
             _ => None,
         });
         let (held, progress) = held.unzip();
-        Beat {
+        Heartbeat {
             v: wire::VERSION,
             worker: self.job.session.clone(),
             held,

@@ -12,7 +12,7 @@ use crate::control::protocol::{GameMessage, PlyMessage, ServerMessage, VERSION, 
 use crate::game::clock::Clock;
 use crate::plan::Plan;
 use crate::record::{ByColor, GameId, GameRecord, PlayerId, Score};
-use crate::tournament::events::{MovesPlayed, Ply, RunEvent};
+use crate::tournament::events::{MoveUpdate, Ply, RunEvent};
 
 /// Games that are over and kept, so that clients learn their results. The oldest goes first.
 const MAX_OVER: usize = 256;
@@ -73,7 +73,7 @@ impl Boards {
         self.boards.insert(game.number(), board);
     }
 
-    fn moved(&mut self, game: GameId, moved: &MovesPlayed) {
+    fn moved(&mut self, game: GameId, moved: &MoveUpdate) {
         let Some(board) = self.boards.get_mut(&game.number()) else { return };
         if let Some(opening) = &moved.opening {
             board.start = Some((opening.fen.clone(), opening.moves.clone()));
@@ -219,7 +219,7 @@ mod tests {
         let start = Opening { index: 0, fen: crate::chess::START_FEN.to_owned(), moves: Vec::new() };
         let ply = |uci: &str| Ply { uci: uci.to_owned(), left: None, score: None, depth: None };
         let plies = moves.split(' ').map(ply).collect();
-        boards.moved(GAME, &MovesPlayed { opening: (from == 0).then_some(start), from, plies, over: None });
+        boards.moved(GAME, &MoveUpdate { opening: (from == 0).then_some(start), from, plies, over: None });
     }
 
     /// Lines that a client is sent: `game` for one that begins, else the move.

@@ -201,7 +201,7 @@ async fn runs(State(app): State<App>, Query(query): Query<ListQuery>) -> Result<
 }
 
 fn list(index: &Index, hub: &Hub, query: &ListQuery) -> Value {
-    let mut found: Vec<(&String, &Entry, Option<Arc<LiveRun>>)> = index
+    let mut found: Vec<(&String, &IndexEntry, Option<Arc<LiveRun>>)> = index
         .runs
         .iter()
         .filter(|(id, entry)| entry.about.names(id, &query.q))
@@ -255,7 +255,7 @@ async fn run(State(app): State<App>, Path(id): Path<String>, uri: Uri) -> Result
     Ok(answer(StatusCode::OK, &value))
 }
 
-fn detail(folds: &Folds, entry: &Entry, row: &RunRow, lines: Option<Vec<String>>) -> Value {
+fn detail(folds: &Folds, entry: &IndexEntry, row: &RunRow, lines: Option<Vec<String>>) -> Value {
     let dir = &entry.dir;
     let stored = stored::text(&dir.join(stored::SUMMARY)).and_then(|text| serde_json::from_str::<Value>(&text).ok());
     // A live run reports its figures itself, and one that was stopped has them in its summary.

@@ -4,7 +4,7 @@
 use std::io::BufRead;
 use std::path::Path;
 
-use super::{JournalError, Replayed};
+use super::{JournalError, JournalReading};
 use crate::chess::{Position, Variant};
 use crate::plan::{Colors, Plan};
 use crate::record::{GameRecord, Leg};
@@ -38,7 +38,7 @@ impl PlanFacts {
     /// # Errors
     /// As [`read`](super::read), and [`JournalError::Damaged`] for a game that cannot be one of the
     /// plan.
-    pub fn read(&self, path: &Path, each: impl FnMut(GameRecord)) -> Result<Replayed, JournalError> {
+    pub fn read(&self, path: &Path, each: impl FnMut(GameRecord)) -> Result<JournalReading, JournalError> {
         super::read_file(path, Some(self), each)
     }
 
@@ -51,7 +51,7 @@ impl PlanFacts {
         reader: impl BufRead,
         path: &Path,
         each: impl FnMut(GameRecord),
-    ) -> Result<Replayed, JournalError> {
+    ) -> Result<JournalReading, JournalError> {
         super::read_lines(reader, path, Some(self), each)
     }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::{
     ByColor, Ending, EngineId, GameId, GameRecord, MoveLoad, MoveRecord, Opening, Outcome, Overstep, PlayerId, PvFault,
-    RecordedOutput, Scale, Score, SearchInfo, SinceFlag, Termination,
+    RecordedOutput, Score, SearchInfo, SinceFlag, Termination, TimeScale,
 };
 
 /// Version of the newest kind of line. It rises if an older reader would misread a line.
@@ -236,7 +236,7 @@ pub(super) fn write_game(game: &GameRecord, line: &mut Vec<u8>) {
         black_engine: engine_to_disk(&game.engines.black),
         values: game.values.clone().map(|ByColor { white, black }| ValuesV1 { white, black }),
         worker: game.worker.clone(),
-        scale_millionths: game.scale.map(Scale::millionths),
+        scale_millionths: game.scale.map(TimeScale::millionths),
     };
     finish_line(&game, line);
 }
@@ -378,7 +378,7 @@ fn game_from_disk(game: GameV1) -> Result<GameRecord, String> {
         is_void,
         values: game.values.map(|ValuesV1 { white, black }| ByColor { white, black }),
         worker: game.worker,
-        scale: game.scale_millionths.and_then(Scale::from_millionths),
+        scale: game.scale_millionths.and_then(TimeScale::from_millionths),
     })
 }
 

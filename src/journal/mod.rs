@@ -145,7 +145,7 @@ const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 /// Header and statistics of a journal that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Replayed {
+pub struct JournalReading {
     /// Header line.
     pub header: Header,
     /// Number of games handed out.
@@ -200,7 +200,7 @@ impl Journal {
         path: &Path,
         expected: Option<&PlanFacts>,
         each: impl FnMut(GameRecord),
-    ) -> Result<(Self, Replayed), JournalError> {
+    ) -> Result<(Self, JournalReading), JournalError> {
         let io = |act| move |source| JournalError::Io { path: path.to_owned(), act, source };
         let mut journal = Self::new(open_locked(path)?, path);
         let replayed = read_file(path, expected, each)?;
@@ -289,7 +289,7 @@ fn locked(file: File, path: &Path) -> Result<File, JournalError> {
 /// # Errors
 /// [`JournalError::Damaged`] for a bad line with others after it, [`JournalError::NoHeader`],
 /// [`JournalError::Newer`], [`JournalError::Io`].
-pub fn read(path: &Path, each: impl FnMut(GameRecord)) -> Result<Replayed, JournalError> {
+pub fn read(path: &Path, each: impl FnMut(GameRecord)) -> Result<JournalReading, JournalError> {
     read_file(path, None, each)
 }
 
@@ -308,7 +308,11 @@ fn read_file(
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_from(reader: impl BufRead, path: &Path, each: impl FnMut(GameRecord)) -> Result<Replayed, JournalError> {
+pub fn read_from(
+    reader: impl BufRead,
+    path: &Path,
+    each: impl FnMut(GameRecord),
+) -> Result<JournalReading, JournalError> {
     read_lines(reader, path, None, each)
 }
 
@@ -317,7 +321,7 @@ fn read_lines(
     path: &Path,
     expected: Option<&PlanFacts>,
     mut each: impl FnMut(GameRecord),
-) -> Result<Replayed, JournalError> {
+) -> Result<JournalReading, JournalError> {
     let io = |source| JournalError::Io { path: path.to_owned(), act: "read it", source };
     let damaged = |line, why| JournalError::Damaged { path: path.to_owned(), line, why };
     let mut lines = JournalLines::new(reader);
@@ -369,7 +373,7 @@ fn read_lines(
     }
     let Some(header) = header else { return Err(JournalError::NoHeader { path: path.to_owned() }) };
     warn_of(&differing, path);
-    Ok(Replayed { header, games, torn_bytes, whole_bytes })
+    Ok(JournalReading { header, games, torn_bytes, whole_bytes })
 }
 
 /// Warns of games with a later record that differs from their first.

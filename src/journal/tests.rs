@@ -57,7 +57,7 @@ pub(super) fn game(number: u64) -> GameRecord {
         is_void: number == 3,
         values: (number == 2).then(|| ByColor { white: vec!["12".to_owned()], black: vec!["-0.5".to_owned()] }),
         worker: None,
-        scale: crate::record::Scale::from_millionths(1_360_123),
+        scale: crate::record::TimeScale::from_millionths(1_360_123),
     }
 }
 
@@ -308,7 +308,7 @@ fn a_newer_format_is_refused() {
 }
 
 /// Games that the reader hands out from some bytes, with its result.
-fn replay(bytes: &[u8]) -> (Vec<GameRecord>, Result<Replayed, JournalError>) {
+fn replay(bytes: &[u8]) -> (Vec<GameRecord>, Result<JournalReading, JournalError>) {
     let mut games = Vec::new();
     let replayed = read_from(bytes, Path::new(FILE_NAME), |game| games.push(game));
     (games, replayed)

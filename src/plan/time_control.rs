@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::record::Scale;
+use crate::record::TimeScale;
 
 /// Bound on a time in a text: ten million seconds, about four months. Sums of a few times stay far
 /// from overflow.
@@ -146,7 +146,7 @@ impl Limit {
 
     /// The limit on a machine whose times are scaled. Nodes and depth stay.
     #[must_use]
-    pub fn scaled(mut self, scale: Option<Scale>) -> Self {
+    pub fn scaled(mut self, scale: Option<TimeScale>) -> Self {
         let Some(scale) = scale else { return self };
         if let Some(TimeControl { base, increment, second, .. }) = &mut self.clock {
             (*base, *increment) = (scale.of(*base), scale.of(*increment));
@@ -429,7 +429,7 @@ mod tests {
     #[test]
     fn a_machine_scales_times_to_the_microsecond() {
         let scaled = |limit: &str, millionths: u32| {
-            limit.parse::<Limit>().unwrap().scaled(Scale::from_millionths(millionths)).to_string()
+            limit.parse::<Limit>().unwrap().scaled(TimeScale::from_millionths(millionths)).to_string()
         };
         for (limit, millionths, expected) in [
             ("1+0.01", 1_400_000, "1.4+0.014"),
@@ -450,7 +450,7 @@ mod tests {
             (1.0, 0.0, None),
             (f64::NAN, 1.0, None),
         ] {
-            assert_eq!(Scale::of_speeds(reference, own).map(|scale| scale.to_string()).as_deref(), shown);
+            assert_eq!(TimeScale::of_speeds(reference, own).map(|scale| scale.to_string()).as_deref(), shown);
         }
     }
 

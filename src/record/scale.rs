@@ -5,9 +5,9 @@ use std::time::Duration;
 
 /// Factor by which a worker's times differ from those of the plan, in millionths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Scale(u32);
+pub struct TimeScale(u32);
 
-impl Scale {
+impl TimeScale {
     /// Largest factor, and the smallest one as its inverse.
     const MOST: f64 = 100.0;
 
@@ -40,7 +40,7 @@ impl Scale {
     }
 }
 
-impl fmt::Display for Scale {
+impl fmt::Display for TimeScale {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{:06}", self.0 / 1_000_000, self.0 % 1_000_000)
     }

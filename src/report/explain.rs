@@ -21,7 +21,7 @@ use crate::record::{Color, GameRecord, Outcome, PlayerId};
 use crate::report::eco::OpeningNames;
 use crate::report::explain::features::{Features, GamePhase};
 use crate::stats::explain::{
-    AllPairs, Contrast, DesignEffect, FeatureTrials, OpeningCluster, PairGroup, SideMeans, contrast, design_effect,
+    Contrast, DesignEffect, FeatureTrials, OpeningCluster, PairGroup, PairSums, SideMeans, contrast, design_effect,
     effective_pairs, holm,
 };
 use crate::stats::sensor::LevelPairs;
@@ -218,7 +218,7 @@ pub struct Explainer<'a> {
     names: &'a OpeningNames,
     tallies: [HashMap<u64, OpeningScore>; Dimension::ALL.len()],
     /// All pairs, by score and by decisive games.
-    wholes: [AllPairs; 2],
+    wholes: [PairSums; 2],
     wdl: Trinomial,
     ptnml: Pentanomial,
     level: LevelPairs,

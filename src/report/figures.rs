@@ -5,7 +5,7 @@ use crate::stats::elo::{Elo, Estimate, fixed};
 use crate::stats::estimates::{Estimates, TrialState};
 use crate::stats::sensor::{self, LevelPairs};
 use crate::stats::sprt::Verdict;
-use crate::stats::unbiased::AfterStop;
+use crate::stats::unbiased::AdjustedEstimates;
 use crate::stats::{Pentanomial, Trinomial};
 use crate::tournament::scoreboard::Scoreboard;
 
@@ -47,7 +47,7 @@ impl Estimates {
     /// Formats `Elo +9.8 [-1.0, +20.1]   LOS 96.0 %, median-unbiased`.
     #[must_use]
     pub fn after_stop_line(&self) -> Option<String> {
-        let AfterStop { elo, los } = self.after_stop()?;
+        let AdjustedEstimates { elo, los } = self.after_stop()?;
         Some(format!("Elo {}   LOS {} %, median-unbiased", estimate(Some(elo)), fixed(los * 100.0, 1)))
     }
 

@@ -11,7 +11,7 @@ use crate::plan::time_control::Limit;
 use crate::report::figures::estimate;
 use crate::stats::elo::Elo;
 use crate::stats::sprt::{Bounds, Model, Sprt, Verdict};
-use crate::stats::unbiased::{self, AfterStop};
+use crate::stats::unbiased::{self, AdjustedEstimates};
 use crate::stats::{Counts as _, Pentanomial};
 use crate::text::csv_field;
 
@@ -49,7 +49,7 @@ pub struct Record {
     command: String,
     counts: Pentanomial,
     verdict: Verdict,
-    after: Option<AfterStop>,
+    after: Option<AdjustedEstimates>,
     /// Folder with what the run left, relative to the file.
     folder: Option<String>,
 }

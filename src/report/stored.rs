@@ -58,7 +58,7 @@ impl RunDigest {
 
 /// A run of the index.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct IndexEntry {
     pub(crate) dir: PathBuf,
     pub(crate) about: Arc<RunDigest>,
     /// Time of the control socket, or of the note of one, if either exists.
@@ -69,7 +69,7 @@ pub(crate) struct Entry {
 /// The index as of the last update.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
-    pub(crate) runs: BTreeMap<String, Entry>,
+    pub(crate) runs: BTreeMap<String, IndexEntry>,
     /// Plans and summaries read since the program began.
     pub(crate) files_read: u64,
     /// Updates since the program began.
@@ -113,7 +113,7 @@ impl Index {
     }
 
     /// Runs from the newest to the oldest.
-    pub(crate) fn newest_first(&self) -> Vec<(&String, &Entry)> {
+    pub(crate) fn newest_first(&self) -> Vec<(&String, &IndexEntry)> {
         let mut runs: Vec<_> = self.runs.iter().collect();
         runs.sort_by(|(id, entry), (other_id, other)| (other.about.date, other_id).cmp(&(entry.about.date, id)));
         runs
@@ -176,7 +176,7 @@ fn add(new: &mut Index, old: &Index, id: String, dir: &Path) -> bool {
             Arc::new(read(&id, dir, stamps))
         }
     };
-    new.runs.insert(id, Entry { dir: dir.to_owned(), about, socket, stamps });
+    new.runs.insert(id, IndexEntry { dir: dir.to_owned(), about, socket, stamps });
     true
 }
 

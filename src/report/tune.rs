@@ -10,7 +10,7 @@ use crate::tournament::tuning::TuningProgress;
 use crate::tune::auto::Purpose;
 use crate::tune::course::Course;
 use crate::tune::factors::{Effect, FactorRun};
-use crate::tune::narrow::Cut;
+use crate::tune::narrow::RangeCut;
 use crate::tune::report::ReportRow;
 use crate::tune::space::{Param, RangeEnd};
 
@@ -59,7 +59,7 @@ pub fn lines(progress: &TuningProgress) -> Vec<String> {
 #[must_use]
 pub fn cut_lines(course: &Course) -> Vec<String> {
     let space = course.tuning().space();
-    let line = |cut: &Cut| {
+    let line = |cut: &RangeCut| {
         let name = space.params().get(cut.param).map_or("?", |param| param.name.as_str());
         let least = match cut.end {
             RangeEnd::Min => "at least",

@@ -176,14 +176,14 @@ fn follower(root: &Path) -> Option<PathBuf> {
 }
 
 /// Figures of a test of a chain, from its summary.
-struct Link {
+struct ChainTest {
     verdict: Option<Verdict>,
     games: u64,
     seconds: f64,
     cells: Vec<String>,
 }
 
-fn link(number: usize, run: &Path) -> Option<Link> {
+fn link(number: usize, run: &Path) -> Option<ChainTest> {
     let text = stored::text(&run.join(stored::SUMMARY))?;
     let summary: serde_json::Value = serde_json::from_str(&text).ok()?;
     let estimates: Estimates = serde_json::from_value(summary.clone()).ok()?;
@@ -205,7 +205,7 @@ fn link(number: usize, run: &Path) -> Option<Link> {
         hours(seconds),
         run.display().to_string(),
     ];
-    Some(Link { verdict: estimates.verdict, games, seconds, cells: cells.to_vec() })
+    Some(ChainTest { verdict: estimates.verdict, games, seconds, cells: cells.to_vec() })
 }
 
 fn hours(seconds: f64) -> String {
@@ -220,7 +220,7 @@ pub(crate) fn report(root: &Path, plan: &Plan) -> Option<String> {
     }
     let beside = root.parent().unwrap_or(Path::new(""));
     let runs = plan.chain.before.iter().map(|run| beside.join(run)).chain([root.to_owned()]);
-    let links: Vec<Link> = (1..).zip(runs).filter_map(|(number, run)| link(number, &run)).collect();
+    let links: Vec<ChainTest> = (1..).zip(runs).filter_map(|(number, run)| link(number, &run)).collect();
     let rows: Vec<Vec<String>> = links.iter().map(|link| link.cells.clone()).collect();
     let heads = ["#test", "result", "limit", "bounds", "#games", "#Elo", "#hours", "run"];
     let mut text = columns(&heads, &rows).join("\n");

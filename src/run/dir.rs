@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::files::{MOST_DOCUMENT_BYTES, read_text};
-use crate::journal::{self, Header, Journal, PlanFacts, Replayed};
+use crate::journal::{self, Header, Journal, JournalReading, PlanFacts};
 use crate::plan::{Plan, file};
 use crate::record::GameRecord;
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
@@ -192,7 +192,7 @@ impl RunDir {
     }
 
     /// Reads the journal, which may belong to a live run, and checks that it belongs to the plan.
-    pub(crate) fn read(&self, plan: &Plan, each: impl FnMut(GameRecord)) -> Result<Replayed> {
+    pub(crate) fn read(&self, plan: &Plan, each: impl FnMut(GameRecord)) -> Result<JournalReading> {
         let replayed = self.expected(plan).read(&self.path(journal::FILE_NAME), each)?;
         self.check_plan(&replayed.header)?;
         Ok(replayed)

@@ -9,8 +9,8 @@ use crate::journal::JournalError;
 use crate::openings::BookError;
 use crate::plan::file::PlanFileError;
 use crate::plan::rules::RuleError;
-use crate::schedule::affinity::{BadCpus, TooManyGames};
-use crate::schedule::capacity::NoRoom;
+use crate::schedule::affinity::{BadCpus, ConcurrencyError};
+use crate::schedule::capacity::CapacityError;
 use crate::schedule::trial::TrialError;
 use crate::settings::ConfigError;
 use crate::source::SourceError;
@@ -143,13 +143,13 @@ pub enum RunError {
     Journal(#[from] JournalError),
     /// More concurrent games than the machine has CPUs for.
     #[error(transparent)]
-    TooManyGames(#[from] TooManyGames),
+    ConcurrencyError(#[from] ConcurrencyError),
     /// CPUs that this machine lacks, or too few of them.
     #[error(transparent)]
     BadCpus(#[from] BadCpus),
     /// More concurrent games than the system's limits allow.
     #[error(transparent)]
-    NoRoom(#[from] NoRoom),
+    NoRoom(#[from] CapacityError),
     /// No random numbers for a secret.
     #[error("no random numbers from /dev/urandom for a secret: {0}")]
     Random(#[source] std::io::Error),

@@ -226,7 +226,7 @@ pub const UNTIMED_THREADS_A_CPU: usize = 64;
 
 /// Error: more concurrent games than the CPUs allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TooManyGames {
+pub enum ConcurrencyError {
     /// Games with a clock.
     #[error(
         "--concurrency {games}{}: this machine has {cpus} CPU{}, and games that share one are charged for each other's time; \
@@ -271,14 +271,14 @@ fn each(threads: usize) -> String {
 /// fits.
 ///
 /// # Errors
-/// Returns [`TooManyGames`] if they do not fit.
-pub fn check_concurrency(games: u16, threads: usize, timed: bool, topology: &Topology) -> Result<(), TooManyGames> {
+/// Returns [`ConcurrencyError`] if they do not fit.
+pub fn check_concurrency(games: u16, threads: usize, timed: bool, topology: &Topology) -> Result<(), ConcurrencyError> {
     let cpus = topology.cpus();
     let needed = usize::from(games).saturating_mul(threads);
     match timed {
-        true if needed > cpus => Err(TooManyGames::Timed { games, threads, cpus }),
+        true if needed > cpus => Err(ConcurrencyError::Timed { games, threads, cpus }),
         false if games > 1 && needed > cpus.saturating_mul(UNTIMED_THREADS_A_CPU) => {
-            Err(TooManyGames::Untimed { games, threads, cpus })
+            Err(ConcurrencyError::Untimed { games, threads, cpus })
         }
         _ => Ok(()),
     }

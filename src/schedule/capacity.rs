@@ -88,7 +88,7 @@ impl Supply {
     "--concurrency {games}: a game takes {each} {what}, and there is room for {free} more ({limit}); {}",
     if *most == 0 { "not one more game fits".to_owned() } else { format!("at most {most} at once fit") }
 )]
-pub struct NoRoom {
+pub struct CapacityError {
     games: u16,
     each: u64,
     what: &'static str,
@@ -100,8 +100,8 @@ pub struct NoRoom {
 /// Checks that `games` concurrent games fit, of which `running` already have their resources.
 ///
 /// # Errors
-/// Returns [`NoRoom`] with the number that fits.
-pub fn check(games: u16, running: u16, demand: Demand, supply: Supply) -> Result<(), NoRoom> {
+/// Returns [`CapacityError`] with the number that fits.
+pub fn check(games: u16, running: u16, demand: Demand, supply: Supply) -> Result<(), CapacityError> {
     let rows = [
         (supply.files, demand.files, "open files", "`ulimit -Hn` shows the limit"),
         (supply.tasks, demand.tasks, "processes and threads", "`ulimit -u` and the container's limit on processes"),
@@ -110,7 +110,7 @@ pub fn check(games: u16, running: u16, demand: Demand, supply: Supply) -> Result
     let refusals = rows.into_iter().filter_map(|(free, each, what, limit)| {
         let free = free?;
         let most = u64::from(running) + free / each.max(1);
-        (more.saturating_mul(each) > free).then_some(NoRoom { games, each, what, free, limit, most })
+        (more.saturating_mul(each) > free).then_some(CapacityError { games, each, what, free, limit, most })
     });
     refusals.min_by_key(|refusal| refusal.most).map_or(Ok(()), Err)
 }

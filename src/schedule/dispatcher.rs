@@ -83,7 +83,7 @@ enum Asker {
 }
 
 /// Answer to a slot or seat that asks for a pair.
-enum Assigned {
+enum TaskAnswer {
     Task(Box<PairTask>),
     /// More pairs may follow after pairs in play have counted.
     Wait,
@@ -473,11 +473,11 @@ impl Dispatcher<'_> {
             self.idle.push_back(asker);
         } else {
             match self.next_task() {
-                Assigned::Task(task) => self.give(asker, *task),
-                Assigned::Wait => self.idle.push_back(asker),
+                TaskAnswer::Task(task) => self.give(asker, *task),
+                TaskAnswer::Wait => self.idle.push_back(asker),
                 // Others may still play; the run ends after the last one.
-                Assigned::Done => self.let_go(asker),
-                Assigned::Broken(why) => {
+                TaskAnswer::Done => self.let_go(asker),
+                TaskAnswer::Broken(why) => {
                     self.let_go(asker);
                     self.halt(Stop::AfterGame, StopReason::Broken { why });
                 }
@@ -503,12 +503,12 @@ impl Dispatcher<'_> {
     /// True if a pair can be started now.
     fn has_task(&mut self) -> bool {
         match self.next_task() {
-            Assigned::Task(task) => {
+            TaskAnswer::Task(task) => {
                 self.leftover.insert(task.pair, *task);
                 true
             }
-            Assigned::Wait | Assigned::Done => false,
-            Assigned::Broken(why) => {
+            TaskAnswer::Wait | TaskAnswer::Done => false,
+            TaskAnswer::Broken(why) => {
                 self.halt(Stop::AfterGame, StopReason::Broken { why });
                 false
             }
@@ -516,24 +516,24 @@ impl Dispatcher<'_> {
     }
 
     /// Returns the next pair with missing legs, with its openings.
-    fn next_task(&mut self) -> Assigned {
+    fn next_task(&mut self) -> TaskAnswer {
         match self.leftover.pop_first() {
-            Some((_, task)) => Assigned::Task(Box::new(task)),
+            Some((_, task)) => TaskAnswer::Task(Box::new(task)),
             None => self.new_task(),
         }
     }
 
     /// Returns the first pair with missing legs that was not handed out yet.
-    fn new_task(&mut self) -> Assigned {
+    fn new_task(&mut self) -> TaskAnswer {
         loop {
             let pair = self.next;
             let fixture = match self.pairing.next(pair, self.run.scoreboard.results()) {
                 ScheduleEntry::Pair(fixture) => fixture,
-                ScheduleEntry::Wait => return Assigned::Wait,
-                ScheduleEntry::Done => return Assigned::Done,
+                ScheduleEntry::Wait => return TaskAnswer::Wait,
+                ScheduleEntry::Done => return TaskAnswer::Done,
                 ScheduleEntry::OutOfOpenings => {
                     self.out_of_openings = true;
-                    return Assigned::Done;
+                    return TaskAnswer::Done;
                 }
             };
             self.next = PairId(pair.0 + 1);
@@ -543,12 +543,12 @@ impl Dispatcher<'_> {
             }
             let openings = match self.openings(fixture.nth) {
                 Ok(openings) => openings,
-                Err(why) => return Assigned::Broken(why),
+                Err(why) => return TaskAnswer::Broken(why),
             };
             let sides = sides(fixture.players, self.run.plan.colors);
             let all_legs: &[Leg] = if fixture.is_half { &[Leg::First] } else { &Leg::BOTH };
             let options = self.pairing.options(pair);
-            return Assigned::Task(Box::new(PairTask { pair, sides, openings, legs, all_legs, options }));
+            return TaskAnswer::Task(Box::new(PairTask { pair, sides, openings, legs, all_legs, options }));
         }
     }
 

@@ -23,7 +23,7 @@ use crate::record::{
 };
 use crate::schedule::program::ProgramStates;
 use crate::schedule::{engine_config, stderr_file};
-use crate::tournament::events::{Failure, MovesPlayed, Orders, PairTask, Ply, SlotId, Stop, WorkerEvent};
+use crate::tournament::events::{Failure, MoveUpdate, Orders, PairTask, Ply, SlotId, Stop, WorkerEvent};
 use crate::uci::process::{Confinement, Engine, EngineConfig, Evidence, SearchOutcome};
 use crate::uci::{Go, SideClock};
 
@@ -197,9 +197,9 @@ impl SlotWorker {
             };
             match ready {
                 Ok(()) => {}
-                Err(NotReady::Stopped) => return Some(WorkerEnd::Retired(Some(task))),
-                Err(NotReady::Transient(why)) => return Some(WorkerEnd::GaveUp { left: task, why }),
-                Err(NotReady::Broken(why)) => return Some(WorkerEnd::Broken { in_game: false, why }),
+                Err(ReadyError::Stopped) => return Some(WorkerEnd::Retired(Some(task))),
+                Err(ReadyError::Transient(why)) => return Some(WorkerEnd::GaveUp { left: task, why }),
+                Err(ReadyError::Broken(why)) => return Some(WorkerEnd::Broken { in_game: false, why }),
             }
             let counts = tokio::select! {
                 biased;
@@ -360,7 +360,7 @@ impl SlotWorker {
     }
 
     /// Prepares the engines of a game. No game is lost before its first `go`.
-    async fn get_ready(&mut self, task: &PairTask, leg: Leg) -> Result<(), NotReady> {
+    async fn get_ready(&mut self, task: &PairTask, leg: Leg) -> Result<(), ReadyError> {
         let players = task.sides(leg);
         self.make_room(players).await;
         for player in [players.white, players.black] {
@@ -384,7 +384,7 @@ impl SlotWorker {
 
     /// Starts a new game on the player's engine, with its `own` options. Starts the process if it
     /// is not running, was found dead, or did not get ready.
-    async fn ready(&mut self, player: PlayerId, own: &[(String, String)]) -> Result<(), NotReady> {
+    async fn ready(&mut self, player: PlayerId, own: &[(String, String)]) -> Result<(), ReadyError> {
         let place = usize::from(player.0);
         if (self.context.plan.restart || self.context.plan.players[place].restart)
             && let Some(engine) = self.engines[place].take()
@@ -393,7 +393,7 @@ impl SlotWorker {
         }
         if let Some(engine) = &mut self.engines[place] {
             let name = &self.context.plan.players[place].name;
-            engine.set_options(own).map_err(|error| NotReady::Broken(format!("engine {name}: {error}")))?;
+            engine.set_options(own).map_err(|error| ReadyError::Broken(format!("engine {name}: {error}")))?;
             let Err(fault) = engine.new_game().await else { return Ok(()) };
             self.engines[place] = None;
             let _ = self.context.events.send(WorkerEvent::Exited { player, status: fault.to_string() });
@@ -402,7 +402,7 @@ impl SlotWorker {
         loop {
             tries -= 1;
             match self.start(place, own).await {
-                Err(NotReady::Transient(why)) if tries > 0 => {
+                Err(ReadyError::Transient(why)) if tries > 0 => {
                     let _ = self.context.events.send(WorkerEvent::StartFailed { why });
                     tokio::time::sleep(START_PAUSE).await;
                 }
@@ -412,17 +412,17 @@ impl SlotWorker {
     }
 
     /// Starts a player's engine, after a permit, and its first game.
-    async fn start(&mut self, place: usize, own: &[(String, String)]) -> Result<(), NotReady> {
+    async fn start(&mut self, place: usize, own: &[(String, String)]) -> Result<(), ReadyError> {
         let mut orders = self.context.orders.clone();
         let _permit = tokio::select! {
             biased;
             // The semaphore is never closed.
             permit = self.context.starts.acquire() => permit,
-            _ = orders.wait_for(|orders| orders.stop != Stop::No) => return Err(NotReady::Stopped),
+            _ = orders.wait_for(|orders| orders.stop != Stop::No) => return Err(ReadyError::Stopped),
         };
         let plan = Arc::clone(&self.context.plan);
         let check =
-            |programs: &mut ProgramStates| programs.check(place, &plan.players[place]).map_err(NotReady::Broken);
+            |programs: &mut ProgramStates| programs.check(place, &plan.players[place]).map_err(ReadyError::Broken);
         check(&mut self.programs)?;
         let config = self.config(place).with_options(own);
         let started = Engine::start(&config, &self.context.cpus).await;
@@ -431,10 +431,10 @@ impl SlotWorker {
         check(&mut self.programs)?;
         let mut engine = started.map_err(|error| {
             let why = error.to_string();
-            if error.is_transient() { NotReady::Transient(why) } else { NotReady::Broken(why) }
+            if error.is_transient() { ReadyError::Transient(why) } else { ReadyError::Broken(why) }
         })?;
         let begun = engine.new_game().await;
-        begun.map_err(|fault| NotReady::Transient(format!("engine {}: {fault} after its start", config.name)))?;
+        begun.map_err(|fault| ReadyError::Transient(format!("engine {}: {fault} after its start", config.name)))?;
         self.identities[place] = engine.identity().clone();
         self.engines[place] = Some(engine);
         Ok(())
@@ -580,7 +580,7 @@ impl MoveFeed {
         let from = self.told.unwrap_or(0);
         let plies: Vec<Ply> = game.moves().iter().skip(from).map(Ply::from).collect();
         self.told = Some(from + plies.len());
-        let moved = Box::new(MovesPlayed { opening, from, plies, over: None });
+        let moved = Box::new(MoveUpdate { opening, from, plies, over: None });
         let _ = self.events.send(WorkerEvent::Moved { game: self.game, moved });
         std::future::pending().await
     }
@@ -606,7 +606,7 @@ enum WorkerEnd {
 }
 
 /// Reason that an engine is not ready for a game, with the remedy.
-enum NotReady {
+enum ReadyError {
     /// The run was stopped before the engine's turn to start.
     Stopped,
     /// Another attempt, or another slot, may succeed.

@@ -36,7 +36,7 @@ pub(super) struct BuildRequest<'a> {
 
 /// A program in the cache.
 #[derive(Debug)]
-pub(super) struct Built {
+pub(super) struct CachedBuild {
     pub(super) program: PathBuf,
     pub(super) toolchain: Option<String>,
     pub(super) sha256: String,
@@ -56,7 +56,10 @@ struct BuildNote {
 }
 
 /// Returns the program of `request`, built now unless it is in the cache.
-pub(super) fn build(request: &BuildRequest<'_>, progress: &mut dyn FnMut(Update<'_>)) -> Result<Built, SourceError> {
+pub(super) fn build(
+    request: &BuildRequest<'_>,
+    progress: &mut dyn FnMut(Update<'_>),
+) -> Result<CachedBuild, SourceError> {
     let builds = request.cache.join("builds");
     fs::create_dir_all(&builds).map_err(io_error("create", &builds))?;
     let key = key(request)?;
@@ -135,11 +138,16 @@ fn toolchain(recipe: &Recipe, dir: &Path) -> Result<Option<String>, SourceError>
 }
 
 /// The build in `home`, if it is whole.
-fn stored(home: &Path) -> Option<Built> {
+fn stored(home: &Path) -> Option<CachedBuild> {
     let note: BuildNote = serde_json::from_slice(&fs::read(home.join("build.json")).ok()?).ok()?;
     let program = home.join(&note.binary);
     let whole = note.format == FORMAT && hash::of_file(&program).ok()? == note.sha256;
-    whole.then_some(Built { program, toolchain: note.toolchain, sha256: note.sha256, bench_nodes: note.bench_nodes })
+    whole.then_some(CachedBuild {
+        program,
+        toolchain: note.toolchain,
+        sha256: note.sha256,
+        bench_nodes: note.bench_nodes,
+    })
 }
 
 /// Builds into `stage`: the program and its note.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::clusters::ClusteredCounts;
 use super::elo::{self, Elo, Estimate};
 use super::sprt::{Sprt, Verdict};
-use super::unbiased::AfterStop;
+use super::unbiased::AdjustedEstimates;
 use super::{Counts, Pentanomial, Trinomial, sequence};
 
 /// Estimates from counts, of the first player against the second, with 95 % intervals. `None` for a
@@ -122,7 +122,7 @@ impl Estimates {
 
     /// The same estimates with those after the stop of a test, if there are any.
     #[must_use]
-    pub fn with_stop(self, after: Option<AfterStop>) -> Self {
+    pub fn with_stop(self, after: Option<AdjustedEstimates>) -> Self {
         let elo = after.map(|after| after.elo);
         Self {
             elo_unbiased: value(elo),
@@ -147,9 +147,9 @@ impl Estimates {
 
     /// Estimates that the stop of a test does not bias.
     #[must_use]
-    pub fn after_stop(&self) -> Option<AfterStop> {
+    pub fn after_stop(&self) -> Option<AdjustedEstimates> {
         let elo = Estimate { value: self.elo_unbiased?, interval: self.elo_unbiased_lo.zip(self.elo_unbiased_hi) };
-        Some(AfterStop { elo, los: self.los_unbiased? })
+        Some(AdjustedEstimates { elo, los: self.los_unbiased? })
     }
 
     /// State of the test, if there is one.

@@ -66,14 +66,14 @@ pub struct FeatureTrials {
 
 /// All pairs, of any group.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct AllPairs {
+pub struct PairSums {
     /// Moments of (points, trials).
     pairs: VectorMoments<2>,
     /// Sum of squared points of games.
     squares: f64,
 }
 
-impl AllPairs {
+impl PairSums {
     /// Records the games of a pair.
     pub fn record(&mut self, games: &[FeatureTrials]) {
         let [points, trials] = sums(games);
@@ -162,7 +162,7 @@ pub struct Contrast {
 /// too small if rare results gather in a group. For `p` the sums are taken around the common mean
 /// (a score test), for the interval around their own means.
 #[must_use]
-pub fn contrast(group: &PairGroup, whole: &AllPairs) -> Option<Contrast> {
+pub fn contrast(group: &PairGroup, whole: &PairSums) -> Option<Contrast> {
     let mean = whole.mean()?;
     let [points, trials, ..] = group.pairs.sums;
     let [all_points, all_trials] = whole.pairs.sums;

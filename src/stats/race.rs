@@ -165,7 +165,7 @@ pub struct RaceState {
     /// Half points of each candidate's pairs, by opening; `None` for a pair that does not count.
     scores: Vec<Vec<Option<u8>>>,
     /// State of each candidate against the base.
-    against_base: Vec<AgainstBase>,
+    against_base: Vec<BaseClaims>,
     /// `between[a][b]`: the claims that candidate `a` is stronger than candidate `b`, and that `b`
     /// is not stronger than `a` by `close`.
     between: Vec<Vec<DifferenceClaims>>,
@@ -174,7 +174,7 @@ pub struct RaceState {
 
 /// Claims on the scores of a candidate against the base.
 #[derive(Clone, Copy, Debug)]
-struct AgainstBase {
+struct BaseClaims {
     gains_too_little: Bet,
     is_better: Bet,
     /// Gains less than [`RaceSettings::enough`].
@@ -193,7 +193,7 @@ impl RaceState {
     #[must_use]
     pub fn new(candidates: usize, settings: RaceSettings) -> Self {
         let none = CandidateState { pairs: super::Pentanomial::default(), dropped: None, is_better: false };
-        let bets = AgainstBase { gains_too_little: Bet::NEW, is_better: Bet::NEW, is_close: Bet::NEW };
+        let bets = BaseClaims { gains_too_little: Bet::NEW, is_better: Bet::NEW, is_close: Bet::NEW };
         Self {
             settings,
             candidates: vec![none; candidates],

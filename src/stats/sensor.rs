@@ -23,7 +23,7 @@ use super::{Pentanomial, Trinomial};
 
 /// A value with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Ranged {
+pub struct IntervalEstimate {
     /// Estimate.
     pub value: f64,
     /// Lower end.
@@ -32,7 +32,7 @@ pub struct Ranged {
     pub hi: f64,
 }
 
-impl Ranged {
+impl IntervalEstimate {
     fn around(value: f64, error: f64) -> Self {
         Self { value, lo: value - Z_95 * error, hi: value + Z_95 * error }
     }
@@ -98,7 +98,7 @@ impl LevelPairs {
 /// Root mean square of the advantage that openings give to a colour, in Elo; `None` if it cannot be
 /// told. The lower end is 0 if the openings may be balanced.
 #[must_use]
-pub fn bias(pairs: &Pentanomial, level: LevelPairs) -> Option<Ranged> {
+pub fn bias(pairs: &Pentanomial, level: LevelPairs) -> Option<IntervalEstimate> {
     let n = pairs.pairs() as f64;
     if n < 2.0 {
         return None;
@@ -122,10 +122,14 @@ pub fn bias(pairs: &Pentanomial, level: LevelPairs) -> Option<Ranged> {
     if classes.iter().filter(|(count, ..)| *count > 0).count() < 2 {
         return None;
     }
-    let square = Ranged::around(square, (variance / (n - 1.0)).sqrt());
+    let square = IntervalEstimate::around(square, (variance / (n - 1.0)).sqrt());
     let root = |square: f64| Elo::of_score((0.5 + square.max(0.0).sqrt()).min(1.0)).finite();
-    Some(Ranged { value: root(square.value)?, lo: root(square.lo)?, hi: root(square.hi).unwrap_or(f64::INFINITY) })
-        .filter(|found| found.hi.is_finite())
+    Some(IntervalEstimate {
+        value: root(square.value)?,
+        lo: root(square.lo)?,
+        hi: root(square.hi).unwrap_or(f64::INFINITY),
+    })
+    .filter(|found| found.hi.is_finite())
 }
 
 /// A played pair.
@@ -145,15 +149,15 @@ pub struct SensorFigures {
     /// Split of the level pairs.
     pub level: LevelPairs,
     /// Normalized Elo.
-    pub nelo: Option<Ranged>,
+    pub nelo: Option<IntervalEstimate>,
     /// Share of the pairs of one point each.
-    pub level_rate: Option<Ranged>,
+    pub level_rate: Option<IntervalEstimate>,
     /// Root mean square of the openings' bias, in Elo.
-    pub bias: Option<Ranged>,
+    pub bias: Option<IntervalEstimate>,
     /// Pairs an hour on all slots together.
     pub pairs_an_hour: Option<f64>,
     /// Squared normalized Elo times pairs an hour. The lower end is 0 if the strength may be.
-    pub efficiency: Option<Ranged>,
+    pub efficiency: Option<IntervalEstimate>,
     /// Standard error of the efficiency's logarithm.
     #[serde(skip)]
     log_error: f64,
@@ -178,17 +182,17 @@ impl SensorFigures {
         let level = LevelPairs::of(&ptnml, &games).unwrap_or_default();
         let seconds = pairs.iter().map(|pair| pair.seconds).sum::<f64>() / pairs.len() as f64;
         let pairs_an_hour = (seconds > 0.0).then(|| 3600.0 * f64::from(slots) / seconds);
-        let nelo = elo::normalized(&ptnml).and_then(Ranged::of_estimate);
+        let nelo = elo::normalized(&ptnml).and_then(IntervalEstimate::of_estimate);
         let error = log_error(pairs, seconds);
         let efficiency = nelo.zip(pairs_an_hour).zip(error).map(|((nelo, pace), error)| {
-            let found = Ranged::of_log((nelo.value.powi(2) * pace).ln(), error);
-            if nelo.lo <= 0.0 && nelo.hi >= 0.0 { Ranged { lo: 0.0, ..found } } else { found }
+            let found = IntervalEstimate::of_log((nelo.value.powi(2) * pace).ln(), error);
+            if nelo.lo <= 0.0 && nelo.hi >= 0.0 { IntervalEstimate { lo: 0.0, ..found } } else { found }
         });
         Self {
             ptnml: ptnml.0,
             level,
             nelo,
-            level_rate: Ranged::share(ptnml.0[2], ptnml.pairs()),
+            level_rate: IntervalEstimate::share(ptnml.0[2], ptnml.pairs()),
             bias: bias(&ptnml, level),
             pairs_an_hour,
             efficiency,
@@ -205,13 +209,13 @@ impl SensorFigures {
     /// Comparison with independent pairs of another book or clock.
     #[must_use]
     pub fn against(&self, other: &Self) -> SensorDifference {
-        let minus = |own: Option<Ranged>, other: Option<Ranged>| Some(own?.minus(&other?));
+        let minus = |own: Option<IntervalEstimate>, other: Option<IntervalEstimate>| Some(own?.minus(&other?));
         let ratio = self.efficiency.zip(other.efficiency).map(|(own, base)| {
-            let found = Ranged::of_log((own.value / base.value).ln(), self.log_error.hypot(other.log_error));
+            let found = IntervalEstimate::of_log((own.value / base.value).ln(), self.log_error.hypot(other.log_error));
             // A strength that may be zero leaves the ratio open on its side.
             let lo = if own.lo > 0.0 { found.lo } else { 0.0 };
             let hi = if base.lo > 0.0 { found.hi } else { f64::INFINITY };
-            Ranged { lo, hi, ..found }
+            IntervalEstimate { lo, hi, ..found }
         });
         SensorDifference {
             nelo: minus(self.nelo, other.nelo),
@@ -225,11 +229,11 @@ impl SensorFigures {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SensorDifference {
     /// Difference in normalized Elo.
-    pub nelo: Option<Ranged>,
+    pub nelo: Option<IntervalEstimate>,
     /// Difference in the share of level pairs.
-    pub level_rate: Option<Ranged>,
+    pub level_rate: Option<IntervalEstimate>,
     /// Ratio of the efficiencies; an infinite end is null in JSON.
-    pub efficiency_ratio: Option<Ranged>,
+    pub efficiency_ratio: Option<IntervalEstimate>,
 }
 
 /// Standard error of `ln(t^2 / c)`, with the mean score's distance `t` from 1/2 in deviations of a
@@ -349,7 +353,7 @@ mod tests {
         assert!((truth.bias.unwrap().value / truth_bias - 1.0).abs() < 0.02, "{truth:?}");
         let base = SensorFigures::of(&pairs(&mut random, 400_000, lead, 0.0), 2);
         let ratio = truth.efficiency.unwrap().value / base.efficiency.unwrap().value;
-        let holds = |found: Option<Ranged>, truth: f64| {
+        let holds = |found: Option<IntervalEstimate>, truth: f64| {
             u32::from(found.is_some_and(|found| found.lo <= truth && truth <= found.hi))
         };
         let mut held = [0; 5];

@@ -44,7 +44,7 @@ const REACH: f64 = 2_000.0;
 
 /// Estimates after the end of a test.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AfterStop {
+pub struct AdjustedEstimates {
     /// Median-unbiased logistic Elo with its 95 % interval, which always exists; an end beyond
     /// +-2000 Elo is infinite.
     pub elo: Estimate,
@@ -56,7 +56,7 @@ pub struct AfterStop {
 /// samples. The caller must know that the test is over: the same figures of a running test are
 /// biased.
 #[must_use]
-pub fn after<C: Counts>(sprt: &Sprt, counts: &C) -> Option<AfterStop> {
+pub fn after<C: Counts>(sprt: &Sprt, counts: &C) -> Option<AdjustedEstimates> {
     let observed = ObservedShares::new(counts)?;
     let (low, high) = sprt.fits::<C>(&observed);
     let step = observed.ratio(&high, &low);
@@ -88,7 +88,7 @@ pub fn after<C: Counts>(sprt: &Sprt, counts: &C) -> Option<AfterStop> {
     let (value, low, high) = (inside(value), inside(low), inside(high));
     let doubt = elo::doubt(counts);
     let los = outcome.worse(0.0, 0.5).clamp(doubt, 1.0 - doubt);
-    Some(AfterStop { elo: Estimate { value, interval: Some((low, high)) }, los })
+    Some(AdjustedEstimates { elo: Estimate { value, interval: Some((low, high)) }, los })
 }
 
 /// The motion of a test's ratio with this drift and variance per sample.
@@ -275,7 +275,7 @@ mod tests {
         ) {
             let sprt = test(elo0, elo0 + width, model);
             let games = Trinomial { wins: counts[0], draws: counts[1], losses: counts[2] };
-            for AfterStop { elo: estimate, los } in [after(&sprt, &Pentanomial(counts)), after(&sprt, &games)].into_iter().flatten() {
+            for AdjustedEstimates { elo: estimate, los } in [after(&sprt, &Pentanomial(counts)), after(&sprt, &games)].into_iter().flatten() {
                 prop_assert!((0.0..=1.0).contains(&los), "{los}");
                 let (low, high) = estimate.interval.expect("always");
                 prop_assert!(low <= estimate.value && estimate.value <= high, "{estimate:?}");

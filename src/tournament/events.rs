@@ -169,7 +169,7 @@ pub enum WorkerEvent {
         /// The game.
         game: GameId,
         /// Moves since the last message about this game.
-        moved: Box<MovesPlayed>,
+        moved: Box<MoveUpdate>,
     },
     /// A game ended. The worker goes on without an answer.
     Ended {
@@ -230,7 +230,7 @@ pub enum WorkerEvent {
 
 /// Moves of a game since the last message about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MovesPlayed {
+pub struct MoveUpdate {
     /// Opening of the game, in the first message about it alone.
     pub opening: Option<Opening>,
     /// Plies after the opening that earlier messages held.
@@ -299,7 +299,7 @@ pub enum RunEvent<'a> {
         /// The game.
         game: GameId,
         /// Moves since the last message about this game.
-        moved: &'a MovesPlayed,
+        moved: &'a MoveUpdate,
     },
     /// A game ended and is in the journal.
     GameEnded {

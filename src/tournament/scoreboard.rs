@@ -17,7 +17,7 @@ use crate::stats::clusters::{ClusteredCounts, Openings};
 use crate::stats::rating::{self, RatingError, Ratings};
 use crate::stats::sprt::{Model, Sprt, SprtError, Verdict};
 use crate::stats::stopping::{Trial, Width};
-use crate::stats::unbiased::{self, AfterStop};
+use crate::stats::unbiased::{self, AdjustedEstimates};
 use crate::stats::{Pentanomial, Trinomial};
 use crate::tournament::formats::{Encounter, PairResult, in_order};
 use crate::tournament::limit_use::LimitUse;
@@ -365,7 +365,7 @@ impl Scoreboard {
     /// Strength of `new` against `base`, corrected for the bias of the stop, as if the test ended
     /// now. `None` without a test and before the first pair.
     #[must_use]
-    pub fn after_stop(&self) -> Option<AfterStop> {
+    pub fn after_stop(&self) -> Option<AdjustedEstimates> {
         let sprt = self.sprt()?;
         match sprt.model() {
             Model::Normalized | Model::Logistic => unbiased::after(sprt, &self.evidence()),

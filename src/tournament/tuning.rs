@@ -10,7 +10,7 @@ use crate::tournament::formats::PairResult;
 use crate::tournament::formats::tune::{self, TuneRule};
 use crate::tune::auto::{Auto, Purpose, Vectors};
 use crate::tune::course::Course;
-use crate::tune::narrow::Cut;
+use crate::tune::narrow::RangeCut;
 use crate::tune::space::Space;
 
 /// Least number of tuning pairs of a flat run. Earlier its result is too young to have moved much.
@@ -150,8 +150,8 @@ impl TuningProgress {
     }
 }
 
-fn cut_figures<'a>(space: &'a Space, cut: &Cut) -> Option<CutFigures<'a>> {
-    let Cut { param, end, from, to, failures, pairs } = *cut;
+fn cut_figures<'a>(space: &'a Space, cut: &RangeCut) -> Option<CutFigures<'a>> {
+    let RangeCut { param, end, from, to, failures, pairs } = *cut;
     Some(CutFigures { name: &space.params().get(param)?.name, end: end.name(), from, to, failures, pairs })
 }
 

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use crate::record::{GameRecord, PlayerId, Scale, Termination};
+use crate::record::{GameRecord, PlayerId, Termination, TimeScale};
 
 /// Least pairs of a worker, and of the others, that a score is compared from.
 const LEAST_PAIRS: u64 = 5;
@@ -74,7 +74,7 @@ pub struct WorkerFigures {
     /// them.
     pub nps: Option<u64>,
     /// Factor of the times of the last game; `None` if they were those of the plan.
-    pub scale: Option<Scale>,
+    pub scale: Option<TimeScale>,
     points: Points,
 }
 

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use super::calibrate::{self, Calibration};
 use super::draws::PairDraws;
 use super::lag::StateHistory;
-use super::narrow::{Counterpart, Cut, Narrowing};
+use super::narrow::{Counterpart, Narrowing, RangeCut};
 use super::sides::{Sides, floor};
 use super::space::{Param, ParamKind, Space};
 
@@ -188,7 +188,7 @@ impl Auto {
 
     /// Ranges that were narrowed, the first one first.
     #[must_use]
-    pub fn cuts(&self) -> &[Cut] {
+    pub fn cuts(&self) -> &[RangeCut] {
         self.narrowing.as_ref().map_or(&[], Narrowing::cuts)
     }
 

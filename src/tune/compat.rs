@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::auto::{Purpose, Vectors};
 use super::draws::PairDraws;
 use super::lag::{self, StateHistory};
-use super::narrow::{Counterpart, Cut, Narrowing};
+use super::narrow::{Counterpart, Narrowing, RangeCut};
 use super::space::Space;
 use super::spsa::{Gain, Peer, Schedule};
 
@@ -67,7 +67,7 @@ impl Compat {
 
     /// Ranges that were narrowed, the first one first.
     #[must_use]
-    pub fn cuts(&self) -> &[Cut] {
+    pub fn cuts(&self) -> &[RangeCut] {
         self.narrowing.as_ref().map_or(&[], Narrowing::cuts)
     }
 

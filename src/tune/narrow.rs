@@ -32,7 +32,7 @@ pub(super) enum Counterpart {
 
 /// A range that was narrowed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cut {
+pub struct RangeCut {
     /// Place of the parameter.
     pub param: usize,
     /// End of its range that was moved.
@@ -58,7 +58,7 @@ pub(super) struct Narrowing {
     highest: Vec<f64>,
     /// Failing vectors whose counterpart played, and that no narrowed range explains.
     failed: Vec<Vec<f64>>,
-    cuts: Vec<Cut>,
+    cuts: Vec<RangeCut>,
 }
 
 /// A suspected end of a range.
@@ -81,7 +81,7 @@ impl Narrowing {
     }
 
     /// Narrowed ranges, the first one first.
-    pub(super) fn cuts(&self) -> &[Cut] {
+    pub(super) fn cuts(&self) -> &[RangeCut] {
         &self.cuts
     }
 
@@ -137,7 +137,7 @@ impl Narrowing {
             for Suspect { param, end, failures, nearest } in guilty {
                 let to = self.new_end(&space, param, end, nearest);
                 let from = space.move_end(param, end, to);
-                self.cuts.push(Cut { param, end, from, to, failures, pairs });
+                self.cuts.push(RangeCut { param, end, from, to, failures, pairs });
             }
             self.drop_explained(&space);
         }

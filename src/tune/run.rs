@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::auto::{Auto, Purpose, Rule, Vectors};
 use super::compat::Compat;
 use super::factors::FactorRun;
-use super::narrow::Cut;
+use super::narrow::RangeCut;
 use super::space::Space;
 use super::spsa::Schedule;
 
@@ -98,7 +98,7 @@ impl Tuning {
 
     /// Ranges that were narrowed, the first one first.
     #[must_use]
-    pub fn cuts(&self) -> &[Cut] {
+    pub fn cuts(&self) -> &[RangeCut] {
         match self {
             Self::Auto(run) => run.cuts(),
             Self::Compat { run, .. } => run.cuts(),

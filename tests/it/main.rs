@@ -29,6 +29,7 @@ mod hub;
 mod limits;
 #[cfg(all(target_os = "linux", feature = "cluster"))]
 mod machines;
+mod names;
 #[cfg(target_os = "linux")]
 mod notify;
 mod openings;

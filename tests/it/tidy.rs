@@ -33,11 +33,11 @@ const HARNESS: &[&[&str]] = &[
 const ENGINE: &[&[&str]] =
     &[&["types"], &["board"], &["nnue", "eval"], &["search"], &["uci", "bench", "datagen"], &["main", "lib"]];
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn rust_files(dir: &Path, into: &mut Vec<PathBuf>) {
+pub fn rust_files(dir: &Path, into: &mut Vec<PathBuf>) {
     let mut entries: Vec<_> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
     for path in entries {
@@ -110,7 +110,7 @@ fn check_layers(source: &Path, rooms: &[&[&str]]) -> Vec<String> {
     faults
 }
 
-fn report(faults: &[String]) {
+pub fn report(faults: &[String]) {
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
 }
 

@@ -11,7 +11,7 @@ use super::{Board, CastlingSide};
 use crate::types::{Bitboard, Color, Flag, Move, MoveList, PieceType, Square};
 
 /// Receiver of generated moves: a list or a counter.
-trait Sink {
+trait MoveSink {
     /// Receives one piece with all its targets.
     fn piece(&mut self, from: Square, targets: Bitboard, flag: Flag);
     /// Receives one piece with all its targets, captures of `enemies` first.
@@ -33,7 +33,7 @@ trait Sink {
     }
 }
 
-impl Sink for MoveList {
+impl MoveSink for MoveList {
     #[inline]
     fn piece(&mut self, from: Square, targets: Bitboard, flag: Flag) {
         for to in targets {
@@ -51,7 +51,7 @@ impl Sink for MoveList {
 
 struct Counter(u32);
 
-impl Sink for Counter {
+impl MoveSink for Counter {
     #[inline]
     fn piece(&mut self, _: Square, targets: Bitboard, _: Flag) {
         self.0 += targets.count();
@@ -121,7 +121,7 @@ impl<'a> Generator<'a> {
     }
 
     #[inline]
-    fn run<const CAPTURES: bool, const QUIETS: bool>(&self, sink: &mut impl Sink) {
+    fn run<const CAPTURES: bool, const QUIETS: bool>(&self, sink: &mut impl MoveSink) {
         self.king::<CAPTURES, QUIETS>(sink);
         if self.mask.is_empty() {
             return;
@@ -136,7 +136,12 @@ impl<'a> Generator<'a> {
     /// Passes on the targets of a piece, split into captures and quiet moves. None may be of its
     /// own side.
     #[inline]
-    fn give<const CAPTURES: bool, const QUIETS: bool>(&self, sink: &mut impl Sink, from: Square, targets: Bitboard) {
+    fn give<const CAPTURES: bool, const QUIETS: bool>(
+        &self,
+        sink: &mut impl MoveSink,
+        from: Square,
+        targets: Bitboard,
+    ) {
         if CAPTURES && QUIETS {
             sink.split(from, targets, self.enemies);
         } else if CAPTURES {
@@ -147,7 +152,7 @@ impl<'a> Generator<'a> {
     }
 
     #[inline]
-    fn king<const CAPTURES: bool, const QUIETS: bool>(&self, sink: &mut impl Sink) {
+    fn king<const CAPTURES: bool, const QUIETS: bool>(&self, sink: &mut impl MoveSink) {
         let mut targets = king_attacks(self.king) - self.own;
         if !QUIETS {
             targets &= self.enemies;
@@ -176,7 +181,7 @@ impl<'a> Generator<'a> {
     }
 
     #[inline]
-    fn pieces<const CAPTURES: bool, const QUIETS: bool>(&self, sink: &mut impl Sink) {
+    fn pieces<const CAPTURES: bool, const QUIETS: bool>(&self, sink: &mut impl MoveSink) {
         let pinned = self.board.pinned();
         let targets = self.mask - self.own;
         for from in self.board.pieces(self.us, PieceType::Knight) - pinned {
@@ -201,7 +206,7 @@ impl<'a> Generator<'a> {
     }
 
     #[inline]
-    fn pawn_captures(&self, sink: &mut impl Sink) {
+    fn pawn_captures(&self, sink: &mut impl MoveSink) {
         let pawns = self.board.pieces(self.us, PieceType::Pawn);
         let free = pawns - self.board.pinned();
         // A pinned pawn captures only along the diagonal it is pinned on.
@@ -226,7 +231,7 @@ impl<'a> Generator<'a> {
     }
 
     #[inline]
-    fn pawn_pushes<const CAPTURES: bool, const QUIETS: bool>(&self, sink: &mut impl Sink) {
+    fn pawn_pushes<const CAPTURES: bool, const QUIETS: bool>(&self, sink: &mut impl MoveSink) {
         let pawns = self.board.pieces(self.us, PieceType::Pawn);
         // A pinned pawn advances only if it is pinned on its file.
         let movable = (pawns - self.board.pinned()) | pawns & Bitboard::file(self.king.file());

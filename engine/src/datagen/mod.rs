@@ -11,5 +11,5 @@ pub mod viriformat;
 
 pub use arguments::{ArgumentError, USAGE, parse};
 pub use opening::Openings;
-pub use play::{Adjudication, Effort, NoGame, Rules, play_game, play_start};
+pub use play::{Adjudication, Effort, OpeningFault, Rules, play_game, play_start};
 pub use run::{Job, RunError, Tally, Target, run};

@@ -49,7 +49,7 @@ const MAX_OPENING_TRIES: u64 = 10_000;
 
 /// Reason why there is no game from an opening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoGame {
+pub enum OpeningFault {
     /// The position has no legal move, or not enough material to win.
     Over,
     /// The score is beyond the limit.
@@ -62,22 +62,22 @@ pub enum NoGame {
 /// Needs a thread with a stack of [`crate::search::THREAD_STACK_BYTES`].
 ///
 /// # Errors
-/// Returns the reason why no opening fits: [`NoGame::Beyond`] if any of them was beyond the limit.
+/// Returns the reason why no opening fits: [`OpeningFault::Beyond`] if any of them was beyond the limit.
 pub fn play_game(
     searcher: &mut Searcher,
     rules: &Rules,
     openings: &Openings,
     seed: u64,
     number: u64,
-) -> Result<ScoredGame, NoGame> {
-    let mut why = NoGame::Over;
+) -> Result<ScoredGame, OpeningFault> {
+    let mut why = OpeningFault::Over;
     for attempt in 0..MAX_OPENING_TRIES {
         let mut random = SplitMix64::from_seeds(&[seed, number, attempt]);
         let Some(start) = openings.draw(&mut random) else { continue };
         match play_start(searcher, rules, start, &mut random) {
             Ok(game) => return Ok(game),
-            Err(NoGame::Beyond) => why = NoGame::Beyond,
-            Err(NoGame::Over) => {}
+            Err(OpeningFault::Beyond) => why = OpeningFault::Beyond,
+            Err(OpeningFault::Over) => {}
         }
     }
     Err(why)
@@ -92,14 +92,14 @@ pub fn play_start(
     rules: &Rules,
     start: Board,
     random: &mut SplitMix64,
-) -> Result<ScoredGame, NoGame> {
+) -> Result<ScoredGame, OpeningFault> {
     if !goes_on(&start) {
-        return Err(NoGame::Over);
+        return Err(OpeningFault::Over);
     }
     searcher.new_game();
-    let first = think(searcher, &Game::new(start), rules.effort).ok_or(NoGame::Over)?;
+    let first = think(searcher, &Game::new(start), rules.effort).ok_or(OpeningFault::Over)?;
     if rules.opening_limit.is_some_and(|limit| i32::from(first.score).abs() > limit) {
-        return Err(NoGame::Beyond);
+        return Err(OpeningFault::Beyond);
     }
     Ok(play_from(searcher, rules, start, first, random))
 }

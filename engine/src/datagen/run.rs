@@ -6,7 +6,7 @@
 //! continues after the last whole game.
 
 use super::opening::Openings;
-use super::play::{NoGame, Rules, play_game, play_start};
+use super::play::{OpeningFault, Rules, play_game, play_start};
 use super::viriformat::{Damage, GameResult, ReadError, Reader, ScoredGame};
 use crate::board::Board;
 use crate::search::{EvalConfig, Game, Limits, Searcher, Signals, SilentReport, THREAD_STACK_BYTES, in_search_thread};
@@ -78,7 +78,7 @@ pub enum RunError {
     /// None of many drawn openings fits.
     Openings {
         number: u64,
-        why: NoGame,
+        why: OpeningFault,
     },
     /// Each opening has had its turn, and there are not enough games.
     Spent {
@@ -116,10 +116,10 @@ impl fmt::Display for RunError {
             RunError::Locked { path } => {
                 write!(f, "{}: another run writes to it; stop that first, or give another --out", path.display())
             }
-            RunError::Openings { number, why: NoGame::Beyond } => {
+            RunError::Openings { number, why: OpeningFault::Beyond } => {
                 write!(f, "no opening of game {number} is within the limit; raise --opening-limit")
             }
-            RunError::Openings { number, why: NoGame::Over } => {
+            RunError::Openings { number, why: OpeningFault::Over } => {
                 write!(
                     f,
                     "each opening of game {number} is over before it begins; give another --book or --random-plies"
@@ -232,10 +232,10 @@ pub fn run(job: &Job, mut progress: impl FnMut(&Tally)) -> Result<Tally, RunErro
 }
 
 /// Game with its number, an error, or `None` if the opening whose turn it was does not fit.
-type Made = (u64, Result<Option<ScoredGame>, RunError>);
+type NumberedGame = (u64, Result<Option<ScoredGame>, RunError>);
 
 /// Plays games until there are enough, or no more openings.
-fn work(job: &Job, order: &[usize], next: &AtomicU64, stop: &AtomicBool, sender: &SyncSender<Made>) {
+fn work(job: &Job, order: &[usize], next: &AtomicU64, stop: &AtomicBool, sender: &SyncSender<NumberedGame>) {
     let Ok(mut searcher) = Searcher::new(job.hash_mib) else {
         // The receiver may have ended for the same reason.
         let _ = sender.send((0, Err(RunError::Memory { mib: job.hash_mib })));
@@ -275,7 +275,7 @@ fn turns(job: &Job) -> u64 {
 fn write(
     job: &Job,
     mut file: File,
-    games: &Receiver<Made>,
+    games: &Receiver<NumberedGame>,
     (number, tally): (&mut u64, &mut Tally),
     progress: &mut impl FnMut(&Tally),
 ) -> Result<(), RunError> {

@@ -6,7 +6,7 @@
 
 use super::layout::{KING_DANGER, KING_DANGER_SQUARED, SAFE_CHECK, WEAK_ZONE};
 use super::pieces::Attacks;
-use super::sink::Sink;
+use super::sink::TermSink;
 use crate::board::Board;
 use crate::board::attacks::{bishop_attacks, knight_attacks, rook_attacks};
 use crate::types::{Color, PieceType};
@@ -16,7 +16,7 @@ const CHECK_UNITS: [i32; 4] = [4, 3, 5, 4];
 
 /// Adds the value of a side's attack on the enemy king.
 #[inline(always)] // See `add_piece_terms`.
-pub(super) fn add_danger(board: &Board, us: Color, attacks: &Attacks, sink: &mut impl Sink) {
+pub(super) fn add_danger(board: &Board, us: Color, attacks: &Attacks, sink: &mut impl TermSink) {
     let (own, other) = (us.index(), (!us).index());
     let king = board.king(!us);
     let defended = attacks.all[other];

@@ -25,11 +25,11 @@ macro_rules! layout {
     ($($(#[$doc:meta])* $name:ident: $len:expr;)*) => {
         #[derive(Clone, Copy)]
         #[allow(non_camel_case_types, clippy::upper_case_acronyms, reason = "these only number the blocks")]
-        enum Order { $($name),* }
+        enum BlockOrder { $($name),* }
 
         const LENGTHS: &[usize] = &[$($len),*];
 
-        const fn start(order: Order) -> usize {
+        const fn start(order: BlockOrder) -> usize {
             let (mut sum, mut index) = (0, 0);
             while index < order as usize {
                 sum += LENGTHS[index];
@@ -38,7 +38,7 @@ macro_rules! layout {
             sum
         }
 
-        $($(#[$doc])* pub const $name: Block = Block { name: stringify!($name), start: start(Order::$name), len: $len };)*
+        $($(#[$doc])* pub const $name: Block = Block { name: stringify!($name), start: start(BlockOrder::$name), len: $len };)*
 
         /// All terms in the order of the table.
         pub const BLOCKS: &[Block] = &[$($name),*];

@@ -29,11 +29,11 @@ use crate::board::Board;
 use crate::types::{Color, PieceType, Score};
 use pawns::{PawnTable, PawnTerms};
 use pieces::Attacks;
-use sink::{Sink, Sum};
+use sink::{Sum, TermSink};
 
 /// Classical evaluator with a cache of pawn terms.
 #[derive(Debug, Clone)]
-pub struct Evaluator {
+pub struct ClassicalEvaluator {
     pawns: PawnTable,
     /// Set if the processor has instructions to count and find bits, which baseline x86-64 lacks.
     /// Other targets use what they are compiled for.
@@ -41,9 +41,9 @@ pub struct Evaluator {
     counts_bits: bool,
 }
 
-impl Evaluator {
-    pub fn new() -> Evaluator {
-        Evaluator {
+impl ClassicalEvaluator {
+    pub fn new() -> ClassicalEvaluator {
+        ClassicalEvaluator {
             pawns: PawnTable::new(),
             #[cfg(target_arch = "x86_64")]
             counts_bits: counts_bits(),
@@ -69,9 +69,9 @@ impl Evaluator {
     }
 }
 
-impl Default for Evaluator {
-    fn default() -> Evaluator {
-        Evaluator::new()
+impl Default for ClassicalEvaluator {
+    fn default() -> ClassicalEvaluator {
+        ClassicalEvaluator::new()
     }
 }
 
@@ -104,7 +104,7 @@ pub fn evaluate(board: &Board) -> Score {
     finish(board, sum.0)
 }
 
-fn add_all_terms(board: &Board, sink: &mut impl Sink) {
+fn add_all_terms(board: &Board, sink: &mut impl TermSink) {
     let pawns = pawns::add_terms(board, sink);
     add_piece_terms(board, &pawns, sink);
 }
@@ -114,7 +114,7 @@ fn add_all_terms(board: &Board, sink: &mut impl Sink) {
 /// The large ones are inlined once per colour, so that shifts and signs are constants. This saves a
 /// seventh of the instructions.
 #[inline(always)] // See `evaluate_in`.
-fn add_piece_terms(board: &Board, pawns: &PawnTerms, sink: &mut impl Sink) {
+fn add_piece_terms(board: &Board, pawns: &PawnTerms, sink: &mut impl TermSink) {
     let mut attacks = Attacks::new(board);
     pieces::add_terms(board, Color::White, pawns, &mut attacks, sink);
     pieces::add_terms(board, Color::Black, pawns, &mut attacks, sink);

@@ -3,13 +3,13 @@
 use super::layout::{PASSED_CAN_MOVE, PASSED_WAY_SAFE, UNSTOPPABLE};
 use super::pawns::PawnTerms;
 use super::pieces::Attacks;
-use super::sink::Sink;
+use super::sink::TermSink;
 use crate::board::Board;
 use crate::types::{Bitboard, Color, Square};
 
 /// Adds the terms for free ways of a side's passed pawns.
 #[inline]
-pub(super) fn add_terms(board: &Board, us: Color, pawns: &PawnTerms, attacks: &Attacks, sink: &mut impl Sink) {
+pub(super) fn add_terms(board: &Board, us: Color, pawns: &PawnTerms, attacks: &Attacks, sink: &mut impl TermSink) {
     let lone_king = !board.has_non_pawn_material(!us);
     for pawn in pawns.passed & board.colored(us) {
         let rank = usize::from(pawn.relative(us).rank());

@@ -5,7 +5,7 @@ use super::layout::{
     BACKWARD, CANDIDATE, DOUBLED, ISOLATED, KING_FILE, MATERIAL, PASSED, PASSED_ENEMY_KING, PASSED_OWN_KING,
     PAWNLESS_FLANK, PHALANX, PLACEMENT, SHELTER, STORM, SUPPORTED,
 };
-use super::sink::{Sink, Sum};
+use super::sink::{Sum, TermSink};
 use crate::board::Board;
 use crate::board::attacks::{king_attacks, pawn_attacks, pawn_set_attacks};
 use crate::types::{Bitboard, Color, PieceType, Square};
@@ -20,7 +20,7 @@ pub(super) struct PawnTerms {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Entry {
+struct PawnEntry {
     key: u64,
     terms: PawnTerms,
     sum: Pair,
@@ -32,16 +32,16 @@ const ENTRIES: usize = 1 << 12;
 /// Cache indexed by the pawns and the kings' squares, direct-mapped.
 #[derive(Debug, Clone)]
 pub(super) struct PawnTable {
-    entries: Box<[Entry]>,
+    entries: Box<[PawnEntry]>,
 }
 
 impl PawnTable {
     pub(super) fn new() -> PawnTable {
-        PawnTable { entries: vec![Entry::default(); ENTRIES].into_boxed_slice() }
+        PawnTable { entries: vec![PawnEntry::default(); ENTRIES].into_boxed_slice() }
     }
 
     pub(super) fn clear(&mut self) {
-        self.entries.fill(Entry::default());
+        self.entries.fill(PawnEntry::default());
     }
 
     /// Returns the terms and their sum from White's view, cached or computed.
@@ -53,14 +53,14 @@ impl PawnTable {
         if entry.key != key {
             let mut sum = Sum::default();
             let terms = add_terms(board, &mut sum);
-            *entry = Entry { key, terms, sum: sum.0 };
+            *entry = PawnEntry { key, terms, sum: sum.0 };
         }
         (&entry.terms, entry.sum)
     }
 }
 
 /// Adds the terms of pawns and kings for both sides.
-pub(super) fn add_terms(board: &Board, sink: &mut impl Sink) -> PawnTerms {
+pub(super) fn add_terms(board: &Board, sink: &mut impl TermSink) -> PawnTerms {
     let mut terms = PawnTerms::default();
     for us in Color::ALL {
         let ahead = board.pieces(us, PieceType::Pawn);
@@ -84,7 +84,7 @@ pub(super) fn placed(board: &Board, us: Color, square: Square) -> Square {
     Square::new(square.relative(us).raw() ^ mirror)
 }
 
-fn add_pawn(board: &Board, us: Color, pawn: Square, terms: &mut PawnTerms, sink: &mut impl Sink) {
+fn add_pawn(board: &Board, us: Color, pawn: Square, terms: &mut PawnTerms, sink: &mut impl TermSink) {
     let own = board.pieces(us, PieceType::Pawn);
     let enemies = board.pieces(!us, PieceType::Pawn);
     let rank = usize::from(pawn.relative(us).rank());
@@ -131,7 +131,7 @@ fn add_pawn(board: &Board, us: Color, pawn: Square, terms: &mut PawnTerms, sink:
     }
 }
 
-fn add_passed(board: &Board, us: Color, stop: Square, rank: usize, sink: &mut impl Sink) {
+fn add_passed(board: &Board, us: Color, stop: Square, rank: usize, sink: &mut impl TermSink) {
     sink.add(us, PASSED.at(rank), 1);
     let weight = rank as i32 - 2;
     if weight > 0 {
@@ -143,7 +143,7 @@ fn add_passed(board: &Board, us: Color, stop: Square, rank: usize, sink: &mut im
 }
 
 /// Adds placement, pawn shelter and pawn storm of a king.
-fn add_king(board: &Board, us: Color, sink: &mut impl Sink) {
+fn add_king(board: &Board, us: Color, sink: &mut impl TermSink) {
     let king = board.king(us);
     let own = board.pieces(us, PieceType::Pawn);
     let enemies = board.pieces(!us, PieceType::Pawn);

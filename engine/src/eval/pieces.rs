@@ -7,7 +7,7 @@ use super::layout::{
     TRAPPED_BISHOP,
 };
 use super::pawns::{PawnTerms, king_zone, placed};
-use super::sink::Sink;
+use super::sink::TermSink;
 use crate::board::Board;
 use crate::board::attacks::{
     bishop_attacks, king_attacks, knight_attacks, pawn_attacks, pawn_set_attacks, rook_attacks,
@@ -72,7 +72,7 @@ const ZONE_UNITS: [i32; PieceType::COUNT] = [0, 2, 2, 2, 4, 0];
 
 /// Adds the terms of a side's knights, bishops, rooks and queens.
 #[inline(always)] // See `add_piece_terms`.
-pub(super) fn add_terms(board: &Board, us: Color, pawns: &PawnTerms, attacks: &mut Attacks, sink: &mut impl Sink) {
+pub(super) fn add_terms(board: &Board, us: Color, pawns: &PawnTerms, attacks: &mut Attacks, sink: &mut impl TermSink) {
     let occupied = board.occupied();
     let own = board.colored(us);
     // Sliders see through own pieces that move alike.
@@ -114,7 +114,7 @@ fn add_piece(
     (kind, square, targets): (PieceType, Square, Bitboard),
     mobility: Block,
     attacks: &mut Attacks,
-    sink: &mut impl Sink,
+    sink: &mut impl TermSink,
 ) {
     sink.add(us, MATERIAL.at(kind.index()), 1);
     sink.add(us, PLACEMENT.at(kind.index() * 64 + placed(board, us, square).index()), 1);
@@ -134,7 +134,7 @@ fn add_minor(
     (square, targets): (Square, Bitboard),
     which: usize,
     pawns: &PawnTerms,
-    sink: &mut impl Sink,
+    sink: &mut impl TermSink,
 ) {
     let own_pawns = board.pieces(us, PieceType::Pawn);
     let ranks = Bitboard::relative_rank(us, 3) | Bitboard::relative_rank(us, 4) | Bitboard::relative_rank(us, 5);
@@ -156,7 +156,7 @@ fn add_minor(
 }
 
 #[inline]
-fn add_bishop(board: &Board, us: Color, square: Square, sink: &mut impl Sink) {
+fn add_bishop(board: &Board, us: Color, square: Square, sink: &mut impl TermSink) {
     let color = if Bitboard::LIGHT_SQUARES.has(square) { Bitboard::LIGHT_SQUARES } else { Bitboard::DARK_SQUARES };
     let on_color = (board.pieces(us, PieceType::Pawn) & color).count() as usize;
     sink.add(us, BISHOP_WITH_PAWNS.at(on_color), 1);
@@ -180,7 +180,13 @@ fn add_bishop(board: &Board, us: Color, square: Square, sink: &mut impl Sink) {
 }
 
 #[inline]
-fn add_rook(board: &Board, us: Color, (square, targets): (Square, Bitboard), pawns: &PawnTerms, sink: &mut impl Sink) {
+fn add_rook(
+    board: &Board,
+    us: Color,
+    (square, targets): (Square, Bitboard),
+    pawns: &PawnTerms,
+    sink: &mut impl TermSink,
+) {
     let file = Bitboard::file(square.file());
     let mut openness = 0;
     if !file.intersects(board.kind(PieceType::Pawn)) {

@@ -5,7 +5,7 @@ use super::weights::WEIGHTS;
 use crate::types::Color;
 
 /// Receiver of the terms: a sum, or a record of them.
-pub trait Sink {
+pub trait TermSink {
     /// Adds `count` times a weight for a side.
     fn add(&mut self, side: Color, index: usize, count: i32);
 }
@@ -14,7 +14,7 @@ pub trait Sink {
 #[derive(Default)]
 pub struct Sum(pub Pair);
 
-impl Sink for Sum {
+impl TermSink for Sum {
     #[inline]
     fn add(&mut self, side: Color, index: usize, count: i32) {
         match side {

@@ -1,7 +1,7 @@
 //! Terms of the evaluation of a position, for people.
 
 use super::layout::BLOCKS;
-use super::sink::Sink;
+use super::sink::TermSink;
 use super::{MAX_PHASE, Pair, WEIGHTS, add_all_terms, phase, scale, taper};
 use crate::board::Board;
 use crate::types::{Color, Score};
@@ -21,7 +21,7 @@ pub struct Term {
 /// Sums of the weighted terms, by block and side.
 struct Blocks(Vec<[Pair; 2]>);
 
-impl Sink for Blocks {
+impl TermSink for Blocks {
     fn add(&mut self, side: Color, index: usize, count: i32) {
         let block = BLOCKS.partition_point(|block| block.start <= index) - 1;
         self.0[block][side.index()] += WEIGHTS[index] * count;

@@ -66,12 +66,12 @@ fn the_trace_adds_up_to_the_value() {
 
 #[test]
 fn memory_changes_nothing() {
-    let mut evaluator = Evaluator::new();
+    let mut evaluator = ClassicalEvaluator::new();
     // Processors with and without bit-counting instructions must agree.
-    let mut plain = Evaluator {
+    let mut plain = ClassicalEvaluator {
         #[cfg(target_arch = "x86_64")]
         counts_bits: false,
-        ..Evaluator::new()
+        ..ClassicalEvaluator::new()
     };
     visit(|board| {
         let value = evaluate(board);

@@ -5,14 +5,14 @@ use super::layout::{
     THREAT_BY_ROOK,
 };
 use super::pieces::Attacks;
-use super::sink::Sink;
+use super::sink::TermSink;
 use crate::board::Board;
 use crate::board::attacks::{bishop_attacks, knight_attacks, pawn_set_attacks, rook_attacks};
 use crate::types::{Bitboard, Color, PieceType};
 
 /// Adds the terms of a side's threats.
 #[inline(always)] // See `add_piece_terms`.
-pub(super) fn add_terms(board: &Board, us: Color, attacks: &Attacks, sink: &mut impl Sink) {
+pub(super) fn add_terms(board: &Board, us: Color, attacks: &Attacks, sink: &mut impl TermSink) {
     let (own, other) = (us.index(), (!us).index());
     let by = |kind: PieceType| attacks.by_kind[own][kind.index()];
     let enemies = board.colored(!us);
@@ -45,12 +45,12 @@ pub(super) fn add_terms(board: &Board, us: Color, attacks: &Attacks, sink: &mut 
 }
 
 #[inline]
-fn add_count(us: Color, squares: Bitboard, index: usize, sink: &mut impl Sink) {
+fn add_count(us: Color, squares: Bitboard, index: usize, sink: &mut impl TermSink) {
     sink.add(us, index, squares.count() as i32);
 }
 
 #[inline]
-fn add_victims(board: &Board, us: Color, victims: Bitboard, block: Block, sink: &mut impl Sink) {
+fn add_victims(board: &Board, us: Color, victims: Bitboard, block: Block, sink: &mut impl TermSink) {
     for square in victims {
         if let Some(piece) = board.piece_at(square) {
             sink.add(us, block.at(piece.kind().index()), 1);
@@ -60,7 +60,7 @@ fn add_victims(board: &Board, us: Color, victims: Bitboard, block: Block, sink: 
 
 /// Adds the squares from which a knight or slider could next attack a single enemy queen.
 #[inline]
-fn add_queen_in_reach(board: &Board, us: Color, attacks: &Attacks, sink: &mut impl Sink) {
+fn add_queen_in_reach(board: &Board, us: Color, attacks: &Attacks, sink: &mut impl TermSink) {
     let queens = board.pieces(!us, PieceType::Queen);
     if queens.count() != 1 {
         return;
@@ -80,7 +80,7 @@ fn add_queen_in_reach(board: &Board, us: Color, attacks: &Attacks, sink: &mut im
 /// Adds the squares on files c to f and the own ranks two to four without an own pawn that no enemy
 /// pawn attacks.
 #[inline]
-fn add_space(board: &Board, us: Color, by_enemy_pawns: Bitboard, sink: &mut impl Sink) {
+fn add_space(board: &Board, us: Color, by_enemy_pawns: Bitboard, sink: &mut impl TermSink) {
     let files = Bitboard(0x3C3C_3C3C_3C3C_3C3C);
     let ranks = Bitboard::relative_rank(us, 1) | Bitboard::relative_rank(us, 2) | Bitboard::relative_rank(us, 3);
     add_count(us, files & (ranks - board.pieces(us, PieceType::Pawn) - by_enemy_pawns), SPACE.at(0), sink);

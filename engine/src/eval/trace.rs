@@ -1,7 +1,7 @@
 //! Evaluation as coefficients of its weights.
 
 use super::layout::COUNT;
-use super::sink::Sink;
+use super::sink::TermSink;
 use super::{MAX_PHASE, Pair, add_all_terms, phase, scale};
 use crate::board::Board;
 use crate::types::{Color, Score};
@@ -54,7 +54,7 @@ pub fn trace(board: &Board) -> Trace {
 
 struct Record([i16; COUNT]);
 
-impl Sink for Record {
+impl TermSink for Record {
     fn add(&mut self, side: Color, index: usize, count: i32) {
         let signed = if side == Color::White { count } else { -count };
         self.0[index] += signed as i16;

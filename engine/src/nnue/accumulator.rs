@@ -7,7 +7,7 @@
 
 use super::features::View;
 use super::network::Network;
-use super::simd::{Aligned, Kernels};
+use super::simd::{AlignedArray, Kernels};
 use crate::board::{Board, CastlingSide};
 use crate::types::{Bitboard, Color, Move, Piece, PieceType, Score, Square};
 use std::sync::Arc;
@@ -15,49 +15,49 @@ use std::sync::Arc;
 /// Initial capacity in plies: a search line with its quiescence search.
 const PLIES: usize = 160;
 
-type Placed = (Piece, Square);
+type PlacedPiece = (Piece, Square);
 
 /// Change of the board by a move.
 #[derive(Clone, Copy)]
-enum Change {
+enum BoardChange {
     /// No change is known: the first ply.
     Root,
     /// One piece is removed and one added; promotions included.
     Move {
-        add: Placed,
-        sub: Placed,
+        add: PlacedPiece,
+        sub: PlacedPiece,
     },
     /// One piece is also captured; en passant included.
     Capture {
-        add: Placed,
-        sub: Placed,
-        victim: Placed,
+        add: PlacedPiece,
+        sub: PlacedPiece,
+        victim: PlacedPiece,
     },
     Castling {
-        adds: [Placed; 2],
-        subs: [Placed; 2],
+        adds: [PlacedPiece; 2],
+        subs: [PlacedPiece; 2],
     },
 }
 
-impl Change {
+impl BoardChange {
     /// Returns the changes by a legal move.
     #[inline]
-    fn of(board: &Board, mv: Move) -> Change {
+    fn of(board: &Board, mv: Move) -> BoardChange {
         let us = board.turn();
         let (from, to) = (mv.from(), mv.to());
-        let Some(piece) = board.piece_at(from) else { return Change::Root };
+        let Some(piece) = board.piece_at(from) else { return BoardChange::Root };
         if mv.is_castling() {
             let side = if to > from { CastlingSide::King } else { CastlingSide::Queen };
             let rook = Piece::new(us, PieceType::Rook);
             let adds = [(piece, side.king_target(us)), (rook, side.rook_target(us))];
-            return Change::Castling { adds, subs: [(piece, from), (rook, to)] };
+            return BoardChange::Castling { adds, subs: [(piece, from), (rook, to)] };
         }
         let add = (mv.promotion().map_or(piece, |kind| Piece::new(us, kind)), to);
         let sub = (piece, from);
         let victim = if mv.is_en_passant() { to.offset(-us.forward()) } else { to };
         match board.piece_at(victim) {
-            Some(captured) if mv.is_capture() => Change::Capture { add, sub, victim: (captured, victim) },
-            _ => Change::Move { add, sub },
+            Some(captured) if mv.is_capture() => BoardChange::Capture { add, sub, victim: (captured, victim) },
+            _ => BoardChange::Move { add, sub },
         }
     }
 
@@ -65,11 +65,11 @@ impl Change {
     #[inline]
     fn king_target(&self) -> Option<Square> {
         match *self {
-            Change::Move { add: (piece, to), .. } | Change::Capture { add: (piece, to), .. } => {
+            BoardChange::Move { add: (piece, to), .. } | BoardChange::Capture { add: (piece, to), .. } => {
                 (piece.kind() == PieceType::King).then_some(to)
             }
-            Change::Castling { adds: [(_, to), _], .. } => Some(to),
-            Change::Root => None,
+            BoardChange::Castling { adds: [(_, to), _], .. } => Some(to),
+            BoardChange::Root => None,
         }
     }
 }
@@ -77,7 +77,7 @@ impl Change {
 #[derive(Clone, Copy)]
 struct Ply {
     /// Change from the previous ply.
-    change: Change,
+    change: BoardChange,
     views: [View; 2],
     /// Sides whose accumulator is up to date.
     ready: [bool; 2],
@@ -130,9 +130,9 @@ pub struct Accumulators {
     /// there, so that no two branches repeat a refresh.
     turns: Vec<(usize, Board)>,
     /// Accumulators `[ply][colour][hidden]`.
-    values: Aligned<i16>,
+    values: AlignedArray<i16>,
     /// Refresh cache `[colour][slot][hidden]`, and the pieces of each of its accumulators.
-    cached: Aligned<i16>,
+    cached: AlignedArray<i16>,
     cached_pieces: Vec<[Bitboard; Piece::COUNT]>,
     counters: Counters,
 }
@@ -148,12 +148,12 @@ impl Accumulators {
         let hidden = network.layout().hidden;
         let slots = 2 * 2 * network.layout().king_buckets;
         let biases = network.feature_biases().iter().copied().cycle();
-        let cached = Aligned::collect(slots * hidden, biases);
+        let cached = AlignedArray::collect(slots * hidden, biases);
         let mut accumulators = Accumulators {
             kernels,
             plies: Vec::with_capacity(PLIES),
             turns: Vec::with_capacity(PLIES),
-            values: Aligned::zeroed(PLIES * 2 * hidden),
+            values: AlignedArray::zeroed(PLIES * 2 * hidden),
             cached,
             cached_pieces: vec![[Bitboard::EMPTY; Piece::COUNT]; slots],
             counters: Counters::default(),
@@ -176,7 +176,7 @@ impl Accumulators {
         let views = Color::ALL.map(|color| View::new(self.network.layout(), color, board.king(color)));
         self.plies.clear();
         self.turns.clear();
-        self.plies.push(Ply { change: Change::Root, views, ready: [false; 2] });
+        self.plies.push(Ply { change: BoardChange::Root, views, ready: [false; 2] });
         // Refreshed now, while the board is known: otherwise every branch below would refresh by
         // itself.
         for color in Color::ALL {
@@ -189,7 +189,7 @@ impl Accumulators {
     #[inline]
     pub fn push(&mut self, board: &Board, mv: Move) {
         let us = board.turn();
-        let change = Change::of(board, mv);
+        let change = BoardChange::of(board, mv);
         let before = self.top().views;
         let mut views = before;
         if let Some(king) = change.king_target() {
@@ -276,14 +276,16 @@ impl Accumulators {
         let view = views[color.index()];
         let (before, after) = self.values.split_at_mut(start);
         let (src, dst) = (&before[start - 2 * hidden..][..hidden], &mut after[..hidden]);
-        let row = |(piece, square): Placed| self.network.row(view.feature(piece, square));
+        let row = |(piece, square): PlacedPiece| self.network.row(view.feature(piece, square));
         match change {
-            Change::Move { add, sub } => (self.kernels.move_piece)(dst, src, [row(add), row(sub)]),
-            Change::Capture { add, sub, victim } => (self.kernels.capture)(dst, src, [row(add), row(sub), row(victim)]),
-            Change::Castling { adds: [a, b], subs: [c, d] } => {
+            BoardChange::Move { add, sub } => (self.kernels.move_piece)(dst, src, [row(add), row(sub)]),
+            BoardChange::Capture { add, sub, victim } => {
+                (self.kernels.capture)(dst, src, [row(add), row(sub), row(victim)])
+            }
+            BoardChange::Castling { adds: [a, b], subs: [c, d] } => {
                 (self.kernels.castle)(dst, src, [row(a), row(b), row(c), row(d)]);
             }
-            Change::Root => dst.copy_from_slice(src),
+            BoardChange::Root => dst.copy_from_slice(src),
         }
         self.plies[ply].ready[color.index()] = true;
         self.counters.updates += 1;
@@ -353,7 +355,7 @@ impl Network {
             for piece in Piece::ALL {
                 features.extend(view, piece, board.pieces(piece.color(), piece.kind()) & kept);
             }
-            let mut acc = Aligned::collect(self.layout().hidden, self.feature_biases().iter().copied());
+            let mut acc = AlignedArray::collect(self.layout().hidden, self.feature_biases().iter().copied());
             (kernels.apply)(&mut acc, self.feature_weights(), features.as_slice(), &[]);
             acc
         });

@@ -1,7 +1,7 @@
 //! Weights of a network, and its output from two accumulators.
 
 use super::layout::{HIDDEN_2, Kind, Layout, QA, output_bucket};
-use super::simd::{Aligned, Kernels, LayeredHead};
+use super::simd::{AlignedArray, Kernels, LayeredHead};
 use crate::types::Score;
 use std::fmt;
 
@@ -21,7 +21,7 @@ const NARROW: u16 = 128;
 enum Head {
     Screlu {
         /// Weights `[bucket][2 * hidden]`, the side to move's half first.
-        weights: Aligned<i16>,
+        weights: AlignedArray<i16>,
         biases: Vec<i16>,
         /// Set if no weight is beyond [`NARROW`], so that the kernels' 16-bit products are exact.
         narrow: bool,
@@ -33,8 +33,8 @@ enum Head {
 pub struct Network {
     layout: Layout,
     /// Weights `[king bucket * 768][hidden]`.
-    feature_weights: Aligned<i16>,
-    feature_biases: Aligned<i16>,
+    feature_weights: AlignedArray<i16>,
+    feature_biases: AlignedArray<i16>,
     head: Head,
 }
 
@@ -73,12 +73,12 @@ impl Network {
         let hidden = layout.hidden;
         let mut cursor = Cursor(payload);
         let rows = layout.king_buckets * super::FEATURES;
-        let feature_weights = Aligned::collect(rows * hidden, cursor.i16s(rows * hidden));
-        let feature_biases = Aligned::collect(hidden, cursor.i16s(hidden));
+        let feature_weights = AlignedArray::collect(rows * hidden, cursor.i16s(rows * hidden));
+        let feature_biases = AlignedArray::collect(hidden, cursor.i16s(hidden));
         let head = match layout.kind {
             Kind::Screlu => {
                 let count = layout.output_buckets * 2 * hidden;
-                let weights = Aligned::collect(count, cursor.i16s(count));
+                let weights = AlignedArray::collect(count, cursor.i16s(count));
                 let biases = cursor.i16s(layout.output_buckets).collect();
                 let narrow = weights.iter().all(|weight| weight.unsigned_abs() <= NARROW);
                 Head::Screlu { weights, biases, narrow }

@@ -19,24 +19,24 @@ const LIMIT: i32 = 1024;
 const SCALE: i32 = 16 * LIMIT;
 
 /// Average error of the static evaluation.
-type Value = Gravity<LIMIT>;
+type Correction = Gravity<LIMIT>;
 
 /// Table by side to move and key.
-type ByKey = Box<[[Value; SIZE]; 2]>;
+type KeyTable = Box<[[Correction; SIZE]; 2]>;
 
-fn by_key() -> ByKey {
-    Box::new([[Value::default(); SIZE]; 2])
+fn by_key() -> KeyTable {
+    Box::new([[Correction::default(); SIZE]; 2])
 }
 
 /// Errors of the static evaluation, all from the side to move's view.
 pub struct Corrections {
-    pawns: ByKey,
+    pawns: KeyTable,
     /// Tables by the colour of the pieces.
-    pieces: [ByKey; 2],
+    pieces: [KeyTable; 2],
     /// Tables of the minor and of the major pieces; both include kings.
-    kinds: [ByKey; 2],
+    kinds: [KeyTable; 2],
     /// Table by the last two moves, the earlier one first.
-    moves: Vec<[Value; PieceTo::COUNT]>,
+    moves: Vec<[Correction; PieceTo::COUNT]>,
 }
 
 /// Slots of a position in the tables.
@@ -70,7 +70,7 @@ impl Corrections {
             pawns: by_key(),
             pieces: [by_key(), by_key()],
             kinds: [by_key(), by_key()],
-            moves: vec![[Value::default(); PieceTo::COUNT]; PieceTo::COUNT],
+            moves: vec![[Correction::default(); PieceTo::COUNT]; PieceTo::COUNT],
         }
     }
 
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn values_keep_within_the_limit() {
         for error in [-MATE, -5000, -1, 1, 5000, MATE] {
-            let mut value = Value::default();
+            let mut value = Correction::default();
             for _ in 0..10_000 {
                 value.learn(bonus(error, 100));
             }

@@ -107,7 +107,7 @@ fn shares_diagram(network: &Network, board: &Board) -> String {
 /// It follows the line: [`Self::reset`] at its start, [`Self::push`] and [`Self::pop`] for each
 /// move. Null moves need no call, because they change no input.
 pub struct Evaluator {
-    classical: eval::Evaluator,
+    classical: eval::ClassicalEvaluator,
     /// Accumulators, if a network is in use.
     nnue: Option<Accumulators>,
 }
@@ -115,7 +115,7 @@ pub struct Evaluator {
 impl Evaluator {
     /// Creates an evaluator with the default [`EvalConfig`].
     pub fn new() -> Evaluator {
-        let mut evaluator = Evaluator { classical: eval::Evaluator::new(), nnue: None };
+        let mut evaluator = Evaluator { classical: eval::ClassicalEvaluator::new(), nnue: None };
         evaluator.configure(&EvalConfig::default());
         evaluator
     }

@@ -12,7 +12,7 @@ use crate::types::{Bitboard, Color, Move, PieceType, Score, Square};
 const LIMIT: i32 = 1 << 14;
 
 /// History score of one kind of move.
-type Value = Gravity<LIMIT>;
+type HistoryScore = Gravity<LIMIT>;
 
 /// Returns the bonus of the move that caused a cutoff at a depth.
 pub fn bonus(depth: i32) -> i32 {
@@ -56,10 +56,10 @@ const TEMPO: Score = 20;
 /// It is also split by whether the opponent attacks either square ("threat history", common
 /// practice), because a piece that flees differs from one that walks into an attack.
 #[derive(Clone)]
-struct Butterfly([[FromTo; 4]; 2]);
+struct Butterfly([[FromToTable; 4]; 2]);
 
 /// History by origin and target square.
-type FromTo = [[Value; Square::COUNT]; Square::COUNT];
+type FromToTable = [[HistoryScore; Square::COUNT]; Square::COUNT];
 
 /// Returns the index of the threats: two bits for attacks on the origin and the target square.
 #[inline]
@@ -70,15 +70,15 @@ fn threat_index(threats: Bitboard, mv: Move) -> usize {
 /// Continuation history by an earlier move's piece and target, and those of the move itself. It
 /// generalises counter-moves (J. Uiterwijk, ICCA Journal 15(1), 1992) and follow-up moves to a
 /// score for every pair.
-struct Continuation(Vec<[Value; PieceTo::COUNT]>);
+struct Continuation(Vec<[HistoryScore; PieceTo::COUNT]>);
 
 /// Low-ply history by distance from the root, origin and target square (common practice). Each
 /// iteration searches the first plies of the tree again.
-struct LowPly([FromTo; LOW_PLIES]);
+struct LowPly([FromToTable; LOW_PLIES]);
 
 /// Pawn history by pawn structure, moved piece and target square (common practice). Plans depend on
 /// the pawns.
-struct PawnMoves(Vec<[Value; PieceTo::COUNT]>);
+struct PawnMoves(Vec<[HistoryScore; PieceTo::COUNT]>);
 
 /// Slots of the pawn history.
 const PAWN_MOVES_SIZE: usize = 1 << 10;
@@ -89,7 +89,7 @@ fn pawns_index(board: &Board) -> usize {
 }
 
 /// Capture history by moved piece, target square and captured piece (common practice).
-struct Captures(Vec<[Value; VICTIMS]>);
+struct Captures(Vec<[HistoryScore; VICTIMS]>);
 
 /// Captured piece types, and one more for promotions that capture nothing.
 const VICTIMS: usize = PieceType::COUNT + 1;
@@ -108,11 +108,11 @@ pub struct Histories {
 impl Histories {
     pub fn new() -> Histories {
         Histories {
-            butterfly: Box::new(Butterfly([[[[Value::default(); Square::COUNT]; Square::COUNT]; 4]; 2])),
-            continuation: Continuation(vec![[Value::default(); PieceTo::COUNT]; PieceTo::COUNT]),
-            low_ply: Box::new(LowPly([[[Value::default(); Square::COUNT]; Square::COUNT]; LOW_PLIES])),
-            pawn_moves: PawnMoves(vec![[Value::default(); PieceTo::COUNT]; PAWN_MOVES_SIZE]),
-            captures: Captures(vec![[Value::default(); VICTIMS]; PieceTo::COUNT]),
+            butterfly: Box::new(Butterfly([[[[HistoryScore::default(); Square::COUNT]; Square::COUNT]; 4]; 2])),
+            continuation: Continuation(vec![[HistoryScore::default(); PieceTo::COUNT]; PieceTo::COUNT]),
+            low_ply: Box::new(LowPly([[[HistoryScore::default(); Square::COUNT]; Square::COUNT]; LOW_PLIES])),
+            pawn_moves: PawnMoves(vec![[HistoryScore::default(); PieceTo::COUNT]; PAWN_MOVES_SIZE]),
+            captures: Captures(vec![[HistoryScore::default(); VICTIMS]; PieceTo::COUNT]),
             corrections: Corrections::new(),
         }
     }
@@ -124,7 +124,7 @@ impl Histories {
 
     /// Clears the low-ply history, because the next search has another root.
     pub fn begin_search(&mut self) {
-        self.low_ply.0 = [[[Value::default(); Square::COUNT]; Square::COUNT]; LOW_PLIES];
+        self.low_ply.0 = [[[HistoryScore::default(); Square::COUNT]; Square::COUNT]; LOW_PLIES];
     }
 
     /// Selects the histories of the quiet moves of a position.
@@ -193,10 +193,10 @@ impl Histories {
 /// Views of the histories that apply to the quiet moves of one position.
 #[derive(Clone, Copy)]
 pub struct Quiets<'a> {
-    butterfly: &'a [FromTo; 4],
-    pawn_moves: &'a [Value; PieceTo::COUNT],
-    continuation: [&'a [Value; PieceTo::COUNT]; 3],
-    low_ply: Option<&'a FromTo>,
+    butterfly: &'a [FromToTable; 4],
+    pawn_moves: &'a [HistoryScore; PieceTo::COUNT],
+    continuation: [&'a [HistoryScore; PieceTo::COUNT]; 3],
+    low_ply: Option<&'a FromToTable>,
     threats: Bitboard,
     low_ply_divisor: i32,
 }

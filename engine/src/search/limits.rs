@@ -1,6 +1,6 @@
 //! Limits of a search, and the control that enforces them.
 
-use super::shared::Shared;
+use super::shared::SharedState;
 use super::time::{self, Pace, TimeBudget};
 use crate::types::Move;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -63,7 +63,7 @@ const SHORT_TIME: Duration = Duration::from_millis(20);
 
 /// Counter of a thread's nodes, which ends its search in time.
 pub struct Control<'a> {
-    shared: &'a Shared,
+    shared: &'a SharedState,
     thread: usize,
     /// Clock and signals; only the leader has them.
     watch: Option<Watch<'a>>,
@@ -106,7 +106,7 @@ impl Watch<'_> {
 
 impl<'a> Control<'a> {
     /// Creates the control of the leader. `start` is the time at which the clock began to run.
-    pub fn lead(shared: &'a Shared, limits: &Limits, signals: &'a Signals, start: Instant) -> Control<'a> {
+    pub fn lead(shared: &'a SharedState, limits: &Limits, signals: &'a Signals, start: Instant) -> Control<'a> {
         let is_short = limits.budget.is_some_and(|budget| budget.hard < SHORT_TIME);
         let poll_interval = if is_short { SHORT_POLL_INTERVAL } else { POLL_INTERVAL };
         let watch = Watch { signals, start, budget: limits.budget, clock_may_stop: false, soft_time_passed: false };
@@ -114,7 +114,7 @@ impl<'a> Control<'a> {
     }
 
     /// Creates the control of a helper, numbered from one; it stops with the search.
-    pub fn follow(shared: &'a Shared, limits: &Limits, thread: usize) -> Control<'a> {
+    pub fn follow(shared: &'a SharedState, limits: &Limits, thread: usize) -> Control<'a> {
         Control {
             shared,
             thread,

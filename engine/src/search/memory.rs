@@ -12,7 +12,7 @@ use std::thread;
 
 /// Size of a huge page on x86-64 and most other platforms.
 const BLOCK_BYTES: usize = 2 << 20;
-const _: () = assert!(BLOCK_BYTES == size_of::<Block<[u64; 8]>>());
+const _: () = assert!(BLOCK_BYTES == size_of::<HugeBlock<[u64; 8]>>());
 
 /// Type that fills a cache line and is valid if all its bytes are zero.
 ///
@@ -33,11 +33,11 @@ const SMALL_BLOCKS: usize = 8;
 const BLOCK_LEN: usize = BLOCK_BYTES / 64;
 
 #[repr(align(2_097_152))]
-struct Block<T>([T; BLOCK_LEN]);
+struct HugeBlock<T>([T; BLOCK_LEN]);
 
 /// Buckets in blocks that can be backed by huge pages.
 pub struct Buckets<T> {
-    blocks: Vec<Block<T>>,
+    blocks: Vec<HugeBlock<T>>,
     len: usize,
 }
 
@@ -74,7 +74,7 @@ impl<T: Zeroable> Buckets<T> {
     ///
     /// # Errors
     /// Returns an error if the memory cannot be allocated.
-    pub fn reserve(len: usize, reclaimed: usize) -> Result<Reserved<T>, MemoryError> {
+    pub fn reserve(len: usize, reclaimed: usize) -> Result<ReservedBuckets<T>, MemoryError> {
         let count = len.div_ceil(BLOCK_LEN);
         if count > SMALL_BLOCKS
             && let Some(available) = available_bytes()
@@ -85,7 +85,7 @@ impl<T: Zeroable> Buckets<T> {
         }
         let mut blocks = Vec::new();
         blocks.try_reserve_exact(count).map_err(MemoryError::Refused)?;
-        Ok(Reserved { blocks, count, len })
+        Ok(ReservedBuckets { blocks, count, len })
     }
 
     pub fn len(&self) -> usize {
@@ -105,7 +105,7 @@ impl<T: Zeroable> Buckets<T> {
 
     /// Calls `work` on every bucket, with up to `threads` threads.
     pub fn for_each(&self, threads: usize, work: impl Fn(&T) + Sync) {
-        share_out(self.blocks.chunks(BLOCKS_AT_ONCE), threads, |blocks: &[Block<T>]| {
+        share_out(self.blocks.chunks(BLOCKS_AT_ONCE), threads, |blocks: &[HugeBlock<T>]| {
             blocks.iter().flat_map(|block| &block.0).for_each(&work);
         });
     }
@@ -135,21 +135,21 @@ fn share_out<W: Send>(works: impl Iterator<Item = W> + Send, threads: usize, per
 }
 
 /// Memory reserved but not touched, so it costs nothing while the old table still exists.
-pub struct Reserved<T> {
+pub struct ReservedBuckets<T> {
     /// Empty vector with room for `count` blocks.
-    blocks: Vec<Block<T>>,
+    blocks: Vec<HugeBlock<T>>,
     count: usize,
     len: usize,
 }
 
-impl<T: Zeroable> Reserved<T> {
+impl<T: Zeroable> ReservedBuckets<T> {
     /// Zeroes the memory with the given number of threads. The system places each page near the
     /// processor that touches it first.
     #[expect(unsafe_code, reason = "two MiB blocks are zeroed in place, for they cannot stand on a stack")]
     pub fn zero(mut self, threads: usize) -> Buckets<T> {
         let room = &mut self.blocks.spare_capacity_mut()[..self.count];
         advise_huge_pages(room);
-        share_out(room.chunks_mut(BLOCKS_AT_ONCE), threads, |blocks: &mut [MaybeUninit<Block<T>>]| {
+        share_out(room.chunks_mut(BLOCKS_AT_ONCE), threads, |blocks: &mut [MaybeUninit<HugeBlock<T>>]| {
             // SAFETY: the slice is valid for writes of its own length.
             unsafe { blocks.as_mut_ptr().write_bytes(0, blocks.len()) }
         });
@@ -163,7 +163,7 @@ impl<T: Zeroable> Reserved<T> {
 /// Asks for huge pages. Without them the table is only slower.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "advice on pages that belong to the caller")]
-fn advise_huge_pages<T>(blocks: &mut [MaybeUninit<Block<T>>]) {
+fn advise_huge_pages<T>(blocks: &mut [MaybeUninit<HugeBlock<T>>]) {
     use rustix::mm::{Advice, madvise};
     if !blocks.is_empty() {
         // SAFETY: the range is whole pages of borrowed memory, and the advice does not change its
@@ -173,7 +173,7 @@ fn advise_huge_pages<T>(blocks: &mut [MaybeUninit<Block<T>>]) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn advise_huge_pages<T>(_: &mut [MaybeUninit<Block<T>>]) {}
+fn advise_huge_pages<T>(_: &mut [MaybeUninit<HugeBlock<T>>]) {}
 
 /// Returns the memory available without swapping, in bytes, if the system reports it. Linux
 /// overcommits, and kills processes that use more than there is.

@@ -11,7 +11,7 @@ use crate::types::{Bitboard, Move, MoveList, PieceType};
 const ARENA_CAPACITY: usize = 8192;
 
 #[derive(Clone, Copy)]
-struct ScoredMove {
+struct RankedMove {
     mv: Move,
     score: i32,
 }
@@ -19,7 +19,7 @@ struct ScoredMove {
 /// Stack of the pending moves of all pickers, one ply above the other.
 pub struct MoveArena {
     generated: MoveList,
-    scored: Vec<ScoredMove>,
+    scored: Vec<RankedMove>,
 }
 
 impl MoveArena {
@@ -151,7 +151,7 @@ impl MovePicker {
                     self.stage = Stage::Quiets;
                 }
                 Stage::Quiets => {
-                    if let Some(ScoredMove { mv, .. }) = self.take_best(arena) {
+                    if let Some(RankedMove { mv, .. }) = self.take_best(arena) {
                         return Some(mv);
                     }
                     (self.next, self.end) = (self.base, self.bad_end);
@@ -185,7 +185,7 @@ impl MovePicker {
         board.legal_captures(&mut arena.generated);
         for &mv in &arena.generated {
             if mv != self.tt_move {
-                arena.scored.push(ScoredMove { mv, score: capture_score(board, mv, histories) });
+                arena.scored.push(RankedMove { mv, score: capture_score(board, mv, histories) });
             }
         }
         self.end = arena.scored.len();
@@ -200,7 +200,7 @@ impl MovePicker {
         let checks = board.check_squares();
         for &mv in &arena.generated {
             if mv != self.tt_move && !self.killers.contains(&mv) {
-                arena.scored.push(ScoredMove { mv, score: quiet_score(board, mv, remembered, &checks) });
+                arena.scored.push(RankedMove { mv, score: quiet_score(board, mv, remembered, &checks) });
             }
         }
         self.end = arena.scored.len();
@@ -209,7 +209,7 @@ impl MovePicker {
     /// Returns the best remaining capture that passes the static exchange test, and sets the
     /// failing ones aside. A picker of all moves allows a loss that depends on the capture's score.
     fn next_good_capture(&mut self, board: &Board, arena: &mut MoveArena) -> Option<Move> {
-        while let Some(ScoredMove { mv, score }) = self.take_best(arena) {
+        while let Some(RankedMove { mv, score }) = self.take_best(arena) {
             let allowance = if self.captures_only { 0 } else { allowed_loss(score) };
             if board.see_ge(mv, self.see_threshold - allowance) {
                 return Some(mv);
@@ -222,7 +222,7 @@ impl MovePicker {
     }
 
     /// Performs one step of a selection sort. Most nodes need few of their moves.
-    fn take_best(&mut self, arena: &mut MoveArena) -> Option<ScoredMove> {
+    fn take_best(&mut self, arena: &mut MoveArena) -> Option<RankedMove> {
         let waiting = &mut arena.scored[self.next..self.end];
         let mut best = 0;
         let mut best_score = waiting.first()?.score;

@@ -11,9 +11,9 @@ use super::iterative_deepening::Finding;
 use super::limits::{Control, Limits};
 use super::ordering::MoveArena;
 use super::root::Root;
-use super::shared::Shared;
+use super::shared::SharedState;
 use super::stack::{Line, PvTable, Stack};
-use super::tablebase::{Prober, Probing, Tablebases};
+use super::tablebase::{ProbeLimits, Prober, Tablebases};
 use super::tt::TranspositionTable;
 use super::worker::Worker;
 use crate::types::{MATE_IN_MAX, Move, Score};
@@ -60,8 +60,8 @@ pub struct Assignment {
     pub limits: Limits,
     pub tt: Arc<TranspositionTable>,
     pub tables: Option<Arc<Tablebases>>,
-    pub probing: Probing,
-    pub shared: Arc<Shared>,
+    pub probing: ProbeLimits,
+    pub shared: Arc<SharedState>,
 }
 
 impl Assignment {
@@ -86,14 +86,14 @@ impl Assignment {
     }
 }
 
-enum Order {
+enum HelperOrder {
     Search(Arc<Assignment>),
     Change(Arc<dyn Fn(&mut Memory) + Send + Sync>),
 }
 
 struct Helper {
     /// Sender of orders; `None` once the thread is to end.
-    orders: Option<Sender<Order>>,
+    orders: Option<Sender<HelperOrder>>,
     /// Answers, one per order; `None` for orders other than a search.
     answers: Receiver<Option<Finding>>,
     thread: Option<JoinHandle<()>>,
@@ -117,7 +117,7 @@ impl Helper {
         Ok(Helper { orders: Some(orders), answers, thread: Some(thread) })
     }
 
-    fn order(&self, order: Order) {
+    fn order(&self, order: HelperOrder) {
         if let Some(orders) = &self.orders {
             // If the thread is gone, receiving its answer fails.
             let _ = orders.send(order);
@@ -138,13 +138,13 @@ impl Drop for Helper {
     }
 }
 
-fn perform(order: Order, number: usize, memory: &mut Memory) -> Option<Finding> {
+fn perform(order: HelperOrder, number: usize, memory: &mut Memory) -> Option<Finding> {
     match order {
-        Order::Change(change) => {
+        HelperOrder::Change(change) => {
             change(memory);
             None
         }
-        Order::Search(assignment) => {
+        HelperOrder::Search(assignment) => {
             let control = Control::follow(&assignment.shared, &assignment.limits, number);
             let mut worker = assignment.worker(memory, control);
             Some(worker.deepen(assignment.game.board(), &assignment.limits, &mut SilentReport))
@@ -179,13 +179,13 @@ impl Pool {
     /// Changes the memory of every helper, and waits until all are done.
     pub fn change(&self, change: impl Fn(&mut Memory) + Send + Sync + 'static) {
         let change: Arc<dyn Fn(&mut Memory) + Send + Sync> = Arc::new(change);
-        self.0.iter().for_each(|helper| helper.order(Order::Change(Arc::clone(&change))));
+        self.0.iter().for_each(|helper| helper.order(HelperOrder::Change(Arc::clone(&change))));
         self.0.iter().for_each(|helper| drop(helper.answer()));
     }
 
     /// Starts a search on all helpers. [`Self::findings`] must be called before any other order.
     pub fn begin(&self, assignment: &Arc<Assignment>) {
-        self.0.iter().for_each(|helper| helper.order(Order::Search(Arc::clone(assignment))));
+        self.0.iter().for_each(|helper| helper.order(HelperOrder::Search(Arc::clone(assignment))));
     }
 
     /// Waits for the helpers' findings. The search must have been stopped.

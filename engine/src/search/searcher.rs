@@ -8,8 +8,8 @@ use super::iterative_deepening::Finding;
 use super::limits::{Control, Limits, Signals};
 use super::memory::MemoryError;
 use super::pool::{self, Assignment, Memory, Pool};
-use super::shared::Shared;
-use super::tablebase::{Probing, Tablebases};
+use super::shared::SharedState;
+use super::tablebase::{ProbeLimits, Tablebases};
 use super::tt::TranspositionTable;
 use crate::board::Board;
 use crate::nnue;
@@ -22,7 +22,7 @@ use std::time::Instant;
 pub struct Searcher {
     tt: Arc<TranspositionTable>,
     tables: Option<Arc<Tablebases>>,
-    probing: Probing,
+    probing: ProbeLimits,
     memory: Memory,
     helpers: Pool,
     evaluation: EvalConfig,
@@ -38,7 +38,7 @@ impl Searcher {
         Ok(Searcher {
             tt,
             tables: None,
-            probing: Probing::default(),
+            probing: ProbeLimits::default(),
             memory: Memory::new(),
             helpers: Pool::new(),
             evaluation: EvalConfig::default(),
@@ -93,7 +93,7 @@ impl Searcher {
     }
 
     /// Sets the limits of tablebase probes in the tree.
-    pub fn set_probing(&mut self, probing: Probing) {
+    pub fn set_probing(&mut self, probing: ProbeLimits) {
         self.probing = probing;
     }
 
@@ -129,7 +129,7 @@ impl Searcher {
         report: &mut dyn Report,
     ) -> Outcome {
         self.tt.age();
-        let shared = Arc::new(Shared::new(self.threads(), limits.nodes));
+        let shared = Arc::new(SharedState::new(self.threads(), limits.nodes));
         let assignment = Arc::new(Assignment {
             game: game.clone(),
             limits: limits.clone(),

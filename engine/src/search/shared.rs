@@ -13,7 +13,7 @@ struct Count {
 }
 
 /// Stop flag and counts of one search.
-pub struct Shared {
+pub struct SharedState {
     stop: AtomicBool,
     node_limit: Option<u64>,
     /// Nodes granted to threads so far, if there is a limit.
@@ -21,11 +21,11 @@ pub struct Shared {
     counts: Box<[Count]>,
 }
 
-impl Shared {
+impl SharedState {
     /// Creates the state of a search; `node_limit` is for all threads together.
-    pub fn new(threads: usize, node_limit: Option<u64>) -> Shared {
+    pub fn new(threads: usize, node_limit: Option<u64>) -> SharedState {
         let counts = (0..threads).map(|_| Count::default()).collect();
-        Shared { stop: AtomicBool::new(false), node_limit, granted: AtomicU64::new(0), counts }
+        SharedState { stop: AtomicBool::new(false), node_limit, granted: AtomicU64::new(0), counts }
     }
 
     /// Stops all threads.
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn grants_add_up_to_the_limit_whoever_asks() {
         for limit in [0, 1, 511, 512, 513, 100_000] {
-            let shared = Shared::new(4, Some(limit));
+            let shared = SharedState::new(4, Some(limit));
             thread::scope(|scope| {
                 for id in 0..4 {
                     let shared = &shared;
@@ -89,6 +89,6 @@ mod tests {
             });
             assert_eq!((shared.nodes(), shared.tablebase_hits()), (limit, 2 * limit));
         }
-        assert_eq!(Shared::new(1, None).grant(512), 512);
+        assert_eq!(SharedState::new(1, None).grant(512), 512);
     }
 }

@@ -179,16 +179,16 @@ fn has_castling_rights(board: &Board) -> bool {
 
 /// Limits of tablebase probes in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Probing {
+pub struct ProbeLimits {
     /// Minimum remaining depth, in plies, for positions with as many men as the largest tables.
     pub depth: i32,
     /// Maximum number of men.
     pub men: u32,
 }
 
-impl Default for Probing {
-    fn default() -> Probing {
-        Probing { depth: 1, men: 7 }
+impl Default for ProbeLimits {
+    fn default() -> ProbeLimits {
+        ProbeLimits { depth: 1, men: 7 }
     }
 }
 
@@ -196,7 +196,7 @@ impl Default for Probing {
 #[derive(Clone, Copy)]
 pub struct Prober<'a> {
     pub tables: &'a Tablebases,
-    pub probing: Probing,
+    pub probing: ProbeLimits,
 }
 
 impl Prober<'_> {

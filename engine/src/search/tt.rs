@@ -5,7 +5,7 @@
 //! one ("A lock-less transposition table implementation for parallel search", R. Hyatt and T. Mann,
 //! ICGA Journal 25(1), 2002).
 
-use super::memory::{Buckets, MemoryError, Reserved, Zeroable};
+use super::memory::{Buckets, MemoryError, ReservedBuckets, Zeroable};
 use crate::types::{Move, Score, TABLE_WIN_IN_MAX};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
@@ -138,7 +138,7 @@ pub struct TranspositionTable {
 }
 
 /// Memory reserved for a table, not touched yet.
-pub struct ReservedTable(Reserved<Bucket>);
+pub struct ReservedTable(ReservedBuckets<Bucket>);
 
 impl TranspositionTable {
     /// Allocates an empty table.

@@ -61,34 +61,34 @@ impl Players {
 }
 
 /// Change of the searcher, which may fail.
-type Change = Box<dyn FnOnce(&mut Searcher) -> Done + Send>;
+type SearcherChange = Box<dyn FnOnce(&mut Searcher) -> JobResult + Send>;
 
-enum Job {
-    Run(Box<Task>, Arc<Shout>),
-    Change(Change),
+enum ThreadJob {
+    Run(Box<Task>, Arc<SearchMessages>),
+    Change(SearcherChange),
 }
 
 /// Result of a job.
-type Done = Result<(), String>;
+type JobResult = Result<(), String>;
 
 /// Messages between the session and a running search.
 #[derive(Default)]
-struct Shout {
+struct SearchMessages {
     signals: Signals,
     /// Set before the answer is written, so that a reader of the answer finds it set.
     answered: AtomicBool,
 }
 
-struct Running {
-    shout: Arc<Shout>,
-    done: Receiver<Done>,
+struct RunningSearch {
+    shout: Arc<SearchMessages>,
+    done: Receiver<JobResult>,
 }
 
 /// Handle on the search thread. Dropping it ends the running search and the thread.
 pub struct Engine {
-    jobs: Option<Sender<(Job, Sender<Done>)>>,
+    jobs: Option<Sender<(ThreadJob, Sender<JobResult>)>>,
     thread: Option<JoinHandle<()>>,
-    running: Option<Running>,
+    running: Option<RunningSearch>,
 }
 
 impl Engine {
@@ -97,7 +97,7 @@ impl Engine {
     pub fn start(hash_mib: usize, output: Output) -> io::Result<Engine> {
         let full = Searcher::new(hash_mib).map_err(io::Error::other)?;
         let mut players = Players { full, limited: None };
-        let (jobs, queue) = channel::<(Job, Sender<Done>)>();
+        let (jobs, queue) = channel::<(ThreadJob, Sender<JobResult>)>();
         let thread =
             thread::Builder::new().name("search".to_owned()).stack_size(THREAD_STACK_BYTES).spawn(move || {
                 for (job, done) in queue {
@@ -112,10 +112,10 @@ impl Engine {
     /// Ends the running search, and starts another.
     pub fn go(&mut self, task: Task) {
         self.finish();
-        let shout = Arc::new(Shout::default());
+        let shout = Arc::new(SearchMessages::default());
         shout.signals.ponder.store(task.ponder, Ordering::Relaxed);
-        if let Some(done) = self.send(Job::Run(Box::new(task), Arc::clone(&shout))) {
-            self.running = Some(Running { shout, done });
+        if let Some(done) = self.send(ThreadJob::Run(Box::new(task), Arc::clone(&shout))) {
+            self.running = Some(RunningSearch { shout, done });
         }
     }
 
@@ -130,9 +130,9 @@ impl Engine {
     ///
     /// # Errors
     /// Returns the error of the change.
-    pub fn change(&mut self, change: impl FnOnce(&mut Searcher) -> Done + Send + 'static) -> Done {
+    pub fn change(&mut self, change: impl FnOnce(&mut Searcher) -> JobResult + Send + 'static) -> JobResult {
         self.finish();
-        self.send(Job::Change(Box::new(change))).and_then(|done| done.recv().ok()).unwrap_or(Ok(()))
+        self.send(ThreadJob::Change(Box::new(change))).and_then(|done| done.recv().ok()).unwrap_or(Ok(()))
     }
 
     /// Starts the clock, because the opponent played the expected move.
@@ -160,7 +160,7 @@ impl Engine {
     }
 
     /// Sends a job; returns `None` if the thread has ended.
-    fn send(&self, job: Job) -> Option<Receiver<Done>> {
+    fn send(&self, job: ThreadJob) -> Option<Receiver<JobResult>> {
         let (done, wait) = channel();
         self.jobs.as_ref()?.send((job, done)).ok()?;
         Some(wait)
@@ -184,9 +184,9 @@ impl Drop for Engine {
     }
 }
 
-fn perform(job: Job, players: &mut Players, output: &Output) -> Done {
+fn perform(job: ThreadJob, players: &mut Players, output: &Output) -> JobResult {
     match job {
-        Job::Run(mut task, shout) => {
+        ThreadJob::Run(mut task, shout) => {
             match task.perft {
                 Some(depth) => print_perft(&task, depth, &shout.signals, output),
                 None => search(&mut task, &shout, players, output),
@@ -194,7 +194,7 @@ fn perform(job: Job, players: &mut Players, output: &Output) -> Done {
             shout.answered.store(true, Ordering::Release);
             Ok(())
         }
-        Job::Change(change) => change(&mut players.full),
+        ThreadJob::Change(change) => change(&mut players.full),
     }
 }
 
@@ -211,7 +211,7 @@ impl Report for Printer<'_> {
     }
 }
 
-fn search(task: &mut Task, shout: &Shout, players: &mut Players, output: &Output) {
+fn search(task: &mut Task, shout: &SearchMessages, players: &mut Players, output: &Output) {
     if let Some(Strength { elo, seed }) = task.strength {
         strength::limit(&task.game, elo, seed, &mut task.limits);
     }

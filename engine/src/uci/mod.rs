@@ -49,16 +49,16 @@ pub fn run(mut input: impl BufRead, output: impl Write + Send + 'static) -> io::
     while input.read_until(b'\n', &mut line)? > 0 {
         let read_at = Instant::now();
         match session.hear(&String::from_utf8_lossy(&line), read_at) {
-            Next::Line => line.clear(),
-            Next::End => break,
-            Next::Fail(message) => return Err(io::Error::other(message)),
+            SessionFlow::Line => line.clear(),
+            SessionFlow::End => break,
+            SessionFlow::Fail(message) => return Err(io::Error::other(message)),
         }
     }
     Ok(())
 }
 
 /// State of the session after a line.
-enum Next {
+enum SessionFlow {
     /// The session reads the next line.
     Line,
     /// The session ends.
@@ -80,13 +80,13 @@ struct Session {
 
 impl Session {
     /// Handles a line.
-    fn hear(&mut self, line: &str, read_at: Instant) -> Next {
+    fn hear(&mut self, line: &str, read_at: Instant) -> SessionFlow {
         let command = match command::parse(line) {
-            None => return Next::Line,
+            None => return SessionFlow::Line,
             Some(Ok(command)) => command,
             Some(Err(message)) => {
                 self.output.remark(&message);
-                return Next::Line;
+                return SessionFlow::Line;
             }
         };
         match command {
@@ -108,9 +108,9 @@ impl Session {
             Command::Display => self.show(|board| format::display(board, self.options.chess960)),
             Command::Eval => self.show(|board| self.evaluation.describe(board)),
             Command::Ignored => {}
-            Command::Quit => return Next::End,
+            Command::Quit => return SessionFlow::End,
         }
-        Next::Line
+        SessionFlow::Line
     }
 
     /// Sets the position, or reports why it is refused. The previous position is dropped, because
@@ -232,7 +232,7 @@ impl Session {
     }
 
     /// Starts a search, unless the requested position or network is missing.
-    fn go(&mut self, go: &Go, start: Instant) -> Next {
+    fn go(&mut self, go: &Go, start: Instant) -> SessionFlow {
         for complaint in &go.complaints {
             self.output.remark(complaint);
         }
@@ -244,7 +244,7 @@ impl Session {
                 if go.perft.is_none() {
                     self.output.line("bestmove (none)");
                 }
-                return Next::Line;
+                return SessionFlow::Line;
             }
         };
         if go.perft.is_none() && self.evaluation.mode == EvalMode::Nnue && self.evaluation.network.is_none() {
@@ -252,7 +252,7 @@ impl Session {
             let reason = self.network_error.as_deref().unwrap_or("EvalMode is nnue and there is no network");
             let message = format!("{reason}; name a network that loads with EvalFile, or set EvalMode to classical");
             self.output.error(&message);
-            return Next::Fail(message);
+            return SessionFlow::Fail(message);
         }
         let board = game.board();
         let limits = Limits {
@@ -275,7 +275,7 @@ impl Session {
             show_wdl: self.options.show_wdl,
             strength: self.options.strength().filter(|_| !go.is_unlimited()),
         });
-        Next::Line
+        SessionFlow::Line
     }
 
     fn search_moves(&self, board: &Board, words: &[String]) -> Vec<Move> {

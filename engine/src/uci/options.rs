@@ -5,7 +5,7 @@ use crate::nnue::embedded;
 #[cfg(feature = "tune")]
 use crate::search::params;
 use crate::search::strength::ELO;
-use crate::search::tablebase::Probing;
+use crate::search::tablebase::ProbeLimits;
 use crate::search::time::DEFAULT_OVERHEAD;
 use crate::search::{EvalConfig, EvalMode};
 use std::ops::RangeInclusive;
@@ -34,7 +34,7 @@ pub struct Options {
     pub move_overhead: Duration,
     /// Number of best lines to search (MultiPV).
     pub lines: usize,
-    probing: Probing,
+    probing: ProbeLimits,
     /// Set if win, draw and loss are reported with each score.
     pub show_wdl: bool,
     /// Set if castling is written as king takes rook.
@@ -49,7 +49,7 @@ impl Default for Options {
         Options {
             move_overhead: DEFAULT_OVERHEAD,
             lines: 1,
-            probing: Probing::default(),
+            probing: ProbeLimits::default(),
             show_wdl: false,
             chess960: false,
             limit_strength: false,
@@ -77,7 +77,7 @@ pub enum Effect {
     OpenTables {
         path: String,
     },
-    SetProbing(Probing),
+    SetProbing(ProbeLimits),
 }
 
 /// Formats the lines that answer `uci`.
@@ -97,8 +97,8 @@ pub fn list() -> String {
         spin("UCI_Elo", i64::from(*ELO.end()), elo_range()),
         spin("Strength Seed", 0, SEED),
         "option name SyzygyPath type string default <empty>\n".to_owned(),
-        spin("SyzygyProbeDepth", i64::from(Probing::default().depth), PROBE_DEPTH),
-        spin("SyzygyProbeLimit", i64::from(Probing::default().men), PROBE_LIMIT),
+        spin("SyzygyProbeDepth", i64::from(ProbeLimits::default().depth), PROBE_DEPTH),
+        spin("SyzygyProbeLimit", i64::from(ProbeLimits::default().men), PROBE_LIMIT),
         "option name Clear Hash type button\n".to_owned(),
         format!("option name EvalMode type combo default {}{}\n", EvalConfig::default().mode.name(), modes(" var ")),
         format!("option name EvalFile type string default {EMBEDDED}\n"),
@@ -225,8 +225,8 @@ mod tests {
             ("UCI_LimitStrength", Some("true"), Effect::Nothing),
             ("UCI_Elo", Some("1500"), Effect::Nothing),
             ("Strength Seed", Some("7"), Effect::Nothing),
-            ("SyzygyProbeDepth", Some("5"), Effect::SetProbing(Probing { depth: 5, men: 7 })),
-            ("SyzygyProbeLimit", Some("0"), Effect::SetProbing(Probing { depth: 5, men: 0 })),
+            ("SyzygyProbeDepth", Some("5"), Effect::SetProbing(ProbeLimits { depth: 5, men: 7 })),
+            ("SyzygyProbeLimit", Some("0"), Effect::SetProbing(ProbeLimits { depth: 5, men: 0 })),
             ("Move Overhead", Some("123"), Effect::Nothing),
             ("UCI_Chess960", Some("true"), Effect::Nothing),
             ("EvalMode", Some("NNUE"), Effect::SetEvalMode(EvalMode::Nnue)),
@@ -240,7 +240,7 @@ mod tests {
             Options {
                 move_overhead: Duration::from_millis(123),
                 lines: 4,
-                probing: Probing { depth: 5, men: 0 },
+                probing: ProbeLimits { depth: 5, men: 0 },
                 show_wdl: true,
                 chess960: true,
                 limit_strength: true,

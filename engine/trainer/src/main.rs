@@ -1,7 +1,7 @@
 //! Command line of the trainer.
 
 use clap::{Parser, Subcommand};
-use destrier::board::attacks::{Sliding, choose_sliding};
+use destrier::board::attacks::{SlidingMethod, choose_sliding};
 use destrier_trainer::{bootstrap, compare, data, texel, train};
 use quintain::run::{Exit, play::on_interrupt};
 use std::fs;
@@ -24,15 +24,15 @@ struct Cli {
 enum Command {
     /// Look at, clean and convert training data.
     #[command(subcommand)]
-    Data(data::Command),
+    Data(data::DataCommand),
     #[command(flatten)]
-    Train(train::Command),
+    Train(train::TrainCommand),
     /// Let networks play each other under Quintain and name the best; goes on where it was stopped.
     Compare(compare::Compare),
     /// Self-play, training and a match, generation by generation; goes on where it was stopped.
     Loop(bootstrap::Bootstrap),
     #[command(flatten)]
-    Texel(texel::Command),
+    Texel(texel::TexelCommand),
     /// Speak UCI: the engine that is linked in, for `--engine "destrier-trainer -- uci"`.
     Uci,
 }
@@ -41,7 +41,7 @@ enum Command {
 const EXIT_USAGE: u8 = 2;
 
 /// Installs a handler that removes unfinished output files on Ctrl-C and similar signals.
-fn leave_nothing(command: &data::Command) -> anyhow::Result<()> {
+fn leave_nothing(command: &data::DataCommand) -> anyhow::Result<()> {
     let unfinished = command.unfinished();
     on_interrupt(move || {
         for path in &unfinished {
@@ -55,7 +55,7 @@ fn leave_nothing(command: &data::Command) -> anyhow::Result<()> {
 }
 
 fn main() -> ExitCode {
-    choose_sliding(Sliding::fastest());
+    choose_sliding(SlidingMethod::fastest());
     let done = |()| Exit::Done;
     let exit = match Cli::parse().command {
         Command::Data(command) => leave_nothing(&command).and_then(|()| data::run(command)).map(done),

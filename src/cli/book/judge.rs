@@ -52,7 +52,7 @@ pub(super) async fn fill(
         "" => judge.engine.program.display().to_string(),
         name => name.to_owned(),
     };
-    let queue = Arc::new(Queue { walks: Mutex::new(walks), known });
+    let queue = Arc::new(JudgeQueue { walks: Mutex::new(walks), known });
     let (sender, mut judgements) = mpsc::channel(2 * engines.max(1));
     let mut workers = JoinSet::new();
     workers.spawn(work(Some(first), judge.clone(), Arc::clone(&queue), sender.clone()));
@@ -86,12 +86,12 @@ pub(super) async fn fill(
 }
 
 /// Candidates to judge, and judgements that are known already.
-struct Queue {
+struct JudgeQueue {
     walks: Mutex<Walks>,
     known: KnownJudgements,
 }
 
-impl Queue {
+impl JudgeQueue {
     fn next(&self) -> Option<(OpeningCandidate, Option<Judgement>)> {
         let candidate = self.walks.lock().unwrap_or_else(PoisonError::into_inner).next()?;
         let known = self.known.get(&candidate.index).copied();
@@ -102,7 +102,7 @@ impl Queue {
 type JudgedCandidate = Result<(OpeningCandidate, Judgement)>;
 
 /// Judges candidates until none is left, a search fails or the receiver is gone.
-async fn work(engine: Option<Engine>, judge: Judge, queue: Arc<Queue>, sender: mpsc::Sender<JudgedCandidate>) {
+async fn work(engine: Option<Engine>, judge: Judge, queue: Arc<JudgeQueue>, sender: mpsc::Sender<JudgedCandidate>) {
     let started = match engine {
         Some(engine) => Ok(engine),
         None => Engine::start(&judge.engine, &[]).await,

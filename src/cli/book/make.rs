@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tokio::sync::mpsc;
 
 use super::judge::{self, Judge};
-use super::partial::{JudgementSettings, Partial};
+use super::partial::{JudgementSettings, PartialBook};
 use crate::chess::Variant;
 use crate::files::write_atomically;
 use crate::openings::Packing;
@@ -105,7 +105,7 @@ pub(super) fn run(args: &MakeArgs) -> Result<Exit> {
         bail!("{}: no such folder; make it, or choose another --out", folder.display());
     }
     let judge = args.judge(window)?;
-    let (partial, known) = Partial::open(&args.out, &args.settings(&judge)?)?;
+    let (partial, known) = PartialBook::open(&args.out, &args.settings(&judge)?)?;
     if !known.is_empty() {
         progress::note(&format!("going on with {}: {} positions are judged", partial.path().display(), known.len()));
     }

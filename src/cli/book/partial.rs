@@ -43,12 +43,12 @@ struct PartialHeader {
 
 /// Open and locked file of judgements.
 #[derive(Debug)]
-pub(super) struct Partial {
+pub(super) struct PartialBook {
     path: PathBuf,
     file: File,
 }
 
-impl Partial {
+impl PartialBook {
     /// Opens or creates the file of the book `out`. Returns it with the judgements in it.
     pub(super) fn open(out: &Path, settings: &JudgementSettings) -> Result<(Self, KnownJudgements)> {
         let mut path = out.as_os_str().to_owned();
@@ -166,8 +166,8 @@ mod tests {
         }
     }
 
-    fn open(out: &Path, settings: &JudgementSettings) -> Result<(Partial, KnownJudgements), String> {
-        Partial::open(out, settings).map_err(|error| format!("{error:#}"))
+    fn open(out: &Path, settings: &JudgementSettings) -> Result<(PartialBook, KnownJudgements), String> {
+        PartialBook::open(out, settings).map_err(|error| format!("{error:#}"))
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::run::series::{MatchResult, Series};
 use crate::run::{Exit, prepare, progress, resolve};
 use crate::settings::{AnyCommand, RawPlan};
 use crate::stats::elo::fixed;
-use crate::stats::sensor::{Ranged, SensedPair, SensorFigures};
+use crate::stats::sensor::{IntervalEstimate, SensedPair, SensorFigures};
 use crate::text::columns;
 use crate::tournament::scoreboard::Scoreboard;
 
@@ -273,13 +273,13 @@ fn turn(arm: &mut Arm, args: &JudgeArgs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn ranged(found: &Ranged, scale: f64, decimals: usize) -> String {
+fn ranged(found: &IntervalEstimate, scale: f64, decimals: usize) -> String {
     let number = |value: f64| if value.is_finite() { fixed(value * scale, decimals) } else { "-".to_owned() };
     format!("{} [{}, {}]", number(found.value), number(found.lo), number(found.hi))
 }
 
 fn text(arms: &[Arm]) -> String {
-    let shown = |found: Option<Ranged>, scale: f64, decimals: usize| {
+    let shown = |found: Option<IntervalEstimate>, scale: f64, decimals: usize| {
         found.map_or("-".to_owned(), |found| ranged(&found, scale, decimals))
     };
     let rows: Vec<Vec<String>> = arms

@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand};
 use crate::cli::{matches, sprt};
 use crate::run::begin::{self, GameCommand};
 use crate::run::notify::Receivers;
-use crate::run::queue::{Entry, Queue};
+use crate::run::queue::{Queue, QueueEntry};
 use crate::run::{chain, progress, resolve};
 use crate::settings::RawPlan;
 use crate::source::Context;
@@ -52,7 +52,7 @@ pub(super) fn run(queue: &Queue, args: &AddArgs) -> Result<()> {
     Receivers::of(&raw)?;
     resolve::check(&raw, command == GameCommand::Sprt)?;
     let plans = chain::links(begin::pinned(command, raw)?)?;
-    let entry = Entry::new(command, Context::from_env()?.cwd, args.priority, plans).signed()?;
+    let entry = QueueEntry::new(command, Context::from_env()?.cwd, args.priority, plans).signed()?;
     let id = queue.add(entry)?;
     let daemon = if queue.has_daemon()? { "" } else { "; `quintain queue run` plays it" };
     progress::result(&format!("entry {id}{daemon}"));

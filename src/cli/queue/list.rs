@@ -28,8 +28,8 @@ const HEADS: [&str; 6] = ["#id", "state", "#priority", "command", "title", "run"
 pub(super) fn run(queue: &Queue, args: &LsArgs) -> Result<()> {
     let has_daemon = queue.has_daemon()?;
     let listing = queue.list()?.in_order();
-    let shown: Vec<&(EntryId, Entry)> =
-        listing.entries.iter().filter(|(_, entry)| args.all || entry.state != EntryState::Done).collect();
+    let shown: Vec<&(EntryId, QueueEntry)> =
+        listing.entries.iter().filter(|(_, entry)| args.all || entry.state != QueueState::Done).collect();
     if args.json {
         progress::result(&json_of(&listing, has_daemon, args.all).to_string());
         return Ok(());
@@ -50,14 +50,14 @@ pub(super) fn run(queue: &Queue, args: &LsArgs) -> Result<()> {
     Ok(())
 }
 
-fn cells(id: EntryId, entry: &Entry, has_daemon: bool) -> Vec<String> {
+fn cells(id: EntryId, entry: &QueueEntry, has_daemon: bool) -> Vec<String> {
     let mut title = entry.next_plan().or(entry.plans.last()).map(title).unwrap_or_default();
     if let Some(error) = &entry.error {
         title = format!("{title}: {error}");
     }
     let state = match results(entry).as_slice() {
         [] => state(entry, has_daemon).to_owned(),
-        results if entry.state == EntryState::Done => results.join(", "),
+        results if entry.state == QueueState::Done => results.join(", "),
         results => format!("{} ({})", state(entry, has_daemon), results.join(", ")),
     };
     let run = entry.runs.last().map(|run| run.display().to_string());

@@ -18,13 +18,13 @@ pub(super) struct Programs {
 }
 
 #[derive(Serialize)]
-struct OneProgram<'a> {
+struct ProgramNames<'a> {
     sha256: &'a str,
     names: &'a BTreeSet<String>,
 }
 
 #[derive(Serialize)]
-struct OneName<'a> {
+struct NamePrograms<'a> {
     name: &'a str,
     sha256: &'a BTreeSet<String>,
 }
@@ -42,14 +42,14 @@ impl Programs {
         }
     }
 
-    fn one_program(&self) -> impl Iterator<Item = OneProgram<'_>> {
+    fn one_program(&self) -> impl Iterator<Item = ProgramNames<'_>> {
         let several = self.names.iter().filter(|(_, names)| names.len() > 1);
-        several.map(|((sha256, ..), names)| OneProgram { sha256, names })
+        several.map(|((sha256, ..), names)| ProgramNames { sha256, names })
     }
 
-    fn one_name(&self) -> impl Iterator<Item = OneName<'_>> {
+    fn one_name(&self) -> impl Iterator<Item = NamePrograms<'_>> {
         let several = self.hashes.iter().filter(|(_, hashes)| hashes.len() > 1);
-        several.map(|(name, sha256)| OneName { name, sha256 })
+        several.map(|(name, sha256)| NamePrograms { name, sha256 })
     }
 
     /// Warnings about shared programs and shared names, with the remedy.

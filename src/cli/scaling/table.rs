@@ -35,7 +35,7 @@ impl Costs {
 }
 
 /// Results of an engine with a number of threads.
-pub(super) struct Scaled {
+pub(super) struct EngineScaling {
     name: String,
     spec: String,
     threads: Option<u32>,
@@ -50,7 +50,7 @@ pub(super) struct Scaled {
     speed_ups: Option<[Option<Speedup>; 2]>,
 }
 
-impl Scaled {
+impl EngineScaling {
     /// Sums up the searches of an engine.
     ///
     /// # Errors
@@ -137,7 +137,7 @@ fn deepest(own: &CostPath, base: &CostPath) -> Option<(f64, f64)> {
 }
 
 /// Compares the engines of each group of `group` with the first of it.
-pub(super) fn compared(mut engines: Vec<Scaled>, group: usize) -> Vec<Scaled> {
+pub(super) fn compared(mut engines: Vec<EngineScaling>, group: usize) -> Vec<EngineScaling> {
     for one in engines.chunks_mut(group.max(1)) {
         let Some((first, others)) = one.split_first_mut() else { continue };
         for other in others {
@@ -153,7 +153,7 @@ pub(super) struct Picture {
     pub(super) book: String,
     pub(super) positions: usize,
     pub(super) forced: usize,
-    pub(super) engines: Vec<Scaled>,
+    pub(super) engines: Vec<EngineScaling>,
 }
 
 impl Picture {
@@ -170,7 +170,7 @@ impl Picture {
         text
     }
 
-    fn engine(&self, text: &mut String, engine: &Scaled) {
+    fn engine(&self, text: &mut String, engine: &EngineScaling) {
         // Writing into memory cannot fail.
         let _ = writeln!(text, "{}", engine.label());
         let _ = writeln!(
@@ -262,7 +262,7 @@ impl Picture {
                 json!({ "factor": factor, "lo": lo, "hi": hi, "positions": found.rounds })
             })
         };
-        let engine = |engine: &Scaled| {
+        let engine = |engine: &EngineScaling| {
             let [nps, time] = engine.speed_ups.unwrap_or_default();
             json!({
                 "name": engine.name, "spec": engine.spec, "threads": engine.threads, "searched": engine.searched(),
@@ -285,13 +285,13 @@ impl Picture {
             self.limit,
             env!("CARGO_PKG_VERSION")
         );
-        let plot = |title: &str, y_label: &str, scale: f64, of: fn(&Scaled) -> &Costs| {
-            let line = |engine: &Scaled| {
+        let plot = |title: &str, y_label: &str, scale: f64, of: fn(&EngineScaling) -> &Costs| {
+            let line = |engine: &EngineScaling| {
                 let medians =
                     of(engine).depths.iter().filter_map(|row| Some((f64::from(row.depth), row.cost.median? * scale)));
                 (engine.label(), medians.collect::<Vec<_>>())
             };
-            let band = |engine: &Scaled| -> Band {
+            let band = |engine: &EngineScaling| -> Band {
                 let rows = of(engine).depths.iter();
                 rows.filter_map(|row| Some((f64::from(row.depth), row.cost.lower? * scale, row.cost.upper? * scale)))
                     .collect()

@@ -1,10 +1,10 @@
 //! Machines that may play a run: program, processor, speed.
 
 use super::super::bounds::MOST_PAIRS;
-use super::super::drift::Finding;
+use super::super::drift::SpeedFinding;
 use super::super::link::worker_name;
 use super::super::roster::name;
-use super::super::wire::{self, Hello, Note, PairResult, Welcome};
+use super::super::wire::{self, Hello, Note, PairGames, Welcome};
 use super::{Coordinator, replayed};
 use crate::plan::{Machine, file};
 use crate::tournament::workers::work;
@@ -50,18 +50,18 @@ impl Coordinator {
     }
 
     /// Holds the speed of a worker in its games against the one that it measured.
-    pub(super) async fn check_speed(&mut self, result: &PairResult) {
+    pub(super) async fn check_speed(&mut self, result: &PairGames) {
         let session = &result.worker;
         let Some(measured) = self.roster.nps(session).filter(|_| self.plan.is_timed()) else { return };
         let player = self.plan.reference_player();
         for (game, _) in &result.games {
             match self.drift.record(name(session), measured, work(game, player)) {
                 None => {}
-                Some(Finding::MeasureAnew(why)) => {
+                Some(SpeedFinding::MeasureAnew(why)) => {
                     self.warn(format!("worker {session}: {why}; it measures its speed anew after its pairs"));
                     self.measures_anew.insert(session.clone());
                 }
-                Some(Finding::SetAside(why)) => {
+                Some(SpeedFinding::SetAside(why)) => {
                     let name = name(session);
                     self.warn(format!(
                         "worker {name}: {why}, a second time; it is set aside: look for other work on that machine, and resume the run"

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use super::super::leases::Attempt;
-use super::super::patience::{LEAST, Patience};
+use super::super::patience::{LEAST, PairPatience};
 use super::super::roster::name;
-use super::super::wire::Beat;
+use super::super::wire::Heartbeat;
 use super::Coordinator;
-use crate::record::{PairId, Scale};
+use crate::record::{PairId, TimeScale};
 
 impl Coordinator {
     /// Time since the coordinator began, without that in which the run was paused.
@@ -25,7 +25,7 @@ impl Coordinator {
     }
 
     /// Records the moves that a worker has made in its pairs.
-    pub(super) fn record_progress(&mut self, beat: &Beat) {
+    pub(super) fn record_progress(&mut self, beat: &Heartbeat) {
         let now = self.run_clock();
         for (&(pair, attempt), plies) in beat.held.iter().zip(&beat.progress) {
             let lease = self.leases.get_mut(PairId(pair), Attempt(attempt));
@@ -44,7 +44,7 @@ impl Coordinator {
         let old = self.leases.iter().filter(|lease| !self.is_simulated() && is_old(lease.work.granted));
         let overdue = old.filter_map(|lease| {
             let work = &lease.work;
-            let patience = Patience::of(&self.plan, self.scale_of(&lease.worker));
+            let patience = PairPatience::of(&self.plan, self.scale_of(&lease.worker));
             let why = patience.overdue(now.saturating_sub(work.granted), now.saturating_sub(work.moved))?;
             Some((work.task.pair, lease.attempt, lease.worker.clone(), why))
         });
@@ -64,8 +64,8 @@ impl Coordinator {
     }
 
     /// Factor of a worker's times, if the plan scales them.
-    fn scale_of(&self, session: &str) -> Option<Scale> {
+    fn scale_of(&self, session: &str) -> Option<TimeScale> {
         let (reference, own) = self.plan.scale.zip(self.roster.nps(session))?;
-        Scale::of_speeds(reference.nps as f64, own)
+        TimeScale::of_speeds(reference.nps as f64, own)
     }
 }

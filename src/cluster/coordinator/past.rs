@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::super::learnt::LearntLeases;
 use super::super::leases::Attempt;
 use super::super::link::{Link, LinkError, call, is_from, subject};
-use super::super::wire::{Beat, PairResult};
+use super::super::wire::{Heartbeat, PairGames};
 use super::Coordinator;
 use crate::record::PairId;
 use crate::report::figures::count;
@@ -45,7 +45,7 @@ impl Listening {
 }
 
 /// Leases that are being learnt, and the end of the listening.
-pub(super) struct Past {
+pub(super) struct PastLeases {
     leases: LearntLeases<jetstream::Message>,
     until: Instant,
     /// Pairs that stay with their workers.
@@ -56,7 +56,7 @@ impl Coordinator {
     /// Goes on with a run that another process coordinated.
     pub(in crate::cluster) fn going_on(mut self, first: Listening) -> Self {
         let until = (first.since + LISTENING).max(Instant::now() + LEAST_LISTENING);
-        self.past = Some(Past { leases: LearntLeases::new(self.leases.next()), until, kept: 0 });
+        self.past = Some(PastLeases { leases: LearntLeases::new(self.leases.next()), until, kept: 0 });
         self.heard_before = Some(first.beats);
         self
     }
@@ -71,7 +71,7 @@ impl Coordinator {
     }
 
     /// Records what a worker plays, if leases are still learnt. True if they are not known yet.
-    pub(super) fn learn(&mut self, beat: &Beat) -> bool {
+    pub(super) fn learn(&mut self, beat: &Heartbeat) -> bool {
         let Some(past) = &mut self.past else { return false };
         if past.leases.listens() {
             let named = beat.held.iter().chain(&beat.sent);
@@ -87,7 +87,7 @@ impl Coordinator {
     pub(super) fn keep(&mut self, message: jetstream::Message) -> Option<jetstream::Message> {
         let Some(past) = &mut self.past else { return Some(message) };
         if past.leases.listens()
-            && let Ok(result) = PairResult::unpack(&message.payload)
+            && let Ok(result) = PairGames::unpack(&message.payload)
             && is_from(&message.subject, &result.worker)
         {
             past.leases.record(&result.worker, [(result.pair, Attempt(result.attempt))]);

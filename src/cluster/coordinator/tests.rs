@@ -86,7 +86,7 @@ impl Table {
     async fn sends(&self, session: &str, task: &PairTask, attempt: u64, is_simulated: bool) {
         // The server takes a message with a known id for a repeat.
         let id = format!("{session}/{attempt}/{is_simulated}");
-        let result = PairResult { is_simulated, ..result(session, task, attempt) };
+        let result = PairGames { is_simulated, ..result(session, task, attempt) };
         self.publishes(session, &id, result.pack()).await;
     }
 
@@ -118,11 +118,11 @@ impl Table {
 }
 
 /// Games of a pair.
-fn result(session: &str, task: &PairTask, attempt: u64) -> PairResult {
+fn result(session: &str, task: &PairTask, attempt: u64) -> PairGames {
     let variant = crate::chess::Variant::Standard;
     let games = task.legs.iter().map(|leg| (game(task, *leg, variant, 3, &mut SplitMix64::new(7)), None)).collect();
     let (worker, pair) = (session.to_owned(), task.pair);
-    PairResult { worker, pair, attempt, games, logs: Vec::new(), is_simulated: false }
+    PairGames { worker, pair, attempt, games, logs: Vec::new(), is_simulated: false }
 }
 
 fn hello(session: &str) -> Hello {
@@ -138,10 +138,10 @@ fn hello(session: &str) -> Hello {
     }
 }
 
-fn beat(session: &str, held: Vec<(u64, u64)>, sent: Vec<(u64, u64)>) -> Beat {
+fn beat(session: &str, held: Vec<(u64, u64)>, sent: Vec<(u64, u64)>) -> Heartbeat {
     let (worker, back, notes, logs) = (session.to_owned(), Vec::new(), Vec::new(), Vec::new());
     let (v, progress, machine, speed) = (wire::VERSION, Vec::new(), None, None);
-    Beat { v, worker, held, progress, sent, back, notes, logs, leaves: false, machine, speed }
+    Heartbeat { v, worker, held, progress, sent, back, notes, logs, leaves: false, machine, speed }
 }
 
 fn task() -> PairTask {
@@ -191,7 +191,7 @@ async fn a_result_of_a_lost_lease_counts_for_nothing() {
     // Both may forget their results, and the sleeper hears that it lost the pair.
     for (session, attempt) in [("a-1", lost), ("b-1", held)] {
         let key = (0, attempt);
-        let mut orders = table.asks::<_, Orders>("beat", session, &beat(session, vec![key], vec![key])).await;
+        let mut orders = table.asks::<_, WireOrders>("beat", session, &beat(session, vec![key], vec![key])).await;
         while orders.written.is_empty() {
             orders = table.asks("beat", session, &beat(session, vec![key], vec![key])).await;
         }
@@ -246,7 +246,7 @@ async fn results_of_hostile_workers_count_for_nothing() {
     let attempt = table.gives("a-1", &task).await;
     let good = |session: &str| result(session, &task, attempt);
     let other = PairTask { pair: PairId(5), ..task.clone() };
-    let of_other = PairResult { pair: task.pair, ..result("a-1", &other, attempt) };
+    let of_other = PairGames { pair: task.pair, ..result("a-1", &other, attempt) };
     let mut cut = good("a-1").pack();
     cut.truncate(cut.len() / 2);
     // Those that nobody could have sent by mistake are told, others are late results.
@@ -259,8 +259,8 @@ async fn results_of_hostile_workers_count_for_nothing() {
         ("m-1", good("a-1").pack(), Some("q.run.res.m sent it as worker a-1")),
         ("m-1", good("m-1").pack(), None),
         ("a-2", good("a-2").pack(), None),
-        ("a-1", PairResult { attempt: attempt + 1, ..good("a-1") }.pack(), None),
-        ("a-1", PairResult { attempt: 0, ..good("a-1") }.pack(), None),
+        ("a-1", PairGames { attempt: attempt + 1, ..good("a-1") }.pack(), None),
+        ("a-1", PairGames { attempt: 0, ..good("a-1") }.pack(), None),
         ("a-1", result("a-1", &other, attempt).pack(), None),
         // After all others.
         ("a-1", b"end".to_vec(), Some("a result was dropped: ")),
@@ -270,7 +270,7 @@ async fn results_of_hostile_workers_count_for_nothing() {
     {
         // Its lease lasts, however slow this test is.
         let beat = beat("a-1", vec![(task.pair.0, attempt)], Vec::new());
-        assert_eq!(table.asks::<_, Orders>("beat", "a-1", &beat).await.void, []);
+        assert_eq!(table.asks::<_, WireOrders>("beat", "a-1", &beat).await.void, []);
         table.publishes(session, &format!("hostile/{place}"), bytes).await;
         if let Some(told) = told {
             let events = table.hears(|event| matches!(event, RemoteEvent::Warning(_))).await;
@@ -342,10 +342,10 @@ async fn a_worker_that_does_not_play_loses_its_pair() {
                 if moved > LEAST * 3 / 4 {
                     (plies, moved) = (plies + 1, Duration::ZERO);
                 }
-                let slow = Beat { progress: vec![plies], ..beat("slow-1", vec![(0, slow)], Vec::new()) };
-                assert_eq!(table.asks::<_, Orders>("beat", "slow-1", &slow).await.void, []);
+                let slow = Heartbeat { progress: vec![plies], ..beat("slow-1", vec![(0, slow)], Vec::new()) };
+                assert_eq!(table.asks::<_, WireOrders>("beat", "slow-1", &slow).await.void, []);
                 let beat = beat("hung-1", vec![(hung, held)], Vec::new());
-                is_lost = !table.asks::<_, Orders>("beat", "hung-1", &beat).await.void.is_empty();
+                is_lost = !table.asks::<_, WireOrders>("beat", "hung-1", &beat).await.void.is_empty();
                 later(step).await;
                 took += step;
             }

@@ -411,7 +411,7 @@ async fn signs_of_life_count_moves() {
         }
     });
     loop {
-        let beat: wire::Beat = wire::from_bytes(&beats.next().await.unwrap().payload).unwrap();
+        let beat: wire::Heartbeat = wire::from_bytes(&beats.next().await.unwrap().payload).unwrap();
         assert_eq!(beat.held.len(), beat.progress.len());
         if let [(7, _)] = beat.held[..]
             && beat.progress == [1]

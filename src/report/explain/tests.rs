@@ -3,7 +3,7 @@ use std::time::Duration;
 use super::*;
 use crate::plan::file;
 use crate::record::{
-    ByColor, Ending, GameId, Leg, MoveRecord, Opening, PairId, RecordedOutput, Scale, SearchInfo, Termination,
+    ByColor, Ending, GameId, Leg, MoveRecord, Opening, PairId, RecordedOutput, SearchInfo, Termination, TimeScale,
 };
 use crate::stats::random::SplitMix64;
 
@@ -272,8 +272,8 @@ fn games_played_again_and_openings_that_one_colour_wins() {
 fn a_scaled_clock_is_in_trouble_by_its_own_time() {
     let (plan, names) = (plan(), OpeningNames::builtin());
     let games = play(&mut SplitMix64::new(3), 200, Some(Dimension::Trouble));
-    let double = Scale::from_millionths(2_000_000).unwrap();
-    let text = |scale: Option<Scale>, factor: u32| {
+    let double = TimeScale::from_millionths(2_000_000).unwrap();
+    let text = |scale: Option<TimeScale>, factor: u32| {
         let mut explainer = Explainer::new(&plan, &names, PlayerId::NEW);
         for pair in games.chunk_by(|a, b| a.pair == b.pair) {
             let mut records: Vec<_> = pair.iter().map(Wanted::game).collect();

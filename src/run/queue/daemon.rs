@@ -12,8 +12,8 @@ use crate::run::dir::{self, Place, RunDir};
 use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, ResultContext as _};
 use crate::run::notify::Receivers;
-use crate::run::queue::watcher::{LOOK, StopCause, Watched};
-use crate::run::queue::{DaemonLock, Entry, EntryId, EntryState, Queue};
+use crate::run::queue::watcher::{LOOK, QueueWatch, StopCause};
+use crate::run::queue::{DaemonLock, EntryId, Queue, QueueEntry, QueueState};
 use crate::run::{Exit, chain, forecast, progress, trust};
 use crate::settings::RawPlan;
 use crate::text::with_causes;
@@ -105,7 +105,7 @@ fn play_all(queue: &Queue, limits: DaemonLimits, stop: &StopSwitch) -> Result<Ex
 
 impl Daemon<'_> {
     /// Entry to play next.
-    fn next(&mut self) -> Result<Option<(EntryId, Entry)>> {
+    fn next(&mut self) -> Result<Option<(EntryId, QueueEntry)>> {
         let listing = self.queue.list()?.in_order();
         for (id, why) in listing.damaged {
             if !self.put_off.contains(&id) {
@@ -130,15 +130,15 @@ impl Daemon<'_> {
     fn fail(&self, id: EntryId, why: &str) -> Result<()> {
         progress::warn(&format!("queue: entry {id} cannot be played: {why}"));
         self.queue.update(id, |entry| {
-            entry.state = EntryState::Failed;
+            entry.state = QueueState::Failed;
             entry.error = Some(why.to_owned());
         })?;
         Ok(())
     }
 
-    fn play(&mut self, id: EntryId, entry: &Entry) -> Result<()> {
+    fn play(&mut self, id: EntryId, entry: &QueueEntry) -> Result<()> {
         let Some(raw) = entry.next_plan().cloned() else {
-            self.queue.update(id, |entry| entry.state = EntryState::Done)?;
+            self.queue.update(id, |entry| entry.state = QueueState::Done)?;
             return Ok(());
         };
         let run = match entry.begun() {
@@ -146,7 +146,7 @@ impl Daemon<'_> {
             None => self.free_run(id, entry.command, &raw),
         };
         let is_there = self.queue.update(id, |entry| {
-            entry.state = EntryState::Playing;
+            entry.state = QueueState::Playing;
             if entry.begun().is_none() {
                 entry.runs.push(run.clone());
             }
@@ -177,7 +177,7 @@ impl Daemon<'_> {
     /// Lets an entry wait again. A run that was not begun keeps no name.
     fn wait(&self, id: EntryId) -> Result<()> {
         self.queue.update(id, |entry| {
-            entry.state = EntryState::Waiting;
+            entry.state = QueueState::Waiting;
             if entry.begun().is_some_and(|run| !self.queue.results().join(run).exists()) {
                 entry.runs.pop();
             }
@@ -193,7 +193,7 @@ impl Daemon<'_> {
         free.unwrap_or_default()
     }
 
-    fn play_run(&self, id: EntryId, entry: &Entry, raw: RawPlan, root: &Path) -> Result<PlayResult> {
+    fn play_run(&self, id: EntryId, entry: &QueueEntry, raw: RawPlan, root: &Path) -> Result<PlayResult> {
         // The paths of a plan start where it was added.
         std::env::set_current_dir(&entry.dir).within(|| format!("{}: cannot enter it", entry.dir.display()))?;
         let over = |exit, cause| Ok(PlayResult::Ended(exit, cause));
@@ -224,7 +224,7 @@ impl Daemon<'_> {
     }
 
     /// Place of the next run of an entry in its chain.
-    fn chain(&self, entry: &Entry) -> Result<Chain> {
+    fn chain(&self, entry: &QueueEntry) -> Result<Chain> {
         let over = entry.exits.len();
         let runs = self.queue.results().join(RUNS);
         let before = entry.runs.iter().take(over).map(|run| chain::name_of(&self.queue.results().join(run), &runs));
@@ -246,7 +246,7 @@ impl Daemon<'_> {
         root: &Path,
         play: impl FnOnce() -> Result<Exit>,
     ) -> (Result<Exit>, Option<StopCause>) {
-        let watched = Watched { queue: self.queue, id, run: root, deadline: self.deadline, put_off: &self.put_off };
+        let watched = QueueWatch { queue: self.queue, id, run: root, deadline: self.deadline, put_off: &self.put_off };
         let (is_over, over) = mpsc::channel::<()>();
         std::thread::scope(|scope| {
             let watcher =
@@ -274,13 +274,13 @@ impl Daemon<'_> {
                 return self.wait(id);
             }
             progress::note(&format!("queue: entry {id} was stopped; `quintain queue up {id}` goes on with it"));
-            self.queue.update(id, |entry| entry.state = EntryState::Stopped)?;
+            self.queue.update(id, |entry| entry.state = QueueState::Stopped)?;
             return Ok(());
         }
         self.queue.update(id, |entry| {
             entry.exits.push(exit.code());
             let goes_on = exit == Exit::Done && entry.next_plan().is_some();
-            entry.state = if goes_on { EntryState::Waiting } else { EntryState::Done };
+            entry.state = if goes_on { QueueState::Waiting } else { QueueState::Done };
         })?;
         progress::note(&format!("queue: entry {id} is over: {}, {}", command.result(exit), run.display()));
         if self.queue.read(id)?.is_none_or(|entry| !entry.is_open()) {

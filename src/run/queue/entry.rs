@@ -24,7 +24,7 @@ const HEAD: &str = "# An entry of `quintain queue`: `queue ls` lists it, `queue 
 /// State of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum EntryState {
+pub(crate) enum QueueState {
     /// Played now, or when the last daemon ended.
     Playing,
     /// To be played, or to be resumed.
@@ -40,11 +40,11 @@ pub(crate) enum EntryState {
 /// An entry.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Entry {
+pub(crate) struct QueueEntry {
     version: u32,
     /// Command whose settings the plans are.
     pub(crate) command: GameCommand,
-    pub(crate) state: EntryState,
+    pub(crate) state: QueueState,
     /// Entries of a higher one are played first, and stop those of a lower one.
     pub(crate) priority: i32,
     /// Place among entries of one priority, lowest first.
@@ -75,13 +75,13 @@ struct SignedParts<'a> {
     plans: &'a [RawPlan],
 }
 
-impl Entry {
+impl QueueEntry {
     /// Entry that waits, not yet signed.
     pub(crate) fn new(command: GameCommand, dir: PathBuf, priority: i32, plans: Vec<RawPlan>) -> Self {
         Self {
             version: VERSION,
             command,
-            state: EntryState::Waiting,
+            state: QueueState::Waiting,
             priority,
             rank: 0,
             dir,
@@ -141,7 +141,7 @@ impl Entry {
 
     /// True if something is left to play.
     pub(crate) const fn is_open(&self) -> bool {
-        matches!(self.state, EntryState::Playing | EntryState::Waiting)
+        matches!(self.state, QueueState::Playing | QueueState::Waiting)
     }
 
     /// Run that was begun and is not over, below the folder of results.

@@ -16,7 +16,7 @@ mod watcher;
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
-pub(crate) use self::entry::{Entry, EntryState};
+pub(crate) use self::entry::{QueueEntry, QueueState};
 use crate::files::{MOST_DOCUMENT_BYTES, read_text, write_atomically};
 use crate::journal;
 use crate::run::error::{Result, ResultContext as _, fail};
@@ -50,7 +50,7 @@ pub(crate) struct DaemonLock(#[expect(dead_code, reason = "held for its lock")] 
 /// Entry that was taken out of the queue.
 #[derive(Debug)]
 pub(crate) struct RemovedEntry {
-    pub(crate) entry: Entry,
+    pub(crate) entry: QueueEntry,
     /// True if a daemon was playing it.
     pub(crate) was_playing: bool,
 }
@@ -58,7 +58,7 @@ pub(crate) struct RemovedEntry {
 /// Entries in the order of their numbers, and those that cannot be read, with the reason.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
-    pub(crate) entries: Vec<(EntryId, Entry)>,
+    pub(crate) entries: Vec<(EntryId, QueueEntry)>,
     pub(crate) damaged: Vec<(EntryId, String)>,
 }
 
@@ -117,15 +117,15 @@ impl Queue {
     }
 
     /// Reads an entry; `None` if there is none of this number.
-    pub(crate) fn read(&self, id: EntryId) -> Result<Option<Entry>> {
+    pub(crate) fn read(&self, id: EntryId) -> Result<Option<QueueEntry>> {
         let path = self.file(id);
         match read_text(&path, MOST_DOCUMENT_BYTES) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            text => Entry::parse(&path, &text.within(|| format!("{}: cannot read it", path.display()))?).map(Some),
+            text => QueueEntry::parse(&path, &text.within(|| format!("{}: cannot read it", path.display()))?).map(Some),
         }
     }
 
-    fn write(&self, id: EntryId, entry: &Entry) -> Result<()> {
+    fn write(&self, id: EntryId, entry: &QueueEntry) -> Result<()> {
         let path = self.file(id);
         write_atomically(&path, entry.to_toml()?.as_bytes()).within(|| format!("{}: cannot write it", path.display()))
     }
@@ -151,7 +151,7 @@ impl Queue {
     }
 
     /// Adds an entry behind the others of its priority.
-    pub(crate) fn add(&self, mut entry: Entry) -> Result<EntryId> {
+    pub(crate) fn add(&self, mut entry: QueueEntry) -> Result<EntryId> {
         self.edit(|| {
             let id = self.ids()?.last().map_or(1, |last| last.saturating_add(1));
             entry.rank = i64::from(id);
@@ -161,7 +161,7 @@ impl Queue {
     }
 
     /// Changes an entry; false if it is not there any more.
-    pub(crate) fn update(&self, id: EntryId, change: impl FnOnce(&mut Entry)) -> Result<bool> {
+    pub(crate) fn update(&self, id: EntryId, change: impl FnOnce(&mut QueueEntry)) -> Result<bool> {
         self.edit(|| {
             let Some(mut entry) = self.read(id)? else { return Ok(false) };
             change(&mut entry);
@@ -176,19 +176,19 @@ impl Queue {
 
     /// Puts an entry before all others of its priority, or of `priority`. An entry that failed or
     /// was stopped waits again.
-    pub(crate) fn up(&self, id: EntryId, priority: Option<i32>) -> Result<Entry> {
+    pub(crate) fn up(&self, id: EntryId, priority: Option<i32>) -> Result<QueueEntry> {
         self.edit(|| {
             let Some(mut entry) = self.read(id)? else { return self.missing(id) };
-            if entry.state == EntryState::Done {
+            if entry.state == QueueState::Done {
                 fail!(Setting, "entry {id} is over; add it again to play it again");
             }
-            let open = self.list()?.entries.into_iter().map(|(_, entry)| entry).filter(Entry::is_open);
+            let open = self.list()?.entries.into_iter().map(|(_, entry)| entry).filter(QueueEntry::is_open);
             let (ranks, priorities): (Vec<_>, Vec<_>) = open.map(|entry| (entry.rank, entry.priority)).unzip();
             // Without a number it comes first of all, but nothing that is played stops for it.
             entry.priority = priority.unwrap_or_else(|| priorities.into_iter().max().unwrap_or(0).max(entry.priority));
             entry.rank = ranks.into_iter().min().unwrap_or(0).min(entry.rank).saturating_sub(1);
-            if matches!(entry.state, EntryState::Failed | EntryState::Stopped) {
-                entry.state = EntryState::Waiting;
+            if matches!(entry.state, QueueState::Failed | QueueState::Stopped) {
+                entry.state = QueueState::Waiting;
                 entry.error = None;
             }
             self.write(id, &entry)?;
@@ -221,7 +221,7 @@ impl Queue {
             let Ok(Some(entry)) = entry else {
                 fail!(Setting, "entry {id} could not be read, and is removed");
             };
-            Ok(RemovedEntry { was_playing: has_daemon && entry.state == EntryState::Playing, entry })
+            Ok(RemovedEntry { was_playing: has_daemon && entry.state == QueueState::Playing, entry })
         })
     }
 

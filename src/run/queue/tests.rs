@@ -4,9 +4,9 @@ use super::*;
 use crate::run::begin::GameCommand;
 use crate::settings::RawPlan;
 
-fn entry(priority: i32) -> Entry {
+fn entry(priority: i32) -> QueueEntry {
     let plan = RawPlan { nodes: Some(100), options: vec![("Hash".into(), "16".into())], ..RawPlan::default() };
-    Entry::new(GameCommand::Sprt, "/somewhere".into(), priority, vec![plan])
+    QueueEntry::new(GameCommand::Sprt, "/somewhere".into(), priority, vec![plan])
 }
 
 fn order(queue: &Queue) -> Vec<EntryId> {
@@ -27,7 +27,7 @@ fn entries_are_played_by_priority_and_age_and_up_puts_one_first() {
     assert_eq!(order(&queue), [2, 4, 3, 1]);
     // A run that was begun goes on before a new one of its priority, and what is over comes last.
     queue.update(3, |entry| entry.runs.push("runs/x".into())).unwrap();
-    queue.update(2, |entry| entry.state = EntryState::Done).unwrap();
+    queue.update(2, |entry| entry.state = QueueState::Done).unwrap();
     assert_eq!(order(&queue), [3, 4, 1, 2]);
     assert!(queue.up(2, None).unwrap_err().to_string().contains("is over"));
     assert!(queue.up(9, None).unwrap_err().to_string().contains("no entry 9"));
@@ -40,12 +40,12 @@ fn entries_are_played_by_priority_and_age_and_up_puts_one_first() {
 fn an_entry_that_failed_or_was_stopped_waits_again() {
     let folder = tempfile::tempdir().unwrap();
     let queue = Queue::of(folder.path()).unwrap();
-    for state in [EntryState::Failed, EntryState::Stopped] {
+    for state in [QueueState::Failed, QueueState::Stopped] {
         let mut entry = entry(0);
         (entry.state, entry.error) = (state, Some("why".to_owned()));
         let id = queue.add(entry).unwrap();
         let up = queue.up(id, None).unwrap();
-        assert_eq!((up.state, up.error), (EntryState::Waiting, None));
+        assert_eq!((up.state, up.error), (QueueState::Waiting, None));
     }
 }
 

@@ -39,7 +39,7 @@ impl StopCause {
 
 /// Entry that is played, with everything that may stop it.
 #[derive(Debug)]
-pub(super) struct Watched<'a> {
+pub(super) struct QueueWatch<'a> {
     pub(super) queue: &'a Queue,
     pub(super) id: EntryId,
     pub(super) run: &'a Path,
@@ -48,7 +48,7 @@ pub(super) struct Watched<'a> {
     pub(super) put_off: &'a [EntryId],
 }
 
-impl Watched<'_> {
+impl QueueWatch<'_> {
     /// Waits until the run is over, which drops the sender of `over`, and stops it if the queue
     /// asks for that. Returns the cause if it was stopped.
     pub(super) fn watch(&self, over: &Receiver<()>) -> Option<StopCause> {

@@ -1,6 +1,6 @@
 //! The dispatcher's side of workers in other processes.
 
-use super::{Asker, Assigned, Dispatcher, tell};
+use super::{Asker, Dispatcher, TaskAnswer, tell};
 use crate::record::PairId;
 use crate::schedule::remote::{RemoteEvent, Seat};
 use crate::tournament::events::{PairTask, RunEvent, Stop, StopReason, WorkerEvent};
@@ -62,9 +62,9 @@ impl Dispatcher<'_> {
         }
         while !self.leftover.contains_key(&pair) && self.next <= pair {
             match self.new_task() {
-                Assigned::Task(task) => self.leftover.insert(task.pair, *task),
-                Assigned::Wait | Assigned::Done => return None,
-                Assigned::Broken(why) => {
+                TaskAnswer::Task(task) => self.leftover.insert(task.pair, *task),
+                TaskAnswer::Wait | TaskAnswer::Done => return None,
+                TaskAnswer::Broken(why) => {
                     self.halt(Stop::AfterGame, StopReason::Broken { why });
                     return None;
                 }

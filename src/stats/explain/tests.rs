@@ -26,9 +26,9 @@ fn game(points: f64) -> FeatureTrials {
 }
 
 /// Groups of pairs whose games carry the number of their group.
-fn groups(pairs: &[[(usize, FeatureTrials); 2]], number: usize) -> (Vec<PairGroup>, AllPairs) {
+fn groups(pairs: &[[(usize, FeatureTrials); 2]], number: usize) -> (Vec<PairGroup>, PairSums) {
     let mut groups = vec![PairGroup::default(); number];
-    let mut whole = AllPairs::default();
+    let mut whole = PairSums::default();
     for pair in pairs {
         let all = pair.map(|(_, trial)| trial);
         whole.record(&all);
@@ -89,7 +89,7 @@ fn what_cannot_be_compared() {
     let (found, whole) = groups(&[[(0, game(1.0)), (0, game(0.5))]], 2);
     assert_eq!(contrast(&found[0], &whole), None, "nothing is elsewhere");
     assert_eq!(contrast(&found[1], &whole), None, "nothing is inside");
-    assert_eq!((AllPairs::default().mean(), AllPairs::default().error95(), whole.error95()), (None, None, None));
+    assert_eq!((PairSums::default().mean(), PairSums::default().error95(), whole.error95()), (None, None, None));
     for (inside, outside, tested) in [(7, 100, false), (8, 100, true), (100, 8, true), (100, 7, false)] {
         let pairs: Vec<_> = (0..inside + outside)
             .map(|n| {

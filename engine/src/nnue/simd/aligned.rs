@@ -20,40 +20,40 @@ impl Number for i16 {}
 
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct Line([u8; 64]);
+struct CacheLine([u8; 64]);
 
 /// Fixed number of integers that start at an address divisible by 64.
 #[derive(Clone)]
-pub struct Aligned<T> {
-    lines: Vec<Line>,
+pub struct AlignedArray<T> {
+    lines: Vec<CacheLine>,
     len: usize,
     number: PhantomData<T>,
 }
 
-impl<T: Number> Aligned<T> {
+impl<T: Number> AlignedArray<T> {
     /// Creates an array of zeros.
-    pub fn zeroed(len: usize) -> Aligned<T> {
-        let lines = (len * size_of::<T>()).div_ceil(size_of::<Line>());
-        Aligned { lines: vec![Line([0; 64]); lines], len, number: PhantomData }
+    pub fn zeroed(len: usize) -> AlignedArray<T> {
+        let lines = (len * size_of::<T>()).div_ceil(size_of::<CacheLine>());
+        AlignedArray { lines: vec![CacheLine([0; 64]); lines], len, number: PhantomData }
     }
 
     /// Extends the array with zeros.
     pub fn grow(&mut self, len: usize) {
         if len > self.len {
-            self.lines.resize((len * size_of::<T>()).div_ceil(size_of::<Line>()), Line([0; 64]));
+            self.lines.resize((len * size_of::<T>()).div_ceil(size_of::<CacheLine>()), CacheLine([0; 64]));
             self.len = len;
         }
     }
 
     /// Collects the first `len` numbers of an iterator; zeros follow if it has fewer.
-    pub fn collect(len: usize, numbers: impl Iterator<Item = T>) -> Aligned<T> {
-        let mut array = Aligned::zeroed(len);
+    pub fn collect(len: usize, numbers: impl Iterator<Item = T>) -> AlignedArray<T> {
+        let mut array = AlignedArray::zeroed(len);
         array.iter_mut().zip(numbers).for_each(|(place, number)| *place = number);
         array
     }
 }
 
-impl<T: Number> Deref for Aligned<T> {
+impl<T: Number> Deref for AlignedArray<T> {
     type Target = [T];
 
     #[inline]
@@ -64,7 +64,7 @@ impl<T: Number> Deref for Aligned<T> {
     }
 }
 
-impl<T: Number> DerefMut for Aligned<T> {
+impl<T: Number> DerefMut for AlignedArray<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         // SAFETY: as above, and the lines are borrowed for as long as the slice; no number leaves a

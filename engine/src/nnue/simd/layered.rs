@@ -1,6 +1,6 @@
 //! Head of kind 2, with the weights in the order of its kernels.
 
-use super::Aligned;
+use super::AlignedArray;
 use crate::nnue::HIDDEN_2;
 
 /// Inputs that one 32-bit lane multiplies at once.
@@ -14,7 +14,7 @@ pub(super) const ONE: i16 = 127;
 /// The weights are in groups of four inputs, `[input / 4][neuron][input % 4]`. A group of
 /// activations is spread over all lanes, each lane is a neuron, and nothing is summed across lanes.
 pub struct LayeredHead {
-    weights: Aligned<i8>,
+    weights: AlignedArray<i8>,
     biases: [i32; HIDDEN_2],
     output: [i8; HIDDEN_2],
     output_bias: i32,
@@ -24,7 +24,7 @@ impl LayeredHead {
     /// Creates the head from rows `[neuron][input]`.
     pub fn new(rows: &[i8], biases: [i32; HIDDEN_2], output: [i8; HIDDEN_2], output_bias: i32) -> LayeredHead {
         let inputs = rows.len() / HIDDEN_2;
-        let mut weights = Aligned::zeroed(rows.len());
+        let mut weights = AlignedArray::zeroed(rows.len());
         for (neuron, row) in rows.chunks_exact(inputs.max(1)).enumerate() {
             for (input, &weight) in row.iter().enumerate() {
                 weights[(input / GROUP * HIDDEN_2 + neuron) * GROUP + input % GROUP] = weight;

@@ -22,7 +22,7 @@ mod neon;
 #[cfg(test)]
 mod tests;
 
-pub use aligned::Aligned;
+pub use aligned::AlignedArray;
 pub use layered::LayeredHead;
 pub(super) use scalar::screlu_wide;
 

@@ -1,6 +1,6 @@
 //! Tests of every table against the reference, bit for bit, on noise and at the ends of the ranges.
 
-use super::{Aligned, Kernels, LayeredHead, screlu_wide};
+use super::{AlignedArray, Kernels, LayeredHead, screlu_wide};
 use crate::nnue::HIDDEN_2;
 use std::cell::Cell;
 
@@ -44,17 +44,17 @@ fn check(test: impl Fn(&Kernels, &Kernels, usize, Source<'_>)) {
     }
 }
 
-fn array(len: usize, source: Source<'_>) -> Aligned<i16> {
-    Aligned::collect(len, std::iter::repeat_with(source))
+fn array(len: usize, source: Source<'_>) -> AlignedArray<i16> {
+    AlignedArray::collect(len, std::iter::repeat_with(source))
 }
 
 #[test]
 fn updates_are_those_of_the_reference() {
     check(|reference, kernels, width, source| {
-        let rows: [Aligned<i16>; 5] = std::array::from_fn(|_| array(width, source));
+        let rows: [AlignedArray<i16>; 5] = std::array::from_fn(|_| array(width, source));
         let [src, a, b, c, d] = rows.each_ref().map(|row| &row[..]);
         let both = |run: &dyn Fn(&Kernels, &mut [i16])| {
-            let mut results = [Aligned::zeroed(width), Aligned::zeroed(width)];
+            let mut results = [AlignedArray::zeroed(width), AlignedArray::zeroed(width)];
             run(reference, &mut results[0]);
             run(kernels, &mut results[1]);
             assert_eq!(results[0][..], results[1][..], "{} {width}", kernels.name);
@@ -173,7 +173,7 @@ fn the_layered_reference_is_the_formula() {
 #[test]
 fn arrays_begin_on_a_cache_line() {
     for len in [1, 31, 32, 33, 1000] {
-        let mut array = Aligned::collect(len, std::iter::repeat(7i16));
+        let mut array = AlignedArray::collect(len, std::iter::repeat(7i16));
         assert_eq!((array.len(), array.as_ptr().addr() % 64), (len, 0));
         array.grow(2 * len);
         assert_eq!((array.len(), array[len - 1], array[len], array.as_ptr().addr() % 64), (2 * len, 7, 0, 0));

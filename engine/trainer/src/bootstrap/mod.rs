@@ -15,8 +15,8 @@ mod row;
 mod stages;
 
 pub use plan::{LoopPlan, LoopPlanError};
-pub use row::{Row, Verdict};
-pub use stages::{Loop, Step};
+pub use row::{GenerationRow, Verdict};
+pub use stages::{Loop, LoopStep};
 
 use clap::Args;
 use quintain::run::Exit;
@@ -67,9 +67,9 @@ impl Bootstrap {
         })?;
         loop {
             match steps.step(out)? {
-                Step::Done => {}
-                Step::Stopped(exit) => return Ok(exit),
-                Step::Finished => break,
+                LoopStep::Done => {}
+                LoopStep::Stopped(exit) => return Ok(exit),
+                LoopStep::Finished => break,
             }
         }
         writeln!(out, "{}", if self.json { steps.json() } else { steps.table() }.trim_end())?;

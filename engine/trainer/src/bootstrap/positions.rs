@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 #[command(no_binary_name = true)]
 struct Words {
     #[command(subcommand)]
-    command: data::Command,
+    command: data::DataCommand,
 }
 
 /// Checks the options of a filter: first their keys, then the resulting arguments.

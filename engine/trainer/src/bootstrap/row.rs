@@ -17,7 +17,7 @@ pub enum Verdict {
 
 /// Counts of a generation's self-play.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Games {
+pub struct SelfPlayCounts {
     pub games: u64,
     /// Positions of all games before the filter.
     pub positions: u64,
@@ -25,7 +25,7 @@ pub struct Games {
 
 /// Number of positions of the training: the window's games, filtered, each position once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Data {
+pub struct PositionCounts {
     pub training: u64,
     /// Positions of held-out games.
     pub held_out: u64,
@@ -33,7 +33,7 @@ pub struct Data {
 
 /// Result of the training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Trained {
+pub struct TrainingResult {
     /// Final loss on the held-out positions.
     pub validation: f64,
     /// Mean quantisation error in centipawns.
@@ -47,7 +47,7 @@ pub struct Trained {
 
 /// Result of the match of the candidate against the present network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Met {
+pub struct MatchResult {
     pub against: String,
     pub pairs: u64,
     pub wins: u64,
@@ -62,29 +62,31 @@ pub struct Met {
 
 /// Results of a generation; stages that are not done are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct GenerationRow {
     /// Number of the generation, from 1.
     pub generation: u32,
-    pub self_play: Option<Games>,
-    pub data: Option<Data>,
-    pub training: Option<Trained>,
+    pub self_play: Option<SelfPlayCounts>,
+    pub data: Option<PositionCounts>,
+    pub training: Option<TrainingResult>,
     #[serde(rename = "match")]
-    pub met: Option<Met>,
+    pub met: Option<MatchResult>,
 }
 
-impl Row {
+impl GenerationRow {
     /// Reads a row from a file; returns an empty row if there is no file.
     ///
     /// # Errors
     /// Fails if the file cannot be read or is damaged.
-    pub fn load(path: &Path, generation: u32) -> anyhow::Result<Row> {
+    pub fn load(path: &Path, generation: u32) -> anyhow::Result<GenerationRow> {
         match std::fs::read_to_string(path) {
             Ok(text) => {
                 let damaged =
                     || format!("{}: it is damaged; remove it to do the generation's stages again", path.display());
                 serde_json::from_str(&text).with_context(damaged)
             }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Row { generation, ..Row::default() }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Ok(GenerationRow { generation, ..GenerationRow::default() })
+            }
             Err(error) => Err(error).with_context(|| format!("{}: cannot read it", path.display())),
         }
     }
@@ -106,7 +108,7 @@ const HEAD: [&str; 9] =
     ["generation", "games", "positions", "trained on", "validation", "int error", "Elo", "pairs", "verdict"];
 
 /// Formats the table of all generations.
-pub fn table(rows: &[Row]) -> String {
+pub fn table(rows: &[GenerationRow]) -> String {
     let cells: Vec<[String; 9]> = rows.iter().filter(|row| row.self_play.is_some()).map(cells).collect();
     let mut widths = HEAD.map(str::len);
     for row in &cells {
@@ -120,7 +122,7 @@ pub fn table(rows: &[Row]) -> String {
     cells.iter().fold(head, |text, row| text + &line(row))
 }
 
-fn cells(row: &Row) -> [String; 9] {
+fn cells(row: &GenerationRow) -> [String; 9] {
     fn or_dash<T>(value: Option<&T>, text: impl Fn(&T) -> String) -> String {
         value.map_or_else(|| "-".to_owned(), text)
     }
@@ -138,7 +140,7 @@ fn cells(row: &Row) -> [String; 9] {
     ]
 }
 
-fn elo(met: &Met) -> String {
+fn elo(met: &MatchResult) -> String {
     match (met.elo, met.elo_error) {
         (Some(elo), Some(error)) => format!("{elo:+.1} +- {error:.1}"),
         (Some(elo), None) => format!("{elo:+.1}"),

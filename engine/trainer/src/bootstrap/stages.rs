@@ -2,7 +2,7 @@
 
 use super::plan::{LoopPlan, set_keys};
 use super::positions::{prepare, split};
-use super::row::{self, Data, Games, Met, Row, Trained, Verdict};
+use super::row::{self, GenerationRow, MatchResult, PositionCounts, SelfPlayCounts, TrainingResult, Verdict};
 use crate::compare::{Evaluation, check_duel, default_engine, duel};
 use crate::train::{Plan, lock_folder, replace, train};
 use anyhow::{Context as _, bail};
@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Result of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum LoopStep {
     /// A stage is done.
     Done,
     /// A match stopped before its end.
@@ -39,7 +39,7 @@ pub enum Step {
 pub struct Loop {
     plan: LoopPlan,
     engine: String,
-    rows: Vec<Row>,
+    rows: Vec<GenerationRow>,
     is_playing: Arc<AtomicBool>,
     /// Lock of the folder, held for the lifetime of the loop.
     _lock: File,
@@ -47,10 +47,10 @@ pub struct Loop {
 
 /// JSON document; its field names are a stable interface.
 #[derive(Serialize)]
-struct Json<'a> {
+struct LoopJson<'a> {
     /// Evaluation that would play the next generation.
     present: String,
-    generations: &'a [Row],
+    generations: &'a [GenerationRow],
 }
 
 impl Loop {
@@ -73,14 +73,14 @@ impl Loop {
         check_duel(&plan.contest, &engine).with_context(|| format!("{}: [match]", path.display()))?;
         let mut steps = Loop { engine, rows: Vec::new(), is_playing: Arc::default(), _lock: lock, plan };
         for generation in 1..=steps.plan.generations {
-            steps.rows.push(Row::load(&steps.row_path(generation), generation)?);
+            steps.rows.push(GenerationRow::load(&steps.row_path(generation), generation)?);
         }
         steps.keep_settings()?;
         Ok(steps)
     }
 
     /// Returns true if the match of a generation has a game.
-    fn has_begun_to_play(&self, row: &Row) -> anyhow::Result<bool> {
+    fn has_begun_to_play(&self, row: &GenerationRow) -> anyhow::Result<bool> {
         let path = self.folder(row.generation).join("match").join(journal::FILE_NAME);
         if row.met.is_some() || !path.exists() {
             return Ok(row.met.is_some());
@@ -133,7 +133,7 @@ impl Loop {
     }
 
     /// Returns the results of each generation of the plan.
-    pub fn rows(&self) -> &[Row] {
+    pub fn rows(&self) -> &[GenerationRow] {
         &self.rows
     }
 
@@ -150,7 +150,7 @@ impl Loop {
             Ok(other) => other.to_string(),
             Err(_) => self.plan.start.to_string(),
         };
-        serde_json::to_string_pretty(&Json { present, generations: &self.rows[..begun] }).unwrap_or_default()
+        serde_json::to_string_pretty(&LoopJson { present, generations: &self.rows[..begun] }).unwrap_or_default()
     }
 
     fn folder(&self, generation: u32) -> PathBuf {
@@ -163,7 +163,7 @@ impl Loop {
 
     /// Returns the evaluation before a generation: the last accepted network, or the start.
     fn present_before(&self, generation: u32) -> anyhow::Result<Evaluation> {
-        let accepted = |row: &&Row| row.met.as_ref().is_some_and(|met| met.verdict == Verdict::Accepted);
+        let accepted = |row: &&GenerationRow| row.met.as_ref().is_some_and(|met| met.verdict == Verdict::Accepted);
         let before = self.rows.iter().filter(|row| row.generation < generation).rfind(accepted);
         match before.and_then(|row| row.training.as_ref()) {
             Some(trained) => Ok(Evaluation::network(&self.plan.out.join(&trained.network))?),
@@ -175,19 +175,19 @@ impl Loop {
     ///
     /// # Errors
     /// Fails if the stage fails, with the generation in the message; earlier stages stay done.
-    pub fn step(&mut self, out: &mut dyn Write) -> anyhow::Result<Step> {
+    pub fn step(&mut self, out: &mut dyn Write) -> anyhow::Result<LoopStep> {
         let Some(place) = self.rows.iter().position(|row| !row.is_done()) else {
             self.write_table()?;
-            return Ok(Step::Finished);
+            return Ok(LoopStep::Finished);
         };
         let row = self.rows[place].clone();
         let generation = row.generation;
         let folder = self.folder(generation);
         fs::create_dir_all(&folder).with_context(|| format!("{}: cannot create it", folder.display()))?;
         let stage = match &row {
-            Row { self_play: None, .. } => "self-play",
-            Row { data: None, .. } => "positions",
-            Row { training: None, .. } => "training",
+            GenerationRow { self_play: None, .. } => "self-play",
+            GenerationRow { data: None, .. } => "positions",
+            GenerationRow { training: None, .. } => "training",
             _ => "match",
         };
         // A closed pipe must not end the loop.
@@ -200,12 +200,12 @@ impl Loop {
         };
         let row = match done.with_context(|| format!("generation {generation}, {stage}"))? {
             Ok(row) => row,
-            Err(exit) => return Ok(Step::Stopped(exit)),
+            Err(exit) => return Ok(LoopStep::Stopped(exit)),
         };
         row.save(&self.row_path(generation))?;
         self.rows[place] = row;
         self.write_table()?;
-        Ok(Step::Done)
+        Ok(LoopStep::Done)
     }
 
     fn write_table(&self) -> anyhow::Result<()> {
@@ -223,7 +223,7 @@ impl Loop {
         SplitMix64::from_seeds(&[self.plan.seed, u64::from(generation)]).next_u64() >> 11
     }
 
-    fn self_play(&self, row: Row) -> anyhow::Result<Row> {
+    fn self_play(&self, row: GenerationRow) -> anyhow::Result<GenerationRow> {
         let games = self.folder(row.generation).join("games.vf").display().to_string();
         let threads = self.plan.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
         let (threads, seed) = (threads.to_string(), self.seed(row.generation).to_string());
@@ -240,10 +240,10 @@ impl Loop {
             bar.set_message(format!("{} positions", tally.positions));
         })?;
         bar.finish_and_clear();
-        Ok(Row { self_play: Some(Games { games: tally.games, positions: tally.positions }), ..row })
+        Ok(GenerationRow { self_play: Some(SelfPlayCounts { games: tally.games, positions: tally.positions }), ..row })
     }
 
-    fn positions(&self, row: Row) -> anyhow::Result<Row> {
+    fn positions(&self, row: GenerationRow) -> anyhow::Result<GenerationRow> {
         let folder = self.folder(row.generation);
         let own = |name: &str| folder.join(name);
         let seed = self.seed(row.generation);
@@ -253,7 +253,10 @@ impl Loop {
             (first..=row.generation).map(|generation| self.folder(generation).join(name)).collect()
         };
         let count = |name: &str, out: &str| prepare(&window(name), &own(out), &self.plan.filter, seed);
-        let data = Data { training: count("train.vf", "train.bin")?, held_out: count("held-out.vf", "held-out.bin")? };
+        let data = PositionCounts {
+            training: count("train.vf", "train.bin")?,
+            held_out: count("held-out.vf", "held-out.bin")?,
+        };
         if data.training == 0 || data.held_out == 0 {
             bail!(
                 "{} positions to train on and {} held out are left of the games; give more `games`, a larger `held-out` or a milder [filter], and another `out`",
@@ -261,10 +264,10 @@ impl Loop {
                 data.held_out
             );
         }
-        Ok(Row { data: Some(data), ..row })
+        Ok(GenerationRow { data: Some(data), ..row })
     }
 
-    fn train(&self, row: Row, out: &mut dyn Write) -> anyhow::Result<Row> {
+    fn train(&self, row: GenerationRow, out: &mut dyn Write) -> anyhow::Result<GenerationRow> {
         let folder = self.folder(row.generation);
         let mut plan: Plan = self.plan.training.clone();
         plan.name = format!("generation-{:03}", row.generation);
@@ -275,19 +278,19 @@ impl Loop {
         let summary = train(&plan, out)?;
         let last = summary.curve.points().last().context("the training has no superbatch")?;
         let network = summary.network.strip_prefix(&self.plan.out).unwrap_or(&summary.network);
-        let trained = Trained {
+        let trained = TrainingResult {
             validation: last.validation,
             mean_error: summary.rounding.mean,
             worst_error: summary.rounding.worst,
             network: network.display().to_string(),
             sha256: summary.hash,
         };
-        Ok(Row { training: Some(trained), ..row })
+        Ok(GenerationRow { training: Some(trained), ..row })
     }
 
     /// Plays the candidate against the present network. Returns the exit status if the match
     /// stopped before its end.
-    fn contest(&self, row: Row) -> anyhow::Result<Result<Row, Exit>> {
+    fn contest(&self, row: GenerationRow) -> anyhow::Result<Result<GenerationRow, Exit>> {
         let trained = row.training.as_ref().context("there is no network yet")?;
         let nets = self.plan.out.join("nets");
         let candidate = Evaluation::network(&self.plan.out.join(&trained.network))?.kept(&nets)?;
@@ -308,12 +311,12 @@ impl Loop {
             return Ok(Err(played.exit));
         }
         let met = judge(&played, against, self.plan.least_elo);
-        Ok(Ok(Row { met: Some(met), ..row }))
+        Ok(Ok(GenerationRow { met: Some(met), ..row }))
     }
 }
 
 /// Judges the first player of a match.
-fn judge(played: &PlayedRun, against: String, least_elo: f64) -> Met {
+fn judge(played: &PlayedRun, against: String, least_elo: f64) -> MatchResult {
     let score = played.scoreboard.score(PlayerId(0), PlayerId(1));
     let estimate = elo::logistic(&score.ptnml);
     let elo = estimate.and_then(|estimate| estimate.value.finite());
@@ -322,7 +325,7 @@ fn judge(played: &PlayedRun, against: String, least_elo: f64) -> Met {
         (None, Some(elo)) => elo > least_elo,
         (None, None) => score.wdl.wins > score.wdl.losses,
     };
-    Met {
+    MatchResult {
         against,
         pairs: played.scoreboard.pairs(),
         wins: score.wdl.wins,

@@ -20,7 +20,7 @@ pub struct Outcome {
 
 /// JSON document; its field names are a stable interface.
 #[derive(Serialize)]
-struct Json<'a> {
+struct CompareJson<'a> {
     /// Name of the first player in the standings; `None` before the first game.
     best: Option<&'a str>,
     /// Probability that the first player is stronger than the second.
@@ -108,7 +108,7 @@ fn json(
         Some((row.clone(), evaluation))
     };
     let rows: Vec<_> = rows.iter().filter_map(player).collect();
-    let document = Json {
+    let document = CompareJson {
         best: first.map(|row| row.name.as_str()),
         los: los.filter(|_| first.is_some()),
         pairs,

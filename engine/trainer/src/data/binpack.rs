@@ -157,7 +157,7 @@ impl Write for Chunks<'_> {
 
 /// Counts of a finished write.
 #[derive(Debug, Default)]
-pub struct Written {
+pub struct WriteCounts {
     pub positions: u64,
     /// Positions without a move or a score.
     pub left_out: u64,
@@ -169,11 +169,11 @@ pub fn write<T>(
     path: &Path,
     sink: &mut Sink,
     read: impl FnOnce(&mut dyn FnMut(Entry) -> Result<(), DataError>) -> Result<T, DataError>,
-) -> Result<(Written, T), DataError> {
+) -> Result<(WriteCounts, T), DataError> {
     let mut chunks = Chunks { sink, failed: None };
     let failed = |error: &dyn std::fmt::Display| DataError::bad(path, Place::Offset(0), error.to_string());
     let mut writer = CompressedTrainingDataEntryWriter::new(&mut chunks).map_err(|error| failed(&error))?;
-    let mut written = Written::default();
+    let mut written = WriteCounts::default();
     let read = read(&mut |entry| {
         for position in entry.positions() {
             if is_chess960(&position.board) {

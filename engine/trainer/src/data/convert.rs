@@ -13,7 +13,7 @@ use clap::Args;
 
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
-pub struct Convert {
+pub struct ConvertArgs {
     #[command(flatten)]
     input: Input,
     #[command(flatten)]
@@ -22,7 +22,7 @@ pub struct Convert {
 
 /// Arguments of `filter`.
 #[derive(Debug, Args)]
-pub struct Keep {
+pub struct FilterArgs {
     #[command(flatten)]
     input: Input,
     #[command(flatten)]
@@ -33,7 +33,7 @@ pub struct Keep {
 
 /// Arguments of `import`.
 #[derive(Debug, Args)]
-pub struct Import {
+pub struct ImportArgs {
     #[command(flatten)]
     input: Input,
     #[command(flatten)]
@@ -44,7 +44,7 @@ pub struct Import {
     max_bad: u64,
 }
 
-impl Convert {
+impl ConvertArgs {
     /// # Errors
     /// Fails if an input cannot be read or the output cannot be written.
     pub fn run(&self) -> anyhow::Result<()> {
@@ -52,7 +52,7 @@ impl Convert {
     }
 }
 
-impl Keep {
+impl FilterArgs {
     /// # Errors
     /// Fails if an input cannot be read or the output cannot be written.
     pub fn run(&self) -> anyhow::Result<()> {
@@ -60,12 +60,12 @@ impl Keep {
     }
 }
 
-impl Import {
+impl ImportArgs {
     /// # Errors
     /// Fails if an input cannot be read or the output cannot be written, if an input holds
     /// positions instead of games, or if no game has an evaluation.
     pub fn run(&self) -> anyhow::Result<()> {
-        let Import { input, output, max_bad } = self;
+        let ImportArgs { input, output, max_bad } = self;
         let format = Format::to_write(&output.out, output.to)?;
         let mut encoder = Encoder::new(&output.out, format, None)?;
         let needs = Needs { games: Some("use `convert` for positions"), ..encoder.needs() };
@@ -128,8 +128,8 @@ fn tell(records: u64, encoder: &Encoder, output: &Output, format: Format, passed
 }
 
 #[cfg(feature = "binpack")]
-fn tell_binpack(written: &super::binpack::Written, output: &Output, passed: &str) -> anyhow::Result<()> {
-    let super::binpack::Written { positions, left_out } = written;
+fn tell_binpack(written: &super::binpack::WriteCounts, output: &Output, passed: &str) -> anyhow::Result<()> {
+    let super::binpack::WriteCounts { positions, left_out } = written;
     say(&format!(
         "{positions} positions in {} (binpack), {left_out} positions left out{passed}",
         output.out.display()

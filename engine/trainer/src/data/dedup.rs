@@ -17,7 +17,7 @@ use destrier::types::SplitMix64;
 /// store the side to move, the key is a hash of the pieces from the side to move's view. For
 /// viriformat and self-play, only identical games are duplicates.
 #[derive(Debug, Args)]
-pub struct Dedup {
+pub struct DedupArgs {
     #[command(flatten)]
     input: Input,
     #[command(flatten)]
@@ -26,7 +26,7 @@ pub struct Dedup {
     memory: Memory,
 }
 
-impl Dedup {
+impl DedupArgs {
     /// Reads the input twice. The first pass sorts the keys with their record numbers and marks all
     /// but the first of each key. The second pass writes the unmarked records.
     ///

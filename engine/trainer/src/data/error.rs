@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Description of a fault in one record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bad(pub String);
+pub struct RecordFault(pub String);
 
 /// Position in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// Arguments of `info`.
 #[derive(Debug, Args)]
-pub struct Info {
+pub struct InfoArgs {
     #[command(flatten)]
     input: Input,
     /// Count how many positions are distinct, too
@@ -33,7 +33,7 @@ pub struct Info {
 
 /// Arguments of `check`.
 #[derive(Debug, Args)]
-pub struct Check {
+pub struct CheckArgs {
     #[command(flatten)]
     input: Input,
 }
@@ -118,7 +118,7 @@ fn phase(position: &Position) -> usize {
     (minors + 2 * count(PieceType::Rook) + 4 * count(PieceType::Queen)).min(FULL_PHASE)
 }
 
-impl Info {
+impl InfoArgs {
     /// # Errors
     /// Fails if an input cannot be read or an output cannot be written.
     pub fn run(&self) -> anyhow::Result<()> {
@@ -225,7 +225,7 @@ fn draw(counts: &Counts, title: &str, folder: &Path) -> Result<(), DataError> {
     Ok(())
 }
 
-impl Check {
+impl CheckArgs {
     /// # Errors
     /// Fails at the first fault in the input.
     pub fn run(&self) -> anyhow::Result<()> {

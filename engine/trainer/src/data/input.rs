@@ -3,7 +3,7 @@
 use super::error::DataError;
 use super::format::Format;
 use super::needs::Needs;
-use super::read::{self, Passed, Source};
+use super::read::{self, EntrySource, PassedGames};
 use super::record::Entry;
 use super::write::Sink;
 use clap::Args;
@@ -164,7 +164,7 @@ impl Input {
     /// Fails as `each` does, or if a file cannot be read or is damaged.
     pub fn read_sources(
         &self,
-        sources: Vec<Source>,
+        sources: Vec<EntrySource>,
         mut each: impl FnMut(&Path, Format, Entry) -> Result<(), DataError>,
     ) -> Result<u64, DataError> {
         self.read_each(sources, |path, format, entry| each(path, format, entry?))
@@ -172,11 +172,11 @@ impl Input {
 
     fn read_each(
         &self,
-        sources: Vec<Source>,
+        sources: Vec<EntrySource>,
         mut each: impl FnMut(&Path, Format, Result<Entry, DataError>) -> Result<(), DataError>,
     ) -> Result<u64, DataError> {
         let bar = bar(sources.iter().map(|source| source.length).sum());
-        let passed = Passed::of(&sources);
+        let passed = PassedGames::of(&sources);
         let mut before = 0;
         for (path, source) in self.files.iter().zip(sources) {
             for (number, entry) in (0_u64..).zip(source.entries) {
@@ -195,7 +195,7 @@ impl Input {
     ///
     /// # Errors
     /// Fails if a file cannot be read, has an unknown format or lacks needed information.
-    pub fn open(&self, needs: Needs) -> Result<Vec<Source>, DataError> {
+    pub fn open(&self, needs: Needs) -> Result<Vec<EntrySource>, DataError> {
         let sources = self.files.iter().map(|path| read::open(path, self.from)).collect::<Result<Vec<_>, _>>()?;
         self.check(&sources, needs)?;
         Ok(sources)
@@ -205,7 +205,7 @@ impl Input {
     ///
     /// # Errors
     /// Fails if a format lacks needed information.
-    pub fn check(&self, sources: &[Source], needs: Needs) -> Result<(), DataError> {
+    pub fn check(&self, sources: &[EntrySource], needs: Needs) -> Result<(), DataError> {
         self.files.iter().zip(sources).try_for_each(|(path, source)| needs.check(path, source.format))
     }
 

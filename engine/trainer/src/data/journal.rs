@@ -1,7 +1,7 @@
 //! Games of a Quintain journal with the scores that the engines reported.
 
 use super::error::DataError;
-use super::lines::Input;
+use super::lines::ByteStream;
 use super::record::Entry;
 use destrier::board::Board;
 use destrier::datagen::viriformat::{GameResult, NO_SCORE, ScoredGame, ScoredMove};
@@ -19,7 +19,11 @@ const AHEAD: usize = 64;
 
 /// Returns the games of a journal that ended on the board or by adjudication. All others are
 /// counted as passed over.
-pub fn games(path: PathBuf, input: Input, passed: Arc<AtomicU64>) -> impl Iterator<Item = Result<Entry, DataError>> {
+pub fn games(
+    path: PathBuf,
+    input: ByteStream,
+    passed: Arc<AtomicU64>,
+) -> impl Iterator<Item = Result<Entry, DataError>> {
     let (sender, receiver) = sync_channel(AHEAD);
     thread::spawn(move || {
         let mut number = 0;

@@ -15,12 +15,12 @@ const MAX_LINE: u64 = 1 << 18;
 const BUFFER: usize = 1 << 18;
 
 /// File that counts the bytes read from it.
-struct Counted {
+struct CountingFile {
     file: File,
     read: Arc<AtomicU64>,
 }
 
-impl Read for Counted {
+impl Read for CountingFile {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let count = self.file.read(into)?;
         self.read.fetch_add(count as u64, Ordering::Relaxed);
@@ -29,50 +29,50 @@ impl Read for Counted {
 }
 
 /// Decompressed bytes of an open file.
-pub type Input = Box<dyn BufRead + Send>;
+pub type ByteStream = Box<dyn BufRead + Send>;
 
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// Open file, decompressed if its first bytes are the zstd magic.
-pub(super) struct Unpacked {
-    pub(super) input: Input,
+pub(super) struct UnpackedFile {
+    pub(super) input: ByteStream,
     /// Size of the file on disk in bytes.
     pub(super) length: u64,
     /// Bytes read from disk so far.
     pub(super) read: Arc<AtomicU64>,
 }
 
-impl Unpacked {
+impl UnpackedFile {
     /// Opens a file.
     ///
     /// # Errors
     /// Fails if the file cannot be read.
-    pub(super) fn open(path: &Path) -> Result<Unpacked, DataError> {
+    pub(super) fn open(path: &Path) -> Result<UnpackedFile, DataError> {
         let file = open_input(path).map_err(DataError::io(path, "read it"))?;
         let length = file.metadata().map_err(DataError::io(path, "read it"))?.len();
         let read = Arc::new(AtomicU64::new(0));
-        let mut whole = BufReader::with_capacity(BUFFER, Counted { file, read: Arc::clone(&read) });
+        let mut whole = BufReader::with_capacity(BUFFER, CountingFile { file, read: Arc::clone(&read) });
         // The first read fills the buffer beyond the first line, from which the format may be
         // detected.
         let start = whole.fill_buf().map_err(DataError::io(path, "read it"))?;
-        let input: Input = if start.starts_with(&ZSTD_MAGIC) {
-            Box::new(BufReader::with_capacity(BUFFER, Frames { packed: Some(Packed::Waiting(Box::new(whole))) }))
+        let input: ByteStream = if start.starts_with(&ZSTD_MAGIC) {
+            Box::new(BufReader::with_capacity(BUFFER, Frames { packed: Some(FrameState::Waiting(Box::new(whole))) }))
         } else {
             Box::new(whole)
         };
-        Ok(Unpacked { input, length, read })
+        Ok(UnpackedFile { input, length, read })
     }
 }
 
 /// Decoder of consecutive zstd frames.
 struct Frames {
-    packed: Option<Packed>,
+    packed: Option<FrameState>,
 }
 
-enum Packed {
+enum FrameState {
     /// Between two frames.
-    Waiting(Input),
-    Open(Box<StreamingDecoder<Input, ruzstd::decoding::FrameDecoder>>),
+    Waiting(ByteStream),
+    Open(Box<StreamingDecoder<ByteStream, ruzstd::decoding::FrameDecoder>>),
 }
 
 impl Read for Frames {
@@ -80,20 +80,20 @@ impl Read for Frames {
         loop {
             match self.packed.take() {
                 None => return Ok(0),
-                Some(Packed::Waiting(mut input)) => {
+                Some(FrameState::Waiting(mut input)) => {
                     if input.fill_buf()?.is_empty() {
                         return Ok(0);
                     }
                     let decoder = StreamingDecoder::new(input).map_err(|error| damaged(&error))?;
-                    self.packed = Some(Packed::Open(Box::new(decoder)));
+                    self.packed = Some(FrameState::Open(Box::new(decoder)));
                 }
-                Some(Packed::Open(mut decoder)) => {
+                Some(FrameState::Open(mut decoder)) => {
                     let count = decoder.read(into).map_err(|error| damaged(&error))?;
                     if count > 0 || into.is_empty() {
-                        self.packed = Some(Packed::Open(decoder));
+                        self.packed = Some(FrameState::Open(decoder));
                         return Ok(count);
                     }
-                    self.packed = Some(Packed::Waiting(decoder.into_inner()));
+                    self.packed = Some(FrameState::Waiting(decoder.into_inner()));
                 }
             }
         }
@@ -115,7 +115,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Reader of numbered lines of bounded length.
 pub struct Lines {
     pub path: PathBuf,
-    input: Input,
+    input: ByteStream,
     /// Number of the last line read, from 1.
     pub number: u64,
     line: Vec<u8>,
@@ -123,7 +123,7 @@ pub struct Lines {
 
 impl Lines {
     /// Creates a reader of the lines of an open file.
-    pub(super) fn new(path: PathBuf, input: Input) -> Lines {
+    pub(super) fn new(path: PathBuf, input: ByteStream) -> Lines {
         Lines { path, input, number: 0, line: Vec::new() }
     }
 
@@ -132,7 +132,7 @@ impl Lines {
     /// # Errors
     /// Fails if the file cannot be read.
     pub fn open(path: &Path) -> Result<(Lines, u64, Arc<AtomicU64>), DataError> {
-        let Unpacked { input, length, read } = Unpacked::open(path)?;
+        let UnpackedFile { input, length, read } = UnpackedFile::open(path)?;
         Ok((Lines::new(path.to_owned(), input), length, read))
     }
 

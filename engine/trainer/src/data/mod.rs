@@ -27,7 +27,7 @@ mod split;
 pub(crate) mod text;
 mod write;
 
-pub(crate) use error::Bad;
+pub(crate) use error::RecordFault;
 pub use error::{DataError, Place};
 pub use filter::Filter;
 pub use format::Format;
@@ -39,42 +39,42 @@ use std::path::PathBuf;
 
 /// Commands of `destrier-trainer data`.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum DataCommand {
     /// Count games, positions and results, and draw histograms
-    Info(info::Info),
+    Info(info::InfoArgs),
     /// Read everything and name the first fault
-    Check(info::Check),
+    Check(info::CheckArgs),
     /// Write games or positions in another format
-    Convert(convert::Convert),
+    Convert(convert::ConvertArgs),
     /// Keep positions that are worth training on: late, calm, with a quiet best move
-    Filter(convert::Keep),
+    Filter(convert::FilterArgs),
     /// Make training data of Quintain's own journals and of PGN with evaluations
-    Import(convert::Import),
+    Import(convert::ImportArgs),
     /// Put games or positions in random order, whatever their size
-    Shuffle(shuffle::Shuffle),
+    Shuffle(shuffle::ShuffleArgs),
     /// Mix files as they are, each in its own order
-    Interleave(shuffle::Interleave),
+    Interleave(shuffle::InterleaveArgs),
     /// Drop positions that were there before
-    Dedup(dedup::Dedup),
+    Dedup(dedup::DedupArgs),
     /// Part games into training and validation
-    Split(split::Split),
+    Split(split::SplitArgs),
     /// Give positions the scores of UCI engines
-    Rescore(rescore::Rescore),
+    Rescore(rescore::RescoreArgs),
 }
 
-impl Command {
+impl DataCommand {
     /// Returns the partial files that remain if a command is interrupted. `rescore` has none,
     /// because an interrupted run continues.
     pub fn unfinished(&self) -> Vec<PathBuf> {
         let written = match self {
-            Command::Info(_) | Command::Check(_) | Command::Rescore(_) => vec![],
-            Command::Convert(convert) => vec![&convert.output.out],
-            Command::Filter(filter) => vec![&filter.output.out],
-            Command::Import(import) => vec![&import.output.out],
-            Command::Shuffle(shuffle) => vec![&shuffle.output.out],
-            Command::Interleave(interleave) => vec![&interleave.output.out],
-            Command::Dedup(dedup) => vec![&dedup.output.out],
-            Command::Split(split) => vec![&split.output.out, &split.validation],
+            DataCommand::Info(_) | DataCommand::Check(_) | DataCommand::Rescore(_) => vec![],
+            DataCommand::Convert(convert) => vec![&convert.output.out],
+            DataCommand::Filter(filter) => vec![&filter.output.out],
+            DataCommand::Import(import) => vec![&import.output.out],
+            DataCommand::Shuffle(shuffle) => vec![&shuffle.output.out],
+            DataCommand::Interleave(interleave) => vec![&interleave.output.out],
+            DataCommand::Dedup(dedup) => vec![&dedup.output.out],
+            DataCommand::Split(split) => vec![&split.output.out, &split.validation],
         };
         written.into_iter().map(|path| write::partial(path)).collect()
     }
@@ -84,18 +84,18 @@ impl Command {
 ///
 /// # Errors
 /// Fails if an input cannot be read or parsed, or the output cannot be written.
-pub fn run(command: Command) -> anyhow::Result<()> {
+pub fn run(command: DataCommand) -> anyhow::Result<()> {
     match command {
-        Command::Info(info) => info.run(),
-        Command::Check(check) => check.run(),
-        Command::Convert(convert) => convert.run(),
-        Command::Filter(filter) => filter.run(),
-        Command::Import(import) => import.run(),
-        Command::Shuffle(shuffle) => shuffle.run(),
-        Command::Interleave(interleave) => interleave.run(),
-        Command::Dedup(dedup) => dedup.run(),
-        Command::Split(split) => split.run(),
-        Command::Rescore(rescore) => rescore.run(),
+        DataCommand::Info(info) => info.run(),
+        DataCommand::Check(check) => check.run(),
+        DataCommand::Convert(convert) => convert.run(),
+        DataCommand::Filter(filter) => filter.run(),
+        DataCommand::Import(import) => import.run(),
+        DataCommand::Shuffle(shuffle) => shuffle.run(),
+        DataCommand::Interleave(interleave) => interleave.run(),
+        DataCommand::Dedup(dedup) => dedup.run(),
+        DataCommand::Split(split) => split.run(),
+        DataCommand::Rescore(rescore) => rescore.run(),
     }
 }
 

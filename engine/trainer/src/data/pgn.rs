@@ -3,7 +3,7 @@
 
 use super::error::{DataError, Place};
 use super::journal::white_score;
-use super::lines::Input;
+use super::lines::ByteStream;
 use super::record::Entry;
 use destrier::board::Board;
 use destrier::datagen::viriformat::{GameResult, MAX_PLIES, NO_SCORE, ScoredGame, ScoredMove};
@@ -39,7 +39,7 @@ const FORFEITS: [&str; 9] = [
 /// All others are counted as passed over.
 pub struct Games {
     path: PathBuf,
-    reader: Reader<Input>,
+    reader: Reader<ByteStream>,
     moves: Moves,
     /// Games seen.
     number: u64,
@@ -47,7 +47,7 @@ pub struct Games {
 }
 
 impl Games {
-    pub fn new(path: PathBuf, input: Input, passed: Arc<AtomicU64>) -> Games {
+    pub fn new(path: PathBuf, input: ByteStream, passed: Arc<AtomicU64>) -> Games {
         let reader = Reader::build(input).set_supported_tag_line_length(TAG_LINE).finish();
         Games { path, reader, moves: Moves { has_tags: false }, number: 0, passed }
     }
@@ -103,7 +103,7 @@ struct Tags {
 }
 
 /// Game being read, on two boards, because the SAN parser needs its own.
-struct Played {
+struct OpenGame {
     board: Board,
     san: Chess,
     mode: CastlingMode,
@@ -114,18 +114,18 @@ struct Played {
     said: Option<i16>,
 }
 
-type Read = Result<Option<ScoredGame>, String>;
+type PgnResult = Result<Option<ScoredGame>, String>;
 
 impl Visitor for Moves {
     type Tags = Tags;
-    type Movetext = Played;
-    type Output = Read;
+    type Movetext = OpenGame;
+    type Output = PgnResult;
 
-    fn begin_tags(&mut self) -> ControlFlow<Read, Tags> {
+    fn begin_tags(&mut self) -> ControlFlow<PgnResult, Tags> {
         ControlFlow::Continue(Tags::default())
     }
 
-    fn tag(&mut self, tags: &mut Tags, name: &[u8], value: RawTag<'_>) -> ControlFlow<Read> {
+    fn tag(&mut self, tags: &mut Tags, name: &[u8], value: RawTag<'_>) -> ControlFlow<PgnResult> {
         self.has_tags = true;
         match name {
             b"FEN" => tags.fen = Some(value.decode_utf8_lossy().into_owned()),
@@ -143,7 +143,7 @@ impl Visitor for Moves {
         ControlFlow::Continue(())
     }
 
-    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Read, Played> {
+    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<PgnResult, OpenGame> {
         let Some(result) = tags.result.filter(|_| !tags.is_forfeit) else { return ControlFlow::Break(Ok(None)) };
         let fen = tags.fen.as_deref().unwrap_or(START);
         let board = match Board::from_fen(fen) {
@@ -157,10 +157,10 @@ impl Visitor for Moves {
         let Ok(san) = read.into_position::<Chess>(mode) else {
             return ControlFlow::Break(Err(format!("`{fen}` is no legal position")));
         };
-        ControlFlow::Continue(Played { board, san, mode, result, start: board, plies: Vec::new(), said: None })
+        ControlFlow::Continue(OpenGame { board, san, mode, result, start: board, plies: Vec::new(), said: None })
     }
 
-    fn san(&mut self, game: &mut Played, san: SanPlus) -> ControlFlow<Read> {
+    fn san(&mut self, game: &mut OpenGame, san: SanPlus) -> ControlFlow<PgnResult> {
         let ply = game.plies.len() + 1;
         if ply > MAX_PLIES {
             return ControlFlow::Break(Err(format!("more than {MAX_PLIES} plies")));
@@ -179,7 +179,7 @@ impl Visitor for Moves {
         ControlFlow::Continue(())
     }
 
-    fn comment(&mut self, game: &mut Played, comment: RawComment<'_>) -> ControlFlow<Read> {
+    fn comment(&mut self, game: &mut OpenGame, comment: RawComment<'_>) -> ControlFlow<PgnResult> {
         let text = String::from_utf8_lossy(comment.as_bytes());
         if let Some((_, eval)) = text.split_once("[%eval ") {
             let eval = eval.split([']', ',', ' ']).next().unwrap_or_default();
@@ -193,11 +193,11 @@ impl Visitor for Moves {
         ControlFlow::Continue(())
     }
 
-    fn begin_variation(&mut self, _: &mut Played) -> ControlFlow<Read, pgn_reader::Skip> {
+    fn begin_variation(&mut self, _: &mut OpenGame) -> ControlFlow<PgnResult, pgn_reader::Skip> {
         ControlFlow::Continue(pgn_reader::Skip(true))
     }
 
-    fn end_game(&mut self, game: Played) -> Read {
+    fn end_game(&mut self, game: OpenGame) -> PgnResult {
         let Some(book) = game.plies.iter().position(|ply| ply.score != NO_SCORE) else { return Ok(None) };
         let mut start = game.start;
         game.plies[..book].iter().for_each(|ply| start.play(ply.mv));

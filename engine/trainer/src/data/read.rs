@@ -2,7 +2,7 @@
 
 use super::error::{DataError, Place};
 use super::format::Format;
-use super::lines::{Input, Lines, Unpacked};
+use super::lines::{ByteStream, Lines, UnpackedFile};
 use super::record::{BULLET_BYTES, Entry, Position, bullet_record};
 use super::{journal, pgn, text};
 use destrier::datagen::viriformat;
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub type Entries = Box<dyn Iterator<Item = Result<Entry, DataError>>>;
 
 /// Open input file.
-pub struct Source {
+pub struct EntrySource {
     pub format: Format,
     /// Size of the file on disk in bytes.
     pub length: u64,
@@ -29,11 +29,11 @@ pub struct Source {
 }
 
 /// Counter of the games passed over, which stays readable while the sources are consumed.
-pub struct Passed(Vec<Arc<AtomicU64>>);
+pub struct PassedGames(Vec<Arc<AtomicU64>>);
 
-impl Passed {
-    pub fn of(sources: &[Source]) -> Passed {
-        Passed(sources.iter().map(|source| Arc::clone(&source.passed)).collect())
+impl PassedGames {
+    pub fn of(sources: &[EntrySource]) -> PassedGames {
+        PassedGames(sources.iter().map(|source| Arc::clone(&source.passed)).collect())
     }
 
     /// Returns the number of games passed over so far.
@@ -46,14 +46,14 @@ impl Passed {
 ///
 /// # Errors
 /// Fails if the file cannot be read or its format is unknown.
-pub fn open(path: &Path, given: Option<Format>) -> Result<Source, DataError> {
+pub fn open(path: &Path, given: Option<Format>) -> Result<EntrySource, DataError> {
     let given = if path.is_dir() { Some(Format::Journal) } else { given };
     let file = file_of(path);
     if path.is_dir() && !file.exists() {
         return Err(DataError::NoRun { path: path.to_owned() });
     }
     let path = file.as_path();
-    let Unpacked { mut input, length, read } = Unpacked::open(path)?;
+    let UnpackedFile { mut input, length, read } = UnpackedFile::open(path)?;
     let format = match given.or_else(|| Format::of_name(path)) {
         Some(Format::Text) if given.is_none() => {
             let start = input.fill_buf().map_err(DataError::io(path, "read it"))?;
@@ -72,15 +72,15 @@ pub fn open(path: &Path, given: Option<Format>) -> Result<Source, DataError> {
         Format::Bulletformat => Box::new(Bullet { path, input, offset: 0 }),
         Format::Text => Box::new(text::texts(Lines::new(path, input))),
         Format::SelfPlay => Box::new(text::self_play(Lines::new(path, input))),
-        Format::Plain => Box::new(text::Joined::new(text::Plain(Lines::new(path, input)))),
+        Format::Plain => Box::new(text::GameJoiner::new(text::Plain(Lines::new(path, input)))),
         Format::Pgn => Box::new(pgn::Games::new(path, input, Arc::clone(&passed))),
         Format::Journal => Box::new(journal::games(path, input, Arc::clone(&passed))),
         #[cfg(feature = "binpack")]
-        Format::Binpack => Box::new(text::Joined::new(super::binpack::Positions::new(path, input))),
+        Format::Binpack => Box::new(text::GameJoiner::new(super::binpack::Positions::new(path, input))),
         #[cfg(not(feature = "binpack"))]
         Format::Binpack => return Err(DataError::NoBinpack { path }),
     };
-    Ok(Source { format, length, read, passed, entries: Box::new(UntilError(Some(entries))) })
+    Ok(EntrySource { format, length, read, passed, entries: Box::new(UntilError(Some(entries))) })
 }
 
 /// Returns the file to read: the journal of a run folder, else the path itself.
@@ -125,7 +125,7 @@ pub fn sample(file: &mut File, length: u64, record: u64) -> io::Result<Vec<u8>> 
 /// Iterator of the records of a bulletformat file.
 struct Bullet {
     path: PathBuf,
-    input: Input,
+    input: ByteStream,
     offset: u64,
 }
 

@@ -1,6 +1,6 @@
 //! Labelled positions, and the 32-byte record that training reads.
 
-use super::error::Bad;
+use super::error::RecordFault;
 use bulletformat::ChessBoard;
 use destrier::board::{Board, CastlingSide};
 use destrier::datagen::viriformat::{GameResult, NO_SCORE, ScoredGame, ScoredMove};
@@ -58,9 +58,9 @@ impl Position {
     ///
     /// # Errors
     /// Fails if the record is invalid, with the reason.
-    pub fn from_bullet(record: &ChessBoard) -> Result<Position, Bad> {
+    pub fn from_bullet(record: &ChessBoard) -> Result<Position, RecordFault> {
         if record.occ().count_ones() > 32 {
-            return Err(Bad(format!("{} pieces, expected at most 32", record.occ().count_ones())));
+            return Err(RecordFault(format!("{} pieces, expected at most 32", record.occ().count_ones())));
         }
         let mut letters = ['1'; 64];
         for (code, square) in *record {
@@ -68,13 +68,13 @@ impl Position {
             letters[usize::from(square)] = char::from(letter);
         }
         let ranks: Vec<String> = letters.chunks(8).rev().map(|rank| rank.iter().collect()).collect();
-        let board =
-            Board::from_fen(&format!("{} w - - 0 1", ranks.join("/"))).map_err(|error| Bad(error.to_string()))?;
+        let board = Board::from_fen(&format!("{} w - - 0 1", ranks.join("/")))
+            .map_err(|error| RecordFault(error.to_string()))?;
         let result = GameResult::from_half_points(record.result)
-            .ok_or_else(|| Bad(format!("bad result {}, expected 0, 1 or 2", record.result)))?;
+            .ok_or_else(|| RecordFault(format!("bad result {}, expected 0, 1 or 2", record.result)))?;
         let kings = (record.our_ksq(), record.opp_ksq());
         if kings != (board.king(Color::White).raw(), Square::flip(board.king(Color::Black)).raw()) {
-            return Err(Bad("its kings do not stand where it says".to_owned()));
+            return Err(RecordFault("its kings do not stand where it says".to_owned()));
         }
         Ok(Position { board, mv: Move::NULL, score: record.score, result })
     }

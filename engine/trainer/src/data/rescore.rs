@@ -8,7 +8,7 @@ use super::error::DataError;
 use super::format::Format;
 use super::input::{Input, check_apart};
 use super::journal::white_score;
-use super::read::{Passed, Source, file_of, sample};
+use super::read::{EntrySource, PassedGames, file_of, sample};
 use super::record::{BULLET_BYTES, Entry, Position};
 use super::write::{Encoder, is_file};
 use super::{passed_over, say};
@@ -36,7 +36,7 @@ use std::time::Duration;
 
 /// Arguments of `rescore`.
 #[derive(Debug, Args)]
-pub struct Rescore {
+pub struct RescoreArgs {
     #[command(flatten)]
     input: Input,
     /// File to write: viriformat, bulletformat or text, self-play for games. A run that was ended
@@ -89,7 +89,7 @@ fn written() -> impl TypedValueParser<Value = Format> {
 
 /// Record with its number.
 type Task = (u64, Entry);
-type Scored = anyhow::Result<Task>;
+type RescoreResult = anyhow::Result<Task>;
 
 /// Records in flight per engine, in addition to those sent ahead.
 const WAITING: u64 = 4;
@@ -98,12 +98,12 @@ const WAITING: u64 = 4;
 #[derive(Clone, Copy)]
 struct Crew<'a> {
     tasks: &'a Sender<Task>,
-    scored: &'a Receiver<Scored>,
+    scored: &'a Receiver<RescoreResult>,
     /// Number of positions scored.
     positions: &'a AtomicU64,
 }
 
-impl Rescore {
+impl RescoreArgs {
     /// # Errors
     /// Fails if a file cannot be read or written, or an engine misbehaves. Whole records stay in
     /// the file.
@@ -125,7 +125,7 @@ impl Rescore {
         let mut encoder = Encoder::new(&self.out, format, None)?;
         let sources = self.input.open(encoder.needs())?;
         let (mut file, done) = self.open_output(format, &sources)?;
-        let passed = Passed::of(&sources);
+        let passed = PassedGames::of(&sources);
         let positions = AtomicU64::new(0);
         let (records, left_out) = thread::scope(|scope| {
             let (task_sender, tasks) = channel();
@@ -178,8 +178,8 @@ impl Rescore {
     /// Returns all settings that determine the output, one per line. The formats and samples of the
     /// input come last, because earlier versions did not write them and their runs must be able to
     /// continue.
-    fn summary(&self, format: Format, sources: &[Source]) -> Result<String, DataError> {
-        let Rescore { input, engine, args, options, depth, nodes, keep_hash, .. } = self;
+    fn summary(&self, format: Format, sources: &[EntrySource]) -> Result<String, DataError> {
+        let RescoreArgs { input, engine, args, options, depth, nodes, keep_hash, .. } = self;
         let limit = |limit: Option<u64>| limit.map_or_else(|| "none".to_owned(), |limit| limit.to_string());
         let mut summary = format!(
             "input = {:?}\nengine = {}\narguments = {args:?}\noptions = {options:?}\ndepth = {}\nnodes = {}\nkeep hash = {keep_hash}\n",
@@ -191,7 +191,7 @@ impl Rescore {
         // Writing to a string cannot fail.
         let _ = writeln!(summary, "output = {}", format.name());
         for (path, source) in input.files.iter().zip(sources) {
-            let Source { format, length, .. } = source;
+            let EntrySource { format, length, .. } = source;
             let sample = fingerprint(&file_of(path))?;
             let _ = writeln!(summary, "{} = {}, {length} bytes, sample {sample}", path.display(), format.name());
         }
@@ -199,7 +199,7 @@ impl Rescore {
     }
 
     /// Opens the output at the end of its last whole record. Returns the number of whole records.
-    fn open_output(&self, format: Format, sources: &[Source]) -> anyhow::Result<(File, u64)> {
+    fn open_output(&self, format: Format, sources: &[EntrySource]) -> anyhow::Result<(File, u64)> {
         let out = &self.out;
         let failed = |act| DataError::io(out, act);
         if out.exists() {
@@ -244,7 +244,7 @@ impl Rescore {
     /// file and of positions that the format cannot hold.
     fn feed(
         &self,
-        sources: Vec<Source>,
+        sources: Vec<EntrySource>,
         format: Format,
         done: u64,
         Crew { tasks, scored, positions }: Crew<'_>,
@@ -303,7 +303,7 @@ impl Rescore {
         &self,
         config: &EngineConfig,
         tasks: &Mutex<Receiver<Task>>,
-        scored: &Sender<Scored>,
+        scored: &Sender<RescoreResult>,
         positions: &AtomicU64,
     ) {
         let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {

@@ -4,7 +4,7 @@ use super::error::DataError;
 use super::filter::Filter;
 use super::format::Format;
 use super::input::{Input, Memory, Output, bar, folder_of};
-use super::read::Passed;
+use super::read::PassedGames;
 use super::sorter::Sorter;
 use super::write::Encoder;
 use super::{passed_over, say};
@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 
 /// Arguments of `shuffle`.
 #[derive(Debug, Args)]
-pub struct Shuffle {
+pub struct ShuffleArgs {
     #[command(flatten)]
     input: Input,
     #[command(flatten)]
@@ -33,7 +33,7 @@ pub struct Shuffle {
 
 /// Arguments of `interleave`.
 #[derive(Debug, Args)]
-pub struct Interleave {
+pub struct InterleaveArgs {
     #[command(flatten)]
     input: Input,
     #[command(flatten)]
@@ -43,7 +43,7 @@ pub struct Interleave {
     seed: u64,
 }
 
-impl Shuffle {
+impl ShuffleArgs {
     /// Shuffles by sorting: each record gets a pseudorandom key from the seed and its number. The
     /// order depends on the seed alone.
     ///
@@ -72,7 +72,7 @@ impl Shuffle {
     }
 }
 
-impl Interleave {
+impl InterleaveArgs {
     /// Interleaves files. Each next record comes from a random file, with a probability
     /// proportional to the bytes left in it.
     ///
@@ -93,7 +93,7 @@ impl Interleave {
         let mut sink = self.output.create(&self.input)?;
         let bar = bar(sources.iter().map(|source| source.length).sum());
         let mut random = SplitMix64::from_seeds(&[self.seed]);
-        let passed = Passed::of(&sources);
+        let passed = PassedGames::of(&sources);
         let mut done = 0;
         while !sources.is_empty() {
             // At least one byte, because the last records of a file are buffered when it has been

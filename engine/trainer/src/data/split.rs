@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 /// Arguments of `split`.
 #[derive(Debug, Args)]
-pub struct Split {
+pub struct SplitArgs {
     #[command(flatten)]
     input: Input,
     /// Training output.
@@ -37,7 +37,7 @@ pub struct Split {
     by_position: bool,
 }
 
-impl Split {
+impl SplitArgs {
     /// # Errors
     /// Fails if an input cannot be read or an output cannot be written.
     pub fn run(&self) -> anyhow::Result<()> {

@@ -1,6 +1,6 @@
 //! Text formats: one position per line, one game per line, and `.plain`.
 
-use super::error::{Bad, DataError, Place};
+use super::error::{DataError, Place, RecordFault};
 use super::lines::Lines;
 use super::record::{self, Entry, Position, is_chess960};
 use destrier::board::Board;
@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 fn each_line(
     mut lines: Lines,
-    read: impl Fn(&str) -> Result<Entry, Bad>,
+    read: impl Fn(&str) -> Result<Entry, RecordFault>,
 ) -> impl Iterator<Item = Result<Entry, DataError>> {
     std::iter::from_fn(move || {
         let entry = match lines.next_line() {
@@ -22,16 +22,16 @@ fn each_line(
     })
 }
 
-fn bad(what: &str, text: &str, expected: &str) -> Bad {
+fn bad(what: &str, text: &str, expected: &str) -> RecordFault {
     let shown: String = text.chars().take(80).collect();
     Bad(format!("bad {what} `{shown}`, expected {expected}"))
 }
 
-fn board(fen: &str) -> Result<Board, Bad> {
-    Board::from_fen(fen).map_err(|error| Bad(error.to_string()))
+fn board(fen: &str) -> Result<Board, RecordFault> {
+    Board::from_fen(fen).map_err(|error| RecordFault(error.to_string()))
 }
 
-fn score(text: &str) -> Result<i16, Bad> {
+fn score(text: &str) -> Result<i16, RecordFault> {
     let score: i32 = text.trim().parse().map_err(|_| bad("score", text.trim(), "centipawns"))?;
     Ok(score.clamp(-i32::from(NO_SCORE) + 1, i32::from(NO_SCORE) - 1) as i16)
 }
@@ -42,7 +42,7 @@ fn white(score: i16, turn: Color) -> i16 {
 }
 
 /// Parses White's result in the usual notations.
-pub fn result(text: &str) -> Result<GameResult, Bad> {
+pub fn result(text: &str) -> Result<GameResult, RecordFault> {
     match text.trim().trim_start_matches('[').trim_end_matches(']') {
         "1.0" | "1" | "1-0" => Ok(GameResult::WhiteWins),
         "0.5" | "1/2" | "1/2-1/2" => Ok(GameResult::Draw),
@@ -62,7 +62,7 @@ pub fn texts(lines: Lines) -> impl Iterator<Item = Result<Entry, DataError>> {
 }
 
 /// Parses `FEN | centipawns | result`, both from White's view.
-pub fn position(line: &str) -> Result<Position, Bad> {
+pub fn position(line: &str) -> Result<Position, RecordFault> {
     let fields: Vec<&str> = line.splitn(4, '|').collect();
     let [fen, cp, wdl] = fields[..] else { return Err(bad("line", line, "`FEN | centipawns | result`")) };
     Ok(Position { board: board(fen)?, mv: Move::NULL, score: score(cp)?, result: result(wdl)? })
@@ -88,7 +88,7 @@ pub fn self_play(lines: Lines) -> impl Iterator<Item = Result<Entry, DataError>>
 
 /// Parses `start FEN;move:score move:score ...;result`. Scores are the side to move's, `-` means
 /// none, and the result is White's.
-pub fn game(line: &str) -> Result<ScoredGame, Bad> {
+pub fn game(line: &str) -> Result<ScoredGame, RecordFault> {
     let fields: Vec<&str> = line.splitn(4, ';').collect();
     let [fen, plies, wdl] = fields[..] else {
         return Err(bad("line", line, "`FEN;move:score move:score ...;result`"));
@@ -98,7 +98,7 @@ pub fn game(line: &str) -> Result<ScoredGame, Bad> {
     let mut board = start;
     for ply in plies.split_ascii_whitespace() {
         if game.plies.len() == MAX_PLIES {
-            return Err(Bad(format!("more than {MAX_PLIES} plies")));
+            return Err(RecordFault(format!("more than {MAX_PLIES} plies")));
         }
         let (word, cp) = ply.split_once(':').ok_or_else(|| bad("ply", ply, "`move:score`"))?;
         let mv = board.parse_uci(word).ok_or_else(|| bad("move", word, "a legal one"))?;
@@ -125,16 +125,16 @@ pub fn write_self_play(game: &ScoredGame, out: &mut String) {
 
 /// Iterator that joins positions to games if each follows from the previous one by its move. It
 /// ends after an error.
-pub struct Joined<I> {
+pub struct GameJoiner<I> {
     positions: I,
     is_over: bool,
     /// Current game and the position after its last move.
     open: Option<(ScoredGame, Board)>,
 }
 
-impl<I> Joined<I> {
-    pub fn new(positions: I) -> Joined<I> {
-        Joined { positions, is_over: false, open: None }
+impl<I> GameJoiner<I> {
+    pub fn new(positions: I) -> GameJoiner<I> {
+        GameJoiner { positions, is_over: false, open: None }
     }
 
     /// Adds a position. Returns the previous game if the position does not continue it.
@@ -156,7 +156,7 @@ impl<I> Joined<I> {
     }
 }
 
-impl<I: Iterator<Item = Result<Position, DataError>>> Iterator for Joined<I> {
+impl<I: Iterator<Item = Result<Position, DataError>>> Iterator for GameJoiner<I> {
     type Item = Result<Entry, DataError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -231,7 +231,7 @@ impl Plain {
 }
 
 /// Returns the board with the move number that corresponds to a ply.
-fn at_ply(board: Board, ply: u32) -> Result<Board, Bad> {
+fn at_ply(board: Board, ply: u32) -> Result<Board, RecordFault> {
     if record::ply(&board) == ply {
         return Ok(board);
     }
@@ -251,7 +251,7 @@ fn at_ply(board: Board, ply: u32) -> Result<Board, Bad> {
 }
 
 /// Parses the side to move's result: 1, 0 or -1.
-fn plain_result(text: &str) -> Result<GameResult, Bad> {
+fn plain_result(text: &str) -> Result<GameResult, RecordFault> {
     match text {
         "1" => Ok(GameResult::WhiteWins),
         "0" => Ok(GameResult::Draw),

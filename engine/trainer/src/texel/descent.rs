@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::loss::{gradient, measure};
 use super::plan::{Fit, Method};
 use super::samples::{Samples, shuffle};
-use super::{Epoch, Fitted, Weights, anchored, bar, report};
+use super::{Epoch, FitResult, Weights, anchored, bar, report};
 
 /// Adjacent positions that stay together in a batch. Memory is read sequentially, and the first
 /// shuffle has already mixed the blocks of positions.
@@ -54,7 +54,7 @@ impl Stepper {
 ///
 /// Returns the weights with the lowest test error. They do not depend on the number of threads.
 #[must_use]
-pub fn fit(fit: &Fit, (training, test): (&Samples, &Samples), start: &Weights, k: f32, threads: usize) -> Fitted {
+pub fn fit(fit: &Fit, (training, test): (&Samples, &Samples), start: &Weights, k: f32, threads: usize) -> FitResult {
     let rows: Vec<Range<usize>> =
         (0..training.len()).step_by(ROW).map(|from| from..(from + ROW).min(training.len())).collect();
     let to_batch = (fit.batch.get() / ROW).max(1);
@@ -66,7 +66,7 @@ pub fn fit(fit: &Fit, (training, test): (&Samples, &Samples), start: &Weights, k
         training: measure(training, &weights, k, threads),
         test: measure(test, &weights, k, threads),
     };
-    let mut fitted = Fitted { weights: weights.clone(), epochs: vec![first] };
+    let mut fitted = FitResult { weights: weights.clone(), epochs: vec![first] };
     let (mut best, mut stale, mut rate) = (first.test.mean(), 0, fit.rate);
     let progress = bar((training.len() * fit.epochs) as u64, "positions/s");
     for number in 1..=fit.epochs {

@@ -20,13 +20,13 @@ use destrier::eval::trace;
 use destrier::types::{Move, MoveList};
 
 use super::loss::on_threads;
-use super::plan::Data;
+use super::plan::TexelData;
 use super::samples::Samples;
 use super::{bar, report};
 use crate::data::Lines;
 use crate::data::record::{Entry, Position};
 use crate::data::text;
-use crate::data::{Bad, DataError, Place};
+use crate::data::{DataError, Place, RecordFault};
 
 /// Lines per portion of work for a thread.
 const PORTION: usize = 512;
@@ -38,7 +38,7 @@ type Portion = Vec<(u64, String)>;
 ///
 /// # Errors
 /// Fails if a file cannot be read, or at the first line that is neither a position nor a game.
-pub fn read(data: &Data, threads: usize) -> Result<Samples, DataError> {
+pub fn read(data: &TexelData, threads: usize) -> Result<Samples, DataError> {
     let mut all = Samples::default();
     for path in &data.files {
         read_file(path, data, threads, &mut all)?;
@@ -46,7 +46,7 @@ pub fn read(data: &Data, threads: usize) -> Result<Samples, DataError> {
     Ok(all)
 }
 
-fn read_file(path: &Path, data: &Data, threads: usize, all: &mut Samples) -> Result<(), DataError> {
+fn read_file(path: &Path, data: &TexelData, threads: usize, all: &mut Samples) -> Result<(), DataError> {
     let (mut lines, length, read) = Lines::open(path)?;
     let progress = bar(length, "bytes/s");
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -86,7 +86,7 @@ fn portions(lines: &mut Lines, every: u64, threads: usize) -> Result<Vec<Portion
     Ok(portions)
 }
 
-fn parse_lines(path: &Path, lines: &[(u64, String)], data: &Data) -> Result<Samples, DataError> {
+fn parse_lines(path: &Path, lines: &[(u64, String)], data: &TexelData) -> Result<Samples, DataError> {
     let mut samples = Samples::default();
     for (number, line) in lines {
         for position in parse_line(line).map_err(|bad| DataError::bad(path, Place::Line(*number), bad.0))? {
@@ -97,7 +97,7 @@ fn parse_lines(path: &Path, lines: &[(u64, String)], data: &Data) -> Result<Samp
 }
 
 /// Adds a position if it passes the plan's filters.
-fn take(position: &Position, data: &Data, samples: &mut Samples) {
+fn take(position: &Position, data: &TexelData, samples: &mut Samples) {
     let Position { board, mv, score, result } = position;
     let score = (*score != NO_SCORE).then(|| i32::from(*score));
     if score.is_none_or(|score| score.abs() <= data.max_score) && (!data.quiet || mv.is_quiet() && is_quiet(board)) {
@@ -109,7 +109,7 @@ fn take(position: &Position, data: &Data, samples: &mut Samples) {
 ///
 /// # Errors
 /// Fails with a description of the fault.
-fn parse_line(line: &str) -> Result<Vec<Position>, Bad> {
+fn parse_line(line: &str) -> Result<Vec<Position>, RecordFault> {
     let moves = line.split(';').nth(1);
     if moves.is_some_and(|moves| moves.contains(':')) {
         return Ok(Entry::Game(text::game(line)?).positions());
@@ -118,9 +118,9 @@ fn parse_line(line: &str) -> Result<Vec<Position>, Bad> {
 }
 
 /// Parses a single position, with its score if the line has one.
-pub(super) fn parse_position(line: &str) -> Result<Position, Bad> {
+pub(super) fn parse_position(line: &str) -> Result<Position, RecordFault> {
     let unscored = |fen: &str, result| {
-        let board = Board::from_fen(fen.trim()).map_err(|error| Bad(format!("bad position: {error}")))?;
+        let board = Board::from_fen(fen.trim()).map_err(|error| RecordFault(format!("bad position: {error}")))?;
         Ok(Position { board, mv: Move::NULL, score: NO_SCORE, result })
     };
     match line.matches('|').count() {

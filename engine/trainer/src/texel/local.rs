@@ -10,13 +10,13 @@ use super::logistic::{logistic, sigmoid};
 use super::loss::{measure, on_threads};
 use super::plan::Fit;
 use super::samples::Samples;
-use super::{Epoch, Fitted, Weights, anchored, bar, report};
+use super::{Epoch, FitResult, Weights, anchored, bar, report};
 
 /// Positions of a list that a thread adds to one partial sum.
 const SLICE: usize = 8192;
 
 /// Cached state of the positions while weights move.
-struct State<'a> {
+struct LocalSearch<'a> {
     samples: &'a Samples,
     /// Sums of both halves by position.
     halves: Vec<[f32; 2]>,
@@ -28,7 +28,7 @@ struct State<'a> {
     threads: usize,
 }
 
-impl<'a> State<'a> {
+impl<'a> LocalSearch<'a> {
     fn new(samples: &'a Samples, weights: &Weights, k: f32, threads: usize) -> Self {
         let mut lists: Vec<Vec<(u32, i16)>> =
             samples.counts().iter().map(|count| Vec::with_capacity(*count as usize)).collect();
@@ -81,18 +81,18 @@ impl<'a> State<'a> {
 /// Passes over all weights until none moves, or until the test error has not improved for
 /// `patience` passes. The plan's `epochs` limits the passes; batch, rate and decay are ignored.
 #[must_use]
-pub fn fit(fit: &Fit, (training, test): (&Samples, &Samples), start: &Weights, k: f32, threads: usize) -> Fitted {
+pub fn fit(fit: &Fit, (training, test): (&Samples, &Samples), start: &Weights, k: f32, threads: usize) -> FitResult {
     let held = anchored(&fit.anchored);
     // The engine's table holds whole centipawns.
     let mut weights: Weights = start.iter().map(|weight| weight.map(f32::round)).collect();
-    let mut state = State::new(training, &weights, k, threads);
+    let mut state = LocalSearch::new(training, &weights, k, threads);
     let errors = |number, weights: &Weights| Epoch {
         number,
         training: measure(training, weights, k, threads),
         test: measure(test, weights, k, threads),
     };
     let first = errors(0, &weights);
-    let mut fitted = Fitted { weights: weights.clone(), epochs: vec![first] };
+    let mut fitted = FitResult { weights: weights.clone(), epochs: vec![first] };
     let (mut best, mut stale) = (first.test.mean(), 0);
     for number in 1..=fit.epochs {
         let progress = bar(COUNT as u64, "weights/s");
@@ -127,7 +127,7 @@ pub fn fit(fit: &Fit, (training, test): (&Samples, &Samples), start: &Weights, k
 /// Moves one half of a weight by a centipawn if that lowers the loss including the L2 penalty.
 /// Returns true if it moved.
 fn try_weight(
-    state: &mut State<'_>,
+    state: &mut LocalSearch<'_>,
     weights: &mut Weights,
     start: &Weights,
     (weight, half): (usize, usize),

@@ -19,7 +19,7 @@ const K_PRECISION: f32 = 1e-4;
 
 /// Sums of losses over positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Loss {
+pub struct LossSums {
     /// Logistic loss (cross entropy) in nats.
     pub logistic: f64,
     /// Sum of squared differences between prediction and target.
@@ -28,7 +28,7 @@ pub struct Loss {
     pub count: usize,
 }
 
-impl Loss {
+impl LossSums {
     fn record(&mut self, promised: f32, target: f32) {
         let error = f64::from(promised - target);
         self.logistic += f64::from(logistic(promised, target));
@@ -81,16 +81,16 @@ pub fn on_threads<P: Sync, T: Send>(pieces: &[P], threads: usize, work: impl Fn(
 
 /// Computes the loss over all positions.
 #[must_use]
-pub fn measure(samples: &Samples, weights: &Weights, k: f32, threads: usize) -> Loss {
+pub fn measure(samples: &Samples, weights: &Weights, k: f32, threads: usize) -> LossSums {
     let starts: Vec<usize> = (0..samples.len()).step_by(SLICE).collect();
     let parts = on_threads(&starts, threads, |start| {
-        let mut loss = Loss::default();
+        let mut loss = LossSums::default();
         for sample in samples.range(*start..(start + SLICE).min(samples.len())) {
             loss.record(sigmoid(k * sample.value(weights).0), sample.target());
         }
         loss
     });
-    parts.into_iter().fold(Loss::default(), Loss::merged)
+    parts.into_iter().fold(LossSums::default(), LossSums::merged)
 }
 
 /// Computes the loss and the mean gradient per centipawn over ranges of positions.
@@ -101,11 +101,11 @@ pub fn gradient(
     weights: &Weights,
     k: f32,
     threads: usize,
-) -> (Loss, Weights) {
+) -> (LossSums, Weights) {
     // At most eight slices, so that few tables of sums have to be added up.
     let slices: Vec<&[std::ops::Range<usize>]> = ranges.chunks(ranges.len().div_ceil(8).max(1)).collect();
     let parts = on_threads(&slices, threads, |ranges| {
-        let (mut loss, mut sum) = (Loss::default(), vec![[0.0_f32; 2]; COUNT]);
+        let (mut loss, mut sum) = (LossSums::default(), vec![[0.0_f32; 2]; COUNT]);
         for sample in ranges.iter().flat_map(|range| samples.range(range.clone())) {
             let (value, factors) = sample.value(weights);
             let promised = sigmoid(k * value);
@@ -122,7 +122,7 @@ pub fn gradient(
         }
         (loss, sum)
     });
-    let (mut loss, mut sum) = (Loss::default(), vec![[0.0; 2]; COUNT]);
+    let (mut loss, mut sum) = (LossSums::default(), vec![[0.0; 2]; COUNT]);
     for (part_loss, part) in parts {
         loss = loss.merged(part_loss);
         for (total, part) in sum.iter_mut().zip(part) {
@@ -146,7 +146,7 @@ pub fn fit_k(samples: &Samples, weights: &Weights, threads: usize) -> f32 {
 #[must_use]
 pub fn fit_score_scale(samples: &Samples) -> f32 {
     golden_section(K_RANGE, |k| {
-        let mut loss = Loss::default();
+        let mut loss = LossSums::default();
         for sample in samples.range(0..samples.len()) {
             if let Some(score) = sample.score() {
                 loss.record(sigmoid(k * score), sample.result());

@@ -24,13 +24,13 @@ use anyhow::Context as _;
 use clap::Subcommand;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use loss::Loss;
-use plan::{Method, Plan};
+use loss::LossSums;
+use plan::{Method, TexelPlan};
 pub use weights::{Weights, anchored, start_weights};
 
 /// Commands of Texel tuning.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum TexelCommand {
     /// Fit the weights of the classical evaluation to positions with results.
     Texel {
         /// A TOML file that names the data, the method and where the weights go; paths in it start
@@ -45,14 +45,14 @@ pub struct Epoch {
     /// Number of the epoch; 0 is the start.
     pub number: usize,
     /// Loss over the training positions.
-    pub training: Loss,
+    pub training: LossSums,
     /// Loss over the test positions.
-    pub test: Loss,
+    pub test: LossSums,
 }
 
 /// Result of a fit.
 #[derive(Clone, Debug)]
-pub struct Fitted {
+pub struct FitResult {
     /// Weights with the lowest test error.
     pub weights: Weights,
     /// Losses by epoch.
@@ -63,9 +63,9 @@ pub struct Fitted {
 ///
 /// # Errors
 /// Fails if the plan or its data cannot be read or parsed, or the output cannot be written.
-pub fn run(command: Command) -> anyhow::Result<()> {
-    let Command::Texel { plan } = command;
-    tune(&Plan::load(&plan)?)
+pub fn run(command: TexelCommand) -> anyhow::Result<()> {
+    let TexelCommand::Texel { plan } = command;
+    tune(&TexelPlan::load(&plan)?)
 }
 
 /// Creates a progress bar, which is hidden if there is no terminal.
@@ -80,7 +80,7 @@ fn bar(len: u64, unit: &str) -> ProgressBar {
 /// # Errors
 /// Fails if an input cannot be read or parsed or has too few positions, or an output cannot be
 /// written.
-pub fn tune(plan: &Plan) -> anyhow::Result<()> {
+pub fn tune(plan: &TexelPlan) -> anyhow::Result<()> {
     let clock = Instant::now();
     let all = input::read(&plan.data, plan.threads())?;
     let rate = all.len() as f64 / clock.elapsed().as_secs_f64().max(1e-9);

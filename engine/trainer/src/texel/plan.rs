@@ -12,20 +12,20 @@ use crate::train::{folder_of, line_of};
 /// Plan of a tuning.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Plan {
+pub struct TexelPlan {
     /// Input positions.
-    pub data: Data,
+    pub data: TexelData,
     /// Settings of the fit.
     #[serde(default)]
     pub fit: Fit,
     /// Output files.
-    pub output: Output,
+    pub output: TexelOutput,
 }
 
 /// Input positions.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Data {
+pub struct TexelData {
     /// Text files of positions or games, `.zst` too; see [`super::input`] for the notations.
     pub files: Vec<PathBuf>,
     /// Leaves out positions in check, and those in which the side to move can win material by a
@@ -127,7 +127,7 @@ pub enum Start {
 /// Output files.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Output {
+pub struct TexelOutput {
     /// Table that the engine compiles, such as `engine/src/eval/weights.rs`.
     pub weights: PathBuf,
     /// Folder for the learning curve, the heat maps before and after, and the losses by epoch.
@@ -136,7 +136,7 @@ pub struct Output {
 
 /// Error in a plan.
 #[derive(Debug, thiserror::Error)]
-pub enum PlanError {
+pub enum TexelPlanError {
     /// The plan cannot be read.
     #[error("cannot read {}: {error}", path.display())]
     Read {
@@ -187,13 +187,13 @@ const fn block() -> NonZeroUsize {
     }
 }
 
-impl Plan {
+impl TexelPlan {
     /// Reads and checks a plan. Its relative paths start at the plan's folder.
     ///
     /// # Errors
-    /// See [`PlanError`].
-    pub fn load(path: &Path) -> Result<Self, PlanError> {
-        let text = std::fs::read_to_string(path).map_err(|error| PlanError::Read { path: path.into(), error })?;
+    /// See [`TexelPlanError`].
+    pub fn load(path: &Path) -> Result<Self, TexelPlanError> {
+        let text = std::fs::read_to_string(path).map_err(|error| TexelPlanError::Read { path: path.into(), error })?;
         let mut plan = Self::parse(path, &text)?;
         let folder = folder_of(path);
         let output = &mut plan.output;
@@ -206,8 +206,8 @@ impl Plan {
     /// Parses and checks a plan; `path` is for messages.
     ///
     /// # Errors
-    /// See [`PlanError`].
-    pub fn parse(path: &Path, text: &str) -> Result<Self, PlanError> {
+    /// See [`TexelPlanError`].
+    pub fn parse(path: &Path, text: &str) -> Result<Self, TexelPlanError> {
         let plan: Self = from_toml(path, text)?;
         plan.check(path, text)?;
         Ok(plan)
@@ -222,7 +222,7 @@ impl Plan {
         }
     }
 
-    fn check(&self, path: &Path, text: &str) -> Result<(), PlanError> {
+    fn check(&self, path: &Path, text: &str) -> Result<(), TexelPlanError> {
         let (data, fit) = (&self.data, &self.fit);
         let share = fit.test_share.to_string();
         let ranges = [
@@ -245,13 +245,19 @@ impl Plan {
         for (key, value, good, expected) in ranges {
             if !good {
                 let line = line_of(text, key);
-                return Err(PlanError::Range { path: path.into(), line, key, value, expected: expected.to_owned() });
+                return Err(TexelPlanError::Range {
+                    path: path.into(),
+                    line,
+                    key,
+                    value,
+                    expected: expected.to_owned(),
+                });
             }
         }
         let names = || BLOCKS.iter().map(|block| block.name);
         match fit.anchored.iter().find(|name| names().all(|known| known != name.as_str())) {
             None => Ok(()),
-            Some(unknown) => Err(PlanError::Range {
+            Some(unknown) => Err(TexelPlanError::Range {
                 path: path.into(),
                 line: line_of(text, "fit.anchored"),
                 key: "fit.anchored",

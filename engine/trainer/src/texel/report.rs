@@ -8,9 +8,9 @@ use destrier::eval::render_weights;
 use quintain::report::plot::{CurvePlot, Scale};
 
 use super::loss::measure;
-use super::plan::Plan;
+use super::plan::TexelPlan;
 use super::samples::Samples;
-use super::{Epoch, Fitted, Weights, heat, write_file};
+use super::{Epoch, FitResult, Weights, heat, write_file};
 
 /// Prints a line on stderr.
 pub fn say(line: &str) {
@@ -42,9 +42,9 @@ pub fn rounded(weights: &Weights) -> Vec<[i32; 2]> {
 /// # Errors
 /// Fails if a file cannot be written.
 pub fn write(
-    plan: &Plan,
+    plan: &TexelPlan,
     start: &Weights,
-    fitted: &Fitted,
+    fitted: &FitResult,
     counts: &[u64],
     (test, k): (&Samples, f32),
 ) -> anyhow::Result<()> {
@@ -70,7 +70,7 @@ pub fn write(
     )
 }
 
-fn caption(plan: &Plan, test: &Samples, k: f32) -> String {
+fn caption(plan: &TexelPlan, test: &Samples, k: f32) -> String {
     let files: Vec<_> = plan
         .data
         .files

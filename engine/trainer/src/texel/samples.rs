@@ -15,7 +15,7 @@ const FULL_SCALE: f32 = 64.0;
 #[error(
     "only {positions} positions in {blocks} blocks, too few to keep some back; give more files, or set data.block lower"
 )]
-pub struct TooFew {
+pub struct SplitError {
     /// Number of positions in all files.
     pub positions: usize,
     /// Number of blocks of the plan's size.
@@ -23,7 +23,7 @@ pub struct TooFew {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Head {
+struct SampleHead {
     /// Start of the terms in the common list; they end at the start of the next head.
     start: usize,
     /// Factor of the middlegame, 0 to 1.
@@ -41,7 +41,7 @@ struct Head {
 /// Positions with their results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
-    heads: Vec<Head>,
+    heads: Vec<SampleHead>,
     /// Index in the table of weights, and the number of times White has the term more often than
     /// Black.
     terms: Vec<(u16, i16)>,
@@ -50,7 +50,7 @@ pub struct Samples {
 /// View of one position.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample<'a> {
-    head: Head,
+    head: SampleHead,
     /// Index in the table of weights, and the number of times White has the term more often than
     /// Black.
     pub terms: &'a [(u16, i16)],
@@ -121,14 +121,14 @@ impl Samples {
         let mg = trace.phase as f32 / MAX_PHASE as f32;
         let eg = trace.scale.map(|scale| (1.0 - mg) * scale as f32 / FULL_SCALE);
         let start = self.terms.len();
-        self.heads.push(Head { start, mg, eg, score: score.unwrap_or(f32::NAN), result, target: result });
+        self.heads.push(SampleHead { start, mg, eg, score: score.unwrap_or(f32::NAN), result, target: result });
         self.terms.extend_from_slice(&trace.coefficients);
     }
 
     /// Appends all positions of another set.
     pub fn append(&mut self, other: &Self) {
         let shift = self.terms.len();
-        self.heads.extend(other.heads.iter().map(|head| Head { start: head.start + shift, ..*head }));
+        self.heads.extend(other.heads.iter().map(|head| SampleHead { start: head.start + shift, ..*head }));
         self.terms.extend_from_slice(&other.terms);
     }
 
@@ -187,20 +187,20 @@ impl Samples {
     ///
     /// # Errors
     /// Fails if either part would be empty.
-    pub fn split(self, seed: u64, block: std::num::NonZeroUsize, test_share: f64) -> Result<(Self, Self), TooFew> {
+    pub fn split(self, seed: u64, block: std::num::NonZeroUsize, test_share: f64) -> Result<(Self, Self), SplitError> {
         let blocks = self.len().div_ceil(block.get());
         let mut order: Vec<usize> = (0..blocks).collect();
         shuffle(&mut order, seed);
         let kept = (blocks as f64 * test_share).round() as usize;
         if kept == 0 || kept >= blocks {
-            return Err(TooFew { positions: self.len(), blocks });
+            return Err(SplitError { positions: self.len(), blocks });
         }
         let pick = |blocks: &[usize]| {
             let mut part = Self::default();
             for &place in blocks {
                 for index in place * block.get()..((place + 1) * block.get()).min(self.len()) {
                     let sample = self.get(index);
-                    part.heads.push(Head { start: part.terms.len(), ..sample.head });
+                    part.heads.push(SampleHead { start: part.terms.len(), ..sample.head });
                     part.terms.extend_from_slice(sample.terms);
                 }
             }

@@ -10,7 +10,7 @@ use destrier::eval::{render_weights, trace};
 use destrier::types::MoveList;
 use quintain::text::from_toml;
 
-use super::plan::{Data, Fit, Method, Plan, Start};
+use super::plan::{Fit, Method, Start, TexelData, TexelPlan};
 use super::samples::Samples;
 use super::*;
 use crate::data::record::Position;
@@ -69,7 +69,7 @@ fn others() -> Vec<String> {
     BLOCKS.iter().map(|block| block.name).filter(|name| !moved.contains(name)).map(str::to_owned).collect()
 }
 
-fn fitted(method: Method, threads: usize) -> (Weights, Fitted) {
+fn fitted(method: Method, threads: usize) -> (Weights, FitResult) {
     let truth = start_weights(Start::Engine);
     let (training, test) = parts(2000, &truth);
     // Plain descent needs a high rate and many epochs, because the loss is flat in some directions.
@@ -139,7 +139,7 @@ fn k_is_found_and_the_gradient_is_the_slope_of_the_loss() {
     }
 }
 
-fn data(text: &str) -> Data {
+fn data(text: &str) -> TexelData {
     from_toml(Path::new("p.toml"), &format!("files = [\"x\"]\n{text}")).expect("data")
 }
 
@@ -183,7 +183,7 @@ fn bad_lines_are_told_by_file_and_line() {
         assert!(error.contains("a.epd: line 4: ") && error.contains(words) && !error.contains('\n'), "{error}");
     }
     std::fs::write(&file, b"# a good line\n\xff\xfe\n").expect("written");
-    let error = input::read(&Data { files: vec![file], ..data("") }, 1).expect_err("no text").to_string();
+    let error = input::read(&TexelData { files: vec![file], ..data("") }, 1).expect_err("no text").to_string();
     assert!(error.contains("a.epd: line 2: not UTF-8"), "{error}");
     let error = input::read(&data(""), 1).expect_err("no file").to_string();
     assert!(error.starts_with("x: cannot read it: "), "{error}");
@@ -222,7 +222,7 @@ fn packed_files_read_like_plain_ones_and_the_filter_takes_quiet_positions() {
 #[test]
 fn plans_are_checked() {
     let base = "[data]\nfiles = [\"a\"]\n[output]\nweights = \"w\"\n";
-    assert!(Plan::parse(Path::new("p.toml"), base).is_ok());
+    assert!(TexelPlan::parse(Path::new("p.toml"), base).is_ok());
     let table = [
         ("[fit]\nepoch = 3", "p.toml:6:1: unknown key `epoch`, did you mean `epochs`?"),
         ("[fit]\nmethod = \"newton\"", "p.toml:6:10: unknown variant `newton`"),
@@ -234,24 +234,24 @@ fn plans_are_checked() {
         ("[fit]\nk = -1", "p.toml:6: fit.k = -1: "),
     ];
     for (lines, words) in table {
-        let error = Plan::parse(Path::new("p.toml"), &format!("{base}{lines}\n")).expect_err(lines).to_string();
+        let error = TexelPlan::parse(Path::new("p.toml"), &format!("{base}{lines}\n")).expect_err(lines).to_string();
         assert!(error.contains(words) && !error.contains('\n'), "{error}");
     }
-    let error = Plan::load(Path::new("/nowhere/p.toml")).expect_err("no plan").to_string();
+    let error = TexelPlan::load(Path::new("/nowhere/p.toml")).expect_err("no plan").to_string();
     assert!(error.starts_with("cannot read /nowhere/p.toml: "), "{error}");
 }
 
 #[test]
 fn the_example_shows_every_default() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("texel.toml");
-    let plan = Plan::load(&path).expect("a good plan");
+    let plan = TexelPlan::load(&path).expect("a good plan");
     // Paths start at the plan's folder, not at the working directory.
     assert!(plan.output.weights.is_file(), "{}", plan.output.weights.display());
     let folder = path.parent().expect("a folder");
     assert!(plan.data.files.iter().chain(&plan.output.pictures).all(|file| file.starts_with(folder)));
     assert_eq!(format!("{:?}", plan.fit), format!("{:?}", Fit::default()));
     let short = data("");
-    assert_eq!(format!("{:?}", Data { files: short.files.clone(), ..plan.data }), format!("{short:?}"));
+    assert_eq!(format!("{:?}", TexelData { files: short.files.clone(), ..plan.data }), format!("{short:?}"));
 }
 
 /// Parses the pairs of numbers in a table's text.
@@ -296,7 +296,7 @@ fn a_plan_is_followed_to_the_end() {
             at(folder).join("weights.rs"),
             at(folder)
         );
-        Plan::parse(Path::new("p.toml"), &text).expect("a plan")
+        TexelPlan::parse(Path::new("p.toml"), &text).expect("a plan")
     };
     tune(&plan("one")).expect("tuned");
     tune(&plan("two")).expect("tuned");
@@ -311,6 +311,6 @@ fn a_plan_is_followed_to_the_end() {
     assert_eq!(heat.matches("<rect").count(), 2 * (5 * 64 + 48) + 17 + 1);
     let few = "[data]\nfiles = [\"FILE\"]\nblock = 5000\n[output]\nweights = \"w\"\n"
         .replace("FILE", &at("a.epd").to_string_lossy());
-    let error = tune(&Plan::parse(Path::new("p.toml"), &few).expect("a plan")).expect_err("too few").to_string();
+    let error = tune(&TexelPlan::parse(Path::new("p.toml"), &few).expect("a plan")).expect_err("too few").to_string();
     assert!(error.contains("too few to keep some back"), "{error}");
 }

@@ -36,14 +36,14 @@ pub fn fold(lanes: [f32; LANES]) -> f32 {
 }
 
 /// First layer: `rows[r] = clamp(bias + sum of the weights of r's inputs, 0, 1)`.
-pub struct Accumulate<'a, const N: usize> {
+pub struct Accumulation<'a, const N: usize> {
     pub tile: &'a Tile,
     pub weights: &'a [Row<N>],
     pub bias: &'a Row<N>,
     pub rows: &'a mut [Row<N>],
 }
 
-impl<const N: usize> Kernel for Accumulate<'_, N> {
+impl<const N: usize> Kernel for Accumulation<'_, N> {
     #[inline(always)]
     fn run(self) {
         for (row, features) in self.rows.iter_mut().zip(self.tile.rows()) {
@@ -123,15 +123,15 @@ impl<const N: usize> Kernel for SquareSumsBack<'_, N> {
     }
 }
 
-/// Backward pass of [`Accumulate`]: gradients of each input's weights and of the bias.
-pub struct Gather<'a, const N: usize> {
+/// Backward pass of [`Accumulation`]: gradients of each input's weights and of the bias.
+pub struct AccumulationBack<'a, const N: usize> {
     pub tile: &'a Tile,
     pub rows: &'a [Row<N>],
     pub gradients: &'a mut [Row<N>],
     pub bias_gradient: &'a mut Row<N>,
 }
 
-impl<const N: usize> Kernel for Gather<'_, N> {
+impl<const N: usize> Kernel for AccumulationBack<'_, N> {
     #[inline(always)]
     fn run(self) {
         for (feature, rows) in self.tile.lists() {

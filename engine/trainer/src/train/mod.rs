@@ -36,7 +36,7 @@ use std::path::PathBuf;
 
 /// Commands that train and export networks.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum TrainCommand {
     /// Train the networks of plans, one after the other; goes on where a run was stopped.
     Train {
         /// Plans, TOML.
@@ -54,10 +54,10 @@ pub enum Command {
 ///
 /// # Errors
 /// Fails if a plan or its data cannot be read or parsed, or the output cannot be written.
-pub fn run(command: Command) -> anyhow::Result<()> {
+pub fn run(command: TrainCommand) -> anyhow::Result<()> {
     let mut out = io::stdout();
     match command {
-        Command::Train { plans } => {
+        TrainCommand::Train { plans } => {
             // Check all plans and their data first, so that a mistake in the last one does not show
             // after hours of training.
             let plans = plans.iter().map(|path| Plan::load(path)).collect::<Result<Vec<_>, _>>()?;
@@ -67,7 +67,7 @@ pub fn run(command: Command) -> anyhow::Result<()> {
             let summaries = plans.iter().map(|plan| run::run(plan, &mut out)).collect::<Result<Vec<_>, _>>()?;
             report::table(&summaries, &mut out)?;
         }
-        Command::Export { plan } => {
+        TrainCommand::Export { plan } => {
             let plan = Plan::load(&plan)?;
             report::table(&[run::trained(&plan)?.export()?], &mut out)?;
         }

@@ -1,7 +1,7 @@
 //! Slice of a network's neurons with their weights, gradients, moments and activations.
 
 use super::dispatch::Isa;
-use super::kernels::{Accumulate, Adam, Gather, Row, SquareSums, SquareSumsBack, Step};
+use super::kernels::{Accumulation, AccumulationBack, Adam, Row, SquareSums, SquareSumsBack, Step};
 use super::layered::{DenseSums, DenseSumsBack};
 use super::network::{Parameters, Shape};
 use super::tile::{TILE, Tile};
@@ -121,7 +121,7 @@ impl<const N: usize> Shard<N> {
     /// Computes activations and sums in a buffer of the caller with at least two rows per position.
     pub fn forward_into(&self, isa: Isa, tile: &Tile, rows: &mut [Row<N>], sums: &mut [f32]) {
         let weights = self.first_layer();
-        isa.run(Accumulate { tile, weights, bias: &self.bias.weights[0], rows: &mut *rows });
+        isa.run(Accumulation { tile, weights, bias: &self.bias.weights[0], rows: &mut *rows });
         match self.kind {
             Kind::Screlu => isa.run(SquareSums { tile, weights: &self.output.weights, rows, sums }),
             Kind::Layered => isa.run(DenseSums { weights: &self.output.weights, rows, sums }),
@@ -137,7 +137,7 @@ impl<const N: usize> Shard<N> {
             Kind::Layered => isa.run(DenseSumsBack { weights, weight_gradients, rows, slopes }),
         }
         let (gradients, bias_gradient) = (&mut self.features.gradients[..], &mut self.bias.gradients[0]);
-        isa.run(Gather { tile, rows, gradients, bias_gradient });
+        isa.run(AccumulationBack { tile, rows, gradients, bias_gradient });
     }
 
     /// Runs one step of the optimiser.

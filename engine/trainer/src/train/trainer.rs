@@ -118,7 +118,7 @@ impl Trainer {
     ) -> Result<(), E> {
         let (shape, isa, threads, head) = (self.shape, self.isa, self.threads, &mut self.head);
         with_shards!(&mut self.shards, shards => {
-            let shared = Shared::new(shape, isa, threads, largest, shards.len());
+            let shared = SharedBuffers::new(shape, isa, threads, largest, shards.len());
             let share = shards.len().div_ceil(threads);
             let (report, losses) = channel();
             std::thread::scope(|scope| {
@@ -199,7 +199,7 @@ impl Trainer {
 
 /// State shared by the threads.
 #[derive(Debug)]
-struct Shared {
+struct SharedBuffers {
     shape: Shape,
     isa: Isa,
     threads: usize,
@@ -210,11 +210,11 @@ struct Shared {
     meeting: Barrier,
 }
 
-impl Shared {
-    fn new(shape: Shape, isa: Isa, threads: usize, largest: usize, shards: usize) -> Shared {
+impl SharedBuffers {
+    fn new(shape: Shape, isa: Isa, threads: usize, largest: usize, shards: usize) -> SharedBuffers {
         let sums = || (0..shards).map(|_| RwLock::new(vec![0.0; ROUND * TILE * shape.sums()])).collect();
         let share = shards.div_ceil(threads);
-        Shared {
+        SharedBuffers {
             shape,
             isa,
             threads: shards.div_ceil(share),
@@ -235,7 +235,7 @@ fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
 
 /// Thread with its neurons and its own copy of the head.
 struct Worker<'a, const N: usize> {
-    shared: &'a Shared,
+    shared: &'a SharedBuffers,
     thread: usize,
     /// Index of its first shard.
     first: usize,
