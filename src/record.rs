@@ -333,9 +333,9 @@ impl PvFault {
 pub struct SearchInfo {
     /// Last exact score of the first PV.
     pub score: Option<Score>,
-    /// Plies.
+    /// Nominal depth in plies.
     pub depth: Option<u32>,
-    /// Plies.
+    /// Selective depth in plies.
     pub seldepth: Option<u32>,
     /// Nodes searched.
     pub nodes: Option<u64>,
@@ -343,9 +343,9 @@ pub struct SearchInfo {
     pub nps: Option<u64>,
     /// Search time as the engine reports it.
     pub time: Option<Duration>,
-    /// Per mille.
+    /// Use of the hash table in permille.
     pub hashfull: Option<u16>,
-    /// Endgame table hits.
+    /// Number of endgame table hits.
     pub tbhits: Option<u64>,
     /// Fault in its last principal variation, found by the referee.
     pub pv_fault: Option<PvFault>,

@@ -54,7 +54,9 @@ pub const POSITIONS: &[&str] = &[
 /// Result of a bench.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BenchResult {
+    /// Nodes searched in all positions together.
     pub nodes: u64,
+    /// Time of all searches together.
     pub elapsed: Duration,
 }
 

@@ -108,13 +108,13 @@ pub struct Request {
     /// Values of `wtime winc btime binc`. `None` for a side without a clock, and for both if the
     /// mover has none, because an engine that is sent a time would manage it.
     pub clocks: ByColor<Option<ToldClock>>,
-    /// `movestogo`
+    /// Moves to the next time control, sent as `movestogo`.
     pub moves_to_go: Option<u32>,
-    /// `movetime`
+    /// Time for this move, sent as `movetime`.
     pub movetime: Option<Duration>,
-    /// `nodes`
+    /// Nodes to search, sent as `nodes`.
     pub nodes: Option<u64>,
-    /// `depth`
+    /// Plies to search, sent as `depth`.
     pub depth: Option<u32>,
 }
 

@@ -41,7 +41,8 @@ pub struct Posterior {
 /// Commits that cannot be told apart, one of which changed the strength.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suspects {
-    /// The range between the last playable commit before the change and the first one after it.
+    /// Indices of the commits between the last playable one before the change and the first one
+    /// after it.
     pub commits: RangeInclusive<usize>,
     /// Probability that the change is among them, `0.0..=1.0`.
     pub probability: f64,

@@ -38,11 +38,11 @@ pub struct Estimates {
     pub nelo_hi: Option<Elo>,
     /// Probability that the first player is the stronger one.
     pub los: Option<f64>,
-    /// Log-likelihood ratio; this, its bounds and the verdict are those of a test.
+    /// Log-likelihood ratio (LLR) in nats; this, its bounds and the verdict are those of a test.
     pub llr: Option<f64>,
-    /// H0 is accepted at or below it.
+    /// LLR at or below which H0 is accepted.
     pub llr_lower: Option<f64>,
-    /// H1 is accepted at or above it.
+    /// LLR at or above which H1 is accepted.
     pub llr_upper: Option<f64>,
     /// `H0`, `H1` or `continue`.
     #[serde(with = "verdict")]
@@ -73,11 +73,11 @@ pub struct Estimates {
 /// Log-likelihood ratio of a test and its bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrialState {
-    /// Log-likelihood ratio.
+    /// Log-likelihood ratio (LLR), in nats.
     pub llr: f64,
-    /// H0 is accepted at or below it.
+    /// LLR at or below which H0 is accepted.
     pub lower: f64,
-    /// H1 is accepted at or above it.
+    /// LLR at or above which H1 is accepted.
     pub upper: f64,
 }
 

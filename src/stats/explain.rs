@@ -243,7 +243,7 @@ pub struct SideMeans {
 /// A value with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// The estimate.
+    /// Estimate: a ratio, or a difference in the unit of the values.
     pub value: f64,
     /// Lower and upper end; `None` for fewer than two pairs.
     pub ends: Option<(f64, f64)>,
@@ -257,7 +257,7 @@ impl SideMeans {
         }
     }
 
-    /// Both means; `None` for a side without values.
+    /// Means of both sides in the unit of the values; `None` for a side without values.
     #[must_use]
     pub fn means(&self) -> (Option<f64>, Option<f64>) {
         let [one, ones, other, others] = self.pairs.sums;

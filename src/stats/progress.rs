@@ -70,7 +70,7 @@ pub struct Progress {
     /// Player whose rating is 0; `None` if all versions have bounds, in which case the mean of the
     /// pool is 0.
     pub anchor: Option<usize>,
-    /// The group of the curve; versions of other groups cannot be compared with it.
+    /// Number of the curve's group; versions of other groups cannot be compared with it.
     pub group: usize,
     /// Steps between neighbouring versions, in order.
     pub steps: Vec<VersionStep>,

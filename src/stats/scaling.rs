@@ -16,14 +16,15 @@ const LEVEL: f64 = 0.95;
 /// Costs of one search: depths in plies with the cost up to their end, by rising depth.
 pub type CostPath = Vec<(u32, f64)>;
 
-/// Lower quartile, median and upper quartile; `None` if fewer positions reached the depth.
+/// Lower quartile, median and upper quartile in the unit of the costs (nodes or seconds); `None` if
+/// fewer positions reached the depth.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Quartiles {
-    /// A quarter of the positions costs at most this.
+    /// Cost that a quarter of the positions does not exceed.
     pub lower: Option<f64>,
-    /// Half of the positions costs at most this.
+    /// Cost that half of the positions do not exceed.
     pub median: Option<f64>,
-    /// Three quarters of the positions cost at most this.
+    /// Cost that three quarters of the positions do not exceed.
     pub upper: Option<f64>,
 }
 
@@ -44,7 +45,7 @@ impl Quartiles {
 /// Costs of searches to one depth.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct DepthCost {
-    /// Plies.
+    /// Depth in plies.
     pub depth: u32,
     /// Number of positions that reached the depth.
     pub reached: usize,
@@ -60,13 +61,13 @@ pub struct DepthCost {
 pub struct Growth {
     /// Geometric mean of the ratios of successive depths.
     pub ratio: f64,
-    /// Lower end.
+    /// Lower end of the interval of the ratio.
     pub lo: f64,
-    /// Upper end.
+    /// Upper end of the interval of the ratio.
     pub hi: f64,
-    /// First depth that counts.
+    /// First depth that counts, in plies.
     pub from: u32,
-    /// Last depth that counts.
+    /// Last depth that counts, in plies.
     pub to: u32,
     /// Number of positions with a ratio.
     pub positions: usize,

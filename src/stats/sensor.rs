@@ -21,14 +21,14 @@ use serde::Serialize;
 use super::elo::{self, Elo, Estimate, Z_95};
 use super::{Pentanomial, Trinomial};
 
-/// A value with its 95 % interval.
+/// A value with its 95 % interval, all three in the unit that its user names.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct IntervalEstimate {
     /// Estimate.
     pub value: f64,
-    /// Lower end.
+    /// Lower end of the interval.
     pub lo: f64,
-    /// Upper end.
+    /// Upper end of the interval.
     pub hi: f64,
 }
 
@@ -73,12 +73,12 @@ impl IntervalEstimate {
     }
 }
 
-/// Pairs of one point each: two draws, or a win each.
+/// Numbers of level pairs, in which both engines made one point of two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LevelPairs {
-    /// Two draws.
+    /// Pairs of two draws.
     pub drawn: u64,
-    /// A win for either side.
+    /// Pairs with a win for each engine.
     pub won: u64,
 }
 

@@ -52,7 +52,7 @@ impl Law {
         ]))
     }
 
-    /// The shares, lowest class first.
+    /// Shares of the pairs that make 0, 1/2, 1, 3/2 and 2 points.
     #[must_use]
     pub const fn shares(&self) -> &[f64; 5] {
         &self.0

@@ -17,9 +17,9 @@ pub struct Speedup {
     pub rounds: usize,
     /// Estimate in percent.
     pub percent: f64,
-    /// Low end of the 95 % interval (Student's distribution).
+    /// Low end of the 95 % interval (Student's distribution), in percent.
     pub lo: f64,
-    /// High end of the interval.
+    /// High end of the interval, in percent.
     pub hi: f64,
     /// Standard deviation of one pair's difference, in percent.
     pub deviation: f64,

@@ -69,9 +69,9 @@ impl FromStr for Model {
 /// The two hypotheses, in Elo of the test's [`Model`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// The tested engine is no better than this.
+    /// H0: difference in Elo, from the tested engine's view, that it does not exceed.
     pub elo0: f64,
-    /// The tested engine is at least this good.
+    /// H1: difference in Elo that it reaches at least.
     pub elo1: f64,
 }
 

@@ -77,7 +77,7 @@ pub struct Rule {
     pub seed: u64,
     /// Pairs in a block: even, at least 2.
     pub block: u32,
-    /// Blocks that calibrate, as of [`calibrate::blocks`].
+    /// Number of blocks that calibrate, as of [`calibrate::blocks`].
     pub calibration: u64,
 }
 
@@ -228,7 +228,7 @@ impl Auto {
         self.rule.perturbation(self.loss(), self.tuned())
     }
 
-    /// Centre after the last complete block.
+    /// Centre after the last complete block, in the parameters' own units.
     #[must_use]
     pub fn theta(&self) -> &[f64] {
         &self.newest().theta

@@ -89,7 +89,7 @@ impl Compat {
         self.past.completed() * u64::from(self.block) + self.open.len() as u64
     }
 
-    /// Theta after the last complete block.
+    /// Theta after the last complete block, in the parameters' own units.
     #[must_use]
     pub fn theta(&self) -> &[f64] {
         &self.past.newest().theta

@@ -13,11 +13,11 @@ const POINTS: usize = 240;
 /// Parameters after a block, in steps from the start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// Pairs that count.
+    /// Number of pairs that count.
     pub pairs: u64,
-    /// Centre.
+    /// Centre, in steps from the start.
     pub theta: Vec<f64>,
-    /// Result so far.
+    /// Result so far, in steps from the start.
     pub mean: Vec<f64>,
     /// Standard error of each parameter's optimum by the regression; empty without one.
     pub errors: Vec<f64>,
@@ -28,9 +28,9 @@ pub struct Point {
 pub struct ValidationPoint {
     /// Pairs that count, of all purposes.
     pub pairs: u64,
-    /// Estimate.
+    /// Estimated gain in Elo.
     pub elo: f64,
-    /// Ends of the interval for all moments.
+    /// Ends in Elo of the interval that holds at all moments at once.
     pub interval: (f64, f64),
 }
 

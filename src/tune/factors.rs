@@ -34,7 +34,7 @@ const VARIANCE: f64 = 1.0;
 /// Two-sided 95 % quantile of the normal distribution.
 const Z_95: f64 = 1.959_963_984_540_054;
 
-/// Largest corrected p-value of an effect that is called found.
+/// Significance level: largest corrected p-value of an effect that counts as found, a probability.
 pub const LEVEL: f64 = 0.05;
 
 /// Error in Elo that an effect will have after `pairs`, if wins minus losses of a pair have a
@@ -61,9 +61,9 @@ pub struct Factors {
 /// Effect of a switch: on against off, in Elo.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effect {
-    /// The estimate.
+    /// Estimate in Elo, positive if on is better.
     pub elo: f64,
-    /// Half of its 95 % interval, for this switch alone.
+    /// Half the width of its 95 % interval in Elo, for this switch alone.
     pub error95: f64,
     /// Two-sided p-value, corrected for the number of switches.
     pub p: f64,
@@ -219,7 +219,7 @@ impl FactorRun {
         self.effects.get_or_init(|| self.factors.effects().unwrap_or_default())
     }
 
-    /// The start with each switch thrown to the side on which it was found better.
+    /// Values of the start, with each switch at the end of its range that was found better.
     #[must_use]
     pub fn keepers(&self) -> &[f64] {
         self.keepers.get_or_init(|| {

@@ -17,18 +17,18 @@ const FIRST_ROW: u64 = 1_000;
 /// A tuning to play: parameters, Elo that the start lies below the optimum, games.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting {
-    /// Parameters.
+    /// Number of parameters.
     pub params: usize,
     /// Elo that the start lies below the optimum.
     pub elo: f64,
-    /// Games.
+    /// Number of games.
     pub games: u64,
 }
 
 /// A row of the table: names and order are the contract of `quintain simulate --tune --json`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ForecastRow {
-    /// Games.
+    /// Number of games.
     pub games: u64,
     /// Median of the Elo left.
     pub left: f64,

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 
-/// Blocks right before a block whose results its values do not wait for.
+/// Number of blocks right before a block whose results its values do not wait for.
 pub const LAG: u64 = 1;
 
 /// States of a run after its last complete blocks, and the values that pairs have by them.

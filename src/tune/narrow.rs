@@ -33,17 +33,17 @@ pub(super) enum Counterpart {
 /// A range that was narrowed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RangeCut {
-    /// Place of the parameter.
+    /// Index of the parameter in its [`Space`], from 0.
     pub param: usize,
     /// End of its range that was moved.
     pub end: RangeEnd,
-    /// Value of that end before.
+    /// Value of that end before, in the parameter's own unit.
     pub from: f64,
-    /// Value of that end now.
+    /// Value of that end now, in the parameter's own unit.
     pub to: f64,
-    /// Vectors that failed beyond every value that played.
+    /// Number of vectors that failed beyond every value that played.
     pub failures: usize,
-    /// Pairs after which it was narrowed.
+    /// Number of pairs after which it was narrowed.
     pub pairs: u64,
 }
 

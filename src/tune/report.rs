@@ -214,11 +214,11 @@ impl Regression {
 pub struct ReportRow {
     /// UCI option that sets it.
     pub name: String,
-    /// Value before the tuning.
+    /// Value before the tuning, in the option's own unit.
     pub start: f64,
-    /// Result of the tuning.
+    /// Value after the tuning, in the option's own unit.
     pub now: f64,
-    /// The value nearest to it that the engine takes.
+    /// Value nearest to it that the engine takes, in the option's own unit.
     pub rounded: f64,
     /// Steps from the start to the result.
     pub moved: f64,
@@ -306,7 +306,7 @@ pub enum Stride {
     Half,
 }
 
-/// Candidates for the proof, as the engine takes them. Those that rounding makes equal to the start
+/// Candidates for the proof, by values that the engine takes. Those that rounding makes equal to the start
 /// or to one another are left out.
 #[must_use]
 pub fn candidates(space: &Space, result: &[f64]) -> Vec<(Stride, Vec<f64>)> {

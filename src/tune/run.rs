@@ -168,13 +168,14 @@ impl Tuning {
         }
     }
 
-    /// Values before the tuning.
+    /// Values before the tuning, in the parameters' own units.
     #[must_use]
     pub fn start(&self) -> Vec<f64> {
         self.space().start()
     }
 
-    /// Centre after the last complete block; that of switches by lot stays the start.
+    /// Centre after the last complete block, in the parameters' own units; that of switches by lot
+    /// stays the start.
     #[must_use]
     pub fn theta(&self) -> &[f64] {
         match self {

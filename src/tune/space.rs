@@ -61,7 +61,7 @@ impl RangeEnd {
     }
 }
 
-/// Parameter of an engine. A checked one has finite numbers, `min < max`, `start` between them, and
+/// Parameter of an engine, in the unit of its UCI option. A checked one has finite numbers, `min < max`, `start` between them, and
 /// a step above 0 that is no longer than the range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Param {
@@ -71,9 +71,9 @@ pub struct Param {
     pub kind: ParamKind,
     /// Value before the tuning. That of an `int` may have a fraction: the mean of an earlier run.
     pub start: f64,
-    /// Lowest value.
+    /// Lowest value of the range.
     pub min: f64,
-    /// Highest value.
+    /// Highest value of the range.
     pub max: f64,
     /// Change that is expected to matter; `c_end` of fishtest and OpenBench.
     pub step: f64,
@@ -180,7 +180,7 @@ impl Space {
         self.params.len()
     }
 
-    /// Values before the tuning.
+    /// Values before the tuning, in the parameters' own units and order.
     #[must_use]
     pub fn start(&self) -> Vec<f64> {
         self.params.iter().map(|param| param.start).collect()

@@ -15,11 +15,11 @@ const WIDE_RANGE: f64 = 4.0;
 pub struct Spin {
     /// Name of the option.
     pub name: String,
-    /// Its default.
+    /// Default value, in the engine's own unit.
     pub default: i64,
-    /// Lowest value.
+    /// Lowest value that the engine takes.
     pub min: i64,
-    /// Highest value.
+    /// Highest value that the engine takes.
     pub max: i64,
 }
 

@@ -46,9 +46,9 @@ impl Default for Constants {
 /// Perturbation and rate of a parameter in one step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gain {
-    /// Distance of either side from theta, `c_k`.
+    /// Distance of either side from theta in the parameter's own unit, `c_k`.
     pub perturbation: f64,
-    /// `R_k`.
+    /// Step along the gradient, `R_k`: `a_k` over the square of `c_k`.
     pub rate: f64,
 }
 

@@ -122,7 +122,7 @@ pub struct InfoLine<'a> {
     pub time_ms: Option<u64>,
     /// Hash table fill in per mille.
     pub hashfull: Option<u16>,
-    /// Endgame tablebase hits.
+    /// Number of endgame table hits.
     pub tbhits: Option<u64>,
     /// Unaltered principal variation (PV); empty if absent.
     pub pv: &'a [u8],

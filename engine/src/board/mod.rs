@@ -38,6 +38,7 @@ pub enum CastlingSide {
 }
 
 impl CastlingSide {
+    /// Both sides.
     pub const ALL: [CastlingSide; 2] = [CastlingSide::King, CastlingSide::Queen];
 
     /// Returns the king's target square.
@@ -119,16 +120,19 @@ impl Board {
         self.colors[color.index()] & self.kinds[kind.index()]
     }
 
+    /// Returns the squares with a piece.
     #[inline]
     pub fn occupied(&self) -> Bitboard {
         self.colors[0] | self.colors[1]
     }
 
+    /// Returns the piece on a square.
     #[inline]
     pub fn piece_at(&self, square: Square) -> Option<Piece> {
         self.mailbox[square.index()]
     }
 
+    /// Returns the square of a side's king.
     #[inline]
     pub fn king(&self, color: Color) -> Square {
         self.pieces(color, PieceType::King).lsb()
@@ -140,6 +144,7 @@ impl Board {
         self.checkers
     }
 
+    /// Returns whether the side to move is in check.
     #[inline]
     pub fn in_check(&self) -> bool {
         self.checkers.any()

@@ -41,14 +41,23 @@ same words. The games depend on the seed and the settings, not on the number of 
 /// Error in the arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArgumentError {
+    /// Unknown option.
     Unknown(String),
+    /// Option without its value.
     NoValue(String),
+    /// Option that is given twice.
     Twice(String),
+    /// Value that the option does not take, and the values that it takes.
     Bad { name: &'static str, value: String, expected: &'static str },
+    /// Required option that is missing.
     Missing(&'static str),
+    /// Two options of which only one may be given.
     Both(&'static str, &'static str),
+    /// More games than starts, and no randomness that would make them differ.
     Copies { games: u64, starts: usize },
+    /// Book that cannot be used, and the reason.
     Book { path: PathBuf, why: String },
+    /// Network that cannot be loaded, and the reason.
     Network { path: PathBuf, error: nnue::FormatError },
 }
 

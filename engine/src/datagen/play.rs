@@ -28,6 +28,7 @@ pub struct Adjudication {
 /// Rules of the games.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rules {
+    /// Effort for each move.
     pub effort: Effort,
     /// Score beyond which an opening is dropped for another.
     pub opening_limit: Option<Score>,

@@ -24,6 +24,7 @@ use std::time::{Duration, Instant};
 /// Target of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
+    /// Number of games.
     Games(u64),
     /// Number of positions, reached with a whole last game.
     Positions(u64),
@@ -32,13 +33,19 @@ pub enum Target {
 /// Settings of a run.
 #[derive(Debug, Clone)]
 pub struct Job {
+    /// File that the games are written to.
     pub out: PathBuf,
+    /// Number of games or positions to reach.
     pub target: Target,
+    /// Seed of openings and random moves.
     pub seed: u64,
+    /// Number of threads, each with a game of its own.
     pub threads: usize,
     /// Hash size of a thread in MiB.
     pub hash_mib: usize,
+    /// Rules of the games.
     pub rules: Rules,
+    /// Source of the openings.
     pub openings: Openings,
     /// Evaluation that the engine plays with.
     pub evaluation: EvalConfig,
@@ -50,49 +57,24 @@ pub struct Job {
 /// Reason why a run failed.
 #[derive(Debug)]
 pub enum RunError {
-    Io {
-        path: PathBuf,
-        act: &'static str,
-        error: io::Error,
-    },
+    /// A file cannot be read or written.
+    Io { path: PathBuf, act: &'static str, error: io::Error },
     /// The games already in the file cannot be read.
-    Damaged {
-        path: PathBuf,
-        error: ReadError,
-    },
+    Damaged { path: PathBuf, error: ReadError },
     /// The file was begun with other settings.
-    Other {
-        path: PathBuf,
-        was: String,
-        is: String,
-    },
+    Other { path: PathBuf, was: String, is: String },
     /// The file exists without its settings.
-    Foreign {
-        path: PathBuf,
-        summary: PathBuf,
-    },
+    Foreign { path: PathBuf, summary: PathBuf },
     /// Another process writes to the file.
-    Locked {
-        path: PathBuf,
-    },
+    Locked { path: PathBuf },
     /// None of many drawn openings fits.
-    Openings {
-        number: u64,
-        why: OpeningFault,
-    },
+    Openings { number: u64, why: OpeningFault },
     /// Each opening has had its turn, and there are not enough games.
-    Spent {
-        starts: usize,
-        games: u64,
-    },
+    Spent { starts: usize, games: u64 },
     /// The games do not start from openings of the book.
-    Strange {
-        path: PathBuf,
-        game: u64,
-    },
-    Memory {
-        mib: usize,
-    },
+    Strange { path: PathBuf, game: u64 },
+    /// No memory for a transposition table.
+    Memory { mib: usize },
     /// The engine's signature cannot be computed.
     Signature(io::Error),
 }
@@ -146,7 +128,9 @@ impl std::error::Error for RunError {}
 /// Contents of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
+    /// Number of games.
     pub games: u64,
+    /// Number of positions with a move and a score.
     pub positions: u64,
     /// Games by White's half points.
     pub results: [u64; 3],

@@ -28,12 +28,16 @@ const NO_EN_PASSANT: u8 = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum GameResult {
+    /// Black wins.
     BlackWins = 0,
+    /// Draw.
     Draw = 1,
+    /// White wins.
     WhiteWins = 2,
 }
 
 impl GameResult {
+    /// All results, by White's half points.
     pub const ALL: [GameResult; 3] = [GameResult::BlackWins, GameResult::Draw, GameResult::WhiteWins];
 
     /// Creates the result from its code 0, 1 or 2: White's half points.
@@ -68,6 +72,7 @@ impl GameResult {
 /// Move and the score of the position it was played in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScoredMove {
+    /// The move.
     pub mv: Move,
     /// White's score in centipawns, or [`NO_SCORE`].
     pub score: i16,
@@ -76,10 +81,13 @@ pub struct ScoredMove {
 /// Game with scores and legal moves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScoredGame {
+    /// Starting position.
     pub start: Board,
     /// White's score of the starting position if no move carries it; else 0.
     pub start_score: i16,
+    /// Result of the game.
     pub result: GameResult,
+    /// Moves from the starting position, with their scores.
     pub plies: Vec<ScoredMove>,
 }
 
@@ -139,6 +147,7 @@ pub struct ReadError {
     pub offset: u64,
     /// Games before it.
     pub game: u64,
+    /// Kind of the damage.
     pub damage: Damage,
 }
 
@@ -170,6 +179,7 @@ pub struct Reader<R> {
 }
 
 impl<R: BufRead> Reader<R> {
+    /// Creates a reader from the start of a file.
     pub fn new(source: R) -> Reader<R> {
         Reader { source, offset: 0, games: 0 }
     }

@@ -8,7 +8,9 @@
 pub struct Block {
     /// Name in the generated file.
     pub name: &'static str,
+    /// Index of the first weight in the table.
     pub start: usize,
+    /// Number of weights.
     pub len: usize,
 }
 

@@ -42,6 +42,7 @@ pub struct ClassicalEvaluator {
 }
 
 impl ClassicalEvaluator {
+    /// Creates an evaluator with the built-in weights and an empty cache.
     pub fn new() -> ClassicalEvaluator {
         ClassicalEvaluator {
             pawns: PawnTable::new(),

@@ -12,8 +12,10 @@ use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 pub struct Pair(i32);
 
 impl Pair {
+    /// Zero in both halves.
     pub const ZERO: Pair = Pair(0);
 
+    /// Creates a pair from a middlegame and an endgame score in centipawns.
     #[inline]
     pub const fn new(mg: i32, eg: i32) -> Pair {
         Pair((eg << 16) + mg)

@@ -110,6 +110,7 @@ impl Features {
 /// Counts of the work done, for the benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
+    /// Number of evaluations.
     pub evaluations: u64,
     /// Moves recorded.
     pub moves: u64,
@@ -163,10 +164,12 @@ impl Accumulators {
         accumulators
     }
 
+    /// Returns the network.
     pub fn network(&self) -> &Arc<Network> {
         &self.network
     }
 
+    /// Returns the counts of the work done so far.
     pub fn counters(&self) -> Counters {
         self.counters
     }

@@ -49,24 +49,19 @@ pub enum FormatError {
     /// The file cannot be read.
     Io(String),
     /// The file has no magic, and its length is not that of any `quantised.bin`.
-    NoNetwork {
-        len: usize,
-    },
+    NoNetwork { len: usize },
     /// The header is cut off.
-    Truncated {
-        len: usize,
-    },
+    Truncated { len: usize },
+    /// The format's version is unknown.
     Version(u32),
+    /// The kind of network is unknown.
     Kind(u32),
     /// The flags are those of a later version.
     Flags(u32),
     /// A size in the header is out of range.
     Size(SizeError),
     /// The payload's length differs from that of the header's sizes.
-    PayloadLen {
-        found: usize,
-        expected: usize,
-    },
+    PayloadLen { found: usize, expected: usize },
     /// The payload's hash differs from the header's.
     Hash,
 }

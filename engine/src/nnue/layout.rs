@@ -62,6 +62,7 @@ pub const fn output_bucket(pieces: u32, buckets: usize) -> usize {
 /// Shape of a network: the contents of its header except the hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
+    /// Layers after the accumulators.
     pub kind: Kind,
     /// Neurons of the first layer per side: a multiple of 32, at most 4096.
     pub hidden: usize,
@@ -141,7 +142,9 @@ impl Layout {
 pub struct SizeError {
     /// Name of the size.
     pub what: &'static str,
+    /// Value of the size.
     pub found: usize,
+    /// Values that are allowed, in words.
     pub expected: &'static str,
 }
 

@@ -96,6 +96,7 @@ impl Network {
         Network { layout, feature_weights, feature_biases, head }
     }
 
+    /// Returns the sizes of the layers.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }

@@ -11,6 +11,7 @@ pub const LOW_PLIES: usize = 4;
 pub struct PieceTo(u16);
 
 impl PieceTo {
+    /// Number of values: every piece on every square, and none.
     pub const COUNT: usize = Piece::COUNT * Square::COUNT + 1;
     /// A null move, or no move at all.
     pub const NONE: PieceTo = PieceTo((PieceTo::COUNT - 1) as u16);
@@ -24,6 +25,7 @@ impl PieceTo {
         }
     }
 
+    /// Returns the index, below [`Self::COUNT`].
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize

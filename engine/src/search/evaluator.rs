@@ -16,6 +16,7 @@ pub enum EvalMode {
 }
 
 impl EvalMode {
+    /// Both modes.
     pub const ALL: [EvalMode; 2] = [EvalMode::Classical, EvalMode::Nnue];
 
     /// Returns the name used in the UCI options.
@@ -31,6 +32,7 @@ impl EvalMode {
 #[derive(Debug, Clone)]
 pub struct EvalConfig {
     pub mode: EvalMode,
+    /// Network; `None` for the embedded one.
     pub network: Option<Arc<Network>>,
 }
 

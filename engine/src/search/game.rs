@@ -12,10 +12,12 @@ pub struct Game {
 }
 
 impl Game {
+    /// Creates a game that starts from a position.
     pub fn new(board: Board) -> Game {
         Game { board, keys: Vec::new() }
     }
 
+    /// Returns the current position.
     pub fn board(&self) -> &Board {
         &self.board
     }

@@ -21,6 +21,7 @@ pub struct Info<'a> {
     pub nodes: u64,
     /// Successful tablebase probes of all threads.
     pub tablebase_hits: u64,
+    /// Time since the start of the search.
     pub elapsed: Duration,
     /// Fill of the transposition table, in permille.
     pub hashfull: usize,
@@ -47,8 +48,10 @@ pub struct Outcome {
     pub best: Option<Move>,
     /// Expected reply to the best move.
     pub ponder: Option<Move>,
+    /// Score in centipawns from the side to move's view.
     pub score: Score,
     /// Depth of the last finished iteration.
     pub depth: i32,
+    /// Nodes of all threads.
     pub nodes: u64,
 }

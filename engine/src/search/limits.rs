@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 /// Limits of a search. The default is an infinite search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Limits {
+    /// Time that the search may use; `None` without a clock.
     pub budget: Option<TimeBudget>,
     /// Maximum number of iterations, at least one.
     pub depth: Option<i32>,
@@ -44,10 +45,12 @@ pub struct Signals {
 }
 
 impl Signals {
+    /// Returns whether the search must end at once.
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
+    /// Returns whether the opponent is to move, so that time does not count.
     pub fn is_pondering(&self) -> bool {
         self.ponder.load(Ordering::Relaxed)
     }

@@ -10,9 +10,13 @@
 /// Tunable number of the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Param {
+    /// Name of the row and of the UCI option.
     pub name: &'static str,
+    /// Value in play, in the row's own unit.
     pub default: i32,
+    /// Lowest value for a tuner.
     pub min: i32,
+    /// Highest value for a tuner.
     pub max: i32,
     /// Perturbation at the end of a tuning run (`c_end` of SPSA).
     pub step: i32,

@@ -38,11 +38,14 @@ pub fn in_search_thread<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<
 
 /// State of one thread that persists between searches, beside the TT.
 pub struct Memory {
+    /// Move histories.
     pub histories: Histories,
+    /// Evaluator with its caches.
     pub evaluator: Evaluator,
 }
 
 impl Memory {
+    /// Creates empty state.
     pub fn new() -> Memory {
         Memory { histories: Histories::new(), evaluator: Evaluator::new() }
     }
@@ -56,11 +59,17 @@ impl Memory {
 
 /// Search that all helpers share.
 pub struct Assignment {
+    /// Game up to the root.
     pub game: Game,
+    /// Limits of the search.
     pub limits: Limits,
+    /// Transposition table (TT) of all threads.
     pub tt: Arc<TranspositionTable>,
+    /// Endgame tablebases; `None` if there are none.
     pub tables: Option<Arc<Tablebases>>,
+    /// Limits of tablebase probes.
     pub probing: ProbeLimits,
+    /// Stop flag and counts of all threads.
     pub shared: Arc<SharedState>,
 }
 
@@ -156,10 +165,12 @@ fn perform(order: HelperOrder, number: usize, memory: &mut Memory) -> Option<Fin
 pub struct Pool(Vec<Helper>);
 
 impl Pool {
+    /// Creates a pool without helpers.
     pub fn new() -> Pool {
         Pool(Vec::new())
     }
 
+    /// Returns the number of helpers.
     pub fn len(&self) -> usize {
         self.0.len()
     }

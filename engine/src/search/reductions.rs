@@ -10,6 +10,7 @@ pub const PLY: i32 = 1024;
 /// Inputs of late move reductions (LMR) for one move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LateMove {
+    /// Remaining depth in plies.
     pub depth: i32,
     /// Place in the move order, from 1.
     pub number: usize,
@@ -26,7 +27,9 @@ pub struct LateMove {
     pub tt_captures: bool,
     /// Set for captures and promotions.
     pub is_capture: bool,
+    /// Set for killer moves.
     pub is_killer: bool,
+    /// Set for moves that give check.
     pub gives_check: bool,
     /// Set if the node is expected to fail high; late moves matter least there.
     pub is_cut: bool,

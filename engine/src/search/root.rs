@@ -12,6 +12,7 @@ pub struct BestLine {
     pub depth: i32,
     /// Longest line searched in that iteration, in plies.
     pub seldepth: usize,
+    /// Score in centipawns from the side to move's view.
     pub score: Score,
     /// Bound of the score: a lower bound if the iteration stopped after a score above its window.
     pub bound: Bound,
@@ -59,6 +60,7 @@ impl Root {
         Root { moves, nodes, lines: Vec::new(), depth: 0, wanted, index: 0, is_narrowed, is_news: false }
     }
 
+    /// Returns the moves that the search may choose from.
     pub fn moves(&self) -> &[Move] {
         &self.moves
     }
@@ -72,6 +74,7 @@ impl Root {
         }
     }
 
+    /// Returns the best line; `None` before one is found.
     pub fn best(&self) -> Option<&BestLine> {
         self.lines.first()
     }
@@ -122,6 +125,7 @@ impl Root {
         self.line().map_or(Move::NULL, |best| best.moves[0])
     }
 
+    /// Returns whether the current line may start with a move.
     pub fn is_allowed(&self, mv: Move) -> bool {
         self.moves.contains(&mv) && self.lines.iter().take(self.index).all(|line| line.moves[0] != mv)
     }

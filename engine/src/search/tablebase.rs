@@ -18,8 +18,11 @@ const _: () = assert!(EVAL_LIMIT < TABLE_WIN_IN_MAX);
 /// Reason why tablebases cannot be used.
 #[derive(Debug)]
 pub enum TablebaseError {
+    /// A folder cannot be read.
     Folder { folder: PathBuf, source: io::Error },
+    /// A file of tables is damaged or cannot be read.
     File { file: PathBuf, source: io::Error },
+    /// No folder has tables.
     Empty,
 }
 
@@ -195,7 +198,9 @@ impl Default for ProbeLimits {
 /// Tablebases and probe limits of a search.
 #[derive(Clone, Copy)]
 pub struct Prober<'a> {
+    /// The tables.
     pub tables: &'a Tablebases,
+    /// Limits of the probes.
     pub probing: ProbeLimits,
 }
 
@@ -206,6 +211,8 @@ impl Prober<'_> {
         men <= self.probing.men.min(self.tables.most_men()) && !has_castling_rights(board)
     }
 
+    /// Probes a position at a remaining depth in plies. Returns the tables' result from the side to
+    /// move's view; `None` if the position is out of reach or not in the tables.
     pub fn probe(&self, board: &Board, depth: i32) -> Option<i32> {
         if board.halfmove_clock() != 0 || !self.is_in_reach(board) {
             return None;

@@ -6,7 +6,9 @@ use std::time::Duration;
 /// Clock of a side at the start of its move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
+    /// Time left on the clock.
     pub remaining: Duration,
+    /// Time added after each move.
     pub increment: Duration,
     /// Moves until more time is given; `None` in sudden death.
     pub moves_to_go: Option<u32>,

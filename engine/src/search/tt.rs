@@ -28,6 +28,7 @@ pub enum Bound {
     Upper = 1,
     /// Lower bound: the true score is at least this (fail high).
     Lower = 2,
+    /// Exact score.
     Exact = 3,
 }
 
@@ -58,7 +59,9 @@ pub struct Entry {
     pub score: Score,
     /// Raw static evaluation, or [`NO_EVAL`] in check.
     pub eval: Score,
+    /// Remaining depth of the search that found it, in plies.
     pub depth: i32,
+    /// Relation of `score` to the true score.
     pub bound: Bound,
     /// Set if the position was in the principal variation of any search.
     pub pv: bool,

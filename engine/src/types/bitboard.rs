@@ -9,15 +9,24 @@ use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, N
 pub struct Bitboard(pub u64);
 
 impl Bitboard {
+    /// No square.
     pub const EMPTY: Bitboard = Bitboard(0);
+    /// All 64 squares.
     pub const ALL: Bitboard = Bitboard(!0);
+    /// The a-file.
     pub const FILE_A: Bitboard = Bitboard(0x0101_0101_0101_0101);
+    /// The h-file.
     pub const FILE_H: Bitboard = Bitboard(0x8080_8080_8080_8080);
+    /// The first rank.
     pub const RANK_1: Bitboard = Bitboard(0xFF);
+    /// The eighth rank.
     pub const RANK_8: Bitboard = Bitboard(0xFF << 56);
+    /// All light squares.
     pub const LIGHT_SQUARES: Bitboard = Bitboard(0x55AA_55AA_55AA_55AA);
+    /// All dark squares, a1 among them.
     pub const DARK_SQUARES: Bitboard = Bitboard(!0x55AA_55AA_55AA_55AA);
 
+    /// Returns the set of one square.
     #[inline]
     pub const fn from_square(square: Square) -> Bitboard {
         Bitboard(1 << square.index())
@@ -44,11 +53,13 @@ impl Bitboard {
         }
     }
 
+    /// Returns whether the set is empty.
     #[inline]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
+    /// Returns whether the set is not empty.
     #[inline]
     pub const fn any(self) -> bool {
         self.0 != 0
@@ -60,6 +71,7 @@ impl Bitboard {
         self.0 & self.0.wrapping_sub(1) != 0
     }
 
+    /// Returns the number of squares.
     #[inline]
     pub const fn count(self) -> u32 {
         self.0.count_ones()
@@ -88,11 +100,13 @@ impl Bitboard {
         Some(square)
     }
 
+    /// Returns whether a square is in the set.
     #[inline]
     pub const fn has(self, square: Square) -> bool {
         self.0 >> square.index() & 1 != 0
     }
 
+    /// Returns whether the sets have a square in common.
     #[inline]
     pub const fn intersects(self, other: Bitboard) -> bool {
         self.0 & other.0 != 0

@@ -14,18 +14,31 @@ pub struct Move(u16);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Flag {
+    /// Move without a capture or any of the special cases below.
     Quiet = 0,
+    /// Pawn move by two squares.
     DoublePush = 1,
+    /// Castling; the target is the rook's square.
     Castling = 2,
+    /// Capture without promotion.
     Capture = 4,
+    /// En passant capture.
     EnPassant = 5,
+    /// Promotion to a knight.
     KnightPromotion = 8,
+    /// Promotion to a bishop.
     BishopPromotion = 9,
+    /// Promotion to a rook.
     RookPromotion = 10,
+    /// Promotion to a queen.
     QueenPromotion = 11,
+    /// Capture with promotion to a knight.
     KnightPromotionCapture = 12,
+    /// Capture with promotion to a bishop.
     BishopPromotionCapture = 13,
+    /// Capture with promotion to a rook.
     RookPromotionCapture = 14,
+    /// Capture with promotion to a queen.
     QueenPromotionCapture = 15,
 }
 
@@ -53,6 +66,7 @@ impl Move {
     /// Null move: a1a1, which is never legal.
     pub const NULL: Move = Move(0);
 
+    /// Creates a move; nothing is checked.
     #[inline]
     pub const fn new(from: Square, to: Square, flag: Flag) -> Move {
         Move(from.raw() as u16 | (to.raw() as u16) << 6 | (flag as u16) << 12)
@@ -64,11 +78,13 @@ impl Move {
         Move(raw)
     }
 
+    /// Returns the 16 bits of the move.
     #[inline]
     pub const fn raw(self) -> u16 {
         self.0
     }
 
+    /// Returns the square that the piece leaves.
     #[inline]
     pub const fn from(self) -> Square {
         Square::new(self.0 as u8)
@@ -86,6 +102,7 @@ impl Move {
         (self.0 >> 12) as u8
     }
 
+    /// Returns whether this is [`Self::NULL`].
     #[inline]
     pub const fn is_null(self) -> bool {
         self.0 == 0
@@ -97,6 +114,7 @@ impl Move {
         self.0 & Flag::CAPTURE != 0
     }
 
+    /// Returns whether a pawn promotes.
     #[inline]
     pub const fn is_promotion(self) -> bool {
         self.0 & Flag::PROMOTION != 0
@@ -108,16 +126,19 @@ impl Move {
         if self.is_promotion() { Some(PieceType::from_index(1 + (self.0 >> 12 & 3) as usize)) } else { None }
     }
 
+    /// Returns whether the move is castling.
     #[inline]
     pub const fn is_castling(self) -> bool {
         self.0 >> 12 == Flag::Castling as u16
     }
 
+    /// Returns whether the move is an en passant capture.
     #[inline]
     pub const fn is_en_passant(self) -> bool {
         self.0 >> 12 == Flag::EnPassant as u16
     }
 
+    /// Returns whether a pawn moves by two squares.
     #[inline]
     pub const fn is_double_push(self) -> bool {
         self.0 >> 12 == Flag::DoublePush as u16

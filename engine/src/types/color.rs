@@ -6,11 +6,14 @@ use std::ops::Not;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Color {
+    /// White, who moves first.
     White,
+    /// Black.
     Black,
 }
 
 impl Color {
+    /// White, then Black.
     pub const ALL: [Color; 2] = [Color::White, Color::Black];
 
     /// Returns 0 for White, 1 for Black.

@@ -14,6 +14,7 @@ pub struct MoveList {
 }
 
 impl MoveList {
+    /// Creates an empty list.
     #[inline]
     pub const fn new() -> MoveList {
         MoveList { moves: [Move::NULL; MAX_MOVES], len: 0 }
@@ -29,6 +30,7 @@ impl MoveList {
         self.len += 1;
     }
 
+    /// Removes all moves.
     #[inline]
     pub fn clear(&mut self) {
         self.len = 0;

@@ -6,16 +6,24 @@ use super::Color;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum PieceType {
+    /// Pawn.
     Pawn,
+    /// Knight.
     Knight,
+    /// Bishop.
     Bishop,
+    /// Rook.
     Rook,
+    /// Queen.
     Queen,
+    /// King.
     King,
 }
 
 impl PieceType {
+    /// Number of kinds.
     pub const COUNT: usize = 6;
+    /// All kinds, from pawn to king.
     pub const ALL: [PieceType; 6] =
         [PieceType::Pawn, PieceType::Knight, PieceType::Bishop, PieceType::Rook, PieceType::Queen, PieceType::King];
     /// Promotion pieces, in the order of the promotion bits of a [`super::Move`].
@@ -70,22 +78,36 @@ impl PieceType {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Piece {
+    /// White pawn.
     WhitePawn,
+    /// Black pawn.
     BlackPawn,
+    /// White knight.
     WhiteKnight,
+    /// Black knight.
     BlackKnight,
+    /// White bishop.
     WhiteBishop,
+    /// Black bishop.
     BlackBishop,
+    /// White rook.
     WhiteRook,
+    /// Black rook.
     BlackRook,
+    /// White queen.
     WhiteQueen,
+    /// Black queen.
     BlackQueen,
+    /// White king.
     WhiteKing,
+    /// Black king.
     BlackKing,
 }
 
 impl Piece {
+    /// Number of pieces.
     pub const COUNT: usize = 12;
+    /// All pieces, by index.
     pub const ALL: [Piece; 12] = [
         Piece::WhitePawn,
         Piece::BlackPawn,
@@ -101,6 +123,7 @@ impl Piece {
         Piece::BlackKing,
     ];
 
+    /// Returns the piece of a side and a kind.
     #[inline]
     pub const fn new(color: Color, kind: PieceType) -> Piece {
         Self::ALL[kind.index() * 2 + color.index()]
@@ -112,11 +135,13 @@ impl Piece {
         self as usize
     }
 
+    /// Returns the piece's side.
     #[inline]
     pub const fn color(self) -> Color {
         if self as u8 & 1 == 0 { Color::White } else { Color::Black }
     }
 
+    /// Returns the piece's kind.
     #[inline]
     pub const fn kind(self) -> PieceType {
         PieceType::from_index(self as usize >> 1)

@@ -9,6 +9,7 @@ pub const INFINITE: Score = 32_000;
 pub const MATE: Score = 31_000;
 /// Lowest score of a mate.
 pub const MATE_IN_MAX: Score = MATE - 256;
+/// Score of a draw, in centipawns.
 pub const DRAW: Score = 0;
 
 /// Maximum length of a line below the root, in plies.

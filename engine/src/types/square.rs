@@ -8,8 +8,11 @@ use std::fmt;
 pub struct Square(u8);
 
 impl Square {
+    /// Number of squares.
     pub const COUNT: usize = 64;
+    /// The square a1, which has index 0.
     pub const A1: Square = Square(0);
+    /// The square h8, which has index 63.
     pub const H8: Square = Square(63);
 
     /// Creates a square from an index; only the low six bits count.
@@ -32,6 +35,7 @@ impl Square {
         (self.0 & 63) as usize
     }
 
+    /// Returns the index from 0 (a1) to 63 (h8), rank by rank.
     #[inline]
     pub const fn raw(self) -> u8 {
         self.0

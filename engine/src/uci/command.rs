@@ -5,22 +5,25 @@ use std::time::Duration;
 /// One line from the GUI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
+    /// `uci`: the options are asked for.
     Uci,
+    /// `isready`: an answer is due once everything before is done.
     IsReady,
+    /// `ucinewgame`: state of the last game is forgotten.
     NewGame,
-    SetOption {
-        name: String,
-        value: Option<String>,
-    },
-    Position {
-        fen: Option<String>,
-        moves: Vec<String>,
-    },
+    /// `setoption`, with the option's name and value.
+    SetOption { name: String, value: Option<String> },
+    /// `position`: a FEN, or `None` for the usual start, and moves from there.
+    Position { fen: Option<String>, moves: Vec<String> },
     /// A `position` that cannot be parsed, with the reason.
     BadPosition(String),
+    /// `go`: a search begins.
     Go(Go),
+    /// `stop`: the search ends.
     Stop,
+    /// `ponderhit`: the expected move was played, so the clock runs.
     PonderHit,
+    /// `quit`: the program ends.
     Quit,
     /// A command without effect: `debug` or `register`.
     Ignored,
@@ -35,16 +38,25 @@ pub enum Command {
 pub struct Go {
     /// Time left for White and for Black.
     pub time: [Option<Duration>; 2],
+    /// Increment of White and of Black.
     pub increment: [Duration; 2],
+    /// Moves to the next time control.
     pub moves_to_go: Option<u32>,
+    /// Time for this move.
     pub move_time: Option<Duration>,
+    /// Depth to search, in plies.
     pub depth: Option<i32>,
+    /// Number of nodes to search.
     pub nodes: Option<u64>,
     /// Length of the mate to find, in moves.
     pub mate: Option<u32>,
+    /// Set if only `stop` ends the search.
     pub infinite: bool,
+    /// Set if the opponent is still to move.
     pub ponder: bool,
+    /// Root moves to search; all if empty.
     pub search_moves: Vec<String>,
+    /// Depth of a perft to count instead of a search, in plies.
     pub perft: Option<u32>,
     /// Remarks on arguments that could not be understood, and on their replacements.
     pub complaints: Vec<String>,

@@ -18,15 +18,19 @@ use std::{io, mem};
 
 /// Search to perform, or perft to count.
 pub struct Task {
+    /// Game up to the position to search.
     pub game: Game,
+    /// Limits of the search.
     pub limits: Limits,
     /// Time at which the `go` was read.
     pub start: Instant,
     /// Set if the answer must wait for `stop`.
     pub infinite: bool,
+    /// Set if the opponent is still to move.
     pub ponder: bool,
     /// Depth of a perft to count instead of a search.
     pub perft: Option<u32>,
+    /// Set if castling is written as the king taking its rook.
     pub chess960: bool,
     /// Set if win, draw and loss are reported with each score.
     pub show_wdl: bool,
@@ -37,7 +41,9 @@ pub struct Task {
 /// Strength of a limited player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Strength {
+    /// Strength to play at, in Elo.
     pub elo: u32,
+    /// Seed of the moves at that strength.
     pub seed: u64,
 }
 

@@ -62,21 +62,21 @@ impl Default for Options {
 /// Effect of an option on the engine, beyond [`Options`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
+    /// No effect.
     Nothing,
-    ResizeHash {
-        mib: usize,
-    },
+    /// Transposition table of another size.
+    ResizeHash { mib: usize },
+    /// Empty transposition table.
     ClearHash,
+    /// Another evaluation.
     SetEvalMode(EvalMode),
     /// Path of the network; `None` for the embedded one.
     LoadNetwork(Option<PathBuf>),
-    SetThreads {
-        threads: usize,
-    },
+    /// Another number of threads.
+    SetThreads { threads: usize },
     /// Folders, separated as in the system's `PATH`; empty for none.
-    OpenTables {
-        path: String,
-    },
+    OpenTables { path: String },
+    /// Other limits of tablebase probes.
     SetProbing(ProbeLimits),
 }
 

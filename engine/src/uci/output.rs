@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Output(Arc<Mutex<dyn Write + Send>>);
 
 impl Output {
+    /// Creates an output to a writer.
     pub fn new(writer: impl Write + Send + 'static) -> Output {
         Output(Arc::new(Mutex::new(writer)))
     }

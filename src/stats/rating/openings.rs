@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub struct Meeting {
     /// One player, by index from 0.
     pub a: u32,
-    /// The other; not `a`.
+    /// The other player, by index from 0; not `a`.
     pub b: u32,
     /// Result from the view of `a`.
     pub score: MeetingScore,
