@@ -63,9 +63,9 @@ Exit codes:
   1    sprt: H0 accepted; tune: no step gains 5 Elo; check: something failed; replay: the engine failed again
   2    bad usage, plan, file, or engine that does not start
   3    inconclusive: out of pairs or time
-  4    aborted: engine failures beyond the limit, or a run that could not go on: a full disk, or an engine's program that was
+  4    aborted: engine failures beyond the limit, or a run that could not continue: a full disk, or an engine's program that was
        changed, removed or could not be started
-  130  interrupted; `quintain resume` goes on
+  130  interrupted; `quintain resume` continues
 
 Examples:
   quintain demo                                     a verdict, a picture and a report in about a minute
@@ -92,7 +92,7 @@ Examples:
     max_term_width = 110
 )]
 struct Cli {
-    /// Condition for colours in the output.
+    /// Use of colours in the output.
     #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
     color: ColorChoice,
     #[command(subcommand)]
@@ -103,7 +103,7 @@ struct Cli {
 enum QuintainCommand {
     /// Plays one whole test of the bundled engine, in about a minute.
     Demo(demo::DemoArgs),
-    /// Is one engine stronger than another? Plays until a test can say.
+    /// Is one engine stronger than another? Plays until a test decides.
     Sprt(Box<sprt::SprtArgs>),
     /// Plays a round robin, gauntlet, Swiss or knockout of engines.
     Match(Box<matches::MatchArgs>),
@@ -127,9 +127,9 @@ enum QuintainCommand {
     Watch(watch::WatchArgs),
     /// Shows stored and live runs in a browser.
     Serve(serve::ServeArgs),
-    /// Steers a live run: pause, resume, stop, games at once.
+    /// Controls a live run: pause, resume, stop, games at once.
     Ctl(ctl::CtlArgs),
-    /// Replays a game against its engine: does the failure come back?
+    /// Replays a game against its engine: does the failure reproduce?
     Replay(replay::ReplayArgs),
     /// Lists stored and live runs with their verdicts.
     Runs(runs::RunsArgs),
@@ -143,9 +143,9 @@ enum QuintainCommand {
     Archive(archive::ArchiveArgs),
     /// Measures how many games at once this machine can hold.
     Calibrate(calibrate::CalibrateArgs),
-    /// Computes Elo, LOS and LLR of given counts.
+    /// Computes Elo, LOS and LLR from counts.
     Stats(stats::StatsArgs),
-    /// Forecasts how likely a test passes, and what it costs.
+    /// Forecasts how likely a test is to pass, and its cost.
     Simulate(simulate::SimulateArgs),
     /// Rates many players, with errors, from PGN files and runs.
     Rate(rate::RateArgs),
@@ -166,13 +166,13 @@ enum QuintainCommand {
     Workers(workers::WorkersArgs),
     /// Is one build faster? Compares the CPU time of two benches.
     Speed(speed::SpeedArgs),
-    /// Asks engines test positions: best moves, points, mates, perft.
+    /// Runs engines on test positions: best moves, points, mates, perft.
     Suite(suite::SuiteArgs),
     /// Shows how searches scale: nodes and time by depth, threads.
     Scaling(scaling::ScalingArgs),
     /// Makes, describes, checks, converts and judges opening books.
     Book(book::BookArgs),
-    /// Checks an engine's protocol, clock and manners.
+    /// Checks an engine's protocol, clock and behaviour.
     Check(check::CheckArgs),
     /// Lists the engines of the registry that are installed.
     Engines(engines::EnginesArgs),

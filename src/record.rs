@@ -289,7 +289,7 @@ pub enum PvFault {
     OtherMove,
     /// A move in it is not legal.
     IllegalMove,
-    /// It goes on after the end of the game.
+    /// It continues after the end of the game.
     PastEnd,
     /// It contradicts the mate score that came with it.
     MateLength,
@@ -322,7 +322,7 @@ impl PvFault {
         match self {
             Self::OtherMove => "does not begin with the move played",
             Self::IllegalMove => "holds an illegal move",
-            Self::PastEnd => "goes on after the end of the game",
+            Self::PastEnd => "continues after the end of the game",
             Self::MateLength => "contradicts its mate score",
         }
     }

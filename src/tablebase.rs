@@ -141,7 +141,7 @@ impl Probe for Tables {
                     let text = error.to_string();
                     // A corrupted table comes with a backtrace of the reader.
                     let line = text.lines().next().unwrap_or_default().to_owned();
-                    tracing::warn!("{line}; games go on without it");
+                    tracing::warn!("{line}; games continue without it");
                     line
                 });
                 None

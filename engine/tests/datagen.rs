@@ -183,7 +183,7 @@ fn bad_books_are_named_with_their_fault() {
     for (bytes, says) in [
         (&b"PK\x03\x04\x14\0"[..], "it is compressed; unpack it first"),
         (b"\x1f\x8b\x08\0", "it is compressed"),
-        (b"\xff\xfe4\0k\0", "it is no text; give an EPD or FEN file"),
+        (b"\xff\xfe4\0k\0", "it is not text; give an EPD or FEN file"),
         (b"\n", "no position in it"),
     ] {
         fs::write(&book, bytes).unwrap();

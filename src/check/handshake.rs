@@ -27,7 +27,7 @@ pub(super) fn identity(handshake: &Handshake) -> CheckAnswer {
 
 pub(super) fn options(handshake: &Handshake) -> CheckAnswer {
     if let Some(line) = handshake.unreadable.first() {
-        return Err(format!("{} lines are no options, the first: `{line}`", handshake.unreadable.len()));
+        return Err(format!("{} lines are not options, the first: `{line}`", handshake.unreadable.len()));
     }
     let mut seen = BTreeSet::new();
     for option in &handshake.options {

@@ -74,7 +74,7 @@ pub(super) fn stop(peer: &mut CheckedProcess, bench: &CheckedEngine) -> CheckAns
         peer.begin(&at.text(), "infinite");
         peer.sees_thinking()?;
         if peer.answers_within(Duration::ZERO)? {
-            return Finding::skip("it ends `go infinite` by itself, see `infinite`");
+            return Finding::skip("it ends `go infinite` without `stop`, see `infinite`");
         }
         bench.lag.reset();
         let said = peer.say("stop");
@@ -181,7 +181,7 @@ pub(super) fn go_mate(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnsw
     let mut after = at.clone();
     after.play(&search.best)?;
     if after.position().over().is_none() {
-        return Finding::warn(format!("{} is no mate in one, at `{MATE_IN_ONE}`", search.best));
+        return Finding::warn(format!("{} is not a mate in one, at `{MATE_IN_ONE}`", search.best));
     }
     answered(&search)
 }

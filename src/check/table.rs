@@ -57,7 +57,7 @@ pub const TABLE: &[Check] = &[
     talk("unknown-words", Must, "words it does not know are ignored", manners::unknown_words),
     talk("blank-lines", Must, "empty lines are ignored", manners::blank_lines),
     talk("white-space", Should, "words may stand apart by any blanks, lines end in CR LF", manners::white_space),
-    talk("bad-bytes", Should, "bytes that are no text are survived", manners::bad_bytes),
+    talk("bad-bytes", Should, "survives bytes that are not text", manners::bad_bytes),
     talk("long-line", Should, "a line of a megabyte is survived", manners::long_line),
     talk("bad-position", Should, "positions that are none are survived", manners::bad_position),
     talk("bad-go", Should, "a malformed `go` is survived", manners::bad_go),

@@ -34,19 +34,19 @@ pub(super) struct BookArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum BookCommand {
-    /// Random walks from a starting position, kept where an engine's score lies in a window.
+    /// Makes a book of random walks whose scores by an engine lie in a window.
     ///
     /// The same seed, settings and engine give the same book, byte for byte, whatever the
-    /// concurrency. Stopped or killed, the same command goes on where it was: what is judged
-    /// already lies in `FILE.partial` until the book is done.
+    /// concurrency. If it is stopped or killed, the same command continues: positions judged so far
+    /// are kept in `FILE.partial` until the book is done.
     Make(make::MakeArgs),
     /// Openings, duplicates, sides to move, plies and SHA-256 of a book.
     Info(FileArgs),
     /// Reads every opening of a book and names the lines that cannot be played.
     Check(FileArgs),
-    /// Writes a book in another format, packed or unpacked.
+    /// Writes a book in another format, compressed or not.
     Convert(convert::ConvertArgs),
-    /// Measures which book, or which clock, tells most of two engines' strength.
+    /// Measures which book, or which clock, is most informative about two engines' strength.
     Judge(Box<sensors::JudgeArgs>),
 }
 

@@ -20,8 +20,8 @@ use crate::tournament::events::StopReason;
 use crate::tournament::scoreboard::Scoreboard;
 
 const EXAMPLES: &str = "\
-A setting is held where engine and clock waited for a CPU no more than 1 % of the thinking time, and no game was lost on time by as much as
-they waited. Play on a machine as busy as it will be.
+A setting is safe if engine and clock waited for a CPU no more than 1 % of the thinking time, and no game was lost on time by
+as much as they waited. Calibrate while the machine is as busy as it will be in tests.
 
 Examples:
   quintain calibrate                          the working tree's engine against itself
@@ -38,19 +38,19 @@ pub(super) struct CalibrateArgs {
     /// A UCI option; may be repeated.
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = value::option)]
     options: Vec<(String, String)>,
-    /// The clocks, with commas between them.
+    /// Clocks, separated by commas.
     #[arg(long, value_name = "TC,...", value_delimiter = ',', default_value = "8+0.08,1+0.01,0.1+0.001")]
     tc: Vec<String>,
     /// Games at once, with commas between them [default: 1, the physical cores, all CPUs].
     #[arg(short = 'j', long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
     concurrency: Vec<u16>,
-    /// Time for which games are begun at each setting.
+    /// Time for which games are started at each setting.
     #[arg(long, value_name = "TIME", default_value = "20s")]
     time: String,
     /// Pin each slot to CPUs of its own.
     #[arg(long)]
     affinity: bool,
-    /// Decides the openings.
+    /// Seed of the openings.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Print the figures as one JSON document.

@@ -36,10 +36,10 @@ pub(super) struct CheckArgs {
     /// A UCI option for it; may be repeated.
     #[arg(long = "option", value_name = "NAME=VALUE")]
     options: Vec<String>,
-    /// Make these checks and no others; names with commas between them.
+    /// Make only these checks; names separated by commas.
     #[arg(long, value_name = "CHECK,...", value_delimiter = ',')]
     only: Vec<String>,
-    /// Seconds that an answer may take which is owed at once.
+    /// Seconds allowed for an answer that is due at once.
     #[arg(long, value_name = "SECONDS", default_value_t = 5.0)]
     patience: f64,
     /// A folder for the report and for the transcript of everything that did not pass.

@@ -35,11 +35,11 @@ enum CtlCommand {
     Status,
     /// Let running games finish and begin no other until `resume`.
     Pause,
-    /// Go on after `pause`.
+    /// Continue after `pause`.
     Resume,
-    /// Let running games finish, then end, as one Ctrl-C does; `quintain resume` goes on.
+    /// Let running games finish, then end, as one Ctrl-C does; `quintain resume` continues.
     Stop,
-    /// Play N games at once from now on: new slots begin at once, slots too many end after their
+    /// Play N games at once from now on: new slots start at once, surplus slots end after their
     /// game.
     Concurrency {
         /// At least 1; at most one for each CPU under a clock, 64 without, and what the limits on

@@ -16,9 +16,9 @@ use crate::uci::process::{self, EngineConfig};
 use crate::uci::{EngineOption, OptionKind};
 
 const EXAMPLES: &str = "\
-Engines stand in configs/engines.toml of the project and in ~/.config/quintain/engines.toml: a command with its arguments, options and
-folder, or a Git repository with a revision and, where its tree has no quintain.toml, the recipe to build it. Their names may be used
-wherever a SPEC may.
+Engines are declared in configs/engines.toml of the project and in ~/.config/quintain/engines.toml: a command with its arguments, options and
+folder, or a Git repository with a revision and, where its tree has no quintain.toml, the recipe to build it. Their names can
+be used wherever a SPEC can.
 
 Examples:
   quintain engines
@@ -31,13 +31,13 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct EnginesArgs {
-    /// These engines and no others.
+    /// Only these engines.
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// List their UCI options.
     #[arg(long)]
     options: bool,
-    /// Build those that come from Git, where they are not built yet.
+    /// Build those that come from Git and are not built yet.
     #[arg(long)]
     build: bool,
     /// Print one JSON document.

@@ -22,9 +22,9 @@ Examples:
   quintain explain RUN --player stockfish --top 30
   quintain explain RUN --json | jq '.groups[] | select(.found)'
 
-The pairs that count are those of the run's verdict, in order; a run that is being played may be asked. Each game is put into one group
+The pairs that count are those of the run's verdict, in order; the run may still be live. Each game is put into one group
 by colour, opponent, opening, ECO code, phase, length, ending, time trouble, time used, depth and speed. A group is compared with all
-other games, game pairs being the unit of chance; p-values are corrected over all tests shown, by Holm's method.
+other games, with game pairs as independent units; p-values are corrected over all tests shown, by Holm's method.
 
 JSON: `player, pairs, games, wdl, ptnml, score, score_error, net` (points over one half a game), `decisive` (share of decisive games won),
 `alpha, correction, tests, found`; `groups` (`by, group, games, pairs, wdl, score, net, measure (score|decisive), inside, outside,
@@ -52,8 +52,8 @@ pub(super) struct ExplainArgs {
 /// Player whose points are explained, and the extent of the tables.
 #[derive(Debug, clap::Args)]
 pub(super) struct ExplainedPlayer {
-    /// Player whose points are explained: a name, in a test also `new` or `base`; `all` for
-    /// everybody. Needed if more than two play; else the first.
+    /// Player whose points are explained: a name, in a test also `new` or `base`; or `all`. Needed
+    /// if more than two play [default: the first].
     #[arg(long, value_name = "NAME")]
     pub(super) player: Option<String>,
     /// Openings shown in a table, at most.
@@ -69,7 +69,7 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
         None => bail!("{} players: say whose points with --player NAME, or --player all", plan.players.len()),
     };
     if plan.format.tuning().is_some() {
-        progress::note("a tuning: its sides play values that are tried, so their points are no gain");
+        progress::note("a tuning: its sides play values that are tried, so their points are not a gain");
     }
     let (_, explained) = read(&dir, &plan, &players)?;
     if explained.is_empty() {

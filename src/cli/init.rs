@@ -56,7 +56,7 @@ pub(super) enum PlanKind {
     Match,
     /// One engine or several against a field of others.
     Gauntlet,
-    /// An engine's parameters by games against itself.
+    /// Tuning of an engine's parameters by games against itself.
     Tune,
 }
 

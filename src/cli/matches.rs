@@ -11,8 +11,8 @@ use crate::run::{Exit, chain};
 use crate::settings::{GauntletCommand, MatchCommand, RawPlan, RawPlayer};
 
 const MATCH_EXAMPLES: &str = "\
-ENGINE is a SPEC as `quintain sprt` takes it: `.`, git:REV, a path, a name of configs/engines.toml. What is to differ between engines
-(clock, options, name) stands in a plan, in [[players]].
+ENGINE is a SPEC as `quintain sprt` takes it: `.`, git:REV, a path, a name of configs/engines.toml. Settings that differ
+between engines (clock, options, name) go into a plan, in [[players]].
 
 Examples:
   quintain match ./engine-a ./engine-b stockfish --pairs 100 --tc 8+0.08
@@ -109,7 +109,7 @@ pub(super) fn merged_gauntlet(args: &GauntletArgs) -> Result<RawPlan> {
     };
     let field = if opponents.is_empty() { file_field.to_vec() } else { opponents };
     if field.is_empty() {
-        bail!("nobody to play against; give --vs SPEC or --sparring FILE");
+        bail!("no opponent; give --vs SPEC or --sparring FILE");
     }
     typed.format = Some("gauntlet".to_owned());
     typed.heroes = Some(u16::try_from(heroes.len()).unwrap_or(u16::MAX));

@@ -18,8 +18,8 @@ use crate::source::Context;
 
 const EXAMPLES: &str = "\
 Entries are TOML files in results/queue. `queue run`, or `serve --run`, plays them one after
-another: the highest priority first, then the oldest. An entry of a higher priority stops the run
-being played after its games, and that run goes on later. A daemon that is killed loses nothing: the
+another: the highest priority first, then the oldest. An entry of a higher priority stops the run being played after its
+current games, and that run resumes later. A daemon that is killed loses nothing: the
 next one resumes the run.
 
 A Git revision is resolved when an entry is added, so that later commits do not change the test. The
@@ -37,7 +37,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct QueueArgs {
-    /// The folder of results, which the queue is in.
+    /// Folder of results, in which the queue lies.
     #[arg(long, value_name = "DIR", default_value = "results", global = true)]
     results: PathBuf,
     #[command(subcommand)]
@@ -60,7 +60,7 @@ enum QueueCommand {
         #[arg(long, value_name = "N", allow_negative_numbers = true)]
         priority: Option<i32>,
     },
-    /// Takes an entry out. The run of one that is being played stops, and is kept.
+    /// Removes an entry. If it is being played, its run stops and is kept.
     Rm {
         /// Number of the entry.
         #[arg(value_name = "ID")]
@@ -93,7 +93,7 @@ pub(super) struct RunArgs {
     /// one being played stops after its games.
     #[arg(long, value_name = "HH:MM", value_parser = time_until, conflicts_with = "budget")]
     until: Option<Duration>,
-    /// End after this time, likewise: `90s`, `30m`, `8h`.
+    /// End after this time, in the same way: `90s`, `30m`, `8h`.
     #[arg(long, value_name = "TIME")]
     budget: Option<String>,
     /// End as soon as nothing is left to play.

@@ -37,18 +37,17 @@ pub(super) struct RaceArgs {
     /// The candidates, as SPECs.
     #[arg(value_name = "NEW", required = true)]
     candidates: Vec<String>,
-    /// Engine that they are held against.
+    /// Engine that they are compared with.
     #[arg(long, value_name = "SPEC", help_heading = "Engines")]
     base: String,
-    /// The probability that anything the race says is false.
+    /// Probability that any claim of the race is false.
     #[arg(long, value_name = "P", default_value_t = 0.05, help_heading = "Race")]
     alpha: f64,
     /// Elo that a candidate must gain on the base: one that is shown to gain less is dropped.
     #[arg(long, value_name = "ELO", default_value_t = 0.0, help_heading = "Race")]
     gain: f64,
     /// Elo by which another candidate may be stronger than the winner, so that a race of equally
-    /// good candidates ends. How much is worth no more games is yours to say: unless told, the
-    /// winner must be the only candidate left.
+    /// good candidates ends. Without it, the winner must be the only candidate left.
     #[arg(long, value_name = "ELO", default_value_t = 0.0, help_heading = "Race")]
     close: f64,
     /// Pairs that a candidate plays at most [default: 2000].

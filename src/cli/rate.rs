@@ -28,8 +28,8 @@ Examples:
   quintain rate games.pgn --anchor 'old=3100+-15' --anchor 'older=3020' --json
   quintain rate games.pgn results/runs/* --at 8+0.08
 
-Ratings are the most likely ones where a lead of 400 Elo makes ten points of eleven and a draw is
-half a point, together with the advantage of having White. Errors are half-widths of 95 % intervals,
+Ratings are the maximum-likelihood ones of a model in which a lead of 400 Elo makes ten points of eleven and a draw is half a
+point, together with the advantage of having White. Errors are half-widths of 95 % intervals,
 relative to the anchors, or to the mean of the pool, which is 0, if none is given. They count pairs
 of games (one opening, colours reversed) and not games: in a run by the journal, in PGN by players,
 event, round and FEN. A player who won or lost everything has a bound (`>`, `<`) and no rating;
@@ -47,8 +47,8 @@ JSON: `conditions` (games by condition), `players` (group by group, the stronges
 bound (exact|at_least|at_most), group, games, score, draws, anchor`), `groups`, `relative_to
 (anchors|mean)`, `games`, `pairs`, `white_advantage, white_advantage_error` (Elo), `draw_rate,
 draw_rate_error` (between equals), `shared_openings`, and with --los `los`: rows and columns in the
-order of `players`, the probability that the row's player is stronger. With several conditions these
-keys stand in each of `tables` instead. Of all: `skipped_games` (all left out), `given_again`,
+order of `players`, the probability that the row's player is stronger. With several conditions each of `tables` has these
+keys instead. Of all: `skipped_games` (all left out), `given_again`,
 `repeated_games`, `one_program` (`sha256, names`), `one_name` (`name, sha256`). Shares are from 0 to 1;
 null stands for what is not known.";
 
@@ -179,7 +179,7 @@ fn add(input: &Path, collection: &mut Collection, programs: &mut Programs) -> Re
 pub(super) fn warn(skipped: SkippedGames) {
     let kinds = [
         (skipped.given_again, "games given again (the same players, start and moves in a file or run read before)"),
-        (skipped.repeated, "games that repeat one of the same file or run move for move, which is no new evidence"),
+        (skipped.repeated, "games that repeat one of the same file or run move for move, which are not new evidence"),
         (skipped.unfinished, "games without a result"),
         (skipped.nameless, "games without names"),
         (skipped.with_itself, "games of a player with themselves"),

@@ -22,11 +22,11 @@ use crate::uci::process::{Engine, EngineConfig, SearchOutcome};
 use crate::uci::transcript;
 
 const AFTER_HELP: &str = "\
-The commands come from crashes/game-N/transcript.txt. A game that left none is put together again from the journal.
+The commands come from crashes/game-N/transcript.txt. If there is none, the game is reconstructed from the journal.
 Each search has the deadline that it had: the engine's clock and the margin, or the plan's stall timeout.
 
 Exit codes:
-  0  the engine got through
+  0  the engine played on
   1  it failed again: it ended, stayed silent past a deadline, or played an illegal move
   2  bad usage, no such game, or a run that cannot be read
 

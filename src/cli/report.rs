@@ -45,15 +45,15 @@ enum ReportFormat {
     Json,
     /// The groups of games.
     Csv,
-    /// The lines that authors paste into pull requests.
+    /// Lines to paste into a pull request.
     Block,
-    /// The same for the message of the commit that was tested, with its bench.
+    /// The same for a commit message, with the bench.
     Commit,
-    /// The page that lies in the run's directory when it is over: `report.html`.
+    /// The page `report.html` that a finished run has in its directory.
     Html,
 }
 
-/// Prints a run's report; a run that is being played may be asked.
+/// Prints a run's report; the run may still be live.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct ReportArgs {
@@ -143,7 +143,7 @@ impl Report<'_> {
             if let Some(first) = lines.first_mut() {
                 *first = "still being played: what counts so far".to_owned();
             }
-            lines.retain(|line| !line.starts_with("go on with: ") && !line.starts_with("took "));
+            lines.retain(|line| !line.starts_with("continue with: ") && !line.starts_with("took "));
         }
         lines
     }

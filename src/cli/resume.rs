@@ -24,24 +24,24 @@ pub(super) struct ResumeArgs {
     /// The run: its directory, an id of `quintain runs`, the end of one, or `latest`.
     #[arg(value_name = "RUN", value_parser = run_parser())]
     dir: PathBuf,
-    /// Games at once, if not as before. A run with workers goes on without them.
+    /// Games at once, if not as before. A run with workers continues without them.
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     concurrency: Option<u16>,
-    /// Pairs at which a tuning ends, those it has had included, if not as before; every later
-    /// command has them too.
+    /// Pairs at which a tuning ends, those already played included, if not as before; later
+    /// commands keep the number.
     #[arg(long, value_name = "N")]
     pairs: Option<u64>,
-    /// Crashes, stalls and illegal moves after which the run stops, those it has had included, if
-    /// not as before.
+    /// Crashes, stalls and illegal moves after which the run stops, earlier ones included, if not
+    /// as before.
     #[arg(long, value_name = "N")]
     max_failures: Option<u64>,
-    /// Share of the games that may be lost on time before the run stops, those it has had included,
-    /// if not as before.
+    /// Share of the games that may be lost on time before the run stops, earlier ones included, if
+    /// not as before.
     #[arg(long, value_name = "SHARE")]
     max_time_losses: Option<String>,
     #[command(flatten)]
     trust: Trust,
-    /// Play the games again whose records in the journal are damaged, mend its header, and drop
+    /// Play the games again whose records in the journal are damaged, repair its header, and drop
     /// later records of a game that differ from its first; the old journal is kept beside it.
     #[arg(long)]
     drop_damaged: bool,
@@ -67,7 +67,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
         }
         if plan.workers.as_ref().is_some_and(Workers::are_simulated) {
             bail!(
-                "{}: its games were made up by simulated workers, and engines do not go on with them; begin another run",
+                "{}: its games were made up by simulated workers, and engines cannot continue them; start another run",
                 dir.root().display()
             );
         }

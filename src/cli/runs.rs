@@ -54,7 +54,7 @@ pub(super) struct RunsArgs {
     /// Runs that test these bounds.
     #[arg(long, value_name = "H0,H1", allow_hyphen_values = true)]
     bounds: Option<Bounds>,
-    /// Most runs that are listed.
+    /// Maximum number of runs listed.
     #[arg(short = 'n', long, value_name = "N")]
     top: Option<usize>,
     /// Form of the list.

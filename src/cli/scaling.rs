@@ -76,7 +76,7 @@ pub(super) struct ScalingArgs {
     /// Positions at once.
     #[arg(short = 'j', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     concurrency: u16,
-    /// Write the picture there: .svg, .png or .html.
+    /// File for the picture: .svg, .png or .html.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Print one JSON document.
@@ -98,7 +98,7 @@ impl ScalingArgs {
         }
         for (place, threads) in self.threads.iter().enumerate() {
             if self.threads[..place].contains(threads) {
-                bail!("--threads: {threads} stands there twice");
+                bail!("--threads: {threads} is given twice");
             }
         }
         let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);

@@ -36,7 +36,7 @@ pub(super) struct ServeArgs {
     /// Address and port; port 0 takes a free one.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7171")]
     listen: SocketAddr,
-    /// The token, at least 16 characters of A-Z, a-z, 0-9, `-`, `.`, `_` [default: made anew at
+    /// The token, at least 16 characters of A-Z, a-z, 0-9, `-`, `.`, `_` [default: a new one at
     /// each start]. Other users of the machine see it in the list of processes; --token-file and
     /// $QUINTAIN_TOKEN keep it from them.
     #[arg(long, value_name = "TOKEN", conflicts_with = "token_file")]
@@ -95,7 +95,7 @@ pub(super) fn run(args: &ServeArgs) -> Result<Exit> {
     stop.set();
     // The run being played ends its games first, because it heard the same Ctrl-C.
     if daemon.join().is_err() {
-        progress::warn("the queue ended unexpectedly; `quintain queue run` goes on with it");
+        progress::warn("the queue ended unexpectedly; `quintain queue run` continues it");
     }
     served?;
     Ok(Exit::Done)

@@ -20,7 +20,7 @@ Examples:
   quintain completions zsh > \"${fpath[1]}/_quintain\"
   quintain completions fish > ~/.config/fish/completions/quintain.fish")]
 pub(super) struct CompletionsArgs {
-    /// For which shell.
+    /// Shell to complete for.
     shell: Shell,
 }
 

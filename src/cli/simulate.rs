@@ -34,9 +34,8 @@ Examples:
   quintain simulate --tune d=40,elo=30,games=20000
 
 The table is that of a Brownian motion between the bounds with Siegmund's correction for steps over
-them (Siegmund 1985); after it, at --elo, whole tests are played on pair results drawn by chance,
-with the exact ratio looked at after every pair. They differ by chance alone, and by what the formula
-leaves out. A row with `~` is a rough guess, up to a third too short: fewer than 50 pairs of such a test
+them (Siegmund 1985); after it, at --elo, whole tests are played on random pair results, with the exact ratio checked after
+every pair. The two differ by chance, and by the approximations of the formula. A row with `~` is a rough guess, up to a third too short: fewer than 50 pairs of such a test
 differ from the commonest result, as with very drawish engines; there the played tests count. Pairs have the shape of --ptnml, of --draw-ratio, or of engines of like strength from balanced
 openings at fast clocks, leaned (by a factor exponential in the score) to the Elo in question.
 
@@ -73,7 +72,7 @@ pub(super) struct SimulateArgs {
         conflicts_with_all = ["tune", "width", "pairs", "bounds", "model", "alpha", "beta", "max_pairs", "budget", "tc"]
     )]
     chain: Vec<PathBuf>,
-    /// A tuning to foresee instead of a test.
+    /// A tuning to forecast instead of a test.
     #[arg(
         long,
         value_name = "d=N,elo=X,games=N",
@@ -88,7 +87,7 @@ pub(super) struct SimulateArgs {
     pairs: Option<u64>,
     #[command(flatten)]
     test: TestArgs,
-    /// The shape of pair results: counts of pairs that were played. A class without any counts as a
+    /// The shape of pair results: counts of pairs that were played. An empty class counts as a
     /// thousandth.
     #[arg(long, value_name = "LL,LD,DD+WL,WD,WW", conflicts_with = "draw_ratio")]
     ptnml: Option<String>,
@@ -96,29 +95,29 @@ pub(super) struct SimulateArgs {
     /// between equals.
     #[arg(long, value_name = "SHARE")]
     draw_ratio: Option<f64>,
-    /// The test stops without a verdict after so many pairs.
+    /// Pairs after which the test stops without a verdict.
     #[arg(long, value_name = "N")]
     max_pairs: Option<u64>,
     /// Tests to play at --elo, a million at most; 0 for the formula alone [default: 300; tunings:
     /// 50].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     tests: Option<u32>,
-    /// Decides the results that are drawn.
+    /// Seed of the random results.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// The clock whose pace is wanted [default: that of most pairs under --results].
+    /// Clock for the pace [default: that of most pairs under --results].
     #[arg(long, value_name = "TC")]
     tc: Option<String>,
     /// Games at once [default: as in most pairs of that clock].
     #[arg(short = 'j', long, value_name = "N")]
     concurrency: Option<u16>,
-    /// The pace, where no run has shown it.
+    /// The pace, if no run has shown it.
     #[arg(long, value_name = "N")]
     pairs_per_minute: Option<f64>,
     /// Directory of the runs whose pace counts.
     #[arg(long, value_name = "DIR", default_value = "results")]
     results: PathBuf,
-    /// Propose bounds for so much time: `90s`, `30m`, `8h`.
+    /// Propose bounds for this much time: `90s`, `30m`, `8h`.
     #[arg(long, value_name = "TIME")]
     budget: Option<String>,
     /// Print one JSON document.

@@ -98,7 +98,7 @@ pub(super) fn run(args: &SpeedArgs) -> Result<Exit> {
     let new = args.new.as_deref().unwrap_or(".");
     let base = match &args.base {
         Some(base) => base.clone(),
-        None => source::default_base(&context, new).context("BASE is missing, and cannot be found by itself")?,
+        None => source::default_base(&context, new).context("BASE is missing, and cannot be found automatically")?,
     };
     let find = |spec: &str| source::resolve(spec, &context, &mut progress::step);
     let engines = [find(new)?, find(&base)?];

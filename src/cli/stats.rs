@@ -19,12 +19,12 @@ Examples:
   quintain stats --ptnml 379,10170,21828,10640,343 --bounds 0,2 --stopped
 
 Estimates come with 95 % intervals. --stopped says that the counts are those of a test of --bounds
-that is over, with a verdict or without one, and adds the rows `after stop`: the median-unbiased
-estimate and LOS, for a test stops on luck as well as on strength, which the plain ones do not know
+that is over, with a verdict or without one, and adds the rows `after stop`: the median-unbiased estimate and LOS. A test
+stops on luck as well as on strength, which the plain estimates ignore
 (stage-wise order of outcomes; Siegmund 1978). A ratio beyond its bound is scaled back to the pair at
-which it met it. `any time` holds at whatever moment one looks: with probability 95 % the truth is in
+which it met it. `any time` holds whenever you look: with probability 95 % the truth is in
 all such intervals from the first pair on (betting; Waudby-Smith and Ramdas 2024). LOS is the normal
-tail, and at most what so many won pairs in a row could say: 75 % after one.
+tail, and at most what the same number of won pairs in a row could show: 75 % after one.
 
 In JSON, null stands for what is infinite or not defined; `elo_unbiased, elo_unbiased_lo,
 elo_unbiased_hi, los_unbiased` are the figures after the stop, null without --stopped;
@@ -43,7 +43,7 @@ pub(super) struct StatsArgs {
     wdl: Vec<String>,
     #[command(flatten)]
     test: TestArgs,
-    /// The counts are those of a test that is over: add what holds after the stop.
+    /// The counts are those of a finished test: add the estimates after the stop.
     #[arg(long)]
     stopped: bool,
     /// Print one JSON document.
@@ -60,10 +60,10 @@ pub(super) struct TestArgs {
     /// Model that the bounds are measured in: normalized, logistic or bayesian.
     #[arg(long, value_name = "MODEL", default_value = "normalized")]
     model: String,
-    /// Probability of accepting H1 where H0 is true.
+    /// Probability of accepting H1 if H0 is true.
     #[arg(long, value_name = "P", default_value_t = 0.05)]
     alpha: f64,
-    /// Probability of accepting H0 where H1 is true.
+    /// Probability of accepting H0 if H1 is true.
     #[arg(long, value_name = "P", default_value_t = 0.05)]
     beta: f64,
 }
@@ -102,7 +102,7 @@ pub(super) fn run(args: &StatsArgs, out: &mut impl Write) -> Result<()> {
             let counts = Trinomial { wins, draws, losses };
             StatsAnswer::new(args, &counts, &sprt, Estimates::of_games(&ClusteredCounts::new(counts, 1.0)))
         }
-        (None, None) => bail!("no counts: give --ptnml LL,LD,DD+WL,WD,WW or --wdl W,D,L"),
+        (None, None) => bail!("give counts: --ptnml LL,LD,DD+WL,WD,WW or --wdl W,D,L"),
     };
     let text = if args.json { serde_json::to_string_pretty(&answer.estimates)? + "\n" } else { answer.text(&sprt) };
     match out.write_all(text.as_bytes()) {
@@ -123,7 +123,7 @@ pub(super) fn counts<const N: usize>(flag: &str, shape: &str, text: &str) -> Res
         *number = word
             .parse()
             .ok()
-            .with_context(|| format!("{flag} `{text}`: `{word}` is no count; write whole numbers from 0, {shape}"))?;
+            .with_context(|| format!("{flag} `{text}`: `{word}` is not a count; write whole numbers from 0, {shape}"))?;
     }
     Ok(numbers)
 }
@@ -346,9 +346,9 @@ test         [0, 2] normalized Elo, alpha 0.05, beta 0.05
     fn what_is_wrong_is_said_in_one_line() {
         let table = [
             ("--ptnml 1,2,3 ", "--ptnml `1,2,3`: 5 counts with commas between them are needed, LL,LD,DD+WL,WD,WW"),
-            ("--wdl 1,-2,3", "--wdl `1,-2,3`: `-2` is no count; write whole numbers from 0, W,D,L"),
+            ("--wdl 1,-2,3", "--wdl `1,-2,3`: `-2` is not a count; write whole numbers from 0, W,D,L"),
             ("--wdl 1,2,3 --bounds 5,0", "bounds 5,0: elo0 must be below elo1, write 0,5"),
-            ("--wdl 1,2,3 --bounds 5", "--bounds: `5` are no bounds: write elo0,elo1 as in 0,5"),
+            ("--wdl 1,2,3 --bounds 5", "--bounds: `5` are not bounds: write elo0,elo1 as in 0,5"),
             ("--wdl 1,2,3 --model x", "--model: unknown model `x`: use normalized, logistic or bayesian"),
             ("--wdl 1,2,3 --alpha -1", "alpha is -1: it must be more than 0 and less than 1, as in 0.05"),
             ("--wdl 1,2,3 --alpha 0.6 --beta 0.5", "alpha 0.6 and beta 0.5 add up to 1 or more: lower one of them"),

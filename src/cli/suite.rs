@@ -21,8 +21,8 @@ use crate::uci::Go;
 use crate::uci::process::EngineConfig;
 
 const EXAMPLES: &str = "\
-A suite is an EPD file, with one position a line and what a good answer to it is: `bm` (best moves), `am` (moves to avoid), `dm` (mate in that many
-moves), points by move as in STS (`c0 \"f5=10, Be5+=2\"`, or c8 and c9), or perft counts (`;D1 20 ;D2 400`; the engine has to know `go perft N`).
+A suite is an EPD file, with one position a line and its solution: `bm` (best moves), `am` (moves to avoid), `dm` (mate in that many
+moves), points by move as in STS (`c0 \"f5=10, Be5+=2\"`, or c8 and c9), or perft counts (`;D1 20 ;D2 400`; the engine has to support `go perft N`).
 Moves are in standard algebraic or UCI notation. Parts of a suite are told apart by the text of `id` before its number.
 
 Each position is searched as a new game. An answer is solved if it earns all points. The time until it stood is that of the first line of the search
@@ -44,7 +44,7 @@ JSON: `suite`, `limit`, `engines` (`name, spec, sums` (`theme, positions, solved
 `share` is the interval of the solved), `answers` (`id, fen, solved, points, answer, seconds, nodes,
 depth`)), `comparisons` with the first engine (`name, both, first, second, neither, p`).";
 
-/// Asks engines test positions: best moves, points, mates, perft.
+/// Runs engines on test positions: best moves, points, mates, perft.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct SuiteArgs {

@@ -24,14 +24,14 @@ most. `auto` then measures how much Elo a step loses, and takes its own step fro
 
 Then the full step and the half step from the start to the result race against the start, from openings that the tuning did not have,
 with the normal build if the recipe's [tune] says where the values stand. The exit code is 0 if a step is shown to be stronger, 1
-if each is shown to gain less than 5 Elo, 3 if neither. A run's directory has tune/ (games), prove/ (race), options.toml, and lines for OpenBench and fishtest. The same
-command with the same --out goes on with what was broken off.
+if each is shown to gain less than 5 Elo, 3 if neither. A run's directory has tune/ (games), prove/ (race), options.toml, and lines for OpenBench and fishtest.
+The same command with the same --out continues what was interrupted.
 
 A value that makes the engine fail loses its game. The range of a parameter is narrowed if at least three values failed beyond every one
 that played. The default of --max-failures is 16 times the pairs of a block: 16, or two for each game at once.
 
-No gain is ever predicted from the games of a tuning. What --dry-run shows is what the method finds on simulated landscapes, where
-the truth is known; of this engine it knows nothing.
+No gain is ever predicted from the games of a tuning. --dry-run shows the gains of the method on simulated landscapes, where
+the truth is known; it says nothing about this engine.
 
 Examples:
   quintain tune --nodes 7000 --pairs 10000
@@ -81,7 +81,7 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit> {
     let tuned = session::play(&raw, &place, args.apply.as_deref(), output).context("cannot tune")?;
     progress::result(&result::text(&tuned, args.flags.json)?);
     if matches!(tuned.exit, Exit::Interrupted | Exit::Aborted) {
-        progress::note(&format!("the same command with --out {} goes on", tuned.root.display()));
+        progress::note(&format!("the same command with --out {} continues", tuned.root.display()));
     }
     Ok(tuned.exit)
 }

@@ -36,7 +36,7 @@ Examples:
   quintain progress --revs v1.0..main --vs stockfish --nodes 20000 --limit 5000 --out elo.svg
 
 In a run a version is a player built from `.` or git:REV; in a PGN one whose name is, or ends in, a commit of the repository, and
-where there is none, every player but those of --sparring. Versions stand in the order of their commits, else by date. All
+if there is none, every player but those of --sparring. Versions stand in the order of their commits, else by date. All
 games are rated together (see `quintain rate`), so games against sparring partners count as well; the first version is 0.
 
 Games count once, and only games of one condition (as 8+0.08 or nodes=2000) are taken together, unless --mix is given; --at chooses
@@ -47,7 +47,7 @@ The change from each version to the next is tested against none at all, by Stude
 
 With --revs A..B the commits of that stretch which touch the engine's sources (the first-parent line; at most --versions of them) are built
 and play, each against the one before and against --vs, in batches, always for the step of the curve that is least certain, until
-every step is known to +/- --width Elo or --limit pairs are played. What lies in --runs counts; the same command goes on there.
+every step is known to +/- --width Elo or --limit pairs are played. Games in --runs count; the same command continues there.
 
 JSON: `versions` (`version, commit, date, subject, elo, elo_error, elo_lo, elo_hi, bound, games, score`), `steps` (`from, to,
 elo, elo_error, p, p_adjusted, mark (drop|gain|open)`), `anchor, level, games, sparring, conditions, skipped_games, given_again,
@@ -57,23 +57,23 @@ what is not known.";
 /// Elo of each version over its commits or dates, with error bands; says which drops are real.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES, allow_negative_numbers = true)]
-#[command(mut_arg("out", |arg| arg.value_name("FILE").help("Write the curve there: .svg, .png, .html, .json or .csv")))]
+#[command(mut_arg("out", |arg| arg.value_name("FILE").help("File for the curve: .svg, .png, .html, .json or .csv")))]
 #[command(mut_arg("json", |arg| arg.help("Print the curve as one JSON document")))]
 #[command(mut_args(of_playing))]
 pub(super) struct ProgressArgs {
     /// PGN files and run directories; players of the same commit or name are one.
     #[arg(value_name = "FILE.pgn|RUN", value_parser = run_parser())]
     inputs: Vec<PathBuf>,
-    /// A player who is no version; may be repeated.
+    /// A player who is not a version; may be repeated.
     #[arg(long = "sparring", value_name = "NAME", help_heading = "Versions")]
     sparring: Vec<String>,
-    /// commit or date [default: commit, where all are known].
+    /// commit or date [default: commit, if all are known].
     #[arg(long, value_name = "ORDER", help_heading = "Versions")]
     order: Option<String>,
     /// Repository of the commits [default: the repository of the current directory].
     #[arg(long, value_name = "PATH", help_heading = "Versions")]
     repository: Option<String>,
-    /// The probability that any change is marked where there is none.
+    /// Probability that any change is marked although there is none.
     #[arg(long, value_name = "P", default_value_t = 0.05, help_heading = "Versions")]
     alpha: f64,
     /// Count only the games of this condition, as the list of conditions names it.

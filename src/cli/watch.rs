@@ -26,15 +26,15 @@ use crate::tournament::scoreboard::Scoreboard;
 #[derive(Debug, clap::Args)]
 #[command(
     after_long_help = "Exit codes: those of the run, as if it had been played here: 0 H1 accepted, 1 H0 accepted, 3 inconclusive, \
-                  4 aborted, 130 stopped or killed before its end; 2 where there is no run.\n\n\
+                  4 aborted, 130 stopped or killed before its end; 2 if there is no run.\n\n\
                   Example:\n  quintain watch results/runs/20260101-120000-sprt"
 )]
 pub(super) struct WatchArgs {
     /// The run: its directory, an id of `quintain runs`, the end of one, or `latest`.
     #[arg(value_name = "RUN", value_parser = run_parser())]
     dir: PathBuf,
-    /// Print JSON lines, told apart by `event`: `progress` about once a second, `line` for what
-    /// happens, `end` last.
+    /// Print JSON lines, distinguished by `event`: `progress` about once a second, `line` for
+    /// messages, `end` last.
     #[arg(long)]
     json: bool,
 }

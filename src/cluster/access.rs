@@ -58,13 +58,13 @@ impl Role {
 #[derive(Debug, thiserror::Error)]
 pub enum AccessError {
     /// The address is none of a hub.
-    #[error("`{0}` is no address of a hub; give nats://127.0.0.1:PORT, or tls://HOST:PORT for another machine")]
+    #[error("`{0}` is not a hub's address; give nats://127.0.0.1:PORT, or tls://HOST:PORT for another machine")]
     Url(String),
     /// The password would be readable on the way.
-    #[error("`{0}` is on another machine and without TLS; give tls://HOST:PORT, as `quintain hub invite` prints it")]
+    #[error("`{0}` is on another machine, which needs TLS; give tls://HOST:PORT, as `quintain hub invite` prints it")]
     Plain(String),
     /// The name of a user does not fit.
-    #[error("`{0}` cannot be a user's name; give 1 to {LONGEST_NAME} of the characters a-z, 0-9 and -")]
+    #[error("`{0}` cannot be a user name; give 1 to {LONGEST_NAME} of the characters a-z, 0-9 and -")]
     Name(String),
     /// No credentials are known for this hub.
     #[error(
@@ -116,7 +116,7 @@ pub enum AccessError {
         flag: &'static str,
     },
     /// The text is no invitation.
-    #[error("this is no invitation ({0}); paste the whole line that `quintain hub invite` printed")]
+    #[error("this is not an invitation ({0}); paste the whole line that `quintain hub invite` printed")]
     Invitation(&'static str),
     /// There is no folder for credentials.
     #[error("there is no home directory for credentials; set HOME or XDG_CONFIG_HOME, or give --credentials FILE")]

@@ -37,7 +37,7 @@ const STALLED: Duration = Duration::from_mins(2);
 #[derive(Debug, thiserror::Error)]
 pub enum BlobError {
     /// The server does not have it.
-    #[error("file {0} is not on the hub any more; the coordinator of the run sends it when it goes on")]
+    #[error("file {0} is not on the hub any more; the coordinator of the run sends it when the run continues")]
     Missing(String),
     /// It is too large.
     #[error("file {sha256} has {size} bytes, more than the {most} that are allowed")]

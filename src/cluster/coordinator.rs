@@ -409,7 +409,7 @@ impl Coordinator {
         self.warn(format!("worker {worker}: does not play: the bench of {name} is {shown}, the plan says {expected}"));
         if let Some(machines) = self.benches.record(worker_name(worker), player, nodes) {
             let text = format!(
-                "the bench of {name} is {shown} on {}, the plan says {expected}: build the engine anew and start another run",
+                "the bench of {name} is {shown} on {}, the plan says {expected}: build the engine again and start another run",
                 machines.join(", ")
             );
             self.tell(RemoteEvent::Broken(text));
@@ -572,7 +572,7 @@ impl Coordinator {
         for (pair, lease) in lost {
             if let Some(workers) = self.leases.poisoned(pair) {
                 let text = format!(
-                    "pair {} ended each of the {} workers that played it ({}); the run can go on with `quintain resume` once the cause is found",
+                    "pair {} ended each of the {} workers that played it ({}); continue with `quintain resume` once the cause is found",
                     pair.0 + 1,
                     workers.len(),
                     workers.join(", ")

@@ -68,7 +68,7 @@ pub enum LinkError {
     },
     /// The credentials are unknown.
     #[error(
-        "{url}: the hub does not accept user {user}, who was revoked or invited anew; its owner makes new credentials with `quintain hub invite {user}`"
+        "{url}: the hub does not accept user {user}, who was revoked or invited again; its owner makes new credentials with `quintain hub invite {user}`"
     )]
     Refused {
         /// Address of the hub.
@@ -78,7 +78,7 @@ pub enum LinkError {
     },
     /// Another server is at the address.
     #[error(
-        "{url}: the hub's certificate is not that of the invitation: another server answers there, or the hub was set up anew; ask its owner for a new invitation"
+        "{url}: the hub's certificate is not that of the invitation: another server answers there, or the hub was set up again; ask its owner for a new invitation"
     )]
     Certificate {
         /// Address of the hub.

@@ -183,7 +183,7 @@ pub(crate) struct WorkerEntry {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 enum ListFault {
     /// Another one has written the entry meanwhile.
-    #[error("another one wrote meanwhile")]
+    #[error("another process wrote in the meantime")]
     Raced,
     /// The server refused, or did not answer.
     #[error("{0}")]

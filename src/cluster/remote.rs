@@ -58,7 +58,7 @@ pub enum RemoteError {
         source: std::io::Error,
     },
     /// A program is not the one of the plan.
-    #[error("{0}: it has changed since the run was planned, and its workers would play another program; restore it")]
+    #[error("{0}: it has changed since the run was planned, so workers would play another program; restore it")]
     Changed(PathBuf),
     /// The system has no random numbers.
     #[error("cannot name this process: {0}")]
@@ -160,7 +160,7 @@ async fn renew(
         }
         if link.is_refused() && !was_refused {
             let text =
-                "the hub refuses this user's credentials since it was connected last; its owner can invite it anew";
+                "the hub refuses this user's credentials since the last connection; its owner can invite it again";
             let _ = events.send(RemoteEvent::Warning(text.to_owned()));
         }
         was_refused = link.is_refused();

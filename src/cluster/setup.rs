@@ -112,7 +112,7 @@ async fn check_terms(terms: &Terms, config: &Path, asked: Option<u16>, lines: &m
     let file = config.display();
     lines.push((true, format!("{file} is read")));
     lines.push(match terms.trust.len() {
-        0 => (false, format!("{file} trusts nobody: add trust = [\"quintain-key:...\"] with the key that `quintain workers --key` prints for an author")),
+        0 => (false, format!("{file} trusts no author: add trust = [\"quintain-key:...\"] with the key that `quintain workers --key` prints for an author")),
         keys => (true, format!("{keys} authors are trusted")),
     });
     lines.push(match terms.engines() {

@@ -43,7 +43,7 @@ pub enum KeyError {
         source: io::Error,
     },
     /// The file holds something else.
-    #[error("{}: this is no key that signs plans; restore it, or remove the file for a new key, which workers must trust anew", path.display())]
+    #[error("{}: this is not a key that signs plans; restore it, or remove the file to get a new key, which workers then have to trust", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -59,7 +59,7 @@ pub(crate) struct PublicKey([u8; 32]);
 
 /// Text that is no public key.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no author's key: give {PUBLIC} and 64 hexadecimal digits, as `quintain workers --key` prints it")]
+#[error("`{0}` is not an author's key: give {PUBLIC} and 64 hexadecimal digits, as `quintain workers --key` prints it")]
 pub struct BadKey(String);
 
 impl fmt::Display for PublicKey {

@@ -525,7 +525,7 @@ mod tests {
     fn wrong_terms_are_named_with_their_place() {
         for (text, expected) in [
             ("slots = 2\nwrong = 1\n", "worker.toml:2:1"),
-            ("trust = [\"UBQ3\"]\n", "`UBQ3` is no author's key"),
+            ("trust = [\"UBQ3\"]\n", "`UBQ3` is not an author's key"),
             ("sandbox = \"bwrap\"\n", "strict"),
             ("[[engine]]\nargs = []\n", "[[engine]] 1: give sha256"),
             ("[[engine]]\nsha256 = \"12\"\n", "64 hexadecimal digits"),

@@ -74,7 +74,7 @@ pub(crate) enum WorkerError {
     #[error("cannot start a slot: {0}")]
     Thread(#[from] std::io::Error),
     /// No coordinator answers any more.
-    #[error("nobody answers for run {run} since {} min", FORSAKEN.as_secs() / 60)]
+    #[error("no coordinator has answered for run {run} for {} min", FORSAKEN.as_secs() / 60)]
     Forsaken {
         /// The run.
         run: String,

@@ -135,7 +135,7 @@ impl Reader<'_> {
             "-quick" => self.quick(group),
             "-config" => self.config(group),
             "-debug" => {
-                Err("there is no -debug; -log file=NAME engine=true writes what engines are told and say".into())
+                Err("there is no -debug; -log file=NAME engine=true writes the UCI traffic of the engines".into())
             }
             "-compliance" | "--compliance" => Err("it stands alone: --compliance ENGINE [ARGUMENT...]".to_owned()),
             "-openings" | "-sprt" | "-pgnout" | "-epdout" | "-crc32" | "-output" | "-report" | "-log" => {

@@ -324,7 +324,7 @@ fn resume(invocation: &Invocation, root: &Path, topology: &Topology) -> Result<R
         if sha256(&bytes) != player.origin.sha256 {
             fail!(
                 Setting,
-                "{}: changed since the tournament began; restore it, or begin anew",
+                "{}: changed since the tournament began; restore it, or start again",
                 player.program.display()
             );
         }

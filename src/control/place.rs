@@ -70,12 +70,12 @@ pub(super) fn find(dir: &Path) -> std::io::Result<PathBuf> {
     let socket = match open_regular(&dir.join(NOTE)) {
         Ok(note) => noted(note, &dir)?,
         Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => {
-            return Err(foreign("control.path is no file"));
+            return Err(foreign("control.path is not a file"));
         }
         Err(_) => dir.join(SOCKET),
     };
     if !os::is_own_socket(&socket)? {
-        return Err(foreign(&format!("{socket:?} is no socket of yours")));
+        return Err(foreign(&format!("{socket:?} is not a socket of yours")));
     }
     Ok(socket)
 }

@@ -70,7 +70,7 @@ pub(super) struct Facts<'a> {
 pub(super) enum RequestRefusal {
     #[error("this name is not known here; ask by address or localhost, or start with --host NAME")]
     Host,
-    #[error("requests of other sites are refused")]
+    #[error("requests from other sites are refused")]
     Foreign,
     #[error("the token is missing or wrong; open the address that `quintain serve` printed")]
     Token,

@@ -384,7 +384,7 @@ fn warn_of(differing: &[(u64, u64)], path: &Path) {
         count => format!(", and {count} more such lines"),
     };
     tracing::warn!(
-        "{}: game {game} stands there twice, and line {line} differs from its first record{others}; the first counts",
+        "{}: game {game} is there twice, and line {line} differs from its first record{others}; the first counts",
         path.display()
     );
 }

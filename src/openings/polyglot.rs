@@ -68,7 +68,7 @@ fn lines_up_to(most: usize, bytes: &[u8], variant: Variant, plies: u32) -> Resul
     walk.run(start)?;
     if walk.offsets.is_empty() {
         return Err(match walk.deepest {
-            0 => "no move of it can be played from the starting position; it is no book of standard chess".to_owned(),
+            0 => "no move of it can be played from the starting position; it is not a book of standard chess".to_owned(),
             deepest => format!("its longest line has {deepest} plies; ask for as many with `--book-plies {deepest}`"),
         });
     }
@@ -85,7 +85,7 @@ impl<'a> Entries<'a> {
         let (entries, rest) = bytes.as_chunks::<ENTRY>();
         if !rest.is_empty() {
             return Err(format!(
-                "{} bytes are no whole number of Polyglot's 16-byte entries; it is cut off, or something else",
+                "{} bytes are not a whole number of Polyglot's 16-byte entries; it is cut off, or something else",
                 bytes.len()
             ));
         }
@@ -155,7 +155,7 @@ impl Walk<'_> {
             };
             let mut next = position.clone();
             let fault = |what: &str| format!("entry {}: {what}", place + 1);
-            let text = uci(played).ok_or_else(|| fault(&format!("{played:#06x} is no move")))?;
+            let text = uci(played).ok_or_else(|| fault(&format!("{played:#06x} is not a move")))?;
             let played = next.play(&text).map_err(|error| fault(&format!("{error} (`{}`)", position.fen())))?;
             self.line.push(played.uci);
             match self.arrive(&next)? {
@@ -302,9 +302,9 @@ mod tests {
         let all_moves: Vec<_> = Position::default().legal_moves();
         let wide: Vec<_> = all_moves.iter().map(|played| ("", played.as_str(), 1)).collect();
         let cases = [
-            (good[..30].to_vec(), "30 bytes are no whole number of Polyglot's 16-byte entries"),
+            (good[..30].to_vec(), "30 bytes are not a whole number of Polyglot's 16-byte entries"),
             (swapped, "entry 2 is out of order"),
-            (promotion, "entry 1: 0x731c is no move"),
+            (promotion, "entry 1: 0x731c is not a move"),
             (book(&[("", "e2e5", 1)]), "entry 1: `e2e5` is not legal here (`rnbqkbnr/"),
             (book(&[("", "e1h1", 1)]), "entry 1: `e1h1` is not legal here"),
             (book(&[("e2e4", "e7e5", 1)]), "no move of it can be played from the starting position"),

@@ -256,7 +256,7 @@ fn files_and_formats() {
         (
             "b.bin",
             &entry[..15],
-            ": 15 bytes are no whole number of Polyglot's 16-byte entries; it is cut off, or something else",
+            ": 15 bytes are not a whole number of Polyglot's 16-byte entries; it is cut off, or something else",
         ),
         ("b.bin", &entry, ": its longest line has 1 plies; ask for as many with `--book-plies 1`"),
     ];

@@ -383,7 +383,7 @@ mod tests {
     #[test]
     fn counters_count_the_programs_that_this_thread_starts() {
         let Some(counter) = counter(perf_event::events::Software::TASK_CLOCK) else {
-            crate::skip::skip("the test of counters", "the system lets nobody open one (perf_event_paranoid)");
+            crate::skip::skip("the test of counters", "the system lets no user open one (perf_event_paranoid)");
             return;
         };
         let script = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done";

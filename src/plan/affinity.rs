@@ -20,7 +20,7 @@ pub enum Affinity {
 
 /// A list of CPUs that can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{text}` is no list of CPUs: {reason}; write numbers and ranges such as 3,5,7-11, or auto or off")]
+#[error("`{text}` is not a list of CPUs: {reason}; write numbers and ranges such as 3,5,7-11, or auto or off")]
 pub struct AffinityError {
     text: String,
     reason: String,
@@ -122,7 +122,7 @@ mod tests {
                     assert_eq!(
                         error,
                         format!(
-                            "`{text}` is no list of CPUs: {reason}; write numbers and ranges such as 3,5,7-11, or auto or off"
+                            "`{text}` is not a list of CPUs: {reason}; write numbers and ranges such as 3,5,7-11, or auto or off"
                         )
                     );
                 }

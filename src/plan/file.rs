@@ -432,14 +432,14 @@ fn percent(percent: f64) -> Result<f64, PlanFileError> {
     if (0.0..=100.0).contains(&percent) {
         return Ok(percent);
     }
-    Err(PlanFileError::Value { key: "max_time_losses", why: format!("{percent} is no number of percent") })
+    Err(PlanFileError::Value { key: "max_time_losses", why: format!("{percent} is not a percentage") })
 }
 
 fn positive_elo(value: f64) -> Result<f64, PlanFileError> {
     if value.is_finite() && value > 0.0 {
         return Ok(value);
     }
-    Err(PlanFileError::Value { key: "until_width", why: format!("{value} is no width in Elo") })
+    Err(PlanFileError::Value { key: "until_width", why: format!("{value} is not a width in Elo") })
 }
 
 fn test_from_disk(test: TestV1) -> Result<Test, PlanFileError> {

@@ -179,7 +179,7 @@ impl PlayerV1 {
     /// Converts the table to a player.
     pub(super) fn read(self) -> Result<Player, PlanFileError> {
         if self.name.contains(char::is_control) {
-            let why = format!("{:?} is no name for a player: give it one line of text", self.name);
+            let why = format!("{:?} is not a player's name: give it one line of text", self.name);
             return Err(PlanFileError::Value { key: "players.name", why });
         }
         Ok(Player {

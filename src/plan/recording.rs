@@ -318,19 +318,19 @@ pub enum RecordingError {
     )]
     Field(String),
     /// Unknown notation.
-    #[error("`{0}` is no notation; choose san, lan or uci")]
+    #[error("`{0}` is not a notation; choose san, lan or uci")]
     Notation(String),
     /// Unknown numbering of rounds.
-    #[error("`{0}` is no numbering of rounds; choose pair.leg, pair or game")]
+    #[error("`{0}` is not a numbering of rounds; choose pair.leg, pair or game")]
     Round(String),
     /// Unknown layout.
-    #[error("`{0}` is no PGN style; choose export or runner")]
+    #[error("`{0}` is not a PGN style; choose export or runner")]
     Layout(String),
     /// Unknown time zone.
-    #[error("`{0}` is no time zone; choose utc, local or an offset such as +01:00")]
+    #[error("`{0}` is not a time zone; choose utc, local or an offset such as +01:00")]
     Zone(String),
     /// Invalid regular expression.
-    #[error("`{pattern}` is no regular expression: {why}")]
+    #[error("`{pattern}` is not a regular expression: {why}")]
     Pattern {
         /// Text that was given.
         pattern: String,
@@ -484,6 +484,6 @@ mod tests {
         assert!(!pattern.is_match(b"bestmove e2e4"));
         assert_eq!(pattern, pattern.as_str().parse().unwrap());
         let error = "a(".parse::<LinePattern>().unwrap_err().to_string();
-        assert_eq!(error, "`a(` is no regular expression: unclosed group");
+        assert_eq!(error, "`a(` is not a regular expression: unclosed group");
     }
 }

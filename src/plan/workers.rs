@@ -68,7 +68,7 @@ const MOST_NPS: u64 = 1_000_000_000_000;
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum BadReference {
     /// It is of another form.
-    #[error("`{0}` is no speed of an engine; give ENGINE=NPS, as base=2190000")]
+    #[error("`{0}` is not an engine's speed; give ENGINE=NPS, such as base=2190000")]
     Form(String),
     /// No player has the name.
     #[error("no engine of this run is called `{name}`; its engines: {names}")]
@@ -121,10 +121,10 @@ pub enum BadWorkers {
     )]
     Form(String),
     /// The priority is out of range.
-    #[error("`{0}` is no priority; give a whole number from -{MOST_PRIORITY} to {MOST_PRIORITY}")]
+    #[error("`{0}` is not a priority; give a whole number from -{MOST_PRIORITY} to {MOST_PRIORITY}")]
     Priority(String),
     /// The weight is out of range.
-    #[error("`{0}` is no weight; give a number above 0")]
+    #[error("`{0}` is not a weight; give a number above 0")]
     Weight(String),
 }
 

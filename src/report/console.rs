@@ -219,7 +219,7 @@ impl Viewer {
                 None
             }
             RunEvent::Opened { scoreboard } if scoreboard.pairs() > 0 => {
-                Some(format!("going on after {}", figures::count(scoreboard.pairs(), "pair")))
+                Some(format!("resuming after {}", figures::count(scoreboard.pairs(), "pair")))
             }
             RunEvent::GameEnded { record, failure: Some(failure) } => {
                 let name = self.names.get(usize::from(failure.player.0)).map_or("?", String::as_str);

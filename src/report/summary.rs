@@ -246,7 +246,7 @@ fn text(plan: &Plan, finish: &Finish, estimates: &Estimates, root: &Path) -> Str
             }
             _ => String::new(),
         };
-        lines.push(format!("go on with: quintain resume {}{more}", root.display()));
+        lines.push(format!("continue with: quintain resume {}{more}", root.display()));
     }
     lines.push(String::new());
     lines.join("\n")

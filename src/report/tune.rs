@@ -299,7 +299,7 @@ mod tests {
         }
         let short = table(&course, &[], Some(2));
         assert_eq!((short.len(), short[3].as_str()), (4, "and 4 more"));
-        assert!(lines.iter().all(|line| !line.contains("Elo")), "an Elo of the tuning pairs is no gain");
+        assert!(lines.iter().all(|line| !line.contains("Elo")), "Elo of the tuning pairs is not a gain");
     }
 
     #[test]

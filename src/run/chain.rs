@@ -59,7 +59,7 @@ pub(crate) fn files(first: &RawPlan) -> Result<Vec<(PathBuf, RawPlan)>> {
             let shown = path.display();
             fail!(
                 Setting,
-                "{namer}, key `then`: {shown} stands in the chain already; remove `then` from one of its files"
+                "{namer}, key `then`: {shown} is in the chain already; remove `then` from one of its files"
             );
         }
         seen.push(whole);

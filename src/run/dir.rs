@@ -284,7 +284,7 @@ mod tests {
                     assert_eq!(std::fs::read_to_string(root.join("plan.toml")).unwrap(), run.to_string());
                     names.push(root.file_name().unwrap().to_string_lossy().into_owned());
                 }
-                Err(error) => assert!(error.to_string().contains("run: exists already; go on with"), "{error:?}"),
+                Err(error) => assert!(error.to_string().contains("run: exists already; continue with"), "{error:?}"),
             }
         }
         names.sort();

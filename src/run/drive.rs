@@ -96,7 +96,7 @@ pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: OutputStyle) -> Resu
     let tables = Tables::of(plan.rules.syzygy.as_ref())?;
     for player in &plan.players {
         let bytes = std::fs::read(&player.program).within(|| {
-            format!("{}: the program of `{}` is gone; restore it to go on", player.program.display(), player.name)
+            format!("{}: the program of `{}` is gone; restore it to continue", player.program.display(), player.name)
         })?;
         if sha256(&bytes) != player.origin.sha256 {
             return Err(RunError::Changed {

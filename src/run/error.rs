@@ -47,7 +47,7 @@ pub enum RunError {
     Engine(String),
     /// A run directory whose name is taken.
     #[error(
-        "{root}: exists already; go on with `quintain resume {root}`, or choose another --out",
+        "{root}: exists already; continue with `quintain resume {root}`, or choose another --out",
         root = root.display()
     )]
     Exists {
@@ -70,7 +70,7 @@ pub enum RunError {
     Untrusted(String),
     /// A run whose book came with another version of this program.
     #[error(
-        "the run plays a book that came inside another version of this program (SHA-256 {sha256}); go on with that version, or start a new run"
+        "the run plays a book that came inside another version of this program (SHA-256 {sha256}); continue with that version, or start a new run"
     )]
     OtherBuiltin {
         /// SHA-256 of the run's book.
@@ -92,7 +92,7 @@ pub enum RunError {
         path: PathBuf,
     },
     /// A secret that the HMAC refuses.
-    #[error("the secret is no key")]
+    #[error("the secret is not a key")]
     Key(#[from] hmac::digest::InvalidLength),
     /// An error with its context.
     #[error("{context}")]

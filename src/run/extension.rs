@@ -61,5 +61,5 @@ pub(crate) fn apply(root: &Path, plan: &mut Plan) -> Result<()> {
     let text = read_text(&path, MOST_BYTES).within(|| format!("{}: cannot read it", path.display()))?;
     let stored: Extension =
         crate::text::from_toml(&path, &text).map_err(|error| RunError::OtherRun(error.to_string()))?;
-    extend(plan, stored.pairs).within(|| format!("{}: delete it to go on without it", path.display()))
+    extend(plan, stored.pairs).within(|| format!("{}: delete it to continue without it", path.display()))
 }

@@ -105,7 +105,7 @@ fn race(rule: RaceRule, candidates: usize, max_pairs: Option<u64>) -> String {
         line.push_str(&format!("; to settle two equally good ones {}", about(equals(rule.close))));
         return line;
     }
-    line.push_str("; two equally good ones are never told apart");
+    line.push_str("; two equally good candidates are never told apart");
     let fits = |close: &f64| max_pairs.is_some_and(|most| equals(*close).is_some_and(|pairs| pairs <= most as f64));
     if let Some(close) = (1..=100).map(f64::from).find(fits) {
         line.push_str(&format!(" (--close {close} would settle them)"));

@@ -115,7 +115,7 @@ impl Receivers {
             for (service, variable) in &self.services {
                 scope.spawn(|| {
                     if let Err(why) = send(*service, variable, &summary, &message) {
-                        progress::warn(&format!("{} was not told: {why}", service.name()));
+                        progress::warn(&format!("{} was not notified: {why}", service.name()));
                     }
                 });
             }

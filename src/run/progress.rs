@@ -35,7 +35,7 @@ pub(crate) fn warn(text: &str) {
 /// Prints the reason that a run could not go on, and the remedy.
 pub(crate) fn broken(why: &str, run: &std::path::Path) {
     let run = run.display();
-    note(&format!("error: {why}; what counted is kept, go on with `quintain resume {run}` once that is mended"));
+    note(&format!("error: {why}; finished games are kept; continue with `quintain resume {run}` once that is fixed"));
 }
 
 /// Prints the error of a command with its causes on one line.

@@ -64,7 +64,7 @@ fn pgn_options(raw: &RawPlan) -> Result<PgnOptions> {
             if let Some(unknown) = words.iter().find(|word| !["engines", "opening"].contains(*word)) {
                 fail!(
                     Setting,
-                    "--pgn-tags: `{unknown}` is no group of tags; choose from engines, opening, or all, or none"
+                    "--pgn-tags: `{unknown}` is not a group of tags; choose from engines, opening, or all, or none"
                 );
             }
             (words.contains(&"engines"), words.contains(&"opening"))
@@ -168,10 +168,10 @@ mod tests {
             (RawPlan { epd: Some(file.join("g")), ..RawPlan::default() }, "its folder is not there"),
             (RawPlan { epd: Some(file.clone()), ..raw() }, "the same file"),
             (RawPlan { pgn_fields: text("score"), ..raw() }, "--pgn-fields: `score` is no PGN field"),
-            (RawPlan { pgn_notation: text("fan"), ..raw() }, "--pgn-notation: `fan` is no notation"),
-            (RawPlan { pgn_tags: text("eco"), ..raw() }, "--pgn-tags: `eco` is no group"),
-            (RawPlan { pgn_style: text("x"), ..raw() }, "--pgn-style: `x` is no PGN style"),
-            (RawPlan { match_line: vec!["(".to_owned()], ..raw() }, "--match-line: `(` is no regular expression"),
+            (RawPlan { pgn_notation: text("fan"), ..raw() }, "--pgn-notation: `fan` is not a notation"),
+            (RawPlan { pgn_tags: text("eco"), ..raw() }, "--pgn-tags: `eco` is not a group"),
+            (RawPlan { pgn_style: text("x"), ..raw() }, "--pgn-style: `x` is not a PGN style"),
+            (RawPlan { match_line: vec!["(".to_owned()], ..raw() }, "--match-line: `(` is not a regular expression"),
         ] {
             let error = resolved(raw).expect_err(part);
             assert!(error.contains(part), "{error}");

@@ -595,7 +595,7 @@ pub(crate) fn one_line(key: &str, text: &str) -> Result<String> {
 fn call(player: &mut Player, name: Option<&str>) -> Result<()> {
     let Some(name) = name else { return Ok(()) };
     if name.trim().is_empty() || name.contains(char::is_control) {
-        fail!(Setting, "{name:?} is no name for a player: give it one line with something on it, or leave it out");
+        fail!(Setting, "{name:?} is not a player's name: give it one line with something on it, or leave it out");
     }
     name.clone_into(&mut player.name);
     Ok(())

@@ -266,7 +266,7 @@ impl Dispatcher<'_> {
                     self.halt(Stop::Now, StopReason::Broken { why: format!("cannot start a thread: {error}") });
                 }
                 Err(error) => {
-                    let text = format!("cannot start a thread: {error}; going on with {slot} games at once");
+                    let text = format!("cannot start a thread: {error}; continuing with {slot} games at once");
                     self.tell(RunEvent::Warning { text: &text });
                     self.orders.send_modify(|orders| orders.slots = slot);
                     return;
@@ -344,7 +344,7 @@ impl Dispatcher<'_> {
         }
         if let Some(workers) = &self.run.plan.workers {
             return Err(format!(
-                "this run is played by the workers {workers}; stop it, and go on with `quintain resume -j N`"
+                "this run is played by the workers {workers}; stop it, and continue with `quintain resume -j N`"
             ));
         }
         let plan = &self.run.plan;
@@ -416,7 +416,7 @@ impl Dispatcher<'_> {
             }
             WorkerEvent::Exited { player, status } => {
                 let name = self.run.plan.players.get(usize::from(player.0)).map_or("?", |player| player.name.as_str());
-                let text = format!("{name}: gone after a game ({status}); started anew, and no game is lost");
+                let text = format!("{name}: gone after a game ({status}); restarted, and no game is lost");
                 self.tell(RunEvent::Warning { text: &text });
                 self.exits += 1;
                 self.check_failures();
@@ -456,7 +456,7 @@ impl Dispatcher<'_> {
                 self.halt(Stop::AfterGame, StopReason::Broken { why });
                 return;
             }
-            let text = format!("{why}; going on with {fewer} game{} at once", if fewer == 1 { "" } else { "s" });
+            let text = format!("{why}; continuing with {fewer} game{} at once", if fewer == 1 { "" } else { "s" });
             self.tell(RunEvent::Warning { text: &text });
             self.orders.send_modify(|orders| orders.slots = fewer);
         }

@@ -162,7 +162,7 @@ pub struct RawPlan {
     /// `auto` measures its own step and needs no number of pairs in advance. `fishtest` and
     /// `openbench` follow those programs' formulae, whose schedules hold the number of pairs.
     /// `factors` is for switches: each pair sets every parameter to its max for one side and to its
-    /// min for the other, by lot, and the result is what each switch is worth.
+    /// min for the other, at random, and the result is the value of each switch.
     #[arg(long, value_name = "METHOD", help_heading = "Tuning")]
     #[schemars(example = &"auto", extend("x-commands" = ["tune"], "x-essential" = ["tune"]))]
     pub method: Option<String>,
@@ -173,11 +173,11 @@ pub struct RawPlan {
     #[arg(long, help_heading = "Tuning")]
     #[schemars(example = false, extend("x-commands" = ["tune"]))]
     pub until_flat: Option<bool>,
-    /// Leaves out the searches that find dead parameters and even steps [default: false].
+    /// Skips the searches that find dead parameters and balance steps [default: false].
     #[arg(long, help_heading = "Tuning")]
     #[schemars(example = false, extend("x-commands" = ["tune"]))]
     pub no_sensitivity: Option<bool>,
-    /// Leaves out the race of the result against the start that follows a tuning [default: false].
+    /// Skips the race of the result against the start that follows a tuning [default: false].
     #[arg(long, help_heading = "Tuning")]
     #[schemars(example = false, extend("x-commands" = ["tune"]))]
     pub no_prove: Option<bool>,
@@ -299,7 +299,7 @@ pub struct RawPlan {
     /// Games at once [default: physical cores].
     ///
     /// At most one for each CPU under a clock, 64 without, and no more than the limits on open
-    /// files and processes carry.
+    /// files and processes allow.
     #[arg(short = 'j', long, value_name = "N", help_heading = "Running")]
     #[schemars(example = 2)]
     pub concurrency: Option<u16>,
@@ -332,7 +332,7 @@ pub struct RawPlan {
     /// Scales the times on the hub's workers for the speed of an engine there, as "base=2190000"
     /// [default: no].
     ///
-    /// The times are those of a machine on which the engine searches so many nodes per second. A
+    /// The times are those of a machine on which the engine searches this many nodes per second. A
     /// worker measures its own speed with every slot busy. Without this, a run under a clock takes
     /// workers of one processor and one speed only.
     #[arg(long, value_name = "ENGINE=NPS", help_heading = "Running")]
@@ -346,20 +346,20 @@ pub struct RawPlan {
     #[serde(deserialize_with = "value::affinity")]
     #[schemars(with = "Switch", example = false)]
     pub affinity: Option<String>,
-    /// Starts the engines anew for each game [default: false].
+    /// Restarts the engines for each game [default: false].
     #[arg(long, help_heading = "Running")]
     #[schemars(example = false)]
     pub restart: Option<bool>,
     /// Plays a pair again if the machine made an engine lose on time [default: false].
     ///
-    /// It did if the waits for a CPU cover the overrun, and the engine hardly ran once its clock
-    /// was at zero. At most three times a pair; the number is reported.
+    /// That is so if the waits for a CPU cover the overrun, and the engine hardly ran once its
+    /// clock was at zero. A pair is replayed at most three times; the number is reported.
     #[arg(long, help_heading = "Running")]
     #[schemars(example = false)]
     pub void_disturbed: Option<bool>,
     /// Share of the games that may be lost on time before the run stops [default: 10%].
     ///
-    /// Counted as if of a hundred games at least; 100% for no limit.
+    /// The share is of at least a hundred games; 100% means no limit.
     #[arg(long, value_name = "SHARE", help_heading = "Running")]
     #[schemars(example = &"10%")]
     pub max_time_losses: Option<String>,
@@ -406,15 +406,15 @@ pub struct RawPlan {
     pub pgn_min: Option<bool>,
     /// Groups of further tags: all, none, or some of engines, opening [default: none].
     ///
-    /// `engines` is name and author as they say, `opening` ECO code and name. With --pgn-style
-    /// runner the default is all.
+    /// `engines` is each engine's own name and author, `opening` the ECO code and name. With
+    /// --pgn-style runner the default is all.
     #[arg(long, value_name = "TAGS", help_heading = "Records")]
     #[schemars(example = &"engines,opening")]
     pub pgn_tags: Option<String>,
     /// export (the standard's format) or runner (as other runners write it) [default: export].
     ///
-    /// In the second, rounds are pairs, times are local, and a move stays in one line with its
-    /// comment. games.pgn has the first.
+    /// With runner, rounds are pairs, times are local, and a move stays on one line with its
+    /// comment. games.pgn always has export.
     #[arg(long, value_name = "STYLE", help_heading = "Records")]
     #[schemars(example = &"export")]
     pub pgn_style: Option<String>,
@@ -438,7 +438,7 @@ pub struct RawPlan {
     pub record_pv: Option<bool>,
     /// Regular expression whose last match in a move's output is kept, repeatable [default: none].
     ///
-    /// The line of the engine's output stands in the journal and in the PGN's comments.
+    /// The line is kept in the journal and in the PGN's comments.
     #[arg(long, value_name = "REGEX", help_heading = "Records")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(example = ["^info string"])]
@@ -460,7 +460,7 @@ pub struct RawPlan {
     /// Shell command that gets the summary as JSON on its input at the end [default: none].
     ///
     /// QUINTAIN_RUN, QUINTAIN_NAME, QUINTAIN_TITLE, QUINTAIN_VERDICT, QUINTAIN_STOPPED_BY and
-    /// QUINTAIN_EXIT tell of the run, too. It has a minute.
+    /// QUINTAIN_EXIT describe the run. The command may take a minute.
     #[arg(long, value_name = "COMMAND", help_heading = "Output")]
     #[schemars(example = &"jq .elo", extend("x-commands" = ["sprt", "match", "gauntlet"]))]
     pub on_end: Option<String>,
@@ -471,11 +471,11 @@ pub struct RawPlan {
     #[arg(long, value_name = "VARIABLE", help_heading = "Output")]
     #[schemars(example = &"MY_WEBHOOK", extend("x-commands" = ["sprt", "match", "gauntlet"]))]
     pub notify_webhook: Option<String>,
-    /// Variable with the address of an ntfy topic, told of the end [default: none].
+    /// Variable with the address of an ntfy topic, notified at the end [default: none].
     #[arg(long, value_name = "VARIABLE", help_heading = "Output")]
     #[schemars(example = &"MY_NTFY", extend("x-commands" = ["sprt", "match", "gauntlet"]))]
     pub notify_ntfy: Option<String>,
-    /// Variable with the address of a Discord webhook, told of the end [default: none].
+    /// Variable with the address of a Discord webhook, notified at the end [default: none].
     #[arg(long, value_name = "VARIABLE", help_heading = "Output")]
     #[schemars(example = &"MY_DISCORD", extend("x-commands" = ["sprt", "match", "gauntlet"]))]
     pub notify_discord: Option<String>,

@@ -14,7 +14,7 @@ use crate::text::TomlError;
 #[derive(Debug, Error)]
 pub enum SourceError {
     /// The text is no spec.
-    #[error("`{spec}` is no engine: {reason}")]
+    #[error("`{spec}` is not an engine: {reason}")]
     Spec {
         /// As typed.
         spec: String,

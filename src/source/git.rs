@@ -248,7 +248,7 @@ impl Repository {
     pub(super) fn unusable_branch(&self, branch: &str, base: &str) -> Result<Option<String>, SourceError> {
         let name = format!("refs/heads/{branch}");
         if branch.starts_with('-') || !self.git(&["check-ref-format", &name])?.status.success() {
-            return Ok(Some("it is no name for a branch; write one such as tuned".to_owned()));
+            return Ok(Some("it is not a branch name; write one such as tuned".to_owned()));
         }
         if self.commit(&name).is_ok_and(|there| there != base) {
             return Ok(Some("it exists and is not at the commit that is tuned; give another name".to_owned()));

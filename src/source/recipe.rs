@@ -212,7 +212,7 @@ impl Recipe {
             return Err(("exclude", message));
         }
         if let Some(name) = build.env.keys().find(|name| name.is_empty() || name.contains(['=', '\0'])) {
-            return Err(("env", format!("`env` has `{name}`, which is no variable's name; correct it")));
+            return Err(("env", format!("`env` has `{name}`, which is not a variable's name; correct it")));
         }
         Ok(Self {
             command: build.command,
@@ -297,7 +297,7 @@ impl RawTune {
         let template = match (self.file, self.row) {
             (None, None) => None,
             (Some(_), None) => {
-                return Err(("file", "`file` needs `row`, which says where a value stands in it".to_owned()));
+                return Err(("file", "`file` needs `row`, which finds a value in it".to_owned()));
             }
             (None, Some(_)) => return Err(("row", "`row` needs `file`, whose text it is looked for in".to_owned())),
             (Some(file), Some(_)) if !inside(&file) => {

@@ -100,7 +100,7 @@ pub enum SprtError {
     #[error("unknown model `{0}`: use normalized, logistic or bayesian")]
     Model(String),
     /// Not two numbers.
-    #[error("`{0}` are no bounds: write elo0,elo1 as in 0,5")]
+    #[error("`{0}` are not bounds: write elo0,elo1 as in 0,5")]
     BoundsText(String),
     /// Bounds in the wrong order, or equal.
     #[error("bounds {elo0},{elo1}: elo0 must be below elo1{}", swap_hint(*elo0, *elo1))]

@@ -116,7 +116,7 @@ fn test(line: &str, number: usize) -> Result<TestPosition, String> {
     match fen.split(' ').count() {
         4 => fen += " 0 1",
         6 => {}
-        _ => return Err(format!("`{}` is no position: give the four fields of an EPD", printable(line))),
+        _ => return Err(format!("`{}` is not a position: give the four fields of an EPD", printable(line))),
     }
     let position = Position::from_fen(&fen, Variant::Standard).map_err(|error| error.to_string())?;
     let operations = operations(rest);
@@ -251,7 +251,7 @@ mod tests {
     fn faults_are_named_with_their_line() {
         for (line, says) in [
             ("", "there is no position"),
-            ("rnbqkbnr/pppppppp w", "suite.epd:1: `rnbqkbnr/pppppppp w` is no position"),
+            ("rnbqkbnr/pppppppp w", "suite.epd:1: `rnbqkbnr/pppppppp w` is not a position"),
             (&format!("# comment\n\n{START} bm e5;"), "suite.epd:3: `e5` is not legal here"),
             (&format!("{START} id \"nothing\";"), "it asks nothing"),
             (&format!("{START} dm soon;"), "dm soon: write a number of moves"),

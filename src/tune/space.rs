@@ -368,7 +368,7 @@ pub enum ParamFault {
         glob: String,
     },
     /// Filters that leave nothing.
-    #[error("together they leave no parameter to tune")]
+    #[error("together they leave nothing to tune")]
     NoneLeft,
     /// A file that is not TOML, or has other keys.
     #[error("{message}")]

@@ -133,7 +133,7 @@ fn a_make_that_is_stopped_goes_on_to_the_same_book() {
     let stopped = Live::start(&args("-j 1"), &out, first + 20).signal(Signal::TERM);
     assert_eq!(stopped.code, Some(130), "{stopped:?}");
     assert!(stopped.stderr.contains(&format!("book.epd.partial: {first} positions are judged")), "{stopped:?}");
-    assert!(stopped.stderr.contains("of 120 positions; the same command goes on"), "{stopped:?}");
+    assert!(stopped.stderr.contains("of 120 positions; the same command continues"), "{stopped:?}");
     assert!(!out.exists());
 
     let other = run(&make_args(&gate.words(), &out, &SETTINGS.replace("2000", "2001")));
@@ -142,7 +142,7 @@ fn a_make_that_is_stopped_goes_on_to_the_same_book() {
     let other = run(&make_args(&format!("{} --sleep-us 1", gate.words()), &out, SETTINGS));
     assert_eq!(other.code, Some(2), "{other:?}");
     assert!(other.stderr.contains("book.epd.partial: begun with engine_args [\"--hold\",\""), "{other:?}");
-    assert!(other.stderr.contains("give the same settings, or delete it to begin anew"), "{other:?}");
+    assert!(other.stderr.contains("give the same settings, or delete it to start again"), "{other:?}");
     assert!(judged(&out) >= first + 20);
 
     gate.open();
@@ -255,7 +255,7 @@ fn conversions() {
         ("convert a.epd x.gz", &["x.gz", "the name does not say what to write"]),
         ("convert none.epd x.epd", &["cannot read the book none.epd"]),
         ("info cut.epd.gz", &["cut.epd.gz is a broken gzip archive: it ends too early"]),
-        ("check odd.bin", &["odd.bin: 47 bytes are no whole number of Polyglot's 16-byte entries"]),
+        ("check odd.bin", &["odd.bin: 47 bytes are not a whole number of Polyglot's 16-byte entries"]),
         ("check a.bin", &["a.bin: its longest line has 2 plies", "--book-plies 2"]),
     ];
     for (line, parts) in refused {
@@ -350,7 +350,7 @@ fn a_book_that_cannot_be_read_any_more_breaks_the_run_off() {
     let code = live.0.wait().unwrap().code();
     assert_eq!(code, Some(4), "{stdout}");
     assert!(stdout.contains("aborted: the temporary copy of the book "), "{stdout}");
-    assert!(stdout.contains("go on with: quintain resume "), "{stdout}");
+    assert!(stdout.contains("continue with: quintain resume "), "{stdout}");
     assert_eq!(summary(&dir)["stopped_by"], "broken");
     assert_eq!(run(&["resume", dir.to_str().unwrap()]).code, Some(3));
     assert_eq!(games(&dir).len(), 1800);
@@ -431,7 +431,7 @@ fn a_judgement_that_cannot_be_made_is_refused_on_one_line() {
     let folder = tempfile::tempdir().unwrap();
     for (more, says) in [
         ("--books a.epd missing.epd --out j1", "missing.epd"),
-        ("--books a.epd a.epd --out j2", "--books: `a.epd` stands there twice"),
+        ("--books a.epd a.epd --out j2", "--books: `a.epd` is given twice"),
         ("--books a.epd --book b.epd --out j3", "--book: name the books by --books"),
         ("--books a.epd --until-width 5 --out j4", "--until-width ends a single match"),
     ] {

@@ -185,8 +185,8 @@ fn engines_that_do_not_start() {
         (&["--new-option", "Hush=16"], &["no option `Hush`", "did you mean `Hash`?"]),
         (&["--option", "Threads=0"], &["option `Threads` does not take `0`", "from 1 to 1024"]),
         (&["--base-option", "Style=Wild"], &["Style", "Wild", "Risky"]),
-        (&["--new-name", " "], &["\" \" is no name for a player"]),
-        (&["--base-name", "a\nb"], &["is no name for a player"]),
+        (&["--new-name", " "], &["\" \" is not a player's name"]),
+        (&["--base-name", "a\nb"], &["is not a player's name"]),
     ] {
         place.check_line(args, words);
     }

@@ -192,7 +192,7 @@ fn what_cannot_be_played_is_refused() {
         (&["match", &sprt], "the plan has the key `new`, which a match does not have"),
         (&["sprt", &two], "the plan has the key `players`, which a test does not have"),
         (&["match", &two, &sprt], "two plans"),
-        (&["gauntlet", "--hero", &one], "nobody to play against; give --vs SPEC or --sparring FILE"),
+        (&["gauntlet", "--hero", &one], "no opponent; give --vs SPEC or --sparring FILE"),
         (&["gauntlet", "--hero", &one, "--sparring", &sprt], "no [[players]] in it"),
     ];
     for (args, expected) in cases {

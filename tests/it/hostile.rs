@@ -334,7 +334,7 @@ fn an_engine_that_never_starts_again_stops_the_run_and_loses_no_game() {
         let fewer = ran.stderr.contains("; going on with ");
         assert_eq!(fewer, games_at_once > 1, "{ran:?}");
         assert!(ran.stdout.contains("aborted: engine engine: exit status 7 before `uciok`"), "{ran:?}");
-        assert!(ran.stdout.contains("go on with: quintain resume "), "{ran:?}");
+        assert!(ran.stdout.contains("continue with: quintain resume "), "{ran:?}");
     }
 }
 

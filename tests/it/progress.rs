@@ -193,7 +193,7 @@ fn a_race_of_equally_good_takes_ends_if_told_what_is_close() {
     let (ran, far, plan) = race("far", "");
     assert!(far["winner"].is_null() && far["takes"][0]["pairs"] == 120, "{far}");
     assert!(ran.stdout.contains("undecided") && !plan.contains("close"), "{}", ran.stdout);
-    assert!(ran.stderr.contains("two equally good ones are never told apart (--close "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("two equally good candidates are never told apart (--close "), "{}", ran.stderr);
     let (ran, near, plan) = race("near", "--close 200");
     assert!(near["winner"].is_string() && near["close"] == 200.0, "{near}");
     assert!(near["takes"][0]["pairs"].as_u64().unwrap() < 120 && plan.contains("close = 200.0"), "{near}");

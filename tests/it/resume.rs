@@ -322,7 +322,7 @@ fn a_run_with_too_many_failures_needs_a_higher_limit() {
         assert_eq!((ran.code, games(&dir)), (Some(4), before.clone()), "{ran:?}");
         assert!(ran.stdout.starts_with(&format!("aborted: {} engine failures", before.len())), "{ran:?}");
         let next = ran.stdout.lines().last().unwrap();
-        assert!(next.starts_with("go on with: quintain resume ") && next.contains(" --max-failures "), "{ran:?}");
+        assert!(next.starts_with("continue with: quintain resume ") && next.contains(" --max-failures "), "{ran:?}");
     }
     assert_eq!(with(&["--max-failures", "8"]).code, Some(3));
     assert_eq!(games(&dir).len(), 8);
@@ -428,7 +428,7 @@ fn a_record_that_cannot_be_is_damage_and_a_second_one_does_not_count() {
     let twice = sealed(&body.replacen("\"took_us\":", "\"took_us\":9", 1));
     std::fs::write(&journal, [&text, &twice].map(String::as_str).concat()).unwrap();
     let ran = run(&["games", &path]);
-    let warning = format!("game 1 stands there twice, and line {} differs from its first record", lines.len() + 1);
+    let warning = format!("game 1 is there twice, and line {} differs from its first record", lines.len() + 1);
     assert!(ran.code == Some(0) && ran.stderr.contains(&warning), "{ran:?}");
     for (from, to, why) in [
         ("\"white\":0,\"black\":1", "\"white\":0,\"black\":0", "player 0 is both sides"),

@@ -227,7 +227,7 @@ fn many_time_losses_are_told_of_together_and_stop_a_run() {
     }
     let why = "aborted: more games lost on time than --max-time-losses 10% allows";
     assert!(ran.stdout.starts_with(&format!("{why}: {lost} of {lost} games lost on time")), "{ran:?}");
-    let next = ran.stdout.lines().find(|line| line.starts_with("go on with: quintain resume "));
+    let next = ran.stdout.lines().find(|line| line.starts_with("continue with: quintain resume "));
     assert!(next.is_some_and(|line| line.ends_with(" --max-time-losses 100%")), "{ran:?}");
     let stopped = summary(&dir);
     assert_eq!(stopped["stopped_by"], "too-many-time-losses");

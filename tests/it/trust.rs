@@ -207,7 +207,7 @@ fn no_fifo_and_no_device_holds_a_command_up() {
     fifo(&broken.dir().join("stamp"));
     check_refused(&broken.by("another", "resume RUN"), &["not what a run has there"]);
     fifo(&broken.dir().join("control.path"));
-    check_refused(&broken.by("another", "ctl RUN status"), &["control.path is no file", "docs/trust.md"]);
+    check_refused(&broken.by("another", "ctl RUN status"), &["control.path is not a file", "docs/trust.md"]);
     let own = broken.path("own");
     fifo(&own);
     let own = own.display().to_string();

@@ -332,7 +332,7 @@ fn exit_codes_are_those_of_a_race_and_nothing_else_is_told_as_gain() {
     }
     fs::create_dir(place.join("mine")).unwrap();
     let ran = tune_in(place, &fake("--tunes"), &more("mine"));
-    assert!(ran.code == Some(2) && ran.stderr.contains("mine: exists already and is no tuning"), "{ran:?}");
+    assert!(ran.code == Some(2) && ran.stderr.contains("mine: exists already and is not a tuning"), "{ran:?}");
 }
 
 #[test]

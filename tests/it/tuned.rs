@@ -94,8 +94,8 @@ fn a_branch_that_cannot_be_made_is_refused_with_the_remedy() {
     for (branch, reason) in [
         ("elsewhere", "it exists and is not at the commit that is tuned; give another name"),
         ("main", "it is checked out, and a working tree is left as it is; give another name"),
-        ("two words", "it is no name for a branch; write one such as tuned"),
-        ("-f", "it is no name for a branch; write one such as tuned"),
+        ("two words", "it is not a branch name; write one such as tuned"),
+        ("-f", "it is not a branch name; write one such as tuned"),
     ] {
         let error = tuned.apply(branch, &values(&[("base", "4")]), "No").unwrap_err().to_string();
         assert_eq!(error, format!("branch `{branch}`: {reason}"));

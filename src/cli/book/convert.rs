@@ -32,7 +32,7 @@ pub(super) struct ConvertArgs {
     to: Option<PathBuf>,
     #[command(flatten)]
     read: ReadArgs,
-    /// Leave out openings that lead where an earlier one does.
+    /// Leave out openings that lead to the position of an earlier one.
     #[arg(long)]
     unique: bool,
 }

@@ -22,8 +22,8 @@ use crate::schedule::affinity::Topology;
     after_long_help = "Example:\n  quintain book make --out book.epd --count 1000 --engine ./engine --nodes 20000 -j 4"
 )]
 pub(super) struct MakeArgs {
-    /// The book to write, EPD, packed where the name ends in .gz or .zst. Replaced as a whole at
-    /// the end.
+    /// Book to write, EPD, compressed if the name ends in .gz or .zst. An existing file is replaced
+    /// at the end.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Positions wanted.
@@ -32,13 +32,13 @@ pub(super) struct MakeArgs {
     /// Plies of each walk.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(0..=200))]
     plies: u32,
-    /// Decides the walks.
+    /// Seed of the walks.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// The engine that judges: a path, a name of the registry, `.` or `git:REV`.
     #[arg(long, value_name = "SPEC")]
     engine: String,
-    /// A UCI option for it; may be repeated. Leave it one thread: more are not repeatable.
+    /// A UCI option for it; may be repeated. Keep it at one thread: more are not reproducible.
     #[arg(long = "option", value_name = "NAME=VALUE")]
     options: Vec<String>,
     /// Nodes of the search that decides. A twentieth of it is tried first.
@@ -107,7 +107,7 @@ pub(super) fn run(args: &MakeArgs) -> Result<Exit> {
     let judge = args.judge(window)?;
     let (partial, known) = PartialBook::open(&args.out, &args.settings(&judge)?)?;
     if !known.is_empty() {
-        progress::note(&format!("going on with {}: {} positions are judged", partial.path().display(), known.len()));
+        progress::note(&format!("continuing {}: {} positions are judged", partial.path().display(), known.len()));
     }
     let engines = args.concurrency.map_or_else(|| Topology::detect().physical_cores(), usize::from);
     let bar = bar(args.count);
@@ -139,7 +139,7 @@ pub(super) fn run(args: &MakeArgs) -> Result<Exit> {
     bar.finish_and_clear();
     let Some(judged) = judged else {
         progress::note(&format!(
-            "stopped at {} of {} positions; the same command goes on",
+            "stopped at {} of {} positions; the same command continues",
             selection.kept(),
             args.count
         ));

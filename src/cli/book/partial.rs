@@ -60,7 +60,7 @@ impl PartialBook {
         match journal::lock(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                bail!("{name}: another `book make` is at work on it; wait for it, or choose another --out")
+                bail!("{name}: another `book make` is writing it; wait for it, or choose another --out")
             }
             // Some file systems have no locks. There the user must not start two at once.
             Err(TryLockError::Error(error)) => tracing::debug!("{name}: {error}"),
@@ -80,7 +80,7 @@ impl PartialBook {
             }
             // Killed before the first line was complete. Any other content is another program's.
             None if bytes.is_empty() || bytes.starts_with(b"{\"quintain_book\"") => (KnownJudgements::new(), 0),
-            None => bail!("{name}: no file of `book make`; move it away, or choose another --out"),
+            None => bail!("{name}: not a file of `book make`; move it away, or choose another --out"),
         };
         let cannot = || format!("{name}: cannot write it");
         file.set_len(sound as u64).with_context(cannot)?;
@@ -102,7 +102,7 @@ impl PartialBook {
     pub(super) fn append(&self, index: u64, judgement: Judgement) -> Result<()> {
         let line = format!("{index} {}\n", judgement.name());
         (&self.file).write_all(line.as_bytes()).with_context(|| {
-            format!("{}: cannot write it; make room, and the same command goes on", self.path.display())
+            format!("{}: cannot write it; make room, and the same command continues", self.path.display())
         })
     }
 
@@ -116,7 +116,7 @@ impl PartialBook {
 fn same_settings(line: &[u8], settings: &JudgementSettings) -> Result<Result<(), String>> {
     let found = serde_json::from_slice::<PartialHeader>(line).ok().filter(|header| header.quintain_book == VERSION);
     let Some(PartialHeader { settings: found, .. }) = found else {
-        bail!("no file of this version's `book make`; move it away, or choose another --out");
+        bail!("not a file of this version's `book make`; move it away, or choose another --out");
     };
     if found == *settings {
         return Ok(Ok(()));
@@ -127,7 +127,7 @@ fn same_settings(line: &[u8], settings: &JudgementSettings) -> Result<Result<(),
         (value != now).then(|| format!("{key} {value} and not {now}"))
     };
     let differences: Vec<String> = old.as_object().into_iter().flatten().filter_map(differs).collect();
-    Ok(Err(format!("begun with {}; give the same settings, or delete it to begin anew", differences.join(", "))))
+    Ok(Err(format!("begun with {}; give the same settings, or delete it to start again", differences.join(", "))))
 }
 
 /// Judgements in complete lines from `at` on, and the end of the last one. Everything after a
@@ -177,7 +177,7 @@ mod tests {
         let (partial, known) = open(&out, &settings()).expect("made");
         assert!(known.is_empty());
         let error = open(&out, &settings()).expect_err("locked");
-        assert!(error.contains("book.epd.partial: another `book make` is at work on it"), "{error}");
+        assert!(error.contains("book.epd.partial: another `book make` is writing it"), "{error}");
         let all = [(3, Judgement::Kept), (0, Judgement::Skimmed), (17, Judgement::Refused)];
         for (index, judgement) in all {
             partial.append(index, judgement).expect("written");

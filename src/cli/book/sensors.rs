@@ -31,16 +31,16 @@ const BUILTIN: &str = "builtin";
 const DOCUMENT: &str = "judge.json";
 
 const EXAMPLES: &str = "\
-A book is a sensor: from one book a pair of games tells more of the engines' strength than from another. Two engines of known order play pairs from
+A book is a sensor: a pair of games from one book says more about the engines' strength than from another. Two engines of known order play pairs from
 each book in turns, a few pairs each, so that the machine's load falls on all. --tcs compares clocks the same way, alone or with several books.
 
-nElo is normalized Elo, the strength in units of a game's luck; the pairs that a test needs go with its inverse square. Level pairs are those of one
-point each, which tell nothing; `drawn` is the part of them with two draws. Bias is the root mean square of the openings' advantage for a colour, in
-Elo: the square is the variance of games less that of pairs, which luck does not bias. Pairs an hour come from the times of the games themselves.
-Efficiency is nElo squared times pairs an hour: twice as much decides a test in half the time. Its interval, and that of the ratio to the first book, is
+nElo is normalized Elo, the strength in units of a game's randomness; the pairs that a test needs grow with its inverse square.
+Level pairs have one point for each side and carry no information; `drawn` is the share of them with two draws. Bias is the root mean square of the openings' advantage for a colour, in
+Elo: its square is the variance of games minus that of pairs, an unbiased estimate. Pairs an hour come from the times of the games themselves.
+Efficiency is nElo squared times pairs an hour: a test with twice the efficiency takes half the time. Its interval, and that of the ratio to the first book, is
 by the delta method on the logarithm, with score and time of each pair together; all are of 95 %.
 
-The matches lie in --out, and the same command with the same --out goes on there. `quintain report` and `explain` read each of them.
+The matches are kept in --out, and the same command with the same --out continues there. `quintain report` and `explain` read each of them.
 
 Examples:
   quintain book judge --books builtin my-book.epd uho.pgn --engines git:main,git:v1.0 --tc 2+0.02 --pairs 500 --out results/judge
@@ -195,7 +195,7 @@ fn check(args: &JudgeArgs, raw: &RawPlan) -> Result<()> {
     let mut seen = HashSet::new();
     for (flag, text) in args.books.iter().map(|book| ("--books", book)).chain(args.tcs.iter().map(|tc| ("--tcs", tc))) {
         if !seen.insert((flag, text)) {
-            bail!("{flag}: `{text}` stands there twice");
+            bail!("{flag}: `{text}` is given twice");
         }
     }
     Ok(())

@@ -11,10 +11,10 @@ use crate::text::nearest;
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Which games")]
 pub(super) struct Query {
-    /// Games that ended so: time-forfeit, crash, checkmate and others.
+    /// Games that ended this way: time-forfeit, crash, checkmate and others.
     #[arg(long, value_name = "WHY", value_delimiter = ',')]
     termination: Vec<String>,
-    /// Games of this player; in a test `new` and `base` will do.
+    /// Games of this player; in a test also `new` and `base`.
     #[arg(long, value_name = "NAME")]
     player: Option<String>,
     /// Of these, games against this one.
@@ -35,10 +35,10 @@ pub(super) struct Query {
     /// The game of this number, from 1.
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..))]
     game: Vec<u64>,
-    /// Games of so many plies at least, those of the book not counted.
+    /// Games of at least this many plies, book plies not counted.
     #[arg(long, value_name = "N")]
     min_plies: Option<usize>,
-    /// Games of so many plies at most.
+    /// Games of at most this many plies.
     #[arg(long, value_name = "N")]
     max_plies: Option<usize>,
     /// The void games, which were played again, and not those that count.

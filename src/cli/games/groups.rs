@@ -23,7 +23,7 @@ pub(super) enum GroupKey {
     Opponent,
     /// Opening from which they began.
     Opening,
-    /// The side that --player had; without, White and Black.
+    /// Side that --player had; without a player, White and Black.
     #[value(alias = "side")]
     Color,
 }

@@ -58,7 +58,7 @@ impl Coordinator {
             match self.drift.record(name(session), measured, work(game, player)) {
                 None => {}
                 Some(SpeedFinding::MeasureAnew(why)) => {
-                    self.warn(format!("worker {session}: {why}; it measures its speed anew after its pairs"));
+                    self.warn(format!("worker {session}: {why}; it measures its speed again after its pairs"));
                     self.measures_anew.insert(session.clone());
                 }
                 Some(SpeedFinding::SetAside(why)) => {

@@ -128,7 +128,7 @@ impl Coordinator {
     async fn resume(&mut self) {
         let Some(past) = self.past.take_if(|past| past.leases.is_done()) else { return };
         if past.kept > 0 {
-            self.warn(format!("workers go on with {} that they held before the restart", count(past.kept, "pair")));
+            self.warn(format!("workers keep {} that they held before the restart", count(past.kept, "pair")));
         }
         for message in past.leases.into_results() {
             self.on_result(message).await;

@@ -61,7 +61,7 @@ impl Condition {
 fn of_clock(tag: &[u8]) -> (String, bool) {
     let text = String::from_utf8_lossy(tag);
     match text.trim() {
-        "" | "?" => ("time control not told".to_owned(), false),
+        "" | "?" => ("time control not known".to_owned(), false),
         "-" | "inf" | "infinite" => ("no clock".to_owned(), false),
         // Several periods, as PGN writes them. Other programs write a colon between minutes and
         // seconds.
@@ -95,8 +95,8 @@ mod tests {
             ("0.10/move", "movetime=0.1", true),
             ("-", "no clock", false),
             ("inf", "no clock", false),
-            ("?", "time control not told", false),
-            ("", "time control not told", false),
+            ("?", "time control not known", false),
+            ("", "time control not known", false),
             ("40/7200:3600", "40/7200:3600", true),
         ] {
             assert_eq!(of_clock(tag.as_bytes()), (expected.to_owned(), is_timed), "{tag}");

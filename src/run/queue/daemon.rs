@@ -200,7 +200,7 @@ impl Daemon<'_> {
         if root.exists() {
             let (dir, plan) = RunDir::open(root)?;
             trust::check_stamp(&dir, &plan)?;
-            progress::note(&format!("queue: entry {id} goes on in {}", root.display()));
+            progress::note(&format!("queue: entry {id} continues in {}", root.display()));
             let (exit, cause) = self.watched(id, root, || drive::resume(Arc::new(plan), &dir, OutputStyle::new(false)));
             return over(exit?, cause);
         }
@@ -273,7 +273,7 @@ impl Daemon<'_> {
             if cause.is_some() || self.stop.is_set() {
                 return self.wait(id);
             }
-            progress::note(&format!("queue: entry {id} was stopped; `quintain queue up {id}` goes on with it"));
+            progress::note(&format!("queue: entry {id} was stopped; `quintain queue up {id}` continues it"));
             self.queue.update(id, |entry| entry.state = QueueState::Stopped)?;
             return Ok(());
         }

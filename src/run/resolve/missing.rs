@@ -33,7 +33,7 @@ pub(crate) fn without(raw: &RawPlan) -> Result<RawPlan> {
         missing.iter().all(|(gone, ..)| Some(*gone) != place)
     });
     if left.players.len() < heroes + 1 || left.players.len() < 2 {
-        fail!(Engine, "{}, so nobody is left to play against; install them", list(&missing));
+        fail!(Engine, "{}, so no opponent is left; install them", list(&missing));
     }
     for (_, spec, error) in &missing {
         progress::warn(&format!("playing without `{spec}`: {error}"));

@@ -244,7 +244,7 @@ fn weigh(place: &Path, plan: Plan, steps: Vec<ProofCandidate>, exit: Exit) -> Re
     let (dir, _) = RunDir::open(place)?;
     let mut scoreboard = Scoreboard::new(&plan)?;
     dir.read(&plan, |game| scoreboard.record(game, |_, _| {}))?;
-    let Some(rule) = plan.format.parameters().race else { fail!(OtherRun, "{}: it is no race", place.display()) };
+    let Some(rule) = plan.format.parameters().race else { fail!(OtherRun, "{}: it is not a race", place.display()) };
     let count = u16::try_from(plan.players.len()).unwrap_or(u16::MAX);
     let race = format::replay(count, rule, scoreboard.results());
     let candidates: Vec<ProofCandidate> = steps

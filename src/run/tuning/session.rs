@@ -110,7 +110,7 @@ fn begin(raw: &RawPlan, place: &Place, branch: Option<&str>, output: OutputStyle
         && root.symlink_metadata().is_ok()
         && !root.join(SETTINGS).is_file()
     {
-        fail!(OtherRun, "{}: exists already and is no tuning; choose another --out", root.display());
+        fail!(OtherRun, "{}: exists already and is not a tuning; choose another --out", root.display());
     }
     prove::clock(raw)?;
     let PreparedTuning { plan, book, method, sources, space, dead, .. } = prepare::prepare(raw)?;
@@ -169,7 +169,7 @@ fn settings(raw: &RawPlan) -> Result<Table> {
 
 fn settings_text(raw: &RawPlan) -> Result<String> {
     let table = settings(raw)?;
-    Ok(format!("# Settings of this tuning; the same command with --out goes on with it.\n{table}"))
+    Ok(format!("# Settings of this tuning; the same command with --out continues it.\n{table}"))
 }
 
 /// Refuses to resume a tuning that was begun with other settings, and names the first difference.
@@ -227,7 +227,7 @@ fn scoreboard(dir: &RunDir, plan: &Plan) -> Result<Scoreboard> {
 /// Reads the tuning of a directory from its journal.
 fn count(root: PathBuf, exit: Exit) -> Result<TuningOutcome> {
     let (dir, plan) = RunDir::open(&root.join(FOLDER))?;
-    let Some(mut rule) = plan.format.tuning().cloned() else { fail!(OtherRun, "{}: it is no tuning", root.display()) };
+    let Some(mut rule) = plan.format.tuning().cloned() else { fail!(OtherRun, "{}: it is not a tuning", root.display()) };
     let scoreboard = scoreboard(&dir, &plan)?;
     let mut tuning: Tuning = rule.tuning();
     scoreboard.results().iter().for_each(|pair| tuning.record_failures(result(pair), pair.failed));

@@ -24,7 +24,7 @@ fn choose(parameters: &Parameters, players: u16) -> Result<Format, FormatError> 
     let most = players.saturating_sub(1);
     if heroes == 0 || heroes > most {
         return Err(FormatError::Value(format!(
-            "{heroes} heroes of {players} players: 1 to {most}, so that they have somebody to meet"
+            "{heroes} heroes of {players} players: 1 to {most}, so that they have an opponent"
         )));
     }
     Ok(Format::new(Gauntlet { heroes }))

@@ -64,8 +64,8 @@ fn what_cannot_be_played_is_named_with_the_remedy() {
         (Some("swiss"), heroes(1), "only a gauntlet has heroes; leave out --heroes, or say --format gauntlet"),
         (None, rounds(1), "only a Swiss has rounds; leave out --rounds, or say --format swiss"),
         (Some("gauntlet"), rounds(1), "only a Swiss has rounds; leave out --rounds, or say --format swiss"),
-        (None, heroes(0), "0 heroes of 5 players: 1 to 4, so that they have somebody to meet"),
-        (None, heroes(5), "5 heroes of 5 players: 1 to 4, so that they have somebody to meet"),
+        (None, heroes(0), "0 heroes of 5 players: 1 to 4, so that they have an opponent"),
+        (None, heroes(5), "5 heroes of 5 players: 1 to 4, so that they have an opponent"),
         (Some("swiss"), rounds(0), "--rounds 0: 1 to 1000"),
         (Some("swiss"), rounds(1_001), "--rounds 1001: 1 to 1000"),
     ];

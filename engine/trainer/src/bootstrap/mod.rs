@@ -61,7 +61,7 @@ impl Bootstrap {
             // can be cut off.
             if !plays.load(Ordering::Relaxed) {
                 // A closed stderr is ignored.
-                let _ = writeln!(io::stderr(), "interrupted; the same command goes on");
+                let _ = writeln!(io::stderr(), "interrupted; the same command continues");
                 std::process::exit(i32::from(Exit::Interrupted.code()));
             }
         })?;

@@ -99,7 +99,7 @@ impl Compare {
         }
         evaluation::distinguish(&mut players)?;
         if players.len() < 2 {
-            bail!("one network has nobody to play; name another one, or give --base classical");
+            bail!("one network has no opponent; name another one, or give --base classical");
         }
         let nets = self.out.join("nets");
         let players = players

@@ -49,7 +49,7 @@ pub enum RunError {
         network.display()
     )]
     Foreign { out: PathBuf, network: PathBuf, name: String },
-    #[error("{name}: the loss is no number after superbatch {superbatch}; lower the rate's `start`")]
+    #[error("{name}: the loss is not a number after superbatch {superbatch}; lower the rate's `start`")]
     Diverged { name: String, superbatch: u64 },
 }
 

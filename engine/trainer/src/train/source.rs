@@ -27,7 +27,7 @@ const RECORD: u64 = 32;
 pub enum SourceError {
     #[error("{}: {error}", path.display())]
     Io { path: PathBuf, error: io::Error },
-    #[error("{}: {size} bytes are no whole number of 32-byte records; convert it to bulletformat first", path.display())]
+    #[error("{}: {size} bytes are not a whole number of 32-byte records; convert it to bulletformat first", path.display())]
     Size { path: PathBuf, size: u64 },
     #[error("{}: record {record} has {fault}; run `data check` on the file", path.display())]
     Record { path: PathBuf, record: u64, fault: &'static str },
