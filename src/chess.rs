@@ -95,7 +95,7 @@ pub struct PlayedMove {
     /// True if castling came in the other variant's notation (`e1h1` in standard chess, `e1g1` in
     /// Chess960). The move was played and `uci` holds the proper form, but the user should be told.
     pub foreign_castling: bool,
-    /// True for a capture or pawn move, after which the fifty-move count starts anew.
+    /// True for a capture or pawn move, after which the fifty-move count starts again.
     pub zeroing: bool,
 }
 

@@ -282,7 +282,7 @@ pub enum Score {
     Mate(i32),
 }
 
-/// Fault in a principal variation. The game goes on, because only the move counts.
+/// Fault in a principal variation. The game continues, because only the move counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PvFault {
     /// Its first move is not the one that was played.

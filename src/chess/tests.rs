@@ -218,8 +218,8 @@ fn algebraic_notation_both_ways() {
     assert!(matches!(position.play_san("Ke8"), Err(MoveError::Illegal(_))));
 }
 
-/// Random games: the key kept step by step is the key computed anew, and repetitions are what a
-/// full list of positions says.
+/// Random games: the key kept step by step is the key computed from scratch, and repetitions are
+/// what a full list of positions says.
 #[test]
 fn incremental_key_and_repetitions_on_random_games() {
     let starts = [

@@ -19,7 +19,7 @@ const LEAST_WORKERS: usize = 3;
 /// Judgment about a worker's speed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SpeedFinding {
-    /// Its speed has changed since it was measured: it measures anew.
+    /// Its speed has changed since it was measured: it measures again.
     MeasureAnew(String),
     /// Its speed has changed again.
     SetAside(String),

@@ -1,7 +1,7 @@
 //! Leases of an earlier life of the coordinator, learnt from the workers that play them. No clock
 //! and no I/O.
 //!
-//! A coordinator that goes on with a run hands out no pair before it has heard the workers for a
+//! A coordinator that resumes a run hands out no pair before it has heard the workers for a
 //! while. A pair that one of them plays, or has played and sent, gets its lease back. If several
 //! name one pair, the latest attempt holds it: the coordinator had given up the others.
 

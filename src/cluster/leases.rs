@@ -84,7 +84,7 @@ impl<T> Leases<T> {
         attempt
     }
 
-    /// Leases a pair anew to the worker that holds it since an earlier life of the process.
+    /// Leases a pair again to the worker that holds it since an earlier life of the process.
     pub(crate) fn adopt(&mut self, pair: PairId, worker: WorkerId, attempt: Attempt, work: T, now: Duration) {
         self.insert(pair, Lease { worker, slot: UNKNOWN_SLOT, attempt, work, heard: now });
     }
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(leases.beat("b", &[(PairId(1), attempt)], seconds(1)), [(PairId(1), attempt)]);
     }
 
-    /// A worker that goes on with the pair of an earlier life keeps it, as any other would.
+    /// A worker that continues the pair of an earlier life keeps it, as any other would.
     #[test]
     fn a_lease_of_an_earlier_life_is_held_again() {
         let mut leases = leases();
@@ -310,8 +310,8 @@ mod tests {
         assert!(leases.of_slot("a", 2, |pair, sent| (pair, sent) == (PairId(5), attempt)).is_none());
     }
 
-    /// Every way that a lease ends takes it from its worker too, and a pair that is leased anew has
-    /// one holder.
+    /// Every way that a lease ends takes it from its worker too, and a pair that is leased again
+    /// has one holder.
     #[test]
     fn a_worker_holds_what_was_leased_to_it_and_has_not_ended() {
         let held = |leases: &Leases<&str>, worker: &str| leases.pairs_of(worker).map(|pair| pair.0).collect::<Vec<_>>();

@@ -1,7 +1,7 @@
 //! Bounds on how long a worker may hold a pair that it does not play. No clock and no I/O.
 //!
 //! A lease ends by silence, never by slowness. But a worker whose slot hangs may give signs of life
-//! for ever, and no later pair counts before its pair. So it loses the pair after a time that no
+//! forever, and no later pair counts before its pair. So it loses the pair after a time that no
 //! game can last, whatever the machine: the referee ends each search at its deadline, and a game
 //! ends by the rules of chess.
 

@@ -21,7 +21,7 @@ impl Places {
         Self(Arc::new(Mutex::new(places.into_iter().collect())))
     }
 
-    /// Takes the lowest free places, if there are so many.
+    /// Takes the lowest free places; `None` if fewer are free.
     pub(super) fn take(&self, count: usize) -> Option<GamePlaces> {
         let mut free = self.lock();
         if free.len() < count || count == 0 {

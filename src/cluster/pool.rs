@@ -2,7 +2,7 @@
 //!
 //! It looks at the list of runs, deals its places among those that it can serve (`shares`), joins
 //! them (`joining`) and leaves those that are over. A run that it cannot serve is named once, with
-//! the reason, and not tried again until its coordinator begins anew.
+//! the reason, and not tried again until its coordinator begins again.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ const TICK: Duration = Duration::from_secs(1);
 /// Interval of the readings of the list. A new run is announced besides.
 const READING: Duration = Duration::from_secs(5);
 
-/// Time after which places are dealt anew.
+/// Time after which places are dealt again.
 const QUANTUM: Duration = Duration::from_mins(5);
 
 /// Time without any pair after which a run leaves its places to others.
@@ -202,7 +202,7 @@ pub(crate) async fn serve_hub(
             return Err(PoolError::Revoked { url: access.url, user: access.user });
         }
         if read_at.is_none_or(|at| at.elapsed() >= READING) {
-            // A hub that does not answer is waited for: the runs go on meanwhile.
+            // A hub that does not answer is waited for: the runs continue meanwhile.
             if let Ok(listed) = registry::read::<RunEntry>(&link, List::Runs).await {
                 // The name becomes part of subjects and of a path.
                 pool.listed = listed.into_iter().filter(|entry| is_name(&entry.run)).collect();
@@ -284,7 +284,7 @@ impl Pool {
         crate::text::printable(title)
     }
 
-    /// Deals places anew if the runs have changed or the quantum is over.
+    /// Deals places again if the runs have changed or the quantum is over.
     fn look(&mut self) {
         if self.stop != Stop::No {
             return;
@@ -389,7 +389,7 @@ impl Pool {
         false
     }
 
-    /// Gives a run so many games at once, and joins it if necessary.
+    /// Gives a run this number of games at once, and joins it if necessary.
     fn give(&mut self, run: &str, games: u16) {
         if let Some(KnownRun { state: RunState::Served { share, .. }, .. }) = self.known.get(run) {
             share.send_if_modified(|share| std::mem::replace(&mut share.games, games) != games);

@@ -190,7 +190,7 @@ enum ListFault {
     Server(String),
 }
 
-/// Reason that a coordinator may not go on.
+/// Reason that a coordinator may not continue.
 #[derive(Debug, thiserror::Error)]
 pub enum ClaimError {
     /// Another coordinator serves the run.

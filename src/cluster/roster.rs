@@ -22,9 +22,9 @@ const NAMED_PAIRS: usize = 4;
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Presence {
     Here,
-    /// It is gone or refused, for this reason.
+    /// It is gone or refused, with the reason.
     Away(String),
-    /// It was taken out of the run, for this reason.
+    /// It was taken out of the run, with the reason.
     Dropped(String),
 }
 
@@ -302,7 +302,7 @@ mod tests {
         }
     }
 
-    /// A coordinator that goes on with a run knows the class from those who play.
+    /// A coordinator that resumes a run knows the class from those who play.
     #[test]
     fn the_class_is_that_of_those_who_play_already() {
         let mut roster = Roster::new(true, false);

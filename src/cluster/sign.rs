@@ -190,7 +190,7 @@ fn signed_bytes(run: &str, plan: &str) -> Vec<u8> {
     format!("quintain plan 1\n{run}\n{plan}").into_bytes()
 }
 
-/// Bytes of exactly so many pairs of hexadecimal digits.
+/// Bytes of exactly this number of pairs of hexadecimal digits.
 fn bytes<const N: usize>(text: &str) -> Option<[u8; N]> {
     if text.len() != 2 * N || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return None;

@@ -7,7 +7,7 @@
 //! | `q.RUN.beat.WORKER` | worker, each [`BEAT`] and at the end of a pair | [`WireOrders`] |
 //! | `q.RUN.live.WORKER` | worker, moves while somebody watches ([`super::live`]) | none |
 //! | `q.RUN.ctl` | coordinator, when its orders change: empty | none; each worker beats |
-//! | `q.RUN.res.WORKER` | worker, into the stream | none; the next [`WireOrders`] name written ones |
+//! | `q.RUN.res.WORKER` | worker, into the stream | none; the next [`WireOrders`] name them |
 
 use std::io::Read as _;
 use std::sync::Arc;
@@ -97,7 +97,7 @@ pub(crate) enum Welcome {
     Signed(SignedPlan),
     /// The worker may play: its speed fits.
     Admitted,
-    /// The worker cannot serve this run, for this reason.
+    /// The worker cannot serve this run, with the reason.
     Refused(String),
 }
 
@@ -344,7 +344,7 @@ impl WirePair {
         }
     }
 
-    /// Returns the task of a run with so many `players`.
+    /// Returns the task of a run with this number of `players`.
     ///
     /// # Errors
     /// Returns an error if the run has no such players or legs.

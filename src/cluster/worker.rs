@@ -305,7 +305,7 @@ impl Worker {
         }
     }
 
-    /// Number of slots that go on after their pairs.
+    /// Number of slots that continue after their pairs.
     fn active(&self) -> usize {
         self.posts.values().filter(|post| !matches!(post.slot, PostState::Ended)).count()
     }
@@ -478,7 +478,7 @@ impl Worker {
         }
     }
 
-    /// Refuses options of a single game that name files, on the machine of somebody else. Those of
+    /// Refuses options of a single game that name files, on somebody else's machine. Those of
     /// the plan were examined before.
     fn check(&self, task: PairTask) -> Result<PairTask, WireError> {
         let mut options = task.options.iter().flat_map(|sides| sides.iter().flatten());

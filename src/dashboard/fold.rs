@@ -304,7 +304,7 @@ impl Folds {
             Some(fold) => fold,
             None => Fold::new(dir, self.names.get_or_init(|| Arc::new(OpeningNames::builtin())))?,
         };
-        // A fold that failed midway is dropped: the next request starts anew.
+        // A fold that failed midway is dropped: the next request starts again.
         now.update()?;
         Ok(asks(fold.insert(now)))
     }

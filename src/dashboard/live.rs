@@ -2,7 +2,7 @@
 //!
 //! A thread follows each live run for its figures and events. A second one follows the moves, and
 //! only while a browser has the run open: a run without viewers does not report its moves. Browsers
-//! are served from here. A slow browser misses messages and is sent the whole state anew; neither
+//! are served from here. A slow browser misses messages and is sent the whole state again; neither
 //! the run nor other browsers wait for it.
 
 use std::collections::{BTreeMap, VecDeque};

@@ -106,7 +106,7 @@ mod tests {
             ("count=2,score=20", "0 20 -20 20", Some(4)),
             ("count=2,score=20", "0 21 0 0 0 0", Some(6)),
             ("count=2,score=20", "0 0 -21 0 0 0 0", Some(7)),
-            // A capture starts anew and counts itself.
+            // A capture restarts the count and counts itself.
             ("count=2,score=20", "0 0 0 0x 0 0 0", Some(7)),
             ("count=2,score=20", "0 0 0 99x 0 0 0 0", Some(8)),
             // Mates and silence are no draw.

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use crate::chess::Variant;
 
-    /// Tables of one value, and of so many men.
+    /// Tables of one value, for a given number of men.
     #[derive(Debug)]
     struct Fake(u32, Option<Wdl>);
 

@@ -99,8 +99,8 @@ fn every_line_is_a_json_object() {
     }
 }
 
-/// Cuts at every byte: whole lines survive, the torn one is dropped, and the journal goes on after
-/// it.
+/// Cuts at every byte: whole lines survive, the torn one is dropped, and the journal continues
+/// after it.
 #[test]
 fn a_torn_tail_is_dropped_wherever_it_is_cut() {
     let (_dir, path) = three();

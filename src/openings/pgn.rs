@@ -44,7 +44,8 @@ pub(super) fn read_in_chunks(
     loop {
         let mut lexer = Lexer::new(&window.bytes, window.at, line);
         let game = next_game(&mut lexer, number, options);
-        // A game that ends with the bytes read may go on, and an apparent fault there may be a cut.
+        // A game that ends with the bytes read may continue, and an apparent fault there may be a
+        // cut.
         if !window.is_last && (lexer.at >= window.bytes.len() || !matches!(game, Ok(Some(_)))) {
             if window.bytes.len() - window.at < LARGEST_GAME {
                 window.fill()?;

@@ -25,8 +25,8 @@ pub struct BookRef {
 }
 
 impl BookRef {
-    /// Number of openings taken before one comes again, at least 1. A random order is shuffled anew
-    /// for its second lap, so openings skipped in the first lap are lost.
+    /// Number of openings taken before one comes again, at least 1. A random order is shuffled
+    /// again for its second lap, so openings skipped in the first lap are lost.
     #[must_use]
     pub const fn fresh(&self) -> u64 {
         let openings = if self.openings == 0 { 1 } else { self.openings };

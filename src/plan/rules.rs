@@ -93,9 +93,9 @@ pub enum SyzygyScope {
     /// Wins, losses and draws.
     #[default]
     Both,
-    /// Wins and losses; games in drawn positions go on.
+    /// Wins and losses; games in drawn positions continue.
     WinLoss,
-    /// Draws; games in won and lost positions go on.
+    /// Draws; games in won and lost positions continue.
     Draw,
 }
 

@@ -20,7 +20,7 @@ impl TimeScale {
         is_sane.then(|| Self((factor * 1e6).round() as u32))
     }
 
-    /// Factor of so many millionths; `None` if it is out of range.
+    /// Factor from its millionths; `None` if it is out of range.
     #[must_use]
     pub fn from_millionths(millionths: u32) -> Option<Self> {
         Self::of_speeds(f64::from(millionths), 1e6)

@@ -2,7 +2,7 @@
 //! chain.
 //!
 //! The settings of the tests to come, and the runs before, stand in the plan of each run. So a run
-//! that is resumed goes on with its chain.
+//! that is resumed continues its chain.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

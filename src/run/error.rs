@@ -24,7 +24,7 @@ use crate::uci::process::StartError;
 /// Result of everything in `run`.
 pub(crate) type Result<T, E = RunError> = std::result::Result<T, E>;
 
-/// Reason that a run cannot begin, go on or be read.
+/// Reason that a run cannot begin, continue or be read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RunError {

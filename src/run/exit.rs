@@ -11,7 +11,7 @@ pub enum Exit {
     Failed,
     /// Ended without a verdict: out of pairs, openings or time, or a narrow or flat result.
     Inconclusive,
-    /// Too many engine failures or time losses, or the run could not go on.
+    /// Too many engine failures or time losses, or the run could not continue.
     Aborted,
     /// Interrupted, resumable.
     Interrupted,

@@ -32,7 +32,7 @@ pub(crate) fn warn(text: &str) {
     note(&format!("warning: {text}"));
 }
 
-/// Prints the reason that a run could not go on, and the remedy.
+/// Prints the reason that a run could not continue, and the remedy.
 pub(crate) fn broken(why: &str, run: &std::path::Path) {
     let run = run.display();
     note(&format!("error: {why}; finished games are kept; continue with `quintain resume {run}` once that is fixed"));

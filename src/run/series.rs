@@ -42,7 +42,7 @@ pub(crate) fn unplayable(spec: &str, context: &Context) -> Result<Option<String>
 pub(crate) enum MatchResult {
     /// It was played or stopped, with this exit.
     Played(Exit),
-    /// An engine does not start, for this reason.
+    /// An engine does not start, with the reason.
     NoStart(RunError),
     /// The players have played every opening of the book.
     OutOfOpenings,

@@ -88,7 +88,7 @@ enum TaskAnswer {
     /// More pairs may follow after pairs in play have counted.
     Wait,
     Done,
-    /// The run cannot go on, for this reason.
+    /// The run cannot continue, with the reason.
     Broken(String),
 }
 

@@ -27,7 +27,7 @@
 //! are CPUs, and the limits of a start leave out the time for which the process waited for a CPU,
 //! up to twenty times the limit (`uci::process`). An engine that does not get ready, or for which
 //! the system has no process or descriptor, is started three times. Then its slot gives up and
-//! hands its pair back, and the run goes on with half as many games at once. If it was the only
+//! hands its pair back, and the run continues with half as many games at once. If it was the only
 //! slot, the run stops, resumable.
 //!
 //! # Games at once

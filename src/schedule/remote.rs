@@ -54,7 +54,7 @@ pub enum RemoteEvent {
     Log(LogChunk),
     /// Message for the user, on one line.
     Warning(String),
-    /// The run cannot go on, for this reason.
+    /// The run cannot continue, with the reason.
     Broken(String),
 }
 

@@ -25,7 +25,7 @@ const MOST_NAME: usize = 64;
 /// A piece of an engine's standard error on a worker.
 #[derive(Clone, Debug)]
 pub struct LogChunk {
-    /// Life of the worker, whose files begin anew with each.
+    /// Life of the worker, whose files begin again with each.
     pub session: String,
     /// Name of the worker.
     pub worker: String,

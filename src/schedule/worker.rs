@@ -61,7 +61,7 @@ pub(crate) struct WorkerContext {
     pub(crate) plies: Arc<AtomicU64>,
 }
 
-/// Environment of an engine on the machine of somebody else than its author.
+/// Environment of an engine on a machine that is not its author's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(not(feature = "cluster"), allow(dead_code, reason = "only workers have guests"))]
 pub(crate) struct Guest {
@@ -601,7 +601,7 @@ enum WorkerEnd {
     Retired(Option<PairTask>),
     /// An engine could not be started in several attempts; with the rest of its pair.
     GaveUp { left: PairTask, why: String },
-    /// The run cannot go on, because the fault would affect any slot.
+    /// The run cannot continue, because the fault would affect any slot.
     Broken { in_game: bool, why: String },
 }
 

@@ -292,7 +292,7 @@ impl RaceState {
         &self.candidates
     }
 
-    /// Indices of the candidates that go on.
+    /// Indices of the candidates that continue.
     #[must_use]
     pub fn left(&self) -> Vec<usize> {
         (0..self.candidates.len()).filter(|&candidate| self.candidates[candidate].dropped.is_none()).collect()
@@ -304,8 +304,8 @@ impl RaceState {
         self.winner.is_some() || self.left().is_empty()
     }
 
-    /// Index of the candidate that is shown to be stronger than the base, with no other left that is
-    /// stronger than it by [`RaceSettings::close`].
+    /// Index of the candidate that is shown to be stronger than the base, with no other left that
+    /// is stronger than it by [`RaceSettings::close`].
     #[must_use]
     pub const fn winner(&self) -> Option<usize> {
         self.winner

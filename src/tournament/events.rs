@@ -171,7 +171,7 @@ pub enum WorkerEvent {
         /// Moves since the last message about this game.
         moved: Box<MoveUpdate>,
     },
-    /// A game ended. The worker goes on without an answer.
+    /// A game ended. The worker continues without an answer.
     Ended {
         /// Record of the game.
         record: Box<GameRecord>,
@@ -217,7 +217,7 @@ pub enum WorkerEvent {
         /// Reason in words.
         why: String,
     },
-    /// The worker cannot go on for a reason that is no engine's fault.
+    /// The worker cannot continue for a reason that is not an engine's fault.
     Broken {
         /// Slot of the worker.
         slot: SlotId,
@@ -322,7 +322,7 @@ pub enum RunEvent<'a> {
         /// Time since this process began or resumed the run.
         elapsed: Duration,
     },
-    /// Message for the user. The run goes on.
+    /// Message for the user. The run continues.
     Warning {
         /// Text on one line.
         text: &'a str,

@@ -493,8 +493,8 @@ impl Scoreboard {
         })
     }
 
-    /// Expected number of pairs before a verdict, if the results go on as they came; `None` if it
-    /// cannot be told.
+    /// Expected number of pairs before a verdict, if the results continue as they came; `None` if
+    /// it cannot be told.
     #[must_use]
     pub fn expected_remaining(&self) -> Option<f64> {
         let sprt = self.sprt()?;

@@ -306,8 +306,8 @@ pub enum Stride {
     Half,
 }
 
-/// Candidates for the proof, by values that the engine takes. Those that rounding makes equal to the start
-/// or to one another are left out.
+/// Candidates for the proof, by values that the engine takes. Those that rounding makes equal to
+/// the start or to one another are left out.
 #[must_use]
 pub fn candidates(space: &Space, result: &[f64]) -> Vec<(Stride, Vec<f64>)> {
     let start = space.start();

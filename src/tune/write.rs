@@ -1,4 +1,4 @@
-//! Tuned values as text: lines to go on with elsewhere, and options for a plan.
+//! Tuned values as text: lines for other programs, and options for a plan.
 
 use std::fmt::Write as _;
 

@@ -384,8 +384,8 @@ impl Engine {
         QuitReport { status: status.map_or_else(|| "killed".into(), os::describe), killed: true }
     }
 
-    /// Kills the process if it is alive and starts it anew. Take the transcript before, because the
-    /// new process starts its own.
+    /// Kills the process if it is alive and starts it again. Take the transcript before, because
+    /// the new process starts its own.
     ///
     /// # Errors
     /// As [`start`](Self::start); the engine is gone after an error.
@@ -664,7 +664,7 @@ impl Engine {
         }
     }
 
-    /// Handles a closed pipe: waits for the exit status, and kills the process if it goes on.
+    /// Handles a closed pipe: waits for the exit status, and kills the process if it continues.
     async fn gone(&mut self, why: &str) -> WaitOutcome {
         if let Some(status) = self.await_end().await {
             return WaitOutcome::Gone(os::describe(status));

@@ -19,7 +19,7 @@ impl Board {
     }
 
     /// Returns whether an en passant capture leaves the king safe. Two pawns leave their lines at
-    /// once, so sliders are looked up anew instead of relying on pins.
+    /// once, so sliders are looked up again instead of relying on pins.
     fn en_passant_keeps_king_safe(&self, from: Square, to: Square, victim: Square) -> bool {
         let us = self.turn();
         let king = self.king(us);

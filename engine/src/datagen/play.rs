@@ -63,7 +63,8 @@ pub enum OpeningFault {
 /// Needs a thread with a stack of [`crate::search::THREAD_STACK_BYTES`].
 ///
 /// # Errors
-/// Returns the reason why no opening fits: [`OpeningFault::Beyond`] if any of them was beyond the limit.
+/// Returns the reason why no opening fits: [`OpeningFault::Beyond`] if any of them was beyond the
+/// limit.
 pub fn play_game(
     searcher: &mut Searcher,
     rules: &Rules,

@@ -27,9 +27,9 @@ enum Command {
     Data(data::DataCommand),
     #[command(flatten)]
     Train(train::TrainCommand),
-    /// Let networks play each other under Quintain and name the best; goes on where it was stopped.
+    /// Let networks play each other under Quintain and name the best; continues where it stopped.
     Compare(compare::Compare),
-    /// Self-play, training and a match, generation by generation; goes on where it was stopped.
+    /// Self-play, training and a match, generation by generation; continues where it stopped.
     Loop(bootstrap::Bootstrap),
     #[command(flatten)]
     Texel(texel::TexelCommand),

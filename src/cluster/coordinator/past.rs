@@ -1,4 +1,4 @@
-//! A coordinator that goes on with a run: it listens before it hands out pairs.
+//! A coordinator that resumes a run: it listens before it hands out pairs.
 //!
 //! Workers play on while no coordinator is there. In their signs of life they name what they play
 //! and what they have sent. Results of theirs wait in the stream.

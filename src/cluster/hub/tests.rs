@@ -155,7 +155,7 @@ async fn each_right_holds_against_a_server() {
     hub.stop().await;
 }
 
-/// A revoked user is cut off at once, and an invitation anew replaces the last one.
+/// A revoked user is cut off at once, and a second invitation replaces the first.
 #[tokio::test]
 async fn a_revoked_user_is_dropped_and_refused() {
     if !has_server("a_revoked_user_is_dropped_and_refused") {

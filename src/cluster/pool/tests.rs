@@ -178,7 +178,7 @@ struct Coordinated {
 }
 
 impl Coordinated {
-    /// Hands out so many pairs, and returns their games.
+    /// Hands out this number of pairs, and returns their games.
     async fn play(&mut self, pairs: u64) -> Vec<GameRecord> {
         let (mut next, mut done, mut written, mut games) = (0, 0, 0, Vec::new());
         // A result stays with its worker until it is written.
@@ -303,7 +303,7 @@ async fn a_run_that_is_not_allowed_is_refused_on_both_sides() {
 #[tokio::test]
 async fn a_worker_that_leaves_at_once_hands_its_pairs_back() {
     let Some(place) = Place::new("a_worker_that_leaves_at_once_hands_its_pairs_back").await else { return };
-    // An engine that thinks for ever, with a limit that does not end it.
+    // An engine that thinks forever, with a limit that does not end it.
     let engine = ENGINE.replace("go) echo 'bestmove 0000'", "go) sleep 3600");
     let sha256 = blobs::put(&place.link, engine.as_bytes()).await.unwrap();
     let mut plan = place.plan(None).await;
@@ -390,7 +390,7 @@ async fn results_wait_for_the_next_coordinator() {
 #[tokio::test]
 async fn signs_of_life_count_moves() {
     let Some(place) = Place::new("signs_of_life_count_moves").await else { return };
-    // Black waits for ever.
+    // Black waits forever.
     let moves = "position) case $rest in *moves*) exec sleep 1000;; esac;; go) echo 'bestmove e2e4';;";
     let engine = ENGINE.replace("go) echo 'bestmove 0000';;", moves);
     assert_ne!(engine, ENGINE);

@@ -162,7 +162,7 @@ pub(super) fn start_of(fen: &str) -> (Color, usize) {
     (first, fields.nth(3).and_then(|number| number.parse().ok()).unwrap_or(1))
 }
 
-/// Adds a point to the Elo curve of two players, at each so many pairs.
+/// Adds a point to the Elo curve of two players, every few pairs.
 fn add_point(elo: &mut Vec<EloPoint>, plan: &Plan, scoreboard: &Scoreboard) {
     let pairs = scoreboard.pairs();
     if plan.players.len() == 2 && pairs.is_multiple_of(1 + pairs / ELO_POINTS) {

@@ -155,7 +155,7 @@ impl QueueEntry {
     }
 
     /// Key that sorts entries: those left to play by priority and rank, then the rest by number.
-    /// A begun run goes on before a new one of its priority.
+    /// A begun run continues before a new one of its priority.
     pub(super) fn place(&self, id: EntryId) -> impl Ord + use<> {
         let is_begun = self.begun().is_some();
         let rank = if self.is_open() { self.rank } else { i64::from(id) };

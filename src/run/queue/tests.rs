@@ -25,7 +25,7 @@ fn entries_are_played_by_priority_and_age_and_up_puts_one_first() {
     assert_eq!(order(&queue), [4, 3, 1, 2]);
     queue.up(2, Some(7)).unwrap();
     assert_eq!(order(&queue), [2, 4, 3, 1]);
-    // A run that was begun goes on before a new one of its priority, and what is over comes last.
+    // A run that was begun continues before a new one of its priority, and what is over comes last.
     queue.update(3, |entry| entry.runs.push("runs/x".into())).unwrap();
     queue.update(2, |entry| entry.state = QueueState::Done).unwrap();
     assert_eq!(order(&queue), [3, 4, 1, 2]);

@@ -232,7 +232,7 @@ fn count(root: PathBuf, exit: Exit) -> Result<TuningOutcome> {
     let mut tuning: Tuning = rule.tuning();
     scoreboard.results().iter().for_each(|pair| tuning.record_failures(result(pair), pair.failed));
     let (pairs, result) = (tuning.pairs(), tuning.result().to_vec());
-    // Whoever goes on with these parameters has the ranges that work.
+    // Whoever continues with these parameters has the ranges that work.
     rule.space = tuning.narrowed().clone();
     Ok(TuningOutcome { root, plan, rule, pairs, result, proof: None, files: Vec::new(), applied: None, exit })
 }

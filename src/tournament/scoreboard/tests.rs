@@ -105,7 +105,7 @@ fn a_failure_told_again_counts_once() {
     assert_eq!((scoreboard.failures(), scoreboard.voided()), (4, 1));
 }
 
-/// A pair whose games both begin in `opening` and go on with `moves`.
+/// A pair whose games both begin in `opening` and continue with `moves`.
 fn pair_of(pair: u64, opening: &str, moves: [&str; 2]) -> [GameRecord; 2] {
     let played = |uci: &str| MoveRecord {
         uci: uci.to_owned(),

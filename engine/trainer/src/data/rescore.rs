@@ -40,7 +40,7 @@ pub struct RescoreArgs {
     #[command(flatten)]
     input: Input,
     /// File to write: viriformat, bulletformat or text, self-play for games. A run that was ended
-    /// goes on with the same words
+    /// continues with the same words
     #[arg(long, short, value_name = "FILE")]
     out: PathBuf,
     /// Its format, where its name does not tell

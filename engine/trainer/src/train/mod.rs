@@ -37,7 +37,7 @@ use std::path::PathBuf;
 /// Commands that train and export networks.
 #[derive(Debug, Subcommand)]
 pub enum TrainCommand {
-    /// Train the networks of plans, one after the other; goes on where a run was stopped.
+    /// Train the networks of plans, one after the other; continues where a run stopped.
     Train {
         /// Plans, TOML.
         #[arg(required = true)]
