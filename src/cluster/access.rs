@@ -86,7 +86,7 @@ pub enum AccessError {
         /// The system's error.
         source: io::Error,
     },
-    /// The file is no credentials file.
+    /// The file is not a credentials file.
     #[error(transparent)]
     Toml(#[from] TomlError),
     /// The file is of another hub.
@@ -115,7 +115,7 @@ pub enum AccessError {
         /// Flag of the invitation for the wanted role.
         flag: &'static str,
     },
-    /// The text is no invitation.
+    /// The text is not an invitation.
     #[error("this is not an invitation ({0}); paste the whole line that `quintain hub invite` printed")]
     Invitation(&'static str),
     /// There is no folder for credentials.

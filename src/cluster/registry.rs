@@ -345,7 +345,7 @@ impl Claim {
         self.is_first
     }
 
-    /// Renews the entry, each [`RENEWAL`]. A server that does not answer is no error: the next
+    /// Renews the entry, each [`RENEWAL`]. A server that does not answer is not an error: the next
     /// renewal comes soon.
     ///
     /// # Errors

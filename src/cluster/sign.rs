@@ -57,7 +57,7 @@ pub enum KeyError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PublicKey([u8; 32]);
 
-/// Text that is no public key.
+/// Text that is not a public key.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not an author's key: give {PUBLIC} and 64 hexadecimal digits, as `quintain workers --key` prints it")]
 pub struct BadKey(String);

@@ -84,7 +84,7 @@ pub enum TermsError {
         /// The system's error.
         source: std::io::Error,
     },
-    /// It is no such file.
+    /// It is not such a file.
     #[error(transparent)]
     Toml(#[from] TomlError),
     /// A key is none.

@@ -178,7 +178,7 @@ pub(crate) struct Heartbeat {
     pub(crate) leaves: bool,
 }
 
-/// Event on a worker that is no game.
+/// Event on a worker that is not a game.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Note {

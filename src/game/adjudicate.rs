@@ -109,7 +109,7 @@ mod tests {
             // A capture restarts the count and counts itself.
             ("count=2,score=20", "0 0 0 0x 0 0 0", Some(7)),
             ("count=2,score=20", "0 0 0 99x 0 0 0 0", Some(8)),
-            // Mates and silence are no draw.
+            // Mates and silence are not draws.
             ("count=1,score=20", "#1 #-1 #0 #1", None),
             ("count=2,score=20", "0 0 0 ? 0 0 0 0", Some(8)),
             ("count=1,score=0", "1 -1 0 0", Some(4)),

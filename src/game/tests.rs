@@ -249,7 +249,7 @@ fn forfeits() -> Vec<Row> {
     ]
     .into_iter()
     .map(|row| match row.termination {
-        // The last event of a forfeit is no ply.
+        // The last event of a forfeit is not a ply.
         IllegalMove => Row { plies: row.events.split_whitespace().count() - 1, ..row },
         _ => row,
     })

@@ -91,7 +91,7 @@ pub enum JournalError {
         /// Reason in words.
         why: String,
     },
-    /// The first line is no header.
+    /// The first line is not a header.
     #[error("{path}: no journal header; is this a run directory?", path = path.display())]
     NoHeader {
         /// Path of the journal.

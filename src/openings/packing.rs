@@ -106,8 +106,8 @@ pub(super) fn refusal(error: &io::Error) -> Option<&ArchiveRefusal> {
     error.get_ref().and_then(|inner| inner.downcast_ref())
 }
 
-/// The bytes inside an archive as a stream, or the bytes themselves if they are no archive. Never
-/// yields more than the limit.
+/// The bytes inside an archive as a stream, or the bytes themselves if they are not an archive.
+/// Never yields more than the limit.
 pub(super) struct UnpackedStream<R: BufRead> {
     packing: Option<Packing>,
     /// First bytes inside, read ahead to see if they are another archive.

@@ -1,7 +1,7 @@
 //! PGN as an opening book: the FEN tag and the first plies of each game's main line.
 //!
 //! The reader is our own, because a book must not be read leniently. General PGN readers skip a
-//! word that is no move (`Qq4`) and continue with a different game than the book's author meant.
+//! word that is not a move (`Qq4`) and continue with a different game than the book's author meant.
 //! Here every word is a move number, a move, a glyph, a comment, a variation or a result, and
 //! anything else is an error with its line. Tests compare it with a general reader on good input.
 

@@ -272,7 +272,8 @@ fn files_and_formats() {
     assert_eq!(book.name(), "builtin");
 }
 
-/// A small archive does not become a large book, and a file that is no book ends at its first line.
+/// A small archive does not become a large book, and a file that is not a book ends at its first
+/// line.
 #[test]
 fn bombs_end_early() {
     let comments = b"# nothing\n".repeat(100_000);

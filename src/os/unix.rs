@@ -199,7 +199,7 @@ pub(crate) fn outlive_file_size_limit() {
 
 // Files.
 
-/// Name of a kind of file that is no regular one.
+/// Name of a kind of file that is not a regular one.
 pub(crate) fn kind(of: FileType) -> &'static str {
     match of {
         _ if of.is_dir() => "a folder",

@@ -77,7 +77,7 @@ impl Job {
 /// Job of this process and all that it starts. The system closes its handle when this process
 /// ends, however it ends, and then ends the others. `None` if the system refuses.
 ///
-/// It stands for the whole life of the process, so it is no state that a run could change.
+/// It stands for the whole life of the process, so it is not a state that a run could change.
 fn own_job() -> Option<&'static Job> {
     static OWN: OnceLock<Option<Job>> = OnceLock::new();
     #[expect(unsafe_code, reason = "the standard library has no handle of this process")]
@@ -251,7 +251,7 @@ pub(crate) fn outlive_file_size_limit() {}
 
 // Files.
 
-/// Name of a kind of file that is no regular one.
+/// Name of a kind of file that is not a regular one.
 pub(crate) fn kind(of: FileType) -> &'static str {
     if of.is_dir() { "a folder" } else { "a device" }
 }

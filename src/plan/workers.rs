@@ -47,7 +47,7 @@ impl ReferenceSpeed {
     /// Reads `ENGINE=NPS`, given the players' names in their order.
     ///
     /// # Errors
-    /// Returns an error if no player has the name, or the speed is no number of nodes.
+    /// Returns an error if no player has the name, or the speed is not a number of nodes.
     pub fn parse<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Result<Self, BadReference> {
         let (engine, nps) = text.rsplit_once('=').ok_or_else(|| BadReference::Form(text.to_owned()))?;
         let names: Vec<_> = names.into_iter().collect();
@@ -64,7 +64,7 @@ impl ReferenceSpeed {
 /// Most nodes per second that a reference can have.
 const MOST_NPS: u64 = 1_000_000_000_000;
 
-/// Text that is no reference speed.
+/// Text that is not a reference speed.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum BadReference {
     /// It is of another form.

@@ -33,7 +33,7 @@ pub struct Collection {
     source: u32,
 }
 
-/// Games that are no evidence of strength, and text that could not be read.
+/// Games that are not evidence of strength, and text that could not be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SkippedGames {
     /// Games without a result: `*` or no tag.

@@ -584,9 +584,9 @@ pub struct Duplicates {
     pub transposed: u64,
     /// Number of pairs.
     pub pairs: u64,
-    /// Number of independent pairs of the same weight, if a repeated game is no new evidence.
+    /// Number of independent pairs of the same weight, if a repeated game is not new evidence.
     pub effective_games: f64,
-    /// Same number, if a repeated final position is no new evidence either.
+    /// Same number, if a repeated final position is not new evidence either.
     pub effective_finals: f64,
     /// Design effect of the correlation of pairs with one opening; `None` if it cannot be
     /// estimated.

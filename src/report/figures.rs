@@ -90,7 +90,7 @@ pub fn level_line(pairs: &Pentanomial, level: LevelPairs) -> Option<String> {
     (pairs.0[2] > 0).then(|| split + &bias.unwrap_or_default())
 }
 
-/// Level pairs of a run of two players that is no tuning.
+/// Level pairs of a run of two players that is not a tuning.
 #[must_use]
 pub fn level_pairs(scoreboard: &Scoreboard) -> Option<LevelPairs> {
     let is_duel = scoreboard.players() == 2 && scoreboard.tuning().is_none();

@@ -157,7 +157,7 @@ mod tests {
         line.push(b"e5");
         assert_eq!(line.opening(), opening);
         line.push(b"Nf3");
-        // A book move after one that is no book move.
+        // A book move after one that is not a book move.
         line.end_book();
         assert_eq!((line.opening(), line.plies()), (opening, 3));
         assert!(GameLine::new(b"4k3/8/8/8/8/8/8/4K3 w - - 0 1").opening().is_some());

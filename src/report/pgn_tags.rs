@@ -67,7 +67,7 @@ pub struct PgnSummary {
 }
 
 /// Passes each game of a PGN text to `each`. Text in comments is never read as tags. Words without
-/// tags are no game and are skipped.
+/// tags are not a game and are skipped.
 ///
 /// # Errors
 /// Returns the errors of `source`.
@@ -205,7 +205,7 @@ impl<F: FnMut(&GameTags)> Visitor for Tags<'_, F> {
 
     fn begin_movetext(&mut self, (): ()) -> ControlFlow<(), Self::Movetext> {
         if self.game.seen == 0 {
-            // Words without tags are no game.
+            // Words without tags are not a game.
             return ControlFlow::Break(());
         }
         self.is_in_moves = true;

@@ -9,7 +9,7 @@ use crate::stats::race::{self, RaceState, Reason};
 use crate::tournament::formats::race::{RaceRule, replay};
 use crate::tournament::scoreboard::Scoreboard;
 
-/// Race of a run, with the names of its candidates; `None` if the run is no race.
+/// Race of a run, with the names of its candidates; `None` if the run is not a race.
 fn race<'a>(plan: &'a Plan, scoreboard: &Scoreboard) -> Option<(RaceState, RaceRule, Vec<&'a str>)> {
     let rule = plan.format.parameters().race?;
     let players = u16::try_from(plan.players.len()).unwrap_or(u16::MAX);
@@ -68,7 +68,7 @@ pub(super) fn lines(plan: &Plan, scoreboard: &Scoreboard) -> Vec<String> {
     lines
 }
 
-/// Candidates in the order of the plan as JSON; null if the run is no race.
+/// Candidates in the order of the plan as JSON; null if the run is not a race.
 pub(super) fn json(plan: &Plan, scoreboard: &Scoreboard) -> Value {
     let Some((race, rule, names)) = race(plan, scoreboard) else { return Value::Null };
     let candidates: Vec<Value> = race

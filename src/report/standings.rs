@@ -29,7 +29,7 @@ pub struct StandingsRow {
 }
 
 impl StandingsRow {
-    /// Rating in Elo, if it is no bound and comparable with most others.
+    /// Rating in Elo, if it is not a bound and comparable with most others.
     #[must_use]
     pub fn elo(&self) -> Option<f64> {
         self.rating

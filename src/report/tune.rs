@@ -23,7 +23,7 @@ pub const COLUMNS: [&str; 8] = ["name", "#start", "#now", "#rounded", "#moved (s
 /// Columns of the table of switches. A leading `#` marks numbers.
 pub const SWITCH_COLUMNS: [&str; 6] = ["switch", "#off", "#on", "#on against off", "#p", "found"];
 
-/// Formats `tuning 40 parameters of Destrier by auto`; `None` if the run is no tuning.
+/// Formats `tuning 40 parameters of Destrier by auto`; `None` if the run is not a tuning.
 #[must_use]
 pub fn title(plan: &Plan) -> Option<String> {
     let rule = plan.format.tuning()?;

@@ -178,7 +178,7 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
         out_of_openings: false,
     };
     dispatcher.opened();
-    // A time limit beyond the clock's range is no limit.
+    // A time limit beyond the clock's range is not a limit.
     let deadline = dispatcher.run.plan.max_time.and_then(|limit| began.checked_add(limit));
     let mut tick = tokio::time::interval_at(began + TICK, TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -7,8 +7,8 @@
 //!
 //! The search has the plan's limit, capped at one second of clock, 1,000 nodes or 4 plies. If it
 //! does not end, or if it ends far beyond the limit, the run is refused with exit code 2 and a
-//! remedy. A first wait of two seconds is no proof, so it is repeated up to the plan's own wait. A
-//! limit that is missing in the engine's registry entry (`limits`) is refused without a search.
+//! remedy. A first wait of two seconds is not a proof, so it is repeated up to the plan's own wait.
+//! A limit that is missing in the engine's registry entry (`limits`) is refused without a search.
 //! Files that string options name are checked before (`uci::process`). Failures reported up to the
 //! first `bestmove` are shown once and kept in `plan.toml` and the summary.
 

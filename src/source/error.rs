@@ -13,7 +13,7 @@ use crate::text::TomlError;
 /// last lines.
 #[derive(Debug, Error)]
 pub enum SourceError {
-    /// The text is no spec.
+    /// The text is not a spec.
     #[error("`{spec}` is not an engine: {reason}")]
     Spec {
         /// As typed.

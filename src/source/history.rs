@@ -44,8 +44,8 @@ pub fn known(
 /// itself as the last.
 ///
 /// # Errors
-/// Returns an error if either is no commit of the repository at `place`, or `old` is no ancestor of
-/// `new`.
+/// Returns an error if either is not a commit of the repository at `place`, or `old` is not an
+/// ancestor of `new`.
 pub fn stretch(context: &Context, place: Option<&str>, old: &str, new: &str) -> Result<Vec<Commit>, SourceError> {
     let spec = |rev: &str| Spec::Git { rev: rev.to_owned(), repository: place.map(str::to_owned) };
     let newest = revision(&spec(new), context, &mut |_| {})?;

@@ -155,7 +155,7 @@ mod tests {
                 "p.rs: the `row` of quintain.toml finds 0 places of `gone`, not one",
             ),
             (vec![("twin", "2")], "p.rs: the `row` of quintain.toml finds 2 places of `twin`, not one"),
-            // A name is no expression.
+            // A name is not an expression.
             (vec![("b.se", "2")], "p.rs: the `row` of quintain.toml finds 0 places of `b.se`, not one"),
         ];
         for (all, start) in cases {

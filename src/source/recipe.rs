@@ -236,7 +236,7 @@ impl Recipe {
     /// The recipe of a Cargo package, from its manifest; `None` if the manifest has no package.
     ///
     /// # Errors
-    /// Returns an error with file and line if the text is no manifest.
+    /// Returns an error with file and line if the text is not a manifest.
     pub fn cargo(path: &Path, manifest: &str) -> Result<Option<Self>, TomlError> {
         let manifest: Manifest = from_toml(path, manifest)?;
         let Some(package) = manifest.package else { return Ok(None) };

@@ -146,7 +146,7 @@ impl RawEntry {
 
 impl Registry {
     /// Reads the registries that apply in `cwd`; the project's entries win over the user's. Missing
-    /// files are no error.
+    /// files are not an error.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read or is malformed.

@@ -78,7 +78,7 @@ use std::f64::consts::LN_10;
 const PER_ELO: f64 = LN_10 / 400.0;
 /// The two-sided 95 % quantile of the normal distribution.
 const Z_95: f64 = 1.959_963_984_540_054;
-/// Anchors beyond this are no chess ratings, and would overflow the curve.
+/// Anchors beyond this are not chess ratings, and would overflow the curve.
 const ANCHOR_LIMIT: f64 = 10_000.0;
 /// Probability of the score at a perfect score's bound, if the bound were the player's rating.
 const BOUND_PROBABILITY: f64 = 0.025;
@@ -320,7 +320,7 @@ pub enum RatingError {
     /// Two anchors of one player.
     #[error("player {0} has two anchors: give one")]
     AnchoredTwice(usize),
-    /// An anchor that is no rating.
+    /// An anchor that is not a rating.
     #[error("anchor {elo} with error {error95}: give a rating from -10000 to 10000 and an error from 0 to 10000")]
     BadAnchor {
         /// Rating given.

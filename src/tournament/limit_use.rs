@@ -1,7 +1,7 @@
 //! Use of limits in nodes and plies, as players report it.
 //!
 //! An engine that ignores `go nodes` wins by its extra nodes, and no game shows it. Its own reports
-//! do. A rough count is no fault: an engine that looks at its counter every 1,024 or 2,048 nodes
+//! do. A rough count is not a fault: an engine that looks at its counter every 1,024 or 2,048 nodes
 //! overshoots a limit by that much at most, which the mean of its reports shows.
 
 use crate::game::stall;

@@ -4,7 +4,7 @@
 //! those before it, so quick games cannot bias a verdict. A replayed journal gives the same stop,
 //! whatever the order of its lines.
 //!
-//! A pair that repeats counted games move for move is no new evidence and does not count
+//! A pair that repeats counted games move for move is not new evidence and does not count
 //! ([`Repeats::are_left_out`]). Engines at fixed nodes play an opening the same way each time. The
 //! repeat settles its place in the schedule, as a counted pair does.
 

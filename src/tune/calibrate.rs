@@ -32,7 +32,7 @@ const SPACING: f64 = 0.625;
 /// Standard deviation of log2 k before any game; its mean is 0, one Elo at one step.
 const PRIOR_DEVIATION: f64 = 2.5;
 
-/// Elo to lose per parameter, and at most in all: beyond that the loss is no parabola any more.
+/// Elo to lose per parameter, and at most in all: beyond that the loss is no longer a parabola.
 const TARGET_EACH: f64 = 4.0;
 const TARGET_MOST: f64 = 80.0;
 

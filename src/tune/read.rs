@@ -10,7 +10,7 @@ use super::space::{DEFAULT_RATE, Param, ParamFault, ParamKind, Space, SpaceError
 /// Reads parameters from the text of `file`: TOML if its name ends so, else lines.
 ///
 /// # Errors
-/// The first line that is no parameter, or one that cannot be tuned.
+/// The first line that is not a parameter, or one that cannot be tuned.
 pub fn parse(file: &str, text: &str) -> Result<Space, SpaceError> {
     let is_toml = std::path::Path::new(file).extension().is_some_and(|end| end.eq_ignore_ascii_case("toml"));
     if is_toml { toml(file, text) } else { lines(file, text) }
@@ -21,7 +21,7 @@ pub fn parse(file: &str, text: &str) -> Result<Space, SpaceError> {
 /// `#` do not count. A line without a kind is an `int`, because fishtest rounds every value.
 ///
 /// # Errors
-/// The first line that is no parameter, or one that cannot be tuned.
+/// The first line that is not a parameter, or one that cannot be tuned.
 pub fn lines(file: &str, text: &str) -> Result<Space, SpaceError> {
     let mut params = Vec::new();
     for (index, line) in text.lines().enumerate() {

@@ -1,4 +1,4 @@
-//! Options that are no parameters.
+//! Options that are not parameters.
 
 const RESOURCE: &str = "more of it is better, and both sides have the same; set it for both as an option of the engine";
 const LAG: &str = "it depends on the machine and not on the opponent; measure it with `quintain calibrate`";

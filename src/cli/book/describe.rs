@@ -113,7 +113,7 @@ fn describe(book: &Book, variant: Variant) -> Result<Description> {
         let depth = position.fullmoves().saturating_sub(1) * 2 + u32::from(black);
         plies = Some(plies.map_or((depth, depth), |(least, most)| (least.min(depth), most.max(depth))));
     }
-    // EPD lines without counters are all at move 1, which is no depth.
+    // EPD lines without counters are all at move 1, which is not a depth.
     let told = plies.filter(|(_, most)| *most > 1 || book.format() != BookFileFormat::Epd);
     (description.plies_min, description.plies_max) = told.unzip();
     Ok(description)

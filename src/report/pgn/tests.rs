@@ -425,8 +425,8 @@ proptest! {
             prop_assert!(text.lines().all(|line| line.chars().count() < 80), "{}", text);
         }
         if notation == Notation::Uci {
-            // UCI moves are no algebraic notation, so only the words of the moves may stand outside
-            // of comments.
+            // UCI moves are not algebraic notation, so only the words of the moves may stand
+            // outside of comments.
             let body = text.split_once("\n\n").expect("a body").1;
             let bare: String = body.split('{').map(|part| part.split_once('}').map_or(part, |(_, after)| after)).collect();
             let is_move = |word: &&str| !word.contains(['.', '/']);

@@ -57,7 +57,7 @@ pub struct CurvePlot {
     /// Longest distance along the lower axis, by its scale, over which a line joins two points;
     /// `None` for any.
     pub longest_join: Option<f64>,
-    /// Names with points by rising `x`. At most six are drawn, without points that are no number.
+    /// Names with points by rising `x`. At most six are drawn, without points that are not numbers.
     pub series: Vec<(String, Vec<(f64, f64)>)>,
     /// Areas behind the lines, by series; empty for none.
     pub bands: Vec<Band>,

@@ -33,7 +33,7 @@ pub struct RatingPlot {
     pub heads: Heads,
     /// Label of the scale, such as `Elo, zero is the mean of all`.
     pub scale: String,
-    /// Ratings, the best first. Those that are no number are left out.
+    /// Ratings, the best first. Those that are not numbers are left out.
     pub rows: Vec<RatingRow>,
 }
 

@@ -2,7 +2,7 @@
 
 use super::page::WIDTH;
 
-/// One SVG document of several plots, one below the other. Texts that are no plot of this module
+/// One SVG document of several plots, one below the other. Texts that are not plots of this module
 /// are left out.
 #[must_use]
 pub fn stacked(plots: &[String]) -> String {

@@ -31,7 +31,7 @@ pub struct TimePlot {
 }
 
 impl TimePlot {
-    /// Draws the plot as a complete SVG document. Times that are no number are left out.
+    /// Draws the plot as a complete SVG document. Times that are not numbers are left out.
     #[must_use]
     pub fn to_svg(&self) -> String {
         let known: Vec<(&str, Vec<TimeUse>)> = self

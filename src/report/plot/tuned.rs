@@ -186,7 +186,8 @@ pub struct Move {
 pub struct MovePlot {
     /// Title, subtitle and caption.
     pub heads: Heads,
-    /// Moves, the most important first. At most forty are drawn, without those that are no number.
+    /// Moves, the most important first. At most forty are drawn, without those that are not
+    /// numbers.
     pub moves: Vec<Move>,
 }
 
