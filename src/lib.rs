@@ -56,6 +56,7 @@
 //! The rest of this page is the map for those who change the library.
 //!
 #![doc = include_str!("ARCHITECTURE.md")]
+#![deny(missing_docs)]
 #![cfg_attr(not(feature = "cli"), allow(dead_code, reason = "only the commands use the rest"))]
 
 // Reading order: the words first, then the pure rooms, then the rooms that touch the world.

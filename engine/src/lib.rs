@@ -23,6 +23,8 @@
 //! Import order, low to high: [`types`] < [`board`] < [`eval`], [`nnue`] < [`search`] < [`uci`],
 //! [`mod@bench`], [`datagen`].
 
+#![deny(missing_docs)]
+
 pub mod types;
 
 pub mod board;

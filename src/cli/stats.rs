@@ -120,10 +120,9 @@ pub(super) fn counts<const N: usize>(flag: &str, shape: &str, text: &str) -> Res
     };
     let mut numbers = [0; N];
     for (number, word) in numbers.iter_mut().zip(words) {
-        *number = word
-            .parse()
-            .ok()
-            .with_context(|| format!("{flag} `{text}`: `{word}` is not a count; write whole numbers from 0, {shape}"))?;
+        *number = word.parse().ok().with_context(|| {
+            format!("{flag} `{text}`: `{word}` is not a count; write whole numbers from 0, {shape}")
+        })?;
     }
     Ok(numbers)
 }

@@ -68,7 +68,9 @@ fn lines_up_to(most: usize, bytes: &[u8], variant: Variant, plies: u32) -> Resul
     walk.run(start)?;
     if walk.offsets.is_empty() {
         return Err(match walk.deepest {
-            0 => "no move of it can be played from the starting position; it is not a book of standard chess".to_owned(),
+            0 => {
+                "no move of it can be played from the starting position; it is not a book of standard chess".to_owned()
+            }
             deepest => format!("its longest line has {deepest} plies; ask for as many with `--book-plies {deepest}`"),
         });
     }

@@ -27,13 +27,34 @@ const ERROR_RATE: f64 = 0.05;
 pub enum RecordError {
     /// Not CSV, or a line with more or fewer fields than the heading.
     #[error("{}: {error}; each line needs these {} fields: {}", file.display(), COLUMNS.len(), COLUMNS.join(","))]
-    Csv { file: PathBuf, error: csv::Error },
+    Csv {
+        /// The file.
+        file: PathBuf,
+        /// The reader's error.
+        error: csv::Error,
+    },
     /// Other columns than [`COLUMNS`].
     #[error("{}:1: the heading is `{found}`; write `{}`", file.display(), COLUMNS.join(","))]
-    Heading { file: PathBuf, found: String },
+    Heading {
+        /// The file.
+        file: PathBuf,
+        /// Its first line.
+        found: String,
+    },
     /// A field with a wrong value.
     #[error("{}:{line}: {column} `{value}`: {why}", file.display())]
-    Field { file: PathBuf, line: u64, column: &'static str, value: String, why: String },
+    Field {
+        /// The file.
+        file: PathBuf,
+        /// Number of the line, from 1.
+        line: u64,
+        /// Name of the column.
+        column: &'static str,
+        /// Text of the field.
+        value: String,
+        /// Fault with the remedy.
+        why: String,
+    },
 }
 
 /// One test, and what follows from its counts.

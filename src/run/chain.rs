@@ -57,10 +57,7 @@ pub(crate) fn files(first: &RawPlan) -> Result<Vec<(PathBuf, RawPlan)>> {
         let whole = path.canonicalize().within(within)?;
         if seen.contains(&whole) || files.len() >= MOST_LINKS {
             let shown = path.display();
-            fail!(
-                Setting,
-                "{namer}, key `then`: {shown} is in the chain already; remove `then` from one of its files"
-            );
+            fail!(Setting, "{namer}, key `then`: {shown} is in the chain already; remove `then` from one of its files");
         }
         seen.push(whole);
         next = file.then.clone();

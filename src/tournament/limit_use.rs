@@ -76,6 +76,7 @@ pub fn is_beyond(nodes: f64, limit: u64) -> bool {
 }
 
 impl LimitUse {
+    /// No searches yet, for players with these limits.
     #[must_use]
     pub fn new(limits: impl IntoIterator<Item = Limit>) -> Self {
         let player = |limit| PlayerUse { limit, ..PlayerUse::default() };

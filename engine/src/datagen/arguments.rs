@@ -48,17 +48,39 @@ pub enum ArgumentError {
     /// Option that is given twice.
     Twice(String),
     /// Value that the option does not take, and the values that it takes.
-    Bad { name: &'static str, value: String, expected: &'static str },
+    Bad {
+        /// Name of the option.
+        name: &'static str,
+        /// Value as given.
+        value: String,
+        /// Values that it takes, in words.
+        expected: &'static str,
+    },
     /// Required option that is missing.
     Missing(&'static str),
     /// Two options of which only one may be given.
     Both(&'static str, &'static str),
     /// More games than starts, and no randomness that would make them differ.
-    Copies { games: u64, starts: usize },
+    Copies {
+        /// Number of games.
+        games: u64,
+        /// Number of starts.
+        starts: usize,
+    },
     /// Book that cannot be used, and the reason.
-    Book { path: PathBuf, why: String },
+    Book {
+        /// The book.
+        path: PathBuf,
+        /// Reason in words.
+        why: String,
+    },
     /// Network that cannot be loaded, and the reason.
-    Network { path: PathBuf, error: nnue::FormatError },
+    Network {
+        /// The network file.
+        path: PathBuf,
+        /// Fault in it.
+        error: nnue::FormatError,
+    },
 }
 
 impl fmt::Display for ArgumentError {

@@ -58,23 +58,68 @@ pub struct Job {
 #[derive(Debug)]
 pub enum RunError {
     /// A file cannot be read or written.
-    Io { path: PathBuf, act: &'static str, error: io::Error },
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Attempted action, in words.
+        act: &'static str,
+        /// The system's error.
+        error: io::Error,
+    },
     /// The games already in the file cannot be read.
-    Damaged { path: PathBuf, error: ReadError },
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Damage found in it.
+        error: ReadError,
+    },
     /// The file was begun with other settings.
-    Other { path: PathBuf, was: String, is: String },
+    Other {
+        /// The file.
+        path: PathBuf,
+        /// Setting that it was begun with.
+        was: String,
+        /// The same setting now.
+        is: String,
+    },
     /// The file exists without its settings.
-    Foreign { path: PathBuf, summary: PathBuf },
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// File that would hold its settings.
+        summary: PathBuf,
+    },
     /// Another process writes to the file.
-    Locked { path: PathBuf },
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
     /// None of many drawn openings fits.
-    Openings { number: u64, why: OpeningFault },
+    Openings {
+        /// Number of the game.
+        number: u64,
+        /// Fault of the last opening drawn.
+        why: OpeningFault,
+    },
     /// Each opening has had its turn, and there are not enough games.
-    Spent { starts: usize, games: u64 },
+    Spent {
+        /// Number of starts.
+        starts: usize,
+        /// Number of games that they made.
+        games: u64,
+    },
     /// The games do not start from openings of the book.
-    Strange { path: PathBuf, game: u64 },
+    Strange {
+        /// The file.
+        path: PathBuf,
+        /// Number of the first such game.
+        game: u64,
+    },
     /// No memory for a transposition table.
-    Memory { mib: usize },
+    Memory {
+        /// Size of the table in MiB.
+        mib: usize,
+    },
     /// The engine's signature cannot be computed.
     Signature(io::Error),
 }

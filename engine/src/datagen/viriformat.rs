@@ -132,8 +132,13 @@ pub enum Damage {
     Start(String),
     /// The result byte is not a valid code.
     Result(u8),
-    /// A move is not legal, with its ply (from 0) and bits.
-    Move { ply: usize, bits: u16 },
+    /// A move is not legal.
+    Move {
+        /// Ply in the game, from 0.
+        ply: usize,
+        /// Bits of the move as stored.
+        bits: u16,
+    },
     /// The game has more than [`MAX_PLIES`].
     TooLong,
     /// The file cannot be read.

@@ -59,15 +59,19 @@ layout! {
     /// Placement by piece type and square from the own side. Squares are mirrored so that the own
     /// king is on files e to h, except for the king itself.
     PLACEMENT: 6 * 64;
-    /// Mobility by the number of attacked squares in the mobility area; likewise the next three.
+    /// Mobility of a knight, by the number of attacked squares in the mobility area.
     MOBILITY_KNIGHT: 9;
+    /// Mobility of a bishop, counted in the same way.
     MOBILITY_BISHOP: 14;
+    /// Mobility of a rook, counted in the same way.
     MOBILITY_ROOK: 15;
+    /// Mobility of a queen, counted in the same way.
     MOBILITY_QUEEN: 28;
     /// Knight, times the own pawns beyond five.
     KNIGHT_WITH_PAWNS: 1;
     /// Rook, times the own pawns beyond five.
     ROOK_WITH_PAWNS: 1;
+    /// Bishop pair.
     BISHOP_PAIR: 1;
     /// Bishop, by the number of own pawns on its square colour.
     BISHOP_WITH_PAWNS: 9;
@@ -76,6 +80,7 @@ layout! {
     /// Trapped bishop on the edge's seventh rank, on its sixth: a guarded enemy pawn bars the way
     /// back.
     TRAPPED_BISHOP: 2;
+    /// Knight or bishop right behind a pawn.
     MINOR_BEHIND_PAWN: 1;
     /// Knight or bishop on a square that is guarded by a pawn and that no enemy pawn can ever
     /// attack.
@@ -84,12 +89,15 @@ layout! {
     OUTPOST_ALONE: 2;
     /// Knight that can reach such a square in one move.
     OUTPOST_IN_REACH: 1;
+    /// Rook on a file without pawns.
     ROOK_OPEN_FILE: 1;
+    /// Rook on a file without own pawns.
     ROOK_HALF_OPEN_FILE: 1;
     /// Rook guarded by another own rook, on a closed, half-open or open file.
     ROOK_SUPPORTED: 3;
     /// Rook behind a passed pawn: its own, the enemy's.
     ROOK_BEHIND_PASSED: 2;
+    /// Doubled pawn.
     DOUBLED: 1;
     /// Isolated pawn with an enemy pawn ahead on the file, without.
     ISOLATED: 2;
@@ -133,10 +141,13 @@ layout! {
     WEAK_ZONE: 1;
     /// King without pawns of either side on its wing.
     PAWNLESS_FLANK: 1;
-    /// Threat by the piece attacked; likewise the next two.
+    /// Threat of a pawn, by the piece attacked.
     THREAT_BY_PAWN: 6;
+    /// Threat of a knight or bishop, by the piece attacked.
     THREAT_BY_MINOR: 6;
+    /// Threat of a rook, by the piece attacked.
     THREAT_BY_ROOK: 6;
+    /// Threat of the king to any piece.
     THREAT_BY_KING: 1;
     /// Attacked pieces without defence, or without enough.
     HANGING: 1;

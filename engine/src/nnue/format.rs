@@ -49,9 +49,15 @@ pub enum FormatError {
     /// The file cannot be read.
     Io(String),
     /// The file has no magic, and its length is not that of any `quantised.bin`.
-    NoNetwork { len: usize },
+    NoNetwork {
+        /// Length of the file in bytes.
+        len: usize,
+    },
     /// The header is cut off.
-    Truncated { len: usize },
+    Truncated {
+        /// Length of the file in bytes.
+        len: usize,
+    },
     /// The format's version is unknown.
     Version(u32),
     /// The kind of network is unknown.
@@ -61,7 +67,12 @@ pub enum FormatError {
     /// A size in the header is out of range.
     Size(SizeError),
     /// The payload's length differs from that of the header's sizes.
-    PayloadLen { found: usize, expected: usize },
+    PayloadLen {
+        /// Length of the payload in bytes.
+        found: usize,
+        /// Length by the header in bytes.
+        expected: usize,
+    },
     /// The payload's hash differs from the header's.
     Hash,
 }

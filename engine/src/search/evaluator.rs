@@ -31,6 +31,7 @@ impl EvalMode {
 /// Configuration of the evaluation. All threads of a search share one network.
 #[derive(Debug, Clone)]
 pub struct EvalConfig {
+    /// Evaluation in use.
     pub mode: EvalMode,
     /// Network; `None` for the embedded one.
     pub network: Option<Arc<Network>>,

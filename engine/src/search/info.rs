@@ -31,6 +31,7 @@ pub struct Info<'a> {
 
 /// Receiver of a search's reports.
 pub trait Report {
+    /// Receives the report of a finished iteration, or of the part of one that a limit cut off.
     fn iteration(&mut self, info: &Info<'_>);
 }
 

@@ -47,7 +47,12 @@ pub enum MemoryError {
     /// The allocator refused.
     Refused(TryReserveError),
     /// The system would overcommit: less memory is available than wanted.
-    Short { wanted_mib: usize, available_mib: usize },
+    Short {
+        /// Size of the table in MiB.
+        wanted_mib: usize,
+        /// Memory that is left in MiB.
+        available_mib: usize,
+    },
 }
 
 impl fmt::Display for MemoryError {

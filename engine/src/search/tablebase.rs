@@ -19,9 +19,19 @@ const _: () = assert!(EVAL_LIMIT < TABLE_WIN_IN_MAX);
 #[derive(Debug)]
 pub enum TablebaseError {
     /// A folder cannot be read.
-    Folder { folder: PathBuf, source: io::Error },
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
     /// A file of tables is damaged or cannot be read.
-    File { file: PathBuf, source: io::Error },
+    File {
+        /// The file.
+        file: PathBuf,
+        /// Fault in it.
+        source: io::Error,
+    },
     /// No folder has tables.
     Empty,
 }

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use destrier::nnue::{Kind, Layout, encode, random_payload};
-use destrier_trainer::bootstrap::{Loop, LoopPlan, Step, Verdict};
+use destrier_trainer::bootstrap::{Loop, LoopPlan, LoopStep, Verdict};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -188,9 +188,9 @@ fn step_by_step(plan: &Path) -> usize {
     loop {
         let step = Loop::open(plan, Some(&engine())).and_then(|mut steps| steps.step(&mut std::io::sink()));
         match step.unwrap_or_else(|error| panic!("{error:#}")) {
-            Step::Done => steps += 1,
-            Step::Finished => return steps,
-            Step::Stopped(exit) => panic!("{exit:?}"),
+            LoopStep::Done => steps += 1,
+            LoopStep::Finished => return steps,
+            LoopStep::Stopped(exit) => panic!("{exit:?}"),
         }
     }
 }

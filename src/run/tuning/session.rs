@@ -227,7 +227,9 @@ fn scoreboard(dir: &RunDir, plan: &Plan) -> Result<Scoreboard> {
 /// Reads the tuning of a directory from its journal.
 fn count(root: PathBuf, exit: Exit) -> Result<TuningOutcome> {
     let (dir, plan) = RunDir::open(&root.join(FOLDER))?;
-    let Some(mut rule) = plan.format.tuning().cloned() else { fail!(OtherRun, "{}: it is not a tuning", root.display()) };
+    let Some(mut rule) = plan.format.tuning().cloned() else {
+        fail!(OtherRun, "{}: it is not a tuning", root.display())
+    };
     let scoreboard = scoreboard(&dir, &plan)?;
     let mut tuning: Tuning = rule.tuning();
     scoreboard.results().iter().for_each(|pair| tuning.record_failures(result(pair), pair.failed));

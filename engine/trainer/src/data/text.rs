@@ -24,7 +24,7 @@ fn each_line(
 
 fn bad(what: &str, text: &str, expected: &str) -> RecordFault {
     let shown: String = text.chars().take(80).collect();
-    Bad(format!("bad {what} `{shown}`, expected {expected}"))
+    RecordFault(format!("bad {what} `{shown}`, expected {expected}"))
 }
 
 fn board(fen: &str) -> Result<Board, RecordFault> {

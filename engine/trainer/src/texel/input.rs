@@ -147,8 +147,10 @@ pub(super) fn parse_position(line: &str) -> Result<Position, RecordFault> {
     // An invalid position is reported before a missing result.
     let position = unscored(&format!("{epd} 0 1"), found.unwrap_or(GameResult::Draw))?;
     found.map(|_| position).ok_or_else(|| {
-        Bad("no result; expected one such as `c9 \"1-0\";`, `[0.5]`, `| 31 | 1.0` or `1/2-1/2` after the position"
-            .to_owned())
+        RecordFault(
+            "no result; expected one such as `c9 \"1-0\";`, `[0.5]`, `| 31 | 1.0` or `1/2-1/2` after the position"
+                .to_owned(),
+        )
     })
 }
 

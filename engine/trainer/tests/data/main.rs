@@ -14,7 +14,7 @@ use destrier::board::Board;
 use destrier::datagen::viriformat::{GameResult, ScoredGame, ScoredMove};
 use destrier::types::MoveList;
 use destrier::types::SplitMix64;
-use destrier_trainer::data::{self, Command};
+use destrier_trainer::data::{self, DataCommand};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ use tempfile::TempDir;
 #[command(no_binary_name = true)]
 struct Words {
     #[command(subcommand)]
-    command: Command,
+    command: DataCommand,
 }
 
 /// Temporary folder in which commands run. Arguments that begin with `@` are files of the folder.
