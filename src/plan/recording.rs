@@ -472,7 +472,7 @@ mod tests {
         check("-03:30", &Zone::Fixed(FixedOffset::west_opt(3 * 3600 + 1800).unwrap()));
         assert!("nodes,,pv".parse::<Fields>().is_err() && "".parse::<Fields>().is_err());
         for error in ["x".parse::<Notation>().err(), "x".parse::<Round>().err(), "x".parse::<Layout>().err()] {
-            assert!(error.unwrap().to_string().starts_with("`x` is no "));
+            assert!(error.unwrap().to_string().starts_with("`x` is not "));
         }
         assert!("noon".parse::<Zone>().is_err());
     }

@@ -352,7 +352,7 @@ pub struct RawPlan {
     pub restart: Option<bool>,
     /// Plays a pair again if the machine made an engine lose on time [default: false].
     ///
-    /// That is so if the waits for a CPU cover the overrun, and the engine hardly ran once its
+    /// This is so if the waits for a CPU cover the overrun, and the engine hardly ran once its
     /// clock was at zero. A pair is replayed at most three times; the number is reported.
     #[arg(long, help_heading = "Running")]
     #[schemars(example = false)]
