@@ -415,7 +415,7 @@ mod tests {
             assert!(matches!(normal_url(text), Err(AccessError::Url(_))), "{text}");
         }
         for text in ["nats://hub.example", "nats://192.168.1.2:4222", "nats://localhost.example"] {
-            assert!(normal_url(text).unwrap_err().to_string().contains("without TLS; give tls://"), "{text}");
+            assert!(normal_url(text).unwrap_err().to_string().contains("which needs TLS; give tls://"), "{text}");
         }
     }
 
@@ -433,7 +433,7 @@ mod tests {
             ("worker", "owner", "its role"),
             ("/worker", "", "ends early"),
             ("abab", "", "64 hexadecimal digits"),
-            ("anna-box1", "Anna", "cannot be a user's name"),
+            ("anna-box1", "Anna", "cannot be a user name"),
         ] {
             let error = Access::from_invitation(&good.replacen(from, to, 1)).unwrap_err().to_string();
             assert!(error.contains(fault), "{from}: {error}");

@@ -234,6 +234,6 @@ Scale = { start = 0.5, min = 0, max = 2, step = 0.1, rate = 0.004 }
             names(&["nul.a"], &[]).is_err_and(|message| message.starts_with("--only: no parameter matches `nul.a`"))
         );
         assert!(names(&[], &["base"]).is_err_and(|message| message.starts_with("--skip: no parameter matches `base`")));
-        assert!(names(&[], &["*"]).is_err_and(|message| message.ends_with("no parameter to tune")));
+        assert!(names(&[], &["*"]).is_err_and(|message| message.ends_with("leave nothing to tune")));
     }
 }

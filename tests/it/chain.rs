@@ -131,7 +131,7 @@ fn a_circle_or_a_missing_file_is_refused_at_once() {
     chained.write("faulty.toml", "alpha = 2.0\n");
     let peers = ["--new", &chained.strong, "--base", &chained.weak];
     for (file, why) in [
-        ("a.toml", &["plans/c.toml, key `then`: ", "b.toml stands in the chain already"][..]),
+        ("a.toml", &["plans/c.toml, key `then`: ", "b.toml is in the chain already"][..]),
         ("lost.toml", &["key `then`: cannot read the plan plans/nowhere.toml"]),
         ("bad.toml", &["plans/faulty.toml: ", "alpha"]),
     ] {

@@ -221,7 +221,7 @@ fn revisions_that_do_not_build() {
     let misspelt = format!("{}:quintain.toml:3:1: ", &misspelt[..8]);
     for (args, words) in [
         (&["--new", "git:no-such-rev"][..], &["no commit, branch or tag `no-such-rev`", "git log"][..]),
-        (&["--new", "git:--help"], &["`git:--help` is no engine", "git:REV"]),
+        (&["--new", "git:--help"], &["`git:--help` is not an engine", "git:REV"]),
         (&["--new", "git:HEAD@./nowhere"], &["nowhere", "not in a Git repository"]),
         (&["--new", "git:nothing"], &["`true` succeeded", "left no `engine`", "`binary` in quintain.toml"]),
         (&["--new", "git:misspelt"], &[&misspelt, "unknown key `binray`", "`binary`"]),

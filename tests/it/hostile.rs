@@ -318,7 +318,7 @@ fn an_engine_that_does_not_start_is_started_again() {
     assert_eq!(games(&dir).len(), 8);
     let again = "exit status 7 before `uciok`; trying again";
     assert_eq!(ran.stderr.matches(again).count(), 2, "{ran:?}");
-    assert!(ran.stderr.contains("engine: gone after a game (exit status 0); started anew"), "{ran:?}");
+    assert!(ran.stderr.contains("engine: gone after a game (exit status 0); restarted"), "{ran:?}");
 }
 
 #[test]
@@ -331,7 +331,7 @@ fn an_engine_that_never_starts_again_stops_the_run_and_loses_no_game() {
         let stored =
             [&summary(&dir)["games"], &summary(&dir)["not_counted_games"]].map(|count| count.as_u64().unwrap());
         assert_eq!(stored.iter().sum::<u64>(), finished, "{ran:?}");
-        let fewer = ran.stderr.contains("; going on with ");
+        let fewer = ran.stderr.contains("; continuing with ");
         assert_eq!(fewer, games_at_once > 1, "{ran:?}");
         assert!(ran.stdout.contains("aborted: engine engine: exit status 7 before `uciok`"), "{ran:?}");
         assert!(ran.stdout.contains("continue with: quintain resume "), "{ran:?}");

@@ -104,8 +104,8 @@ fn a_hub_is_set_up_by_its_commands() {
     assert_eq!(hub.does(&["revoke", "box2"]).code, Some(0));
     for (words, fault) in [
         (&["revoke", "box2"][..], "no user box2; its users are: me, box3"),
-        (&["invite", "Box 2"], "`Box 2` cannot be a user's name"),
-        (&["invite", "hub"], "`hub` cannot be a user's name"),
+        (&["invite", "Box 2"], "`Box 2` cannot be a user name"),
+        (&["invite", "hub"], "`hub` cannot be a user name"),
         (&[], "another `quintain hub` runs with this folder"),
     ] {
         let ran = hub.does(words);
@@ -194,7 +194,7 @@ fn a_hub_that_cannot_be_used_is_refused_in_one_line() {
     let (worker, ben, gone) = (file("worker.toml"), file("ben.toml"), file("gone.toml"));
     for (words, fault) in [
         ("--workers nats://127.0.0.1:1".to_owned(), "quintain hub invite NAME --coordinator"),
-        ("--workers nats://example.org".to_owned(), "without TLS; give tls://HOST:PORT"),
+        ("--workers nats://example.org".to_owned(), "which needs TLS; give tls://HOST:PORT"),
         (format!("--workers {url} --credentials {worker}"), "user box2 is a worker of"),
         (format!("--workers {url} --credentials {ben}"), "the hub does not accept user ben"),
         (format!("--workers {url} --credentials {gone}"), "it is for the hub nats://127.0.0.1:1"),
@@ -425,7 +425,7 @@ fn pairs_in_play_stay_with_their_worker_over_a_restart() {
     let said = std::thread::spawn(move || lines.collect::<Vec<_>>());
     let (alone, dir) = (at_hub.alone(), at_hub.dir.clone());
     let (ended, hub) = at_hub.ends();
-    assert!(ended.stderr.contains("workers go on with 2 pairs that they held before the restart"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("workers keep 2 pairs that they held before the restart"), "{}", ended.stderr);
     assert_eq!(interrupts(worker), Some(130));
     let said = said.join().unwrap();
     // None was played twice.

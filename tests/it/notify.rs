@@ -123,9 +123,9 @@ fn a_notice_that_fails_is_a_warning_and_no_result() {
     assert_eq!((ran.code, summary(&out)["pairs"].as_u64()), (Some(3), Some(1)), "{ran:?}");
     for warning in [
         "warning: --on-end: it ended with exit status: 7",
-        "warning: webhook was not told: it answered 500",
-        "warning: ntfy was not told: the address in TEST_NTFY cannot be reached",
-        "warning: discord was not told: the variable TEST_DISCORD is not set",
+        "warning: webhook was not notified: it answered 500",
+        "warning: ntfy was not notified: the address in TEST_NTFY cannot be reached",
+        "warning: discord was not notified: the variable TEST_DISCORD is not set",
     ] {
         assert_eq!(ran.stderr.lines().filter(|line| line.starts_with(warning)).count(), 1, "{warning}: {}", ran.stderr);
     }

@@ -33,7 +33,7 @@ fn check_out_of_openings(ran: &Ran) {
     assert_eq!(ran.code, Some(3), "{ran:?}");
     let first = ran.stdout.lines().next().unwrap();
     assert!(first.contains("out of openings") && first.contains("larger --book"), "{first}");
-    assert!(!ran.stdout.contains("go on with:"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("continue with:"), "{}", ran.stdout);
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn a_disk_that_fills_up_keeps_what_counted() {
     let errors: Vec<_> = ran.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
     let [error] = errors[..] else { panic!("{}", ran.stderr) };
     assert!(error.contains("games.jsonl: cannot append to it"), "{error}");
-    assert!(error.contains("what counted is kept, go on with `quintain resume"), "{error}");
+    assert!(error.contains("finished games are kept; continue with `quintain resume"), "{error}");
     assert!(ran.stdout.starts_with("aborted: "), "{}", ran.stdout);
     assert_eq!(summary(&dir)["stopped_by"], "broken");
     let resume = ["resume".to_owned(), dir.display().to_string()];
@@ -162,7 +162,7 @@ fn a_run_of_format_1_is_read_and_resumed() {
     std::fs::create_dir(dir.join("stderr")).unwrap();
     let ran = quintain(&["resume", "run", "--trust"]);
     assert_eq!(ran.code, Some(3), "{ran:?}");
-    assert!(ran.stderr.contains("going on after 2 pairs"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("resuming after 2 pairs"), "{}", ran.stderr);
     let after = games(&dir);
     assert_eq!((after.len(), &after[..5]), (8, &before[..]));
     let kept = std::fs::read(fixture.join("games.jsonl")).unwrap();

@@ -140,7 +140,7 @@ fn engines_that_are_not_installed_are_all_named() {
     assert_eq!(players, ["fake_engine", "here"]);
     for (words, why) in [
         (&["gauntlet", "--hero", "a", "--vs", "here", "--skip-missing"][..], "hero `a`: "),
-        (&["match", "here", "b", "--skip-missing"], "nobody is left to play against"),
+        (&["match", "here", "b", "--skip-missing"], "so no opponent is left"),
     ] {
         std::fs::remove_dir_all(folder.path().join("run")).unwrap_or_default();
         let ran = play(words);

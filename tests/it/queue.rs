@@ -201,7 +201,7 @@ fn a_killed_daemon_loses_no_game() {
     queued.gate.open();
     let ran = queued.play(&[]);
     let at = |words: &str| ran.stderr.find(words).unwrap_or_else(|| panic!("no {words}: {}", ran.stderr));
-    assert!(at("entry 1 goes on in") < at("entry 2 begins in"), "{}", ran.stderr);
+    assert!(at("entry 1 continues in") < at("entry 2 begins in"), "{}", ran.stderr);
     assert_eq!(queued.entry(1)["runs"].as_array().unwrap().len(), 1);
     queued.check_as_unbroken(1, "--max-pairs 4");
 }
@@ -217,7 +217,7 @@ fn an_entry_of_a_higher_priority_is_played_first_and_the_other_goes_on() {
     let (said, code) = rest(&mut daemon);
     let at = |words: &str| said.find(words).unwrap_or_else(|| panic!("no {words}: {said}"));
     assert_eq!(code, Some(0), "{said}");
-    assert!(at("entry 3 is over") < at("entry 1 goes on") && at("entry 1 is over") < at("entry 2 begins"), "{said}");
+    assert!(at("entry 3 is over") < at("entry 1 continues") && at("entry 1 is over") < at("entry 2 begins"), "{said}");
     queued.check_as_unbroken(1, "--max-pairs 4");
 }
 
@@ -247,7 +247,7 @@ fn a_run_that_its_user_stops_waits_until_it_is_put_up() {
     until("its socket", || run(&["ctl", &dir, "stop"]).code == Some(0));
     queued.gate.open();
     let (said, code) = rest(&mut daemon);
-    assert!(code == Some(0) && said.contains("`quintain queue up 1` goes on with it"), "{said}");
+    assert!(code == Some(0) && said.contains("`quintain queue up 1` continues it"), "{said}");
     assert_eq!(queued.state(1), "stopped");
     queued.done(&["up", "1"]);
     queued.play(&[]);

@@ -125,7 +125,7 @@ fn files_that_cannot_be_written_are_refused_before_a_run_begins() {
         ("--pgn /nonexistent/x.pgn", "its folder is not there"),
         ("--epd /", "is a folder"),
         ("--pgn-fields all", "--pgn FILE"),
-        ("--match-line (", "no regular expression"),
+        ("--match-line (", "is not a regular expression"),
     ] {
         let ran = sprt(2, NEW, BASE, &files.path("run"), flags);
         assert!(ran.stderr.contains(part), "{flags}: {}", ran.stderr);

@@ -175,7 +175,7 @@ fn an_interrupt_lets_running_games_finish() {
     broken.check_no_orphans();
     let ran = broken.resume();
     assert_eq!(ran.code, Some(3), "{ran:?}");
-    assert!(ran.stderr.contains("going on after 1 pair"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("resuming after 1 pair"), "{}", ran.stderr);
     assert!(!ran.stderr.contains("dropped"), "{}", ran.stderr);
     check_same(&broken.dir(), &broken.unbroken(3));
 }
@@ -540,7 +540,7 @@ fn check_touched(touch: &str, stops: Option<(&str, usize)>) {
         assert_eq!(ran.code, Some(4), "{touch}: {ran:?}");
         let error = ran.stderr.lines().last().unwrap();
         assert!(error.starts_with("error: ") && error.contains(words), "{touch}: {ran:?}");
-        assert!(error.contains(&new) && error.contains("go on with `quintain resume "), "{touch}: {ran:?}");
+        assert!(error.contains(&new) && error.contains("continue with `quintain resume "), "{touch}: {ran:?}");
         assert_eq!(games(&dir).len(), before, "{touch}");
         std::fs::remove_file(&engine).ok();
         restore();

@@ -35,7 +35,7 @@ fn a_player_whose_name_a_terminal_would_obey_is_refused() {
     for command in ["report", "watch", "games", "resume"] {
         let ran = run(&[command, &dir.display().to_string()]);
         assert_eq!(ran.code, Some(2), "{command}: {ran:?}");
-        assert!(ran.stderr.contains("`players.name`: \"\\u{1b}[2Jevil\" is no name"), "{command}: {ran:?}");
+        assert!(ran.stderr.contains("`players.name`: \"\\u{1b}[2Jevil\" is not a player"), "{command}: {ran:?}");
         check_harmless(&ran);
     }
 }

@@ -51,7 +51,7 @@ fn a_tuning_is_told_by_its_validation_and_its_moves_alone() {
         assert!(refused.code == Some(2) && refused.stderr.contains("a tuning, whose sides play values"), "{refused:?}");
     }
     let explained = run(&["explain".to_owned(), dir.display().to_string()]);
-    assert!(explained.code == Some(0) && explained.stderr.contains("their points are no gain"), "{explained:?}");
+    assert!(explained.code == Some(0) && explained.stderr.contains("their points are not a gain"), "{explained:?}");
 
     let page = std::fs::read_to_string(dir.join("report.html")).unwrap();
     for text in ["tuning 3 parameters of ", "<h2>Tuning</h2>", "Calibrated step", "Parameters over pairs"] {

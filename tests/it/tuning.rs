@@ -186,7 +186,7 @@ fn more_pairs_that_were_asked_for_once_are_played_after_a_kill_too() {
     check_same(&dir, &tuning.whole());
     std::fs::write(dir.join("extension.toml"), "pairs = 0\n").unwrap();
     let refused = run(&resume_args(&dir, ""));
-    assert!(refused.code == Some(2) && refused.stderr.contains("extension.toml: delete it to go on"), "{refused:?}");
+    assert!(refused.code == Some(2) && refused.stderr.contains("extension.toml: delete it to continue"), "{refused:?}");
 }
 
 #[test]
