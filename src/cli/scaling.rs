@@ -138,7 +138,7 @@ pub(super) fn run(args: &ScalingArgs) -> Result<Exit> {
     })?;
     let scaled = engines.into_iter().zip(&configs).zip(found).map(|(((spec, threads), config), searches)| {
         let name = config.name.clone();
-        let scaled = Scaled::new(name, spec, threads, searches)?;
+        let scaled = EngineScaling::new(name, spec, threads, searches)?;
         scaled.doubts().iter().for_each(|doubt| progress::warn(doubt));
         Ok(scaled)
     });

@@ -13,7 +13,7 @@ use crate::dashboard::fold::Folds;
 use crate::dashboard::guard::Guard;
 use crate::dashboard::live::Hub;
 use crate::dashboard::store::ResultsStore;
-use crate::report::stored::{Entry, Index};
+use crate::report::stored::{Index, IndexEntry};
 use crate::run::queue::Queue;
 use crate::source::OwnProgram;
 
@@ -78,7 +78,7 @@ impl App {
     }
 
     /// The run that a request names. Only runs of the index are found.
-    pub(super) async fn entry(&self, id: &str) -> Result<Entry, Response> {
+    pub(super) async fn entry(&self, id: &str) -> Result<IndexEntry, Response> {
         let index = self.index().await?;
         index.runs.get(id).cloned().ok_or_else(|| error(StatusCode::NOT_FOUND, "there is no such run"))
     }

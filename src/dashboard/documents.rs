@@ -18,7 +18,7 @@ use crate::files::{MOST_DOCUMENT_BYTES, open_regular, read_bytes};
 use crate::journal::{self, archive};
 use crate::plan::Plan;
 use crate::report::crashes;
-use crate::report::stored::{self, Entry};
+use crate::report::stored::{self, IndexEntry};
 use crate::source::{self, Context, OwnError};
 
 /// Time for a document to be made.
@@ -51,7 +51,7 @@ const MOST_DIFF: usize = 1 << 20;
 const CHUNK: usize = 64 << 10;
 
 /// Names of the files and of the failed games that are there.
-pub(super) fn listed(entry: &Entry) -> (Vec<&'static str>, Vec<Value>) {
+pub(super) fn listed(entry: &IndexEntry) -> (Vec<&'static str>, Vec<Value>) {
     let files = FILES.iter().map(|(name, _)| *name).filter(|name| inside(&entry.dir, name).is_some());
     let folder = entry.dir.join("crashes");
     let games = std::fs::read_dir(&folder).into_iter().flatten().flatten();

@@ -27,7 +27,7 @@ use crate::dashboard::live::{Hub, LiveRun, LiveStatus, ServerSentEvent};
 use crate::dashboard::machine::MachineFigures;
 use crate::dashboard::queue;
 use crate::plan::file;
-use crate::report::stored::{self, Entry, Index, RunDigest};
+use crate::report::stored::{self, Index, IndexEntry, RunDigest};
 use crate::stats::elo::Elo;
 use crate::stats::estimates::Estimates;
 

@@ -15,7 +15,7 @@ const MOST_ELO: f64 = 400.0;
 
 /// A player in the table.
 #[derive(Serialize)]
-struct RowJson {
+struct StandingsJson {
     rank: usize,
     name: String,
     /// Rating with its sign or bound, on one scale whose zero is the mean.
@@ -53,7 +53,7 @@ pub(super) fn of(fold: &Fold) -> Value {
     })
 }
 
-fn table(fold: &Fold) -> Vec<RowJson> {
+fn table(fold: &Fold) -> Vec<StandingsJson> {
     let (plan, scoreboard) = (fold.plan(), fold.scoreboard());
     let rows = standings::rows(&fold.names(), scoreboard);
     let byes = rounds_of(fold).map(|rounds| {
@@ -64,7 +64,7 @@ fn table(fold: &Fold) -> Vec<RowJson> {
         fold.games().iter().filter(|game| !game.is_void && color(game) == player.0).count()
     };
     rows.iter()
-        .map(|row| RowJson {
+        .map(|row| StandingsJson {
             rank: row.rank,
             name: row.name.clone(),
             elo: row.elo_text(),

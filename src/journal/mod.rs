@@ -298,7 +298,7 @@ fn read_file(
     path: &Path,
     expected: Option<&PlanFacts>,
     each: impl FnMut(GameRecord),
-) -> Result<Replayed, JournalError> {
+) -> Result<JournalReading, JournalError> {
     let journal =
         archive::open(path).map_err(|source| JournalError::Io { path: path.to_owned(), act: "read it", source })?;
     read_lines(journal, path, expected, each)

@@ -65,7 +65,7 @@ pub(super) fn header() -> Header {
     Header { plan_sha256: "ab".repeat(32), program: "0.1.0".to_owned() }
 }
 
-pub(super) fn collect(path: &Path) -> Result<(Vec<GameRecord>, Replayed), JournalError> {
+pub(super) fn collect(path: &Path) -> Result<(Vec<GameRecord>, JournalReading), JournalError> {
     let mut games = Vec::new();
     let replayed = read(path, |game| games.push(game))?;
     Ok((games, replayed))

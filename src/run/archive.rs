@@ -39,7 +39,7 @@ pub(crate) struct Archived {
 
 /// Direction of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
+pub(crate) enum CopyDirection {
     /// Journals become archives.
     Pack,
     /// Archives become journals, to which games can be added.
@@ -52,14 +52,14 @@ pub(crate) enum Direction {
 /// # Errors
 /// Returns an error if there is no run, if a journal or archive is damaged, or if the copy cannot
 /// be written.
-pub(crate) fn copy(from: &Path, place: &Place, direction: Direction) -> Result<Archived> {
+pub(crate) fn copy(from: &Path, place: &Place, direction: CopyDirection) -> Result<Archived> {
     place.check()?;
     let report = ArchiveReport { games: 0, journal_bytes: 0, archive_bytes: 0 };
     let mut archived = Archived { root: PathBuf::new(), report, left_out: Vec::new() };
     let scratch = place.scratch()?;
     let runs = folder(from, scratch.path(), direction, DEPTH, &mut archived)?;
     if runs == 0 {
-        let name = if direction == Direction::Pack { journal::FILE_NAME } else { ARCHIVE_NAME };
+        let name = if direction == CopyDirection::Pack { journal::FILE_NAME } else { ARCHIVE_NAME };
         fail!(Setting, "{}: no run there: no folder has {} and {name}", from.display(), file::FILE_NAME);
     }
     archived.root = place.take(scratch)?;
@@ -67,7 +67,7 @@ pub(crate) fn copy(from: &Path, place: &Place, direction: Direction) -> Result<A
 }
 
 /// Copies a folder and those below it. Returns the number of runs.
-fn folder(from: &Path, to: &Path, direction: Direction, depth: u32, archived: &mut Archived) -> Result<u32> {
+fn folder(from: &Path, to: &Path, direction: CopyDirection, depth: u32, archived: &mut Archived) -> Result<u32> {
     let unreadable = |path: &Path| format!("{}: cannot read it", path.display());
     let mut runs = u32::from(games(from, to, direction, archived)?);
     for entry in std::fs::read_dir(from).within(|| unreadable(from))? {
@@ -104,22 +104,22 @@ fn one_file(from: &Path, to: &Path, archived: &mut Archived) -> Result<()> {
 }
 
 /// Packs or unpacks the games of a run directory; false if the folder is none.
-fn games(from: &Path, to: &Path, direction: Direction, archived: &mut Archived) -> Result<bool> {
+fn games(from: &Path, to: &Path, direction: CopyDirection, archived: &mut Archived) -> Result<bool> {
     let (journal, packed) = (from.join(journal::FILE_NAME), from.join(ARCHIVE_NAME));
-    let source = if direction == Direction::Pack { &journal } else { &packed };
+    let source = if direction == CopyDirection::Pack { &journal } else { &packed };
     if !from.join(file::FILE_NAME).is_file() || !source.is_file() {
         return Ok(false);
     }
     let (dir, plan) = RunDir::open(from)?;
     let expected = dir.expected(&plan);
     match direction {
-        Direction::Pack => {
+        CopyDirection::Pack => {
             let report = archive::pack(&journal, &to.join(ARCHIVE_NAME), &expected)?;
             archived.report.games += report.games;
             archived.report.journal_bytes += report.journal_bytes;
             archived.report.archive_bytes += report.archive_bytes;
         }
-        Direction::Unpack => {
+        CopyDirection::Unpack => {
             archived.report.games += archive::unpack(&packed, &to.join(journal::FILE_NAME), &expected)?
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::run::progress;
 use crate::run::queue::listed::{json_of, results, state, title};
-use crate::run::queue::{Entry, EntryId, EntryState, Queue};
+use crate::run::queue::{EntryId, Queue, QueueEntry, QueueState};
 use crate::text::{columns, printable};
 use anyhow::Result;
 

@@ -7,7 +7,7 @@ use crate::plan::Plan;
 use crate::run::begin::GameCommand;
 use crate::run::dir::RunDir;
 use crate::run::error::{Result, fail};
-use crate::run::queue::{Entry, EntryId, EntryState, Queue};
+use crate::run::queue::{EntryId, Queue, QueueEntry, QueueState};
 use crate::run::trust;
 use crate::settings::{ConfigError, RawPlan};
 
@@ -26,7 +26,7 @@ pub(crate) fn go_on(queue: &Queue, run: &Path, dir: PathBuf) -> Result<EntryId> 
     }
     let listing = queue.list()?;
     let begun = listing.entries.iter().find(|(_, entry)| entry.begun() == Some(run));
-    if let Some((id, entry)) = begun.filter(|(_, entry)| entry.state != EntryState::Done) {
+    if let Some((id, entry)) = begun.filter(|(_, entry)| entry.state != QueueState::Done) {
         if !entry.is_open() {
             queue.up(*id, Some(entry.priority))?;
         }
@@ -35,7 +35,7 @@ pub(crate) fn go_on(queue: &Queue, run: &Path, dir: PathBuf) -> Result<EntryId> 
     if plan.format.tuning().is_some() {
         fail!(Setting, "{}: a tuning does not go on in the queue; `quintain resume` plays the rest", root.display());
     }
-    let mut entry = Entry::new(command(&plan), dir, 0, plans(&plan)?);
+    let mut entry = QueueEntry::new(command(&plan), dir, 0, plans(&plan)?);
     entry.runs.push(run.to_owned());
     queue.add(entry.signed()?)
 }

@@ -3,30 +3,30 @@
 use serde_json::{Value, json};
 
 use crate::run::Exit;
-use crate::run::queue::{Entry, EntryId, EntryState, Listing};
+use crate::run::queue::{EntryId, Listing, QueueEntry, QueueState};
 use crate::settings::RawPlan;
 
 /// Document of a queue, with the entries in the given order; `all` includes those that are over.
 pub(crate) fn json_of(listing: &Listing, has_daemon: bool, all: bool) -> Value {
-    let shown = listing.entries.iter().filter(|(_, entry)| all || entry.state != EntryState::Done);
+    let shown = listing.entries.iter().filter(|(_, entry)| all || entry.state != QueueState::Done);
     let mut entries: Vec<Value> = shown.map(|(id, entry)| entry_json(*id, entry, has_daemon)).collect();
     entries.extend(listing.damaged.iter().map(|(id, why)| json!({ "id": id, "state": "damaged", "error": why })));
     json!({ "daemon": has_daemon, "entries": entries })
 }
 
 /// State of an entry in one word.
-pub(crate) fn state(entry: &Entry, has_daemon: bool) -> &'static str {
+pub(crate) fn state(entry: &QueueEntry, has_daemon: bool) -> &'static str {
     match entry.state {
-        EntryState::Playing if has_daemon => "playing",
-        EntryState::Playing | EntryState::Waiting => "waiting",
-        EntryState::Stopped => "stopped",
-        EntryState::Failed => "failed",
-        EntryState::Done => "done",
+        QueueState::Playing if has_daemon => "playing",
+        QueueState::Playing | QueueState::Waiting => "waiting",
+        QueueState::Stopped => "stopped",
+        QueueState::Failed => "failed",
+        QueueState::Done => "done",
     }
 }
 
 /// Results of the runs that are over.
-pub(crate) fn results(entry: &Entry) -> Vec<&'static str> {
+pub(crate) fn results(entry: &QueueEntry) -> Vec<&'static str> {
     entry.exits.iter().filter_map(|code| Some(entry.command.result(Exit::from_code(*code)?))).collect()
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn title(raw: &RawPlan) -> String {
     }
 }
 
-fn entry_json(id: EntryId, entry: &Entry, has_daemon: bool) -> Value {
+fn entry_json(id: EntryId, entry: &QueueEntry, has_daemon: bool) -> Value {
     json!({
         "id": id,
         "command": entry.command,
