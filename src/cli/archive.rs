@@ -7,7 +7,7 @@ use indicatif::HumanBytes;
 
 use crate::cli::runs::{RESULTS, run_parser};
 use crate::report::figures;
-use crate::run::archive::{self, Direction};
+use crate::run::archive::{self, CopyDirection};
 use crate::run::dir::Place;
 use crate::run::{Exit, progress};
 
@@ -39,7 +39,7 @@ pub(super) struct ArchiveArgs {
 }
 
 pub(super) fn run(args: &ArchiveArgs) -> Result<Exit> {
-    let direction = if args.unpack { Direction::Unpack } else { Direction::Pack };
+    let direction = if args.unpack { CopyDirection::Unpack } else { CopyDirection::Pack };
     let folder = if args.unpack { "runs" } else { "archive" };
     let place = match (&args.out, args.run.canonicalize().ok().as_deref().and_then(std::path::Path::file_name)) {
         (Some(out), _) => Place::Given(out.clone()),
@@ -53,8 +53,8 @@ pub(super) fn run(args: &ArchiveArgs) -> Result<Exit> {
     let (root, report) = (archived.root.display(), archived.report);
     let games = figures::count(report.games, "game");
     progress::result(&match direction {
-        Direction::Unpack => format!("{root}: {games}; go on with `quintain resume {root}`"),
-        Direction::Pack => format!(
+        CopyDirection::Unpack => format!("{root}: {games}; go on with `quintain resume {root}`"),
+        CopyDirection::Pack => format!(
             "{root}: {games} in {} instead of {}; read it with `quintain report {root}`",
             HumanBytes(report.archive_bytes),
             HumanBytes(report.journal_bytes)

@@ -44,7 +44,7 @@ pub(super) struct GamesQuery {
 }
 
 impl GamesQuery {
-    fn takes(&self, game: &ListedGame, names: &[&str]) -> bool {
+    fn takes(&self, game: &GameRow, names: &[&str]) -> bool {
         let name = |id: u16| names.get(usize::from(id)).copied().unwrap_or_default();
         let side = match self.player.as_str() {
             "" => None,
@@ -67,7 +67,7 @@ impl GamesQuery {
         result && end && self.takes_opening(game)
     }
 
-    fn takes_opening(&self, game: &ListedGame) -> bool {
+    fn takes_opening(&self, game: &GameRow) -> bool {
         let word = self.opening.trim().to_lowercase();
         let has = |text: &str| text.to_lowercase().contains(&word);
         word.is_empty()
@@ -100,7 +100,7 @@ struct ListedGame<'a> {
 fn page(fold: &Fold, query: &GamesQuery) -> Value {
     let names = fold.names();
     let name = |id: u16| names.get(usize::from(id)).copied().unwrap_or("?");
-    let found: Vec<&ListedGame> = fold.games().iter().rev().filter(|game| query.takes(game, &names)).collect();
+    let found: Vec<&GameRow> = fold.games().iter().rev().filter(|game| query.takes(game, &names)).collect();
     let size = if query.size == 0 { 50 } else { query.size.min(MOST_GAMES) };
     let shown = found.iter().skip(query.page.saturating_mul(size)).take(size);
     let games: Vec<ListedGame<'_>> = shown
