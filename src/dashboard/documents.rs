@@ -199,7 +199,7 @@ pub(super) struct ProgressQuery {
 /// Elo of the project's versions, from all stored runs, as a picture.
 pub(super) async fn progress(State(app): State<App>, Query(query): Query<ProgressQuery>) -> Result<Response, Response> {
     let index = app.index().await?;
-    let is_rated = |entry: &Entry| {
+    let is_rated = |entry: &IndexEntry| {
         (entry.dir.join(journal::FILE_NAME).is_file() || archive::is_archived(&entry.dir))
             && entry.about.state != "damaged"
     };
