@@ -14,7 +14,7 @@ use crate::files::write_atomically;
 use crate::report::figures;
 use crate::run::dir::Place;
 use crate::run::drive::default_place;
-use crate::run::series::{MatchResult, Series, unplayable};
+use crate::run::series::{MatchResult, Series};
 use crate::run::{Exit, progress, resolve};
 use crate::settings::AnyCommand;
 use crate::source::{self, Commit, Context};
@@ -195,7 +195,7 @@ impl BisectSearch<'_> {
                 return self.report(&series, SearchEnd::OutOfOpenings);
             }
             let own = source::spec_of(&self.commits[commit].id, self.place.as_deref());
-            if let Some(why) = unplayable(&own, context)? {
+            if let Some(why) = series.unplayable(&own, context)? {
                 self.skip(commit, why)?;
                 continue;
             }

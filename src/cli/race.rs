@@ -1,5 +1,6 @@
 //! `quintain race`: several candidates against one base.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
@@ -28,15 +29,19 @@ candidate that was dropped or won early is biased by that early decision.
 
 Examples:
   quintain race git:idea-1 git:idea-2 git:idea-3 --base git:main --tc 8+0.08
-  quintain race . git:other --base git:main --nodes 20000 --gain 2 --close 10 --pairs 8000";
+  quintain race . git:other --base git:main --nodes 20000 --gain 2 --close 10 --pairs 8000
+  quintain race --base . --with-net a.nnue --with-net b.nnue --nodes 20000";
 
 /// Plays several candidates against one base, drops the hopeless ones early and finds the best.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES, allow_negative_numbers = true)]
 pub(super) struct RaceArgs {
     /// The candidates, as SPECs.
-    #[arg(value_name = "NEW", required = true)]
+    #[arg(value_name = "NEW", required_unless_present = "with_nets")]
     candidates: Vec<String>,
+    /// A network to race: the base's engine with it is a candidate; may be repeated.
+    #[arg(long = "with-net", value_name = "FILE", help_heading = "Engines")]
+    with_nets: Vec<PathBuf>,
     /// Engine that they are compared with.
     #[arg(long, value_name = "SPEC", help_heading = "Engines")]
     base: String,
@@ -78,7 +83,9 @@ pub(super) fn run(args: &RaceArgs) -> Result<Exit> {
     raw.players = [&args.base]
         .into_iter()
         .chain(&args.candidates)
-        .map(|spec| RawPlayer { spec: Some(spec.clone()), ..RawPlayer::default() })
+        .map(|spec| (spec, None))
+        .chain(args.with_nets.iter().map(|net| (&args.base, Some(net.clone()))))
+        .map(|(spec, net)| RawPlayer { spec: Some(spec.clone()), net, ..RawPlayer::default() })
         .collect();
     let given = raw.out.clone().map(Place::Given);
     given.as_ref().map_or(Ok(()), Place::check)?;

@@ -161,7 +161,7 @@ impl GatheredGames {
             if let Some(day) = day {
                 self.seen(name, day.format("%Y-%m-%d").to_string());
             }
-            if let Some(made) = made(player) {
+            if let Some(made) = made(player, &plan.players) {
                 self.made.insert(name.clone(), made);
             }
         }
@@ -309,7 +309,9 @@ pub(super) fn curve(results: &Results, players: &[usize], level: f64) -> Result<
 /// Names of a plan's players across plans. A commit has the same name everywhere, unless it plays
 /// against itself.
 fn keys(players: &[Player]) -> Vec<String> {
-    let key = |player: &Player| made(player).map(|made| short(&made.commit) + if made.dirty { "-dirty" } else { "" });
+    let key = |player: &Player| {
+        made(player, players).map(|made| short(&made.commit) + if made.dirty { "-dirty" } else { "" })
+    };
     players
         .iter()
         .map(|player| {
@@ -321,8 +323,13 @@ fn keys(players: &[Player]) -> Vec<String> {
 }
 
 /// Origin of a player built from the working tree or a Git revision. Engines of the registry are
-/// sparring partners, even if they are built from Git.
-fn made(player: &Player) -> Option<ProgramOrigin> {
+/// sparring partners, even if they are built from Git. So is a commit with a network that not all
+/// players have: it is another engine.
+fn made(player: &Player, players: &[Player]) -> Option<ProgramOrigin> {
+    let network = &player.origin.network;
+    if network.is_some() && players.iter().any(|other| other.origin.network != *network) {
+        return None;
+    }
     let place = match Spec::parse(&player.origin.spec).ok()? {
         Spec::Tree => None,
         Spec::Git { repository, .. } => repository,

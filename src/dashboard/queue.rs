@@ -159,6 +159,7 @@ pub(super) async fn presets(State(app): State<App>) -> Result<Response, Response
     let found = spawn_blocking_io(move || {
         let revisions = Context::from_env().map(|context| Context { cwd: own.dir().to_owned(), ..context });
         let revisions = revisions.map(|context| source::names(&context, MOST_PRESETS)).unwrap_or_default();
+        let revisions: Vec<String> = revisions.into_iter().map(|(name, _)| name).collect();
         json!({ "dir": own.dir(), "presets": plans(own.dir()), "revisions": revisions })
     })
     .await?;

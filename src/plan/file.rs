@@ -130,16 +130,21 @@ impl Plan {
         }
     }
 
-    /// Title of the run: its note; else, of a test, the subject and branch of the tested commit.
+    /// Title of the run: its note; else, of a test, the network and the subject and branch of the
+    /// tested commit.
     #[must_use]
     pub fn title(&self) -> Option<String> {
         let of_commit = || {
             self.test?;
             let origin = &self.players.first()?.origin;
-            let subject = origin.subject.clone()?;
-            Some(origin.branch().map_or_else(|| subject.clone(), |branch| format!("{subject} ({branch})")))
+            let commit = origin.subject.clone().map(|subject| match origin.branch() {
+                Some(branch) => format!("{subject} ({branch})"),
+                None => subject,
+            });
+            let network = origin.network.as_ref().map(|network| format!("network {network}"));
+            Some([network, commit].into_iter().flatten().collect::<Vec<_>>().join(", "))
         };
-        self.note.clone().or_else(of_commit)
+        self.note.clone().or_else(of_commit).filter(|title| !title.is_empty())
     }
 
     /// Puts the run's title before `text`, if it has one.

@@ -1,5 +1,6 @@
 //! Players of a run, and their tables in `plan.toml`.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -78,6 +79,34 @@ pub struct Origin {
     pub sha256: String,
     /// `bench` signature: nodes over the engine's fixed positions.
     pub bench_nodes: Option<u64>,
+    /// Network that the user gave it.
+    pub network: Option<Network>,
+}
+
+/// Network that the user gave an engine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Network {
+    /// Name of the file.
+    pub file: String,
+    /// SHA-256 of the file, in hex.
+    pub sha256: String,
+    /// UCI option that names the file to the engine; `None` if the network is built in.
+    pub option: Option<String>,
+}
+
+impl Network {
+    /// First eight digits of the SHA-256.
+    #[must_use]
+    pub fn short(&self) -> &str {
+        self.sha256.get(..8).unwrap_or(&self.sha256)
+    }
+}
+
+impl fmt::Display for Network {
+    /// Formats `big.nnue (1a2b3c4d)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.file, self.short())
+    }
 }
 
 impl Origin {
@@ -144,6 +173,17 @@ pub(super) struct PlayerV1 {
     complaints: Vec<String>,
     /// Options in sending order: `[["Hash", "16"]]`.
     options: Vec<(String, String)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    network: Option<NetworkV1>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NetworkV1 {
+    file: String,
+    sha256: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    option: Option<String>,
 }
 
 impl From<&Player> for PlayerV1 {
@@ -171,6 +211,7 @@ impl From<&Player> for PlayerV1 {
             bench_nodes: origin.bench_nodes,
             complaints: player.complaints.clone(),
             options: player.options.clone(),
+            network: origin.network.map(|Network { file, sha256, option }| NetworkV1 { file, sha256, option }),
         }
     }
 }
@@ -181,6 +222,10 @@ impl PlayerV1 {
         if self.name.contains(char::is_control) {
             let why = format!("{:?} is not a player's name: give it one line of text", self.name);
             return Err(PlanFileError::Value { key: "players.name", why });
+        }
+        if let Some(network) = self.network.as_ref().filter(|network| network.file.contains(char::is_control)) {
+            let why = format!("{:?} is no name of a file: give it one line of text", network.file);
+            return Err(PlanFileError::Value { key: "players.network.file", why });
         }
         Ok(Player {
             name: self.name,
@@ -207,6 +252,7 @@ impl PlayerV1 {
                 toolchain: self.toolchain,
                 sha256: self.sha256,
                 bench_nodes: self.bench_nodes,
+                network: self.network.map(|NetworkV1 { file, sha256, option }| Network { file, sha256, option }),
             },
         })
     }

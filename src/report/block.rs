@@ -16,7 +16,7 @@ use crate::tournament::scoreboard::Scoreboard;
 /// of a tuning are values that are tried.
 #[must_use]
 pub fn block(plan: &Plan, scoreboard: &Scoreboard) -> Option<String> {
-    let [new, _] = plan.players.as_slice() else { return None };
+    let [new, base] = plan.players.as_slice() else { return None };
     if scoreboard.tuning().is_some() {
         return None;
     }
@@ -29,6 +29,10 @@ pub fn block(plan: &Plan, scoreboard: &Scoreboard) -> Option<String> {
     if let (Some(test), Some(trial)) = (&plan.test, estimates.trial()) {
         let bounds = format!("[{:.2}, {:.2}] {}", test.bounds.elo0, test.bounds.elo1, test.model);
         rows.push(("LLR", format!("{} ({:.2}, {:.2}) {bounds}", fixed(trial.llr, 2), trial.lower, trial.upper)));
+    }
+    let network = |player: &Player| player.origin.network.as_ref().map_or("its own".to_owned(), ToString::to_string);
+    if plan.players.iter().any(|player| player.origin.network.is_some()) {
+        rows.push(("Net", format!("{} against {}", network(new), network(base))));
     }
     let Trinomial { wins, draws, losses } = scoreboard.wdl();
     rows.push(("Games", format!("N: {} W: {wins} L: {losses} D: {draws}", wins + draws + losses)));

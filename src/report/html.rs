@@ -555,6 +555,10 @@ fn player_facts(player: &Player) -> Vec<(&'static str, String)> {
         ("Compiler", origin.toolchain.clone().unwrap_or_default()),
         ("SHA-256", origin.sha256.clone()),
         ("Bench", origin.bench_nodes.map_or_else(String::new, |nodes| format!("{nodes} nodes"))),
+        (
+            "Network",
+            origin.network.as_ref().map_or_else(String::new, |net| format!("{}, SHA-256 {}", net.file, net.sha256)),
+        ),
         ("Limit", player.limit.to_string()),
         ("Said before its first game", player.complaints.join("; ")),
         ("Options", options.join(", ")),

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::plan::{BookSource, Plan, Player, Test};
+use crate::plan::{BookSource, Network, Plan, Player, Test};
 use crate::record::{PlayerId, PvFault};
 use crate::report::figures::{self, duration};
 use crate::report::races;
@@ -28,6 +28,19 @@ pub struct Summary {
     json: serde_json::Value,
 }
 
+/// Network that the user gave a player.
+#[derive(Debug, Serialize)]
+struct NetworkJson<'a> {
+    file: &'a str,
+    sha256: &'a str,
+}
+
+impl<'a> NetworkJson<'a> {
+    fn of(network: &'a Network) -> Self {
+        Self { file: &network.file, sha256: &network.sha256 }
+    }
+}
+
 #[derive(Serialize)]
 struct PlayerJson<'a> {
     name: &'a str,
@@ -37,6 +50,8 @@ struct PlayerJson<'a> {
     dirty: bool,
     sha256: &'a str,
     bench_nodes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network: Option<NetworkJson<'a>>,
     limit: String,
     rank: usize,
     /// Elo on one scale whose zero is the mean of all players.
@@ -263,6 +278,9 @@ fn duel_players(plan: &Plan, scoreboard: &Scoreboard) -> Vec<String> {
             _ => "base ",
         };
         let mut about = format!("{role}{}, {}", player.name, player.limit);
+        if let Some(network) = &player.origin.network {
+            let _ = write!(about, ", network {network}");
+        }
         if let Some(nodes) = player.origin.bench_nodes {
             let _ = write!(about, ", bench {nodes}");
         }
@@ -329,6 +347,7 @@ fn players_json<'a>(plan: &'a Plan, scoreboard: &Scoreboard) -> Vec<PlayerJson<'
             dirty: player.origin.dirty,
             sha256: &player.origin.sha256,
             bench_nodes: player.origin.bench_nodes,
+            network: player.origin.network.as_ref().map(NetworkJson::of),
             limit: player.limit.to_string(),
             rank: row.rank,
             rating: row.elo(),

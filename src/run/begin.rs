@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::openings::Book;
 use crate::plan::Plan;
 use crate::run::error::{Result, ResultContext as _, fail};
+use crate::run::resolve::networks;
 use crate::run::{Exit, forecast, progress, resolve};
 use crate::settings::RawPlan;
 use crate::source::{self, Context};
@@ -63,9 +64,12 @@ pub(crate) fn pinned(command: GameCommand, mut raw: RawPlan) -> Result<RawPlan> 
             None => source::pinned(spec, &context).within(within),
         }
     };
+    networks::pin(&mut raw, &context)?;
     if command == GameCommand::Sprt {
         let new = pin(raw.new.as_deref().unwrap_or("."))?;
-        if raw.base.is_none() {
+        if raw.base.is_none() && networks::differ(&networks::of_sides(&raw, &context)?) {
+            raw.base = Some(new.clone());
+        } else if raw.base.is_none() {
             // Without a base the commits before `new` are searched, which do not change.
             source::default_base(&context, &new).within(|| "base")?;
         }

@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::run::error::{Result, ResultContext as _, fail};
 use crate::run::progress;
-use crate::source::{self, Bases, Context, ResolvedEngine, TunableEngine, Update};
+use crate::source::{self, Bases, Context, NetworkFile, ResolvedEngine, TunableEngine, Update};
 
 /// Most commits that are built in search of another program.
 const MOST_BASES: usize = 10;
@@ -30,8 +30,14 @@ impl Building {
     }
 
     /// Finds or builds engine `number`, from 1; `role` is for error messages.
-    pub(crate) fn engine(&self, number: usize, role: &str, spec: &str) -> Result<ResolvedEngine> {
-        self.resolve(number, spec).within(|| format!("{role} `{spec}`"))
+    pub(crate) fn engine(
+        &self,
+        number: usize,
+        role: &str,
+        spec: &str,
+        network: Option<&NetworkFile>,
+    ) -> Result<ResolvedEngine> {
+        self.resolve(number, spec, network).within(|| format!("{role} `{spec}`"))
     }
 
     /// Builds engine `number` from the newest commit whose program differs from that of `new_spec`;
@@ -40,6 +46,7 @@ impl Building {
         &self,
         number: usize,
         new_spec: &str,
+        network: Option<&NetworkFile>,
         is_same: impl Fn(&ResolvedEngine) -> bool,
     ) -> Result<ResolvedEngine> {
         let mut bases = Bases::of(&self.context, new_spec).within(|| "base")?;
@@ -55,7 +62,7 @@ impl Building {
                 );
             };
             let spec = spec.within(|| "base")?;
-            match self.resolve(number, &spec) {
+            match self.resolve(number, &spec, network) {
                 Ok(found) if is_same(&found) => {
                     self.say(&format!(
                         "{} builds the same program as `{new_spec}`; looking at older commits",
@@ -89,8 +96,13 @@ impl Building {
         self.watched(1, |show| source::tunable(spec, &self.context, show)).within(|| format!("engine `{spec}`"))
     }
 
-    fn resolve(&self, number: usize, spec: &str) -> Result<ResolvedEngine, source::SourceError> {
-        self.watched(number, |show| source::resolve(spec, &self.context, show))
+    fn resolve(
+        &self,
+        number: usize,
+        spec: &str,
+        network: Option<&NetworkFile>,
+    ) -> Result<ResolvedEngine, source::SourceError> {
+        self.watched(number, |show| source::resolve_with(spec, network, &self.context, show))
     }
 
     /// Runs `build` and shows its steps.

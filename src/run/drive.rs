@@ -13,7 +13,7 @@ use crate::game::tablebase::Probe;
 use crate::journal::{self, Journal};
 use crate::openings::Book;
 use crate::os::{StopSignal, StopSignals};
-use crate::plan::Plan;
+use crate::plan::{Plan, Player};
 use crate::report::block;
 use crate::report::console::{Console, Screen};
 use crate::report::crashes::Crashes;
@@ -105,6 +105,7 @@ pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: OutputStyle) -> Resu
             });
         }
     }
+        check_network(player)?;
     let mut scoreboard = Scoreboard::new(&plan)?;
     // The journal is locked first, because another process could be writing games.pgn until then.
     let mut begun = None;
@@ -147,6 +148,18 @@ pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: OutputStyle) -> Resu
 }
 
 /// Prints the failures that engines reported, except those that the plan already has.
+/// Checks that the file of a player's network is the one that the run began with.
+fn check_network(player: &Player) -> Result<()> {
+    let Some(network) = &player.origin.network else { return Ok(()) };
+    let Some(file) = network.option.as_ref().and_then(|option| player.option(option)) else { return Ok(()) };
+    let bytes = std::fs::read(file)
+        .within(|| format!("{file}: the network of `{}` is gone; put {network} there to go on", player.name))?;
+    if sha256(&bytes) != network.sha256 {
+        return Err(RunError::Changed { file: file.to_owned(), harm: "its games would be of two networks" });
+    }
+    Ok(())
+}
+
 fn tell(plan: &Plan, complaints: &[Vec<String>]) {
     for (player, complaints) in plan.players.iter().zip(complaints) {
         for text in complaints.iter().filter(|text| !player.complaints.contains(text)) {

@@ -2,6 +2,7 @@
 //! the book.
 
 mod missing;
+pub(crate) mod networks;
 pub(crate) mod obeyed;
 
 use std::time::Duration;
@@ -540,19 +541,24 @@ fn players(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
     let limit = |place: usize| limits.get(place).copied().unwrap_or_default();
     let building = Building::begin(2)?;
     let new_spec = raw.new.as_deref().unwrap_or(".");
-    let new = building.engine(1, "new", new_spec)?;
+    let networks = networks::of_sides(raw, &building.context)?;
+    let [new_network, base_network] = networks.each_ref().map(Option::as_ref);
+    let new = building.engine(1, "new", new_spec, new_network)?;
     obeyed::check(&new, limit(0))?;
     let new = Player { limit: limit(0), ..player(new, &building.context, [&raw.options, &raw.new_options]) };
+    networks::check(&new, new_network)?;
     let as_base =
         |found| Player { limit: limit(1), ..player(found, &building.context, [&raw.options, &raw.base_options]) };
     let base = match &raw.base {
-        Some(spec) => building.engine(2, "base", spec)?,
-        None => building.other(2, new_spec, |found| {
+        Some(spec) => building.engine(2, "base", spec, base_network)?,
+        None if networks::differ(&networks) => building.engine(2, "base", new_spec, base_network)?,
+        None => building.other(2, new_spec, base_network, |found| {
             raw.allow_same != Some(true) && limit(0) == limit(1) && new.is_same_engine(&as_base(found.clone()))
         })?,
     };
     obeyed::check(&base, limit(1))?;
     let base = as_base(base);
+    networks::check(&base, base_network)?;
     let mut players = vec![new, base];
     for (player, name) in players.iter_mut().zip([&raw.new_name, &raw.base_name]) {
         call(player, name.as_deref())?;
@@ -573,9 +579,11 @@ fn entrants(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
         let Some(spec) = &entrant.spec else {
             fail!(Setting, "player {number} has no `spec`: say where its engine comes from, as spec = \"./my-engine\"");
         };
-        let found = building.engine(number, "player", spec)?;
+        let network = networks::kept(("players.net", entrant.net.as_ref()), raw, &building.context)?;
+        let found = building.engine(number, "player", spec, network.as_ref())?;
         obeyed::check(&found, *limit)?;
         let mut player = Player { limit: *limit, ..player(found, &building.context, [&raw.options, &entrant.options]) };
+        networks::check(&player, network.as_ref())?;
         call(&mut player, entrant.name.as_deref())?;
         players.push(player);
     }

@@ -9,6 +9,7 @@ use crate::record::PairId;
 use crate::run::dir::{Place, RunDir};
 use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
+use crate::run::resolve::networks;
 use crate::run::trust;
 use crate::run::{Exit, prepare, progress, resolve};
 use crate::settings::{RawPlan, RawPlayer};
@@ -26,15 +27,6 @@ pub(crate) struct Series {
     raw: RawPlan,
     /// Plan of the first match, which the others must agree with.
     first: Option<Plan>,
-}
-
-/// Builds the engine of a commit. Returns the reason if the commit itself is at fault.
-pub(crate) fn unplayable(spec: &str, context: &Context) -> Result<Option<String>> {
-    match source::resolve(spec, context, &mut progress::step) {
-        Ok(_) => Ok(None),
-        Err(error) if source::is_bad_commit(&error) => Ok(Some(error.to_string())),
-        Err(error) => Err(error.into()),
-    }
 }
 
 /// Result of a match.
@@ -67,6 +59,16 @@ impl Series {
 
     pub(crate) fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Builds the engine of a commit. Returns the reason if the commit itself is at fault.
+    pub(crate) fn unplayable(&self, spec: &str, context: &Context) -> Result<Option<String>> {
+        let network = networks::kept(("--net", None), &self.raw, context)?;
+        match source::resolve_with(spec, network.as_ref(), context, &mut progress::step) {
+            Ok(_) => Ok(None),
+            Err(error) if source::is_bad_commit(&error) => Ok(Some(error.to_string())),
+            Err(error) => Err(error.into()),
+        }
     }
 
     fn matches(&self) -> PathBuf {

@@ -60,6 +60,21 @@ pub struct RawPlan {
     #[serde(deserialize_with = "options", serialize_with = "value::pairs", skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "OptionTable", example = json!({ "Threads": 1 }), extend("x-commands" = ["sprt"]))]
     pub base_options: Vec<(String, String)>,
+    /// Network of every engine, built in or set as an option as its recipe says [default: its own].
+    ///
+    /// `network` of quintain.toml says how a built engine takes it; a program gets the UCI option
+    /// EvalFile. The file is kept by its SHA-256, so the run does not change with it.
+    #[arg(long, value_name = "FILE", help_heading = "Engines")]
+    #[schemars(example = &"nets/big.nnue", extend("x-commands" = ["sprt", "match", "gauntlet"]))]
+    pub net: Option<PathBuf>,
+    /// Network of `new` alone; without `base` both sides are then the same engine.
+    #[arg(long, value_name = "FILE", help_heading = "Engines")]
+    #[schemars(example = &"nets/new.nnue", extend("x-commands" = ["sprt"]))]
+    pub new_net: Option<PathBuf>,
+    /// Network of `base` alone.
+    #[arg(long, value_name = "FILE", help_heading = "Engines")]
+    #[schemars(example = &"nets/base.nnue", extend("x-commands" = ["sprt"]))]
+    pub base_net: Option<PathBuf>,
     /// Plays without engines that are not installed, except heroes; each is named [default: false].
     #[arg(long, help_heading = "Engines")]
     #[schemars(example = false, extend("x-commands" = ["match", "gauntlet"]))]
@@ -515,6 +530,9 @@ pub struct RawPlayer {
     #[schemars(example = 0.1)]
     pub movetime: Option<f64>,
     /// Nodes per move.
+    /// Network of its own, which wins over that of all.
+    #[schemars(example = &"nets/big.nnue")]
+    pub net: Option<PathBuf>,
     #[schemars(example = 20_000)]
     pub nodes: Option<u64>,
     /// Plies per move.

@@ -12,7 +12,7 @@ use crate::source::command::{ProgramRun, Update};
 use crate::source::error::{SourceError, io_error};
 use crate::source::git::{self, Repository};
 use crate::source::hash;
-use crate::source::recipe::{PINS, Recipe};
+use crate::source::recipe::{EVALFILE, PINS, Recipe};
 
 /// Raised when the meaning of a key or of `build.json` changes.
 const FORMAT: u32 = 2;
@@ -105,6 +105,7 @@ fn key(request: &BuildRequest<'_>) -> Result<String, SourceError> {
         let value = std::env::var_os(name).unwrap_or_default();
         parts.push(format!("{name}={}", value.to_string_lossy()));
     }
+    parts.extend(std::env::var_os(EVALFILE).map(|value| format!("{EVALFILE}={}", value.to_string_lossy())));
     let ids = source_ids(repository, commit, recipe)?;
     if let (Some(None), Some(path)) = (ids.first(), recipe.sources.first()) {
         return Err(SourceError::NoSource { path: path.clone(), what: request.label.to_owned() });

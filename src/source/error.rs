@@ -104,6 +104,23 @@ pub enum SourceError {
         /// The recipe's binary.
         binary: String,
     },
+    /// A network that cannot be used.
+    #[error("network {}: {reason}", path.display())]
+    Network {
+        /// The file, as typed.
+        path: PathBuf,
+        /// The fault and the remedy.
+        reason: String,
+    },
+    /// An engine whose recipe takes no network.
+    #[error(
+        "{what} does not say how it takes a network: in its quintain.toml write network = \"EVALFILE\" below [build] if the build \
+         puts the file of this variable in, or network = \"EvalFile\" below [engine] if this UCI option names it"
+    )]
+    NoNetworkInput {
+        /// The commit.
+        what: String,
+    },
     /// No commit differs from `new`.
     #[error("no commit with other engine sources than `{new}` in the history of {head}; choose one with --base")]
     NoBase {

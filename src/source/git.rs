@@ -346,12 +346,14 @@ impl Repository {
         succeed(&self.dir, &args, LIMIT)
     }
 
-    /// Branches and tags, the newest first.
-    pub(super) fn names(&self, most: usize) -> Result<Vec<String>, SourceError> {
+    /// Branches and tags, the newest first, with the subjects of their commits.
+    pub(super) fn names(&self, most: usize) -> Result<Vec<(String, String)>, SourceError> {
         let count = format!("--count={most}");
-        let args =
-            ["for-each-ref", "--sort=-creatordate", &count, "--format=%(refname:short)", "refs/heads", "refs/tags"];
-        Ok(succeed(&self.dir, &args, LIMIT)?.lines().map(str::to_owned).collect())
+        let format = "--format=%(refname:short)%09%(subject)";
+        let args = ["for-each-ref", "--sort=-creatordate", &count, format, "refs/heads", "refs/tags"];
+        let listed = succeed(&self.dir, &args, LIMIT)?;
+        let parted = listed.lines().map(|line| line.split_once('\t').unwrap_or((line, "")));
+        Ok(parted.map(|(name, subject)| (name.to_owned(), subject.to_owned())).collect())
     }
 
     /// The commits on the first-parent line from `head` that touch files selected by `pathspecs`,

@@ -23,6 +23,11 @@ pub(super) fn of_file(path: &Path) -> Result<String, SourceError> {
     }
 }
 
+/// The hash of bytes.
+pub(super) fn of_bytes(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
 /// The hash of a list of parts; each is preceded by its length, so that no two lists collide.
 pub(super) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
     let mut hasher = Sha256::new();

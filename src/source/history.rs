@@ -80,10 +80,10 @@ pub fn diff(context: &Context, old: &str, new: &str) -> Result<String, SourceErr
     Repository::open(&context.cwd)?.diff(old, new)
 }
 
-/// Branches and tags of the repository of the current directory, the newest first; none outside a
-/// repository.
+/// Branches and tags of the repository of the current directory, the newest first, with the
+/// subjects of their commits; none outside a repository.
 #[must_use]
-pub fn names(context: &Context, most: usize) -> Vec<String> {
+pub fn names(context: &Context, most: usize) -> Vec<(String, String)> {
     let found = Repository::open(&context.cwd).and_then(|repository| repository.names(most));
     found.unwrap_or_default()
 }

@@ -1,10 +1,11 @@
 //! Sources of engines: a spec becomes a program with a known origin.
 //!
 //! Reading order: `spec` (the user's text), `registry` (names), `recipe` (the build of a tree),
-//! `git` (revisions and the working tree), `untracked` (which new files count), `cache` (builds),
-//! `resolve` (all of it together), `pin` (specs for later), `base` (the default opponent), `tuned`
-//! and `patch` (engines that are tuned, and their sources with new values), `notify` (notices),
-//! `own` (this program's own commands). `command` runs every program of this room.
+//! `git` (revisions and the working tree), `untracked` (which new files count), `network` (networks
+//! as inputs), `cache` (builds), `resolve` (all of it together), `pin` (specs for later), `base`
+//! (the default opponent), `tuned` and `patch` (engines that are tuned, and their sources with new
+//! values), `notify` (notices), `own` (this program's own commands). `command` runs every program
+//! of this room.
 
 mod base;
 mod bench;
@@ -14,6 +15,7 @@ mod error;
 mod git;
 mod hash;
 mod history;
+mod network;
 mod notify;
 mod own;
 mod patch;
@@ -31,12 +33,13 @@ pub use command::Update;
 pub use error::SourceError;
 pub use git::Commit;
 pub use history::{diff, is_bad_commit, known, names, place_of, spec_of, stretch};
+pub use network::NetworkFile;
 pub use notify::{notify, tell};
 pub use own::{OwnError, OwnProgram};
 pub use patch::PatchError;
 pub use pin::pinned;
 pub use recipe::{RawNotify, RawRecipe, Recipe};
 pub use registry::{EntryOrigin, RawRegistry, Registry, RegistryEntry, find_program};
-pub use resolve::{Context, ResolvedEngine, find, missing, resolve};
+pub use resolve::{Context, ResolvedEngine, find, missing, resolve, resolve_with};
 pub use spec::{Spec, split_words};
 pub use tuned::{Sources, TunableEngine, tunable};

@@ -32,6 +32,9 @@ pub(super) const PINS: [&str; 11] = [
     "meson.build",
 ];
 
+/// Variable that names the network to build in, as testing frameworks have it.
+pub(super) const EVALFILE: &str = "EVALFILE";
+
 /// Build of a tree, and properties of its engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipe {
@@ -57,6 +60,20 @@ pub struct Recipe {
     pub options: Vec<(String, String)>,
     /// Its form for a tuning, if it has one.
     pub tune: Option<TuneRecipe>,
+    /// Way in which it takes a network of the user's; `None` if that is not known.
+    pub network: Option<NetworkInput>,
+}
+
+/// Way in which an engine takes a network of the user's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NetworkInput {
+    /// Environment variable of the build that names the file to build in.
+    Variable(String),
+    /// Variable of a Makefile, given on its command line because a Makefile's own value wins over
+    /// the environment.
+    MakeVariable,
+    /// UCI option that names the file.
+    Option(String),
 }
 
 /// Form of an engine in which its parameters are options, and the place of their values in its
@@ -115,6 +132,9 @@ pub(super) struct RawBuild {
     /// Environment of the command.
     #[serde(default)]
     env: BTreeMap<String, String>,
+    /// Variable of the command that names the network to build in [default: EVALFILE, if the
+    /// command has it].
+    network: Option<String>,
 }
 
 /// Engine that the build makes.
@@ -130,6 +150,8 @@ struct RawEngine {
     #[serde(deserialize_with = "options")]
     #[schemars(with = "OptionTable")]
     options: Vec<(String, String)>,
+    /// UCI option that names its network, if the build takes none.
+    network: Option<String>,
 }
 
 /// Form of the engine that `quintain tune` plays with, and what it writes.
@@ -182,7 +204,18 @@ impl Recipe {
             let line = text.lines().position(|line| line.trim_start().starts_with(key)).map_or(1, |at| at + 1);
             TomlError { path: path.to_path_buf(), line, column: 1, message }
         };
-        let recipe = Self::checked(build, engine.bench).map_err(wrong)?;
+        let built_in = build.network.is_some();
+        let mut recipe = Self::checked(build, engine.bench).map_err(wrong)?;
+        if let Some(option) = engine.network {
+            let refuse = |why: &str| wrong(("network", format!("`network` of [engine] {why}")));
+            if built_in {
+                return Err(refuse("and of [build] exclude each other; remove the one that the engine does not use"));
+            }
+            if option.trim().is_empty() || option.contains(char::is_control) {
+                return Err(refuse("is no option's name; write it as the engine does, as in \"EvalFile\""));
+            }
+            recipe.network = Some(NetworkInput::Option(option));
+        }
         let tune = tune.map(RawTune::checked).transpose().map_err(|(key, message)| {
             // The build has a `command` too.
             let skipped = text.lines().take_while(|line| line.trim() != "[tune]").count();
@@ -214,7 +247,15 @@ impl Recipe {
         if let Some(name) = build.env.keys().find(|name| name.is_empty() || name.contains(['=', '\0'])) {
             return Err(("env", format!("`env` has `{name}`, which is not a variable's name; correct it")));
         }
+        let is_variable =
+            |name: &String| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if let Some(name) = build.network.as_ref().filter(|name| !is_variable(name)) {
+            let message = format!("`network` is `{name}`, which is no variable's name; write one, as in \"EVALFILE\"");
+            return Err(("network", message));
+        }
+        let usual = build.command.contains(EVALFILE).then(|| EVALFILE.to_owned());
         Ok(Self {
+            network: build.network.or(usual).map(NetworkInput::Variable),
             command: build.command,
             binary: build.binary,
             sources: build.sources.iter().map(|source| source.trim_end_matches('/').to_owned()).collect(),
@@ -254,7 +295,30 @@ impl Recipe {
 
     fn detected(command: String, binary: String, name: Option<String>) -> Self {
         let (sources, env, options) = Default::default();
-        Self { command, binary, sources, exclude: texts(), env, name, bench: "bench".to_owned(), options, tune: None }
+        let (exclude, bench, tune, network) = (texts(), "bench".to_owned(), None, None);
+        Self { command, binary, sources, exclude, env, name, bench, options, tune, network }
+    }
+
+    /// The recipe of a tree whose build is detected, with its way to take a network: the variable
+    /// EVALFILE if `script`, its Makefile or build script, has it.
+    pub(super) fn with_script(self, script: Option<&str>, input: NetworkInput) -> Self {
+        let network = script.is_some_and(|script| script.contains(EVALFILE)).then_some(input);
+        Self { network, ..self }
+    }
+
+    /// The recipe that builds `file` in, if it takes networks so.
+    pub(super) fn with_network(&self, file: &Path) -> Self {
+        let mut recipe = self.clone();
+        let name = match &self.network {
+            Some(NetworkInput::Variable(name)) => name.as_str(),
+            Some(NetworkInput::MakeVariable) => {
+                recipe.command += &format!(" {EVALFILE}=\"${EVALFILE}\"");
+                EVALFILE
+            }
+            Some(NetworkInput::Option(_)) | None => return recipe,
+        };
+        recipe.env.insert(name.to_owned(), file.to_string_lossy().into_owned());
+        recipe
     }
 
     /// Git pathspecs of the files that identify the engine.

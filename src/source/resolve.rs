@@ -10,11 +10,15 @@ use crate::source::command::Update;
 use crate::source::error::{SourceError, io_error};
 use crate::source::git::{Repository, TreeSnapshot, UntrackedFiles, WORKING_TREE};
 use crate::source::hash;
-use crate::source::recipe::Recipe;
+use crate::source::network::NetworkFile;
+use crate::source::recipe::{EVALFILE, NetworkInput, Recipe};
 use crate::source::registry::{self, EntryOrigin, Registry, RegistryEntry};
 use crate::source::spec::{Spec, is_url, split_words};
 use crate::source::untracked;
 use crate::text::printable;
+
+/// UCI option by which programs take a network.
+const EVAL_FILE: &str = "EvalFile";
 
 /// Directories for looking up specs and for keeping builds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,13 +93,41 @@ pub fn resolve(
     context: &Context,
     progress: &mut dyn FnMut(Update<'_>),
 ) -> Result<ResolvedEngine, SourceError> {
-    match Spec::parse(spec)? {
-        Spec::Program(text) => program(spec, &text, context, progress),
+    resolve_with(spec, None, context, progress)
+}
+
+/// [`resolve`] with a network of the user's: a built engine takes it as its recipe says, a program
+/// by the UCI option `EvalFile`.
+///
+/// # Errors
+/// As [`resolve`], and if the recipe does not say how the engine takes a network.
+pub fn resolve_with(
+    spec: &str,
+    network: Option<&NetworkFile>,
+    context: &Context,
+    progress: &mut dyn FnMut(Update<'_>),
+) -> Result<ResolvedEngine, SourceError> {
+    let mut engine = match Spec::parse(spec)? {
+        Spec::Program(text) => program(spec, &text, network, context, progress)?,
         parsed => {
             let revision = revision(&parsed, context, progress)?;
-            build(spec, &revision, context, progress)
+            build(spec, &revision, network, context, progress)?
         }
+    };
+    let Some(network) = network else { return Ok(engine) };
+    let given = engine.origin.network.get_or_insert_with(|| given(network, Some(EVAL_FILE.to_owned())));
+    engine.name += &format!("+net-{}", given.short());
+    if let Some(option) = &given.option {
+        engine.options.retain(|(known, _)| !known.eq_ignore_ascii_case(option));
+        engine.options.push((option.clone(), network.path.to_string_lossy().into_owned()));
+        // The bench was run without the option.
+        engine.origin.bench_nodes = None;
     }
+    Ok(engine)
+}
+
+fn given(network: &NetworkFile, option: Option<String>) -> plan::Network {
+    plan::Network { file: printable(&network.name()), sha256: network.sha256.clone(), option }
 }
 
 /// The error for an engine that needs no build and is not there; `None` for one that exists, and
@@ -148,7 +180,7 @@ pub fn find(name: &str, context: &Context) -> Result<Option<ResolvedEngine>, Sou
         return Ok(None);
     }
     let revision = Revision { repository, built: commit.clone(), commit, dirty: false, recipe };
-    let mut resolved = build(name, &revision, context, &mut |_| {})?;
+    let mut resolved = build(name, &revision, None, context, &mut |_| {})?;
     give(engine, name, &mut resolved);
     Ok(Some(resolved))
 }
@@ -225,26 +257,50 @@ fn recipe(
     let mut reason = "it has no quintain.toml, Cargo.toml or Makefile at its root";
     if let Some(manifest) = repository.file(commit, "Cargo.toml")? {
         if let Some(recipe) = Recipe::cargo(&named("Cargo.toml"), &manifest)? {
-            return Ok(recipe);
+            let script = repository.file(commit, "build.rs")?;
+            return Ok(recipe.with_script(script.as_deref(), NetworkInput::Variable(EVALFILE.to_owned())));
         }
         reason = "its Cargo.toml is of a workspace without a package";
     }
     for name in ["GNUmakefile", "makefile", "Makefile"] {
-        if repository.tree_id(commit, name)?.is_some() {
-            return Ok(Recipe::make());
+        if let Some(script) = repository.file(commit, name)? {
+            return Ok(Recipe::make().with_script(Some(&script), NetworkInput::MakeVariable));
         }
     }
     Err(SourceError::NoRecipe { what: short(commit).to_owned(), reason: reason.to_owned() })
 }
 
+/// The recipe of a revision that builds `network` in or names it by an option. A recipe that does
+/// not say how takes the way of the checked-out tree's, which an older commit does not know.
+fn networked(revision: &Revision, name: &str, network: &NetworkFile) -> Result<Recipe, SourceError> {
+    let Revision { repository, recipe, .. } = revision;
+    let mut recipe = recipe.clone();
+    if recipe.network.is_none()
+        && let Some(text) = repository.working_file(Recipe::FILE)
+    {
+        recipe.network = Recipe::parse(&repository.dir.join(Recipe::FILE), &text)?.network;
+    }
+    if recipe.network.is_none() {
+        return Err(SourceError::NoNetworkInput { what: name.to_owned() });
+    }
+    Ok(recipe.with_network(&network.path))
+}
+
 pub(super) fn build(
     spec: &str,
     revision: &Revision,
+    network: Option<&NetworkFile>,
     context: &Context,
     progress: &mut dyn FnMut(Update<'_>),
 ) -> Result<ResolvedEngine, SourceError> {
     let Revision { repository, built: target, commit, dirty, recipe } = revision;
     let name = format!("{}{}", short(commit), if *dirty { "-dirty" } else { "" });
+    let with = network.map(|network| networked(revision, &name, network)).transpose()?;
+    let recipe = with.as_ref().unwrap_or(recipe);
+    let option = match &recipe.network {
+        Some(NetworkInput::Option(option)) => Some(option.clone()),
+        _ => None,
+    };
     let label = recipe.name.as_ref().map_or_else(|| name.clone(), |engine| format!("{engine} {name}"));
     let request = BuildRequest { repository, commit: target, recipe, label: &label, cache: &context.cache };
     let built = cache::build(&request, progress)?;
@@ -265,6 +321,7 @@ pub(super) fn build(
             toolchain: built.toolchain,
             sha256: built.sha256,
             bench_nodes: built.bench_nodes,
+            network: network.map(|network| given(network, option)),
         },
         limits: None,
     })
@@ -286,6 +343,7 @@ fn subject(repository: &Repository, commit: &str) -> Option<String> {
 fn program(
     spec: &str,
     text: &str,
+    network: Option<&NetworkFile>,
     context: &Context,
     progress: &mut dyn FnMut(Update<'_>),
 ) -> Result<ResolvedEngine, SourceError> {
@@ -314,7 +372,7 @@ fn program(
         limits: None,
     };
     if !word.contains('/') {
-        named(&word, &mut resolved, context, progress)?;
+        named(&word, &mut resolved, network, context, progress)?;
     }
     check(&resolved.program)?;
     resolved.program = std::path::absolute(&resolved.program).map_err(io_error("find", &resolved.program))?;
@@ -334,6 +392,7 @@ fn file_name(word: &str) -> String {
 fn named(
     word: &str,
     resolved: &mut ResolvedEngine,
+    network: Option<&NetworkFile>,
     context: &Context,
     progress: &mut dyn FnMut(Update<'_>),
 ) -> Result<(), SourceError> {
@@ -356,7 +415,8 @@ fn named(
         }
         EntryOrigin::Git { place, rev, .. } => {
             let from = Spec::Git { rev: rev.clone(), repository: Some(place.clone()) };
-            let built = build(&resolved.origin.spec, &revision(&from, context, progress)?, context, progress)?;
+            let found = revision(&from, context, progress)?;
+            let built = build(&resolved.origin.spec, &found, network, context, progress)?;
             *resolved = ResolvedEngine { args: std::mem::take(&mut resolved.args), ..built };
         }
     }

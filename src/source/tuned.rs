@@ -55,7 +55,7 @@ pub fn tunable(
     let mut revision = resolve::revision(&parsed, context, progress)?;
     let tune = revision.recipe.tune.clone();
     revision.recipe = revision.recipe.tunable();
-    let engine = resolve::build(spec, &revision, context, progress)?;
+    let engine = resolve::build(spec, &revision, None, context, progress)?;
     let TuneRecipe { params, template, .. } = tune.unwrap_or_default();
     let Revision { repository, built, dirty, .. } = revision;
     let sources = template.map(|template| Sources { repository, built, dirty, template });

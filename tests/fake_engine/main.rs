@@ -5,7 +5,7 @@
 //! fake_engine [--name NAME] [--seed N] [--sleep-us N] [--spin-us N] [--info N] [--score CP]
 //!             [--mate N] [--resigns PERCENT] [--start-ms N] [--start-cpu-ms N] [--stop-ms N]
 //!             [--clock] [--vary] [--announce] [--pv MOVES] [--ponder SEED] [--past-clock-ms N]
-//!             [--tunes] [--crash-above NAME=VALUE] [--dies-at NAME=VALUE]
+//!             [--tunes] [--net] [--crash-above NAME=VALUE] [--dies-at NAME=VALUE]
 //!             [--lost-below NAME=VALUE] [--hold FILE@GAME] [--fault NAME[@K]]...
 //! ```
 //!
@@ -19,12 +19,13 @@
 //! long before. `--start-ms` makes it slow to start, and `--start-cpu-ms` as slow as so much CPU
 //! time takes. With `--ponder` it names after `bestmove` the answer that it would give itself with
 //! that seed: the opponent's own seed is right every time. With `--tunes` it has options `Alpha`
-//! and `Beta` (spin) and `Gamma` (string) that change its moves, and `Idle` that does not;
-//! `--crash-above` has it end in a search while such an option is above the value, `--dies-at` once
-//! an option is set to the value; with `--lost-below` it claims to be lost while such an option is
-//! below the value; with `--hold` its searches wait for a file from that game of the process on,
-//! and the first that waits makes one with the ending `reached` beside it. A number in that file is
-//! the last game that goes on; an empty file lets all go on. A ponder search thinks as long as any
+//! and `Beta` (spin) and `Gamma` (string) that change its moves, and `Idle` that does not; with
+//! `--net` it has an option `EvalFile`, and its seed is the number in that file; `--crash-above`
+//! has it end in a search while such an option is above the value, `--dies-at` once an option is
+//! set to the value; with `--lost-below` it claims to be lost while such an option is below the
+//! value; with `--hold` its searches wait for a file from that game of the process on, and the
+//! first that waits makes one with the ending `reached` beside it. A number in that file is the
+//! last game that goes on; an empty file lets all go on. A ponder search thinks as long as any
 //! other, and waits then for `ponderhit` or `stop`. `--pv` is a PV, `BEST` in it the move to be
 //! played, its words joined by commas. A fault strikes at the K-th `go` of a game, or from then on,
 //! or at the start: see `settings::FAULTS`.
@@ -267,6 +268,9 @@ impl Engine {
         self.say("option name Clear Hash type button");
         self.say("option name Style type combo default Normal var Solid var Normal var Risky");
         self.say("option name SyzygyPath type string default <empty>");
+        if self.settings.net {
+            self.say("option name EvalFile type string default <embedded>");
+        }
         if self.settings.tunes {
             self.say("option name Alpha type spin default 50 min 0 max 100");
             self.say("option name Beta type spin default -3 min -40 max 40");
@@ -307,6 +311,12 @@ impl Engine {
             "name UCI_Chess960 value true" => self.mode = CastlingMode::Chess960,
             "name UCI_Chess960 value false" => self.mode = CastlingMode::Standard,
             _ => {}
+        }
+        if let Some(file) = rest.trim_start_matches("name ").strip_prefix("EvalFile value ")
+            && self.settings.net
+        {
+            let text = std::fs::read_to_string(file).unwrap_or_default();
+            self.settings.seed = text.trim().parse().unwrap_or_default();
         }
         if let Some((name, value)) = rest.trim_start_matches("name ").split_once(" value ")
             && (["Alpha", "Beta", "Gamma"].contains(&name) || name == "Threads" && self.settings.grows.is_some())

@@ -130,6 +130,8 @@ pub struct Settings {
     pub orphan: bool,
     pub bench: bool,
     pub tunes: bool,
+    /// It has an option `EvalFile`, and the seed is the number in that file.
+    pub net: bool,
     /// Factor of the nodes a ply, for engines that print their iterations.
     pub grows: Option<f64>,
     pub crash_above: Option<(String, f64)>,
@@ -168,6 +170,7 @@ impl Settings {
                 "--pv" => settings.pv = Some(value()?.replace(',', " ")),
                 "--ponder" => settings.ponder = Some(number(&value()?)?),
                 "--tunes" => settings.tunes = true,
+                "--net" => settings.net = true,
                 "--grows" => settings.grows = Some(value()?.parse().map_err(|e| format!("--grows: {e}"))?),
                 "--crash-above" => settings.crash_above = Some(bound(&value()?)?),
                 "--lost-below" => settings.lost_below = Some(bound(&value()?)?),

@@ -33,6 +33,7 @@ mod names;
 #[cfg(target_os = "linux")]
 mod notify;
 mod openings;
+mod networks;
 #[cfg(target_os = "linux")]
 mod persist;
 #[cfg(target_os = "linux")]

@@ -8,7 +8,7 @@ use crate::cli::versions::{GatheredGames, ProgressArgs, curve, short};
 use crate::report::collection::{RunPlayer, condition_of};
 use crate::report::results::Results;
 use crate::run::dir::RunDir;
-use crate::run::series::{MatchResult, Series, unplayable};
+use crate::run::series::{MatchResult, Series};
 use crate::run::{Exit, progress, resolve};
 use crate::settings::RawPlan;
 use crate::source::{self, Commit, Context};
@@ -60,7 +60,7 @@ pub(super) fn play(
         let mut specs = vec![spec(&commits[step + 1]), spec(&commits[step])];
         let mut bad = None;
         for (commit, spec) in [step + 1, step].into_iter().zip(&specs) {
-            if let Some(why) = unplayable(spec, context)? {
+            if let Some(why) = series.unplayable(spec, context)? {
                 bad = Some((commit, why));
             }
         }

@@ -226,7 +226,7 @@ fn players(tuned: &Plan, space: &Space, sources: Option<&Sources>, steps: &[Proo
     let mut players = Vec::with_capacity(all.len());
     for (number, (name, values)) in (1..).zip(all) {
         let spec = sources.spec(&named(space, values), &format!("Values of the {name} step of a tuning"))?;
-        let found = building.engine(number, name, &spec)?;
+        let found = building.engine(number, name, &spec, None)?;
         players.push(Player {
             name: name.to_owned(),
             program: found.program,

@@ -1,0 +1,58 @@
+//! Networks that users give engines, kept in the cache by their SHA-256: a run goes on with the
+//! bytes that it began with, whatever becomes of the user's file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::files::{read_bytes, write_atomically};
+use crate::source::error::{SourceError, io_error};
+use crate::source::hash;
+
+/// Most bytes of a network.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// Network in the cache.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NetworkFile {
+    /// The file in the cache, absolute, with the name that the user's file has.
+    pub path: PathBuf,
+    /// SHA-256, in hex.
+    pub sha256: String,
+}
+
+impl NetworkFile {
+    /// Copies the network `path` into the cache, unless it is there. A relative path starts at
+    /// `cwd`.
+    ///
+    /// # Errors
+    /// Returns an error that names the file if it cannot be read, is empty or no regular file, or
+    /// if the cache cannot be written.
+    pub fn keep(path: &Path, cwd: &Path, cache: &Path) -> Result<Self, SourceError> {
+        let refuse = |reason: String| SourceError::Network { path: path.to_owned(), reason };
+        let whole = cwd.join(path);
+        let about = fs::metadata(&whole).map_err(|error| refuse(format!("{error}; give the path of a file")))?;
+        if about.is_dir() {
+            return Err(refuse("it is a folder; give the path of a network in it".to_owned()));
+        }
+        let bytes = read_bytes(&whole, MOST_BYTES).map_err(|error| refuse(error.to_string()))?;
+        if bytes.is_empty() {
+            return Err(refuse("it is empty; give the path of a network".to_owned()));
+        }
+        let (Some(name), sha256) = (whole.file_name(), hash::of_bytes(&bytes)) else {
+            return Err(refuse("it has no name; give the path of a file".to_owned()));
+        };
+        let folder = cache.join("networks").join(&sha256);
+        let kept = folder.join(name);
+        if !hash::of_file(&kept).is_ok_and(|known| known == sha256) {
+            fs::create_dir_all(&folder).map_err(io_error("create", &folder))?;
+            write_atomically(&kept, &bytes).map_err(io_error("write", &kept))?;
+        }
+        Ok(Self { path: kept, sha256 })
+    }
+
+    /// Name of the user's file.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+}

@@ -1,0 +1,190 @@
+//! Networks as inputs: built in or set as an option, kept by their hash, named beside results.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests may stop at the first surprise, as tests do")]
+
+use std::fs;
+use std::path::Path;
+
+use quintain::plan::file::from_toml;
+
+use crate::harness::{FAKE, Ran, games, quintain, summary};
+use crate::source::Toy;
+
+/// Puts the number of the network EVALFILE into the program; 1 without one.
+const BUILT_IN: &str = "\
+[build]
+command = 'sed \"s|@SEED@|$(cat \"${EVALFILE:-/dev/null}\" | grep . || echo 1)|\" engine.sh > engine.bin && chmod +x engine.bin'
+binary = 'engine.bin'
+";
+
+/// A repository whose engine plays by the number in its network.
+fn toy(recipe: &str) -> Toy {
+    let toy = Toy::bare();
+    toy.write("quintain.toml", recipe);
+    let bench = "[ \"$1\" = bench ] && { echo '@SEED@ nodes 1 nps'; exit; }";
+    toy.write("engine.sh", &format!("#!/bin/sh\n{bench}\nexec '{FAKE}' --net --seed @SEED@\n"));
+    toy.write(".gitignore", "*.nnue\nrun*\nresults\n");
+    toy.write("two.nnue", "2\n");
+    toy.write("three.nnue", "3\n");
+    toy.commit("One");
+    toy
+}
+
+fn run(toy: &Toy, args: &[&str]) -> Ran {
+    let cwd = &toy.context.cwd;
+    quintain(args).current_dir(cwd).env("QUINTAIN_CACHE", &toy.context.cache).output().unwrap().into()
+}
+
+/// A short test with these arguments, into `out`.
+fn test(toy: &Toy, out: &str, more: &[&str]) -> Ran {
+    let fixed = ["sprt", "--nodes", "1", "--max-plies", "20", "--max-pairs", "2", "--seed", "1", "--out", out];
+    run(toy, &[&fixed, more].concat())
+}
+
+fn sha256(path: &Path) -> String {
+    use sha2::{Digest as _, Sha256};
+    Sha256::digest(fs::read(path).unwrap()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn one_engine_is_tested_with_two_networks() {
+    let toy = toy(BUILT_IN);
+    let ran = test(&toy, "run", &["--new-net", "two.nnue"]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    let root = toy.context.cwd.join("run");
+    let sha = sha256(&toy.context.cwd.join("two.nnue"));
+    let plan = from_toml(&fs::read_to_string(root.join("plan.toml")).unwrap()).unwrap();
+    let [new, base] = plan.players.as_slice() else { panic!("{plan:?}") };
+    let network = new.origin.network.as_ref().unwrap();
+    assert_eq!((network.file.as_str(), &network.sha256, &network.option), ("two.nnue", &sha, &None));
+    // The bench is of the program with the network in it.
+    assert_eq!((new.origin.bench_nodes, base.origin.bench_nodes), (Some(2), Some(1)));
+    assert_eq!((&base.origin.network, &base.origin.commit), (&None, &new.origin.commit));
+    assert_eq!(new.name, format!("{}+net-{}", base.name, &sha[..8]));
+    let named = format!("two.nnue ({})", &sha[..8]);
+    assert_eq!(plan.title().unwrap(), format!("network {named}, One"));
+    assert_eq!(summary(&root)["players"][0]["network"]["sha256"], sha.as_str());
+    assert!(ran.stdout.contains(&format!("network {named}")), "{}", ran.stdout);
+    assert!(fs::read_to_string(root.join("report.html")).unwrap().contains(&sha));
+    let block = run(&toy, &["report", "run", "--format", "block"]);
+    assert!(block.stdout.contains(&format!("\nNet   | {named} against its own\n")), "{block:?}");
+    // Both sides named, the other way round: the same program, from the cache.
+    let ran = test(&toy, "run2", &["--new", "git:main", "--base", "git:main", "--base-net", "two.nnue"]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(!ran.stderr.contains("building"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_recipe_may_name_a_network_by_an_option() {
+    let toy = toy(
+        "[build]\ncommand = 'sed s/@SEED@/1/ engine.sh > e && chmod +x e'\nbinary = 'e'\n[engine]\nnetwork = 'EvalFile'\n",
+    );
+    let built = |out: &str, more: &[&str]| {
+        let ran = test(&toy, out, more);
+        assert_eq!(ran.code, Some(3), "{ran:?}");
+        let root = toy.context.cwd.join(out);
+        let plan = from_toml(&fs::read_to_string(root.join("plan.toml")).unwrap()).unwrap();
+        (plan, games(&root).into_iter().map(|game| game.moves).collect::<Vec<_>>())
+    };
+    let (plan, of_two) = built("run", &["--new-net", "two.nnue", "--base-net", "three.nnue"]);
+    let network = plan.players[0].origin.network.clone().unwrap();
+    assert_eq!((network.option.as_deref(), plan.players[0].origin.bench_nodes), (Some("EvalFile"), None));
+    assert_eq!(plan.players[0].origin.sha256, plan.players[1].origin.sha256);
+    let kept = plan.players[0].option("EvalFile").unwrap().to_owned();
+    assert!(Path::new(&kept).starts_with(&toy.context.cache) && kept.contains(&network.sha256), "{kept}");
+    // The moves follow the network, whatever the file of its name becomes.
+    toy.write("two.nnue", "5\n");
+    let (_, of_five) = built("run2", &["--new-net", "two.nnue", "--base-net", "three.nnue"]);
+    assert_ne!(of_two, of_five);
+    let programs = format!("'{FAKE}' -- --seed");
+    let (_, by_seed) = built("run3", &["--new", &format!("{programs} 2"), "--base", &format!("{programs} 3")]);
+    assert_eq!(of_two, by_seed);
+    // A network that is another one by now is no way to go on.
+    fs::write(&kept, "4\n").unwrap();
+    let ran = run(&toy, &["resume", "run"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("its games would be of two networks"), "{ran:?}");
+}
+
+#[test]
+fn networks_are_raced_and_played_by_plans() {
+    let toy = toy(BUILT_IN);
+    let fixed = ["--nodes", "1", "--max-plies", "20", "--seed", "1", "--json"];
+    let race =
+        ["race", "--base", ".", "--with-net", "two.nnue", "--with-net", "three.nnue", "--pairs", "1", "--out", "run"];
+    let ran = run(&toy, &[&race[..], &fixed].concat());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let names = |out: &str| -> Vec<bool> {
+        let summary = summary(&toy.context.cwd.join(out));
+        let players = summary["players"].as_array().unwrap();
+        players.iter().map(|player| player["network"].is_object()).collect()
+    };
+    assert_eq!(names("run"), [false, true, true]);
+    let player = "[[players]]\nspec = \".\"\n";
+    toy.write("match.toml", &format!("net = \"two.nnue\"\npairs = 1\n{player}{player}net = \"three.nnue\"\n"));
+    let ran = run(&toy, &[&["match", "match.toml", "--out", "run2"][..], &fixed].concat());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(names("run2"), [true, true]);
+}
+
+#[test]
+fn a_network_that_cannot_be_used_is_answered_in_one_line() {
+    let toy = toy("[build]\ncommand = 'sed s/@SEED@/1/ engine.sh > e && chmod +x e'\nbinary = 'e'\n");
+    let cwd = toy.context.cwd.clone();
+    fs::create_dir(cwd.join("nets")).unwrap();
+    toy.write("empty.nnue", "");
+    let plain = format!("'{FAKE}' -- --seed 1");
+    let knows = format!("'{FAKE}' -- --net");
+    for (more, words) in [
+        (&["--new-net", "no.nnue"][..], "--new-net: network no.nnue: No such file"),
+        (&["--base-net", "nets"], "--base-net: network nets: it is a folder"),
+        (&["--net", "empty.nnue"], "--net: network empty.nnue: it is empty"),
+        (&["--new-net", "two.nnue"], "does not say how it takes a network: in its quintain.toml write network"),
+        (&["--new", &plain, "--base", &plain, "--new-net", "two.nnue"], "the engine has no option `EvalFile`"),
+        (
+            &["--new", &knows, "--base", &knows, "--new-net", "two.nnue", "--option", "evalfile=three.nnue"],
+            "the option EvalFile and a network both name its file",
+        ),
+    ] {
+        let ran = test(&toy, "run", more);
+        let lines: Vec<&str> = ran.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
+        assert!(ran.code == Some(2) && lines.len() == 1 && lines[0].contains(words), "{more:?}: {ran:?}");
+        assert!(!cwd.join("run").exists(), "{more:?}");
+    }
+    // A build that takes no notice of the network makes the same program.
+    toy.write(
+        "quintain.toml",
+        "[build]\ncommand = 'sed s/@SEED@/1/ engine.sh > e && chmod +x e'\nbinary = 'e'\nnetwork = 'EVALFILE'\n",
+    );
+    let ran = test(&toy, "run", &["--new-net", "two.nnue"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("are the same program"), "{ran:?}");
+    for (recipe, words) in [
+        ("[build]\ncommand = 'x'\nbinary = 'e'\nnetwork = 'a b'\n", "quintain.toml:4:1: `network` is `a b`"),
+        (
+            "[build]\ncommand = 'x'\nbinary = 'e'\n[engine]\nnetwork = ' '\n",
+            "quintain.toml:5:1: `network` of [engine] is no",
+        ),
+        ("[build]\ncommand = 'x'\nbinary = 'e'\nnetwork = 'A'\n[engine]\nnetwork = 'B'\n", "exclude each other"),
+    ] {
+        toy.write("quintain.toml", recipe);
+        let ran = test(&toy, "run", &[]);
+        assert!(ran.code == Some(2) && ran.stderr.contains(words), "{recipe}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_makefile_takes_its_network_on_the_command_line() {
+    let toy = Toy::bare();
+    // The Makefile's own value wins over the environment.
+    let rule = "engine: main.sh\n\tsed \"s|@SEED@|$$(cat $(EVALFILE))|\" main.sh > $(EXE) && chmod +x $(EXE)\n";
+    toy.write("Makefile", &format!("EVALFILE = own.nnue\n{rule}"));
+    toy.write("main.sh", &format!("#!/bin/sh\nexec '{FAKE}' --seed @SEED@\n"));
+    toy.write("own.nnue", "1\n");
+    toy.commit("One");
+    toy.write(".git/two.nnue", "2\n");
+    let ran = test(&toy, ".git/run", &["--new", "git:main", "--new-net", ".git/two.nnue"]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    let plan = from_toml(&fs::read_to_string(toy.context.cwd.join(".git/run/plan.toml")).unwrap()).unwrap();
+    let programs: Vec<String> =
+        plan.players.iter().map(|player| fs::read_to_string(&player.program).unwrap()).collect();
+    assert!(programs[0].contains("--seed 2") && programs[1].contains("--seed 1"), "{programs:?}");
+}
