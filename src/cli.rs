@@ -5,6 +5,7 @@ mod bisect;
 mod book;
 mod calibrate;
 mod check;
+mod complete;
 mod ctl;
 mod demo;
 mod engines;
@@ -274,6 +275,11 @@ pub fn main() -> ExitCode {
         }
         return ExitCode::from(compat::run(dialect, words, &program, &passes));
     }
+    match complete::answer(&args, || help::grouped(Cli::command())) {
+        Ok(false) => {}
+        // A shell that no longer listens needs no word.
+        Ok(true) | Err(_) => return ExitCode::SUCCESS,
+    }
     if args.len() < 2 {
         progress::note(FIRST_STEPS.trim_end());
         return ExitCode::from(EXIT_USAGE);
@@ -332,7 +338,7 @@ pub fn main() -> ExitCode {
         QuintainCommand::Check(args) => check::run(&args),
         QuintainCommand::Engines(args) => engines::run(&args),
         QuintainCommand::Init(args) => init::run(&args),
-        QuintainCommand::Completions(args) => Ok(shell::completions(&args, Cli::command())),
+        QuintainCommand::Completions(args) => shell::completions(&args),
         QuintainCommand::Man(args) => shell::man(&args, Cli::command()),
     };
     match result {

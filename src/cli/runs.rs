@@ -77,6 +77,19 @@ pub(super) fn run_parser() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().try_map(|name| folder_of(Path::new(RESULTS), name))
 }
 
+/// Names of the stored and live runs, the newest first, with their players and states. A name is
+/// the last part of an id, or the whole one if two end so.
+pub(super) fn described() -> Vec<(String, String)> {
+    let index = Index::of(Path::new(RESULTS), &Index::default());
+    let rows: Vec<Row> = index.newest_first().into_iter().map(|(id, entry)| Row::new(id, entry)).collect();
+    let last = |id: &str| id.rsplit('/').next().unwrap_or_default().to_owned();
+    let name = |row: &Row| {
+        let short = last(row.id);
+        if rows.iter().filter(|other| last(other.id) == short).count() > 1 { row.id.to_owned() } else { short }
+    };
+    rows.iter().map(|row| (name(row), format!("{}, {}", row.players(), row.state))).collect()
+}
+
 /// Folder of the run that `name` stands for; `name` itself as a path if it is one, or if there is
 /// no such run: whoever opens it says so.
 fn folder_of(results: &Path, name: OsString) -> Result<PathBuf, stored::FindError> {
@@ -130,19 +143,22 @@ impl<'a> Row<'a> {
         self.about.elo0.zip(self.about.elo1).map(|(elo0, elo1)| Bounds { elo0, elo1 })
     }
 
-    fn cells(&self) -> Vec<String> {
-        let players = match self.about.players.as_slice() {
+    fn players(&self) -> String {
+        match self.about.players.as_slice() {
             [new, base] => format!("{new} against {base}"),
             [] => self.about.name.clone(),
             players => format!("{} players, {}", players.len(), self.about.format),
-        };
+        }
+    }
+
+    fn cells(&self) -> Vec<String> {
         let note = self.about.title.as_ref().map_or(String::new(), |title| format!(" ({title})"));
         let known = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
         let is_of_two = self.about.players.len() == 2;
         [
             self.id.to_owned(),
             self.state.clone(),
-            players + &note,
+            self.players() + &note,
             self.about.limit.clone(),
             known(self.bounds().map(|bounds| bounds.to_string())),
             known(self.about.pairs.map(|pairs| pairs.to_string())),

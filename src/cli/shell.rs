@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result};
 use clap::Command;
 use clap_complete::Shell;
 
+use crate::cli::complete;
 use crate::run::{Exit, progress};
 
 const NAME: &str = "quintain";
@@ -15,6 +16,9 @@ const NAME: &str = "quintain";
 /// Prints a script that completes command lines in a shell.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
+It completes commands, flags and files, the ids of runs below results/, the engines of the registry, and the branches and
+tags of the Git repository in which you are. It asks this program, so it need not be written again for a newer one.
+
 Examples:
   quintain completions bash > ~/.local/share/bash-completion/completions/quintain
   quintain completions zsh > \"${fpath[1]}/_quintain\"
@@ -36,11 +40,9 @@ pub(super) struct ManArgs {
     out: Option<PathBuf>,
 }
 
-pub(super) fn completions(args: &CompletionsArgs, mut command: Command) -> Exit {
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut command, NAME, &mut script);
-    put(&script);
-    Exit::Done
+pub(super) fn completions(args: &CompletionsArgs) -> Result<Exit> {
+    put(&complete::script(args.shell, NAME)?);
+    Ok(Exit::Done)
 }
 
 pub(super) fn man(args: &ManArgs, command: Command) -> Result<Exit> {

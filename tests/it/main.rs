@@ -10,6 +10,7 @@ mod chain;
 mod check;
 #[cfg(all(target_os = "linux", feature = "cluster"))]
 mod cluster;
+mod complete;
 #[cfg(target_os = "linux")]
 mod control;
 mod demo;

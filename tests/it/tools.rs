@@ -567,10 +567,8 @@ fn shells_and_manuals_know_every_command() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let ran = run(&["completions", shell]);
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{shell}");
-        for name in &commands {
-            assert!(ran.stdout.contains(name.as_str()), "{shell}: {name}");
-        }
-        assert!(ran.stdout.contains("termination"), "{shell}");
+        // It asks this program, as `complete` tests.
+        assert!(ran.stdout.contains("QUINTAIN_COMPLETE"), "{shell}");
         if shell == "bash" {
             let folder = tempfile::tempdir().unwrap();
             let script = folder.path().join("quintain");
