@@ -38,6 +38,8 @@ pub(super) struct Live {
 struct WirePly {
     m: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    us: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     left_us: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cp: Option<i32>,
@@ -54,15 +56,17 @@ impl From<&Ply> for WirePly {
             Some(Score::Mate(moves)) => (None, Some(moves)),
             None => (None, None),
         };
-        let left_us = ply.left.map(|left| u64::try_from(left.as_micros()).unwrap_or(u64::MAX));
-        Self { m: ply.uci.clone(), left_us, cp, mate, depth: ply.depth }
+        let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        let (us, left_us) = (ply.elapsed.map(micros), ply.left.map(micros));
+        Self { m: ply.uci.clone(), us, left_us, cp, mate, depth: ply.depth }
     }
 }
 
 impl From<WirePly> for Ply {
-    fn from(WirePly { m, left_us, cp, mate, depth }: WirePly) -> Self {
+    fn from(WirePly { m, us, left_us, cp, mate, depth }: WirePly) -> Self {
         let score = mate.map(Score::Mate).or(cp.map(Score::Cp));
-        Self { uci: m, left: left_us.map(Duration::from_micros), score, depth }
+        let [elapsed, left] = [us, left_us].map(|time| time.map(Duration::from_micros));
+        Self { uci: m, elapsed, left, score, depth }
     }
 }
 
@@ -131,7 +135,8 @@ mod tests {
     }
 
     fn ply(uci: &str, score: Option<Score>) -> Ply {
-        Ply { uci: uci.to_owned(), left: Some(Duration::from_micros(5_000_001)), score, depth: Some(9) }
+        let (elapsed, left) = (Some(Duration::from_micros(70_001)), Some(Duration::from_micros(5_000_001)));
+        Ply { uci: uci.to_owned(), elapsed, left, score, depth: Some(9) }
     }
 
     fn read(live: &Live) -> Live {

@@ -294,6 +294,7 @@ fn machine(topology: &Topology) -> Machine {
 fn recording(settings: &RunnerSettings) -> Result<Recording> {
     let pgn = settings.pgn.clone().unwrap_or_default();
     Ok(Recording {
+        live: None,
         record_pv: pgn.pv,
         match_lines: pgn
             .match_lines

@@ -217,7 +217,7 @@ mod tests {
 
     fn told(boards: &mut Boards, from: usize, moves: &str) {
         let start = Opening { index: 0, fen: crate::chess::START_FEN.to_owned(), moves: Vec::new() };
-        let ply = |uci: &str| Ply { uci: uci.to_owned(), left: None, score: None, depth: None };
+        let ply = |uci: &str| Ply { uci: uci.to_owned(), elapsed: None, left: None, score: None, depth: None };
         let plies = moves.split(' ').map(ply).collect();
         boards.moved(GAME, &MoveUpdate { opening: (from == 0).then_some(start), from, plies, over: None });
     }

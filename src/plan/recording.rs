@@ -26,6 +26,8 @@ pub struct Recording {
     pub pgn: Option<PgnOutput>,
     /// EPD file of the counted games' final positions.
     pub epd: Option<OutputFile>,
+    /// PGN file of the games in play, replaced about once a second.
+    pub live: Option<PathBuf>,
 }
 
 impl Recording {
@@ -350,6 +352,8 @@ pub(super) struct RecordingV1 {
     #[serde(skip_serializing_if = "Option::is_none")]
     site: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    live: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     epd: Option<OutputV1>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pgn: Option<PgnV1>,
@@ -392,6 +396,7 @@ impl From<&Recording> for RecordingV1 {
             match_lines: recording.match_lines.iter().map(|pattern| pattern.as_str().to_owned()).collect(),
             event: recording.event.clone(),
             site: recording.site.clone(),
+            live: recording.live.clone(),
             epd: recording
                 .epd
                 .as_ref()
@@ -436,6 +441,7 @@ impl RecordingV1 {
             match_lines: patterns.collect::<Result<_, _>>()?,
             event: self.event,
             site: self.site,
+            live: self.live,
             pgn: pgn.transpose()?,
             epd: self.epd.map(|OutputV1 { path, append_after }| OutputFile { path, append_after }),
         })

@@ -11,6 +11,7 @@ pub mod explain;
 pub mod figures;
 pub mod html;
 mod identity;
+pub mod live_pgn;
 pub mod pgn;
 pub mod pgn_file;
 pub mod pgn_tags;

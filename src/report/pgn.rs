@@ -21,14 +21,17 @@
 mod comment;
 mod tags;
 
+use std::time::Duration;
+
 use thiserror::Error;
 
 use crate::chess::{FenError, MoveError, Position, Variant};
 pub use crate::plan::recording::{Fields, Layout, Notation, PgnOptions, Round, Zone};
 use crate::plan::time_control::Limit;
-use crate::record::{ByColor, Color, GameRecord, Outcome, Termination};
+use crate::record::{ByColor, Color, GameId, GameRecord, Opening, Outcome, Termination};
 use crate::report::eco::OpeningNames;
 use crate::report::reasons::{illegal_move, side_reason};
+use crate::tournament::events::Ply;
 use comment::comment;
 
 /// Facts that a game's text needs besides its record.
@@ -100,7 +103,7 @@ pub fn game_as(
 ) -> Result<String, PgnError> {
     let mut text = tags::tags(record, meta, options, openings);
     text.push('\n');
-    text.push_str(&movetext(record, meta, options)?);
+    text.push_str(&record_text(record, meta, options)?);
     text.push_str("\n\n");
     Ok(text)
 }
@@ -143,14 +146,32 @@ pub fn reason(record: &GameRecord, names: &ByColor<&str>) -> String {
     }
 }
 
-fn movetext(record: &GameRecord, meta: &PgnMeta<'_>, options: &PgnOptions) -> Result<String, PgnError> {
-    let number = record.id.number();
-    let mut position = Position::from_fen(&record.opening.fen, meta.variant)
-        .map_err(|source| PgnError::Fen { game: number, source })?;
-    let mut lines = WrappedLines::default();
-    let book = record.opening.moves.iter().map(|uci| (uci, "book".to_owned()));
+/// Text of a game in play, or of one that is over and whose record is not at hand: the roster, the
+/// start, the moves with score, depth, time and clock.
+///
+/// # Errors
+/// [`PgnError`] for moves that can't be played.
+pub(super) fn live(game: &LiveGame<'_>, meta: &PgnMeta<'_>) -> Result<String, PgnError> {
+    let played = game.plies.iter().map(|ply| (&ply.uci, comment::live(ply)));
+    let (outcome, reason) =
+        game.over.as_ref().map_or(("*", ""), |(outcome, reason)| (outcome.token(), reason.as_str()));
+    let text = movetext(game.id, game.opening, played, (outcome, reason), meta.variant, &PgnOptions::default())?;
+    Ok(format!("{}\n{text}\n\n", tags::live(game, meta, outcome)))
+}
+
+/// A game as its onlookers know it.
+pub(super) struct LiveGame<'a> {
+    pub(super) id: GameId,
+    pub(super) opening: &'a Opening,
+    pub(super) plies: &'a [Ply],
+    /// Start, as time since the Unix epoch.
+    pub(super) started: Duration,
+    /// Result and reason; `None` while it is played.
+    pub(super) over: Option<(Outcome, String)>,
+}
+
+fn record_text(record: &GameRecord, meta: &PgnMeta<'_>, options: &PgnOptions) -> Result<String, PgnError> {
     let played = record.moves.iter().map(|played| (&played.uci, comment(played, options.fields)));
-    let count = record.opening.moves.len() + record.moves.len();
     let reason = match options.layout {
         Layout::Export => reason(record, &meta.names),
         // Uses the words of other runners' consoles, which readers of their PGN search for. An
@@ -160,8 +181,28 @@ fn movetext(record: &GameRecord, meta: &PgnMeta<'_>, options: &PgnOptions) -> Re
             None => side_reason(record),
         },
     };
-    let reason = comment::plain(&reason, 200);
-    for (ply, (uci, comment)) in (1..).zip(book.chain(played)) {
+    let end = (record.ending.outcome.token(), reason.as_str());
+    movetext(record.id, &record.opening, played, end, meta.variant, options)
+}
+
+/// Moves with their comments, the last one with the reason of the end, then the result.
+fn movetext<'a>(
+    id: GameId,
+    opening: &'a Opening,
+    played: impl Iterator<Item = (&'a String, String)>,
+    (outcome, reason): (&str, &str),
+    variant: Variant,
+    options: &PgnOptions,
+) -> Result<String, PgnError> {
+    let number = id.number();
+    let mut position =
+        Position::from_fen(&opening.fen, variant).map_err(|source| PgnError::Fen { game: number, source })?;
+    let mut lines = WrappedLines::default();
+    let book = opening.moves.iter().map(|uci| (uci, "book".to_owned()));
+    let reason = comment::plain(reason, 200);
+    let mut moves = (1..).zip(book.chain(played)).peekable();
+    let is_empty = moves.peek().is_none();
+    while let Some((ply, (uci, comment))) = moves.next() {
         // Numbers Black's moves after a comment, as the export format requires: everywhere but in
         // the short form.
         let interrupted = ply == 1 || (!options.min && options.layout == Layout::Export);
@@ -178,7 +219,8 @@ fn movetext(record: &GameRecord, meta: &PgnMeta<'_>, options: &PgnOptions) -> Re
         };
         tokens.push(played.map_err(|source| PgnError::Move { game: number, ply, source })?);
         if !options.min {
-            let last = if ply == count { format!(", {reason}") } else { String::new() };
+            let is_last = moves.peek().is_none() && !reason.is_empty();
+            let last = if is_last { format!(", {reason}") } else { String::new() };
             tokens.push(format!("{{{comment}{last}}}"));
         }
         match options.layout {
@@ -186,10 +228,10 @@ fn movetext(record: &GameRecord, meta: &PgnMeta<'_>, options: &PgnOptions) -> Re
             Layout::Runner => lines.push_whole(&tokens.join(" ")),
         }
     }
-    if count == 0 && !options.min {
+    if is_empty && !options.min && !reason.is_empty() {
         lines.push(&format!("{{{reason}}}"));
     }
-    lines.push(record.ending.outcome.token());
+    lines.push(outcome);
     Ok(lines.text)
 }
 

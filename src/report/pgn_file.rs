@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::plan::Plan;
 use crate::plan::recording::PgnOptions;
-use crate::record::{ByColor, GameRecord, PlayerId};
+use crate::record::{ByColor, GameRecord, PlayerId, TimeScale};
 use crate::report::eco::OpeningNames;
 use crate::report::epd;
 use crate::report::pgn::{self, PgnMeta};
@@ -127,15 +127,19 @@ fn game_text(
 }
 
 fn meta<'a>(plan: &'a Plan, game: &GameRecord) -> io::Result<PgnMeta<'a>> {
+    let of_plan = meta_of(plan, game.players, game.scale);
+    of_plan.ok_or_else(|| io::Error::other(format!("game {} names a player that is not in the plan", game.id.number())))
+}
+
+/// Facts of a game of these players; `None` if the plan lacks one.
+pub(super) fn meta_of(plan: &Plan, players: ByColor<PlayerId>, scale: Option<TimeScale>) -> Option<PgnMeta<'_>> {
     let player = |id: PlayerId| plan.players.get(usize::from(id.0));
-    let (Some(white), Some(black)) = (player(game.players.white), player(game.players.black)) else {
-        return Err(io::Error::other(format!("game {} names a player that is not in the plan", game.id.number())));
-    };
-    Ok(PgnMeta {
+    let (white, black) = (player(players.white)?, player(players.black)?);
+    Some(PgnMeta {
         event: plan.recording.event.as_deref().unwrap_or(&plan.name),
         site: plan.recording.site.as_deref().unwrap_or("?"),
         names: ByColor { white: &white.name, black: &black.name },
-        limits: ByColor { white: white.limit.scaled(game.scale), black: black.limit.scaled(game.scale) },
+        limits: ByColor { white: white.limit.scaled(scale), black: black.limit.scaled(scale) },
         variant: plan.rules.variant,
     })
 }

@@ -17,6 +17,7 @@ use crate::plan::{Plan, Player};
 use crate::report::block;
 use crate::report::console::{Console, Screen};
 use crate::report::crashes::Crashes;
+use crate::report::live_pgn::LivePgn;
 use crate::report::pgn_file::PgnFile;
 use crate::report::summary::Summary;
 use crate::report::terminal::QuietKeys;
@@ -104,8 +105,8 @@ pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: OutputStyle) -> Resu
                 harm: "its games would be of two programs",
             });
         }
-    }
         check_network(player)?;
+    }
     let mut scoreboard = Scoreboard::new(&plan)?;
     // The journal is locked first, because another process could be writing games.pgn until then.
     let mut begun = None;
@@ -147,7 +148,6 @@ pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: OutputStyle) -> Resu
     runtime.block_on(drive(plan, RunResources { book, tables, cluster }, dir, journal, (scoreboard, pgn, page), output))
 }
 
-/// Prints the failures that engines reported, except those that the plan already has.
 /// Checks that the file of a player's network is the one that the run began with.
 fn check_network(player: &Player) -> Result<()> {
     let Some(network) = &player.origin.network else { return Ok(()) };
@@ -160,6 +160,7 @@ fn check_network(player: &Player) -> Result<()> {
     Ok(())
 }
 
+/// Prints the failures that engines reported, except those that the plan already has.
 fn tell(plan: &Plan, complaints: &[Vec<String>]) {
     for (player, complaints) in plan.players.iter().zip(complaints) {
         for text in complaints.iter().filter(|text| !player.complaints.contains(text)) {
@@ -207,6 +208,10 @@ async fn drive(
         Box::new(Crashes::new(dir.path("crashes"), Arc::clone(&plan))),
         Box::new(Console::new(screen.handle(), &plan)),
     ];
+    observers.extend(plan.recording.live.as_deref().map(|file| {
+        let live: Box<dyn Observer> = Box::new(LivePgn::new(file, Arc::clone(&plan)));
+        live
+    }));
     let (commands, asked) = mpsc::channel(4);
     let server = match ControlServer::open(dir.root(), &plan, commands) {
         Ok((server, publisher)) => {

@@ -30,6 +30,11 @@ pub(crate) fn recording(raw: &RawPlan) -> Result<Recording> {
     {
         fail!(Setting, "--pgn and --epd name the same file; give them one each");
     }
+    let live = raw.live_pgn.as_deref().map(|path| appended("--live-pgn", path).map(|file| file.path)).transpose()?;
+    let others = [pgn.as_ref().map(|pgn| &pgn.file.path), epd.as_ref().map(|epd| &epd.path)];
+    if live.is_some() && others.contains(&live.as_ref()) {
+        fail!(Setting, "--live-pgn names the file of --pgn or --epd, which it would replace; give it one of its own");
+    }
     let match_lines = raw.match_line.iter().map(|text| text.parse::<LinePattern>());
     Ok(Recording {
         record_pv: raw.record_pv == Some(true) || pgn.as_ref().is_some_and(|pgn| pgn.options.fields.pv),
@@ -38,6 +43,7 @@ pub(crate) fn recording(raw: &RawPlan) -> Result<Recording> {
         site: raw.site.clone(),
         pgn,
         epd,
+        live,
     })
 }
 
@@ -123,6 +129,7 @@ mod tests {
             pgn_tags: text("opening"),
             pgn_min: Some(true),
             epd: Some(epd.clone()),
+            live_pgn: Some(dir.path().join("live.pgn")),
             match_line: vec!["^info".to_owned()],
             site: text("here"),
             ..raw.clone()
@@ -144,6 +151,7 @@ mod tests {
             site: text("here"),
             pgn: Some(PgnOutput { options, ..plain }),
             epd: Some(file(&epd, 0)),
+            live: Some(dir.path().join("live.pgn")),
         };
         assert_eq!(resolved(runner), Ok(expected));
         let tags = |words: Option<&str>, style| {
@@ -167,6 +175,8 @@ mod tests {
             (RawPlan { pgn: Some(dir.path().to_owned()), ..RawPlan::default() }, "is a folder; name a file"),
             (RawPlan { epd: Some(file.join("g")), ..RawPlan::default() }, "its folder is not there"),
             (RawPlan { epd: Some(file.clone()), ..raw() }, "the same file"),
+            (RawPlan { live_pgn: Some(file.clone()), ..raw() }, "--live-pgn names the file of --pgn"),
+            (RawPlan { live_pgn: Some(file.join("g")), ..raw() }, "--live-pgn `"),
             (RawPlan { pgn_fields: text("score"), ..raw() }, "--pgn-fields: `score` is no PGN field"),
             (RawPlan { pgn_notation: text("fan"), ..raw() }, "--pgn-notation: `fan` is not a notation"),
             (RawPlan { pgn_tags: text("eco"), ..raw() }, "--pgn-tags: `eco` is not a group"),

@@ -96,11 +96,12 @@ fn described(player: &Player) -> String {
     text
 }
 
-/// Describes the files outside of the directory that the run appends to.
+/// Describes the files outside of the directory that the run appends to or replaces.
 fn written(plan: &Plan) -> String {
     let recording = &plan.recording;
     let files = recording.pgn.iter().map(|pgn| &pgn.file).chain(&recording.epd);
-    files.map(|file| format!(", and appends to {:?}", file.path)).collect()
+    let replaced = recording.live.iter().map(|file| format!(", and replaces {file:?}"));
+    files.map(|file| format!(", and appends to {:?}", file.path)).chain(replaced).collect()
 }
 
 /// Refuses programs, scripts and working directories inside the run directory.

@@ -112,7 +112,7 @@ struct Dispatcher<'a> {
     /// them.
     leftover: BTreeMap<PairId, PairTask>,
     orders: watch::Sender<Orders>,
-    /// Number of clients that are subscribed to moves.
+    /// Number of clients that are subscribed to moves, and the live PGN if there is one.
     onlookers: u32,
     events: mpsc::UnboundedSender<WorkerEvent>,
     /// Games in progress on slots of this process.
@@ -150,7 +150,8 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
     };
     // With workers in other processes, none of the slots is here.
     let slots = if remote.is_some() { 0 } else { run.plan.concurrency };
-    orders.send_modify(|orders| orders.slots = slots);
+    let is_live = run.plan.recording.live.is_some();
+    orders.send_modify(|orders| (orders.slots, orders.moves) = (slots, is_live));
     let mut dispatcher = Dispatcher {
         next: PairId(run.scoreboard.settled()),
         pairing: Pairing::new(&run.plan),
@@ -165,7 +166,7 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
         idle: VecDeque::new(),
         leftover: BTreeMap::new(),
         orders,
-        onlookers: 0,
+        onlookers: u32::from(is_live),
         events: events_in,
         playing: 0,
         reason: None,

@@ -433,6 +433,13 @@ pub struct RawPlan {
     #[arg(long, value_name = "STYLE", help_heading = "Records")]
     #[schemars(example = &"export")]
     pub pgn_style: Option<String>,
+    /// PGN of the games in play, replaced about once a second for broadcasts [default: none].
+    ///
+    /// The moves so far with score, depth, time and clock, and the last games that are over: 64
+    /// games at most. It must be of no other use, because it is replaced as a whole.
+    #[arg(long, value_name = "FILE", help_heading = "Records")]
+    #[schemars(example = &"live.pgn")]
+    pub live_pgn: Option<PathBuf>,
     /// EPD file, to which the final positions of the counted games are appended [default: none].
     #[arg(long, value_name = "FILE", help_heading = "Records")]
     #[schemars(example = &"final.epd")]
@@ -523,6 +530,9 @@ pub struct RawPlayer {
     #[serde(deserialize_with = "options", serialize_with = "value::pairs", skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "OptionTable", example = json!({ "Hash": 16 }))]
     pub options: Vec<(String, String)>,
+    /// Network of its own, which wins over that of all.
+    #[schemars(example = &"nets/big.nnue")]
+    pub net: Option<PathBuf>,
     /// Clock of its own; each limit takes the place of all limits of the plan.
     #[schemars(example = &"8+0.08")]
     pub tc: Option<String>,
@@ -530,9 +540,6 @@ pub struct RawPlayer {
     #[schemars(example = 0.1)]
     pub movetime: Option<f64>,
     /// Nodes per move.
-    /// Network of its own, which wins over that of all.
-    #[schemars(example = &"nets/big.nnue")]
-    pub net: Option<PathBuf>,
     #[schemars(example = 20_000)]
     pub nodes: Option<u64>,
     /// Plies per move.

@@ -246,6 +246,8 @@ pub struct MoveUpdate {
 pub struct Ply {
     /// Move in UCI notation.
     pub uci: String,
+    /// Time charged for the move; `None` if the worker that played it does not say.
+    pub elapsed: Option<Duration>,
     /// Time left on the mover's clock after the move; `None` without a clock.
     pub left: Option<Duration>,
     /// Score from the mover's point of view.
@@ -256,8 +258,8 @@ pub struct Ply {
 
 impl From<&MoveRecord> for Ply {
     fn from(played: &MoveRecord) -> Self {
-        let MoveRecord { uci, left, info, .. } = played;
-        Self { uci: uci.clone(), left: *left, score: info.score, depth: info.depth }
+        let MoveRecord { uci, elapsed, left, info, .. } = played;
+        Self { uci: uci.clone(), elapsed: Some(*elapsed), left: *left, score: info.score, depth: info.depth }
     }
 }
 

@@ -28,13 +28,15 @@ mod hostile;
 #[cfg(all(target_os = "linux", feature = "cluster"))]
 mod hub;
 mod limits;
+#[cfg(target_os = "linux")]
+mod live;
 #[cfg(all(target_os = "linux", feature = "cluster"))]
 mod machines;
 mod names;
+mod networks;
 #[cfg(target_os = "linux")]
 mod notify;
 mod openings;
-mod networks;
 #[cfg(target_os = "linux")]
 mod persist;
 #[cfg(target_os = "linux")]

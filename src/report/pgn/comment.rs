@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::Fields;
 use crate::record::{MoveRecord, Score};
+use crate::tournament::events::Ply;
 
 /// Formats `+0.35/12 0.051s, n=12345`, with those of `fields` that are on and known.
 pub(super) fn comment(played: &MoveRecord, fields: Fields) -> String {
@@ -36,6 +37,16 @@ pub(super) fn comment(played: &MoveRecord, fields: Fields) -> String {
         let _ = write!(text, ", line={}", quoted(line));
     }
     text
+}
+
+/// Formats `+0.35/12 0.051s [%clk 0:00:07]` of a move that onlookers see.
+pub(super) fn live(ply: &Ply) -> String {
+    let score = ply.score.map(|score| format!("{}/{}", score_text(score), ply.depth.unwrap_or(0)));
+    let clock = ply.left.map(|left| {
+        let seconds = left.as_secs();
+        format!("[%clk {}:{:02}:{:02}]", seconds / 3600, seconds / 60 % 60, seconds % 60)
+    });
+    [score, ply.elapsed.map(seconds), clock].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 /// Formats `0.051s`.

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use chrono::{DateTime, FixedOffset, Local, Utc};
 
-use super::{Layout, PgnMeta, PgnOptions, Round, Zone};
+use super::{Layout, LiveGame, PgnMeta, PgnOptions, Round, Zone};
 use crate::chess::{START_FEN, Variant};
 use crate::plan::time_control::{Limit, Seconds};
-use crate::record::{ByColor, GameRecord, Termination};
+use crate::record::{ByColor, GameId, GameRecord, Opening, Termination};
 use crate::report::eco::{OpeningName, OpeningNames};
 
 /// Tags as text: the seven-tag roster, then all others in alphabetical order.
@@ -18,36 +18,64 @@ pub(super) fn tags(
     options: &PgnOptions,
     openings: Option<&OpeningNames>,
 ) -> String {
-    let pair = record.id.pair.0.saturating_add(1);
+    let end = record.ending.outcome.token();
+    let (mut tags, sorted) = basic(record.id, &record.opening, record.started, (meta, options), end);
+    if !options.min {
+        more(record, meta, options, openings, &mut tags);
+    }
+    written((tags, sorted))
+}
+
+/// Tags of a game in play as text.
+pub(super) fn live(game: &LiveGame<'_>, meta: &PgnMeta<'_>, outcome: &str) -> String {
+    let options = PgnOptions::default();
+    let (mut tags, sorted) = basic(game.id, game.opening, game.started, (meta, &options), outcome);
+    tags.push(("GameStartTime", stamp(game.started, options.zone)));
+    limits(meta, &mut tags);
+    written((tags, sorted))
+}
+
+/// The seven-tag roster and the tags of the start position, with the place from which tags are
+/// sorted.
+fn basic(
+    id: GameId,
+    opening: &Opening,
+    started: Duration,
+    (meta, options): (&PgnMeta<'_>, &PgnOptions),
+    outcome: &str,
+) -> (Vec<(&'static str, String)>, usize) {
+    let pair = id.pair.0.saturating_add(1);
     let mut tags = vec![
         ("Event", meta.event.to_owned()),
         ("Site", meta.site.to_owned()),
-        ("Date", local(record.started, options.zone).format("%Y.%m.%d").to_string()),
+        ("Date", local(started, options.zone).format("%Y.%m.%d").to_string()),
         (
             "Round",
             match options.round {
-                Round::PairAndLeg => format!("{pair}.{}", record.id.leg.index() + 1),
+                Round::PairAndLeg => format!("{pair}.{}", id.leg.index() + 1),
                 Round::Pair => pair.to_string(),
-                Round::Game => record.id.number().to_string(),
+                Round::Game => id.number().to_string(),
             },
         ),
         ("White", meta.names.white.to_owned()),
         ("Black", meta.names.black.to_owned()),
-        ("Result", record.ending.outcome.token().to_owned()),
+        ("Result", outcome.to_owned()),
     ];
     let roster = tags.len();
-    if record.opening.fen != START_FEN || meta.variant == Variant::Chess960 {
+    if opening.fen != START_FEN || meta.variant == Variant::Chess960 {
         tags.push(("SetUp", "1".to_owned()));
-        tags.push(("FEN", record.opening.fen.clone()));
+        tags.push(("FEN", opening.fen.clone()));
     }
     // The leading runners write the position right after the roster.
     let sorted = if options.layout == Layout::Runner { tags.len() } else { roster };
     if meta.variant == Variant::Chess960 {
         tags.push(("Variant", "Chess960".to_owned()));
     }
-    if !options.min {
-        more(record, meta, options, openings, &mut tags);
-    }
+    (tags, sorted)
+}
+
+/// Tags as text, those from the place `sorted` on in alphabetical order.
+fn written((mut tags, sorted): (Vec<(&'static str, String)>, usize)) -> String {
     tags[sorted..].sort_by_key(|(name, _)| *name);
     tags.iter().fold(String::new(), |mut text, (name, value)| {
         // Writing to a string does not fail.
@@ -70,6 +98,26 @@ fn more(
     tags.push(("GameEndTime", stamp(record.started.saturating_add(record.took), options.zone)));
     tags.push(("PlyCount", (record.opening.moves.len() + record.moves.len()).to_string()));
     tags.push(("Termination", termination(record.ending.termination).to_owned()));
+    limits(meta, tags);
+    if options.engine_tags {
+        let ByColor { white, black } = &record.engines;
+        let said = [
+            ("EngineWhiteName", &white.name),
+            ("EngineWhiteAuthor", &white.author),
+            ("EngineBlackName", &black.name),
+            ("EngineBlackAuthor", &black.author),
+        ];
+        tags.extend(said.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| (name, text.clone())));
+    }
+    let opening = openings.filter(|_| options.opening_tags).and_then(|openings| openings.of(record, meta.variant));
+    if let Some(OpeningName { eco, name }) = opening {
+        tags.push(("ECO", eco.to_owned()));
+        tags.push(("Opening", name.to_owned()));
+    }
+}
+
+/// Adds the tags of the players' limits.
+fn limits(meta: &PgnMeta<'_>, tags: &mut Vec<(&'static str, String)>) {
     let (white, black) = (time_control(&meta.limits.white), time_control(&meta.limits.black));
     if white == black {
         tags.push(("TimeControl", white));
@@ -87,21 +135,6 @@ fn more(
             tags.push(("WhiteLimit", white.to_string()));
             tags.push(("BlackLimit", black.to_string()));
         }
-    }
-    if options.engine_tags {
-        let ByColor { white, black } = &record.engines;
-        let said = [
-            ("EngineWhiteName", &white.name),
-            ("EngineWhiteAuthor", &white.author),
-            ("EngineBlackName", &black.name),
-            ("EngineBlackAuthor", &black.author),
-        ];
-        tags.extend(said.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| (name, text.clone())));
-    }
-    let opening = openings.filter(|_| options.opening_tags).and_then(|openings| openings.of(record, meta.variant));
-    if let Some(OpeningName { eco, name }) = opening {
-        tags.push(("ECO", eco.to_owned()));
-        tags.push(("Opening", name.to_owned()));
     }
 }
 
