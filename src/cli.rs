@@ -366,6 +366,10 @@ mod tests {
         let guides = std::fs::read_dir(root.join("docs")).expect("docs").map(|entry| entry.expect("entry").path());
         let pages = guides.filter(|path| path.extension().is_some_and(|kind| kind == "md"));
         let mut commands = Vec::new();
+        let workflow = std::fs::read_to_string(root.join("configs/workflow.yml")).expect("workflow");
+        let steps = workflow.lines().map(|line| line.split(" || ").next().unwrap_or_default().trim());
+        commands.extend(steps.filter(|line| line.starts_with("quintain ")).map(str::to_owned));
+        assert!(commands.len() > 1, "{commands:?}");
         for page in pages.chain([root.join("README.md")]) {
             let text = std::fs::read_to_string(&page).expect("page");
             // Between fences: every second part.

@@ -18,7 +18,11 @@ Examples:
   quintain init match configs/my-match.toml
   quintain init gauntlet - | less
   quintain init --reference
-  quintain init --schema engines > engines.schema.json";
+  quintain init --schema engines > engines.schema.json
+  quintain init --workflow > .github/workflows/quintain.yml";
+
+/// Workflow of a hosted CI that tests pull requests.
+const WORKFLOW: &str = include_str!("../../configs/workflow.yml");
 
 /// JSON Schema beside a new plan, for completion in editors.
 const SCHEMA_FILE: &str = "quintain-plan.schema.json";
@@ -45,6 +49,9 @@ pub(super) struct InitArgs {
     /// Print the reference of all keys of plans instead, as Markdown.
     #[arg(long, conflicts_with_all = ["file", "force"])]
     reference: bool,
+    /// Print a workflow for a hosted CI instead: it tests each pull request and posts the result.
+    #[arg(long, conflicts_with_all = ["file", "force", "reference", "schema"])]
+    workflow: bool,
 }
 
 /// The command that plays the plan.
@@ -87,6 +94,10 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit> {
     }
     if args.reference {
         progress::result(&reference());
+        return Ok(Exit::Done);
+    }
+    if args.workflow {
+        progress::result(WORKFLOW.trim_end());
         return Ok(Exit::Done);
     }
     let path = args.file.clone().unwrap_or_else(|| format!("{}.toml", args.kind.name()).into());

@@ -88,3 +88,4 @@ mod tuned;
 mod tuned_page;
 #[cfg(target_os = "linux")]
 mod tuning;
+mod workflow;
