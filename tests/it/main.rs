@@ -10,6 +10,7 @@ mod chain;
 mod check;
 #[cfg(all(target_os = "linux", feature = "cluster"))]
 mod cluster;
+#[cfg(unix)]
 mod complete;
 #[cfg(target_os = "linux")]
 mod control;
@@ -33,6 +34,7 @@ mod live;
 #[cfg(all(target_os = "linux", feature = "cluster"))]
 mod machines;
 mod names;
+#[cfg(unix)]
 mod networks;
 #[cfg(target_os = "linux")]
 mod notify;
@@ -88,4 +90,5 @@ mod tuned;
 mod tuned_page;
 #[cfg(target_os = "linux")]
 mod tuning;
+#[cfg(unix)]
 mod workflow;
