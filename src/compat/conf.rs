@@ -13,7 +13,7 @@ use crate::text::nearest;
 const FILE: &str = "engines.json";
 
 /// Reader of an engine of the file.
-pub(super) type Known<'a> = &'a dyn Fn(&str) -> Result<EngineArgs, String>;
+pub(super) type EngineLookup<'a> = &'a dyn Fn(&str) -> Result<EngineArgs, String>;
 
 /// Entry of the file. Keys that describe the engine's features are passed over.
 #[derive(Debug, Default, Deserialize)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::check::check;
 use super::common;
-use super::conf::Known;
+use super::conf::EngineLookup;
 use super::engine;
 use super::grammar::{Load, book_format};
 use super::invocation::{
@@ -66,7 +66,7 @@ const ENGINE_FLAGS: [&str; 3] = ["ponder", "whitepov", "trust"];
 /// # Errors
 /// [`UsageError`] for the first option that cannot be read, or for options that contradict each
 /// other.
-pub(super) fn parse(words: &[String], load: Load<'_>, known: Known<'_>) -> Result<RunnerAction, UsageError> {
+pub(super) fn parse(words: &[String], load: Load<'_>, known: EngineLookup<'_>) -> Result<RunnerAction, UsageError> {
     if words.is_empty() {
         return Ok(RunnerAction::Help);
     }
@@ -120,7 +120,7 @@ pub(super) fn parse(words: &[String], load: Load<'_>, known: Known<'_>) -> Resul
 }
 
 /// Sets the keys of an option in each of `engines`.
-fn set(engines: &mut [EngineArgs], group: &OptionGroup, known: Known<'_>) -> Result<(), String> {
+fn set(engines: &mut [EngineArgs], group: &OptionGroup, known: EngineLookup<'_>) -> Result<(), String> {
     if group.words.is_empty() {
         return Err("it takes key=value".to_owned());
     }

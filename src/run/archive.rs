@@ -28,7 +28,7 @@ const DEPTH: u32 = 3;
 
 /// Archive that was written, or run that was made of one.
 #[derive(Debug)]
-pub(crate) struct Archived {
+pub(crate) struct ArchiveResult {
     /// Its directory.
     pub(crate) root: PathBuf,
     /// Sum over its runs.
@@ -52,10 +52,10 @@ pub(crate) enum CopyDirection {
 /// # Errors
 /// Returns an error if there is no run, if a journal or archive is damaged, or if the copy cannot
 /// be written.
-pub(crate) fn copy(from: &Path, place: &Place, direction: CopyDirection) -> Result<Archived> {
+pub(crate) fn copy(from: &Path, place: &Place, direction: CopyDirection) -> Result<ArchiveResult> {
     place.check()?;
     let report = ArchiveReport { games: 0, journal_bytes: 0, archive_bytes: 0 };
-    let mut archived = Archived { root: PathBuf::new(), report, left_out: Vec::new() };
+    let mut archived = ArchiveResult { root: PathBuf::new(), report, left_out: Vec::new() };
     let scratch = place.scratch()?;
     let runs = folder(from, scratch.path(), direction, DEPTH, &mut archived)?;
     if runs == 0 {
@@ -67,7 +67,7 @@ pub(crate) fn copy(from: &Path, place: &Place, direction: CopyDirection) -> Resu
 }
 
 /// Copies a folder and those below it. Returns the number of runs.
-fn folder(from: &Path, to: &Path, direction: CopyDirection, depth: u32, archived: &mut Archived) -> Result<u32> {
+fn folder(from: &Path, to: &Path, direction: CopyDirection, depth: u32, archived: &mut ArchiveResult) -> Result<u32> {
     let unreadable = |path: &Path| format!("{}: cannot read it", path.display());
     let mut runs = u32::from(games(from, to, direction, archived)?);
     for entry in std::fs::read_dir(from).within(|| unreadable(from))? {
@@ -93,7 +93,7 @@ fn is_copied(path: &Path) -> bool {
     ending.is_some_and(|ending| COPIED.contains(&ending)) || is_evidence()
 }
 
-fn one_file(from: &Path, to: &Path, archived: &mut Archived) -> Result<()> {
+fn one_file(from: &Path, to: &Path, archived: &mut ArchiveResult) -> Result<()> {
     let length = from.metadata().map_or(0, |about| about.len());
     if length > MOST_COPIED_BYTES {
         archived.left_out.push(from.to_owned());
@@ -104,7 +104,7 @@ fn one_file(from: &Path, to: &Path, archived: &mut Archived) -> Result<()> {
 }
 
 /// Packs or unpacks the games of a run directory; false if the folder is none.
-fn games(from: &Path, to: &Path, direction: CopyDirection, archived: &mut Archived) -> Result<bool> {
+fn games(from: &Path, to: &Path, direction: CopyDirection, archived: &mut ArchiveResult) -> Result<bool> {
     let (journal, packed) = (from.join(journal::FILE_NAME), from.join(ARCHIVE_NAME));
     let source = if direction == CopyDirection::Pack { &journal } else { &packed };
     if !from.join(file::FILE_NAME).is_file() || !source.is_file() {

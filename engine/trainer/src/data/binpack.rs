@@ -6,7 +6,7 @@
 
 use super::error::{DataError, Place};
 use super::format::Format;
-use super::lines::Input;
+use super::lines::ByteStream;
 use super::record::{Entry, Position, is_chess960};
 use super::write::Sink;
 use destrier::board::Board;
@@ -31,7 +31,7 @@ const MAGIC: &[u8; 4] = b"BINP";
 /// Reader of the positions of a file. It must not be used after an error.
 pub struct Positions {
     path: PathBuf,
-    input: Input,
+    input: ByteStream,
     chunk: Vec<u8>,
     reader: ChunkReader,
     /// Offset of the current chunk in the file; `next` is that of the following chunk.
@@ -40,7 +40,7 @@ pub struct Positions {
 }
 
 impl Positions {
-    pub fn new(path: PathBuf, input: Input) -> Positions {
+    pub fn new(path: PathBuf, input: ByteStream) -> Positions {
         Positions { path, input, chunk: Vec::new(), reader: ChunkReader::default(), offset: 0, next: 0 }
     }
 
