@@ -297,6 +297,63 @@ fn a_process_that_is_killed_in_each_stage_goes_on() {
 }
 
 #[test]
+fn a_match_among_several_trainings_chooses_the_candidate() {
+    let folder = Folder::new();
+    fs::write(folder.0.path().join("other.toml"), TRAINING.replace("start = 0.005", "start = 0.01")).unwrap();
+    let selection = "[selection]\ndepth = 1\npairs = 2\nconcurrency = 2\nmax-plies = 80\noptions = { Hash = 1 }\n";
+    let plan = folder.plan("several", |text| {
+        let text = text.replace("generations = 2", "generations = 1\nseeds = 1");
+        text.replace("\"training.toml\"", "[\"training.toml\", \"other.toml\"]") + selection
+    });
+    // Self-play, positions, two trainings, the selection and the match.
+    assert_eq!(step_by_step(&plan), 6);
+    let out = folder.0.path().join("several");
+    let path = out.join("generation-001/row.json");
+    let row = json(&path);
+    let trainings = row["trainings"].as_array().unwrap();
+    let networks: BTreeSet<&str> = trainings.iter().map(|trained| trained["sha256"].as_str().unwrap()).collect();
+    assert_eq!((trainings.len(), networks.len()), (2, 2), "{row}");
+    // The two networks play two pairs.
+    let points: Vec<f64> = row["selection"]["points"].as_array().unwrap().iter().filter_map(Value::as_f64).collect();
+    assert_eq!((points.len(), points.iter().sum::<f64>(), &row["selection"]["games"]), (2, 4.0, &Value::from(4)));
+    let chosen = row["selection"]["chosen"].as_u64().unwrap() as usize;
+    assert!(points.iter().all(|other| *other <= points[chosen - 1]), "{row}");
+    assert_eq!(row["training"], trainings[chosen - 1]);
+    assert!(fs::read_to_string(out.join("loop.txt")).unwrap().contains(&format!("{chosen} of 2")));
+
+    // Interruption after the second training, and after the first.
+    for (left, steps) in [(2, 2), (1, 3)] {
+        let mut open = row.clone();
+        let fields = open.as_object_mut().unwrap();
+        fields.insert("match".to_owned(), Value::Null);
+        fields.insert("training".to_owned(), Value::Null);
+        fields.insert("trainings".to_owned(), trainings[..left].to_vec().into());
+        fields.remove("selection");
+        fs::write(&path, open.to_string()).unwrap();
+        cut_journal(&out.join("generation-001/selection/games.jsonl"), 2);
+        assert_eq!(step_by_step(&plan), steps);
+        assert_eq!(json(&path), row);
+    }
+
+    for (change, says) in [
+        (("[selection]", "[selection]\nbounds = [0.0, 5.0]"), "`selection`: the match of all networks has no bounds"),
+        (("[selection]", "[selection]\nseed = 5"), "`selection`: folder, seed and name"),
+        (("seeds = 1", "seeds = 9"), "`training`: plans times `seeds` are at most 16"),
+        (("seeds = 1", "seeds = 0"), "`seeds`: 0 trains nothing"),
+        (("[\"training.toml\", \"other.toml\"]", "[]"), "`training`: no plan"),
+        (("[\"training.toml\", \"other.toml\"]", "5"), "write the path of a plan, or a list of such paths"),
+        ((selection, ""), "`training`: several trainings need a [selection]"),
+    ] {
+        let text = fs::read_to_string(&plan).unwrap();
+        assert!(text.contains(change.0), "{change:?}");
+        let bad = folder.0.path().join("bad.toml");
+        fs::write(&bad, text.replace(change.0, change.1)).unwrap();
+        let error = LoopPlan::load(&bad).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains("bad.toml") && error.contains(says) && !error.contains('\n'), "{says}: {error}");
+    }
+}
+
+#[test]
 fn tests_and_matches_decide() {
     let folder = Folder::new();
     // A candidate is never 2,000 Elo better, and always better than minus 2,000 Elo.

@@ -1,7 +1,7 @@
 //! Plans of training loops: TOML files.
 
 use crate::compare::{Evaluation, EvaluationError};
-use crate::train::{Plan, folder_of, line_of};
+use crate::train::{Plan, PlanError, folder_of, line_of};
 use destrier::datagen;
 use quintain::settings::{ConfigError, RawPlan};
 use quintain::text::from_toml;
@@ -44,14 +44,28 @@ pub struct LoopPlan {
     /// Elo above which a candidate is accepted in a match without bounds. With bounds, the test
     /// decides.
     pub least_elo: f64,
-    /// Plan of `train`; the loop sets its name, folder and files.
-    pub training: Plan,
+    /// Trainings of a generation, each a plan of `train`; the loop sets their names, folders and
+    /// files.
+    pub trainings: Vec<Plan>,
     /// Arguments of `destrier datagen`.
     pub self_play: Vec<String>,
     /// Arguments of `data filter`.
     pub filter: Vec<String>,
+    /// Match of Quintain without players, among the networks of several trainings.
+    pub selection: Option<RawPlan>,
     /// Match or test of Quintain without players.
     pub contest: RawPlan,
+}
+
+/// Most trainings of a generation.
+const MOST_TRAININGS: usize = 16;
+
+/// One plan of `train`, or several.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "write the path of a plan, or a list of such paths")]
+enum Trainings {
+    One(PathBuf),
+    Several(Vec<PathBuf>),
 }
 
 #[derive(Deserialize)]
@@ -73,10 +87,14 @@ struct File {
     held_out: f64,
     #[serde(default)]
     least_elo: f64,
-    training: PathBuf,
+    training: Trainings,
+    #[serde(default = "seeds")]
+    seeds: u64,
     self_play: Table,
     #[serde(default)]
     filter: Table,
+    #[serde(default)]
+    selection: Option<RawPlan>,
     #[serde(rename = "match")]
     contest: RawPlan,
 }
@@ -90,6 +108,10 @@ fn start() -> String {
 }
 
 const fn seed() -> u64 {
+    1
+}
+
+const fn seeds() -> u64 {
     1
 }
 
@@ -117,8 +139,9 @@ impl LoopPlan {
         };
         check(&file).map_err(|(key, why)| wrong(key, why))?;
         let folder = &folder_of(path);
-        let training = Plan::load(&folder.join(&file.training))
+        let trainings = trainings(&file, folder)
             .map_err(|error| LoopPlanError::Training { path: path.to_owned(), error: Box::new(error) })?;
+        check_selection(&file, trainings.len()).map_err(|(key, why)| wrong(key, why))?;
         let start = match file.start.as_str() {
             word @ ("classical" | "engine") => Evaluation::parse(word),
             network => Evaluation::network(&folder.join(network)),
@@ -127,8 +150,8 @@ impl LoopPlan {
         let self_play = self_play(&file.self_play, folder).map_err(|why| wrong("self-play", &why))?;
         let filter = words(&file.filter).map_err(|why| wrong("filter", &why))?;
         super::positions::check_filter(file.filter.keys(), &filter).map_err(|why| wrong("filter", &why))?;
-        let mut contest = file.contest;
-        contest.book = contest.book.map(|book| folder.join(book));
+        let from_folder = |raw: RawPlan| RawPlan { book: raw.book.map(|book| folder.join(book)), ..raw };
+        let (contest, selection) = (from_folder(file.contest), file.selection.map(from_folder));
         Ok(LoopPlan {
             out: folder.join(file.out),
             generations: file.generations,
@@ -139,9 +162,10 @@ impl LoopPlan {
             engine: file.engine,
             held_out: file.held_out,
             least_elo: file.least_elo,
-            training,
+            trainings,
             self_play,
             filter,
+            selection,
             contest,
         })
     }
@@ -152,32 +176,64 @@ impl LoopPlan {
     /// # Errors
     /// Fails if the initial checkpoint of the training cannot be read.
     pub fn settings(&self) -> Result<[String; 2], LoopPlanError> {
-        let LoopPlan { window, start, seed, held_out, least_elo, training, self_play, filter, contest, .. } = self;
+        let LoopPlan { window, start, seed, held_out, least_elo, trainings, self_play, filter, .. } = self;
         let start = start.sha256().unwrap_or_else(|| start.to_string());
-        let (network, recipe, rate, wdl, optimiser) = training.decisive().map_err(|error| {
-            let path = training.network.start.clone().unwrap_or_default();
-            LoopPlanError::Checkpoint { path, error }
-        })?;
-        let held = training.data.validation_positions;
-        let contest =
-            RawPlan { concurrency: None, affinity: None, max_time: None, max_failures: None, ..contest.clone() };
-        let recipe = [
-            format!("{network:?}"),
-            format!("{recipe:?}"),
-            format!("{rate:?}"),
-            format!("{wdl:?}"),
-            format!("{optimiser:?}"),
-        ];
-        let networks = format!(
-            "window = {window}\nstart = {start}\nseed = {seed}\nheld-out = {held_out}\nself-play = {}\nfilter = {}\n\
-             training seed = {}\nheld-out positions = {held}\n{}\n",
+        let mut networks = format!(
+            "window = {window}\nstart = {start}\nseed = {seed}\nheld-out = {held_out}\nself-play = {}\nfilter = {}\n",
             self_play.join(" "),
             filter.join(" "),
-            training.seed,
-            key_a_line(&recipe.join("\n")),
         );
-        Ok([networks, format!("least-elo = {least_elo}\n{}\n", key_a_line(&format!("{contest:?}")))])
+        for training in trainings {
+            networks += &settings_of_training(training)?;
+        }
+        let mut matches = format!("least-elo = {least_elo}\n{}\n", settings_of_match(&self.contest));
+        if let Some(selection) = &self.selection {
+            for line in settings_of_match(selection).lines() {
+                matches += &format!("selection {line}\n");
+            }
+        }
+        Ok([networks, matches])
     }
+}
+
+/// Settings of a training that determine its network.
+fn settings_of_training(training: &Plan) -> Result<String, LoopPlanError> {
+    let (network, recipe, rate, wdl, optimiser) = training.decisive().map_err(|error| {
+        let path = training.network.start.clone().unwrap_or_default();
+        LoopPlanError::Checkpoint { path, error }
+    })?;
+    let recipe = [
+        format!("{network:?}"),
+        format!("{recipe:?}"),
+        format!("{rate:?}"),
+        format!("{wdl:?}"),
+        format!("{optimiser:?}"),
+    ];
+    let (seed, held) = (training.seed, training.data.validation_positions);
+    Ok(format!("training seed = {seed}\nheld-out positions = {held}\n{}\n", key_a_line(&recipe.join("\n"))))
+}
+
+/// Settings of a match that determine its result.
+fn settings_of_match(raw: &RawPlan) -> String {
+    let raw = RawPlan { concurrency: None, affinity: None, max_time: None, max_failures: None, ..raw.clone() };
+    key_a_line(&format!("{raw:?}"))
+}
+
+/// Trainings of a generation: each plan with each seed.
+fn trainings(file: &File, folder: &Path) -> Result<Vec<Plan>, PlanError> {
+    let paths = match &file.training {
+        Trainings::One(path) => std::slice::from_ref(path),
+        Trainings::Several(paths) => paths.as_slice(),
+    };
+    let mut trainings = Vec::new();
+    for path in paths {
+        let plan = Plan::load(&folder.join(path))?;
+        // One more than the most is enough to refuse them.
+        for more in 0..file.seeds.min(MOST_TRAININGS as u64 + 1) {
+            trainings.push(Plan { seed: plan.seed.wrapping_add(more), ..plan.clone() });
+        }
+    }
+    Ok(trainings)
 }
 
 /// Formats a structure with one key per line, as close to TOML as possible, so that a message can
@@ -194,18 +250,44 @@ pub(super) fn set_keys(settings: &str) -> String {
     lines.join("\n")
 }
 
-fn check(file: &File) -> Result<(), (&'static str, &'static str)> {
-    let RawPlan { new, base, new_name, base_name, new_options, base_options, players, .. } = &file.contest;
-    let RawPlan { out, seed, name, heroes, rounds, format, .. } = &file.contest;
+/// Checks the number of trainings, and that a match chooses among several.
+fn check_selection(file: &File, trainings: usize) -> Result<(), (&'static str, &'static str)> {
+    match &file.selection {
+        _ if trainings == 0 => Err(("training", "no plan; give at least one")),
+        _ if trainings > MOST_TRAININGS => Err(("training", "plans times `seeds` are at most 16 trainings")),
+        None if trainings > 1 => {
+            Err(("training", "several trainings need a [selection], the match among their networks"))
+        }
+        Some(_) if trainings == 1 => {
+            Err(("selection", "one training has no choice; leave it out, or give `seeds` or several plans"))
+        }
+        Some(raw) if raw.bounds.is_some() || raw.pairs.is_none() => {
+            Err(("selection", "the match of all networks has no bounds; give `pairs` for each two of them"))
+        }
+        Some(raw) => check_match(raw, "selection"),
+        None => Ok(()),
+    }
+}
+
+/// Checks that a match leaves to the loop what is the loop's.
+fn check_match(raw: &RawPlan, key: &'static str) -> Result<(), (&'static str, &'static str)> {
+    let RawPlan { new, base, new_name, base_name, new_options, base_options, players, .. } = raw;
+    let RawPlan { out, seed, name, heroes, rounds, format, .. } = raw;
     let has_players = [new, base, new_name, base_name].iter().any(|key| key.is_some()) || !players.is_empty();
     let has_options = !new_options.is_empty() || !base_options.is_empty();
     if has_players || has_options || heroes.is_some() || rounds.is_some() || format.is_some() {
-        return Err(("match", "the players are the loop's; leave out `new`, `base`, `players` and `format`"));
+        return Err((key, "the players are the loop's; leave out `new`, `base`, `players` and `format`"));
     }
     if out.is_some() || seed.is_some() || name.is_some() {
-        return Err(("match", "folder, seed and name are the loop's; leave out `out`, `seed` and `name`"));
+        return Err((key, "folder, seed and name are the loop's; leave out `out`, `seed` and `name`"));
     }
+    Ok(())
+}
+
+fn check(file: &File) -> Result<(), (&'static str, &'static str)> {
+    check_match(&file.contest, "match")?;
     match () {
+        () if file.seeds == 0 => Err(("seeds", "0 trains nothing; give 1 or more")),
         () if file.generations == 0 => Err(("generations", "0 does nothing; give 1 or more")),
         () if file.window == 0 => Err(("window", "0 trains on nothing; give 1 or more generations")),
         () if file.threads == Some(0) => Err(("threads", "0 does nothing; give 1 or more, or leave the key out")),

@@ -45,6 +45,17 @@ pub struct TrainingResult {
     pub sha256: String,
 }
 
+/// Result of the match among the networks of several trainings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SelectionResult {
+    /// Number of the chosen training, from 1.
+    pub chosen: usize,
+    /// Points of each training's network.
+    pub points: Vec<f64>,
+    /// Games of each network.
+    pub games: u64,
+}
+
 /// Result of the match of the candidate against the present network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MatchResult {
@@ -67,6 +78,12 @@ pub struct GenerationRow {
     pub generation: u32,
     pub self_play: Option<SelfPlayCounts>,
     pub data: Option<PositionCounts>,
+    /// Networks of several trainings; empty for a loop with one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trainings: Vec<TrainingResult>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selection: Option<SelectionResult>,
+    /// The training whose network is the candidate.
     pub training: Option<TrainingResult>,
     #[serde(rename = "match")]
     pub met: Option<MatchResult>,
@@ -104,25 +121,30 @@ impl GenerationRow {
     }
 }
 
-const HEAD: [&str; 9] =
-    ["generation", "games", "positions", "trained on", "validation", "int error", "Elo", "pairs", "verdict"];
+const HEAD: [&str; 10] =
+    ["generation", "games", "positions", "trained on", "chosen", "validation", "int error", "Elo", "pairs", "verdict"];
+
+/// Column of the chosen training, which loops with one training do not have.
+const CHOSEN: usize = 4;
 
 /// Formats the table of all generations.
 pub fn table(rows: &[GenerationRow]) -> String {
-    let cells: Vec<[String; 9]> = rows.iter().filter(|row| row.self_play.is_some()).map(cells).collect();
+    let has_choice = rows.iter().any(|row| !row.trainings.is_empty());
+    let cells: Vec<[String; 10]> = rows.iter().filter(|row| row.self_play.is_some()).map(cells).collect();
     let mut widths = HEAD.map(str::len);
     for row in &cells {
         widths.iter_mut().zip(row).for_each(|(width, cell)| *width = (*width).max(cell.chars().count()));
     }
-    let line = |row: &[String; 9]| {
-        let padded = row.iter().zip(widths).map(|(cell, width)| format!("{cell:>width$}"));
+    let line = |row: &[String; 10]| {
+        let columns = row.iter().zip(widths).enumerate().filter(|(column, _)| has_choice || *column != CHOSEN);
+        let padded = columns.map(|(_, (cell, width))| format!("{cell:>width$}"));
         padded.collect::<Vec<_>>().join("  ") + "\n"
     };
     let head = line(&HEAD.map(str::to_owned));
     cells.iter().fold(head, |text, row| text + &line(row))
 }
 
-fn cells(row: &GenerationRow) -> [String; 9] {
+fn cells(row: &GenerationRow) -> [String; 10] {
     fn or_dash<T>(value: Option<&T>, text: impl Fn(&T) -> String) -> String {
         value.map_or_else(|| "-".to_owned(), text)
     }
@@ -132,6 +154,10 @@ fn cells(row: &GenerationRow) -> [String; 9] {
         or_dash(play, |play| play.games.to_string()),
         or_dash(play, |play| play.positions.to_string()),
         or_dash(data, |data| data.training.to_string()),
+        or_dash(row.selection.as_ref(), |found| {
+            let points = found.points.get(found.chosen - 1).copied().unwrap_or_default();
+            format!("{} of {}, {points}/{}", found.chosen, found.points.len(), found.games)
+        }),
         or_dash(row.training.as_ref(), |trained| format!("{:.6}", trained.validation)),
         or_dash(row.training.as_ref(), |trained| format!("{:.2} cp", trained.mean_error)),
         or_dash(met, elo),

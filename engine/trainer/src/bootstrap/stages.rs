@@ -2,8 +2,10 @@
 
 use super::plan::{LoopPlan, set_keys};
 use super::positions::{prepare, split};
-use super::row::{self, GenerationRow, MatchResult, PositionCounts, SelfPlayCounts, TrainingResult, Verdict};
-use crate::compare::{Evaluation, check_duel, default_engine, duel};
+use super::row::{
+    self, GenerationRow, MatchResult, PositionCounts, SelectionResult, SelfPlayCounts, TrainingResult, Verdict,
+};
+use crate::compare::{Evaluation, check_duel, check_field, default_engine, duel, field};
 use crate::train::{Plan, lock_folder, replace, train};
 use anyhow::{Context as _, bail};
 use destrier::datagen;
@@ -33,6 +35,9 @@ pub enum LoopStep {
     /// All generations are done.
     Finished,
 }
+
+/// Folders of a generation's matches.
+const MATCHES: [&str; 2] = ["selection", "match"];
 
 /// Loop between two stages.
 #[derive(Debug)]
@@ -71,6 +76,10 @@ impl Loop {
         let engine = engine.map_or_else(default_engine, Ok)?;
         // Check the match settings now, or an error would show only after hours of self-play.
         check_duel(&plan.contest, &engine).with_context(|| format!("{}: [match]", path.display()))?;
+        if let Some(selection) = &plan.selection {
+            check_field(selection, plan.trainings.len(), &engine)
+                .with_context(|| format!("{}: [selection]", path.display()))?;
+        }
         let mut steps = Loop { engine, rows: Vec::new(), is_playing: Arc::default(), _lock: lock, plan };
         for generation in 1..=steps.plan.generations {
             steps.rows.push(GenerationRow::load(&steps.row_path(generation), generation)?);
@@ -79,14 +88,15 @@ impl Loop {
         Ok(steps)
     }
 
-    /// Returns true if the match of a generation has a game.
+    /// Returns true if a match of a generation has a game.
     fn has_begun_to_play(&self, row: &GenerationRow) -> anyhow::Result<bool> {
-        let path = self.folder(row.generation).join("match").join(journal::FILE_NAME);
-        if row.met.is_some() || !path.exists() {
-            return Ok(row.met.is_some());
+        let mut games = u64::from(row.met.is_some() || row.selection.is_some());
+        for place in MATCHES {
+            let path = self.folder(row.generation).join(place).join(journal::FILE_NAME);
+            if games == 0 && path.exists() {
+                journal::read(&path, |_| games += 1)?;
+            }
         }
-        let mut games = 0;
-        journal::read(&path, |_| games += 1)?;
         Ok(games > 0)
     }
 
@@ -119,9 +129,8 @@ impl Loop {
             );
         }
         // Match folders without games hold the old settings, so they are removed.
-        for place in
-            self.rows.iter().map(|row| self.folder(row.generation).join("match")).filter(|place| place.exists())
-        {
+        let places = self.rows.iter().flat_map(|row| MATCHES.map(|place| self.folder(row.generation).join(place)));
+        for place in places.filter(|place| place.exists()) {
             fs::remove_dir_all(&place).with_context(|| format!("{}: cannot remove it", place.display()))?;
         }
         write()
@@ -184,18 +193,28 @@ impl Loop {
         let generation = row.generation;
         let folder = self.folder(generation);
         fs::create_dir_all(&folder).with_context(|| format!("{}: cannot create it", folder.display()))?;
+        let trainings = self.plan.trainings.len();
         let stage = match &row {
             GenerationRow { self_play: None, .. } => "self-play",
             GenerationRow { data: None, .. } => "positions",
-            GenerationRow { training: None, .. } => "training",
+            GenerationRow { training: None, trainings: done, .. } if trainings == 1 || done.len() < trainings => {
+                "training"
+            }
+            GenerationRow { training: None, .. } => "selection",
             _ => "match",
         };
+        let number = if stage == "training" && trainings > 1 {
+            format!(" {} of {trainings}", row.trainings.len() + 1)
+        } else {
+            String::new()
+        };
         // A closed pipe must not end the loop.
-        let _ = writeln!(out, "generation {generation}: {stage}").and_then(|()| out.flush());
+        let _ = writeln!(out, "generation {generation}: {stage}{number}").and_then(|()| out.flush());
         let done = match stage {
             "self-play" => self.self_play(row).map(Ok),
             "positions" => self.positions(row).map(Ok),
             "training" => self.train(row, out).map(Ok),
+            "selection" => self.select(row),
             _ => self.contest(row),
         };
         let row = match done.with_context(|| format!("generation {generation}, {stage}"))? {
@@ -268,10 +287,12 @@ impl Loop {
     }
 
     fn train(&self, row: GenerationRow, out: &mut dyn Write) -> anyhow::Result<GenerationRow> {
-        let folder = self.folder(row.generation);
-        let mut plan: Plan = self.plan.training.clone();
-        plan.name = format!("generation-{:03}", row.generation);
-        plan.out = folder.join("training");
+        let (folder, place) = (self.folder(row.generation), row.trainings.len());
+        let is_one = self.plan.trainings.len() == 1;
+        let end = if is_one { String::new() } else { format!("-{}", place + 1) };
+        let mut plan: Plan = self.plan.trainings.get(place).context("there is no such training")?.clone();
+        plan.name = format!("generation-{:03}{end}", row.generation);
+        plan.out = folder.join(format!("training{end}"));
         plan.data.files = vec![folder.join("train.bin")];
         plan.data.validation = vec![folder.join("held-out.bin")];
         plan.threads = self.plan.threads.or(plan.threads);
@@ -285,7 +306,42 @@ impl Loop {
             network: network.display().to_string(),
             sha256: summary.hash,
         };
-        Ok(GenerationRow { training: Some(trained), ..row })
+        if is_one {
+            return Ok(GenerationRow { training: Some(trained), ..row });
+        }
+        let mut trainings = row.trainings.clone();
+        trainings.push(trained);
+        Ok(GenerationRow { trainings, ..row })
+    }
+
+    /// Plays the networks of all trainings against each other. The one with most points becomes
+    /// the candidate, among equals that of the lower loss. Returns the exit status if the match
+    /// stopped before its end.
+    fn select(&self, row: GenerationRow) -> anyhow::Result<Result<GenerationRow, Exit>> {
+        let nets = self.plan.out.join("nets");
+        let kept = |(number, trained): (usize, &TrainingResult)| {
+            let network = Evaluation::network(&self.plan.out.join(&trained.network))?.kept(&nets)?;
+            Ok((format!("training-{}", number + 1), network))
+        };
+        let players = row.trainings.iter().enumerate().map(kept).collect::<anyhow::Result<Vec<_>>>()?;
+        let selection = self.plan.selection.clone().context("there is no [selection]")?;
+        let raw = RawPlan { seed: Some(self.seed(row.generation)), ..selection };
+        let root = self.folder(row.generation).join("selection");
+        let played = self.playing(|| field(&raw, &players, &self.engine, &root))?;
+        if matches!(played.exit, Exit::Interrupted | Exit::Aborted) {
+            return Ok(Err(played.exit));
+        }
+        let selected = selected(&played, &row.trainings);
+        let training = row.trainings.get(selected.chosen - 1).cloned();
+        Ok(Ok(GenerationRow { selection: Some(selected), training, ..row }))
+    }
+
+    /// Plays a match, which handles signals itself.
+    fn playing<T>(&self, play: impl FnOnce() -> T) -> T {
+        self.is_playing.store(true, Ordering::Relaxed);
+        let played = play();
+        self.is_playing.store(false, Ordering::Relaxed);
+        played
     }
 
     /// Plays the candidate against the present network. Returns the exit status if the match
@@ -303,16 +359,24 @@ impl Loop {
         let raw = RawPlan { seed: Some(self.seed(row.generation)), ..self.plan.contest.clone() };
         let name = format!("generation-{:03}", row.generation);
         let root = self.folder(row.generation).join("match");
-        self.is_playing.store(true, Ordering::Relaxed);
-        let played = duel(&raw, &(&name, candidate), &(&against, present), &self.engine, &root);
-        self.is_playing.store(false, Ordering::Relaxed);
-        let played = played?;
+        let played = self.playing(|| duel(&raw, &(&name, candidate), &(&against, present), &self.engine, &root))?;
         if matches!(played.exit, Exit::Interrupted | Exit::Aborted) {
             return Ok(Err(played.exit));
         }
         let met = judge(&played, against, self.plan.least_elo);
         Ok(Ok(GenerationRow { met: Some(met), ..row }))
     }
+}
+
+/// Chooses among the networks of a match.
+fn selected(played: &PlayedRun, trainings: &[TrainingResult]) -> SelectionResult {
+    let players = || (0..trainings.len()).filter_map(|place| u16::try_from(place).ok()).map(PlayerId);
+    let wdl = |a: PlayerId| players().filter(move |b| *b != a).map(move |b| played.scoreboard.score(a, b).wdl);
+    let points: Vec<f64> =
+        players().map(|a| wdl(a).map(|wdl| wdl.wins as f64 + wdl.draws as f64 / 2.0).sum()).collect();
+    let loss = |place: usize| trainings.get(place).map_or(f64::INFINITY, |trained| trained.validation);
+    let best = (0..points.len()).max_by(|a, b| points[*a].total_cmp(&points[*b]).then(loss(*b).total_cmp(&loss(*a))));
+    SelectionResult { chosen: best.unwrap_or(0) + 1, points, games: wdl(PlayerId(0)).map(|wdl| wdl.games()).sum() }
 }
 
 /// Judges the first player of a match.

@@ -163,6 +163,32 @@ pub fn check_duel(raw: &RawPlan, engine: &str) -> anyhow::Result<()> {
     Ok(check(&with_players(raw, [&("new", Evaluation::Engine), &("base", Evaluation::Engine)], engine), "loop")?)
 }
 
+/// Plays a match of networks, each against each other, `pairs` for each two.
+///
+/// # Errors
+/// As [`play`].
+pub fn field(raw: &RawPlan, players: &[(String, Evaluation)], engine: &str, root: &Path) -> anyhow::Result<PlayedRun> {
+    play(&of_field(raw, players, engine), "loop", root)
+        .with_context(|| format!("{}: cannot play the games", root.display()))
+}
+
+/// Checks the settings of [`field`] for a number of networks without playing.
+///
+/// # Errors
+/// Fails if settings conflict or the engine is not found.
+pub fn check_field(raw: &RawPlan, count: usize, engine: &str) -> anyhow::Result<()> {
+    let players: Vec<_> = (1..=count).map(|number| (format!("training-{number}"), Evaluation::Engine)).collect();
+    Ok(check(&of_field(raw, &players, engine), "loop")?)
+}
+
+fn of_field(raw: &RawPlan, players: &[(String, Evaluation)], engine: &str) -> RawPlan {
+    let players: Vec<Entrant> = players
+        .iter()
+        .map(|(name, evaluation)| Entrant { name: name.clone(), evaluation: evaluation.clone() })
+        .collect();
+    RawPlan { players: raw_players(&players, engine), ..raw.clone() }
+}
+
 fn with_players(raw: &RawPlan, players: [&(&str, Evaluation); 2], engine: &str) -> RawPlan {
     let players =
         players.map(|(name, evaluation)| Entrant { name: (*name).to_owned(), evaluation: evaluation.clone() });

@@ -27,7 +27,7 @@ mod loaded_tests;
 mod tests;
 
 pub(crate) use checkpoint::{lock_folder, replace};
-pub(crate) use plan::{Plan, folder_of, full, line_of};
+pub(crate) use plan::{Plan, PlanError, folder_of, full, line_of};
 pub(crate) use run::run as train;
 
 use clap::Subcommand;
