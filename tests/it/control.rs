@@ -103,6 +103,9 @@ impl Live {
 #[test]
 fn a_paused_run_begins_no_game_until_it_is_resumed() {
     let mut live = Live::start("--max-pairs 12 -j 2");
+    // A pair that a slot was given before the pause is played: wait until both are at their second
+    // games, which the gate holds.
+    until("the second games", || live.lines() == 3 && live.steer("status")["playing"] == 2);
     let answer = live.steer("pause");
     assert_eq!((&answer["phase"], &answer["concurrency"]), (&"paused".into(), &2.into()));
     live.gate.open();
