@@ -216,10 +216,17 @@ fn a_run_with_workers_survives_two_hundred_kills() {
     }
 }
 
-/// True if a life of the run ended because its server was killed while it started, and said so.
-fn could_not_start(run: &Run, child: &mut Child) -> bool {
-    let log = || std::fs::read_to_string(run.folder.path().join("log")).unwrap();
-    child.wait().unwrap().code() == Some(2) && log().lines().last().unwrap_or_default().contains("nats")
+/// True if the kills ended a life of the run, and it said so: its server was killed while it
+/// started, or the same pair lost several workers, which looks like the pair's own doing.
+fn was_ended(run: &Run, child: &mut Child) -> bool {
+    let code = child.wait().unwrap().code();
+    let log = std::fs::read_to_string(run.folder.path().join("log")).unwrap();
+    let last = log.lines().rfind(|line| !line.is_empty()).unwrap_or_default();
+    match code {
+        Some(2) => last.contains("nats"),
+        Some(4) => last.contains("ended each of the"),
+        _ => false,
+    }
 }
 
 /// Another life of a run.
@@ -251,7 +258,7 @@ fn check_survives(most: u64, pairs: u64) {
             is_over || polls == 0
         });
         if is_over {
-            if !could_not_start(&run, &mut child) {
+            if !was_ended(&run, &mut child) {
                 break;
             }
             child = go_on(&run);
@@ -281,7 +288,7 @@ fn check_survives(most: u64, pairs: u64) {
     }
     asleep.into_iter().for_each(|pid| kill(pid, Signal::CONT));
     run.release();
-    while could_not_start(&run, &mut child) {
+    while was_ended(&run, &mut child) {
         child = go_on(&run);
     }
     let code = child.wait().unwrap().code();
