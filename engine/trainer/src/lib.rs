@@ -11,6 +11,8 @@
 //! The program `destrier-trainer` runs all of them. A network is trained from a plan, of which
 //! `engine/trainer/plans` has examples.
 
+#![deny(missing_docs)]
+
 pub mod bootstrap;
 pub mod compare;
 pub mod data;

@@ -12,16 +12,45 @@ use toml::{Table, Value};
 /// Error in a plan.
 #[derive(Debug, thiserror::Error)]
 pub enum LoopPlanError {
+    /// Invalid TOML, or an unknown key.
     #[error(transparent)]
     Toml(#[from] ConfigError),
+    /// Value out of range, or of the wrong kind.
     #[error("{}: line {line}, `{key}`: {why}", path.display())]
-    Value { path: PathBuf, line: usize, key: &'static str, why: String },
+    Value {
+        /// The plan.
+        path: PathBuf,
+        /// Line number, from 1.
+        line: usize,
+        /// The key.
+        key: &'static str,
+        /// The fault, and the remedy if there is one.
+        why: String,
+    },
+    /// Training plan that cannot be used.
     #[error("{}: `training`: {error}", path.display())]
-    Training { path: PathBuf, error: Box<dyn std::error::Error + Send + Sync> },
+    Training {
+        /// The training plan.
+        path: PathBuf,
+        /// The cause.
+        error: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// Missing or unreadable checkpoint that the training starts from.
     #[error("{}: {error}; give the training's `start` a checkpoint that is there", path.display())]
-    Checkpoint { path: PathBuf, error: std::io::Error },
+    Checkpoint {
+        /// The checkpoint.
+        path: PathBuf,
+        /// The cause.
+        error: std::io::Error,
+    },
+    /// Start that is not an evaluation.
     #[error("{}: `start`: {error}", path.display())]
-    Start { path: PathBuf, error: EvaluationError },
+    Start {
+        /// The plan of the loop.
+        path: PathBuf,
+        /// The cause.
+        error: EvaluationError,
+    },
 }
 
 /// Plan of a training loop. Relative paths start at the plan's folder.
@@ -29,11 +58,13 @@ pub enum LoopPlanError {
 pub struct LoopPlan {
     /// Folder of all outputs.
     pub out: PathBuf,
+    /// Generations to reach, from 1.
     pub generations: u32,
     /// Number of latest generations whose games are trained on.
     pub window: u32,
     /// Evaluation that the first generation plays with and has to beat.
     pub start: Evaluation,
+    /// Seed of self-play, training and matches.
     pub seed: u64,
     /// Threads for self-play and training; the number of processors by default.
     pub threads: Option<usize>,

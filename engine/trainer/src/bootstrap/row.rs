@@ -18,6 +18,7 @@ pub enum Verdict {
 /// Counts of a generation's self-play.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SelfPlayCounts {
+    /// Games played.
     pub games: u64,
     /// Positions of all games before the filter.
     pub positions: u64,
@@ -26,6 +27,7 @@ pub struct SelfPlayCounts {
 /// Number of positions of the training: the window's games, filtered, each position once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PositionCounts {
+    /// Positions that are trained on.
     pub training: u64,
     /// Positions of held-out games.
     pub held_out: u64,
@@ -38,6 +40,7 @@ pub struct TrainingResult {
     pub validation: f64,
     /// Mean quantisation error in centipawns.
     pub mean_error: f64,
+    /// Worst quantisation error in centipawns.
     pub worst_error: f64,
     /// Network file, relative to the loop's folder.
     pub network: String,
@@ -59,15 +62,21 @@ pub struct SelectionResult {
 /// Result of the match of the candidate against the present network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MatchResult {
+    /// Name of the opponent.
     pub against: String,
+    /// Game pairs that count.
     pub pairs: u64,
+    /// Games won by the candidate.
     pub wins: u64,
+    /// Games drawn.
     pub draws: u64,
+    /// Games lost by the candidate.
     pub losses: u64,
     /// Elo difference; `None` if it is not finite.
     pub elo: Option<f64>,
     /// Half the width of the 95 % interval.
     pub elo_error: Option<f64>,
+    /// Result of the test; without bounds, of the comparison with `least-elo`.
     pub verdict: Verdict,
 }
 
@@ -76,15 +85,19 @@ pub struct MatchResult {
 pub struct GenerationRow {
     /// Number of the generation, from 1.
     pub generation: u32,
+    /// Games of self-play.
     pub self_play: Option<SelfPlayCounts>,
+    /// Positions made from the games.
     pub data: Option<PositionCounts>,
     /// Networks of several trainings; empty for a loop with one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trainings: Vec<TrainingResult>,
+    /// Match among the networks of several trainings; `None` for a loop with one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection: Option<SelectionResult>,
     /// The training whose network is the candidate.
     pub training: Option<TrainingResult>,
+    /// Match of the candidate against the present network.
     #[serde(rename = "match")]
     pub met: Option<MatchResult>,
 }

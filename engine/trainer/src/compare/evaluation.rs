@@ -20,18 +20,52 @@ pub enum Evaluation {
 /// Error of an invalid evaluation or a missing engine.
 #[derive(Debug, thiserror::Error)]
 pub enum EvaluationError {
+    /// Folder without a network.
     #[error("{}: no network in it; write one with `destrier-trainer export PLAN.toml`", path.display())]
-    NoNetwork { path: PathBuf },
+    NoNetwork {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Folder with several networks.
     #[error("{}: several networks, {one} and {other}: name one of them", path.display())]
-    Several { path: PathBuf, one: String, other: String },
+    Several {
+        /// The folder.
+        path: PathBuf,
+        /// Name of the first.
+        one: String,
+        /// Name of the second.
+        other: String,
+    },
+    /// File or folder that cannot be read.
     #[error("{}: {error}", path.display())]
-    Unreadable { path: PathBuf, error: std::io::Error },
+    Unreadable {
+        /// The file or folder.
+        path: PathBuf,
+        /// The cause.
+        error: std::io::Error,
+    },
+    /// File that is not a network.
     #[error("{}: {error}; give a network that Destrier loads", path.display())]
-    Format { path: PathBuf, error: FormatError },
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        error: FormatError,
+    },
+    /// Two files with the same network.
     #[error("{} and {} are the same network; leave one of them out", one.display(), other.display())]
-    Twice { one: PathBuf, other: PathBuf },
+    Twice {
+        /// The first file.
+        one: PathBuf,
+        /// The second file.
+        other: PathBuf,
+    },
+    /// Missing engine.
     #[error("{}: no engine there; build it there with `cargo build --release -p destrier`, or name one with --engine", path.display())]
-    NoEngine { path: PathBuf },
+    NoEngine {
+        /// The program looked for.
+        path: PathBuf,
+    },
 }
 
 impl Evaluation {
@@ -127,7 +161,9 @@ fn only_network(folder: &Path) -> Result<PathBuf, EvaluationError> {
 /// Player with its evaluation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entrant {
+    /// Name in tables, unique among the players.
     pub name: String,
+    /// Evaluation that the player uses.
     pub evaluation: Evaluation,
 }
 

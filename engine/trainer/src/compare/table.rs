@@ -14,7 +14,9 @@ const SURE: f64 = 0.95;
 /// Results of a comparison so far.
 #[derive(Debug)]
 pub struct Outcome {
+    /// Table for people.
     pub text: String,
+    /// JSON document of the same results.
     pub json: String,
 }
 

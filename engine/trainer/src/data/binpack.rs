@@ -158,6 +158,7 @@ impl Write for Chunks<'_> {
 /// Counts of a finished write.
 #[derive(Debug, Default)]
 pub struct WriteCounts {
+    /// Positions written.
     pub positions: u64,
     /// Positions without a move or a score.
     pub left_out: u64,

@@ -34,45 +34,155 @@ impl fmt::Display for Place {
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
     // Causes are part of the messages; as error sources they would be printed twice.
+    /// I/O error of a file.
     #[error("{}: cannot {act}: {error}", path.display())]
-    Io { path: PathBuf, act: &'static str, error: io::Error },
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The failed act, as in "read it".
+        act: &'static str,
+        /// The cause.
+        error: io::Error,
+    },
+    /// Failed write to stdout.
     #[error("cannot write to stdout: {0}")]
     Stdout(io::Error),
+    /// Fault at a place of a file.
     #[error("{}: {place}: {why}", path.display())]
-    Bad { path: PathBuf, place: Place, why: String },
+    Bad {
+        /// The file.
+        path: PathBuf,
+        /// The place in the file.
+        place: Place,
+        /// The fault, and the remedy if there is one.
+        why: String,
+    },
     /// Game with an illegal start or move; the games after it can be read.
     #[error("{}: {place}: {why}", path.display())]
-    BadGame { path: PathBuf, place: Place, why: String },
+    BadGame {
+        /// The file.
+        path: PathBuf,
+        /// The place in the file.
+        place: Place,
+        /// The fault, and the remedy if there is one.
+        why: String,
+    },
+    /// More illegal games than allowed.
     #[error("{}: {games} games that cannot be played, {limit} may be; mend the file, or give more with `--max-bad`", path.display())]
-    BadGames { path: PathBuf, games: u64, limit: u64 },
+    BadGames {
+        /// The file.
+        path: PathBuf,
+        /// Illegal games found.
+        games: u64,
+        /// Illegal games allowed.
+        limit: u64,
+    },
+    /// Input without a game to import.
     #[error("{}: no game with an evaluation in it{passed}; nothing was written", path.display())]
-    NoGames { path: PathBuf, passed: String },
+    NoGames {
+        /// The file.
+        path: PathBuf,
+        /// End of the message about games passed over; may be empty.
+        passed: String,
+    },
+    /// Damaged viriformat file.
     #[error("{}: {error}", path.display())]
-    Viriformat { path: PathBuf, error: viriformat::ReadError },
+    Viriformat {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        error: viriformat::ReadError,
+    },
+    /// Unreadable journal of a run.
     #[error("{error}")]
-    Journal { error: quintain::journal::JournalError },
+    Journal {
+        /// The cause.
+        error: quintain::journal::JournalError,
+    },
+    /// File of unknown format.
     #[error("{}: no format goes by this name; give `{flag}` one of {known}", path.display())]
-    NoFormat { path: PathBuf, flag: &'static str, known: String },
+    NoFormat {
+        /// The file.
+        path: PathBuf,
+        /// Flag that names the format.
+        flag: &'static str,
+        /// Known formats.
+        known: String,
+    },
+    /// Output format that cannot be written.
     #[error("{}: {format} can be read, not written; write viriformat", path.display())]
-    ReadOnly { path: PathBuf, format: &'static str },
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+        /// The format's name.
+        format: &'static str,
+    },
+    /// Output file that exists already.
     #[error("{}: there already; give `--force` to replace it", path.display())]
-    Exists { path: PathBuf },
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Output that is not a regular file.
     #[error("{}: no regular file, and not to be replaced by one; give another name", path.display())]
-    NoFile { path: PathBuf },
+    NoFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Input that cannot be read twice, such as a pipe.
     #[error("{}: no regular file, and it would be read twice; write it to a file first, and give that one", path.display())]
-    ReadTwice { path: PathBuf },
+    ReadTwice {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Output file that another process writes.
     #[error("{}: another run writes it; wait for it, or give another name", path.display())]
-    Busy { path: PathBuf },
+    Busy {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Output file that is named twice or is also an input.
     #[error("{}: {clash}; give another name for what is written", path.display())]
-    Clash { path: PathBuf, clash: &'static str },
+    Clash {
+        /// The file.
+        path: PathBuf,
+        /// The clash.
+        clash: &'static str,
+    },
+    /// Folder without a journal.
     #[error("{}: a folder without `{}`; give the folder of a run of Quintain, or a file", path.display(), quintain::journal::FILE_NAME)]
-    NoRun { path: PathBuf },
+    NoRun {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Input format without information that the command needs.
     #[error("{}: {format} does not say {what}; {remedy}", path.display())]
-    Lacks { path: PathBuf, format: &'static str, what: &'static str, remedy: &'static str },
+    Lacks {
+        /// The file.
+        path: PathBuf,
+        /// The format's name.
+        format: &'static str,
+        /// The missing information.
+        what: &'static str,
+        /// The remedy.
+        remedy: &'static str,
+    },
+    /// Output format that `filter` cannot write.
     #[error("{}: a filter does not write {format}; {remedy}", path.display())]
-    Unfiltered { path: PathBuf, format: &'static str, remedy: &'static str },
+    Unfiltered {
+        /// The file.
+        path: PathBuf,
+        /// The format's name.
+        format: &'static str,
+        /// The remedy.
+        remedy: &'static str,
+    },
+    /// Binpack file in a build without the feature `binpack`.
     #[error("{}: this build cannot read or write binpack; build with `--features binpack`", path.display())]
-    NoBinpack { path: PathBuf },
+    NoBinpack {
+        /// The file.
+        path: PathBuf,
+    },
 }
 
 /// Information that single positions lack: the game.

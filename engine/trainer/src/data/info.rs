@@ -47,21 +47,28 @@ const FULL_PHASE: usize = 24;
 /// Statistics of a set of files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Counts {
+    /// Games read.
     pub games: u64,
     /// Games without a result or evaluations, or decided by forfeit, failure or abandonment. No
     /// other count includes them.
     pub passed_over: u64,
+    /// Positions of the games, and single positions.
     pub positions: u64,
     /// Positions that are stored without a game.
     pub lone: u64,
     /// Positions by result: Black wins, draw, White wins.
     pub results: [u64; 3],
+    /// Positions with the side to move in check.
     pub in_check: u64,
     /// Positions with a capture or promotion as the move played.
     pub captures: u64,
+    /// Positions without a move played.
     pub without_move: u64,
+    /// Positions without a score.
     pub without_score: u64,
+    /// Positions with White to move.
     pub white_to_move: u64,
+    /// Distinct positions by Zobrist key; `None` unless counted.
     pub distinct: Option<u64>,
     /// Histogram of White's scores in bins of half a pawn from -10.5 pawns. The first and last bin
     /// include all scores beyond.

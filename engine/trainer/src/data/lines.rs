@@ -114,6 +114,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Reader of numbered lines of bounded length.
 pub struct Lines {
+    /// The file.
     pub path: PathBuf,
     input: ByteStream,
     /// Number of the last line read, from 1.

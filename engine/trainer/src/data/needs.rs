@@ -8,6 +8,7 @@ use std::path::Path;
 /// Requirements on the formats of input files.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Needs {
+    /// Filter of the positions to write.
     pub filter: Option<Filter>,
     /// Output format.
     pub to: Option<Format>,

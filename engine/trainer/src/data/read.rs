@@ -17,6 +17,7 @@ pub type Entries = Box<dyn Iterator<Item = Result<Entry, DataError>>>;
 
 /// Open input file.
 pub struct EntrySource {
+    /// Format of the entries.
     pub format: Format,
     /// Size of the file on disk in bytes.
     pub length: u64,
@@ -25,6 +26,7 @@ pub struct EntrySource {
     /// Games passed over so far: without a result or evaluations, or not decided on the board or by
     /// adjudication.
     pub passed: Arc<AtomicU64>,
+    /// Entries in the file's order.
     pub entries: Entries,
 }
 
@@ -32,6 +34,7 @@ pub struct EntrySource {
 pub struct PassedGames(Vec<Arc<AtomicU64>>);
 
 impl PassedGames {
+    /// Creates the counter of these sources.
     pub fn of(sources: &[EntrySource]) -> PassedGames {
         PassedGames(sources.iter().map(|source| Arc::clone(&source.passed)).collect())
     }

@@ -12,11 +12,13 @@ pub const BULLET_BYTES: usize = 32;
 /// Position with its labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
+    /// Position before the move.
     pub board: Board,
     /// Move played; [`Move::NULL`] if unknown.
     pub mv: Move,
     /// White's score in centipawns; [`NO_SCORE`] if there is none.
     pub score: i16,
+    /// Result of the game.
     pub result: GameResult,
 }
 
@@ -124,6 +126,7 @@ pub fn is_chess960(board: &Board) -> bool {
 /// Entry of a data file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
+    /// Game with its scored moves.
     Game(ScoredGame),
     /// Single position from a file without games.
     Position(Position),

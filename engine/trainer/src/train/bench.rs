@@ -16,6 +16,7 @@ const BATCH: usize = 16384;
 /// Training speed in positions per second.
 #[derive(Debug, Clone, Copy)]
 pub struct Speed {
+    /// Positions per second of wall-clock time.
     pub per_second: f64,
     /// Positions per second of processor time, summed over all threads. Other load on the machine
     /// affects it little.

@@ -35,11 +35,13 @@ pub enum CheckpointError {
 pub struct Checkpoint {
     /// Digest of the settings and data that must not change for the run to continue.
     pub plan: [u8; DIGEST],
+    /// Superbatches trained so far.
     pub superbatches: u64,
     /// Number of positions taken from the data so far.
     pub position: u64,
     /// Learning curve so far, as CSV.
     pub curve: String,
+    /// Weights and moments.
     pub state: State,
 }
 

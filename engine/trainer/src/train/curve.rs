@@ -6,9 +6,11 @@ use std::fmt;
 /// Measurements of a run after one superbatch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
+    /// Number of the superbatch, from 1.
     pub superbatch: u64,
     /// Positions trained on so far.
     pub positions: u64,
+    /// Learning rate of the last batch.
     pub rate: f32,
     /// Share of the result in the target.
     pub wdl: f32,
@@ -53,10 +55,12 @@ pub struct Curve(Vec<Point>);
 const HEAD: &str = "superbatch,positions,rate,wdl,train,validation,score,result,settled";
 
 impl Curve {
+    /// Appends a point.
     pub fn push(&mut self, point: Point) {
         self.0.push(point);
     }
 
+    /// Returns all points in order.
     pub fn points(&self) -> &[Point] {
         &self.0
     }

@@ -46,9 +46,13 @@ pub fn sigmoid(x: f32) -> f32 {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Head {
     kind: Kind,
+    /// Weights in the order of the network's shape.
     pub weights: Vec<f32>,
+    /// Gradients of the loss, one for each weight.
     pub gradients: Vec<f32>,
+    /// First moments of AdamW, one for each weight.
     pub momentum: Vec<f32>,
+    /// Second moments of AdamW, one for each weight.
     pub velocity: Vec<f32>,
 }
 

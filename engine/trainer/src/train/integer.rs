@@ -13,7 +13,9 @@ const SCALE: i64 = 400;
 /// Quantisation error in centipawns.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Rounding {
+    /// Mean absolute error.
     pub mean: f64,
+    /// Largest absolute error.
     pub worst: f64,
 }
 

@@ -9,6 +9,7 @@ use super::tile::Tile;
 pub struct Row<const N: usize>(pub [f32; N]);
 
 impl<const N: usize> Row<N> {
+    /// Row of zeros.
     pub const ZERO: Row<N> = Row([0.0; N]);
 
     #[inline(always)]
@@ -22,6 +23,7 @@ impl<const N: usize> Row<N> {
 /// Lanes of a running sum, folded in a fixed order independent of the vector width of the machine.
 pub const LANES: usize = 16;
 
+/// Returns the sum of the lanes, added pairwise.
 #[inline(always)]
 pub fn fold(lanes: [f32; LANES]) -> f32 {
     let mut width = LANES;
@@ -37,9 +39,13 @@ pub fn fold(lanes: [f32; LANES]) -> f32 {
 
 /// First layer: `rows[r] = clamp(bias + sum of the weights of r's inputs, 0, 1)`.
 pub struct Accumulation<'a, const N: usize> {
+    /// Active inputs of each row.
     pub tile: &'a Tile,
+    /// Weights, one row for each input.
     pub weights: &'a [Row<N>],
+    /// Bias of the neurons.
     pub bias: &'a Row<N>,
+    /// Output: activations in 0 to 1, two rows a position.
     pub rows: &'a mut [Row<N>],
 }
 
@@ -60,10 +66,13 @@ impl<const N: usize> Kernel for Accumulation<'_, N> {
 
 /// Weighted sums of squared activations: `sums[p] = sum over rows 2p, 2p + 1 of h^2 * w[bucket]`.
 pub struct SquareSums<'a, const N: usize> {
+    /// Output bucket of each position.
     pub tile: &'a Tile,
     /// Rows `2 * bucket` (side to move) and `2 * bucket + 1` (opponent).
     pub weights: &'a [Row<N>],
+    /// Activations, two rows a position.
     pub rows: &'a [Row<N>],
+    /// Output: one sum a position.
     pub sums: &'a mut [f32],
 }
 
@@ -91,9 +100,13 @@ impl<const N: usize> Kernel for SquareSums<'_, N> {
 /// Backward pass of [`SquareSums`]: replaces the activations by their gradients and accumulates
 /// those of the weights.
 pub struct SquareSumsBack<'a, const N: usize> {
+    /// Output bucket of each position.
     pub tile: &'a Tile,
+    /// Weights of the output layer, two rows a bucket.
     pub weights: &'a [Row<N>],
+    /// Gradients of these weights, added to.
     pub weight_gradients: &'a mut [Row<N>],
+    /// Activations, replaced by their gradients.
     pub rows: &'a mut [Row<N>],
     /// Gradient of the loss with respect to each position's sum.
     pub slopes: &'a [f32],
@@ -125,9 +138,13 @@ impl<const N: usize> Kernel for SquareSumsBack<'_, N> {
 
 /// Backward pass of [`Accumulation`]: gradients of each input's weights and of the bias.
 pub struct AccumulationBack<'a, const N: usize> {
+    /// Active inputs of each row.
     pub tile: &'a Tile,
+    /// Gradients of the activations, two rows a position.
     pub rows: &'a [Row<N>],
+    /// Gradients of the weights, one row for each input.
     pub gradients: &'a mut [Row<N>],
+    /// Gradient of the bias.
     pub bias_gradient: &'a mut Row<N>,
 }
 
@@ -152,11 +169,17 @@ impl<const N: usize> Kernel for AccumulationBack<'_, N> {
 /// Parameters of one AdamW step.
 #[derive(Debug, Clone, Copy)]
 pub struct Step {
+    /// Learning rate.
     pub rate: f32,
+    /// Weight decay, decoupled from the gradient.
     pub decay: f32,
+    /// Decay rate of the first moment.
     pub beta1: f32,
+    /// Decay rate of the second moment.
     pub beta2: f32,
+    /// Term added to the denominator.
     pub epsilon: f32,
+    /// Bound of the absolute value of every weight.
     pub clip: f32,
 }
 
@@ -173,10 +196,15 @@ impl Step {
 
 /// AdamW over a group of rows; resets the gradients to zero.
 pub struct Adam<'a, const N: usize> {
+    /// Parameters of the step.
     pub step: Step,
+    /// Weights to update.
     pub weights: &'a mut [Row<N>],
+    /// Gradients, set to zero afterwards.
     pub gradients: &'a mut [Row<N>],
+    /// First moments.
     pub momentum: &'a mut [Row<N>],
+    /// Second moments.
     pub velocity: &'a mut [Row<N>],
 }
 

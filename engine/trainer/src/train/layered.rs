@@ -8,6 +8,7 @@ use destrier::nnue::HIDDEN_2;
 pub struct DenseSums<'a, const N: usize> {
     /// Rows `2 * unit` (side to move) and `2 * unit + 1` (opponent).
     pub weights: &'a [Row<N>],
+    /// Activations, two rows a position.
     pub rows: &'a [Row<N>],
     /// Sums, 32 per position.
     pub sums: &'a mut [f32],
@@ -36,8 +37,11 @@ impl<const N: usize> Kernel for DenseSums<'_, N> {
 /// Backward pass of [`DenseSums`]: replaces the activations by their gradients and accumulates
 /// those of the weights.
 pub struct DenseSumsBack<'a, const N: usize> {
+    /// Weights, two rows a unit.
     pub weights: &'a [Row<N>],
+    /// Gradients of these weights, added to.
     pub weight_gradients: &'a mut [Row<N>],
+    /// Activations, replaced by their gradients.
     pub rows: &'a mut [Row<N>],
     /// Gradient of the loss with respect to each sum, 32 per position.
     pub slopes: &'a [f32],

@@ -7,9 +7,11 @@ use destrier::types::SplitMix64;
 /// Shape of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
+    /// Architecture.
     pub kind: Kind,
     /// Neurons per perspective; a multiple of 16.
     pub hidden: usize,
+    /// Input features: king buckets and mirroring.
     pub inputs: Inputs,
     /// Output buckets by material: 8, or 1.
     pub output_buckets: usize,

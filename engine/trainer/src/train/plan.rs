@@ -27,18 +27,25 @@ pub struct Plan {
     pub name: String,
     /// Folder for checkpoints, curves and the network.
     pub out: PathBuf,
+    /// Seed of the initial weights and of the order of the data.
     #[serde(default = "defaults::seed")]
     pub seed: u64,
     /// Maximum number of threads; the number of processors by default. It does not affect the
     /// result.
     #[serde(default)]
     pub threads: Option<usize>,
+    /// Training and validation data.
     pub data: Data,
+    /// Shape of the network.
     pub network: Network,
+    /// Length of the training, batches and loss.
     pub training: Training,
+    /// Learning rate schedule.
     pub rate: Rate,
+    /// Share of the game result in the target.
     #[serde(default)]
     pub wdl: Blend,
+    /// Parameters of AdamW.
     #[serde(default)]
     pub optimiser: Optimiser,
 }
@@ -70,6 +77,7 @@ pub struct Network {
     pub kind: Kind,
     /// Neurons per perspective, 32 to 4096 in steps of 32.
     pub hidden: usize,
+    /// Mirrors the board so that the own king stands on files a to d.
     #[serde(default = "defaults::yes")]
     pub mirrored: bool,
     /// Bucket numbers of the 32 squares of the own king, rank by rank, files a to d. If empty,
@@ -103,10 +111,12 @@ fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Kind, D::Error> {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Training {
+    /// Superbatches to train, at least 1.
     pub superbatches: u32,
     /// Batches per superbatch; Bullet's 6,104 make it 100 million positions.
     #[serde(default = "defaults::batches")]
     pub batches: u32,
+    /// Positions per batch.
     #[serde(default = "defaults::batch")]
     pub batch: usize,
     /// Exponent of the error.
@@ -128,9 +138,13 @@ pub struct Training {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
 pub struct Optimiser {
+    /// Weight decay, decoupled from the gradient.
     pub decay: f32,
+    /// Decay rate of the first moment.
     pub beta1: f32,
+    /// Decay rate of the second moment.
     pub beta2: f32,
+    /// Term added to the denominator.
     pub epsilon: f32,
     /// Bound of the absolute value of every weight.
     pub clip: f32,

@@ -56,10 +56,13 @@ pub enum RunError {
 /// Result of a run.
 #[derive(Debug, Clone)]
 pub struct Summary {
+    /// Name of the run.
     pub name: String,
     /// Centipawns of an output of 1.
     pub scale: f32,
+    /// Learning curve.
     pub curve: Curve,
+    /// Network file.
     pub network: PathBuf,
     /// Hexadecimal SHA-256 of the network's file.
     pub hash: String,

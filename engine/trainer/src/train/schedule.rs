@@ -25,7 +25,9 @@ impl Progress {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Rate {
+    /// Course of the rate over the batches.
     pub schedule: RateSchedule,
+    /// Rate of the first batch.
     pub start: f32,
     /// Rate of the last batch; required by linear and cosine.
     #[serde(default)]
@@ -110,8 +112,11 @@ pub enum Blend {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stretch {
+    /// Length of the stretch.
     pub superbatches: u32,
+    /// Share of the result at its start, 0 to 1.
     pub start: f32,
+    /// Share of the result at its end, 0 to 1.
     pub end: f32,
 }
 

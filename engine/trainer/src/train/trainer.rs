@@ -25,8 +25,11 @@ const QUEUE: usize = 2;
 /// Positions with the parameters of one training step.
 #[derive(Debug, Clone)]
 pub struct Batch {
+    /// Positions of the batch.
     pub positions: Vec<ChessBoard>,
+    /// Parameters of the loss.
     pub loss: Loss,
+    /// Parameters of the optimiser's step.
     pub step: Step,
 }
 
@@ -95,6 +98,7 @@ impl Trainer {
         state
     }
 
+    /// Returns the shape of the network.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
