@@ -78,9 +78,9 @@ Examples:
   quintain watch results/runs/20260101-120000-sprt
   quintain ctl results/runs/20260101-120000-sprt concurrency 4
   quintain games RUN --termination time-forfeit      which games were lost on time?
-  quintain check ./my-engine                         does it keep to the protocol and to its clock?
+  quintain check ./my-engine                         does it obey the protocol and its clock?
   quintain stats --ptnml 379,10170,21828,10640,343 --bounds 0,2
-  quintain simulate --elo 3 --bounds 0,5 --budget 8h  which tests does the night allow?
+  quintain simulate --elo 3 --bounds 0,5 --budget 8h  which bounds fit into eight hours?
   quintain rate games.pgn --anchor 'Stockfish 17=3640'";
 
 /// Tests UCI chess engines: is this commit stronger than that one?

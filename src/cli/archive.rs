@@ -12,17 +12,18 @@ use crate::run::dir::Place;
 use crate::run::{Exit, progress};
 
 const EXAMPLES: &str = "\
-An archive is a run directory with games.json.gz in place of games.jsonl: every field of every game in about a tenth of the
-bytes, and the small files beside it. `report`, `explain`, `games`, `replay`, `rate`, `progress`, `runs` and `serve` read it as any run.
-Only `resume` needs the journal, which --unpack makes again. A folder of runs, such as that of a tuning, is archived whole.
-The run stays as it is; a run that is being played gives what it has so far.
+An archive is a run directory with games.json.gz in place of games.jsonl. It keeps every field of \
+every game in about a tenth of the bytes, and the small files. `report`, `explain`, `games`, \
+`replay`, `rate`, `progress`, `runs` and `serve` read it like any run. Only `resume` needs the \
+journal, which --unpack restores. A folder of runs, such as that of a tuning, is archived as a \
+whole. The run itself is not changed. The archive of a live run has the games played so far.
 
 Examples:
   quintain archive latest
   quintain archive results/tune --out results/2026-11-23-tuning
   quintain archive results/2026-11-23-tuning --unpack --out results/tune";
 
-/// Copies a run in a tenth of the bytes, or makes a run of such a copy.
+/// Copies a run in about a tenth of the bytes, or restores a run from such a copy.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct ArchiveArgs {
@@ -33,7 +34,7 @@ pub(super) struct ArchiveArgs {
     /// The new directory [default: results/archive/ID, with --unpack results/runs/ID].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Makes a run of an archive, to go on with it.
+    /// Restores a run that can be resumed from an archive.
     #[arg(long)]
     unpack: bool,
 }

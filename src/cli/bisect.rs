@@ -24,23 +24,30 @@ use crate::stats::{Pentanomial, race};
 use crate::text::{printable, with_causes};
 
 const EXAMPLES: &str = "\
-First GOOD and BAD play each other until they are shown to differ (a betting e-process, so that looking after each batch costs
-nothing), then commits between them play GOOD, each time the one that parts the posterior most evenly (probabilistic bisection). Only
-commits on the first-parent line that touch the engine's sources are looked at. One that does not build or start is skipped. The
-search ends when one commit, or some that can't be told apart, has the probability --confidence. It takes the change for a single
-one: where there were several it ends at one of them; the table of what each commit scored tells.
+GOOD and BAD first play each other until they are shown to differ, by a betting e-process, so \
+that looking after each batch is free. Then commits between them play GOOD. Each time the commit \
+is chosen that splits the posterior most evenly (probabilistic bisection). Only commits on the \
+first-parent line that touch the engine's sources are considered. A commit that does not build or \
+start is skipped.
 
-Everything lies in --out; the same command goes on with it, its games are not played again. Ends with 0 where the commit is found, 3 where
-no change is shown, --limit is reached, or GOOD and a commit have met from every opening of the book: the bets are on openings
-that were not seen before.
+The search ends when one commit, or a group that cannot be told apart, has the probability \
+--confidence. It assumes a single change. If there were several, it ends at one of them; the \
+table of each commit's score shows that.
+
+Everything is stored in --out. The same command continues there and replays no game.
+
+Exit codes:
+  0  the commit is found
+  3  no change is shown, --limit is reached, or GOOD and a commit have played every opening of the book: a bet needs an opening that was not seen before
 
 Examples:
   quintain bisect v1.2 main --tc 8+0.08
   quintain bisect v1.2 main --nodes 20000 --reuse results/runs/20260101-120000-sprt --out results/bisect/slower
   quintain bisect abc1234 HEAD --repository ../engine --json
 
-JSON: `found` (`commits, probability`), `change` (Elo), `commits` (`commit, date, subject, skipped, probability, pairs, ptnml, elo, elo_lo,
-elo_hi`), `pairs`, `reason` (found|no-change|limit|out-of-openings|time).";
+JSON: `found` (`commits, probability`), `change` (Elo), `commits` (`commit, date, subject, \
+skipped, probability, pairs, ptnml, elo, elo_lo, elo_hi`), `pairs`, `reason` \
+(found|no-change|limit|out-of-openings|time).";
 
 /// Finds the commit that lost (or won) Elo by a noisy binary search.
 #[derive(Debug, clap::Args)]
@@ -49,10 +56,10 @@ pub(super) struct BisectArgs {
     /// The older commit, branch or tag.
     #[arg(value_name = "GOOD")]
     good: String,
-    /// The newer one, whose strength differs.
+    /// The newer commit, with a different strength.
     #[arg(value_name = "BAD")]
     bad: String,
-    /// Their repository [default: that of the current directory].
+    /// Repository of the commits [default: that of the current directory].
     #[arg(long, value_name = "PATH-OR-URL", help_heading = "Search")]
     repository: Option<String>,
     /// Confidence to reach, as a probability.

@@ -20,8 +20,9 @@ use crate::tournament::events::StopReason;
 use crate::tournament::scoreboard::Scoreboard;
 
 const EXAMPLES: &str = "\
-A setting is safe if engine and clock waited for a CPU no more than 1 % of the thinking time, and no game was lost on time by
-as much as they waited. Calibrate while the machine is as busy as it will be in tests.
+A setting is safe if engine and clock waited for a CPU for at most 1 % of the thinking time, and \
+no loss on time can be explained by these waits. Calibrate while the machine is as busy as it \
+will be in tests.
 
 Examples:
   quintain calibrate                          the working tree's engine against itself

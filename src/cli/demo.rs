@@ -23,8 +23,8 @@ const BOUNDS: [f64; 2] = [0.0, 50.0];
 const BUNDLED: &str = "destrier";
 
 const EXAMPLES: &str = "\
-In a clone of Quintain's repository the engine is built from it; elsewhere `destrier` is searched for beside this program and on PATH.
---engine takes any other UCI engine.
+In a clone of Quintain's repository the engine is built from it. Elsewhere `destrier` is looked \
+for beside this program and on PATH. --engine takes any other UCI engine.
 
 Examples:
   quintain demo

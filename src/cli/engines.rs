@@ -16,9 +16,10 @@ use crate::uci::process::{self, EngineConfig};
 use crate::uci::{EngineOption, OptionKind};
 
 const EXAMPLES: &str = "\
-Engines are declared in configs/engines.toml of the project and in ~/.config/quintain/engines.toml: a command with its arguments, options and
-folder, or a Git repository with a revision and, where its tree has no quintain.toml, the recipe to build it. Their names can
-be used wherever a SPEC can.
+Engines are declared in configs/engines.toml of the project and in \
+~/.config/quintain/engines.toml. An entry is a command with its arguments, options and folder, or \
+a Git repository with a revision. If its tree has no quintain.toml, the entry also has the build \
+recipe. Every SPEC can be the name of an entry.
 
 Examples:
   quintain engines

@@ -22,18 +22,23 @@ Examples:
   quintain explain RUN --player stockfish --top 30
   quintain explain RUN --json | jq '.groups[] | select(.found)'
 
-The pairs that count are those of the run's verdict, in order; the run may still be live. Each game is put into one group
-by colour, opponent, opening, ECO code, phase, length, ending, time trouble, time used, depth and speed. A group is compared with all
-other games, with game pairs as independent units; p-values are corrected over all tests shown, by Holm's method.
+The pairs that count are those of the run's verdict, in order; the run may still be live. Each \
+game is put into one group by colour, opponent, opening, ECO code, phase, length, ending, time \
+trouble, time used, depth and speed. A group is compared with all other games, with game pairs as \
+independent units; p-values are corrected over all tests shown, by Holm's method.
 
-JSON: `player, pairs, games, wdl, ptnml, score, score_error, net` (points over one half a game), `decisive` (share of decisive games won),
-`alpha, correction, tests, found`; `groups` (`by, group, games, pairs, wdl, score, net, measure (score|decisive), inside, outside,
-difference, error95, p, p_holm, found`); `openings` (`distinct, white_ptnml, white_score, both_white, both_black, expected_one_sided,
-lopsided`); `search` (`depth, nodes_per_move, nps, seconds_per_move` and by phase: `player, opponents, ratio, ratio_lo, ratio_hi`);
-`clock` (`used_by_move_20, used_by_move_40, used_by_end, moves_in_trouble`: `player, opponents, difference, difference_lo, difference_hi`,
-of the base time and one increment); `duplicates` (`games, distinct_games, most_repeated, transposed_games, pairs, effective_pairs_by_moves,
-effective_pairs_by_final_positions, opening_correlation, opening_design_effect, effective_pairs, interval_factor`). Shares are from 0 to 1,
-errors half-widths of 95 % intervals; null stands for what is not known. Of several players, an array of such documents.";
+JSON: `player, pairs, games, wdl, ptnml, score, score_error, net` (points over one half a game), \
+`decisive` (share of decisive games won), `alpha, correction, tests, found`; `groups` (`by, \
+group, games, pairs, wdl, score, net, measure (score|decisive), inside, outside, difference, \
+error95, p, p_holm, found`); `openings` (`distinct, white_ptnml, white_score, both_white, \
+both_black, expected_one_sided, lopsided`); `search` (`depth, nodes_per_move, nps, \
+seconds_per_move` and by phase: `player, opponents, ratio, ratio_lo, ratio_hi`); `clock` \
+(`used_by_move_20, used_by_move_40, used_by_end, moves_in_trouble`: `player, opponents, \
+difference, difference_lo, difference_hi`, of the base time and one increment); `duplicates` \
+(`games, distinct_games, most_repeated, transposed_games, pairs, effective_pairs_by_moves, \
+effective_pairs_by_final_positions, opening_correlation, opening_design_effect, effective_pairs, \
+interval_factor`). Shares are from 0 to 1, errors half-widths of 95 % intervals; null stands for \
+what is not known. Of several players, an array of such documents.";
 
 /// Shows where a player's points came from, and which of it is more than chance.
 #[derive(Debug, clap::Args)]

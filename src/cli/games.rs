@@ -24,7 +24,8 @@ use crate::run::{Exit, progress};
 use crate::text::printable_lines;
 
 const EXAMPLES: &str = "\
-Several words to one flag, with commas between them or the flag repeated, mean any of them; several flags mean all of them.
+Several values of one flag, separated by commas or given by repeating it, match any of them. \
+Several flags must all match.
 
 Examples:
   quintain games results/runs/20260101-120000-sprt --termination time-forfeit

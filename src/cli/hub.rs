@@ -10,15 +10,15 @@ use crate::cluster::{self, Access, HubSettings, Role};
 use crate::os::StopSignals;
 use crate::run::{Exit, prepare, progress};
 
-/// Most bytes of an invitation.
+/// Maximum size of an invitation in bytes.
 const INVITATION_BYTES: u64 = 4 << 10;
 
-/// Runs a hub, at which machines meet to play runs together.
+/// Runs a hub, to which the workers of several machines connect.
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_long_help = "It needs the program nats-server. Beyond loopback all connections are encrypted, and an invitation holds \
-                  what tells this hub from any other. Files and results that no run needs are removed.\n\nExamples:\n  \
+    after_long_help = "It needs the program nats-server. Beyond loopback all connections are encrypted, and an invitation holds the \
+                  fingerprint of this hub's certificate. Files and results that no run needs are removed.\n\nExamples:\n  \
                   quintain hub --listen 0.0.0.0:4222\n  quintain hub invite box2\n  quintain hub join < invitation"
 )]
 pub(super) struct HubArgs {
@@ -31,14 +31,14 @@ pub(super) struct HubArgs {
 #[derive(Debug, clap::Args)]
 struct HubServeArgs {
     /// Address and port; 0.0.0.0 for all networks of this machine, port 0 for a free one [default:
-    /// the last one, at first 127.0.0.1:4222].
+    /// the previous one, initially 127.0.0.1:4222].
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
-    /// The name or address by which other machines reach this one [default: the last one, at first
-    /// the address of its network].
+    /// Name or address by which other machines reach this one [default: the previous one, initially
+    /// the address on the local network].
     #[arg(long, value_name = "HOST")]
     host: Option<String>,
-    /// Most GiB of results and files on this disk.
+    /// Maximum size of stored results and files, in GiB.
     #[arg(long, value_name = "GIB", default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..1 << 20))]
     disk: u64,
     #[command(flatten)]
@@ -54,12 +54,12 @@ struct DataArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum HubCommand {
-    /// Makes credentials for a machine, and prints them as one line for `quintain hub join`.
+    /// Creates credentials and prints them as one line for `quintain hub join`.
     Invite {
         /// Name of the machine or person: a-z, 0-9 and -. A known name gets new credentials.
         #[arg(value_name = "NAME")]
         name: String,
-        /// For somebody who starts runs, instead of a worker.
+        /// Invites somebody who starts runs, not a worker.
         #[arg(long)]
         coordinator: bool,
         /// Writes a credentials file instead of the line.
@@ -70,13 +70,13 @@ enum HubCommand {
     },
     /// Lists the users.
     List {
-        /// As JSON.
+        /// Print JSON.
         #[arg(long)]
         json: bool,
         #[command(flatten)]
         data: DataArgs,
     },
-    /// Takes a user's credentials away, and drops its connections.
+    /// Revokes a user's credentials and drops its connections.
     Revoke {
         /// Name of the user.
         #[arg(value_name = "NAME")]
@@ -84,7 +84,7 @@ enum HubCommand {
         #[command(flatten)]
         data: DataArgs,
     },
-    /// Reads the line that `quintain hub invite` printed from the standard input, and keeps it.
+    /// Reads the line of `quintain hub invite` from standard input and stores the credentials.
     Join,
 }
 

@@ -11,8 +11,9 @@ use crate::run::{Exit, chain};
 use crate::settings::{GauntletCommand, MatchCommand, RawPlan, RawPlayer};
 
 const MATCH_EXAMPLES: &str = "\
-ENGINE is a SPEC as `quintain sprt` takes it: `.`, git:REV, a path, a name of configs/engines.toml. Settings that differ
-between engines (clock, options, name) go into a plan, in [[players]].
+ENGINE is a SPEC as `quintain sprt` takes it: `.`, git:REV, a path, a name of \
+configs/engines.toml. Settings that differ between engines (clock, options, name) go into a plan, \
+in [[players]].
 
 Examples:
   quintain match ./engine-a ./engine-b stockfish --pairs 100 --tc 8+0.08

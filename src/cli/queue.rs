@@ -17,13 +17,13 @@ use crate::run::{Exit, play, progress, resolve};
 use crate::source::Context;
 
 const EXAMPLES: &str = "\
-Entries are TOML files in results/queue. `queue run`, or `serve --run`, plays them one after
-another: the highest priority first, then the oldest. An entry of a higher priority stops the run being played after its
-current games, and that run resumes later. A daemon that is killed loses nothing: the
-next one resumes the run.
+Entries are TOML files in results/queue. `queue run`, or `serve --run`, plays them one after \
+another: the highest priority first, then the oldest. An entry of a higher priority stops the run \
+being played after its current games, and that run resumes later. A daemon that is killed loses \
+nothing: the next one resumes the run.
 
-A Git revision is resolved when an entry is added, so that later commits do not change the test. The
-working tree with its uncommitted changes is kept as a commit of its own.
+A Git revision is resolved when an entry is added, so that later commits do not change the test. \
+The working tree with its uncommitted changes is kept as a commit of its own.
 
 Examples:
   quintain queue add configs/sprt-stc.toml
@@ -33,11 +33,11 @@ Examples:
   quintain queue up 3
   quintain queue run --until 07:00";
 
-/// Plays plans from a folder one after another: tests and matches of a night, or of a week.
+/// Queues tests and matches, and plays them one after another.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct QueueArgs {
-    /// Folder of results, in which the queue lies.
+    /// Folder of results, which contains the queue.
     #[arg(long, value_name = "DIR", default_value = "results", global = true)]
     results: PathBuf,
     #[command(subcommand)]
@@ -48,15 +48,15 @@ pub(super) struct QueueArgs {
 enum QueueCommand {
     /// Adds a plan, or a command line of sprt, match or gauntlet.
     Add(add::AddArgs),
-    /// Lists the entries in the order in which they are played.
+    /// Lists the entries in the order of play.
     Ls(list::LsArgs),
-    /// Puts an entry first; one that failed or was stopped is played again.
+    /// Moves an entry to the front. A failed or stopped one is played again.
     Up {
         /// Number of the entry.
         #[arg(value_name = "ID")]
         id: EntryId,
-        /// Its new priority; above that of the run being played it stops that one [default: the
-        /// highest of the queue].
+        /// New priority; one above that of the current run stops that run [default: the highest of
+        /// the queue].
         #[arg(long, value_name = "N", allow_negative_numbers = true)]
         priority: Option<i32>,
     },
@@ -66,7 +66,7 @@ enum QueueCommand {
         #[arg(value_name = "ID")]
         id: EntryId,
     },
-    /// Sets the note of the runs that an entry has yet to begin.
+    /// Sets the note of an entry's future runs.
     Note {
         /// Number of the entry.
         #[arg(value_name = "ID")]
@@ -75,28 +75,28 @@ enum QueueCommand {
         #[arg(value_name = "TEXT")]
         text: String,
     },
-    /// Goes on with a run that was interrupted, when its turn comes.
+    /// Queues an interrupted run to be resumed.
     Resume {
         /// The run: its directory, an id of `quintain runs`, the end of one, or `latest`. It
         /// lies in the folder of results.
         #[arg(value_name = "RUN", value_parser = run_parser())]
         run: PathBuf,
     },
-    /// Plays the entries until Ctrl-C, and waits for new ones.
+    /// Plays the entries and waits for new ones, until Ctrl-C.
     Run(RunArgs),
 }
 
 /// Conditions on which `quintain queue run` ends.
 #[derive(Debug, clap::Args)]
 pub(super) struct RunArgs {
-    /// End at this time of the day. No run begins that is not expected to be over by then, and the
-    /// one being played stops after its games.
+    /// End at this time of day. No run starts whose forecast exceeds the time left, and the current
+    /// run stops after its games.
     #[arg(long, value_name = "HH:MM", value_parser = time_until, conflicts_with = "budget")]
     until: Option<Duration>,
-    /// End after this time, in the same way: `90s`, `30m`, `8h`.
+    /// End after this duration, in the same way: `90s`, `30m`, `8h`.
     #[arg(long, value_name = "TIME")]
     budget: Option<String>,
-    /// End as soon as nothing is left to play.
+    /// End as soon as the queue is empty.
     #[arg(long)]
     until_empty: bool,
 }

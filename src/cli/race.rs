@@ -14,18 +14,20 @@ use crate::settings::{AnyCommand, RawPlayer};
 use crate::tournament::formats::race::RaceRule;
 
 const EXAMPLES: &str = "\
-Every candidate plays the base, pair by pair, all from the same openings. A candidate is dropped once it is shown to be weaker
-than the base (plus what it must --gain) or than another candidate. The race is over once the last one left is shown to be
-stronger than the base, or none is left.
+Every candidate plays the base, pair by pair, all from the same openings. A candidate is dropped \
+once it is shown to be weaker than the base (plus what it must --gain) or than another candidate. \
+The race ends once the last candidate is shown to be stronger than the base, or none is left.
 
-Two equally good candidates can never be told apart, so they play until --pairs. --close ELO ends such a race: the winner is shown
-to be stronger than the base, and no candidate left is stronger than it by that Elo. A candidate not shown to be stronger than the
-base is dropped once it cannot be by that Elo. Two equals take about 190 pairs each at --close 40, 600 at 20, 2,400 at 10 and
-9,400 at 5. The line before the first game gives the figures for your settings.
+Two equally good candidates can never be told apart, so they play until --pairs. --close ELO ends \
+such a race: the winner is shown to be stronger than the base, and no candidate left is stronger \
+than it by that Elo. A candidate that is not shown to be stronger than the base is dropped once \
+it cannot be stronger by that Elo. Two equals take about 190 pairs each at --close 40, 600 at 20, \
+2,400 at 10 and 9,400 at 5. The line before the first game gives the figures for your settings.
 
-Every claim is an e-process (a betting argument), corrected by Bonferroni: with probability 1 - alpha no claim of the whole race
-is false, however long it runs and whenever you look. No opening is played twice, so a race ends with its book. The Elo of a
-candidate that was dropped or won early is biased by that early decision.
+Every claim is an e-process (a betting argument), corrected by Bonferroni: with probability 1 - \
+alpha no claim of the whole race is false, however long it runs and whenever you look. No opening \
+is played twice, so a race ends with its book. The Elo of a candidate that was dropped or won \
+early is biased by that early decision.
 
 Examples:
   quintain race git:idea-1 git:idea-2 git:idea-3 --base git:main --tc 8+0.08

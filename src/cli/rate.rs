@@ -28,29 +28,32 @@ Examples:
   quintain rate games.pgn --anchor 'old=3100+-15' --anchor 'older=3020' --json
   quintain rate games.pgn results/runs/* --at 8+0.08
 
-Ratings are the maximum-likelihood ones of a model in which a lead of 400 Elo makes ten points of eleven and a draw is half a
-point, together with the advantage of having White. Errors are half-widths of 95 % intervals,
-relative to the anchors, or to the mean of the pool, which is 0, if none is given. They count pairs
-of games (one opening, colours reversed) and not games: in a run by the journal, in PGN by players,
-event, round and FEN. A player who won or lost everything has a bound (`>`, `<`) and no rating;
-players not joined by points are rated apart. Pairs and single games from one opening vary together:
-if openings are shared, the error is the larger of that by pairs and that by openings.
+Ratings are the maximum-likelihood ones of a model in which a lead of 400 Elo makes ten points of \
+eleven and a draw is half a point, together with the advantage of having White. Errors are \
+half-widths of 95 % intervals, relative to the anchors, or to the mean of the pool, which is 0, \
+if none is given. They count pairs of games (one opening, colours reversed) and not games: in a \
+run by the journal, in PGN by players, event, round and FEN. A player who won or lost everything \
+has a bound (`>`, `<`) and no rating; players not joined by points are rated apart. Pairs and \
+single games from one opening vary together: if openings are shared, the error is the larger of \
+that by pairs and that by openings.
 
-A game counts once. It is known by its players, start, moves and result, so that a file given twice,
-or a run and its PGN, add nothing; nor does a game that repeats another one move for move, as engines
-at fixed nodes do. Games without moves are known by their tags. What is left out is counted.
+A game counts once. It is known by its players, start, moves and result, so that a file given \
+twice, or a run and its PGN, add nothing; nor does a game that repeats another one move for move, \
+as engines at fixed nodes do. Games without moves are known by their tags. What is left out is \
+counted.
 
-Games of different conditions (the limits of the two sides, as in 8+0.08 or nodes=2000; Chess960) have
-tables of their own. --at chooses one, --mix rates all together. Hash and threads are the player's own.
+Games of different conditions (the limits of the two sides, as in 8+0.08 or nodes=2000; Chess960) \
+have tables of their own. --at chooses one, --mix rates all together. Hash and threads are the \
+player's own.
 
-JSON: `conditions` (games by condition), `players` (group by group, the strongest first: `rank, name, elo, elo_error, elo_lo, elo_hi,
-bound (exact|at_least|at_most), group, games, score, draws, anchor`), `groups`, `relative_to
-(anchors|mean)`, `games`, `pairs`, `white_advantage, white_advantage_error` (Elo), `draw_rate,
-draw_rate_error` (between equals), `shared_openings`, and with --los `los`: rows and columns in the
-order of `players`, the probability that the row's player is stronger. With several conditions each of `tables` has these
-keys instead. Of all: `skipped_games` (all left out), `given_again`,
-`repeated_games`, `one_program` (`sha256, names`), `one_name` (`name, sha256`). Shares are from 0 to 1;
-null stands for what is not known.";
+JSON: `conditions` (games by condition), `players` (group by group, the strongest first: `rank, \
+name, elo, elo_error, elo_lo, elo_hi, bound (exact|at_least|at_most), group, games, score, draws, \
+anchor`), `groups`, `relative_to (anchors|mean)`, `games`, `pairs`, `white_advantage, \
+white_advantage_error` (Elo), `draw_rate, draw_rate_error` (between equals), `shared_openings`, \
+and with --los `los`: rows and columns in the order of `players`, the probability that the row's \
+player is stronger. With several conditions each of `tables` has these keys instead. Of all: \
+`skipped_games` (all left out), `given_again`, `repeated_games`, `one_program` (`sha256, names`), \
+`one_name` (`name, sha256`). Shares are from 0 to 1; null stands for what is not known.";
 
 /// Ratings of any number of players, with errors, from PGN files and run directories.
 #[derive(Debug, clap::Args)]

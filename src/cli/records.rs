@@ -12,10 +12,12 @@ use crate::report::record_table::Records;
 const LONGEST: u64 = 16 << 20;
 
 const EXAMPLES: &str = "\
-The file has a line per test under the heading `date,topic,step,new,base,limit,bounds,seed,options,ptnml,folder`.
-`new` and `base` are SPECs; `limit` is nodes=5000 or a clock as in 8+0.08; `bounds` and `ptnml` have commas and
-stand in quotes; `options` are further flags. `seed`, `options` and `folder`, which lies beside the file, may be
-empty. Bounds are normalized, alpha and beta 0.05. Pairs, verdict, the estimate after the stop and the command are computed from these.
+The file has a line per test under the heading \
+`date,topic,step,new,base,limit,bounds,seed,options,ptnml,folder`. `new` and `base` are SPECs; \
+`limit` is nodes=5000 or a clock as in 8+0.08; `bounds` and `ptnml` have commas and stand in \
+quotes; `options` are further flags. `seed`, `options` and `folder`, which lies beside the file, \
+may be empty. Bounds are normalized, alpha and beta 0.05. Pairs, verdict, the estimate after the \
+stop and the command are computed from these.
 
 Examples:
   quintain records results/records.csv

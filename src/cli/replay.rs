@@ -22,8 +22,9 @@ use crate::uci::process::{Engine, EngineConfig, SearchOutcome};
 use crate::uci::transcript;
 
 const AFTER_HELP: &str = "\
-The commands come from crashes/game-N/transcript.txt. If there is none, the game is reconstructed from the journal.
-Each search has the deadline that it had: the engine's clock and the margin, or the plan's stall timeout.
+The commands come from crashes/game-N/transcript.txt. If there is none, the game is reconstructed \
+from the journal. Each search has the deadline that it had: the engine's clock and the margin, or \
+the plan's stall timeout.
 
 Exit codes:
   0  the engine played on

@@ -29,9 +29,10 @@ Examples:
   quintain report latest --format block          the lines that go into a pull request
   quintain report RUN --format csv --player new > groups.csv
 
-Text and Markdown hold the summary and where the points came from (`quintain explain`). JSON: `live`, `summary` (the keys of
-summary.json; `stopped_by` is null while the run is played) and `explain` (the document of `quintain explain --json`; an array of
-several players'; null of none). CSV: a line a group, the first of all games, under the heading
+Text and Markdown hold the summary and where the points came from (`quintain explain`). JSON: \
+`live`, `summary` (the keys of summary.json; `stopped_by` is null while the run is played) and \
+`explain` (the document of `quintain explain --json`; an array of several players'; null of \
+none). CSV: a line a group, the first of all games, under the heading \
 `dimension,group,games,pairs,wins,draws,losses,score,net,measure,inside,outside,difference,error95,p,p_holm`.";
 
 /// Format of a report.

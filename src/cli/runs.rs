@@ -19,11 +19,12 @@ use crate::text::{columns, printable};
 pub(super) const RESULTS: &str = "results";
 
 const EXAMPLES: &str = "\
-A RUN of other commands is a folder, an id of this list, the end of exactly one id, or `latest`.
+A RUN of other commands is a folder, an id of this list, the end of exactly one id, or `latest`. \
 Elo is that of the first player against the second, with its 95 % interval.
 
-Keys of --json: `runs`, the newest first, each with `id`, `dir`, `state` (live, H0, H1, interrupted, damaged, or the
-reason of its end), `date` (seconds since 1970), `title`, `players`, `limit`, `elo0`, `elo1`, `pairs` and the estimates of summary.json.
+Keys of --json: `runs`, the newest first, each with `id`, `dir`, `state` (live, H0, H1, \
+interrupted, damaged, or the reason of its end), `date` (seconds since 1970), `title`, `players`, \
+`limit`, `elo0`, `elo1`, `pairs` and the estimates of summary.json.
 
 Examples:
   quintain runs

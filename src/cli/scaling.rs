@@ -21,26 +21,31 @@ use crate::uci::Go;
 const DEPTH: u32 = 12;
 
 const EXAMPLES: &str = "\
-Each position is searched once by each engine, as a new game. The lines of the search give nodes and time of every depth, so one search is a whole
-curve. Positions with one legal move, searches that find a mate, and searches that end before --depth are left out and counted.
+Each position is searched once by each engine, as a new game. The `info` lines give nodes and \
+time of every depth, so one search yields a whole curve. Positions with one legal move, searches \
+that find a mate, and searches that end before --depth are left out and counted.
 
-The table shows medians over the positions. A position that did not reach a depth counts as one that needs more than all that did. Growth is the
-geometric mean of the ratios of successive depths, over the positions with both. The line below has it for all depths from the first with a median of
-1,000 nodes (20 ms) to the deepest that nine of ten positions reached, with a 95 % interval by positions. With --nodes and --movetime the last depth
-of each search does not count, because the limit may have cut it; with --depth all count.
+The table shows medians over the positions. A position that did not reach a depth counts as one \
+that needs more than all that did. Growth is the geometric mean of the ratios of successive \
+depths, over the positions with both. The line below has it for all depths from the first with a \
+median of 1,000 nodes (20 ms) to the deepest that nine of ten positions reached, with a 95 % \
+interval by positions. With --nodes and --movetime the last depth of each search does not count, \
+because the limit may have cut it; with --depth all count.
 
---threads sets the option Threads. The speed-up is that against the first number: of nodes a second, and of the time to the same depth in the same
-position, each with Student's 95 % interval over positions. Engines take turns at each position. More threads or positions at once (-j) than the
-machine has cores make times worse.
+--threads sets the option Threads. The speed-up is that against the first number: of nodes a \
+second, and of the time to the same depth in the same position, each with Student's 95 % interval \
+over positions. Engines take turns at each position. More threads or positions at once (-j) than \
+the machine has cores make times worse.
 
 Examples:
   quintain scaling ./my-engine --depth 16
   quintain scaling . git:main stockfish --nodes 2000000 --positions 100 --out scaling.svg
   quintain scaling stockfish --depth 18 --threads 1,2,4 --option Hash=256 --json
 
-JSON: `limit`, `book`, `positions`, `forced`, `engines` (`name, spec, threads, searched, mates, early, nodes` and `seconds` (`growth` (`ratio, lo, hi,
-from, to, positions`), `depths` (`depth, reached, lower, median, upper, growth`)), `nps`, `speed_up` and `time_to_depth` (`factor, lo, hi, positions`,
-null for the first number of threads)). null stands for what is not known.";
+JSON: `limit`, `book`, `positions`, `forced`, `engines` (`name, spec, threads, searched, mates, \
+early, nodes` and `seconds` (`growth` (`ratio, lo, hi, from, to, positions`), `depths` (`depth, \
+reached, lower, median, upper, growth`)), `nps`, `speed_up` and `time_to_depth` (`factor, lo, hi, \
+positions`, null for the first number of threads)). null stands for what is not known.";
 
 /// Shows how searches scale: nodes and time by depth, and by threads.
 #[derive(Debug, clap::Args)]

@@ -25,9 +25,9 @@ const TOKEN_BYTES: u64 = 4_096;
 /// changes the queue and adds tests to it.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_long_help = "Whatever changes something needs the token in the printed address; where --listen names an address that other \
-                  machines reach, reading does too, and new tests need --new-tests. The connection is not encrypted: away from your own network, forward a port with \
-                  `ssh -L 7171:127.0.0.1:7171 HOST` instead.\n\nExamples:\n  quintain serve\n  quintain serve --run\n  quintain serve --listen 0.0.0.0:7171 --token-file ~/.config/quintain/token"
+    after_long_help = "Every change needs the token of the printed address. If --listen names an address that other machines reach, \
+                  reading needs it too, and new tests need --new-tests. The connection is not encrypted: outside your own \
+                  network forward a port with `ssh -L 7171:127.0.0.1:7171 HOST` instead.\n\nExamples:\n  quintain serve\n  quintain serve --run\n  quintain serve --listen 0.0.0.0:7171 --token-file ~/.config/quintain/token"
 )]
 pub(super) struct ServeArgs {
     /// The folder of results.

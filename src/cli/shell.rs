@@ -16,8 +16,9 @@ const NAME: &str = "quintain";
 /// Prints a script that completes command lines in a shell.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
-It completes commands, flags and files, the ids of runs below results/, the engines of the registry, and the branches and
-tags of the Git repository in which you are. It asks this program, so it need not be written again for a newer one.
+It completes commands, flags and files, the ids of runs below results/, the engines of the \
+registry, and the branches and tags of the current Git repository. The script asks this program, \
+so an update of the program needs no new script.
 
 Examples:
   quintain completions bash > ~/.local/share/bash-completion/completions/quintain

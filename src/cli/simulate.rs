@@ -33,26 +33,31 @@ Examples:
   quintain simulate --chain configs/sprt-stc.toml configs/sprt-ltc.toml
   quintain simulate --tune d=40,elo=30,games=20000
 
-The table is that of a Brownian motion between the bounds with Siegmund's correction for steps over
-them (Siegmund 1985); after it, at --elo, whole tests are played on random pair results, with the exact ratio checked after
-every pair. The two differ by chance, and by the approximations of the formula. A row with `~` is a rough guess, up to a third too short: fewer than 50 pairs of such a test
-differ from the commonest result, as with very drawish engines; there the played tests count. Pairs have the shape of --ptnml, of --draw-ratio, or of engines of like strength from balanced
-openings at fast clocks, leaned (by a factor exponential in the score) to the Elo in question.
+The table is that of a Brownian motion between the bounds with Siegmund's correction for steps \
+over them (Siegmund 1985); after it, at --elo, whole tests are played on random pair results, \
+with the exact ratio checked after every pair. The two differ by chance, and by the \
+approximations of the formula. A row with `~` is a rough guess, up to a third too short: fewer \
+than 50 pairs of such a test differ from the commonest result, as with very drawish engines. \
+Trust the played tests there. Pairs have the shape of --ptnml, of --draw-ratio, or of engines of \
+like strength from balanced openings at fast clocks, leaned (by a factor exponential in the \
+score) to the Elo in question.
 
-Hours are of this machine: pairs a minute of runs under results/ with the same clock, or --pairs-per-minute.
---budget proposes bounds from elo0 up whose test is over in that time in 95 % of cases, and on average,
-however strong the engine is.
+Hours are of this machine: pairs a minute of runs under results/ with the same clock, or \
+--pairs-per-minute. --budget proposes bounds from elo0 up. Whatever the engine's strength, the \
+test ends within that time in 95 % of cases, or on average.
 
---width and --pairs are about matches of a fixed length, without a sequential test: the pairs until the 95 % interval is
-as narrow (the rule of --until-width), at --elo (logistic, default 0); and the least strength that so many pairs show
-with probability 1 - beta in a one-sided test that takes equal engines for different ones with probability alpha.
-Their JSON: `elo, shape, width` (`width, pairs, hours`), `pairs` (`pairs, hours, alpha, beta, detectable_elo, detectable_nelo, width`).
+--width and --pairs plan matches without a sequential test. --width gives the pairs until the 95 \
+% interval is that narrow (the rule of --until-width), at --elo (logistic, default 0). --pairs \
+gives the smallest strength that this number of pairs shows with probability 1 - beta in a \
+one-sided test with the error probability alpha. Their JSON: `elo, shape, width` (`width, pairs, \
+hours`), `pairs` (`pairs, hours, alpha, beta, detectable_elo, detectable_nelo, width`).
 
-JSON: `elo, model, elo0, elo1, alpha, beta, shape` (shares of LL, LD, DD+WL, WD, WW), `max_pairs`, `pass,
-undecided, pairs, pairs_median, pairs_95, is_sound, hours, hours_95` at --elo (`is_sound` is false for a rough guess), `simulated` (`tests, pass, undecided, pairs,
-pairs_median, pairs_95`), `table` (rows of `elo, pass, undecided, pairs, pairs_95, is_sound, hours`), `pairs_per_minute,
-pace_tc, pace_concurrency, pace_runs`, and with --budget `budget` (`pairs, elo1_95, elo1_mean`). null stands for what is
-not known.";
+JSON: `elo, model, elo0, elo1, alpha, beta, shape` (shares of LL, LD, DD+WL, WD, WW), \
+`max_pairs`, `pass, undecided, pairs, pairs_median, pairs_95, is_sound, hours, hours_95` at --elo \
+(`is_sound` is false for a rough guess), `simulated` (`tests, pass, undecided, pairs, \
+pairs_median, pairs_95`), `table` (rows of `elo, pass, undecided, pairs, pairs_95, is_sound, \
+hours`), `pairs_per_minute, pace_tc, pace_concurrency, pace_runs`, and with --budget `budget` \
+(`pairs, elo1_95, elo1_mean`). null stands for what is not known.";
 
 /// Likelihood that a test passes, and the pairs and hours that it takes, for an engine of a
 /// supposed strength.

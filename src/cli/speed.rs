@@ -16,16 +16,18 @@ use crate::stats::speed::{SpeedVerdict, Speedup};
 const BUSY: f64 = 0.1;
 
 const EXAMPLES: &str = "\
-Both programs run their `bench` in turns, bound to one CPU, and the CPU time of each run is measured. A round is one run of each; which goes
-first changes. The result is the mean of the rounds' log ratios with Student's 95 % interval, as a difference in speed of NEW against BASE:
-+2 % is 2 % more nodes a second. CPU time leaves out the time that a run waits for a CPU, but not what other programs do to caches, clock
-frequency and hyper-threads: measure on a quiet machine. The start of the program counts too.
+Both programs run their `bench` in turns, bound to one CPU, and the CPU time of each run is \
+measured. A round is one run of each; which goes first changes. The result is the mean of the \
+rounds' log ratios with Student's 95 % interval, as a difference in speed of NEW against BASE: +2 \
+% is 2 % more nodes a second. CPU time leaves out the time that a run waits for a CPU, but not \
+what other programs do to caches, clock frequency and hyper-threads: measure on a quiet machine. \
+The start of the program counts too.
 
-Both have to search the same number of nodes, which is what a non-functional change does. A program without a bench searches positions of the
-built-in book to --depth N.
+Both have to search the same number of nodes, which is what a non-functional change does. A \
+program without a bench searches positions of the built-in book to --depth N.
 
-Exit code: 0 NEW is faster, 1 it is slower, 3 the interval contains zero. With 95 % intervals, one of 20 comparisons of equal programs ends
-with 0 or 1.
+Exit code: 0 NEW is faster, 1 it is slower, 3 the interval contains zero. With 95 % intervals, \
+one of 20 comparisons of equal programs ends with 0 or 1.
 
 Examples:
   quintain speed                                  the working tree against the last engine commit
@@ -34,8 +36,9 @@ Examples:
   quintain speed stockfish ./stockfish-patched --bench 'bench 16 1 13'
   quintain speed ./new ./old --depth 12 --option Hash=64 --json
 
-JSON: `new`, `base` (`name, sha256, nodes, seconds, nps`: medians), `rounds`, `speed` (`percent, lo, hi, deviation`), `instructions`, `cycles` (the same, or null
-where the system does not count them; + is fewer), `answer` (faster|slower|open), `cpus`, `waiting`.";
+JSON: `new`, `base` (`name, sha256, nodes, seconds, nps`: medians), `rounds`, `speed` (`percent, \
+lo, hi, deviation`), `instructions`, `cycles` (the same, or null where the system does not count \
+them; + is fewer), `answer` (faster|slower|open), `cpus`, `waiting`.";
 
 /// Is NEW faster than BASE? Runs both in turns and compares their CPU time.
 #[derive(Debug, clap::Args)]

@@ -18,16 +18,17 @@ Examples:
   quintain stats --wdl 36433,68692,36027 --bounds -3,1 --model logistic --json
   quintain stats --ptnml 379,10170,21828,10640,343 --bounds 0,2 --stopped
 
-Estimates come with 95 % intervals. --stopped says that the counts are those of a test of --bounds
-that is over, with a verdict or without one, and adds the rows `after stop`: the median-unbiased estimate and LOS. A test
-stops on luck as well as on strength, which the plain estimates ignore
-(stage-wise order of outcomes; Siegmund 1978). A ratio beyond its bound is scaled back to the pair at
-which it met it. `any time` holds whenever you look: with probability 95 % the truth is in
-all such intervals from the first pair on (betting; Waudby-Smith and Ramdas 2024). LOS is the normal
-tail, and at most what the same number of won pairs in a row could show: 75 % after one.
+Estimates come with 95 % intervals. --stopped says that the counts are those of a test of \
+--bounds that is over, with a verdict or without one, and adds the rows `after stop`: the \
+median-unbiased estimate and LOS. A test stops on luck as well as on strength, which the plain \
+estimates ignore (stage-wise order of outcomes; Siegmund 1978). A ratio beyond its bound is \
+scaled back to the pair at which it met it. `any time` holds whenever you look: with probability \
+95 % the truth is in all such intervals from the first pair on (betting; Waudby-Smith and Ramdas \
+2024). LOS is the normal tail, and at most what the same number of won pairs in a row could show: \
+75 % after one.
 
-In JSON, null stands for what is infinite or not defined; `elo_unbiased, elo_unbiased_lo,
-elo_unbiased_hi, los_unbiased` are the figures after the stop, null without --stopped;
+In JSON, null stands for what is infinite or not defined; `elo_unbiased, elo_unbiased_lo, \
+elo_unbiased_hi, los_unbiased` are the figures after the stop, null without --stopped; \
 `elo_anytime_lo, elo_anytime_hi` hold at any time.";
 
 /// Elo, LOS and LLR of given counts, from the tested engine's view.

@@ -21,18 +21,22 @@ use crate::uci::Go;
 use crate::uci::process::EngineConfig;
 
 const EXAMPLES: &str = "\
-A suite is an EPD file, with one position a line and its solution: `bm` (best moves), `am` (moves to avoid), `dm` (mate in that many
-moves), points by move as in STS (`c0 \"f5=10, Be5+=2\"`, or c8 and c9), or perft counts (`;D1 20 ;D2 400`; the engine has to support `go perft N`).
-Moves are in standard algebraic or UCI notation. Parts of a suite are told apart by the text of `id` before its number.
+A suite is an EPD file, with one position a line and its solution: `bm` (best moves), `am` (moves \
+to avoid), `dm` (mate in that many moves), points by move as in STS (`c0 \"f5=10, Be5+=2\"`, or \
+c8 and c9), or perft counts (`;D1 20 ;D2 400`; the engine has to support `go perft N`). Moves are \
+in standard algebraic or UCI notation. Parts of a suite are told apart by the text of `id` before \
+its number.
 
-Each position is searched as a new game. An answer is solved if it earns all points. The time until it stood is that of the first line of the search
-from which on its move (or mate) was right, as the engine tells it. With two engines or more, each is compared with the first by McNemar's exact test:
-p is the probability of a split at least as uneven if both were equally good. Intervals of the solved share are Wilson's, of 95 %.
+Each position is searched as a new game. An answer is solved if it earns all points. The time to \
+solution is that of the first line of the search from which on the move (or mate) was right, as \
+the engine reports it. With two engines or more, each is compared with the first by McNemar's \
+exact test: p is the probability of a split at least as uneven if both were equally good. \
+Intervals of the solved share are Wilson's, of 95 %.
 
---out writes a page of its own: sums, times to solution, comparisons, points by theme, and each position with its board, those that most engines missed
-first.
+--out writes an HTML page: sums, times to solution, comparisons, points by theme, and each \
+position with its board, the most often missed first.
 
-More at once (-j) than the machine has cores makes timed answers worse.
+Timed answers get worse with more searches at once (-j) than the machine has cores.
 
 Examples:
   quintain suite wac.epd ./my-engine --time 1s
@@ -40,9 +44,10 @@ Examples:
   quintain suite wac.epd ./my-engine stockfish --out wac.html
   quintain suite mates.epd ./my-engine stockfish --depth 20 --json
 
-JSON: `suite`, `limit`, `engines` (`name, spec, sums` (`theme, positions, solved, share, points, most, seconds`;
-`share` is the interval of the solved), `answers` (`id, fen, solved, points, answer, seconds, nodes,
-depth`)), `comparisons` with the first engine (`name, both, first, second, neither, p`).";
+JSON: `suite`, `limit`, `engines` (`name, spec, sums` (`theme, positions, solved, share, points, \
+most, seconds`; `share` is the interval of the solved), `answers` (`id, fen, solved, points, \
+answer, seconds, nodes, depth`)), `comparisons` with the first engine (`name, both, first, \
+second, neither, p`).";
 
 /// Runs engines on test positions: best moves, points, mates, perft.
 #[derive(Debug, clap::Args)]

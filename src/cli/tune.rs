@@ -15,23 +15,28 @@ use crate::run::{Exit, progress};
 use crate::settings::{RawPlan, TuneCommand};
 
 const EXAMPLES: &str = "\
-Parameters are UCI options of the engine. They come from a file (--params), from the engine's own spin options (--from-engine), or are
-printed by the engine as the [tune] table of its quintain.toml says. Every game sets them anew.
+Parameters are UCI options of the engine. They come from a file (--params), from the engine's own \
+spin options (--from-engine), or from the [tune] table of the engine's quintain.toml, whose \
+command prints them. They are set before every game.
 
-Before the first game each parameter is set to its least and greatest value, and searches at fixed nodes find those that change nothing
-(they are left out) and even the steps of the others (auto only): by the share of best moves that a step changes, by a factor of two at
-most. `auto` then measures how much Elo a step loses, and takes its own step from that.
+Before the first game each parameter is set to its minimum and maximum. Searches at fixed nodes \
+then find the parameters that change nothing, which are left out. With `auto` these searches also \
+balance the steps of the others by the share of best moves that a step changes, by a factor of \
+two at most. `auto` then measures how much Elo a step loses, and derives its own step from that.
 
-Then the full step and the half step from the start to the result race against the start, from openings that the tuning did not have,
-with the normal build if the recipe's [tune] says where the values stand. The exit code is 0 if a step is shown to be stronger, 1
-if each is shown to gain less than 5 Elo, 3 if neither. A run's directory has tune/ (games), prove/ (race), options.toml, and lines for OpenBench and fishtest.
-The same command with the same --out continues what was interrupted.
+Afterwards the full step and the half step from the start to the result race against the start, \
+from openings that the tuning did not use. If the recipe's [tune] table names the file of the \
+values, the race plays normal builds. The exit code is 0 if a step is shown to be stronger, 1 if \
+each is shown to gain less than 5 Elo, and 3 otherwise. The run's directory has tune/ (games), \
+prove/ (race), options.toml, and lines for OpenBench and fishtest. The same command with the same \
+--out continues an interrupted tuning.
 
-A value that makes the engine fail loses its game. The range of a parameter is narrowed if at least three values failed beyond every one
-that played. The default of --max-failures is 16 times the pairs of a block: 16, or two for each game at once.
+A value that makes the engine fail loses its game. The range of a parameter is narrowed if at \
+least three values failed beyond every value that played. By default --max-failures is 16 times \
+the pairs of a block, which has 16 pairs, or two for each game at once.
 
-No gain is ever predicted from the games of a tuning. --dry-run shows the gains of the method on simulated landscapes, where
-the truth is known; it says nothing about this engine.
+The games of a tuning never predict its gain. --dry-run shows the gain of the method on simulated \
+landscapes with a known truth; it says nothing about this engine.
 
 Examples:
   quintain tune --nodes 7000 --pairs 10000
@@ -41,8 +46,9 @@ Examples:
   quintain tune --nodes 7000 --pairs 10000 --prove-tc 8+0.08 --apply tuned --out results/tune
   quintain tune tune.toml --dry-run
 
-JSON: `run, engine, method, limit, pairs, params` (`name, start, result, value`), `proof` (`verdict` proven|not-better|not-shown, `chosen`,
-`limit, candidates`: `name, pairs, ptnml, elo, elo_lo, elo_hi, is_better`), `applied, files`.";
+JSON: `run, engine, method, limit, pairs, params` (`name, start, result, value`), `proof` \
+(`verdict` proven|not-better|not-shown, `chosen`, `limit, candidates`: `name, pairs, ptnml, elo, \
+elo_lo, elo_hi, is_better`), `applied, files`.";
 
 /// Tunes an engine's parameters by games of the engine against itself.
 #[derive(Debug, clap::Args)]

@@ -35,24 +35,28 @@ Examples:
   quintain progress results/runs/* --json
   quintain progress --revs v1.0..main --vs stockfish --nodes 20000 --limit 5000 --out elo.svg
 
-In a run a version is a player built from `.` or git:REV; in a PGN one whose name is, or ends in, a commit of the repository, and
-if there is none, every player but those of --sparring. Versions stand in the order of their commits, else by date. All
-games are rated together (see `quintain rate`), so games against sparring partners count as well; the first version is 0.
+In a run a version is a player built from `.` or git:REV; in a PGN one whose name is, or ends in, \
+a commit of the repository, and if there is none, every player but those of --sparring. Versions \
+stand in the order of their commits, else by date. All games are rated together (see `quintain \
+rate`), so games against sparring partners count as well; the first version is 0.
 
-Games count once, and only games of one condition (as 8+0.08 or nodes=2000) are taken together, unless --mix is given; --at chooses
-one (see `quintain rate`).
+Games count once, and only games of one condition (as 8+0.08 or nodes=2000) are taken together, \
+unless --mix is given; --at chooses one (see `quintain rate`).
 
-The change from each version to the next is tested against none at all, by Student's law; p-values are corrected over all steps
-(Holm), so that the probability of any mark that is luck alone is at most --alpha.
+The change from each version to the next is tested against none at all, by Student's law; \
+p-values are corrected over all steps (Holm), so that the probability of any mark that is luck \
+alone is at most --alpha.
 
-With --revs A..B the commits of that stretch which touch the engine's sources (the first-parent line; at most --versions of them) are built
-and play, each against the one before and against --vs, in batches, always for the step of the curve that is least certain, until
-every step is known to +/- --width Elo or --limit pairs are played. Games in --runs count; the same command continues there.
+With --revs A..B the commits of that stretch which touch the engine's sources (the first-parent \
+line; at most --versions of them) are built and play, each against the one before and against \
+--vs, in batches, always for the step of the curve that is least certain, until every step is \
+known to +/- --width Elo or --limit pairs are played. Games in --runs count; the same command \
+continues there.
 
-JSON: `versions` (`version, commit, date, subject, elo, elo_error, elo_lo, elo_hi, bound, games, score`), `steps` (`from, to,
-elo, elo_error, p, p_adjusted, mark (drop|gain|open)`), `anchor, level, games, sparring, conditions, skipped_games, given_again,
-repeated_games`. Intervals are of 95 %; null stands for
-what is not known.";
+JSON: `versions` (`version, commit, date, subject, elo, elo_error, elo_lo, elo_hi, bound, games, \
+score`), `steps` (`from, to, elo, elo_error, p, p_adjusted, mark (drop|gain|open)`), `anchor, \
+level, games, sparring, conditions, skipped_games, given_again, repeated_games`. Intervals are of \
+95 %; null stands for what is not known.";
 
 /// Elo of each version over its commits or dates, with error bands; says which drops are real.
 #[derive(Debug, clap::Args)]

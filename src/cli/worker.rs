@@ -20,11 +20,11 @@ const TERMS: &str = "worker.toml";
 /// Games at once of a simulated worker.
 const SIMULATED_SLOTS: u16 = 8;
 
-/// Plays games for the runs of a hub, as worker.toml of this machine allows.
+/// Plays games for the runs of a hub, within the limits of worker.toml.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_long_help = "It runs until it is interrupted: a first Ctrl-C finishes the pairs in play, a second one hands them \
-                             back. Nothing runs but programs that worker.toml allows, from plans that a trusted author has signed.\n\n\
+    after_long_help = "It runs until interrupted: a first Ctrl-C finishes the pairs in play, a second one hands them back. It \
+                             runs only programs that worker.toml allows, from plans signed by a trusted author.\n\n\
                              Examples:\n  quintain worker tls://hub.example:4222 --check\n  \
                              quintain worker tls://hub.example:4222 -j 6"
 )]
@@ -32,23 +32,23 @@ pub(super) struct WorkerArgs {
     /// Address of the hub.
     #[arg(value_name = "URL")]
     url: String,
-    /// Games at once of engines with one thread [default: `slots` of worker.toml, else the physical
+    /// Concurrent games of single-threaded engines [default: `slots` of worker.toml, else the physical
     /// cores less one].
     #[arg(short = 'j', long = "slots", value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     slots: Option<u16>,
     /// Terms of this machine's owner [default: ~/.config/quintain/worker.toml].
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Credentials for the hub [default: those that `quintain hub join` kept].
+    /// Credentials for the hub [default: those stored by `quintain hub join`].
     #[arg(long, value_name = "FILE")]
     credentials: Option<PathBuf>,
-    /// Serves coordinators of another version of this program too.
+    /// Also serves coordinators of another version of this program.
     #[arg(long)]
     any_version: bool,
-    /// Says what a run would get from this machine, and what is missing, and ends.
+    /// Prints what this machine offers and what is missing, then exits.
     #[arg(long)]
     check: bool,
-    /// Prints a hardened unit for systemd, and ends.
+    /// Prints a hardened systemd unit, then exits.
     #[arg(long, conflicts_with = "check")]
     systemd: bool,
     #[command(flatten)]
@@ -57,24 +57,24 @@ pub(super) struct WorkerArgs {
     own: OwnArgs,
 }
 
-/// A load of made-up games, which measures a hub.
+/// Simulated load that measures a hub.
 #[derive(Debug, clap::Args)]
 struct SimulatedArgs {
-    /// Simulates N workers without engines, for runs with `--workers "URL simulated"` alone.
+    /// Simulates N workers without engines, only for runs with `--workers "URL simulated"`.
     ///
-    /// They ask for pairs, wait, and send random games. It measures what a hub and a coordinator
-    /// bear. Give the games at once of each worker with -j [default: 8].
+    /// They request pairs, wait, and send random games, to measure the load that a hub and a
+    /// coordinator can handle. -j sets the concurrent games of each worker [default: 8].
     #[arg(long, value_name = "N", hide_short_help = true, value_parser = clap::value_parser!(u16).range(1..), conflicts_with_all = ["check", "systemd", "run"])]
     simulate: Option<u16>,
-    /// Mean time of a simulated pair.
+    /// Mean duration of a simulated pair.
     #[arg(long, value_name = "SECONDS", default_value_t = 50.0, hide_short_help = true, requires = "simulate")]
     pair_time: f64,
-    /// Most plies of a simulated game.
+    /// Maximum number of plies of a simulated game.
     #[arg(long, value_name = "N", default_value_t = 80, hide_short_help = true, requires = "simulate")]
     plies: u16,
 }
 
-/// Words that `--workers local:N` gives to its workers.
+/// Arguments that `--workers local:N` passes to its workers.
 #[derive(Debug, clap::Args)]
 struct OwnArgs {
     /// Name of the run on the server.
@@ -130,7 +130,7 @@ pub(super) fn run(args: WorkerArgs) -> Result<Exit> {
     until_stopped(|stopped, lines| cluster::serve_runs(settings, stopped, lines))
 }
 
-/// Serves simulated runs of a hub until a signal comes.
+/// Serves simulated runs of a hub until a signal arrives.
 fn simulate(
     url: &str,
     credentials: Option<&Path>,
@@ -148,7 +148,7 @@ fn simulate(
     until_stopped(|stopped, lines| cluster::simulate(simulation, stopped, lines))
 }
 
-/// Serves until a signal comes.
+/// Serves until a signal arrives.
 fn until_stopped<E: std::error::Error + Send + Sync + 'static, F: Future<Output = Result<(), E>>>(
     serve: impl FnOnce(watch::Receiver<Stop>, mpsc::UnboundedSender<String>) -> F,
 ) -> Result<Exit> {

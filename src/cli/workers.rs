@@ -15,14 +15,14 @@ pub(super) struct WorkersArgs {
     /// Address of the hub.
     #[arg(value_name = "URL", required_unless_present = "key")]
     url: Option<String>,
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
-    /// Credentials for the hub [default: those that `quintain hub join` kept].
+    /// Credentials for the hub [default: those stored by `quintain hub join`].
     #[arg(long, value_name = "FILE")]
     credentials: Option<PathBuf>,
-    /// Prints your public key, which workers that shall play your plans must have in `trust` of
-    /// worker.toml.
+    /// Prints your public key, which belongs into `trust` in the worker.toml of workers that are to
+    /// play your plans.
     #[arg(long, conflicts_with_all = ["url", "json", "credentials"])]
     key: bool,
 }

@@ -332,7 +332,7 @@ pub struct RawPlan {
     #[arg(long, value_name = "WORKERS", help_heading = "Running", conflicts_with = "concurrency")]
     #[schemars(example = &"local:4")]
     pub workers: Option<String>,
-    /// Credentials for the hub of --workers [default: those that `quintain hub join` kept].
+    /// Credentials for the hub of --workers [default: those stored by `quintain hub join`].
     #[arg(long, value_name = "FILE", help_heading = "Running")]
     #[schemars(example = &"me.toml")]
     pub credentials: Option<PathBuf>,

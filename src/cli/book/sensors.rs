@@ -31,24 +31,32 @@ const BUILTIN: &str = "builtin";
 const DOCUMENT: &str = "judge.json";
 
 const EXAMPLES: &str = "\
-A book is a sensor: a pair of games from one book says more about the engines' strength than from another. Two engines of known order play pairs from
-each book in turns, a few pairs each, so that the machine's load falls on all. --tcs compares clocks the same way, alone or with several books.
+A book is a sensor: a pair of games from one book tells more about the engines' strength than a \
+pair from another. Two engines of known order play a few pairs from each book in turn, so that \
+the machine's load affects all books alike. --tcs compares clocks the same way, alone or with \
+several books.
 
-nElo is normalized Elo, the strength in units of a game's randomness; the pairs that a test needs grow with its inverse square.
-Level pairs have one point for each side and carry no information; `drawn` is the share of them with two draws. Bias is the root mean square of the openings' advantage for a colour, in
-Elo: its square is the variance of games minus that of pairs, an unbiased estimate. Pairs an hour come from the times of the games themselves.
-Efficiency is nElo squared times pairs an hour: a test with twice the efficiency takes half the time. Its interval, and that of the ratio to the first book, is
-by the delta method on the logarithm, with score and time of each pair together; all are of 95 %.
+nElo is normalized Elo, the strength in units of a game's randomness; the pairs that a test needs \
+grow with its inverse square. Level pairs give each side one point and carry no information; \
+`drawn` is the share of them with two draws. Bias is the root mean square of the openings' \
+advantage for a colour, in Elo: its square is the variance of games minus that of pairs, an \
+unbiased estimate. Pairs an hour come from the times of the games themselves. Efficiency is nElo \
+squared times pairs an hour: a test with twice the efficiency takes half the time. Its interval, \
+and that of the ratio to the first book, is by the delta method on the logarithm, with score and \
+time of each pair together; all are of 95 %.
 
-The matches are kept in --out, and the same command with the same --out continues there. `quintain report` and `explain` read each of them.
+The matches are kept in --out, and the same command with the same --out continues there. \
+`quintain report` and `explain` read each of them.
 
 Examples:
   quintain book judge --books builtin my-book.epd uho.pgn --engines git:main,git:v1.0 --tc 2+0.02 --pairs 500 --out results/judge
   quintain book judge --books my-book.epd --engines ./strong,./weak --tcs 1+0.01,2+0.02,8+0.08 --pairs 300
   quintain book judge --books A.epd B.epd --engines ./strong,./weak --nodes 20000 --json
 
-JSON: `engines`, `arms` (`book, tc, pairs, ptnml, level` (`drawn, won`), `nelo, level_rate, bias, efficiency` (`value, lo, hi`), `pairs_an_hour`,
-`against_first` (`nelo, level_rate, efficiency_ratio`, null for the first)), `reason` (pairs|time). null stands for what is not known.";
+JSON: `engines`, `arms` (`book, tc, pairs, ptnml, level` (`drawn, won`), `nelo, level_rate, bias, \
+efficiency` (`value, lo, hi`), `pairs_an_hour`, `against_first` (`nelo, level_rate, \
+efficiency_ratio`, null for the first)), `reason` (pairs|time). null stands for what is not \
+known.";
 
 /// Measures how much a pair from each book tells of two engines' strength.
 #[derive(Debug, clap::Args)]

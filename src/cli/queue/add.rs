@@ -17,7 +17,7 @@ use crate::source::Context;
 /// Plan or command line to add.
 #[derive(Debug, clap::Args)]
 pub(super) struct AddArgs {
-    /// Entries of a higher priority are played first.
+    /// Priority; higher ones are played first.
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     priority: i32,
     /// A plan (a file ending in .toml) with flags after it, or a whole command line: sprt, match or

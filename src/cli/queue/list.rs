@@ -14,7 +14,7 @@ use anyhow::Result;
     that is over: H1, H0, done, inconclusive, aborted), `plans` (how many there are in turn) and `error`."
 )]
 pub(super) struct LsArgs {
-    /// Also list entries that are over.
+    /// Also list finished entries.
     #[arg(long)]
     all: bool,
     /// Print one JSON document.
