@@ -83,7 +83,7 @@ Examples:
   quintain simulate --elo 3 --bounds 0,5 --budget 8h  which bounds fit into eight hours?
   quintain rate games.pgn --anchor 'Stockfish 17=3640'";
 
-/// Tests UCI chess engines: is this commit stronger than that one?
+/// Tests UCI chess engines: did a change make the engine stronger?
 #[derive(Debug, Parser)]
 #[command(
     name = "quintain",
@@ -108,19 +108,19 @@ enum QuintainCommand {
     Sprt(Box<sprt::SprtArgs>),
     /// Plays a round robin, gauntlet, Swiss or knockout of engines.
     Match(Box<matches::MatchArgs>),
-    /// Plays one engine or several against a field of others.
+    /// Plays one or several engines against a field of opponents.
     Gauntlet(Box<matches::GauntletArgs>),
     /// Plays several candidates against one base; drops hopeless ones.
     Race(Box<race::RaceArgs>),
     /// Finds better values for an engine's parameters, and proves them.
     Tune(Box<tune::TuneArgs>),
-    /// Runs a command line of fastchess, and prints its lines.
+    /// Runs a fastchess command line, with fastchess's output.
     #[command(disable_help_flag = true)]
     Fastchess(RunnerWords),
-    /// Runs a command line of cutechess-cli, and prints its lines.
+    /// Runs a cutechess-cli command line, with its output.
     #[command(disable_help_flag = true)]
     Cutechess(RunnerWords),
-    /// Plays plans from a folder one after another.
+    /// Queues tests and matches, and plays them one after another.
     Queue(queue::QueueArgs),
     /// Resumes an interrupted run.
     Resume(resume::ResumeArgs),
@@ -128,25 +128,25 @@ enum QuintainCommand {
     Watch(watch::WatchArgs),
     /// Shows stored and live runs in a browser.
     Serve(serve::ServeArgs),
-    /// Controls a live run: pause, resume, stop, games at once.
+    /// Controls a live run: pause, resume, stop, concurrency.
     Ctl(ctl::CtlArgs),
     /// Replays a game against its engine: does the failure reproduce?
     Replay(replay::ReplayArgs),
     /// Lists stored and live runs with their verdicts.
     Runs(runs::RunsArgs),
-    /// Lists the games of a run that match, and how they ended.
+    /// Lists and filters the games of a run.
     Games(Box<games::GamesArgs>),
     /// Breaks points down by opening, phase, length, time and depth.
     Explain(explain::ExplainArgs),
     /// Prints a run's report: text, Markdown, JSON, CSV or HTML.
     Report(report::ReportArgs),
-    /// Copies a run in a tenth of the bytes, for Git.
+    /// Copies a run in about a tenth of the bytes, for Git.
     Archive(archive::ArchiveArgs),
-    /// Measures how many games at once this machine can hold.
+    /// Measures how many concurrent games this machine can play.
     Calibrate(calibrate::CalibrateArgs),
     /// Computes Elo, LOS and LLR from counts.
     Stats(stats::StatsArgs),
-    /// Forecasts how likely a test is to pass, and its cost.
+    /// Predicts the chance of a test to pass, and its cost.
     Simulate(simulate::SimulateArgs),
     /// Rates many players, with errors, from PGN files and runs.
     Rate(rate::RateArgs),
@@ -156,10 +156,10 @@ enum QuintainCommand {
     Progress(Box<versions::ProgressArgs>),
     /// Finds the commit that lost or won Elo.
     Bisect(Box<bisect::BisectArgs>),
-    /// Runs a hub, at which machines meet to play runs together.
+    /// Runs a hub, to which the workers of several machines connect.
     #[cfg(feature = "cluster")]
     Hub(hub::HubArgs),
-    /// Plays games for the runs of a hub, as its owner allows.
+    /// Plays games for the runs of a hub, within the limits of worker.toml.
     #[cfg(feature = "cluster")]
     Worker(Box<worker::WorkerArgs>),
     /// Lists the workers and the runs of a hub.
@@ -169,13 +169,13 @@ enum QuintainCommand {
     Speed(speed::SpeedArgs),
     /// Runs engines on test positions: best moves, points, mates, perft.
     Suite(suite::SuiteArgs),
-    /// Shows how searches scale: nodes and time by depth, threads.
+    /// Measures nodes and time by depth, and the speed-up by threads.
     Scaling(scaling::ScalingArgs),
     /// Makes, describes, checks, converts and judges opening books.
     Book(book::BookArgs),
     /// Checks an engine's protocol, clock and behaviour.
     Check(check::CheckArgs),
-    /// Lists the engines of the registry that are installed.
+    /// Lists the engines of the registry and their state.
     Engines(engines::EnginesArgs),
     /// Writes a plan to start from, with every key explained.
     Init(init::InitArgs),
@@ -185,10 +185,10 @@ enum QuintainCommand {
     Man(shell::ManArgs),
 }
 
-/// Another program's command line, untouched.
+/// Unparsed command line of another program.
 #[derive(Debug, clap::Args)]
 struct RunnerWords {
-    /// As that program takes them; -help lists them.
+    /// Arguments of that program; -help lists them.
     #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<OsString>,
 }

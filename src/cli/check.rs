@@ -26,7 +26,7 @@ Examples:
 /// Checks an engine's protocol, clock, options, and what it does with nonsense.
 ///
 /// Every check is made with a process of its own. Time is taken by this program's clock; an overrun
-/// fails when it comes twice, and is a warning where the machine itself was late by as much.
+/// fails if it occurs twice, and is a warning if the machine itself was late by as much.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct CheckArgs {

@@ -27,7 +27,7 @@ const BREAKS: &str = "_QUINTAIN_BREAKS";
 /// Separator of candidates that the scripts ask for.
 const SEPARATOR: &str = "_CLAP_IFS";
 
-/// Most branches and tags that are candidates.
+/// Maximum number of branches and tags offered.
 const MOST_REVISIONS: usize = 2_000;
 
 const SHELLS: Shells<'_> = Shells(&[&WholeLineBash, &Zsh, &Fish, &Elvish, &Powershell]);

@@ -27,8 +27,8 @@ Examples:
   quintain engines --build my-engine
   quintain engines --json";
 
-/// Says which engines of the registry are installed, where, and what they say of themselves; exit
-/// code 0 whatever is there.
+/// Lists the engines of the registry: installed or not, where, and how they identify themselves.
+/// The exit code is always 0.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct EnginesArgs {

@@ -40,7 +40,7 @@ effective_pairs_by_final_positions, opening_correlation, opening_design_effect, 
 interval_factor`). Shares are from 0 to 1, errors half-widths of 95 % intervals; null stands for \
 what is not known. Of several players, an array of such documents.";
 
-/// Shows where a player's points came from, and which of it is more than chance.
+/// Shows where a player's points came from, and which differences are significant.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct ExplainArgs {

@@ -1,4 +1,4 @@
-//! `quintain hub`: the server at which machines meet, and its users.
+//! `quintain hub`: the server to which workers and coordinators connect, and its users.
 
 use std::io::{BufRead as _, IsTerminal as _, Read as _};
 use std::net::SocketAddr;

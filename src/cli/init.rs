@@ -40,7 +40,7 @@ pub(super) struct InitArgs {
     /// tune.toml].
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Overwrite a file that is there.
+    /// Overwrite an existing file.
     #[arg(long)]
     force: bool,
     /// Print the JSON Schema of a file instead: of plans, quintain.toml or engines.toml.

@@ -77,8 +77,8 @@ enum QueueCommand {
     },
     /// Queues an interrupted run to be resumed.
     Resume {
-        /// The run: its directory, an id of `quintain runs`, the end of one, or `latest`. It
-        /// lies in the folder of results.
+        /// The run: its directory, an id of `quintain runs`, the end of one, or `latest`. It must
+        /// be in the folder of results.
         #[arg(value_name = "RUN", value_parser = run_parser())]
         run: PathBuf,
     },
@@ -86,7 +86,7 @@ enum QueueCommand {
     Run(RunArgs),
 }
 
-/// Conditions on which `quintain queue run` ends.
+/// Conditions that end `quintain queue run`.
 #[derive(Debug, clap::Args)]
 pub(super) struct RunArgs {
     /// End at this time of day. No run starts whose forecast exceeds the time left, and the current

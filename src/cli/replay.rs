@@ -34,7 +34,7 @@ Exit codes:
 Example:
   quintain replay results/runs/20260101-120000-sprt --game 17";
 
-/// Says to an engine again what it was told in a game, waits for the same answers, and prints the
+/// Replays a game's UCI traffic against the engine, waits for the same answers, and prints the
 /// conversation.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = AFTER_HELP)]

@@ -38,7 +38,7 @@ none). CSV: a line a group, the first of all games, under the heading \
 /// Format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ReportFormat {
-    /// For a terminal.
+    /// Text for a terminal.
     Text,
     /// Markdown with tables.
     Md,

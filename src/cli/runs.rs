@@ -92,7 +92,7 @@ pub(super) fn described() -> Vec<(String, String)> {
 }
 
 /// Folder of the run that `name` stands for; `name` itself as a path if it is one, or if there is
-/// no such run: whoever opens it says so.
+/// no such run: opening it then fails.
 fn folder_of(results: &Path, name: OsString) -> Result<PathBuf, stored::FindError> {
     let path = PathBuf::from(&name);
     if path.exists() {

@@ -18,7 +18,7 @@ use crate::text::with_causes;
 /// Environment variable with the token.
 const TOKEN_VARIABLE: &str = "QUINTAIN_TOKEN";
 
-/// Most bytes read of a token file.
+/// Maximum number of bytes read from a token file.
 const TOKEN_BYTES: u64 = 4_096;
 
 /// Shows stored and live runs in a browser: verdicts, pictures, games, reports; steers live runs,

@@ -39,7 +39,7 @@ pub(super) struct StatsArgs {
     /// Pairs by the tested engine's points 0, 1/2, 1, 3/2, 2.
     #[arg(long, value_name = "LL,LD,DD+WL,WD,WW", num_args = 1..=5)]
     ptnml: Vec<String>,
-    /// Games won, drawn and lost, where the pairs are not known.
+    /// Games won, drawn and lost, if the pairs are not known.
     #[arg(long, value_name = "W,D,L", num_args = 1..=3)]
     wdl: Vec<String>,
     #[command(flatten)]

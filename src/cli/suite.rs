@@ -148,7 +148,7 @@ pub(super) fn engines(specs: &[String], options: &[String]) -> Result<Vec<(Strin
     Ok(found)
 }
 
-/// Limit of a search, for a reader.
+/// Limit of a search as text.
 pub(super) fn limit(go: &Go) -> String {
     let time = go.movetime.map(|time| format!("{} s", time.as_secs_f64()));
     let nodes = go.nodes.map(|nodes| format!("{nodes} nodes"));

@@ -32,8 +32,8 @@ pub(super) struct WorkerArgs {
     /// Address of the hub.
     #[arg(value_name = "URL")]
     url: String,
-    /// Concurrent games of single-threaded engines [default: `slots` of worker.toml, else the physical
-    /// cores less one].
+    /// Concurrent games of single-threaded engines [default: `slots` of worker.toml, else the
+    /// physical cores less one].
     #[arg(short = 'j', long = "slots", value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     slots: Option<u16>,
     /// Terms of this machine's owner [default: ~/.config/quintain/worker.toml].

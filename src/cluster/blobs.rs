@@ -24,7 +24,7 @@ const STREAM: &str = "BLOBS";
 /// Bytes of a message.
 const CHUNK: usize = 128 << 10;
 
-/// Most bytes of a file.
+/// Maximum size of a file in bytes.
 pub(crate) const MOST_BLOB: u64 = 512 << 20;
 
 /// Messages under way at once.
@@ -81,7 +81,7 @@ pub(super) fn writer_rights() -> Vec<String> {
     vec!["blob.>".to_owned(), format!("$JS.API.STREAM.CREATE.{STREAM}"), format!("$JS.API.STREAM.INFO.{STREAM}")]
 }
 
-/// Creates the stream, or checks that it is there.
+/// Creates the stream, or checks that it exists.
 ///
 /// # Errors
 /// Returns an error if the server has no room for it.

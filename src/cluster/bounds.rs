@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use super::wire::Note;
 
-/// Most pairs that one user holds or waits for, and most that one session is believed to hold.
+/// Maximum number of pairs that one user holds or waits for, and that one session may claim.
 pub(super) const MOST_PAIRS: usize = 1_024;
 
-/// Most messages that one user sends to the owner of a run.
+/// Maximum number of messages that one user sends to the owner of a run.
 const MOST_NOTES: usize = 1_000;
 
-/// Most characters of a message.
+/// Maximum length of a message in characters.
 const MOST_TEXT: usize = 1_000;
 
-/// Most lines of an engine in a message.
+/// Maximum number of lines of an engine in a message.
 const MOST_LINES: usize = 20;
 
 /// Messages of the users of a run.

@@ -70,7 +70,7 @@ impl Cache {
         self.folder.join(sha256)
     }
 
-    /// True if a file is there and unchanged. It counts as used now.
+    /// True if a file exists unchanged. It then counts as used now.
     pub(crate) fn has(&self, sha256: &str) -> bool {
         let path = self.path(sha256);
         let is_whole = fs::read(&path).is_ok_and(|bytes| hex(&Sha256::digest(&bytes)) == sha256);

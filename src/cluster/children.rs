@@ -19,7 +19,7 @@ use crate::text::random_hex;
 use crate::tournament::events::{Orders, Stop};
 use crate::uci::process::bind_to_caller;
 
-/// Most bytes that a server of one run keeps.
+/// Maximum number of bytes that a server of one run keeps.
 const MOST_BYTES: u64 = 10 << 30;
 
 /// A server on this machine alone, with a random password and port. Its folder goes with it.

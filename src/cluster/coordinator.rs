@@ -305,7 +305,7 @@ impl Coordinator {
         self.link.answer(&taker.reply, &Offer::Pair { attempt: attempt.0, pair }).await;
     }
 
-    /// Says that a pair is played.
+    /// Reports that a pair is finished.
     fn begin(&self, seat: Seat, task: PairTask) -> Work {
         let begun = task.legs.first().map(|leg| GameId { pair: task.pair, leg: *leg });
         if let Some(game) = begun {

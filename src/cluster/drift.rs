@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::speed::median;
 use crate::tournament::workers::RecentSpeed;
 
-/// Most that a ratio may differ from that of the others, as a share.
+/// Maximum deviation of a ratio from that of the others, as a share.
 const MOST_OFF: f64 = 0.1;
 
 /// Workers that a ratio is compared among. Of two that differ, none is known to be wrong.

@@ -9,7 +9,7 @@ use super::wire::{self, Heartbeat, Hello, Offer, PairGames, Take, Welcome, WireO
 use crate::record::{ByColor, Leg, Opening, PairId, PlayerId};
 use crate::tournament::events::PairTask;
 
-/// Reads bytes as each message that coordinator, worker or list may be sent.
+/// Reads bytes as each message that a coordinator, a worker or a list accepts.
 ///
 /// # Panics
 /// If a message that was read is not read again alike.

@@ -95,7 +95,7 @@ pub(crate) struct HubSettings {
     pub(crate) listen: Option<SocketAddr>,
     /// Host name for users; `None` for the last one, or for this machine's address.
     pub(crate) host: Option<String>,
-    /// Most bytes of stored results and files.
+    /// Maximum size of stored results and files in bytes.
     pub(crate) most_bytes: u64,
 }
 

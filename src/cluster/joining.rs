@@ -184,7 +184,7 @@ impl House {
         Ok(())
     }
 
-    /// Compares the engines' benches with those of the plan, where it has them.
+    /// Compares the engines' benches with those of the plan, if it has them.
     async fn bench(&self, run: &str, agreed: &LocalPlan) -> Result<(), WorkerError> {
         for (place, player) in agreed.plan.players.iter().enumerate() {
             let Some(expected) = player.origin.bench_nodes else { continue };

@@ -211,7 +211,7 @@ impl<T> Leases<T> {
         lost
     }
 
-    /// Workers that lost `pair`, if so many did that its next worker would be lost too.
+    /// Workers that lost `pair`, if their number suggests that its next worker would be lost too.
     pub(crate) fn poisoned(&self, pair: PairId) -> Option<&[WorkerId]> {
         let losers = self.losses.get(&pair)?;
         let distinct: BTreeSet<_> = losers.iter().collect();

@@ -48,10 +48,10 @@ const DUPLICATES: Duration = Duration::from_mins(10);
 /// Age at which the server drops a result that nobody took.
 const OLDEST: Duration = Duration::from_hours(7 * 24);
 
-/// Most bytes of stored results.
+/// Maximum size of stored results in bytes.
 const MOST_BYTES: i64 = 1 << 30;
 
-/// Most bytes of one result.
+/// Maximum size of one result in bytes.
 pub(super) const MOST_MESSAGE: i32 = 8 << 20;
 
 /// Results that the coordinator may hold unacknowledged.
@@ -224,7 +224,7 @@ impl Link {
         self.unstored.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Creates the stream of results, or checks that it is there.
+    /// Creates the stream of results, or checks that it exists.
     ///
     /// # Errors
     /// Returns an error if the server has no JetStream or no room for it.

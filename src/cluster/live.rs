@@ -11,10 +11,10 @@ use super::wire::VERSION;
 use crate::record::{GameId, GameRecord, Outcome, Score, Termination};
 use crate::tournament::events::{MoveUpdate, PairTask, Ply};
 
-/// Most plies of a game on a board. Longer games are watched up to here.
+/// Maximum number of plies of a game on a board. Longer games are watched up to here.
 const MOST_PLIES: usize = 10_000;
 
-/// Most bytes of a move.
+/// Maximum size of a move in bytes.
 const MOST_MOVE: usize = 8;
 
 /// Moves of a game since the last message about it.

@@ -15,7 +15,7 @@ use crate::schedule::remote_logs::LogChunk;
 use crate::schedule::stderr_file;
 use crate::tournament::events::SlotId;
 
-/// Most bytes of logs in one message.
+/// Maximum size of logs in one message in bytes.
 const MOST_NEWS: u64 = 64 << 10;
 
 /// A piece of the standard error of the engines that one player had on one slot.

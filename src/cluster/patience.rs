@@ -15,10 +15,10 @@ use crate::record::{PlayerId, TimeScale};
 /// times and up to twenty times their limit on a machine without a free CPU.
 pub(super) const LEAST: Duration = Duration::from_hours(1);
 
-/// Most moves of a side. The fifty-move rule ends each game before.
+/// Maximum number of moves of a side. The fifty-move rule ends each game before.
 const MOST_MOVES: u32 = 6_000;
 
-/// Most games of a pair: two, and two more after each of three that are void.
+/// Maximum number of games of a pair: two, and two more after each of three that are void.
 const MOST_GAMES: u32 = 8;
 
 /// Longest times of a pair on one machine.

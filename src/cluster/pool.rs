@@ -333,7 +333,7 @@ impl Pool {
         }
     }
 
-    /// A run as one that may get places now; a new one is examined as far as its entry tells.
+    /// A run as one that may get places now; a new one is checked as far as its entry allows.
     fn candidate(&mut self, entry: &RunEntry) -> Option<Candidate> {
         if entry.simulated {
             return None;
@@ -363,7 +363,7 @@ impl Pool {
         may_play.then_some(Candidate { run, priority, weight, threads })
     }
 
-    /// Refuses a run whose entry tells already that it is not played here.
+    /// Refuses a run that, by its entry alone, cannot be played here.
     fn is_fit(&mut self, entry: &RunEntry) -> bool {
         let signer = entry.signer.parse::<PublicKey>();
         let why = if entry.v != wire::VERSION {

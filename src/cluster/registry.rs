@@ -36,10 +36,10 @@ pub(crate) const TAKEOVER: Duration = Duration::from_secs(12);
 /// Time limit of an operation that is repeated until it succeeds.
 const LIMIT: Duration = Duration::from_mins(2);
 
-/// Most bytes of an entry.
+/// Maximum size of an entry in bytes.
 const MOST_ENTRY: i32 = 64 << 10;
 
-/// Most entries that a list is read of.
+/// Maximum number of entries read from a list.
 const MOST_ENTRIES: usize = 20_000;
 
 /// Lists of the server.
@@ -208,7 +208,7 @@ pub enum ClaimError {
     Link(#[from] LinkError),
 }
 
-/// Creates both lists, or checks that they are there.
+/// Creates both lists, or checks that they exist.
 ///
 /// # Errors
 /// Returns an error if the server refuses.

@@ -9,10 +9,10 @@ use super::leases::WorkerId;
 use crate::plan::Machine;
 use crate::tournament::workers::WorkerStatus;
 
-/// Most workers that are known by name. Later ones play without being listed.
+/// Maximum number of workers known by name. Later ones play without being listed.
 const MOST_WORKERS: usize = 20_000;
 
-/// Most that the speeds of one class of machines differ by, as a share.
+/// Maximum difference of speeds within one class of machines, as a share.
 const MOST_OFF: f64 = 0.05;
 
 /// Pairs that a state names; of more it gives their number.

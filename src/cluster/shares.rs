@@ -8,10 +8,10 @@
 
 use std::collections::BTreeMap;
 
-/// Least weight, so that a pass stays finite.
+/// Minimum weight, so that a pass stays finite.
 const LEAST_WEIGHT: f64 = 1e-3;
 
-/// Most weight.
+/// Maximum weight.
 const MOST_WEIGHT: f64 = 1e3;
 
 /// A run that a worker can serve.

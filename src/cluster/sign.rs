@@ -25,7 +25,7 @@ const SECRET: &str = "quintain-secret-key:";
 /// Name of the file with the author's secret key, in the folder of the user's settings.
 const FILE: &str = "key";
 
-/// Most bytes of that file.
+/// Maximum size of that file in bytes.
 const MOST_FILE: u64 = 1 << 10;
 
 /// Reason that there is no key to sign with.

@@ -49,7 +49,7 @@ pub(crate) struct SimulationSettings {
     pub(crate) slots: u16,
     /// Mean time of a pair. Pairs take from half of it to half more.
     pub(crate) pair: Duration,
-    /// Most plies of a game.
+    /// Maximum number of plies of a game.
     pub(crate) plies: u16,
 }
 

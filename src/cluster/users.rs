@@ -19,7 +19,7 @@ pub(crate) const OWNER: &str = "hub";
 /// loaded machine.
 const HANDSHAKE_S: u32 = 30;
 
-/// Most connections.
+/// Maximum number of connections.
 const MOST_CONNECTIONS: u32 = 20_000;
 
 /// A hub's address and users, as its file has them.
@@ -35,7 +35,7 @@ pub(crate) struct Register {
     pub(crate) certificate: Option<String>,
     /// Password of the hub itself.
     pub(crate) password: String,
-    /// Most bytes of stored results and files.
+    /// Maximum size of stored results and files in bytes.
     pub(crate) most_bytes: u64,
     /// Users, in the order of their invitations.
     #[serde(default, rename = "user")]

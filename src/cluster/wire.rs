@@ -30,10 +30,10 @@ pub(crate) const VERSION: u32 = 1;
 /// Interval of a worker's signs of life.
 pub(crate) const BEAT: Duration = Duration::from_secs(5);
 
-/// Most bytes of an unpacked result: two games with all that engines said.
+/// Maximum size of an unpacked result in bytes: two games with all that engines said.
 const MOST_RESULT: u64 = 64 << 20;
 
-/// Most characters kept of a machine's description.
+/// Maximum number of characters kept of a machine's description.
 const MOST_NAME: usize = 100;
 
 /// Request of the plan.
@@ -122,7 +122,7 @@ pub(crate) enum Offer {
         /// The pair.
         pair: Box<WirePair>,
     },
-    /// There is nothing to play at present.
+    /// No pair is available at present.
     Wait,
     /// The run is over for this worker.
     Over,

@@ -127,7 +127,7 @@ pub(super) struct Job {
     pub(super) guests: Arc<[Guest]>,
     /// Places for games, perhaps shared with other runs.
     pub(super) places: Places,
-    /// Most games at once that this machine holds.
+    /// Maximum number of concurrent games on this machine.
     pub(super) most_games: u16,
     /// Number of places that a game takes.
     pub(super) places_per_game: usize,
@@ -543,7 +543,7 @@ impl Worker {
         }
     }
 
-    /// Says once that the server does not store results, until it has stored one.
+    /// Reports once that the server does not store results, until it has stored one.
     fn tell_of_full_store(&mut self) {
         let why = self.job.link.why_unstored();
         if let Some(why) = why.as_ref().filter(|_| !self.is_full) {
@@ -622,7 +622,7 @@ impl Worker {
         }
     }
 
-    /// Says good-bye, once: a lost one is noticed by silence.
+    /// Says goodbye once. If the message is lost, silence reveals the end.
     async fn leave(&mut self) {
         let beat = self.state(true);
         let _ = self.job.link.ask(subject_of(&self.job.run, "beat", &self.job.session), &beat).await;

@@ -227,7 +227,7 @@ pub(crate) enum TbResult {
 pub(crate) struct TbArgs {
     /// Folders, separated as on the command line; `None` without tablebases.
     pub paths: Option<String>,
-    /// Most men on the board; 0 for as many as the tables have.
+    /// Maximum number of men on the board; 0 for as many as the tables have.
     pub pieces: u32,
     /// True to count a cursed win as a win.
     pub ignore_50: bool,

@@ -14,7 +14,7 @@ use crate::text::hex;
 /// The socket's name in the run directory.
 const SOCKET: &str = "control.sock";
 
-/// File in the run directory with the path of a socket that lies elsewhere.
+/// File in the run directory with the path of a socket outside it.
 const NOTE: &str = "control.path";
 
 /// The files of an open socket, removed when dropped.

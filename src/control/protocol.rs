@@ -195,7 +195,7 @@ pub struct RunProgress {
     pub shown: LiveLines,
 }
 
-/// A tuning on its way. Null where the method does not tell.
+/// Progress of a tuning. Null if the method does not report it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TuningState {
     /// `calibrating`, `tuning` or `validating`.

@@ -38,10 +38,11 @@ const MOST_PAST: usize = 5_000;
 /// Longest wait for a client to read what it was sent.
 const WRITE_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Longest stay of a client that does not watch.
+/// Maximum connection time of a client that does not watch.
 const VISIT: Duration = Duration::from_secs(10);
 
-/// Least time between two commands of one client, so that a flood of them costs the games nothing.
+/// Minimum time between two commands of one client, so that a flood of them costs the games
+/// nothing.
 const PACE: Duration = Duration::from_millis(10);
 
 /// Interval between the reports to a client that watches moves: at any speed of the games it is
@@ -89,7 +90,7 @@ impl PastLines {
         }
     }
 
-    /// All of them as one text, after a line that tells of those dropped.
+    /// All of them as one text, after a line that counts the dropped ones.
     fn text(&self) -> String {
         let dropped = (self.dropped > 0).then(|| {
             let text = format!("{} earlier lines are no longer kept", self.dropped);

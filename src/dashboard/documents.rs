@@ -50,7 +50,7 @@ const MOST_DIFF: usize = 1 << 20;
 /// Bytes of a file that are read at once.
 const CHUNK: usize = 64 << 10;
 
-/// Names of the files and of the failed games that are there.
+/// Names of the existing files and failed games.
 pub(super) fn listed(entry: &IndexEntry) -> (Vec<&'static str>, Vec<Value>) {
     let files = FILES.iter().map(|(name, _)| *name).filter(|name| inside(&entry.dir, name).is_some());
     let folder = entry.dir.join("crashes");
@@ -65,7 +65,7 @@ pub(super) fn listed(entry: &IndexEntry) -> (Vec<&'static str>, Vec<Value>) {
     (files.collect(), games.into_iter().take(MOST_CRASHES).map(crash).collect())
 }
 
-/// Figures of a run that its whole journal tells.
+/// Figures of a run that need its whole journal.
 pub(super) async fn more(State(app): State<App>, Path(id): Path<String>) -> Result<Response, Response> {
     let entry = app.entry(&id).await?;
     let folds = Arc::clone(&app.folds);

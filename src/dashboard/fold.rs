@@ -34,7 +34,7 @@ const MAX_GAMES: usize = 500_000;
 /// Plies of a game, book included, by which its opening is named in a list.
 const NAMED_PLIES: usize = 16;
 
-/// Least time between two reads of a journal that grows.
+/// Minimum time between two reads of a journal that grows.
 const MIN_AGE: Duration = Duration::from_secs(2);
 
 /// Points of the Elo curve for each doubling of the pairs, approximately.

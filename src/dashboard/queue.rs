@@ -19,7 +19,7 @@ use crate::settings::RawPlan;
 use crate::source::{self, Context, OwnError};
 use crate::text::with_causes;
 
-/// Most words of a new test, and bytes of each.
+/// Maximum number of words of a new test, and of bytes of each.
 const MOST_WORDS: usize = 400;
 const MOST_WORD_BYTES: usize = 4_096;
 
@@ -29,10 +29,10 @@ const ADD_LIMIT: Duration = Duration::from_secs(300);
 /// Folder of the plans that the form offers, below the directory of the server.
 const PRESETS: &str = "configs";
 
-/// Most plans and revisions that the form offers.
+/// Maximum number of plans and revisions that the form offers.
 const MOST_PRESETS: usize = 100;
 
-/// Most bytes of a note on a run.
+/// Maximum size of a note on a run in bytes.
 const MOST_NOTE_BYTES: usize = 16 << 10;
 
 /// Name of the note in a run's folder.

@@ -34,10 +34,10 @@ use crate::stats::estimates::Estimates;
 /// Media type of the page's scripts.
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-/// Most bytes of a request's body.
+/// Maximum size of a request's body in bytes.
 const MAX_BODY: usize = 64 << 10;
 
-/// Most runs on a page.
+/// Maximum number of runs on a page.
 const MAX_PAGE: usize = 200;
 
 /// Content security policy: the page may load its own files, speak to its own host and show

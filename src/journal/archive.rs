@@ -410,7 +410,7 @@ fn header_of(reader: impl BufRead, path: &Path) -> Result<Header, JournalError> 
     Ok(read_from(lines.line.as_slice(), path, |_| {})?.header)
 }
 
-/// True if the run directory has an archive and no journal.
+/// True if the run directory has an archive instead of a journal.
 #[must_use]
 pub fn is_archived(root: &Path) -> bool {
     !root.join(FILE_NAME).exists() && root.join(ARCHIVE_NAME).is_file()

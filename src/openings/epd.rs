@@ -10,7 +10,7 @@ use crate::chess::{Position, Variant};
 /// Bytes checked at once.
 const CHUNK: usize = 4 << 20;
 
-/// Least number of bytes that justifies a thread.
+/// Minimum number of bytes that justifies a thread.
 const PART: usize = 128 << 10;
 
 /// Extent of the checks of a list.

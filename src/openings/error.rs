@@ -152,7 +152,7 @@ impl Trouble {
     }
 }
 
-/// `bytes` after a byte order mark, if one is there.
+/// `bytes` after a byte order mark, if there is one.
 pub(super) fn without_bom(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }

@@ -12,7 +12,7 @@
 //! - Polyglot: see [`polyglot`].
 //!
 //! Each of them may be packed by gzip or zstd: see [`packing`]. A book's SHA-256 is that of the
-//! file as it lies on disk.
+//! file on disk.
 //!
 //! Memory is bounded for any file: 4 MiB of a list or of a game at a time, 256 MiB for a Polyglot
 //! book, and 8 MiB of finished text, beyond which the text moves to a temporary file.
@@ -72,8 +72,8 @@ impl BookFileFormat {
 pub struct BookOptions {
     /// Castling rules of its positions.
     pub variant: Variant,
-    /// Most plies of each game of a PGN book to play, all if `None`; plies of each line of a
-    /// Polyglot book, 8 if `None`.
+    /// Maximum number of plies of each game of a PGN book to play, all if `None`; plies of each
+    /// line of a Polyglot book, 8 if `None`.
     pub plies: Option<u32>,
     /// The format; if `None`, the extension decides: `.pgn` is PGN, `.epd` and `.fen` are EPD,
     /// `.bin` is Polyglot (`.gz` and `.zst` after them are ignored). For any other extension the
@@ -264,7 +264,7 @@ impl Book {
         self.packing
     }
 
-    /// SHA-256 of the file as it lies on disk, 64 hexadecimal digits.
+    /// SHA-256 of the file on disk, 64 hexadecimal digits.
     #[must_use]
     pub fn sha256(&self) -> &str {
         &self.sha256

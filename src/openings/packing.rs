@@ -200,7 +200,7 @@ impl<R: BufRead> Read for UnpackedStream<R> {
 /// Bytes that an archive may unpack to.
 #[derive(Clone, Copy, Debug)]
 struct UnpackLimits {
-    /// Least limit, for an archive of any size.
+    /// Minimum limit, valid for an archive of any size.
     least: u64,
     /// Limit of the whole.
     most: u64,

@@ -22,7 +22,7 @@ pub struct Confinement {
     pub reads: Vec<PathBuf>,
     /// Folder that it may write to, also its working directory unless it has another one.
     pub scratch: PathBuf,
-    /// Most bytes of address space; `None` for no limit.
+    /// Maximum size of the address space in bytes; `None` for no limit.
     pub address_space: Option<u64>,
 }
 
@@ -94,10 +94,10 @@ mod linux {
     /// Variables that an engine keeps.
     const KEPT: &[&str] = &["PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH"];
 
-    /// Most threads and processes of one engine.
+    /// Maximum number of threads and processes of one engine.
     const MOST_TASKS: u64 = 1_024;
 
-    /// Most bytes of one file that it writes.
+    /// Maximum size in bytes of one file that it writes.
     const MOST_FILE: u64 = 256 << 20;
 
     /// Bit of the numbers of calls by the x32 interface.
@@ -207,7 +207,7 @@ mod linux {
             libc::SYS_add_key,
             libc::SYS_request_key,
         ];
-        // The kernel knows each call by a second number as well, where it has the x32 interface.
+        // A kernel with the x32 interface knows each call by a second number.
         let second = |call: &i64| if cfg!(target_arch = "x86_64") { vec![*call, *call | X32] } else { vec![*call] };
         let of_x32: &[i64] = if cfg!(target_arch = "x86_64") { OF_X32 } else { &[] };
         let calls = FORBIDDEN.iter().flat_map(second).chain(of_x32.iter().map(|call| *call | X32));

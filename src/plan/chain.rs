@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 /// Tests before and after a test in its chain.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chain {
-    /// Folders of the runs before, the first one first; a relative one lies beside the run's own.
+    /// Folders of the previous runs, oldest first; a relative one starts at the parent of the run's
+    /// own.
     pub before: Vec<PathBuf>,
     /// Settings, as in a plan file, of the tests that follow if this one passes.
     pub then: Vec<toml::Table>,

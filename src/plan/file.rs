@@ -197,8 +197,8 @@ impl Plan {
         self.scale.map_or_else(|| PlayerId(u16::try_from(last).unwrap_or(u16::MAX)), |scale| scale.player)
     }
 
-    /// Most threads that search at once in a game, at least 1. It follows from the option
-    /// `Threads`, and doubles if engines ponder.
+    /// Maximum number of threads that search at once in a game, at least 1. It follows from the
+    /// option `Threads`, and doubles if engines ponder.
     #[must_use]
     pub fn threads(&self) -> usize {
         let one = self.players.iter().filter_map(Player::threads).max().unwrap_or(1).max(1);

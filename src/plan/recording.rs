@@ -52,8 +52,8 @@ pub struct PgnOutput {
 pub struct OutputFile {
     /// Path of the file.
     pub path: PathBuf,
-    /// Least number of bytes that were in the file before the run, which appends to them; `None` if
-    /// the run overwrites the file.
+    /// Minimum number of bytes that were in the file before the run, which appends to them; `None`
+    /// if the run overwrites the file.
     pub append_after: Option<u64>,
 }
 

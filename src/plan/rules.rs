@@ -66,7 +66,7 @@ pub struct ResignRule {
     /// Consecutive moves of the losing side, from 1. With `two_sided`, the winner's moves between
     /// them count too.
     pub count: u32,
-    /// Least distance from zero, in centipawns, of a lost score (and of a won one, with
+    /// Minimum distance from zero, in centipawns, of a lost score (and of a won one, with
     /// `two_sided`).
     pub score_cp: u32,
     /// True if the winner's scores must agree.
@@ -78,8 +78,8 @@ pub struct ResignRule {
 pub struct SyzygyRule {
     /// Folders with `.rtbw` files. Of two files of one name the first is used.
     pub paths: Arc<[PathBuf]>,
-    /// Most men, kings included, of an adjudicated position; `None` for no limit but that of the
-    /// tables.
+    /// Maximum number of men, kings included, of an adjudicated position; `None` for no limit but
+    /// that of the tables.
     pub pieces: Option<u32>,
     /// True to count wins that the fifty-move rule would turn into draws.
     pub ignore_fifty: bool,

@@ -61,7 +61,7 @@ impl ReferenceSpeed {
     }
 }
 
-/// Most nodes per second that a reference can have.
+/// Maximum speed of a reference in nodes per second.
 const MOST_NPS: u64 = 1_000_000_000_000;
 
 /// Text that is not a reference speed.

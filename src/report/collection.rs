@@ -67,7 +67,7 @@ struct Occurrences {
     source: u32,
     /// Occurrences in that source.
     here: u32,
-    /// Most occurrences in an earlier source.
+    /// Maximum number of occurrences in an earlier source.
     before: u32,
 }
 

@@ -23,13 +23,13 @@ use crate::tournament::scoreboard::{Faults, Scoreboard};
 use crate::tournament::time_losses::ALARM;
 use crate::tournament::tuning::TuningProgress;
 
-/// Least time between two plain lines.
+/// Minimum time between two plain lines.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(30);
 
 /// Messages queued for a slow terminal before updates are dropped.
 const BACKLOG: usize = 64;
 
-/// Most rows of a table on a terminal. The summary has all.
+/// Maximum number of rows of a table on a terminal. The summary has all.
 const MAX_ROWS: usize = 16;
 
 /// Resolution of the LLR bar.

@@ -51,7 +51,7 @@ pub struct Crash {
     pub stderr: String,
 }
 
-/// Page of a run. `headline` is its result, if the caller knows more than the games tell.
+/// Page of a run. `headline` is its result, if the caller knows more than the games show.
 #[must_use]
 pub fn page(story: &Story, headline: Option<&str>, crashes: &[Crash]) -> String {
     let plan = &*story.plan;

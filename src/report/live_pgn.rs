@@ -18,8 +18,8 @@ use crate::report::pgn::{self, LiveGame};
 use crate::report::pgn_file::meta_of;
 use crate::tournament::events::{MoveUpdate, Observer, Ply, RunEvent};
 
-/// Most games of the file, as broadcasters take them in one round. Games in play come first, then
-/// those that ended last.
+/// Maximum number of games of the file, as broadcasters take them in one round. Games in play come
+/// first, then those that ended last.
 const MOST_GAMES: usize = 64;
 
 /// Observer that keeps the file.

@@ -31,7 +31,7 @@ pub use tuned::{Move, MovePlot, Trace, TracePlot, TracePoint};
 
 use chart::{Chart, Frame, Span, Ticks};
 
-/// Most points drawn. More would not be visible and make files large.
+/// Maximum number of points drawn. More would not be visible and make files large.
 const MAX_POINTS: usize = 1000;
 
 /// Levels of a [`sparkline`], lowest first.

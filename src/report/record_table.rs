@@ -71,7 +71,7 @@ pub struct Record {
     counts: Pentanomial,
     verdict: Verdict,
     after: Option<AdjustedEstimates>,
-    /// Folder with what the run left, relative to the file.
+    /// Folder of the run's outputs, relative to the file.
     folder: Option<String>,
 }
 

@@ -79,7 +79,7 @@ pub(crate) struct Index {
 /// Name of the newest run.
 const LATEST: &str = "latest";
 
-/// Most ids in an error.
+/// Maximum number of ids in an error.
 const MOST_NAMED: usize = 5;
 
 /// Reason that a name stands for no run.

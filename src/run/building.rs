@@ -8,7 +8,7 @@ use crate::run::error::{Result, ResultContext as _, fail};
 use crate::run::progress;
 use crate::source::{self, Bases, Context, NetworkFile, ResolvedEngine, TunableEngine, Update};
 
-/// Most commits that are built in search of another program.
+/// Maximum number of commits built in search of a different program.
 const MOST_BASES: usize = 10;
 
 /// Progress display of builds. A terminal shows the step, the elapsed time and the compiler's last

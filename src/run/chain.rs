@@ -21,7 +21,7 @@ use crate::stats::estimates::Estimates;
 use crate::stats::sprt::Verdict;
 use crate::text::columns;
 
-/// Most tests of a chain.
+/// Maximum number of tests of a chain.
 const MOST_LINKS: usize = 20;
 
 /// Plays the settings in the directory that they name, or in a new one below `results/runs`, and

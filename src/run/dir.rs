@@ -13,7 +13,7 @@ use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::{extension, stamp};
 use crate::text::{hex, with_causes};
 
-/// Most bytes of a plan file.
+/// Maximum size of a plan file in bytes.
 const MOST_PLAN_BYTES: u64 = 1 << 20;
 
 /// Directory of a new run.

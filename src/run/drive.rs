@@ -53,7 +53,7 @@ impl OutputStyle {
         self.json
     }
 
-    /// For runs that are part of a larger command, which prints its own results.
+    /// Output of runs within a larger command, which prints its own results.
     pub(crate) const fn quiet() -> Self {
         Self { json: false, quiet: true }
     }

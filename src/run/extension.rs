@@ -12,10 +12,10 @@ use crate::run::error::{Result, ResultContext as _, RunError, fail};
 /// Name of the file in the run's directory.
 const FILE_NAME: &str = "extension.toml";
 
-/// Most bytes of the file.
+/// Maximum size of the file in bytes.
 const MOST_BYTES: u64 = 4_096;
 
-/// Most pairs of a tuning.
+/// Maximum number of pairs of a tuning.
 const MAX_PAIRS: u64 = 10_000_000;
 
 /// Contents of the file.

@@ -21,7 +21,7 @@ const REQUEST_LIMIT: Duration = Duration::from_secs(10);
 /// Longest time of the user's command.
 const COMMAND_LIMIT: Duration = Duration::from_secs(60);
 
-/// Most characters of a message, below Discord's limit of 2000.
+/// Maximum length of a message in characters, below Discord's limit of 2000.
 const MOST_CHARACTERS: usize = 1_800;
 
 /// Kind of an address.

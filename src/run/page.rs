@@ -13,7 +13,7 @@ use crate::run::error::{Result, ResultContext as _};
 use crate::tournament::events::{Observer, RunEvent};
 use crate::tournament::scoreboard::Scoreboard;
 
-/// Most failed games on a page; `crashes/` has all of them.
+/// Maximum number of failed games on a page; `crashes/` has all of them.
 const MOST_CRASHES: usize = 50;
 
 /// Page of a live run, which records each game at its end instead of rereading the journal. The

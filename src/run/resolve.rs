@@ -46,10 +46,10 @@ const DEFAULT_RACE_PAIRS: u64 = 2_000;
 /// Default pairs of a tuning without another end.
 pub(crate) const DEFAULT_TUNING_PAIRS: u64 = 10_000;
 
-/// Most pairs of a run, far more than anyone plays.
+/// Maximum number of pairs of a run, far more than anyone plays.
 const MAX_PAIRS: u64 = 10_000_000;
 
-/// Most players of a match.
+/// Maximum number of players of a match.
 const MAX_PLAYERS: u16 = 1_000;
 
 /// Default number of engine failures after which a run stops.

@@ -29,7 +29,7 @@ pub(crate) enum PositionSearch {
 pub(crate) struct IterationCosts {
     /// Nodes at the end of each depth.
     pub(crate) nodes: CostPath,
-    /// Seconds at the end of each depth, as the engine tells it.
+    /// Seconds at the end of each depth, as reported by the engine.
     pub(crate) seconds: CostPath,
     /// Nodes a second over the whole search.
     pub(crate) nps: Option<f64>,

@@ -17,7 +17,8 @@ use crate::source::{self, Context};
 use crate::tournament::pairing::{Pairing, ScheduleEntry};
 use crate::tournament::scoreboard::Scoreboard;
 
-/// Most failures of a match. The change under test may cause failures, and a lost game is a result.
+/// Maximum number of failures of a match. The change under test may cause failures, and a lost game
+/// is a result.
 const MAX_FAILURES: u64 = 1_000_000;
 
 /// Directory of the matches and their common settings.

@@ -19,7 +19,7 @@ use crate::text::{hex, random_hex};
 /// Name of the stamp in the run directory.
 pub(crate) const FILE_NAME: &str = "stamp";
 
-/// Most bytes of a stamp or of a secret.
+/// Maximum size of a stamp or of a secret in bytes.
 const MOST_BYTES: u64 = 1 << 10;
 
 /// Name of the secret in the state directory.

@@ -184,7 +184,7 @@ fn fill(pool: &mut Vec<CpuPlace>, threads: usize, slots: &mut Vec<Vec<usize>>) {
 /// Returns the rank of each CPU's core by speed, 0 for the fastest. Empty if all are alike or the
 /// system does not report it.
 fn classes(allowed: &[usize], read: &impl SysReader) -> BTreeMap<usize, usize> {
-    /// Least ratio of maximum frequencies within one kind of core. Cores of one kind differ too,
+    /// Minimum ratio of maximum frequencies within one kind of core. Cores of one kind differ too,
     /// but less than the kinds.
     const SAME_KIND: f64 = 0.85;
     // Kinds that an Intel hybrid CPU reports.
@@ -220,8 +220,8 @@ fn classes(allowed: &[usize], read: &impl SysReader) -> BTreeMap<usize, usize> {
     BTreeMap::new()
 }
 
-/// Most searching threads per CPU in games without a clock. Beyond it a search could wait for a CPU
-/// as long as one that hangs.
+/// Maximum number of searching threads per CPU in games without a clock. Beyond it a search could
+/// wait for a CPU as long as one that hangs.
 pub const UNTIMED_THREADS_A_CPU: usize = 64;
 
 /// Error: more concurrent games than the CPUs allow.

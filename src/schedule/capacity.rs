@@ -22,8 +22,8 @@ const FILES_OF_AN_ENGINE: u64 = 5;
 /// Threads of a run besides its games: the event loop, the screen, and their blocking work.
 const OTHER_TASKS: u64 = 32;
 
-/// Most open files that the soft limit is raised to. More are not needed, and some programs iterate
-/// over all of them.
+/// Maximum soft limit of open files that is requested. More are not needed, and some programs
+/// iterate over all of them.
 const MOST_FILES: u64 = 1 << 16;
 
 /// Resources that one concurrent game needs.

@@ -3,7 +3,7 @@
 use crate::plan::Plan;
 use crate::record::{GameId, PlayerId};
 
-/// Most failures shown per player, because an engine may put a number into each.
+/// Maximum number of failures shown per player, because an engine may put a number into each.
 const MOST_TOLD: usize = 8;
 
 /// Failures already shown, by player.

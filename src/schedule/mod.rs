@@ -70,7 +70,7 @@ pub fn go_command(request: &Request) -> Go {
     worker::go(request)
 }
 
-/// Most bytes kept of an engine's standard error.
+/// Maximum number of bytes kept of an engine's standard error.
 const STDERR_CAP: u64 = 1 << 20;
 
 /// Name of the file of an engine's standard error. `worker` plays if it is not the run itself.

@@ -10,16 +10,16 @@ use crate::record::PlayerId;
 use crate::schedule::{STDERR_CAP, stderr_file};
 use crate::tournament::events::SlotId;
 
-/// Most files of a run. Later ones are left out.
+/// Maximum number of files of a run. Later ones are left out.
 const MOST_FILES: usize = 4_096;
 
-/// Most files of one worker, over all its lives.
+/// Maximum number of files of one worker, over all its lives.
 const MOST_OF_ONE: usize = 1_024;
 
-/// Most slots of a worker whose logs are kept.
+/// Maximum number of slots of a worker whose logs are kept.
 const MOST_SLOTS: u16 = 1_024;
 
-/// Most bytes of a worker's name.
+/// Maximum size of a worker's name in bytes.
 const MOST_NAME: usize = 64;
 
 /// A piece of an engine's standard error on a worker.

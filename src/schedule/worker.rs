@@ -555,7 +555,7 @@ impl MoveFeed {
     /// Average interval of a slot's messages, even if its engines play faster.
     const PACE: Duration = Duration::from_millis(50);
 
-    /// Most time that messages may be ahead of this rate, so that short bursts pass.
+    /// Maximum time by which messages may exceed this rate, so that short bursts pass.
     const BURST: Duration = Duration::from_millis(500);
 
     fn new(orders: watch::Receiver<Orders>, events: mpsc::UnboundedSender<WorkerEvent>) -> Self {

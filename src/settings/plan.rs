@@ -298,7 +298,8 @@ pub struct RawPlan {
     #[arg(long, value_name = "PATHS", help_heading = "Adjudication")]
     #[schemars(example = &"/path/to/syzygy")]
     pub syzygy: Option<String>,
-    /// Most men, kings included, of a position that the tables decide [default: all they have].
+    /// Maximum number of men, kings included, of a position that the tables decide [default: all
+    /// they have].
     #[arg(long, value_name = "N", help_heading = "Adjudication")]
     #[schemars(example = 5)]
     pub syzygy_pieces: Option<u32>,

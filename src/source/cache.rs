@@ -29,7 +29,7 @@ pub(super) struct BuildRequest<'a> {
     pub(super) repository: &'a Repository,
     pub(super) commit: &'a str,
     pub(super) recipe: &'a Recipe,
-    /// For messages.
+    /// Text for messages.
     pub(super) label: &'a str,
     pub(super) cache: &'a Path,
 }

@@ -66,7 +66,7 @@ pub enum SourceError {
     /// The recipe or the registry is malformed.
     #[error("{0}")]
     Toml(#[from] TomlError),
-    /// No recipe tells how to build this tree.
+    /// Tree without a build recipe.
     #[error("do not know how to build {what}: {reason}; add a quintain.toml with [build] command and binary")]
     NoRecipe {
         /// The commit.

@@ -1,5 +1,5 @@
-//! Networks that users give engines, kept in the cache by their SHA-256: a run goes on with the
-//! bytes that it began with, whatever becomes of the user's file.
+//! Networks that users give engines, cached by their SHA-256. A run continues with the same bytes
+//! even if the user's file changes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use crate::files::{read_bytes, write_atomically};
 use crate::source::error::{SourceError, io_error};
 use crate::source::hash;
 
-/// Most bytes of a network.
+/// Maximum size of a network in bytes.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// Network in the cache.
@@ -21,7 +21,7 @@ pub struct NetworkFile {
 }
 
 impl NetworkFile {
-    /// Copies the network `path` into the cache, unless it is there. A relative path starts at
+    /// Copies the network `path` into the cache if it is missing. A relative path starts at
     /// `cwd`.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Specs that mean the same program later, whatever is committed until then.
+//! Specs that name the same program later, regardless of new commits.
 
 use crate::source::error::SourceError;
 use crate::source::history::{place_of, spec_of};

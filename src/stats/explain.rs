@@ -58,7 +58,7 @@ impl<const N: usize> VectorMoments<N> {
 /// Feature of a game: its trials (0 or 1), and the points made in them, 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FeatureTrials {
-    /// 1 if the game counts, 0 if it tells nothing.
+    /// 1 if the game counts, 0 if it carries no information.
     pub trials: f64,
     /// Points made, 0 to `trials`.
     pub points: f64,

@@ -6,7 +6,7 @@ use super::simulate::Law;
 use super::sprt::Model;
 use super::student::quantile;
 
-/// Most pairs that are looked for.
+/// Maximum number of pairs searched for.
 const MOST_PAIRS: f64 = 1e15;
 
 /// Strongest difference that is looked for, in Elo.
@@ -46,7 +46,8 @@ pub fn pairs_for_width(law: &Law, width: f64) -> Option<f64> {
     Some(high)
 }
 
-/// Least strength, in Elo of `model`, that a one-sided test of `pairs` pairs finds with probability
+/// Smallest strength, in Elo of `model`, that a one-sided test of `pairs` pairs finds with
+/// probability
 /// `1 - beta` if it takes equal engines for different ones with probability `alpha`. `None` if
 /// pairs of this shape show none, or if `alpha + beta >= 1`.
 #[must_use]

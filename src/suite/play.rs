@@ -28,9 +28,9 @@ pub(crate) struct TestAnswer {
     pub(crate) points: f64,
     /// True for a perfect answer.
     pub(crate) is_solved: bool,
-    /// The answer, for a reader: a move, with a mate score if the task is a mate, or counts.
+    /// The answer as text: a move, with a mate score if the task is a mate, or counts.
     pub(crate) text: String,
-    /// Time, as the engine tells it, after which its move was right until the end.
+    /// Time, as reported by the engine, after which its move was right until the end.
     pub(crate) time: Option<Duration>,
     /// Nodes by then.
     pub(crate) nodes: Option<u64>,

@@ -9,7 +9,7 @@ use crate::plan::Plan;
 use crate::plan::time_control::Limit;
 use crate::record::GameRecord;
 
-/// Least number of searches by which a player is judged.
+/// Minimum number of searches by which a player is judged.
 const LEAST_SEARCHES: u64 = 10;
 
 /// Excess over a limit, in the mean of all searches, that a rough count explains.
@@ -20,14 +20,14 @@ const ROUGH_COUNT: f64 = 2_048.0;
 /// of each iteration.
 const UNEVEN: f64 = 1.3;
 
-/// Least difference in nodes between uneven players. A search of one ply takes a few dozen under
+/// Minimum difference in nodes between uneven players. A search of one ply takes a few dozen under
 /// any limit.
 const LEAST_DIFFERENCE: f64 = 256.0;
 
 /// Share of searches deeper than a limit in plies above which the limit is disobeyed.
 const DEEP_SHARE: f64 = 0.1;
 
-/// Most players that are named. Of the others their number is given.
+/// Maximum number of players named. The others are only counted.
 const NAMED: usize = 3;
 
 /// Use that each player makes of its limit in nodes or plies.

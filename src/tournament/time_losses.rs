@@ -10,7 +10,7 @@ use crate::record::{GameRecord, Overstep, PlayerId, Termination};
 /// Number of time losses from which on they are reported together.
 pub const ALARM: u64 = 5;
 
-/// Least number of games that a share is taken of. A few losses at the start are not a share yet.
+/// Minimum number of games that a share is taken of. A few losses at the start are not a share yet.
 const LEAST_GAMES: u64 = 100;
 
 /// Number of games and of time losses among them.

@@ -13,10 +13,11 @@ use crate::tune::course::Course;
 use crate::tune::narrow::RangeCut;
 use crate::tune::space::Space;
 
-/// Least number of tuning pairs of a flat run. Earlier its result is too young to have moved much.
+/// Minimum number of tuning pairs of a flat run. Earlier its result is too young to have moved
+/// much.
 const LEAST_FLAT_PAIRS: u64 = 2_000;
 
-/// Most steps that the result of a flat run moves in the run's last quarter.
+/// Maximum distance in steps that the result of a flat run moves in the run's last quarter.
 const FLAT_DRIFT: f64 = 0.1;
 
 /// Gain in Elo that a flat run can no longer reach.

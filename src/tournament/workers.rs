@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::record::{GameRecord, PlayerId, Termination, TimeScale};
 
-/// Least pairs of a worker, and of the others, that a score is compared from.
+/// Minimum number of pairs, of a worker and of the others, for a comparison of scores.
 const LEAST_PAIRS: u64 = 5;
 
 /// Games over which the speed of a worker is taken.

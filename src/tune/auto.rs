@@ -42,7 +42,7 @@ const GAIN_PAIRS: f64 = 300.0;
 /// Part of a parameter's range that its perturbation takes at most.
 const LARGEST_PART: f64 = 4.0;
 
-/// Least perturbation of a whole parameter: with it both sides differ by one at least.
+/// Minimum perturbation of a whole parameter: with it both sides differ by one at least.
 const LEAST_WHOLE: f64 = 0.5;
 
 /// Period of the blocks that validate.

@@ -34,7 +34,7 @@ pub struct ValidationPoint {
     pub interval: (f64, f64),
 }
 
-/// A tuning, and how it came to where it stands.
+/// Current state of a tuning and its course.
 #[derive(Clone, Debug)]
 pub struct Course {
     tuning: Tuning,

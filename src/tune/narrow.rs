@@ -5,8 +5,8 @@
 //! failing. Every vector has a counterpart with the opposite signs: the other side of a tuning
 //! pair, the other pair of two that calibrate. A failing vector says something only if its
 //! counterpart played, which clears about half of the innocent ends. A range is narrowed if at
-//! least `LEAST_FAILURES` such vectors are suspected there and nowhere else, or if so many are that
-//! chance hardly explains it (`CHANCE`).
+//! least `LEAST_FAILURES` such vectors are suspected there and nowhere else, or if their
+//! number is unlikely by chance (`CHANCE`).
 //!
 //! The new end is halfway between the farthest value that played and the nearest that failed.
 //! Values that fail only sometimes are not cut off: they have played, and lose games like others.

@@ -9,7 +9,7 @@ use super::narrow::RangeCut;
 use super::space::Space;
 use super::spsa::Schedule;
 
-/// A run by one of the methods: the fold of its results in the order of its pairs.
+/// Run by one of the methods: a fold of results in pair order.
 #[derive(Clone, Debug)]
 pub enum Tuning {
     /// The default method.

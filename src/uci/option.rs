@@ -28,7 +28,7 @@ pub enum OptionKind {
     Spin {
         /// Value before it is set.
         default: Option<i64>,
-        /// Least value, inclusive.
+        /// Minimum value, inclusive.
         min: Option<i64>,
         /// Greatest value, inclusive.
         max: Option<i64>,

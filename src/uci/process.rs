@@ -162,8 +162,8 @@ enum WaitOutcome {
 /// Wait for the line end of an unfinished line that reads as a complete `bestmove`.
 const LINE_END_GRACE: Duration = Duration::from_millis(500);
 
-/// Most reads without a wait between them, because an engine that floods its output must not delay
-/// its own clock or deadline. One read empties a pipe of the usual size.
+/// Maximum number of reads without a wait between them, because an engine that floods its output
+/// must not delay its own clock or deadline. One read empties a pipe of the usual size.
 const READS_AT_ONCE: usize = 4;
 
 /// Time for a process that closed a pipe to end, so that its exit status is known.

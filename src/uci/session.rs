@@ -84,7 +84,7 @@ pub struct Iteration {
     pub score: Score,
     /// Nodes searched so far.
     pub nodes: Option<u64>,
-    /// Time since the start of the search, as the engine tells it.
+    /// Time since the start of the search, as reported by the engine.
     pub time: Option<Duration>,
     /// First move of the principal variation, unaltered; empty without one.
     pub best: String,
@@ -119,16 +119,16 @@ impl Default for Session {
 }
 
 impl Session {
-    /// Most bytes of `option` lines kept, because an engine may print them during its whole
-    /// handshake.
+    /// Maximum size of `option` lines kept in bytes, because an engine may print them during its
+    /// whole handshake.
     const MAX_OPTION_BYTES: usize = 1 << 20;
-    /// Most warnings kept between two calls of [`Self::warnings`].
+    /// Maximum number of warnings kept between two calls of [`Self::warnings`].
     const MAX_WARNINGS: usize = 16;
-    /// Most failures kept.
+    /// Maximum number of failures kept.
     const MAX_COMPLAINTS: usize = 8;
-    /// Most lines of a search kept.
+    /// Maximum number of lines of a search kept.
     const MAX_ITERATIONS: usize = 4096;
-    /// Most bytes of a PV kept: about 800 moves.
+    /// Maximum size of a PV kept in bytes: about 800 moves.
     const MAX_PV: usize = 4096;
 
     /// Creates a session whose `uci` is sent.

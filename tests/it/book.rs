@@ -73,7 +73,7 @@ fn info(folder: &Path, line: &str) -> Value {
 struct Live(Child);
 
 impl Live {
-    /// Starts it and waits until so many positions are judged.
+    /// Starts it and waits until `until_judged` positions are judged.
     fn start(args: &[String], out: &Path, until_judged: usize) -> Self {
         let mut live = Self(quintain(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
         until("judgements", || judged(out) >= until_judged || live.0.try_wait().unwrap().is_some());
@@ -104,7 +104,7 @@ impl Drop for Live {
     }
 }
 
-/// The material after so many plies decides: some positions are skimmed, some refused, most kept.
+/// The material after 14 plies decides: some positions are skimmed, some refused, most kept.
 const SETTINGS: &str = "--count 120 --plies 14 --seed 3 --nodes 2000 --window 0,60";
 
 #[test]

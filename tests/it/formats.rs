@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::harness::{FAKE, Game, Ran, fake, games, pgn_tags, run, summary};
 
-/// A plan of so many scripted peers, the first ones with a material score that resigns the less the
-/// earlier they stand.
+/// Plan of `players` scripted peers. The first ones have a material score; the earlier they come,
+/// the less they resign.
 fn plan(folder: &Path, players: usize, keys: &str) -> String {
     let mut text = format!("nodes = 1\nmax-plies = 24\nseed = 11\n{keys}\n");
     for player in 0..players {

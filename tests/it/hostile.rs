@@ -3,7 +3,7 @@
 //!
 //! A row states how the games end and whether they are lost, what is journalled (the ending's
 //! detail and how many moves of the engine count), which limit of the plan bounds the wait, and how
-//! many processes it takes for the two games: one, or two where it is restarted. What a whole run
+//! many processes it takes for the two games: one, or two if it is restarted. What a whole run
 //! cannot show (a full pipe, children that outlive their parent, what is in a transcript) is tested
 //! at the process level, in `process`.
 
@@ -42,7 +42,7 @@ struct Row {
 /// The plan's limits of a row, with the longest wait that follows from them.
 #[derive(Clone, Copy)]
 enum Limits {
-    /// One node a move, so many plies, and no wait at all: the stall limit is longer than the test
+    /// One node a move, this number of plies, and no wait: the stall limit is longer than the test
     /// may take.
     Plies(u32),
     /// One node a move, three seconds before a search is stalled.

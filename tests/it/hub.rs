@@ -349,7 +349,7 @@ pub(crate) fn interrupts(mut child: Child) -> Option<i32> {
     child.wait().unwrap().code()
 }
 
-/// Reads a worker's lines until it plays so many games at once.
+/// Reads a worker's lines until it plays a given number of concurrent games.
 #[track_caller]
 pub(crate) fn is_joining(lines: &mut impl Iterator<Item = String>, games: &str) {
     let line = lines.find(|line| line.contains("joining") || line.contains("not served")).expect("the worker ended");

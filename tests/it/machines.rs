@@ -15,7 +15,7 @@ impl Timed {
         Self(RunAtHub::start("127.0.0.1:0", 4, &format!("--tc 100+1 --max-pairs 8 {more}")))
     }
 
-    /// A machine on which the engines search so many nodes a second.
+    /// A machine on which the engines search `nps` nodes per second.
     fn machine(&self, name: &str, nps: u64) -> Lent {
         let engine = format!("[[engine]]\nenv = {{ FAKE_NPS = \"{nps}\" }}\n");
         let engines = self.0.engines().replace("[[engine]]\n", &engine);

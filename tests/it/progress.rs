@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::harness::{FAKE, Ran, fake, games, quintain, run, summary};
 
-/// Games of `a` against `b`: so many pairs with these points of `a` (half points of its game with
-/// White and with Black).
+/// Games of `a` against `b`, a pair for each of `points`: half points of `a` with White and with
+/// Black.
 fn pairs(a: &str, b: &str, date: &str, first_round: usize, points: &[(u8, u8)]) -> String {
     let token = |half: u8| ["0-1", "1/2-1/2", "1-0"][usize::from(half)];
     let game = |white: &str, black: &str, round: usize, result: &str| {

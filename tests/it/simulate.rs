@@ -24,8 +24,8 @@ fn number(document: &Value, key: &str) -> f64 {
 fn a_test_is_foreseen() {
     let empty = tempfile::tempdir().unwrap();
     let document = simulate("--elo 0 --bounds 0,40 --tests 200", empty.path());
-    // At elo0 a test of alpha 0.05 passes at most so often; steps over the bounds make it a little
-    // less.
+    // At elo0 a test passes with probability alpha = 0.05 at most; steps over the bounds lower it a
+    // little.
     let pass = number(&document, "pass");
     assert!((0.035..0.051).contains(&pass), "{document}");
     assert!(document["hours"].is_null() && document["pairs_per_minute"].is_null(), "{document}");

@@ -27,7 +27,8 @@ enum Command {
     Data(data::DataCommand),
     #[command(flatten)]
     Train(train::TrainCommand),
-    /// Let networks play each other under Quintain and name the best; continues where it stopped.
+    /// Play networks against each other under Quintain and name the best; continues where it
+    /// stopped.
     Compare(compare::Compare),
     /// Self-play, training and a match, generation by generation; continues where it stopped.
     Loop(bootstrap::Bootstrap),

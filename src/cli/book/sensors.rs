@@ -58,7 +58,7 @@ efficiency` (`value, lo, hi`), `pairs_an_hour`, `against_first` (`nelo, level_ra
 efficiency_ratio`, null for the first)), `reason` (pairs|time). null stands for what is not \
 known.";
 
-/// Measures how much a pair from each book tells of two engines' strength.
+/// Measures how much a pair from each book tells about the strength of two engines.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES, allow_negative_numbers = true)]
 #[command(mut_args(|arg| if arg.get_id() == "book" { arg.hide(true) } else { arg }))]

@@ -43,7 +43,7 @@ impl BufRead for InterruptibleReader<'_> {
     }
 }
 
-/// Most pairs held back. Beyond that, a missing pair is no longer waited for.
+/// Maximum number of pairs held back. Beyond that, a missing pair is no longer waited for.
 const WINDOW: usize = 256;
 
 /// Filter that passes a run's void games, or all others in schedule order. Pairs that repeat others

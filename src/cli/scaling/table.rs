@@ -15,7 +15,7 @@ use crate::stats::speed::Speedup;
 /// Median nodes from which growth is measured. Smaller trees are noise.
 const LEAST_NODES: f64 = 1000.0;
 
-/// Median seconds from which growth is measured. Engines tell whole milliseconds.
+/// Median seconds from which growth is measured. Engines report whole milliseconds.
 const LEAST_SECONDS: f64 = 0.02;
 
 /// One kind of cost by depth.
@@ -82,7 +82,7 @@ impl EngineScaling {
         Ok(Self { name, spec, threads, found, mates, early, silent, nodes, seconds, speed_ups: None })
     }
 
-    /// Warnings about what the engine does not tell.
+    /// Warnings about missing reports of the engine.
     pub(super) fn doubts(&self) -> Vec<String> {
         let mut doubts = Vec::new();
         for (costs, word) in [(&self.nodes, "nodes"), (&self.seconds, "time")] {

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Most threads.
+/// Maximum number of threads.
 const MOST_THREADS: usize = 64;
 
 /// Runs parts 0 to `count - 1` of some work on all cores. The results are in the order of the

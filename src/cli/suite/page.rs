@@ -17,7 +17,7 @@ use crate::text::escaped;
 /// Script of the boards, and of the choice of positions.
 const SCRIPT: &str = concat!(include_str!("../../report/html/pieces.js"), include_str!("suite.js"));
 
-/// Shortest time that is drawn, in milliseconds. Engines tell whole ones.
+/// Shortest time that is drawn, in milliseconds, the resolution of engines.
 const SHORTEST: f64 = 1.0;
 
 /// Contents of the page.
@@ -242,7 +242,7 @@ impl SuitePage<'_> {
     }
 }
 
-/// A good answer, for a reader, and the squares of the best moves.
+/// Good answer as text, and the squares of the best moves.
 fn wanted(test: &TestPosition) -> (String, Vec<String>) {
     let position = Position::from_fen(&test.fen, Variant::Standard).ok();
     let san =

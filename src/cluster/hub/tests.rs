@@ -51,7 +51,7 @@ fn settings(folder: &Path, listen: &str) -> HubSettings {
     HubSettings { folder: folder.to_owned(), config: None, listen, host: None, most_bytes: 4 << 30 }
 }
 
-/// A client that tells what the server forbids.
+/// A client that reports what the server forbids.
 struct Prober {
     client: Client,
     refusals: mpsc::UnboundedReceiver<String>,

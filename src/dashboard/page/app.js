@@ -112,7 +112,7 @@ function words() {
   try {
     return location.hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
   } catch {
-    notice('this address names no page');
+    notice('there is no page at this address');
     return [''];
   }
 }
@@ -161,8 +161,8 @@ at('compare-go').addEventListener('click', () => {
 });
 at('notify').addEventListener('change', async () => {
   if (!at('notify').checked) return;
-  if (!('Notification' in window)) notice('this browser shows no notices here: it wants https, or localhost');
-  else if (await Notification.requestPermission() !== 'granted') notice('the browser refuses notices; allow them for this page in its settings');
+  if (!('Notification' in window)) notice('this browser allows notifications only over https or from localhost');
+  else if (await Notification.requestPermission() !== 'granted') notice('the browser blocks notifications; allow them for this page in its settings');
   else return;
   at('notify').checked = false;
 });

@@ -4,7 +4,7 @@ import { at, element, elo, fill, signed } from './view.js';
 
 export async function progression() {
   const picture = at('progress-picture');
-  at('progress-said').textContent = 'being computed ...';
+  at('progress-said').textContent = 'computing ...';
   const query = new URLSearchParams({ at: at('progress-at').value.trim(), mix: at('progress-mix').checked });
   try {
     const blob = await (await ask(`/api/progress.svg?${query}`)).blob();

@@ -170,7 +170,7 @@ async function add(event) {
   event.preventDefault();
   const go = at('new-add');
   go.disabled = true;
-  at('new-said').textContent = 'being checked ...';
+  at('new-said').textContent = 'checking ...';
   try {
     const said = await (await ask('/api/queue', { method: 'POST', body: JSON.stringify({ words: words(), priority: Number(field('priority')) || 0 }) })).json();
     at('new-said').textContent = '';

@@ -200,7 +200,7 @@ function about({ run, summary, plan, crashes, files, notes, written, key }) {
     ['Players', run.players.join(', ')],
     ['Test', test ? `[${test.elo0}, ${test.elo1}] ${test.model}, alpha ${test.alpha}, beta ${test.beta}` : ''],
     ['Limit', run.limit],
-    ['Games at once', plan?.concurrency ?? summary?.concurrency],
+    ['Concurrency', plan?.concurrency ?? summary?.concurrency],
     ['Seed', plan?.seed ?? summary?.seed],
     ['Took', summary?.seconds ? clock(summary.seconds * 1000) : ''],
     ...sources(written),
@@ -311,7 +311,7 @@ function field(table, rounds) {
 
 async function text(what, into) {
   const box = at(into);
-  box.textContent = 'being computed ...';
+  box.textContent = 'computing ...';
   try {
     return await (await ask(api(shown.id, what))).text();
   } catch (error) {
@@ -339,14 +339,14 @@ async function copy(event) {
   } catch {
     // Browsers give no clipboard to pages of other machines without https: select the text instead.
     getSelection().selectAllChildren(at('block'));
-    at('copied').textContent = 'selected; copy it with the keyboard';
+    at('copied').textContent = 'selected; copy it with Ctrl-C';
   }
 }
 
 async function restart() {
   try {
     const { id, daemon } = await (await post(api(shown.id, '/restart'))).json();
-    notice(daemon ? '' : `entry ${id} of the queue goes on with it, but nobody plays the queue: start quintain serve --run or quintain queue run`);
+    notice(daemon ? '' : `entry ${id} of the queue resumes it, but no process plays the queue: start quintain serve --run or quintain queue run`);
     location.hash = '#/queue';
   } catch (error) {
     failed(error);

@@ -15,7 +15,7 @@ use crate::stats::explain::{Interval, MIN_PAIRS, SideMeans};
 use crate::stats::sensor;
 use crate::text::printable;
 
-/// Most columns of the text.
+/// Maximum number of columns of the text.
 pub const WIDTH: usize = 100;
 
 /// Heading line of the CSV.

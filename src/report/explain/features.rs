@@ -17,8 +17,8 @@ const MOST_CP: f64 = 1_000.0;
 /// Share of the base time below which a side is in time trouble.
 const TROUBLE: f64 = 0.05;
 
-/// Most men of a final position that is not a sign of a repeated game, because such endings often
-/// coincide.
+/// Maximum number of men of a final position that is not a sign of a repeated game, because such
+/// endings often coincide.
 const FEW_MEN: u32 = 7;
 
 /// Phase of a game by material: minor pieces count 1, rooks 2, queens 4, in all 24.

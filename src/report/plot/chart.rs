@@ -8,14 +8,14 @@ use super::page::{LEFT, Page, RIGHT, TOP, number, text_width};
 const BOTTOM: f64 = 384.0;
 /// Height of ticks and axis label below the lower axis.
 const AXIS_DEPTH: f64 = 46.0;
-/// Least distance between the baselines of two labels in the right margin.
+/// Minimum distance between the baselines of two labels in the right margin.
 const LABEL_STEP: f64 = 15.0;
 /// Approximate number of ticks along an axis.
 const X_TICKS: f64 = 6.0;
 const Y_TICKS: f64 = 6.0;
-/// Most ticks along a logarithmic axis.
+/// Maximum number of ticks along a logarithmic axis.
 const MOST_LOG_TICKS: usize = 9;
-/// Least ticks along a logarithmic axis at 1, 2 and 5 times powers of ten.
+/// Minimum number of ticks along a logarithmic axis at 1, 2 and 5 times powers of ten.
 const FEWEST_LOG_TICKS: usize = 3;
 
 /// A range of values, `low < high`.

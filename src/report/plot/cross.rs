@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::page::{Heads, Page, TOP, WIDTH, fitted, number};
 
-/// Most players drawn.
+/// Maximum number of players drawn.
 const MAX_PLAYERS: usize = 100;
 /// Left edge of the cells, and their largest size.
 const LEFT: f64 = 236.0;

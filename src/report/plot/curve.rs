@@ -4,7 +4,7 @@ use super::chart::{Chart, Frame, Scale, Span, Ticks};
 use super::page::number;
 use super::thinned;
 
-/// Most lines drawn, limited by the distinct colours and dashes.
+/// Maximum number of lines drawn, limited by the distinct colours and dashes.
 const MAX_SERIES: usize = 6;
 
 // The first two series have the colours of all plots. The others are Okabe and Ito's too, with

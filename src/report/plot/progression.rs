@@ -4,7 +4,7 @@
 use super::chart::{Chart, Frame, Scale, Span, Ticks, fit_side_by_side};
 use super::page::{Heads, LEFT, RIGHT, TOP, fitted, signed, text_width};
 
-/// Least distance between names that rise at 45 degrees, which is a line's height across.
+/// Minimum distance between names that rise at 45 degrees, which is a line's height across.
 const RISING_PITCH: f64 = 19.0;
 /// Longest rising name, so that the first one stays on the page.
 const RISING_LENGTH: f64 = 92.0;

@@ -3,7 +3,7 @@
 use super::chart::Span;
 use super::page::{Heads, Page, TOP, WIDTH, fitted, number, signed};
 
-/// Most rows drawn.
+/// Maximum number of rows drawn.
 const MAX_ROWS: usize = 100;
 /// Left edges of names and bars, and the edge between bars and numbers.
 const NAMES: f64 = 70.0;

@@ -4,7 +4,7 @@ use super::chart::Span;
 use super::page::{Heads, LEFT, Page, TOP, WIDTH, fitted, number, signed};
 use super::{evenly, page};
 
-/// Most panels drawn, and their number in a row.
+/// Maximum number of panels drawn, and their number in a row.
 const MAX_PANELS: usize = 12;
 const COLUMNS: usize = 4;
 /// Size of a panel, gap between two, and room for its name above.
@@ -15,7 +15,7 @@ const NAME_HEIGHT: f64 = 20.0;
 /// Room below the last panels for ticks and axis label.
 const AXIS_DEPTH: f64 = 40.0;
 
-/// Most bars drawn, and the height of one with its gap.
+/// Maximum number of bars drawn, and the height of one with its gap.
 const MAX_BARS: usize = 40;
 const BAR_STEP: f64 = 20.0;
 /// Left edges of the bars and of the numbers beside them.

@@ -63,7 +63,7 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    /// Entries in the order in which they are played, then those that are not played any more.
+    /// Entries in the order of play, then the finished ones.
     pub(crate) fn in_order(mut self) -> Self {
         self.entries.sort_by_key(|(id, entry)| entry.place(*id));
         self

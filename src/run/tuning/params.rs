@@ -13,7 +13,7 @@ use crate::tune::space::Space;
 use crate::tune::spin::{self, Spin};
 use crate::uci::{EngineOption, OptionKind};
 
-/// Most options in a message.
+/// Maximum number of options in a message.
 const LISTED: usize = 12;
 
 /// Parameters of a tuning, with notes for the user.

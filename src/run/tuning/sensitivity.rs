@@ -25,7 +25,7 @@ use crate::tune::space::{Param, ParamKind, Space};
 use crate::uci::process::{Engine, EngineConfig, SearchOutcome};
 use crate::uci::{Go, OptionKind, PositionLine};
 
-/// Most positions that are searched.
+/// Maximum number of positions searched.
 pub(crate) const POSITIONS: usize = 500;
 
 /// Nodes of a search, unless the games have fewer.
@@ -37,7 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Greatest factor by which evening changes a step.
 const MOST_EVENED: f64 = 2.0;
 
-/// Least number of steps in a range after evening.
+/// Minimum number of steps in a range after evening.
 const LARGEST_PART: f64 = 4.0;
 
 /// Hashes of an answer: the move, and the figures of the search.

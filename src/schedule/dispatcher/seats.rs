@@ -5,8 +5,8 @@ use crate::record::PairId;
 use crate::schedule::remote::{RemoteEvent, Seat};
 use crate::tournament::events::{PairTask, RunEvent, Stop, StopReason, WorkerEvent};
 
-/// Most pairs after the first missing one that a worker can hold since an earlier life of the
-/// process. It bounds the work that a message causes.
+/// Maximum number of pairs after the first missing one that a worker can hold since an earlier life
+/// of the process. It bounds the work that a message causes.
 const MOST_AHEAD: u64 = 1 << 17;
 
 impl Dispatcher<'_> {

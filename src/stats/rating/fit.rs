@@ -6,8 +6,8 @@ use super::groups::{Group, softplus};
 use super::{Anchor, EncounterCounts, PER_ELO, Trinomial, Z_95};
 use crate::stats::Counts as _;
 
-/// Most rounds. Newton's method doubles the digits each round; steps are limited, so distant
-/// ratings take some rounds to reach.
+/// Maximum number of rounds. Newton's method doubles the digits each round; steps are limited, so
+/// distant ratings take some rounds to reach.
 const ROUNDS: u32 = 200;
 /// The longest step of one rating, in natural units (700 Elo).
 const LONGEST_STEP: f64 = 4.0;

@@ -18,7 +18,7 @@ pub static DEFINITION: Definition = Definition {
     ..Definition::new("knockout", "a knockout", |_| Some(Format::new(Knockout)))
 };
 
-/// Most pairs played to break a tie.
+/// Maximum number of pairs played to break a tie.
 pub const TIE_BREAKS: u32 = 32;
 
 /// A knockout: the loser of an encounter is out.

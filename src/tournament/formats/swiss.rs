@@ -21,7 +21,7 @@ pub static DEFINITION: Definition = Definition {
     ..Definition::new("swiss", "a Swiss", |parameters| Some(Format::new(Swiss { rounds: parameters.rounds? })))
 };
 
-/// Most rounds that a user may ask for.
+/// Maximum number of rounds that a user may request.
 const MAX_ROUNDS: u32 = 1_000;
 
 /// Step limit of the search for a round without rematches. Past it, or if no such round exists,

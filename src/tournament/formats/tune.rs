@@ -25,7 +25,8 @@ pub static DEFINITION: Definition = Definition {
 /// Fewest pairs of a block.
 const LEAST_BLOCK: u32 = 16;
 
-/// Most pairs of a block. Beyond it, the delay of new values costs what concurrent games gain.
+/// Maximum number of pairs of a block. Beyond it, the delay of new values costs what concurrent
+/// games gain.
 const LARGEST_BLOCK: u32 = 256;
 
 /// Pairs of a block for a number of concurrent games: two for each slot, so that none waits while

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use crate::os::{self, ThreadFigures};
 use crate::record::{MoveLoad, SinceFlag};
 
-/// Most threads of an engine that are measured, because reading more takes too long.
+/// Maximum number of measured threads of an engine, because reading more takes too long.
 const MAX_THREADS: usize = 64;
 
 /// Age up to which a reading of the machine's figures is reused. They cost more than a thread's.

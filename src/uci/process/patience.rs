@@ -17,7 +17,7 @@ impl Patience {
     /// Longest extension, as a multiple of the limit.
     const MOST: u32 = 20;
 
-    /// Least extension worth another wait.
+    /// Minimum extension worth another wait.
     const LEAST: Duration = Duration::from_millis(1);
 
     /// Starts a limit now; the process has waited for `before` in total.

@@ -54,7 +54,7 @@ impl Pulse {
         }
     }
 
-    /// Least time that the harness did not run; `None` if it ran throughout.
+    /// Lower bound of the time that the harness did not run; `None` if it ran throughout.
     pub(super) fn absent(&self) -> Option<Duration> {
         (!self.absent.is_zero()).then_some(self.absent)
     }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 pub struct StderrSink {
     /// File to append to; `None` keeps only the last 8 KiB in memory.
     pub path: Option<PathBuf>,
-    /// Most bytes written to the file by one process; the rest is discarded.
+    /// Maximum number of bytes written to the file by one process; the rest is discarded.
     pub cap_bytes: u64,
 }
 

@@ -88,7 +88,7 @@ pub struct LoopPlan {
     pub contest: RawPlan,
 }
 
-/// Most trainings of a generation.
+/// Maximum number of trainings of a generation.
 const MOST_TRAININGS: usize = 16;
 
 /// One plan of `train`, or several.

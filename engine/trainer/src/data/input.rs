@@ -15,10 +15,10 @@ use std::sync::atomic::Ordering;
 /// Input files, read one after the other.
 #[derive(Debug, Args)]
 pub struct Input {
-    /// Files to read, packed by zstd or not; for a run of Quintain its folder
+    /// Files to read, plain or packed by zstd; for a run of Quintain its folder
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Their format, where their names do not tell
+    /// Their format, if their names do not imply it
     #[arg(long, value_name = "FORMAT")]
     pub from: Option<Format>,
 }
@@ -26,10 +26,10 @@ pub struct Input {
 /// Output file.
 #[derive(Debug, Args)]
 pub struct Output {
-    /// File to write; its name tells the format
+    /// File to write; its name implies the format
     #[arg(long, short, value_name = "FILE")]
     pub out: PathBuf,
-    /// Its format, where its name does not tell
+    /// Its format, if its name does not imply it
     #[arg(long, value_name = "FORMAT")]
     pub to: Option<Format>,
     /// Replace the file

@@ -42,23 +42,23 @@ use std::path::PathBuf;
 pub enum DataCommand {
     /// Count games, positions and results, and draw histograms
     Info(info::InfoArgs),
-    /// Read everything and name the first fault
+    /// Read everything and report the first fault
     Check(info::CheckArgs),
     /// Write games or positions in another format
     Convert(convert::ConvertArgs),
-    /// Keep positions that are worth training on: late, calm, with a quiet best move
+    /// Keep positions to train on: late, not in check, with a quiet best move
     Filter(convert::FilterArgs),
-    /// Make training data of Quintain's own journals and of PGN with evaluations
+    /// Make training data from Quintain's journals or from PGN with evaluations
     Import(convert::ImportArgs),
-    /// Put games or positions in random order, whatever their size
+    /// Shuffle games or positions, also of files larger than memory
     Shuffle(shuffle::ShuffleArgs),
-    /// Mix files as they are, each in its own order
+    /// Interleave files at random, each in its own order
     Interleave(shuffle::InterleaveArgs),
-    /// Drop positions that were there before
+    /// Drop repeated positions
     Dedup(dedup::DedupArgs),
-    /// Part games into training and validation
+    /// Split games into training and validation data
     Split(split::SplitArgs),
-    /// Give positions the scores of UCI engines
+    /// Replace scores by those of UCI engines
     Rescore(rescore::RescoreArgs),
 }
 

@@ -43,7 +43,7 @@ pub struct RescoreArgs {
     /// continues with the same words
     #[arg(long, short, value_name = "FILE")]
     out: PathBuf,
-    /// Its format, where its name does not tell
+    /// Its format, if its name does not imply it
     #[arg(long, value_name = "FORMAT", value_parser = written())]
     to: Option<Format>,
     /// The engine: a path, or a name to look up in PATH

@@ -32,7 +32,7 @@ pub struct SplitArgs {
     /// Another seed, other games
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Part positions of files that do not tell the games apart
+    /// Split single positions of files without game boundaries
     #[arg(long)]
     by_position: bool,
 }
