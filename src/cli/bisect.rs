@@ -152,7 +152,7 @@ pub(super) fn run(args: &BisectArgs) -> Result<Exit> {
         bail!("--confidence {}: a probability between 0.5 and 1", args.confidence);
     }
     if args.pairs == 0 {
-        bail!("--pairs 0 plays nothing; 1 is the least");
+        bail!("--pairs 0 plays nothing; the minimum is 1");
     }
     let mut raw = args.flags.typed().clone();
     let limit = raw.max_time.take().map(|text| resolve::time("--max-time", &text)).transpose()?;

@@ -90,7 +90,7 @@ pub(super) fn run(args: &CtlArgs) -> Result<()> {
         }
         ServerMessage::Error { error } => bail!("{}: {error}", dir.root().display()),
         _ => {
-            bail!("{}: the run answered in words this program does not know: {}", dir.root().display(), text.trim_end())
+            bail!("{}: the run sent an unknown answer: {}", dir.root().display(), text.trim_end())
         }
     }
     Ok(())

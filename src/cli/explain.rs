@@ -71,10 +71,10 @@ pub(super) fn run(args: &ExplainArgs) -> Result<Exit> {
     let players = match &args.who.player {
         Some(name) => players(&plan, name)?,
         None if plan.players.len() == 2 => vec![PlayerId(0)],
-        None => bail!("{} players: say whose points with --player NAME, or --player all", plan.players.len()),
+        None => bail!("{} players: choose one with --player NAME, or --player all", plan.players.len()),
     };
     if plan.format.tuning().is_some() {
-        progress::note("a tuning: its sides play values that are tried, so their points are not a gain");
+        progress::note("a tuning: its sides play trial values, so their points are not a gain");
     }
     let (_, explained) = read(&dir, &plan, &players)?;
     if explained.is_empty() {

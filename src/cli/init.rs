@@ -121,7 +121,7 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit> {
     let beside = path.with_file_name(SCHEMA_FILE);
     write_atomically(&beside, schema(UserFile::Plan).as_bytes())
         .with_context(|| format!("{}: cannot write it", beside.display()))?;
-    progress::note(&format!("wrote {}, from which editors know the keys", beside.display()));
+    progress::note(&format!("wrote {}, with which editors complete and check the keys", beside.display()));
     progress::note(&format!("wrote {shown}; play it with `quintain {} {shown}`", args.kind.name()));
     Ok(Exit::Done)
 }

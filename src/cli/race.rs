@@ -78,7 +78,7 @@ pub(super) fn run(args: &RaceArgs) -> Result<Exit> {
         bail!("--close {}: Elo from 0 to 1000", args.close);
     }
     if args.step == 0 {
-        bail!("--step 0 plays nothing; 1 is the least");
+        bail!("--step 0 plays nothing; the minimum is 1");
     }
     let mut raw = args.flags.typed().clone();
     raw.pairs = args.pairs;

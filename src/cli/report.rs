@@ -91,7 +91,7 @@ pub(super) fn run(args: &ReportArgs) -> Result<Exit> {
         None => Vec::new(),
     };
     if args.format == ReportFormat::Csv && players.len() != 1 {
-        bail!("--format csv is one player's: choose with --player NAME");
+        bail!("--format csv covers one player: choose with --player NAME");
     }
     // Checked before the journal is read. A run that ends in between is reported as live, but a
     // live run never as over.
@@ -128,7 +128,7 @@ impl Report<'_> {
                 match text(self.plan, &self.finish.scoreboard) {
                     Some(text) => text.trim_end().to_owned(),
                     None => {
-                        bail!("the block is of two players; this run has {} or is a tuning", self.plan.players.len())
+                        bail!("the block needs two players; this run has {} or is a tuning", self.plan.players.len())
                     }
                 }
             }

@@ -88,7 +88,7 @@ pub(super) fn run(args: &ServeArgs) -> Result<Exit> {
     let switch = stop.clone();
     let daemon = std::thread::Builder::new().name("daemon".to_owned()).spawn(move || {
         if let Err(error) = daemon::run(&queue, lock, DaemonLimits::default(), &switch) {
-            progress::warn(&format!("the queue is played no more: {}", with_causes(&error)));
+            progress::warn(&format!("the queue has stopped: {}", with_causes(&error)));
         }
     })?;
     let served = dashboard::serve(listener, settings);

@@ -198,7 +198,7 @@ impl SimulateAnswer {
         let sprt = args.test.sprt()?;
         let (bounds, model) = (sprt.bounds(), sprt.model());
         if model == Model::Bayesian {
-            bail!("the bayesian model is one of games, not of pairs: choose --model normalized or logistic");
+            bail!("the bayesian model applies to games, not to pairs: choose --model normalized or logistic");
         }
         if args.max_pairs == Some(0) {
             bail!("--max-pairs 0 plays nothing; leave it out for no limit");
@@ -206,7 +206,7 @@ impl SimulateAnswer {
         let shape = shape(args)?;
         let law = leaned(&shape, elo, model, "--elo")?;
         let expect = |law: &Law| simulate::forecast(&sprt, law, args.max_pairs);
-        let forecast = expect(&law).context("these pair results tell the hypotheses nothing from each other")?;
+        let forecast = expect(&law).context("these pair results cannot distinguish the hypotheses")?;
         let table = strengths(bounds)
             .into_iter()
             .filter_map(|elo| Some((elo, expect(&leaned(&shape, elo, model, "").ok()?)?)))
@@ -487,7 +487,7 @@ impl SimulateAnswer {
                 None => "no bounds are wide enough".to_owned(),
             };
             line(String::new());
-            line(format!("{} is {:.0} pairs; over by then however strong the engine is:", budget.text, budget.pairs));
+            line(format!("{} is {:.0} pairs; bounds whose test ends by then at any strength:", budget.text, budget.pairs));
             line(format!("  in 95 % of cases  {}", bounds(budget.sure)));
             line(format!("  on average        {}", bounds(budget.mean)));
         }

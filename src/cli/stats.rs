@@ -91,7 +91,7 @@ pub(super) fn run(args: &StatsArgs, out: &mut impl Write) -> Result<()> {
     let answer = match (&given(&args.ptnml), &given(&args.wdl)) {
         (Some(_), _) if sprt.model() == Model::Bayesian => {
             bail!(
-                "the bayesian model is one of games, not of pairs: give the counts with --wdl, or choose another --model"
+                "the bayesian model applies to games, not to pairs: give the counts with --wdl, or choose another --model"
             )
         }
         (Some(text), _) => {
@@ -354,7 +354,7 @@ test         [0, 2] normalized Elo, alpha 0.05, beta 0.05
             ("--wdl 1,2,3 --alpha 0.6 --beta 0.5", "alpha 0.6 and beta 0.5 add up to 1 or more: lower one of them"),
             (
                 "--ptnml 1,2,3,4,5 --model bayesian",
-                "the bayesian model is one of games, not of pairs: give the counts with --wdl, or choose another --model",
+                "the bayesian model applies to games, not to pairs: give the counts with --wdl, or choose another --model",
             ),
         ];
         for (line, message) in table {

@@ -205,7 +205,7 @@ fn password() -> Result<String> {
         input.by_ref().take(1 << 10).read_to_string(&mut password)?;
     }
     if password.is_empty() {
-        bail!("no password on the standard input: --run is of workers that `--workers local:N` of a command starts");
+        bail!("no password on standard input: --run is only for workers that `--workers local:N` starts");
     }
     Ok(password)
 }

@@ -272,7 +272,7 @@ pub(crate) fn games(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
 fn games_shape(raw: &RawPlan, name: &'static str) -> Result<Shape> {
     refuse(raw, "match", ("a match", "quintain sprt"))?;
     let max_pairs = match raw.pairs {
-        Some(0) => fail!(Setting, "--pairs 0 plays nothing; 1 is the least"),
+        Some(0) => fail!(Setting, "--pairs 0 plays nothing; the minimum is 1"),
         Some(pairs) if pairs > MAX_PAIRS => fail!(Setting, "--pairs {pairs}: {MAX_PAIRS} is the most"),
         // A run with `until-width` needs no other end.
         pairs => pairs.or_else(|| raw.until_width.is_none().then_some(DEFAULT_PAIRS)),
@@ -306,7 +306,7 @@ pub(crate) fn series(raw: &RawPlan) -> Result<(Limit, Variant)> {
 pub(crate) fn tuned(raw: &RawPlan, found: impl FnOnce() -> Result<(ResolvedEngine, Context)>) -> Result<(Plan, Book)> {
     refuse(raw, "tune", ("a tuning", "quintain match"))?;
     let max_pairs = match raw.pairs {
-        Some(0) => fail!(Setting, "--pairs 0 plays nothing; 1 is the least"),
+        Some(0) => fail!(Setting, "--pairs 0 plays nothing; the minimum is 1"),
         Some(pairs) if pairs > MAX_PAIRS => fail!(Setting, "--pairs {pairs}: {MAX_PAIRS} is the most"),
         // A time limit or a flat result ends it as well.
         pairs => {
@@ -325,7 +325,7 @@ pub(crate) fn tuned(raw: &RawPlan, found: impl FnOnce() -> Result<(ResolvedEngin
 /// Resolves a race of all players after the first one against the first.
 pub(crate) fn race(raw: &RawPlan, rule: RaceRule) -> Result<(Plan, Book)> {
     let max_pairs = match raw.pairs {
-        Some(0) => fail!(Setting, "--pairs 0 plays nothing; 1 is the least"),
+        Some(0) => fail!(Setting, "--pairs 0 plays nothing; the minimum is 1"),
         Some(pairs) if pairs > MAX_PAIRS => fail!(Setting, "--pairs {pairs}: {MAX_PAIRS} is the most"),
         pairs => pairs.unwrap_or(DEFAULT_RACE_PAIRS),
     };
@@ -385,7 +385,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
     let workers = workers(raw)?;
     let asked = workers.as_ref().map(Workers::games).or(raw.concurrency);
     let concurrency = match asked {
-        Some(0) => fail!(Setting, "--concurrency 0 plays nothing; 1 is the least"),
+        Some(0) => fail!(Setting, "--concurrency 0 plays nothing; the minimum is 1"),
         Some(games) => games,
         None => topology.default_concurrency(1),
     };

@@ -341,7 +341,7 @@ impl Dispatcher<'_> {
 
     fn set_concurrency(&mut self, games: u16) -> Result<(), String> {
         if games == 0 {
-            return Err("concurrency 0 plays nothing; 1 is the least, or pause the run".to_owned());
+            return Err("concurrency 0 plays nothing; the minimum is 1, or pause the run".to_owned());
         }
         if let Some(workers) = &self.run.plan.workers {
             return Err(format!(

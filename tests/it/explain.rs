@@ -182,7 +182,7 @@ fn whose_points_must_be_known() {
     let ran = run(&words);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     for (command, said) in [
-        ("explain", "3 players: say whose points with --player NAME"),
+        ("explain", "3 players: choose one with --player NAME"),
         ("explain --player nobody", "`nobody` does not play: "),
         ("explain --player new", "`new` does not play: "),
         ("report --format csv", "is one player's"),

@@ -130,7 +130,7 @@ fn what_is_wrong_is_said_in_one_line() {
     let empty = tempfile::tempdir().unwrap();
     let results = empty.path().display().to_string();
     for (line, message) in [
-        ("--elo 0 --model bayesian", "the bayesian model is one of games, not of pairs"),
+        ("--elo 0 --model bayesian", "the bayesian model applies to games, not to pairs"),
         ("--elo 0 --bounds 5,0", "elo0 must be below elo1, write 0,5"),
         ("--elo inf", "--elo inf: pairs of this shape reach from"),
         ("--elo nan", "--elo NaN: pairs of this shape reach from"),

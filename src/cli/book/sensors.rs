@@ -198,7 +198,7 @@ fn check(args: &JudgeArgs, raw: &RawPlan) -> Result<()> {
         bail!("--book: name the books by --books");
     }
     if raw.until_width.is_some() {
-        bail!("--until-width ends a single match; say --pairs");
+        bail!("--until-width ends a single match; use --pairs");
     }
     let mut seen = HashSet::new();
     for (flag, text) in args.books.iter().map(|book| ("--books", book)).chain(args.tcs.iter().map(|tc| ("--tcs", tc))) {

@@ -130,7 +130,7 @@ impl Query {
             }
         };
         if self.player.is_none() {
-            bail!("--result {text} is somebody's: add --player, or write 1-0 or 0-1");
+            bail!("--result {text} needs a player: add --player, or write 1-0 or 0-1");
         }
         Ok(ResultFilter::Scores(half_points))
     }

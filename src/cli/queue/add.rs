@@ -47,7 +47,7 @@ enum QueuedCommand {
 pub(super) fn run(queue: &Queue, args: &AddArgs) -> Result<()> {
     let Some((command, raw)) = parsed(&args.words)? else { return Ok(()) };
     if raw.out.is_some() {
-        bail!("--out: the queue names the folders of its runs itself; leave it out, and say --name");
+        bail!("--out: the queue names the folders of its runs itself; leave it out, and use --name");
     }
     Receivers::of(&raw)?;
     resolve::check(&raw, command == GameCommand::Sprt)?;

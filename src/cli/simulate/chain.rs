@@ -97,7 +97,7 @@ fn link(file: &Path, raw: &RawPlan, args: &SimulateArgs) -> Result<ChainLink> {
     let named = || file.display().to_string();
     let test = resolve::test(raw).with_context(named)?;
     if test.model == Model::Bayesian {
-        bail!("{}: the bayesian model is one of games, not of pairs: choose normalized or logistic", named());
+        bail!("{}: the bayesian model applies to games, not to pairs: choose normalized or logistic", named());
     }
     let [limit, _] = resolve::limits(raw).with_context(named)?;
     let limit = limit.to_string();

@@ -42,7 +42,7 @@ fn parse(text: &str) -> Result<Setting> {
         bail!("--tune {text}: d is from 1 to {MOST_PARAMS}");
     }
     if !(setting.elo > 0.0 && setting.elo.is_finite()) {
-        bail!("--tune {text}: elo is what the start lies below the optimum, above 0");
+        bail!("--tune {text}: elo is the distance of the start from the optimum, above 0");
     }
     if !(2 * u64::from(BLOCK)..=MOST_GAMES).contains(&setting.games) {
         bail!("--tune {text}: games are from {} to {MOST_GAMES}", 2 * BLOCK);

@@ -104,7 +104,7 @@ fn out_of_openings(commits: &[Commit], step: usize) -> String {
 /// Checks all flags before anything is built or played.
 fn check(args: &ProgressArgs, raw: &RawPlan, gathered: &GatheredGames, context: &Context) -> Result<()> {
     if args.pairs == 0 {
-        bail!("--pairs 0 plays nothing; 1 is the least");
+        bail!("--pairs 0 plays nothing; the minimum is 1");
     }
     if args.limit == 0 {
         bail!("--limit 0 plays nothing; leave out --revs to see the curve of the games there are");
