@@ -42,7 +42,7 @@ pub(super) struct CalibrateArgs {
     /// Clocks, separated by commas.
     #[arg(long, value_name = "TC,...", value_delimiter = ',', default_value = "8+0.08,1+0.01,0.1+0.001")]
     tc: Vec<String>,
-    /// Games at once, with commas between them [default: 1, the physical cores, all CPUs].
+    /// Concurrent games, with commas between them [default: 1, the physical cores, all CPUs].
     #[arg(short = 'j', long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
     concurrency: Vec<u16>,
     /// Time for which games are started at each setting.

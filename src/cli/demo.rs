@@ -38,7 +38,7 @@ pub(super) struct DemoArgs {
     /// The engine, as `sprt --new` takes it [default: the one that comes with this program].
     #[arg(long, value_name = "SPEC")]
     engine: Option<String>,
-    /// Games at once [default: physical cores].
+    /// Concurrent games [default: physical cores].
     #[arg(short = 'j', long, value_name = "N")]
     concurrency: Option<u16>,
     /// The run's directory [default: results/runs/<date>-demo].

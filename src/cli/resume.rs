@@ -24,7 +24,7 @@ pub(super) struct ResumeArgs {
     /// The run: its directory, an id of `quintain runs`, the end of one, or `latest`.
     #[arg(value_name = "RUN", value_parser = run_parser())]
     dir: PathBuf,
-    /// Games at once, if not as before. A run with workers continues without them.
+    /// Concurrent games, if not as before. A run with workers continues without them.
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     concurrency: Option<u16>,
     /// Pairs at which a tuning ends, those already played included, if not as before; later

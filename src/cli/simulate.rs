@@ -113,7 +113,7 @@ pub(super) struct SimulateArgs {
     /// Clock for the pace [default: that of most pairs under --results].
     #[arg(long, value_name = "TC")]
     tc: Option<String>,
-    /// Games at once [default: as in most pairs of that clock].
+    /// Concurrent games [default: as in most pairs of that clock].
     #[arg(short = 'j', long, value_name = "N")]
     concurrency: Option<u16>,
     /// The pace, if no run has shown it.
@@ -487,7 +487,10 @@ impl SimulateAnswer {
                 None => "no bounds are wide enough".to_owned(),
             };
             line(String::new());
-            line(format!("{} is {:.0} pairs; bounds whose test ends by then at any strength:", budget.text, budget.pairs));
+            line(format!(
+                "{} is {:.0} pairs; bounds whose test ends by then at any strength:",
+                budget.text, budget.pairs
+            ));
             line(format!("  in 95 % of cases  {}", bounds(budget.sure)));
             line(format!("  on average        {}", bounds(budget.mean)));
         }

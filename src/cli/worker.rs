@@ -17,7 +17,7 @@ use crate::tournament::events::Stop;
 /// Name of the file with the owner's terms, in the folder of the user's settings.
 const TERMS: &str = "worker.toml";
 
-/// Games at once of a simulated worker.
+/// Concurrent games of a simulated worker.
 const SIMULATED_SLOTS: u16 = 8;
 
 /// Plays games for the runs of a hub, within the limits of worker.toml.

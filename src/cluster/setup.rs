@@ -21,8 +21,8 @@ const PROBE_LIMIT: Duration = Duration::from_mins(1);
 /// Memory of a game of two engines with small hash tables, in MiB.
 const SMALL_GAME_MIB: u64 = 160;
 
-/// Games at once of engines with one thread: as asked for, else the owner's, else one core is left
-/// free.
+/// Concurrent games of engines with one thread: as asked for, else the owner's, else one core is
+/// left free.
 pub(crate) fn slots(terms: &Terms, asked: Option<u16>, cores: usize) -> u16 {
     let free = u16::try_from(cores.saturating_sub(1)).unwrap_or(u16::MAX).max(1);
     asked.or(terms.slots).unwrap_or(free)

@@ -45,7 +45,7 @@ pub(crate) struct SimulationSettings {
     pub(crate) access: Access,
     /// Number of workers, each with a connection of its own.
     pub(crate) workers: u16,
-    /// Games at once of each worker.
+    /// Concurrent games of each worker.
     pub(crate) slots: u16,
     /// Mean time of a pair. Pairs take from half of it to half more.
     pub(crate) pair: Duration,

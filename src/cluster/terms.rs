@@ -168,7 +168,7 @@ pub(crate) struct LocalPlan {
     pub(crate) programs: BTreeSet<String>,
     /// SHA-256 of other files that must be in the cache.
     pub(crate) files: BTreeSet<String>,
-    /// Games at once that the memory holds.
+    /// Concurrent games that the memory holds.
     pub(crate) most_games: u16,
 }
 

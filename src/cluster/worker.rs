@@ -142,7 +142,7 @@ pub(super) struct Job {
 /// Share of a run in a worker, which may change at any time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SlotShare {
-    /// Games at once. Without any, the job ends once its results are written.
+    /// Concurrent games. Without any, the job ends once its results are written.
     pub(super) games: u16,
     /// Request to end: after the pairs in play, or at once.
     pub(super) stop: Stop,

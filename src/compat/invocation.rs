@@ -302,7 +302,7 @@ pub(crate) struct RunnerSettings {
     /// Successive games of an encounter with one opening; `None` for all of a round, as fastchess
     /// does.
     pub repeat: Option<u64>,
-    /// Games at once. Zero or less counts down from the number of CPUs.
+    /// Concurrent games. Zero or less counts down from the number of CPUs.
     pub concurrency: i64,
     pub force_concurrency: bool,
     /// Pause of a slot between games.

@@ -79,7 +79,7 @@ pub enum ServerMessage {
         v: u32,
         /// `running`, `paused` or `stopping`.
         phase: String,
-        /// Games at once, as last set.
+        /// Concurrent games, as last set.
         concurrency: u16,
         /// Games being played now.
         playing: u16,

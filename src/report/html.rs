@@ -524,7 +524,7 @@ fn settings(out: &mut String, plan: &Plan) {
                 "Book",
                 format!("{}, {} openings, {order}, SHA-256 {}", book_name(plan), plan.book.openings, plan.book.sha256),
             ),
-            ("Games at once", plan.concurrency.to_string()),
+            ("Concurrency", plan.concurrency.to_string()),
             ("Margin", format!("{} ms", plan.rules.margin.as_millis())),
             ("Draw rule", plan.rules.draw.map_or_else(|| "none".to_owned(), |rule| rule.to_string())),
             ("Resign rule", plan.rules.resign.map_or_else(|| "none".to_owned(), |rule| rule.to_string())),

@@ -30,7 +30,7 @@
 //! hands its pair back, and the run continues with half as many games at once. If it was the only
 //! slot, the run stops, resumable.
 //!
-//! # Games at once
+//! # Concurrent games
 //!
 //! They are bounded before a run starts and at each `ctl concurrency`: one for each CPU under a
 //! clock, 64 without, and what is left of open files, processes and threads. The soft limit on

@@ -87,16 +87,16 @@ pub struct RawPlan {
     #[schemars(example = &"round-robin", example = &"gauntlet")]
     #[schemars(extend("x-commands" = ["match", "gauntlet"], "x-essential" = ["match", "gauntlet"]))]
     pub format: Option<String>,
-    /// Pairs per encounter: those of any two players who meet [default: 50; of a tuning 10000].
+    /// Pairs per encounter of two players [default: 50; of a tuning 10000].
     #[arg(long, value_name = "N", help_heading = "Format")]
     #[schemars(example = 50, extend("x-commands" = ["match", "gauntlet", "tune"]))]
     #[schemars(extend("x-essential" = ["match", "gauntlet"]))]
     pub pairs: Option<u64>,
-    /// Number of players, from the first, that a gauntlet is about [default: 1]; gauntlets only.
+    /// Number of heroes of a gauntlet, counted from the first player [default: 1].
     #[arg(long, value_name = "N", help_heading = "Format")]
     #[schemars(example = 1, extend("x-commands" = ["match", "gauntlet"], "x-essential" = ["gauntlet"]))]
     pub heroes: Option<u16>,
-    /// Rounds of a Swiss [default: enough to know the first]; of no other format.
+    /// Rounds of a Swiss tournament [default: enough to determine the winner].
     #[arg(long, value_name = "N", help_heading = "Format")]
     #[schemars(example = 5, extend("x-commands" = ["match"]))]
     pub rounds: Option<u32>,
@@ -196,11 +196,11 @@ pub struct RawPlan {
     #[arg(long, help_heading = "Tuning")]
     #[schemars(example = false, extend("x-commands" = ["tune"]))]
     pub no_prove: Option<bool>,
-    /// Clock of that race [default: the limit of the tuning].
+    /// Clock of the race that proves the result [default: the limit of the tuning].
     #[arg(long, value_name = "TC", help_heading = "Tuning")]
     #[schemars(example = &"8+0.08", extend("x-commands" = ["tune"]))]
     pub prove_tc: Option<String>,
-    /// Pairs that each candidate of that race plays at most [default: as many as the tuning].
+    /// Maximum pairs of each candidate in that race [default: those of the tuning].
     #[arg(long, value_name = "N", help_heading = "Tuning")]
     #[schemars(example = 10_000, extend("x-commands" = ["tune"]))]
     pub prove_pairs: Option<u64>,
@@ -312,20 +312,20 @@ pub struct RawPlan {
     #[schemars(example = &"both")]
     pub syzygy_adjudicate: Option<String>,
 
-    /// Games at once [default: physical cores].
+    /// Concurrent games [default: physical cores].
     ///
     /// At most one for each CPU under a clock, 64 without, and no more than the limits on open
     /// files and processes allow.
     #[arg(short = 'j', long, value_name = "N", help_heading = "Running")]
     #[schemars(example = 2)]
     pub concurrency: Option<u16>,
-    /// Allows more games at once than one for each CPU under a clock, 64 without [default: false].
+    /// Allows more concurrent games than one per CPU under a clock, 64 without [default: false].
     ///
     /// Under a clock each game is charged for the others' time.
     #[arg(long, help_heading = "Running")]
     #[schemars(example = false)]
     pub force_concurrency: Option<bool>,
-    /// Plays the games in other processes: "local:N" for N on this machine, or a hub's address
+    /// Plays the games in worker processes: "local:N" for N on this machine, or a hub's address
     /// [default: none].
     ///
     /// "local:N" needs the program nats-server; each worker plays one game at once. `quintain hub`
@@ -387,7 +387,7 @@ pub struct RawPlan {
     #[arg(long, value_name = "TIME", help_heading = "Running")]
     #[schemars(example = &"8h")]
     pub max_time: Option<String>,
-    /// Elo either way at which the 95 % intervals are narrow enough to stop [default: play on].
+    /// Half-width in Elo of the 95 % intervals at which the run stops [default: none].
     ///
     /// The interval is that of the two engines' difference; with more engines the intervals are
     /// those of the ratings, in a gauntlet of the heroes'. A `match` or `gauntlet` then needs no
@@ -396,12 +396,12 @@ pub struct RawPlan {
     #[arg(long, value_name = "ELO", help_heading = "Running")]
     #[schemars(example = 5, extend("x-commands" = ["sprt", "match", "gauntlet"]))]
     pub until_width: Option<f64>,
-    /// Number from which the order of openings is drawn [default: from the system].
+    /// Seed of the order of openings [default: from the system].
     #[arg(long, value_name = "N", help_heading = "Running")]
     #[schemars(example = 1)]
     pub seed: Option<u64>,
 
-    /// Further PGN, to which the counted games are appended [default: only the run's own].
+    /// Additional PGN file, to which the counted games are appended [default: none].
     #[arg(long, value_name = "FILE", help_heading = "Records")]
     #[schemars(example = &"games.pgn")]
     pub pgn: Option<PathBuf>,
@@ -436,8 +436,8 @@ pub struct RawPlan {
     pub pgn_style: Option<String>,
     /// PGN of the games in play, replaced about once a second for broadcasts [default: none].
     ///
-    /// The moves so far with score, depth, time and clock, and the last games that are over: 64
-    /// games at most. It must be of no other use, because it is replaced as a whole.
+    /// The moves so far with score, depth, time and clock, and the latest finished games: 64
+    /// games at most. Each update replaces the whole file.
     #[arg(long, value_name = "FILE", help_heading = "Records")]
     #[schemars(example = &"live.pgn")]
     pub live_pgn: Option<PathBuf>,

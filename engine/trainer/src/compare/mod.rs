@@ -68,7 +68,7 @@ pub struct Compare {
     /// A UCI option for all; may be repeated
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = option)]
     options: Vec<(String, String)>,
-    /// Games at once [default: physical cores]
+    /// Concurrent games [default: physical cores]
     #[arg(short = 'j', long, value_name = "N")]
     concurrency: Option<u16>,
     /// Another seed, other openings
