@@ -185,7 +185,7 @@ fn whose_points_must_be_known() {
         ("explain", "3 players: choose one with --player NAME"),
         ("explain --player nobody", "`nobody` does not play: "),
         ("explain --player new", "`new` does not play: "),
-        ("report --format csv", "is one player's"),
+        ("report --format csv", "covers one player"),
     ] {
         let ran = ask(&dir, command);
         assert!(ran.code == Some(2) && ran.stderr.contains(said), "{command}: {ran:?}");
