@@ -8,6 +8,7 @@ use crate::dashboard::fold::Fold;
 use crate::record::PlayerId;
 use crate::report::block;
 use crate::report::standings::{self, StandingsRow, fault_words};
+use crate::stats::elo::Elo;
 use crate::tournament::formats::{PairResult, in_order, swiss};
 
 /// Score beyond which a performance is a bound: 400 Elo on either side.
@@ -88,7 +89,7 @@ fn table(fold: &Fold) -> Vec<StandingsJson> {
 /// Points and games of one player against another.
 fn met(fold: &Fold, row: &StandingsRow, other: &StandingsRow) -> (f64, u64) {
     let wdl = fold.scoreboard().score(row.player, other.player).wdl;
-    (wdl.wins as f64 + wdl.draws as f64 / 2.0, wdl.games())
+    (wdl.points(), wdl.games())
 }
 
 /// Performance rating; `None` if an opponent has no rating.
@@ -102,8 +103,12 @@ fn performance(fold: &Fold, rows: &[StandingsRow], row: &StandingsRow) -> Option
         }
     }
     let score = row.score().filter(|_| games > 0)?;
-    let gain = -400.0 * (1.0 / score - 1.0).log10();
-    Some(elo / games as f64 + gain.clamp(-MOST_ELO, MOST_ELO))
+    let gain = match Elo::of_score(score) {
+        Elo::MinusInfinity => -MOST_ELO,
+        Elo::Finite(elo) => elo.clamp(-MOST_ELO, MOST_ELO),
+        Elo::PlusInfinity => MOST_ELO,
+    };
+    Some(elo / games as f64 + gain)
 }
 
 /// Number of rounds of a Swiss.

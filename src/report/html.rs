@@ -313,7 +313,7 @@ fn cross(story: &Story, rows: &[StandingsRow], heads: Heads) -> CrossPlot {
     let cell = |row: &StandingsRow, column: &StandingsRow| {
         let wdl = story.scoreboard.score(row.player, column.player).wdl;
         let met = row.player != column.player && wdl.games() > 0;
-        met.then(|| CrossCell { points: wdl.wins as f64 + wdl.draws as f64 / 2.0, games: wdl.games() })
+        met.then(|| CrossCell { points: wdl.points(), games: wdl.games() })
     };
     let cells = rows.iter().map(|row| rows.iter().map(|column| cell(row, column)).collect()).collect();
     CrossPlot { heads, names: rows.iter().map(|row| row.name.clone()).collect(), cells }
@@ -381,7 +381,7 @@ fn crossed(story: &Story, rows: &[StandingsRow], place: usize, row: &StandingsRo
         let wdl = story.scoreboard.score(row.player, other.player).wdl;
         match wdl.games() {
             0 => String::new(),
-            games => format!("{}/{games}", fixed(wdl.wins as f64 + wdl.draws as f64 / 2.0, 1)),
+            games => format!("{}/{games}", fixed(wdl.points(), 1)),
         }
     };
     let cells = rows.iter().map(|other| if other.player == row.player { "—".to_owned() } else { cell(other) });

@@ -63,13 +63,13 @@ impl StandingsRow {
     #[must_use]
     pub fn score(&self) -> Option<f64> {
         let games = self.wdl.games();
-        (games > 0).then(|| (self.wdl.wins as f64 + self.wdl.draws as f64 / 2.0) / games as f64)
+        (games > 0).then(|| self.points() / games as f64)
     }
 
     /// Points, with a half for a draw.
     #[must_use]
     pub fn points(&self) -> f64 {
-        self.wdl.wins as f64 + self.wdl.draws as f64 / 2.0
+        self.wdl.points()
     }
 }
 
@@ -183,9 +183,8 @@ pub fn cross_table(plan: &Plan, rows: &[StandingsRow], scoreboard: &Scoreboard) 
             .filter_map(|other| {
                 let score = scoreboard.score(row.player, other.player);
                 let games = score.wdl.games();
-                let points = score.wdl.wins as f64 + score.wdl.draws as f64 / 2.0;
                 let name = plan.players.get(usize::from(other.player.0)).map_or("?", |player| player.name.as_str());
-                (games > 0).then(|| format!("{name} {}/{games}", fixed(points, 1)))
+                (games > 0).then(|| format!("{name} {}/{games}", fixed(score.wdl.points(), 1)))
             })
             .collect();
         lines.push(format!("{:width$}  {}", row.name, met.join(", ")).trim_end().to_owned());

@@ -33,7 +33,7 @@ impl Elo {
     }
 
     /// Logistic Elo of a score; scores outside `0.0..1.0` exclusive are infinite.
-    pub(super) fn of_score(score: f64) -> Self {
+    pub(crate) fn of_score(score: f64) -> Self {
         if score <= 0.0 {
             Self::MinusInfinity
         } else if score >= 1.0 {

@@ -178,6 +178,12 @@ impl Trinomial {
         self.samples()
     }
 
+    /// Points, with a half for a draw.
+    #[must_use]
+    pub fn points(&self) -> f64 {
+        self.wins as f64 + self.draws as f64 / 2.0
+    }
+
     /// The same games from the other engine's view.
     #[must_use]
     pub fn reversed(&self) -> Self {
@@ -236,6 +242,7 @@ mod tests {
 
         let games = Trinomial { wins: 3, draws: 1, losses: 0 };
         assert_eq!((games.games(), games.score(), games.draw_ratio()), (4, Some(0.875), Some(0.25)));
+        assert_eq!(games.points(), 3.5);
         assert_eq!(games.reversed().score(), Some(0.125));
     }
 

@@ -197,10 +197,9 @@ impl EncounterCounts {
     /// Points of `a`.
     fn points(&self) -> f64 {
         let pairs = self.pentanomial();
-        let of = |games: Trinomial| games.wins as f64 + games.draws as f64 / 2.0;
         (0..5).map(|class| pairs.count(class) as f64 * class as f64 / 2.0).sum::<f64>()
-            + of(self.white)
-            + of(self.black)
+            + self.white.points()
+            + self.black.points()
     }
 
     /// Draws; `None` if pairs of which only the sum is known are among the games.

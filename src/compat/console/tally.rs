@@ -40,7 +40,7 @@ impl Tally {
     /// Points: 1 for a win, 0.5 for a draw.
     #[must_use]
     pub fn points(&self) -> f64 {
-        self.wdl.wins as f64 + self.wdl.draws as f64 / 2.0
+        self.wdl.points()
     }
 }
 

@@ -372,8 +372,7 @@ impl Loop {
 fn selected(played: &PlayedRun, trainings: &[TrainingResult]) -> SelectionResult {
     let players = || (0..trainings.len()).filter_map(|place| u16::try_from(place).ok()).map(PlayerId);
     let wdl = |a: PlayerId| players().filter(move |b| *b != a).map(move |b| played.scoreboard.score(a, b).wdl);
-    let points: Vec<f64> =
-        players().map(|a| wdl(a).map(|wdl| wdl.wins as f64 + wdl.draws as f64 / 2.0).sum()).collect();
+    let points: Vec<f64> = players().map(|a| wdl(a).map(|wdl| wdl.points()).sum()).collect();
     let loss = |place: usize| trainings.get(place).map_or(f64::INFINITY, |trained| trained.validation);
     let best = (0..points.len()).max_by(|a, b| points[*a].total_cmp(&points[*b]).then(loss(*b).total_cmp(&loss(*a))));
     SelectionResult { chosen: best.unwrap_or(0) + 1, points, games: wdl(PlayerId(0)).map(|wdl| wdl.games()).sum() }
