@@ -1,8 +1,9 @@
 //! PGN of the games in play, for broadcasts: one file that always holds the moves so far, replaced
 //! as a whole about once a second. Readers see the old file or the new one, never half of it.
 //!
-//! It is an observer, so no game waits for it. Another thread writes the file, so the dispatcher
-//! does not wait for a disk either: a file that is still being written skips a second.
+//! It is an observer, so no game waits for it. Another thread makes the text and writes the file,
+//! so the dispatcher only hands it the games. While a file is being written, one more waits at
+//! most.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -32,15 +33,19 @@ pub struct LivePgn {
 /// Games in play, and the last ones that are over.
 #[derive(Debug, Default)]
 struct LiveGames {
-    /// By the user's number of the game.
-    games: BTreeMap<u64, KnownGame>,
+    /// By the user's number of the game. The writer shares them; a game that it still has is copied
+    /// before it changes.
+    games: BTreeMap<u64, Arc<KnownGame>>,
     /// Numbers of games that are over, the oldest first.
     over: VecDeque<u64>,
     /// True if the file does not have the latest moves.
     is_stale: bool,
 }
 
-#[derive(Debug)]
+/// Games of the file, in its order.
+type LivePgnGames = Vec<Arc<KnownGame>>;
+
+#[derive(Clone, Debug)]
 struct KnownGame {
     id: GameId,
     players: ByColor<PlayerId>,
@@ -56,15 +61,15 @@ impl LivePgn {
     /// Creates the observer of a run, whose games `file` is to hold.
     #[must_use]
     pub fn new(file: &Path, plan: Arc<Plan>) -> Self {
-        let writer = PgnWriter::start(file.to_owned());
+        let writer = PgnWriter::start(file.to_owned(), Arc::clone(&plan));
         let writer = writer.map_err(|error| tracing::warn!("{}: no live PGN: {error}", file.display())).ok();
         Self { plan, games: LiveGames { is_stale: true, ..LiveGames::default() }, writer }
     }
 
-    /// Hands the present state to the writer, unless that is busy or knows it.
+    /// Hands the present state to the writer, unless that has one waiting or knows it.
     fn write(&mut self) {
         if let Some(writer) = self.writer.as_ref().filter(|_| self.games.is_stale) {
-            self.games.is_stale = !writer.take(self.games.text(&self.plan));
+            self.games.is_stale = !writer.take(self.games.snapshot());
         }
     }
 }
@@ -78,7 +83,7 @@ impl Observer for LivePgn {
             RunEvent::Opened { .. } | RunEvent::Tick { .. } => self.write(),
             RunEvent::Closed { .. } => {
                 if let Some(writer) = self.writer.take() {
-                    writer.finish(self.games.text(&self.plan));
+                    writer.finish(self.games.snapshot());
                 }
             }
             _ => {}
@@ -92,12 +97,14 @@ impl LiveGames {
         let (opening, plies) = (None, Vec::new());
         // A void game is played again under its number.
         self.over.retain(|number| *number != id.number());
-        self.games.insert(id.number(), KnownGame { id, players, started, opening, plies, over: None, scale: None });
+        let game = KnownGame { id, players, started, opening, plies, over: None, scale: None };
+        self.games.insert(id.number(), Arc::new(game));
         self.shrink();
     }
 
     fn extend(&mut self, id: GameId, moved: &MoveUpdate) {
         let Some(game) = self.games.get_mut(&id.number()).filter(|game| game.over.is_none()) else { return };
+        let game = Arc::make_mut(game);
         if let Some(opening) = &moved.opening {
             game.opening = Some(opening.clone());
         }
@@ -118,6 +125,7 @@ impl LiveGames {
             self.is_stale = true;
             return;
         }
+        let game = Arc::make_mut(game);
         let reason = meta_of(plan, record.players, record.scale).map(|meta| pgn::reason(record, &meta.names));
         game.opening = Some(record.opening.clone());
         game.plies = record.moves.iter().map(Ply::from).collect();
@@ -138,31 +146,39 @@ impl LiveGames {
         }
     }
 
-    fn text(&self, plan: &Plan) -> String {
-        let text = |game: &KnownGame| {
-            let meta = meta_of(plan, game.players, game.scale)?;
-            let (opening, over) = (game.opening.as_ref()?, game.over.clone());
-            let live = LiveGame { id: game.id, opening, plies: &game.plies, started: game.started, over };
-            // A worker may send moves that are none; the record of the game will have its own.
-            pgn::live(&live, &meta).ok()
-        };
-        self.games.values().filter_map(text).collect()
+    fn snapshot(&self) -> LivePgnGames {
+        self.games.values().cloned().collect()
     }
 }
 
-/// Thread that writes the file.
+impl KnownGame {
+    /// The game as PGN; `None` if nothing is known of it.
+    fn text(&self, plan: &Plan) -> Option<String> {
+        let meta = meta_of(plan, self.players, self.scale)?;
+        let (opening, over) = (self.opening.as_ref()?, self.over.clone());
+        let live = LiveGame { id: self.id, opening, plies: &self.plies, started: self.started, over };
+        // A worker may send moves that are none; the record of the game will have its own.
+        pgn::live(&live, &meta).ok()
+    }
+}
+
+fn text(games: &LivePgnGames, plan: &Plan) -> String {
+    games.iter().filter_map(|game| game.text(plan)).collect()
+}
+
+/// Thread that makes the text and writes the file.
 struct PgnWriter {
-    texts: SyncSender<String>,
+    snapshots: SyncSender<LivePgnGames>,
     thread: JoinHandle<()>,
 }
 
 impl PgnWriter {
-    fn start(file: PathBuf) -> std::io::Result<Self> {
-        let (texts, asked) = sync_channel::<String>(1);
+    fn start(file: PathBuf, plan: Arc<Plan>) -> std::io::Result<Self> {
+        let (snapshots, received) = sync_channel::<LivePgnGames>(1);
         let write = move || {
             let mut is_told = false;
-            for text in asked {
-                let written = write_atomically(&file, text.as_bytes());
+            for games in received {
+                let written = write_atomically(&file, text(&games, &plan).as_bytes());
                 if let Err(error) = written
                     && !std::mem::replace(&mut is_told, true)
                 {
@@ -171,20 +187,20 @@ impl PgnWriter {
             }
         };
         let thread = std::thread::Builder::new().name("live-pgn".to_owned()).spawn(write)?;
-        Ok(Self { texts, thread })
+        Ok(Self { snapshots, thread })
     }
 
-    /// Returns false if the last text is still to be written.
-    fn take(&self, text: String) -> bool {
-        self.texts.try_send(text).is_ok()
+    /// Returns false if the last games are still to be written.
+    fn take(&self, games: LivePgnGames) -> bool {
+        self.snapshots.try_send(games).is_ok()
     }
 
-    /// Writes the last text, and waits for it.
-    fn finish(self, text: String) {
-        let Self { texts, thread } = self;
+    /// Writes the last games, and waits for it.
+    fn finish(self, games: LivePgnGames) {
+        let Self { snapshots, thread } = self;
         // An error means that the thread is gone, which has said why.
-        let _ = texts.send(text);
-        drop(texts);
+        let _ = snapshots.send(games);
+        drop(snapshots);
         let _ = thread.join();
     }
 }
@@ -226,20 +242,20 @@ mod tests {
         let mut games = LiveGames::default();
         games.begin(id(3), PLAYERS);
         // Nothing is known of it.
-        assert_eq!(games.text(&plan()), "");
+        assert_eq!(text(&games.snapshot(), &plan()), "");
         games.extend(id(3), &moves(0, vec![ply("e7e5", 12)]));
         games.extend(id(3), &moves(1, vec![ply("g1f3", -7)]));
         // A gap is not filled with moves that do not fit.
         games.extend(id(3), &moves(5, vec![ply("a1a8", 0)]));
-        let text = games.text(&plan());
-        assert!(text.contains("[Round \"2.1\"]\n") && text.contains("[Result \"*\"]\n"), "{text}");
+        let shown = text(&games.snapshot(), &plan());
+        assert!(shown.contains("[Round \"2.1\"]\n") && shown.contains("[Result \"*\"]\n"), "{shown}");
         let played =
             "1. e4 {book} 1... e5 {+0.12/9 0.051s [%clk 1:02:05]} 2. Nf3 {-0.07/9 0.051s [%clk 1:02:05]} *\n\n";
-        assert_eq!(text.split("\n\n").nth(1).unwrap().replace('\n', " ") + "\n\n", played);
-        assert!(text.ends_with("*\n\n"), "{text:?}");
+        assert_eq!(shown.split("\n\n").nth(1).unwrap().replace('\n', " ") + "\n\n", played);
+        assert!(shown.ends_with("*\n\n"), "{shown:?}");
         // The game begins anew.
         games.begin(id(3), PLAYERS);
-        assert_eq!(games.text(&plan()), "");
+        assert_eq!(text(&games.snapshot(), &plan()), "");
     }
 
     #[test]
@@ -249,26 +265,36 @@ mod tests {
             games.begin(id(number), PLAYERS);
             games.extend(id(number), &moves(0, vec![ply("e7e5", 1)]));
             if number > 3 {
-                let game = games.games.get_mut(&number).unwrap();
+                let game = Arc::make_mut(games.games.get_mut(&number).unwrap());
                 game.over = Some((Outcome::Draw, "x".to_owned()));
                 games.over.push_back(number);
             }
         }
         let known: Vec<u64> = games.games.keys().copied().collect();
         assert_eq!((known.len(), &known[..4]), (MOST_GAMES, &[1, 2, 3, 140][..]));
-        assert_eq!(games.text(&plan()).matches("[Result \"*\"]").count(), 3);
+        assert_eq!(text(&games.snapshot(), &plan()).matches("[Result \"*\"]").count(), 3);
     }
 
     #[test]
     fn the_file_is_whole_at_the_end() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("live.pgn");
-        let writer = PgnWriter::start(file.clone()).unwrap();
-        while !writer.take("first".to_owned()) {}
-        writer.finish("last".to_owned());
-        assert_eq!(std::fs::read_to_string(&file).unwrap(), "last");
+        let plan = Arc::new(plan());
+        let mut games = LiveGames::default();
+        games.begin(id(3), PLAYERS);
+        games.extend(id(3), &moves(0, vec![ply("e7e5", 12)]));
+        let writer = PgnWriter::start(file.clone(), Arc::clone(&plan)).unwrap();
+        let first = games.snapshot();
+        while !writer.take(first.clone()) {}
+        // The games that the writer has do not change with those of the run.
+        games.extend(id(3), &moves(1, vec![ply("g1f3", -7)]));
+        assert_eq!(first[0].plies.len(), 1);
+        writer.finish(games.snapshot());
+        let written = std::fs::read_to_string(&file).unwrap();
+        assert_eq!(written, text(&games.snapshot(), &plan));
+        assert!(written.contains("2. Nf3"), "{written}");
         // A folder that is gone ends no run.
-        let writer = PgnWriter::start(folder.path().join("no/live.pgn")).unwrap();
-        writer.finish("text".to_owned());
+        let writer = PgnWriter::start(folder.path().join("no/live.pgn"), plan).unwrap();
+        writer.finish(games.snapshot());
     }
 }

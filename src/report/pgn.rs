@@ -9,7 +9,7 @@
 //! A comment holds score/depth from the mover's point of view, the time charged in seconds, and
 //! nodes. The last one ends with the reason of the result. A mate is counted in plies (`+M5`: mates
 //! with its third move). Values that an engine did not report are left out: without a score, there
-//! is not a score/depth. Times and dates are UTC, so a game's text depends on its record alone.
+//! is no score or depth. Times and dates are UTC, so a game's text depends on its record alone.
 //!
 //! [`game`] writes that format, and [`game_as`] others. With all fields, a comment reads:
 //!
