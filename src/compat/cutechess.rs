@@ -1,12 +1,12 @@
 //! Options of cutechess-cli that scripts commonly use.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::check::check;
 use super::common;
 use super::conf::EngineLookup;
 use super::engine;
-use super::grammar::{Load, book_format};
+use super::grammar::{Load, SavedConfig, book_format};
 use super::invocation::{
     BookFormat, Dialect, EngineArgs, EpdArgs, Invocation, LogArgs, LogLevel, PgnArgs, RunnerAction, RunnerSettings,
     SprtValues, Tournament,
@@ -105,7 +105,7 @@ pub(super) fn parse(words: &[String], load: Load<'_>, known: EngineLookup<'_>) -
             return Err(UsageError::Whole("-resume needs the -tournamentfile of the tournament".to_owned()));
         };
         let path = PathBuf::from(&settings.config_name);
-        let saved = load(&path).map_err(|why| file.error(why))?;
+        let saved = tournament_file(&path, load).map_err(|why| file.error(why))?;
         if !engines.is_empty() {
             notes.push(format!("Warning: -resume: engines and settings are those of {}", settings.config_name));
         }
@@ -117,6 +117,21 @@ pub(super) fn parse(words: &[String], load: Load<'_>, known: EngineLookup<'_>) -
     }
     check(Invocation { dialect: Dialect::Cutechess, engines, settings, resume, notes })
         .map(|invocation| RunnerAction::Play(Box::new(invocation)))
+}
+
+/// Reads a tournament file of ours. One of Cute Chess has the same form, but names its engines by
+/// other keys.
+pub(super) fn tournament_file(path: &Path, load: Load<'_>) -> Result<SavedConfig, String> {
+    let why = match load(path) {
+        Ok(saved) if saved.engines.len() >= 2 && saved.engines.iter().all(|engine| !engine.cmd.is_empty()) => {
+            return Ok(saved);
+        }
+        Ok(_) => format!("{}: it has no engines", path.display()),
+        Err(why) => why,
+    };
+    Err(format!(
+        "{why}; a file that Cute Chess wrote is not read: give the tournament's engines and options, and the name of a new file"
+    ))
 }
 
 /// Sets the keys of an option in each of `engines`.

@@ -48,7 +48,11 @@ pub(super) fn set(engine: &mut EngineArgs, key: &str, value: &str, dialect: Dial
             engine.args += &quoted(value);
         }
         "proto" if value == "uci" => {}
-        "proto" => return Err(format!("engines are spoken to by uci, not by {value}")),
+        "proto" => {
+            return Err(format!(
+                "engines are spoken to by uci, not by {value}; write proto=uci, and name an adapter in cmd= if the engine has no UCI"
+            ));
+        }
         "tc" => engine.limit.clock = time_control(value)?,
         "st" => engine.limit.movetime = Some(seconds(value)?).filter(|time| !time.is_zero()),
         "nodes" => engine.limit.nodes = Some(number(value)?).filter(|nodes| *nodes > 0),
@@ -65,7 +69,9 @@ pub(super) fn set(engine: &mut EngineArgs, key: &str, value: &str, dialect: Dial
             lines.map(setoption).try_for_each(|option| option.map(|option| engine.options.push(option)))?;
         }
         "book" | "bookdepth" if !fastchess => {
-            return Err(format!("\"{key}\" is not supported: both engines get the openings of -openings file=FILE"));
+            return Err(format!(
+                "\"{key}\" is not supported: leave it out, and let both engines play the lines of the book by -openings file=BOOK.bin plies=16"
+            ));
         }
         _ => match key.strip_prefix("option.") {
             Some(name) if !name.is_empty() => engine.options.push((name.to_owned(), value.to_owned())),

@@ -38,7 +38,7 @@ use std::path::Path;
 use self::config::ConfigFile;
 use self::grammar::SavedConfig;
 pub(crate) use self::invocation::Dialect;
-use self::invocation::RunnerAction;
+use self::invocation::{Invocation, RunnerAction};
 use self::say::say;
 use crate::files::{MOST_DOCUMENT_BYTES, read_input};
 use crate::text::with_causes;
@@ -114,7 +114,9 @@ pub(crate) fn run(dialect: Dialect, words: &[OsString], program: &str, check: Ch
             Ok(true)
         }
         Ok(RunnerAction::Compliance(command)) => compliance(&command, check),
-        Ok(RunnerAction::Play(invocation)) => play::play(*invocation, program).map_err(PlayFailure::from),
+        Ok(RunnerAction::Play(invocation)) => {
+            foreign_file(&invocation).and_then(|()| play::play(*invocation, program).map_err(PlayFailure::from))
+        }
     };
     match done {
         Ok(true) => 0,
@@ -140,6 +142,16 @@ fn load(path: &Path) -> Result<SavedConfig, String> {
     let text = read_input(path, MOST_DOCUMENT_BYTES).map_err(|error| format!("{}: {error}", path.display()))?;
     let with_path = |why: String| format!("{}: {why}", path.display());
     ConfigFile::parse(&text).and_then(|file| file.saved()).map_err(with_path)
+}
+
+/// Refuses a `-tournamentfile` that is there and not ours, because the run would replace it.
+fn foreign_file(invocation: &Invocation) -> Result<(), PlayFailure> {
+    let Invocation { dialect, settings, resume, .. } = invocation;
+    let path = Path::new(&settings.config_name);
+    if *dialect != Dialect::Cutechess || resume.is_some() || !path.is_file() {
+        return Ok(());
+    }
+    cutechess::tournament_file(path, &load).map(drop).map_err(|why| format!("-tournamentfile {why}").into())
 }
 
 /// Runs `quintain check` under the leading runners' name for it.

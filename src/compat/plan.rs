@@ -89,7 +89,11 @@ pub(super) fn plan(
         beta: sprt.beta,
     });
     if test.is_some() && players.len() != 2 {
-        fail!(Setting, "-sprt tests one engine against another: there are {} of them", players.len());
+        fail!(
+            Setting,
+            "-sprt tests one engine against another, and there are {}: leave out -sprt, or the other engines",
+            players.len()
+        );
     }
     if test.is_some() && pairs.half_last {
         fail!(Setting, "-sprt counts pairs of games: -games 2, or an even number of rounds");

@@ -381,6 +381,33 @@ fn tournaments_in_one_folder_keep_apart() {
     assert_eq!(games(&folder.path().join("config.json.run")).len(), 4);
 }
 
+/// A tournament file of Cute Chess is neither read nor replaced; one of ours is.
+#[test]
+fn tournament_files_of_others_are_left_alone() {
+    let folder = folder();
+    let file = folder.path().join("cup.json");
+    let line = "A() B(--seed 2) -each nodes=1 proto=uci -openings file=b.pgn plies=2 -rounds 1 -games 2 -maxmoves 4 \
+                -tournamentfile cup.json";
+    let cutechess = |line: &str| -> Ran { under("cutechess-cli", line, folder.path()).output().unwrap().into() };
+    for other in [
+        "{\"tournamentSettings\": {\"type\": \"round-robin\"}, \"engines\": [{\"command\": \"a\"}, {\"command\": \"b\"}]}",
+        "{\"matchProgress\": []}",
+        "no JSON",
+    ] {
+        std::fs::write(&file, other).unwrap();
+        for line in [line, "-tournamentfile cup.json -resume"] {
+            let ran = cutechess(line);
+            let told = "a file that Cute Chess wrote is not read";
+            assert!(ran.code == Some(1) && ran.stdout.contains(told), "{line}: {ran:?}");
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), other, "{line}");
+        }
+    }
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(cutechess(line).code, Some(0));
+    assert_eq!(cutechess(line).code, Some(0), "ours is replaced");
+    assert_eq!(cutechess("-tournamentfile cup.json -resume").code, Some(0));
+}
+
 #[test]
 fn compliance_is_checked() {
     let folder = folder();

@@ -40,9 +40,11 @@ fn the_rarer_options_of_cutechess() {
     for (line, reason) in [
         ("-resume", "-resume needs the -tournamentfile"),
         ("-resume -tournamentfile gone.json", "gone.json: cannot be read"),
+        ("-resume -tournamentfile gone.json", "a file that Cute Chess wrote is not read"),
+        ("-engine cmd=c proto=xboard", "not by xboard; write proto=uci"),
         ("-engine conf=Other", "no engine Other"),
         ("-engine cmd=c initstr=xboard", "lines of setoption, not \"xboard\""),
-        ("-engine cmd=c book=b.bin", "-openings file=FILE"),
+        ("-engine cmd=c book=b.bin", "-openings file=BOOK.bin"),
     ] {
         let error =
             parse(Dialect::Cutechess, &format!("-engine cmd=a tc=1 -engine cmd=b tc=1 {line}")).expect_err(line);
