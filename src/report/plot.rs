@@ -162,7 +162,8 @@ impl EloPlot {
                 chart.label(last.high, "", &page::signed(last.high, 1));
                 chart.label(last.low, "", &page::signed(last.low, 1));
             }
-            None => chart.note("no estimate yet"),
+            None if self.points.is_empty() => chart.note("no estimate yet"),
+            None => chart.note("no finite estimate yet"),
         }
         chart.finish()
     }

@@ -71,7 +71,11 @@ impl RatingPlot {
                 page.rule("error", (high, y - 4.0), (high, y + 4.0));
             }
             let middle = x_of(row.elo);
-            page.put(&format!("<circle class=\"mark h1\" cx=\"{middle:.1}\" cy=\"{y:.1}\" r=\"5\"/>"));
+            match row.sign.trim() {
+                "<" => arrow(&mut page, (middle, y), BARS, 6.0),
+                ">" => arrow(&mut page, (middle, y), NUMBERS, -6.0),
+                _ => page.put(&format!("<circle class=\"mark h1\" cx=\"{middle:.1}\" cy=\"{y:.1}\" r=\"5\"/>")),
+            }
             let around = row.error.map_or_else(String::new, |error| format!(" ±{}", number(error, 1)));
             let text = format!("{}{}{around}", row.sign, signed(row.elo, 1));
             page.text(NUMBERS + 10.0, y + 4.0, "ink", &text);
@@ -86,5 +90,31 @@ impl RatingPlot {
             page.text(NAMES, bottom + 37.0 + left_out, "", &text);
         }
         page.finish()
+    }
+}
+
+/// Draws a bound: an arrow from it to the edge of the scale, because the rating lies somewhere on
+/// that side. `head` leads from the edge back into the scale.
+fn arrow(page: &mut Page, (bound, y): (f64, f64), edge: f64, head: f64) {
+    page.rule("error", (bound, y - 4.0), (bound, y + 4.0));
+    page.rule("error", (edge, y), (bound, y));
+    for side in [-4.0, 4.0] {
+        page.rule("error", (edge, y), (edge + head, y + side));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_is_an_arrow_to_the_edge() {
+        let row = |sign, elo| RatingRow { name: "x".to_owned(), elo, error: None, sign, games: 2 };
+        let svg = |rows| RatingPlot { heads: Heads::default(), scale: "Elo".to_owned(), rows }.to_svg();
+        let plain = svg(vec![row("", -95.0), row("", 541.0)]);
+        let bounds = svg(vec![row("", -95.0), row("< ", 541.0), row("> ", 10.0)]);
+        assert_eq!([plain.matches("<circle").count(), bounds.matches("<circle").count()], [2, 1]);
+        let errors = |svg: &str| svg.matches("class=\"error\"").count();
+        assert_eq!((errors(&plain), errors(&bounds)), (0, 8));
     }
 }
