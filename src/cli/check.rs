@@ -36,6 +36,9 @@ pub(super) struct CheckArgs {
     /// A UCI option for it; may be repeated.
     #[arg(long = "option", value_name = "NAME=VALUE")]
     options: Vec<String>,
+    /// A network for it, built in or set as an option as its recipe says.
+    #[arg(long, value_name = "FILE")]
+    net: Option<PathBuf>,
     /// Make only these checks; names separated by commas.
     #[arg(long, value_name = "CHECK,...", value_delimiter = ',')]
     only: Vec<String>,
@@ -73,7 +76,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let rows = rows(&args.only)?;
-    let config = resolve::one_engine(args.engine.as_deref().unwrap_or_default(), &args.options)?;
+    let config = resolve::one_engine(args.engine.as_deref().unwrap_or_default(), &args.options, args.net.as_deref())?;
     let patience = match Duration::try_from_secs_f64(args.patience) {
         Ok(patience) if !patience.is_zero() && patience < Duration::from_secs(3600) => patience,
         _ => bail!("--patience `{}`: a number of seconds above 0 and below 3600", args.patience),

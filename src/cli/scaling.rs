@@ -78,6 +78,10 @@ pub(super) struct ScalingArgs {
     /// A UCI option of all engines; may be repeated.
     #[arg(long = "option", value_name = "NAME=VALUE")]
     options: Vec<String>,
+    /// A network for all engines, built in or set as an option as their recipes say; given more
+    /// than once, every engine is taken with each.
+    #[arg(long = "net", value_name = "FILE")]
+    nets: Vec<PathBuf>,
     /// Positions at once.
     #[arg(short = 'j', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     concurrency: u16,
@@ -127,7 +131,7 @@ pub(super) fn run(args: &ScalingArgs) -> Result<Exit> {
     let positions = Positions::of_book(&book, args.positions as usize, Variant::Standard)?;
     let mut configs = Vec::new();
     let mut engines = Vec::new();
-    for (spec, config) in suite::engines(&args.engines, &args.options)? {
+    for (spec, config) in suite::engines(&args.engines, &args.options, &args.nets)? {
         for threads in &threads {
             let option = threads.map(|threads| ("Threads".to_owned(), threads.to_string()));
             configs.push(config.clone().with_options(option.as_slice()));

@@ -1,14 +1,16 @@
 //! `quintain speed`: speed of one program against another.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::json;
 
 use crate::plan::affinity::Affinity;
+use crate::run::resolve::networks;
 use crate::run::speed::{self, Cost, MeasuredProgram, SpeedMeasurement, SpeedSettings, Workload};
 use crate::run::{Exit, progress};
-use crate::settings::value;
+use crate::settings::{RawPlan, value};
 use crate::source::{self, Context, ResolvedEngine};
 use crate::stats::speed::{SpeedVerdict, Speedup};
 
@@ -23,7 +25,9 @@ rounds' log ratios with Student's 95 % interval, as a difference in speed of NEW
 what other programs do to caches, clock frequency and hyper-threads: measure on a quiet machine. \
 The start of the program counts too.
 
-Both have to search the same number of nodes, which is what a non-functional change does. A \
+Both have to search the same number of nodes, which is what a non-functional change does. Two \
+networks (--new-net, --base-net) search different trees, so the cost of a node is compared. A \
+network that is set as an option needs --depth, because a bench does not read it. A \
 program without a bench searches positions of the built-in book to --depth N.
 
 Exit code: 0 NEW is faster, 1 it is slower, 3 the interval contains zero. With 95 % intervals, \
@@ -34,6 +38,7 @@ Examples:
   quintain speed git:my-branch git:main
   quintain speed ./new ./old --rounds 200 --width 0.3
   quintain speed stockfish ./stockfish-patched --bench 'bench 16 1 13'
+  quintain speed --new-net wide.nnue              a network against the one of the tree
   quintain speed ./new ./old --depth 12 --option Hash=64 --json
 
 JSON: `new`, `base` (`name, sha256, nodes, seconds, nps`: medians), `rounds`, `speed` (`percent, \
@@ -65,6 +70,15 @@ pub(super) struct SpeedArgs {
     /// A UCI option of both, with --depth; may be repeated.
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = value::option, requires = "depth")]
     options: Vec<(String, String)>,
+    /// A network for both, built in or set as an option as their recipes say.
+    #[arg(long, value_name = "FILE")]
+    net: Option<PathBuf>,
+    /// A network for NEW alone; without BASE both are then the same engine.
+    #[arg(long, value_name = "FILE")]
+    new_net: Option<PathBuf>,
+    /// A network for BASE alone.
+    #[arg(long, value_name = "FILE")]
+    base_net: Option<PathBuf>,
     /// CPUs that each run is bound to: auto (one), off, or a list such as 2,3.
     #[arg(long, value_name = "CPUS", default_value = "auto")]
     affinity: String,
@@ -99,13 +113,23 @@ pub(super) fn run(args: &SpeedArgs) -> Result<Exit> {
     };
     let context = Context::from_env()?;
     let new = args.new.as_deref().unwrap_or(".");
+    let nets = [&args.new_net, &args.base_net];
+    let raw =
+        RawPlan { net: args.net.clone(), new_net: nets[0].clone(), base_net: nets[1].clone(), ..RawPlan::default() };
+    let nets = networks::of_sides(&raw, &context)?;
     let base = match &args.base {
         Some(base) => base.clone(),
+        None if networks::differ(&nets) => new.to_owned(),
         None => source::default_base(&context, new).context("BASE is missing, and cannot be found automatically")?,
     };
-    let find = |spec: &str| source::resolve(spec, &context, &mut progress::step);
-    let engines = [find(new)?, find(&base)?];
-    if engines[0].origin.sha256 == engines[1].origin.sha256 && engines[0].args == engines[1].args {
+    let [new, base] = [(new, &nets[0]), (&base, &nets[1])]
+        .map(|(spec, net)| source::resolve_with(spec, net.as_ref(), &context, &mut progress::step));
+    let engines = [new?, base?];
+    engines.iter().try_for_each(|engine| networks::check_typed(engine, &args.options))?;
+    let is_same = |one: &ResolvedEngine, other: &ResolvedEngine| {
+        one.origin.sha256 == other.origin.sha256 && one.args == other.args && one.options == other.options
+    };
+    if is_same(&engines[0], &engines[1]) {
         progress::warn("both are the same program: the result is the noise of this machine");
     }
     let names = names(&engines);
@@ -152,6 +176,9 @@ fn text(measured: &SpeedMeasurement, names: &[String; 2], wanted: Option<f64>) -
     let mut text = format!("{:<width$}  {:>12}  {:>9}  {:>12}\n", "", "nodes", "CPU s", "nodes/s");
     for (side, name) in measured.sides.iter().zip(names) {
         let _ = writeln!(text, "{name:<width$}  {:>12}  {:>9.4}  {:>12.0}", side.nodes, seconds(side), nps(side));
+    }
+    if measured.sides[0].nodes != measured.sides[1].nodes {
+        text += "\nThe networks lead to different searches: what follows is the cost of a node.\n";
     }
     let found = &measured.time;
     let interval = |found: &Speedup| format!("{:+.2} % [{:+.2}, {:+.2}]", found.percent, found.lo, found.hi);

@@ -42,6 +42,7 @@ Examples:
   quintain suite wac.epd ./my-engine --time 1s
   quintain suite sts.epd . git:main --nodes 100000 -j 2 --failed
   quintain suite wac.epd ./my-engine stockfish --out wac.html
+  quintain suite wac.epd . --net old.nnue --net new.nnue --nodes 50000
   quintain suite mates.epd ./my-engine stockfish --depth 20 --json
 
 JSON: `suite`, `limit`, `engines` (`name, spec, sums` (`theme, positions, solved, share, points, \
@@ -71,6 +72,10 @@ pub(super) struct SuiteArgs {
     /// A UCI option of all engines; may be repeated.
     #[arg(long = "option", value_name = "NAME=VALUE")]
     options: Vec<String>,
+    /// A network for all engines, built in or set as an option as their recipes say; given more
+    /// than once, every engine is taken with each.
+    #[arg(long = "net", value_name = "FILE")]
+    nets: Vec<PathBuf>,
     /// Positions at once.
     #[arg(short = 'j', long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     concurrency: u16,
@@ -104,7 +109,7 @@ pub(super) fn run(args: &SuiteArgs) -> Result<Exit> {
     let go = Go { movetime: time, nodes: args.nodes, depth: args.depth, ..Go::default() };
     let format = args.out.as_deref().map(|path| PictureFormat::of(path, ".html, .svg or .png")).transpose()?;
     let mut results = Vec::new();
-    for (spec, config) in engines(&args.engines, &args.options)? {
+    for (spec, config) in engines(&args.engines, &args.options, &args.nets)? {
         let positions = figures::count(tests.len() as u64, "position");
         progress::note(&format!("{}: {positions}, {}", config.name, limit(&go)));
         let answers = solve::answers(&config, &go, &tests, usize::from(args.concurrency), &|done| {
@@ -135,10 +140,16 @@ pub(super) fn run(args: &SuiteArgs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Resolves engines with their specs. Those of one name are named by their specs.
-pub(super) fn engines(specs: &[String], options: &[String]) -> Result<Vec<(String, EngineConfig)>> {
-    let found = specs.iter().map(|spec| Ok((spec.clone(), resolve::one_engine(spec, options)?)));
-    let mut found = found.collect::<Result<Vec<_>>>()?;
+/// Resolves engines with their specs, each with every network. Those of one name are named by their
+/// specs.
+pub(super) fn engines(specs: &[String], options: &[String], nets: &[PathBuf]) -> Result<Vec<(String, EngineConfig)>> {
+    let mut found = Vec::new();
+    for spec in specs {
+        let own = nets.is_empty().then_some(None);
+        for net in nets.iter().map(|net| Some(net.as_path())).chain(own) {
+            found.push((spec.clone(), resolve::one_engine(spec, options, net)?));
+        }
+    }
     let names: Vec<String> = found.iter().map(|(_, config)| config.name.clone()).collect();
     for (spec, config) in &mut found {
         if names.iter().filter(|name| **name == config.name).count() > 1 {

@@ -92,8 +92,9 @@ impl Building {
     }
 
     /// Finds or builds the one engine in its tunable form.
-    pub(crate) fn tunable(&self, spec: &str) -> Result<TunableEngine> {
-        self.watched(1, |show| source::tunable(spec, &self.context, show)).within(|| format!("engine `{spec}`"))
+    pub(crate) fn tunable(&self, spec: &str, network: Option<&NetworkFile>) -> Result<TunableEngine> {
+        self.watched(1, |show| source::tunable(spec, network, &self.context, show))
+            .within(|| format!("engine `{spec}`"))
     }
 
     fn resolve(

@@ -5,6 +5,7 @@ mod missing;
 pub(crate) mod networks;
 pub(crate) mod obeyed;
 
+use std::path::Path;
 use std::time::Duration;
 
 use crate::chess::Variant;
@@ -16,11 +17,12 @@ use crate::plan::time_control::Limit;
 use crate::plan::{BookRef, BookSource, Format, Plan, Player, ReferenceSpeed, SIMULATED, Test, Timeouts, Workers};
 use crate::run::building::Building;
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
+use crate::run::resolve::networks::NetworkInputs;
 use crate::run::{prepare, progress, records};
 use crate::schedule::affinity::{self, Topology};
 use crate::schedule::capacity::{self, Demand, Supply};
 use crate::settings::{self, Key, RawPlan, RawPlayer, value};
-use crate::source::{self, Context, ResolvedEngine};
+use crate::source::{self, Context, NetworkFile, ResolvedEngine};
 use crate::stats::sprt::{Bounds, Model, Sprt};
 use crate::tablebase::Tables;
 use crate::text::{printable, random_hex};
@@ -301,9 +303,12 @@ pub(crate) fn series(raw: &RawPlan) -> Result<(Limit, Variant)> {
     Ok((limit, plan.rules.variant))
 }
 
+/// Engine of a tuning, the folders in which it was found, and its network.
+pub(crate) type TunedEngine = (ResolvedEngine, Context, Option<NetworkFile>);
+
 /// Resolves a tuning's plan except its parameters and its format. The only player is the engine.
 /// `found` finds or builds it after all cheap checks.
-pub(crate) fn tuned(raw: &RawPlan, found: impl FnOnce() -> Result<(ResolvedEngine, Context)>) -> Result<(Plan, Book)> {
+pub(crate) fn tuned(raw: &RawPlan, found: impl FnOnce() -> Result<TunedEngine>) -> Result<(Plan, Book)> {
     refuse(raw, "tune", ("a tuning", "quintain match"))?;
     let max_pairs = match raw.pairs {
         Some(0) => fail!(Setting, "--pairs 0 plays nothing; the minimum is 1"),
@@ -316,9 +321,11 @@ pub(crate) fn tuned(raw: &RawPlan, found: impl FnOnce() -> Result<(ResolvedEngin
     let limit = RawLimit::of_all(raw).resolve("--tc")?;
     let shape = Shape { name: "tune", format: Format::new(RoundRobin), test: None, max_pairs, limits: vec![limit] };
     finish(raw, shape, |_| {
-        let (found, context) = found()?;
+        let (found, context, network) = found()?;
         obeyed::check(&found, limit)?;
-        Ok(vec![Player { limit, ..player(found, &context, [&raw.options, &Vec::new()]) }])
+        let player = Player { limit, ..player(found, &context, [&raw.options, &Vec::new()]) };
+        networks::check(&player, network.as_ref())?;
+        Ok(vec![player])
     })
 }
 
@@ -514,12 +521,16 @@ fn timeouts(raw: &RawPlan) -> Result<Timeouts> {
     Ok(Timeouts { start: limit, ready: limit, new_game: limit, ..Timeouts::default() })
 }
 
-/// Finds or builds one engine with its options, for commands that play no match.
-pub(crate) fn one_engine(spec: &str, typed: &[String]) -> Result<EngineConfig> {
+/// Finds or builds one engine with its options and its network, if it has one of the user's, for
+/// commands that play no match.
+pub(crate) fn one_engine(spec: &str, typed: &[String], net: Option<&Path>) -> Result<EngineConfig> {
     let option =
         |word: &String| value::option(word).map_err(|why| RunError::Setting(format!("--option `{word}`: {why}")));
     let typed: Vec<_> = typed.iter().map(option).collect::<Result<_>>()?;
-    let found = source::resolve(spec, &Context::from_env()?, &mut progress::step)?;
+    let context = Context::from_env()?;
+    let network = net.map(|net| networks::keep("--net", net, &context)).transpose()?;
+    let found = source::resolve_with(spec, network.as_ref(), &context, &mut progress::step)?;
+    networks::check_typed(&found, &typed)?;
     let mut options = found.options;
     for (name, value) in typed {
         options.retain(|(known, _)| !known.eq_ignore_ascii_case(&name));
@@ -574,12 +585,13 @@ fn players(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
 /// Finds or builds the engines of a match.
 fn entrants(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
     let building = Building::begin(raw.players.len())?;
+    let mut networks = NetworkInputs::new(raw, &building.context);
     let mut players: Vec<Player> = Vec::new();
     for ((number, entrant), limit) in (1..).zip(&raw.players).zip(limits) {
         let Some(spec) = &entrant.spec else {
             fail!(Setting, "player {number} has no `spec`: say where its engine comes from, as spec = \"./my-engine\"");
         };
-        let network = networks::kept(("players.net", entrant.net.as_ref()), raw, &building.context)?;
+        let network = networks.of(("players.net", entrant.net.as_ref()))?;
         let found = building.engine(number, "player", spec, network.as_ref())?;
         obeyed::check(&found, *limit)?;
         let mut player = Player { limit: *limit, ..player(found, &building.context, [&raw.options, &entrant.options]) };

@@ -64,7 +64,7 @@ impl Series {
 
     /// Builds the engine of a commit. Returns the reason if the commit itself is at fault.
     pub(crate) fn unplayable(&self, spec: &str, context: &Context) -> Result<Option<String>> {
-        let network = networks::kept(("--net", None), &self.raw, context)?;
+        let network = networks::of_all(&self.raw, context)?;
         match source::resolve_with(spec, network.as_ref(), context, &mut progress::step) {
             Ok(_) => Ok(None),
             Err(error) if source::is_bad_commit(&error) => Ok(Some(error.to_string())),

@@ -86,8 +86,8 @@ pub(crate) struct SpeedMeasurement {
 /// Measures two programs. The first run of each warms caches up and is not counted.
 ///
 /// # Errors
-/// Returns an error if a run fails, or if the node counts differ: then the programs do not do the
-/// same work.
+/// Returns an error if a run fails, or if the node counts differ though the networks do not: then
+/// the programs do not do the same work.
 pub(crate) fn measure(engines: [ResolvedEngine; 2], settings: &SpeedSettings) -> Result<SpeedMeasurement> {
     let topology = Topology::detect();
     check_cpus(1, 1, &settings.affinity, &topology)?;
@@ -97,12 +97,13 @@ pub(crate) fn measure(engines: [ResolvedEngine; 2], settings: &SpeedSettings) ->
         _ => cpus.into_iter().next().unwrap_or_default(),
     };
     let runners = [runner(&engines[0], settings, &cpus)?, runner(&engines[1], settings, &cpus)?];
+    let is_per_node = engines[0].origin.network != engines[1].origin.network;
     let [first, second] = engines;
     let mut sides = [first, second].map(|engine| MeasuredProgram { engine, nodes: 0, costs: Vec::new() });
     for (side, runner) in sides.iter_mut().zip(&runners) {
         side.nodes = runner.run()?.0;
     }
-    if sides[0].nodes != sides[1].nodes {
+    if sides[0].nodes != sides[1].nodes && !is_per_node {
         fail!(
             Setting,
             "{} searches {} nodes and {} {}: they do not do the same work, so their times cannot be compared; `quintain sprt` tells \
@@ -156,8 +157,13 @@ fn begun(sides: &[MeasuredProgram; 2]) -> usize {
     usize::from(sides[1].costs.last().is_some_and(|cost| cost.began_round))
 }
 
+/// Costs of a node by round. With equal node counts their ratios are those of the runs.
 fn pairs(sides: &[MeasuredProgram; 2], part: impl Fn(&Cost) -> f64) -> Vec<(f64, f64)> {
-    sides[0].costs.iter().zip(&sides[1].costs).map(|(first, second)| (part(first), part(second))).collect()
+    let [first, second] = sides.each_ref().map(|side| {
+        let part = &part;
+        side.costs.iter().map(move |cost| part(cost) / side.nodes.max(1) as f64)
+    });
+    first.zip(second).collect()
 }
 
 fn tell(round: usize, rounds: usize, time: Option<&Speedup>) {
@@ -178,6 +184,13 @@ fn runner(engine: &ResolvedEngine, settings: &SpeedSettings, cpus: &[usize]) -> 
             let words = words.as_ref().unwrap_or(&engine.bench);
             if words.trim().is_empty() {
                 fail!(Setting, "{}: its recipe says that it has no bench; use --depth N", engine.name);
+            }
+            if let Some(option) = engine.origin.network.as_ref().and_then(|network| network.option.as_ref()) {
+                fail!(
+                    Setting,
+                    "{}: its network is set by the option {option}, which a bench does not read; use --depth N",
+                    engine.name
+                );
             }
             let args = engine.args.iter().cloned().chain(words.split_whitespace().map(str::to_owned));
             Ok(SpeedRunner::Bench(Bench {

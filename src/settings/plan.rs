@@ -65,7 +65,7 @@ pub struct RawPlan {
     /// `network` of quintain.toml says how a built engine takes it; a program gets the UCI option
     /// EvalFile. The file is kept by its SHA-256, so the run does not change with it.
     #[arg(long, value_name = "FILE", help_heading = "Engines")]
-    #[schemars(example = &"nets/big.nnue", extend("x-commands" = ["sprt", "match", "gauntlet"]))]
+    #[schemars(example = &"nets/big.nnue", extend("x-commands" = ["sprt", "match", "gauntlet", "tune"]))]
     pub net: Option<PathBuf>,
     /// Network of `new` alone; without `base` both sides are then the same engine.
     #[arg(long, value_name = "FILE", help_heading = "Engines")]

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::files::{read_bytes, write_atomically};
+use crate::plan::Network;
 use crate::source::error::{SourceError, io_error};
 use crate::source::hash;
 
@@ -43,11 +44,25 @@ impl NetworkFile {
         };
         let folder = cache.join("networks").join(&sha256);
         let kept = folder.join(name);
-        if !hash::of_file(&kept).is_ok_and(|known| known == sha256) {
+        if kept != whole && fs::read(&kept).ok().as_ref() != Some(&bytes) {
             fs::create_dir_all(&folder).map_err(io_error("create", &folder))?;
             write_atomically(&kept, &bytes).map_err(io_error("write", &kept))?;
         }
         Ok(Self { path: kept, sha256 })
+    }
+
+    /// Network of a run that began earlier.
+    ///
+    /// # Errors
+    /// Returns an error that names the file if the cache does not have it any more.
+    pub fn known(network: &Network, cache: &Path) -> Result<Self, SourceError> {
+        let Network { file, sha256, .. } = network;
+        let path = cache.join("networks").join(sha256).join(file);
+        if hash::of_file(&path).is_ok_and(|known| known == *sha256) {
+            return Ok(Self { path, sha256: sha256.clone() });
+        }
+        let reason = format!("the cache does not have it any more; put the file of SHA-256 {sha256} there");
+        Err(SourceError::Network { path, reason })
     }
 
     /// Name of the user's file.

@@ -114,7 +114,15 @@ pub fn resolve_with(
             build(spec, &revision, network, context, progress)?
         }
     };
-    let Some(network) = network else { return Ok(engine) };
+    if let Some(network) = network {
+        give_network(&mut engine, network);
+    }
+    Ok(engine)
+}
+
+/// Names the network in the engine's name and origin, and sets the option that an engine takes it
+/// by if it is not built in.
+pub(super) fn give_network(engine: &mut ResolvedEngine, network: &NetworkFile) {
     let given = engine.origin.network.get_or_insert_with(|| given(network, Some(EVAL_FILE.to_owned())));
     engine.name += &format!("+net-{}", given.short());
     if let Some(option) = &given.option {
@@ -123,7 +131,6 @@ pub fn resolve_with(
         // The bench was run without the option.
         engine.origin.bench_nodes = None;
     }
-    Ok(engine)
 }
 
 fn given(network: &NetworkFile, option: Option<String>) -> plan::Network {

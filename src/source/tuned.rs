@@ -7,6 +7,7 @@ use super::command::{ProgramRun, Update};
 use super::error::SourceError;
 use super::git::{Repository, WORKING_TREE};
 use super::history::spec_of;
+use super::network::NetworkFile;
 use super::patch::{PatchError, Template};
 use super::recipe::TuneRecipe;
 use super::resolve::{self, Context, ResolvedEngine, Revision};
@@ -38,24 +39,29 @@ pub struct Sources {
     template: Template,
 }
 
-/// Builds the engine of `spec` by its recipe's `[tune]` table, or in the usual way if there is
-/// none.
+/// Builds the engine of `spec`, with a network of the user's if there is one, by its recipe's
+/// `[tune]` table, or in the usual way if there is none.
 ///
 /// # Errors
-/// Like [`resolve`](super::resolve).
+/// Like [`resolve_with`](super::resolve_with).
 pub fn tunable(
     spec: &str,
+    network: Option<&NetworkFile>,
     context: &Context,
     progress: &mut dyn FnMut(Update<'_>),
 ) -> Result<TunableEngine, SourceError> {
     let parsed = Spec::parse(spec)?;
     if matches!(parsed, Spec::Program(_)) {
-        return Ok(TunableEngine { engine: resolve::resolve(spec, context, progress)?, params: None, sources: None });
+        let engine = resolve::resolve_with(spec, network, context, progress)?;
+        return Ok(TunableEngine { engine, params: None, sources: None });
     }
     let mut revision = resolve::revision(&parsed, context, progress)?;
     let tune = revision.recipe.tune.clone();
     revision.recipe = revision.recipe.tunable();
-    let engine = resolve::build(spec, &revision, None, context, progress)?;
+    let mut engine = resolve::build(spec, &revision, network, context, progress)?;
+    if let Some(network) = network {
+        resolve::give_network(&mut engine, network);
+    }
     let TuneRecipe { params, template, .. } = tune.unwrap_or_default();
     let Revision { repository, built, dirty, .. } = revision;
     let sources = template.map(|template| Sources { repository, built, dirty, template });

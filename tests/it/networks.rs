@@ -5,8 +5,11 @@
 use std::fs;
 use std::path::Path;
 
+use quintain::plan::Network;
 use quintain::plan::file::from_toml;
+use quintain::source::NetworkFile;
 
+use crate::cluster::has_server;
 use crate::harness::{FAKE, Ran, games, quintain, summary};
 use crate::source::Toy;
 
@@ -187,4 +190,124 @@ fn a_makefile_takes_its_network_on_the_command_line() {
     let programs: Vec<String> =
         plan.players.iter().map(|player| fs::read_to_string(&player.program).unwrap()).collect();
     assert!(programs[0].contains("--seed 2") && programs[1].contains("--seed 1"), "{programs:?}");
+}
+
+/// Program of the scripted peer that takes a network as an option.
+fn with_option(more: &str) -> String {
+    format!("'{FAKE}' -- --net {more}")
+}
+
+/// Names of the networks of a run's players, in their order.
+fn network_names(root: &Path) -> Vec<Option<String>> {
+    let plan = from_toml(&fs::read_to_string(root.join("plan.toml")).unwrap()).unwrap();
+    plan.players.iter().map(|player| player.origin.network.as_ref().map(|network| network.file.clone())).collect()
+}
+
+#[test]
+fn instruments_take_networks() {
+    let toy = toy(BUILT_IN);
+    let json = |ran: &Ran| -> serde_json::Value {
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
+    };
+    // The bench of each network has its own node count, and a node of one is compared with a node
+    // of the other.
+    let ran = run(&toy, &["speed", "--new-net", "two.nnue", "--rounds", "3", "--json"]);
+    let found = json(&ran);
+    assert!(matches!(ran.code, Some(0 | 1 | 3)), "{ran:?}");
+    assert_eq!((&found["new"]["nodes"], &found["base"]["nodes"]), (&2.into(), &1.into()));
+    let ran = run(&toy, &["speed", "--net", "two.nnue", "--base", "x"]);
+    assert_eq!(ran.code, Some(2), "BASE is no flag: {ran:?}");
+    let [plain, knows] = [format!("'{FAKE}' -- --seed 1"), with_option("")];
+    let refused = run(&toy, &["speed", &knows, &knows, "--new-net", "two.nnue", "--base-net", "three.nnue"]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("use --depth N"), "{refused:?}");
+    let searched = ["--new-net", "two.nnue", "--base-net", "three.nnue", "--depth", "1", "--rounds", "2", "--json"];
+    let ran = run(&toy, &[&["speed", &knows][..], &searched].concat());
+    assert!(matches!(ran.code, Some(0 | 1 | 3)), "{ran:?}");
+    // A suite asks every engine with every network.
+    toy.write("one.epd", "k7/8/8/8/8/8/6q1/7K w - - bm Kxg2; id \"one\";\n");
+    let ran =
+        run(&toy, &["suite", "one.epd", ".", "--net", "two.nnue", "--net", "three.nnue", "--nodes", "1", "--json"]);
+    let names: Vec<String> =
+        json(&ran)["engines"].as_array().unwrap().iter().map(|engine| engine["name"].to_string()).collect();
+    assert!(names.len() == 2 && names.iter().all(|name| name.contains("+net-")) && names[0] != names[1], "{names:?}");
+    let ran = run(&toy, &["check", &knows, "--net", "two.nnue", "--only", "go-nodes"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    for words in [
+        &["check", &plain, "--net", "two.nnue"][..],
+        &["suite", "one.epd", &plain, "--net", "two.nnue"],
+        &["scaling", &plain, "--net", "two.nnue", "--positions", "2", "--depth", "2"],
+    ] {
+        let ran = run(&toy, words);
+        assert!(ran.code == Some(2) && ran.stderr.contains("no option `EvalFile`"), "{words:?}: {ran:?}");
+    }
+    let typed = ["--option", "EvalFile=three.nnue", "--net", "two.nnue"];
+    let ran = run(&toy, &[&["check", &knows][..], &typed].concat());
+    assert!(ran.code == Some(2) && ran.stderr.contains("both name its file"), "{ran:?}");
+}
+
+#[test]
+fn commits_are_searched_with_one_network() {
+    let toy = toy(BUILT_IN);
+    let text = fs::read_to_string(toy.context.cwd.join("engine.sh")).unwrap();
+    toy.write("engine.sh", &text.replace("--net", "--name Other --net"));
+    toy.commit("Two");
+    let fixed = ["--net", "two.nnue", "--nodes", "1", "--max-plies", "20", "--seed", "1", "--out", "run"];
+    let search = ["bisect", "HEAD~1", "HEAD", "--pairs", "2", "--limit", "2"];
+    let ran = run(&toy, &[&search[..], &fixed].concat());
+    assert_eq!(ran.code, Some(3), "equal commits: {ran:?}");
+    let matches = fs::read_dir(toy.context.cwd.join("run/matches")).unwrap().map(|entry| entry.unwrap().path());
+    let played: Vec<_> = matches.filter(|path| path.join("plan.toml").is_file()).collect();
+    assert_eq!(played.len(), 1, "{ran:?}");
+    assert_eq!(network_names(&played[0]), [Some("two.nnue".to_owned()), Some("two.nnue".to_owned())]);
+}
+
+#[test]
+fn a_tuning_and_its_proof_have_the_network() {
+    let toy = toy(BUILT_IN);
+    let knows = with_option("--tunes --lost-below Gamma=1.5");
+    toy.write("params.txt", "Gamma, float, 1.5, 0, 3, 0.25, .002\n");
+    let tune = ["tune", "--engine", &knows, "--params", "params.txt", "--pairs", "32"];
+    let fixed = ["--net", "two.nnue", "--nodes", "1", "--max-plies", "12", "--resign", "count=1,score=600"];
+    let ran = run(
+        &toy,
+        &[&tune[..], &fixed, &["--seed", "5", "--out", "run", "--no-sensitivity", "--prove-pairs", "4"]].concat(),
+    );
+    assert!(matches!(ran.code, Some(0 | 1 | 3)), "{ran:?}");
+    let [tuned, proof] = ["run/tune", "run/prove"].map(|place| network_names(&toy.context.cwd.join(place)));
+    let two = Some("two.nnue".to_owned());
+    assert!(tuned == [two.clone()] && proof.len() > 1 && proof.iter().all(|network| *network == two), "{proof:?}");
+}
+
+#[test]
+fn workers_get_the_network() {
+    if !has_server("workers_get_the_network") {
+        return;
+    }
+    let toy = toy(BUILT_IN);
+    let knows = with_option("");
+    let sides = ["--new", &knows, "--base", &knows, "--new-net", "two.nnue", "--base-net", "three.nnue"];
+    let play = |out: &str, more: &[&str]| {
+        let ran = test(&toy, out, &[&sides[..], more].concat());
+        assert_eq!(ran.code, Some(3), "{ran:?}");
+        games(&toy.context.cwd.join(out)).into_iter().map(|game| game.moves).collect::<Vec<_>>()
+    };
+    assert_eq!(play("run", &["--workers", "local:1"]), play("run2", &[]));
+}
+
+#[test]
+fn a_network_of_an_earlier_run_is_that_of_its_hash() {
+    let folder = tempfile::tempdir().unwrap();
+    let [cwd, cache] = ["cwd", "cache"].map(|name| folder.path().join(name));
+    fs::create_dir(&cwd).unwrap();
+    fs::write(cwd.join("two.nnue"), "2\n").unwrap();
+    let kept = NetworkFile::keep(Path::new("two.nnue"), &cwd, &cache).unwrap();
+    let network = Network { file: "two.nnue".to_owned(), sha256: kept.sha256.clone(), option: None };
+    assert_eq!(NetworkFile::known(&network, &cache).unwrap(), kept);
+    // A copy that was changed is made good by the file, and is no network of an earlier run.
+    fs::write(&kept.path, "5\n").unwrap();
+    let error = NetworkFile::known(&network, &cache).unwrap_err().to_string();
+    assert!(error.contains("the cache does not have it any more") && error.contains(&kept.sha256), "{error}");
+    assert_eq!(NetworkFile::keep(Path::new("two.nnue"), &cwd, &cache).unwrap(), kept);
+    assert_eq!(NetworkFile::keep(&kept.path, &cwd, &cache).unwrap(), kept);
+    assert_eq!(fs::read_to_string(&kept.path).unwrap(), "2\n");
 }

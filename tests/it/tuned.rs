@@ -37,7 +37,7 @@ fn toy() -> Toy {
 }
 
 fn sources(toy: &Toy, spec: &str) -> Sources {
-    tunable(spec, &toy.context, &mut |_| {}).unwrap().sources.unwrap()
+    tunable(spec, None, &toy.context, &mut |_| {}).unwrap().sources.unwrap()
 }
 
 fn values(all: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -47,16 +47,16 @@ fn values(all: &[(&str, &str)]) -> Vec<(String, String)> {
 #[test]
 fn the_form_for_tunings_is_another_build_and_prints_its_rows() {
     let toy = toy();
-    let tuned = tunable("git:main", &toy.context, &mut |_| {}).unwrap();
+    let tuned = tunable("git:main", None, &toy.context, &mut |_| {}).unwrap();
     assert_eq!(tuned.rows().unwrap(), Some(("engine.bin spsa \"two words\"".to_owned(), "2: two words\n".to_owned())));
     let plain = quintain::source::resolve("git:main", &toy.context, &mut |_| {}).unwrap();
     assert_ne!(plain.origin.sha256, tuned.engine.origin.sha256);
     toy.write("quintain.toml", &RECIPE.replace("'spsa ", "'rows "));
-    let failed = tunable(".", &toy.context, &mut |_| {}).unwrap().rows().unwrap_err().to_string();
+    let failed = tunable(".", None, &toy.context, &mut |_| {}).unwrap().rows().unwrap_err().to_string();
     assert!(failed.starts_with("`engine.bin rows \"two words\"` failed (exit status: 3): what is that?"), "{failed}");
     // Without a table there is only the usual program.
     toy.write("quintain.toml", RECIPE.split("[tune]").next().unwrap());
-    let bare = tunable(".", &toy.context, &mut |_| {}).unwrap();
+    let bare = tunable(".", None, &toy.context, &mut |_| {}).unwrap();
     assert!(bare.rows().unwrap().is_none() && bare.sources.is_none());
     assert_eq!(bare.engine.origin.sha256, plain.origin.sha256);
 }
@@ -113,7 +113,7 @@ fn a_branch_that_cannot_be_made_is_refused_with_the_remedy() {
 #[test]
 fn a_commit_for_a_proof_is_on_no_branch_and_the_same_each_time() {
     let toy = toy();
-    let tuned = tunable("git:main", &toy.context, &mut |_| {}).unwrap();
+    let tuned = tunable("git:main", None, &toy.context, &mut |_| {}).unwrap();
     // A run knows of its engine what its plan has.
     let again = Sources::of(&tuned.engine.origin, &toy.context).unwrap().unwrap();
     let commit = |sources: &Sources| sources.loose_commit(&values(&[("margin", "91")]), "Full step").unwrap();
@@ -127,7 +127,7 @@ fn a_commit_for_a_proof_is_on_no_branch_and_the_same_each_time() {
     assert_eq!(spec("80"), format!("git:{}@{place}", again.commit()));
     // A changed working tree is found again by its tree, whatever became of it since.
     toy.write("params.txt", &VALUES.replace("-3", "-4"));
-    let dirty = tunable(".", &toy.context, &mut |_| {}).unwrap();
+    let dirty = tunable(".", None, &toy.context, &mut |_| {}).unwrap();
     let commit = dirty.sources.unwrap().commit().to_owned();
     toy.write("params.txt", VALUES);
     let again = Sources::of(&dirty.engine.origin, &toy.context).unwrap().unwrap();

@@ -70,8 +70,8 @@ impl MakeArgs {
 
     /// Engine with its options; `UCI_Chess960` is set if the starting positions need it.
     fn judge(&self, window: ScoreWindow) -> Result<Judge> {
-        let mut engine =
-            resolve::one_engine(&self.engine, &self.options).with_context(|| format!("--engine `{}`", self.engine))?;
+        let mut engine = resolve::one_engine(&self.engine, &self.options, None)
+            .with_context(|| format!("--engine `{}`", self.engine))?;
         if self.start().variant() == Variant::Chess960 {
             const OPTION: &str = "UCI_Chess960";
             engine.options.retain(|(name, _)| !name.eq_ignore_ascii_case(OPTION));

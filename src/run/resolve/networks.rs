@@ -3,32 +3,53 @@
 use std::path::{Path, PathBuf};
 
 use crate::plan::Player;
-use crate::run::error::{Result, ResultContext as _, fail};
+use crate::run::error::{Result, ResultContext as _, RunError};
 use crate::settings::RawPlan;
-use crate::source::{Context, NetworkFile};
+use crate::source::{Context, NetworkFile, ResolvedEngine};
 
-/// Puts the network of a player into the cache: its own, else that of all.
-pub(crate) fn kept(
-    (key, own): (&str, Option<&PathBuf>),
-    raw: &RawPlan,
-    context: &Context,
-) -> Result<Option<NetworkFile>> {
-    let (key, path) = match (own, &raw.net) {
-        (Some(path), _) => (key, path),
-        (None, Some(path)) => ("--net", path),
-        (None, None) => return Ok(None),
-    };
-    keep(key, path, context).map(Some)
+/// Networks of a run's players, each file read once.
+pub(crate) struct NetworkInputs<'a> {
+    raw: &'a RawPlan,
+    context: &'a Context,
+    known: Vec<(PathBuf, NetworkFile)>,
 }
 
-fn keep(key: &str, path: &Path, context: &Context) -> Result<NetworkFile> {
+impl<'a> NetworkInputs<'a> {
+    pub(crate) const fn new(raw: &'a RawPlan, context: &'a Context) -> Self {
+        Self { raw, context, known: Vec::new() }
+    }
+
+    /// Puts the network of a player into the cache: its own, else that of all.
+    pub(crate) fn of(&mut self, (key, own): (&str, Option<&PathBuf>)) -> Result<Option<NetworkFile>> {
+        let (key, path) = match (own, &self.raw.net) {
+            (Some(path), _) => (key, path),
+            (None, Some(path)) => ("--net", path),
+            (None, None) => return Ok(None),
+        };
+        if let Some((_, network)) = self.known.iter().find(|(known, _)| known == path) {
+            return Ok(Some(network.clone()));
+        }
+        let network = keep(key, path, self.context)?;
+        self.known.push((path.clone(), network.clone()));
+        Ok(Some(network))
+    }
+}
+
+/// Puts the network that all players have into the cache.
+pub(crate) fn of_all(raw: &RawPlan, context: &Context) -> Result<Option<NetworkFile>> {
+    NetworkInputs::new(raw, context).of(("--net", None))
+}
+
+/// Puts the network `path` of the flag `key` into the cache.
+pub(crate) fn keep(key: &str, path: &Path, context: &Context) -> Result<NetworkFile> {
     NetworkFile::keep(path, &context.cwd, &context.cache).within(|| key.to_owned())
 }
 
 /// Networks of the sides of a test.
 pub(crate) fn of_sides(raw: &RawPlan, context: &Context) -> Result<[Option<NetworkFile>; 2]> {
-    let new = kept(("--new-net", raw.new_net.as_ref()), raw, context)?;
-    Ok([new, kept(("--base-net", raw.base_net.as_ref()), raw, context)?])
+    let mut networks = NetworkInputs::new(raw, context);
+    let new = networks.of(("--new-net", raw.new_net.as_ref()))?;
+    Ok([new, networks.of(("--base-net", raw.base_net.as_ref()))?])
 }
 
 /// True if the sides of a test have different networks. A test that names no base is then one of
@@ -55,11 +76,22 @@ pub(super) fn check(player: &Player, network: Option<&NetworkFile>) -> Result<()
     let (Some(network), Some(given)) = (network, &player.origin.network) else { return Ok(()) };
     let Some(option) = &given.option else { return Ok(()) };
     match player.option(option) {
-        Some(value) if Path::new(value) != network.path => fail!(
-            Setting,
-            "{}: the option {option} and a network both name its file; leave out the option, or --net, --new-net and --base-net",
-            player.name
-        ),
+        Some(value) if Path::new(value) != network.path => Err(both_name_it(&player.name, option)),
         _ => Ok(()),
     }
+}
+
+/// Like [`check`], before the typed options are the engine's.
+pub(crate) fn check_typed(engine: &ResolvedEngine, typed: &[(String, String)]) -> Result<()> {
+    let option = engine.origin.network.as_ref().and_then(|network| network.option.as_ref());
+    match option.filter(|option| typed.iter().any(|(name, _)| name.eq_ignore_ascii_case(option))) {
+        Some(option) => Err(both_name_it(&engine.name, option)),
+        None => Ok(()),
+    }
+}
+
+fn both_name_it(engine: &str, option: &str) -> RunError {
+    RunError::Setting(format!(
+        "{engine}: the option {option} and a network both name its file; leave out the option, or --net, --new-net and --base-net"
+    ))
 }

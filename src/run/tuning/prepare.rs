@@ -7,6 +7,7 @@ use crate::plan::Plan;
 use crate::plan::time_control::Limit;
 use crate::run::building::Building;
 use crate::run::error::{Result, fail};
+use crate::run::resolve::networks;
 use crate::run::tuning::params::{self, ParamSelection};
 use crate::run::tuning::preflight;
 use crate::run::tuning::sensitivity::{self, Sensitivity};
@@ -49,10 +50,11 @@ pub(crate) fn prepare(raw: &RawPlan) -> Result<PreparedTuning> {
     let mut tunable = None;
     let (plan, book) = resolve::tuned(raw, || {
         let building = Building::begin(1)?;
-        let found = building.tunable(raw.engine.as_deref().unwrap_or("."))?;
+        let network = networks::of_all(raw, &building.context)?;
+        let found = building.tunable(raw.engine.as_deref().unwrap_or("."), network.as_ref())?;
         let engine = found.engine.clone();
         tunable = Some(found);
-        Ok((engine, building.context.clone()))
+        Ok((engine, building.context.clone(), network))
     })?;
     let Some(tunable) = tunable else { fail!(Engine, "no engine to tune") };
     let ParamSelection { space: given, notes } = tried(raw, &plan, &tunable)?;

@@ -23,7 +23,7 @@ use crate::run::tuning::prepare::named;
 use crate::run::{Exit, trust};
 use crate::schedule::affinity::{self, Topology};
 use crate::settings::RawPlan;
-use crate::source::Sources;
+use crate::source::{NetworkFile, Sources};
 use crate::stats::race;
 use crate::tournament::formats::race::{self as format, Race, RaceRule};
 use crate::tournament::formats::tune::{Method, TuneRule};
@@ -223,10 +223,12 @@ fn players(tuned: &Plan, space: &Space, sources: Option<&Sources>, steps: &[Proo
         return Ok(all.into_iter().map(with).collect());
     };
     let building = Building::begin(all.len())?;
+    let network = engine.origin.network.as_ref();
+    let network = network.map(|network| NetworkFile::known(network, &building.context.cache)).transpose()?;
     let mut players = Vec::with_capacity(all.len());
     for (number, (name, values)) in (1..).zip(all) {
         let spec = sources.spec(&named(space, values), &format!("Values of the {name} step of a tuning"))?;
-        let found = building.engine(number, name, &spec, None)?;
+        let found = building.engine(number, name, &spec, network.as_ref())?;
         players.push(Player {
             name: name.to_owned(),
             program: found.program,
