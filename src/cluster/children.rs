@@ -3,7 +3,6 @@
 
 use std::io;
 use std::net::Ipv4Addr;
-use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 
 use tempfile::TempDir;
@@ -15,6 +14,7 @@ use super::access::Access;
 use super::link::Link;
 use super::server::{self, ChildError, MOST_STARTS, RESTART_PAUSE, Server};
 use super::users::Register;
+use crate::os;
 use crate::text::random_hex;
 use crate::tournament::events::{Orders, Stop};
 use crate::uci::process::bind_to_caller;
@@ -93,14 +93,15 @@ pub(crate) struct ChildExit {
     pub(crate) session: String,
     /// Its exit status in words.
     pub(crate) status: String,
-    /// Its message, if it could not serve the run.
+    /// Its message, if it cannot serve the run.
     pub(crate) refusal: Option<String>,
 }
 
 /// Exit code of a worker that cannot serve the run.
 pub(crate) const REFUSES: i32 = 2;
 
-/// Keeps worker `number` alive until the run stops. Each end of its process is reported.
+/// Keeps worker `number` alive until the run stops or its process cannot be started several times.
+/// Each end of its process is reported.
 pub(crate) async fn keep_worker(
     access: Access,
     run: String,
@@ -108,13 +109,20 @@ pub(crate) async fn keep_worker(
     orders: watch::Receiver<Orders>,
     ends: mpsc::UnboundedSender<ChildExit>,
 ) {
+    let mut failures = 0;
     for life in 1_u64.. {
         let session = format!("local-{}-{life}", number + 1);
-        let ended = match start_worker(&access, &run, number, &session).await {
-            Ok(child) => wait(child).await,
-            Err(error) => (format!("cannot be started: {error}"), None),
+        let (status, refusal) = match start_worker(&access, &run, number, &session).await {
+            Ok(child) => {
+                failures = 0;
+                wait(child).await
+            }
+            Err(error) => {
+                failures += 1;
+                let status = format!("cannot be started: {error}");
+                (status.clone(), (failures >= MOST_STARTS).then_some(status))
+            }
         };
-        let (status, refusal) = ended;
         let is_last = refusal.is_some();
         if ends.send(ChildExit { session, status, refusal }).is_err() || is_last || orders.borrow().stop != Stop::No {
             return;
@@ -126,8 +134,7 @@ pub(crate) async fn keep_worker(
 /// Starts a worker. Its password goes through its standard input: argument lists can be read by
 /// everybody, and engines inherit the environment.
 async fn start_worker(access: &Access, run: &str, number: u16, session: &str) -> io::Result<Child> {
-    let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("quintain"));
-    let mut command = Command::new(program);
+    let mut command = Command::new(os::own_program()?);
     command
         .args(["worker", &access.url, "--run", run, "--session", session, "--slot", &number.to_string()])
         .args(["--user", &access.user])
@@ -138,7 +145,8 @@ async fn start_worker(access: &Access, run: &str, number: u16, session: &str) ->
     bind_to_caller(&mut command);
     let mut child = command.spawn()?;
     if let Some(mut input) = child.stdin.take() {
-        input.write_all(access.password.as_bytes()).await?;
+        // A worker that ended before it read this says why by its status.
+        let _ = input.write_all(access.password.as_bytes()).await;
     }
     Ok(child)
 }

@@ -56,6 +56,17 @@ pub(crate) fn bind_to_thread(command: &mut Command, cpus: &[usize]) -> Result<()
     Ok(())
 }
 
+/// The running program, to start it again: its file, or what the kernel keeps of it if the file was
+/// replaced or removed since.
+///
+/// # Errors
+/// Returns the system's error if the file is unknown.
+#[cfg(feature = "cluster")]
+pub(crate) fn own_program() -> io::Result<PathBuf> {
+    let file = std::env::current_exe()?;
+    Ok(if file.exists() { file } else { PathBuf::from("/proc/self/exe") })
+}
+
 /// Nothing: the kernel ends the processes that [`bind_to_thread`] started.
 #[derive(Debug)]
 pub(super) struct Watchdog;

@@ -1,6 +1,8 @@
 //! Promises that only Linux keeps. Elsewhere each of these is empty or "unknown", never a guess.
 
 use std::io;
+#[cfg(feature = "cluster")]
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Process that is held; there are none.
@@ -28,6 +30,15 @@ pub(crate) fn kill_marked(_: &str, _: &str) -> usize {
 #[cfg(feature = "cluster")]
 pub(crate) fn command_line(_: u32) -> Option<Vec<Vec<u8>>> {
     None
+}
+
+/// The running program's file, which may have been replaced since.
+///
+/// # Errors
+/// Returns the system's error if the file is unknown.
+#[cfg(feature = "cluster")]
+pub(crate) fn own_program() -> io::Result<PathBuf> {
+    std::env::current_exe()
 }
 
 /// Binding of this thread to CPUs, which has no effect. On Windows a

@@ -324,6 +324,29 @@ fn a_server_that_lost_its_store_costs_no_game() {
     run.check_no_orphans();
 }
 
+/// An author builds or installs Quintain anew while a run of it goes on.
+#[test]
+fn workers_start_again_after_the_program_was_removed() {
+    if !has_server("workers_start_again_after_the_program_was_removed") {
+        return;
+    }
+    let run = Run::new("--max-pairs 24").held_from(11);
+    let program = run.folder.path().join("quintain");
+    std::fs::copy(env!("CARGO_BIN_EXE_quintain"), &program).unwrap();
+    let mut args = vec![program.display().to_string()];
+    args.extend(run.args("local:2"));
+    let mut child = run.apart(in_shell("shift; exec \"$@\"", &args)).stderr(run.log()).spawn().unwrap();
+    until("some pairs", || run.journal_lines() > 2);
+    std::fs::remove_file(&program).unwrap();
+    let workers = run.processes("--session");
+    workers.iter().for_each(|pid| kill(*pid, Signal::KILL));
+    until("other workers", || run.processes("--session").iter().filter(|pid| !workers.contains(pid)).count() == 2);
+    run.release();
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    check_same(&run.dir(), &run.alone());
+    run.check_no_orphans();
+}
+
 /// Standard error and transcripts of engines on workers lie where those of the run's own engines
 /// do.
 #[test]
