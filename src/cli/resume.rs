@@ -82,7 +82,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
         plan.max_failures = failures;
     }
     if let Some(share) = &args.max_time_losses {
-        plan.max_time_losses = resolve::percent(share)?;
+        plan.max_time_losses = resolve::max_time_losses(share)?;
     }
     let receivers = Receivers::of(&RawPlan { on_end: args.on_end.clone(), ..RawPlan::default() })?;
     let (plan, output) = (Arc::new(plan), OutputStyle::new(args.json));

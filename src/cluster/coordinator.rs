@@ -6,8 +6,10 @@
 mod admission;
 mod overdue;
 mod past;
+mod verification;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -37,6 +39,7 @@ use crate::tournament::workers::WorkerStatus;
 
 pub(super) use past::Listening;
 use past::PastLeases;
+use verification::{Verification, VerifiedPair};
 
 /// Silence after which a worker is lost.
 const LOST_AFTER: Duration = Duration::from_secs(30);
@@ -54,9 +57,18 @@ const LONELY: Duration = Duration::from_mins(10);
 /// Interval of the looks for silent workers.
 const TICK: Duration = Duration::from_millis(250);
 
+/// LeasePurpose of a lease.
+#[derive(Debug)]
+enum LeasePurpose {
+    /// Its games count, for this seat.
+    Counts(Seat),
+    /// Its games must be those that another worker has played.
+    Verifies(Box<VerifiedPair>),
+}
+
 /// A pair that a worker plays.
 struct Work {
-    seat: Seat,
+    purpose: LeasePurpose,
     task: PairTask,
     /// Last game of it that was reported as begun.
     begun: Option<GameId>,
@@ -79,6 +91,8 @@ pub(super) struct Coordinator {
     benches: BenchMismatches,
     /// Speeds in games.
     drift: Drift,
+    /// `None` unless the plan verifies pairs.
+    verification: Option<Verification>,
     /// Sessions that get no pair before they have measured their speed again.
     measures_anew: BTreeSet<String>,
     notes: NoteBounds,
@@ -117,9 +131,12 @@ impl Coordinator {
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         // Grows over the lives of the process, whose attempts are thus never confused.
         let first = Attempt(u64::try_from(since_1970.as_micros()).unwrap_or(0));
+        let verification =
+            plan.verify.map(|percent| Verification::new(percent, RandomState::new().build_hasher().finish()));
         Self {
             run,
-            roster: Roster::new(plan.is_timed(), plan.scale.is_some()),
+            roster: Roster::new(plan.is_timed(), plan.scale.is_some(), verification.is_some()),
+            verification,
             reported: Vec::new(),
             plan,
             signed,
@@ -242,7 +259,9 @@ impl Coordinator {
             self.link.answer(&reply, &Offer::Wait).await;
             return;
         }
-        self.takers.push(Taker { worker, slot, reply, since: self.now() });
+        let taker = Taker { worker, slot, reply, since: self.now() };
+        let Err(taker) = self.lend_verified(taker).await else { return };
+        self.takers.push(taker);
         if let Some((seat, task, _)) = self.ready.pop_front() {
             self.grant(seat, task).await;
         } else if self.past.is_none() && self.asking < self.takers.len() {
@@ -312,7 +331,7 @@ impl Coordinator {
             self.tell(RemoteEvent::Game(WorkerEvent::Began { game, players: task.sides(game.leg) }));
         }
         let now = self.run_clock();
-        Work { seat, task, begun, plies: 0, granted: now, moved: now }
+        Work { purpose: LeasePurpose::Counts(seat), task, begun, plies: 0, granted: now, moved: now }
     }
 
     async fn on_beat(&mut self, message: &async_nats::Message) {
@@ -371,6 +390,9 @@ impl Coordinator {
         if !is_from(&message.subject, &lease.worker) {
             return;
         }
+        if matches!(lease.work.purpose, LeasePurpose::Verifies(_)) {
+            return;
+        }
         let Some((game, moved)) = live.moved(&lease.worker, &lease.work.task) else { return };
         let players = lease.work.task.sides(game.leg);
         let is_new = lease.work.begun.replace(game) != Some(game);
@@ -385,7 +407,7 @@ impl Coordinator {
             Note::Text(text) => self.warn(format!("worker {worker}: {}", crate::text::printable(&text))),
             Note::Bench { player, nodes } => self.on_bench(worker, player, nodes),
             Note::Complained { game, player, texts } => {
-                if let Some(game) = GameId::from_number(game) {
+                if let Some(game) = GameId::from_number(game).filter(|game| !self.is_verified(game.pair)) {
                     let player = PlayerId(player);
                     self.tell(RemoteEvent::Game(WorkerEvent::Complained { game, player, texts }));
                 }
@@ -416,9 +438,11 @@ impl Coordinator {
         }
     }
 
-    fn give_back(&self, lease: Lease<Work>) {
-        let Work { seat, task, .. } = lease.work;
-        self.tell(RemoteEvent::Gone { seat, left: task });
+    fn give_back(&mut self, lease: Lease<Work>) {
+        match lease.work.purpose {
+            LeasePurpose::Counts(seat) => self.tell(RemoteEvent::Gone { seat, left: lease.work.task }),
+            LeasePurpose::Verifies(pair) => self.postpone_verified(pair),
+        }
     }
 
     async fn on_result(&mut self, message: jetstream::Message) {
@@ -458,6 +482,15 @@ impl Coordinator {
             return;
         }
         self.leases.forget(result.pair);
+        let seat = match lease.work.purpose {
+            LeasePurpose::Counts(seat) => seat,
+            LeasePurpose::Verifies(pair) => {
+                self.verify(pair, &result);
+                let _ = message.ack().await;
+                return;
+            }
+        };
+        self.draw_verified(&lease.work.task, &result);
         self.check_speed(&result).await;
         self.keep_logs(&result.worker, result.logs);
         for (place, (mut record, failure)) in result.games.into_iter().enumerate() {
@@ -470,7 +503,7 @@ impl Coordinator {
             let record = Box::new(record);
             self.tell(RemoteEvent::Game(WorkerEvent::Ended { record, failure: failure.map(Box::new) }));
         }
-        self.tell(RemoteEvent::Done(lease.work.seat));
+        self.tell(RemoteEvent::Done(seat));
         let (reply, written) = tokio::sync::oneshot::channel();
         self.tell(RemoteEvent::Written(reply));
         let key = (result.pair.0, result.attempt);
@@ -568,7 +601,7 @@ impl Coordinator {
     }
 
     /// Gives the pairs of lost workers back, unless each worker that plays one is lost.
-    fn lose(&self, lost: Vec<(PairId, Lease<Work>)>) {
+    fn lose(&mut self, lost: Vec<(PairId, Lease<Work>)>) {
         for (pair, lease) in lost {
             if let Some(workers) = self.leases.poisoned(pair) {
                 let text = format!(

@@ -110,6 +110,11 @@ impl<T> Leases<T> {
         of_slot.find(|(pair, lease)| !is_sent(*pair, lease.attempt)).map(|(_, lease)| lease)
     }
 
+    /// Lease of `pair`.
+    pub(crate) fn of_pair(&self, pair: PairId) -> Option<&Lease<T>> {
+        self.held.get(&pair)
+    }
+
     /// Lease of `pair`, if its attempt is `attempt`.
     pub(crate) fn get(&self, pair: PairId, attempt: Attempt) -> Option<&Lease<T>> {
         self.held.get(&pair).filter(|lease| lease.attempt == attempt)

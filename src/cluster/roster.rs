@@ -38,6 +38,8 @@ struct KnownWorker {
     since: u64,
     slots: u16,
     lost: u64,
+    /// Pairs that another worker has played alike.
+    verified: u64,
     presence: Presence,
 }
 
@@ -53,6 +55,8 @@ pub(super) struct Roster {
     known: BTreeMap<String, KnownWorker>,
     /// True if all workers of the run must have the same processor and speed.
     has_class: bool,
+    /// True if pairs are verified.
+    verifies: bool,
     admissions: u64,
 }
 
@@ -62,9 +66,10 @@ pub(super) fn name(session: &str) -> &str {
 }
 
 impl Roster {
-    /// Creates a list without workers. A run under a clock that `is_scaled` takes any machines.
-    pub(super) const fn new(is_timed: bool, is_scaled: bool) -> Self {
-        Self { known: BTreeMap::new(), has_class: is_timed && !is_scaled, admissions: 0 }
+    /// Creates a list without workers. A run under a clock that `is_scaled` takes any machines. One
+    /// that `verifies` counts the verified pairs of each worker.
+    pub(super) const fn new(is_timed: bool, is_scaled: bool, verifies: bool) -> Self {
+        Self { known: BTreeMap::new(), has_class: is_timed && !is_scaled, verifies, admissions: 0 }
     }
 
     fn of(&mut self, session: &str) -> Option<&mut KnownWorker> {
@@ -81,6 +86,7 @@ impl Roster {
                 since: self.admissions,
                 slots: 0,
                 lost: 0,
+                verified: 0,
                 presence: Presence::Here,
             };
             self.known.insert(name.to_owned(), known);
@@ -205,6 +211,15 @@ impl Roster {
         self.known.get(name(session)).is_some_and(KnownWorker::is_dropped)
     }
 
+    /// Counts a pair that these workers have played alike.
+    pub(super) fn verify(&mut self, names: [&str; 2]) {
+        for name in names {
+            if let Some(known) = self.known.get_mut(name) {
+                known.verified += 1;
+            }
+        }
+    }
+
     /// States of all workers. `pairs` gives the numbers of the pairs that a session holds.
     pub(super) fn statuses(&self, pairs: impl Fn(&str) -> Vec<u64>) -> Vec<WorkerStatus> {
         let status = |(name, known): (&String, &KnownWorker)| WorkerStatus {
@@ -218,6 +233,7 @@ impl Roster {
                 .unwrap_or_default(),
             slots: known.slots,
             lost: known.lost,
+            verified: self.verifies.then_some(known.verified),
             serves: known.presence == Presence::Here,
             state: match &known.presence {
                 Presence::Here => playing(&pairs(&known.session)),
@@ -262,7 +278,7 @@ mod tests {
     #[test]
     fn a_run_under_a_clock_takes_processors_of_one_kind() {
         for (is_timed, taken) in [(true, false), (false, true)] {
-            let mut roster = Roster::new(is_timed, false);
+            let mut roster = Roster::new(is_timed, false, false);
             roster.admit("a-1", machine("EPYC 7763")).unwrap();
             roster.admit("b-1", machine("EPYC 7763")).unwrap();
             let other = roster.admit("c-1", machine("i5-4460"));
@@ -288,7 +304,7 @@ mod tests {
             (true, true, Some(1.61e6), true),
             (false, false, Some(1.61e6), true),
         ] {
-            let mut roster = Roster::new(is_timed, is_scaled);
+            let mut roster = Roster::new(is_timed, is_scaled, false);
             // The one that serves longest sets the class, whatever its name.
             for (session, nps) in [("z-1", Some(2.19e6)), ("b-1", Some(2.1e6)), ("a-1", nps)] {
                 roster.admit(session, machine("EPYC 7763")).unwrap();
@@ -305,7 +321,7 @@ mod tests {
     /// A coordinator that resumes a run knows the class from those who play.
     #[test]
     fn the_class_is_that_of_those_who_play_already() {
-        let mut roster = Roster::new(true, false);
+        let mut roster = Roster::new(true, false, false);
         roster.introduce("a-1", machine("EPYC 7763"), Some(2e6));
         roster.hear("a-1", 1);
         assert!(roster.admit("b-1", machine("i5-4460")).is_err());
@@ -315,7 +331,7 @@ mod tests {
 
     #[test]
     fn a_worker_is_one_over_its_lives_and_its_last_life_counts() {
-        let mut roster = Roster::new(false, false);
+        let mut roster = Roster::new(false, false, false);
         roster.admit("a-1", None).unwrap();
         roster.hear("a-1", 2);
         roster.lose("a-1", 2, "silent for 30 s");
@@ -330,7 +346,7 @@ mod tests {
 
     #[test]
     fn a_dropped_worker_stays_out() {
-        let mut roster = Roster::new(false, false);
+        let mut roster = Roster::new(false, false, false);
         roster.admit("a-1", None).unwrap();
         roster.drop_worker("a", "dropped by `quintain ctl`");
         roster.hear("a-1", 1);

@@ -70,6 +70,9 @@ pub struct Plan {
     pub workers: Option<Workers>,
     /// Speed that the times are for; `None` if all machines get the same times.
     pub scale: Option<ReferenceSpeed>,
+    /// Percentage of the pairs that a second worker plays too, whose games must be equal; `None`
+    /// for none.
+    pub verify: Option<f64>,
     /// CPUs that slots are pinned to.
     pub affinity: Affinity,
     /// True to restart engines for each game.
@@ -117,6 +120,7 @@ impl Plan {
             concurrency: 1,
             workers: None,
             scale: None,
+            verify: None,
             affinity: Affinity::default(),
             restart: false,
             pause: Duration::ZERO,
@@ -225,6 +229,9 @@ struct PlanV1 {
     workers: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     scale: Option<String>,
+    /// Percentage of the pairs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    verify: Option<f64>,
     affinity: bool,
     /// List of CPUs, if the user named them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -317,6 +324,7 @@ pub fn to_toml(plan: &Plan) -> String {
             let player = plan.players.get(usize::from(scale.player.0))?;
             Some(format!("{}={}", player.name, scale.nps))
         }),
+        verify: plan.verify,
         affinity: plan.affinity != Affinity::Off,
         affinity_cpus: matches!(plan.affinity, Affinity::Cpus(_)).then(|| plan.affinity.to_string()),
         restart: plan.restart,
@@ -394,6 +402,7 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
         until_width: file.until_width.map(positive_elo).transpose()?,
         concurrency: file.concurrency,
         workers: file.workers.map(|workers| parse("workers", &workers)).transpose()?,
+        verify: file.verify.map(|percent| percentage("verify", percent)).transpose()?,
         affinity: match (file.affinity, &file.affinity_cpus) {
             (false, _) => Affinity::Off,
             (true, None) => Affinity::Auto,
@@ -402,7 +411,7 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
         restart: file.restart,
         pause: file.pause_s.map(|time| seconds("pause_s", time)).transpose()?.unwrap_or_default(),
         void_disturbed: file.void_disturbed,
-        max_time_losses: file.max_time_losses.map_or(Ok(100.0), percent)?,
+        max_time_losses: file.max_time_losses.map_or(Ok(100.0), |percent| percentage("max_time_losses", percent))?,
         max_failures: file.max_failures,
         timeouts: Timeouts {
             start: seconds("timeouts.start_s", file.timeouts.start_s)?,
@@ -433,11 +442,11 @@ fn parse_table<'de, T: Deserialize<'de>>(table: Spanned<DeTable<'de>>, text: &st
     })
 }
 
-fn percent(percent: f64) -> Result<f64, PlanFileError> {
+fn percentage(key: &'static str, percent: f64) -> Result<f64, PlanFileError> {
     if (0.0..=100.0).contains(&percent) {
         return Ok(percent);
     }
-    Err(PlanFileError::Value { key: "max_time_losses", why: format!("{percent} is not a percentage") })
+    Err(PlanFileError::Value { key, why: format!("{percent} is not a percentage") })
 }
 
 fn positive_elo(value: f64) -> Result<f64, PlanFileError> {

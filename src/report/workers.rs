@@ -39,13 +39,16 @@ pub struct WorkerRow {
     /// Pairs that were played again because the worker was lost.
     #[serde(default)]
     pub lost: Option<u64>,
+    /// Pairs that another worker played alike.
+    #[serde(default)]
+    pub verified: Option<u64>,
     /// State in words, with its reason.
     #[serde(default)]
     pub state: Option<String>,
 }
 
 /// Heads of the table's columns; `#` marks numbers.
-pub const HEADS: [&str; 13] = [
+pub const HEADS: [&str; 14] = [
     "worker",
     "machine",
     "#slots",
@@ -58,6 +61,7 @@ pub const HEADS: [&str; 13] = [
     "#void",
     "#failures",
     "#lost",
+    "#verified",
     "state",
 ];
 
@@ -76,7 +80,7 @@ pub fn rows(scoreboard: &Scoreboard, statuses: &[WorkerStatus]) -> Vec<WorkerRow
         });
         let row = &mut rows[place];
         row.machine = (!status.machine.is_empty()).then(|| status.machine.clone());
-        (row.slots, row.lost) = (Some(status.slots), Some(status.lost));
+        (row.slots, row.lost, row.verified) = (Some(status.slots), Some(status.lost), status.verified);
         row.state = Some(status.state.clone());
     }
     rows.sort_by(|a, b| a.name.cmp(&b.name));
@@ -87,8 +91,23 @@ fn row(name: &str, figures: WorkerFigures, score_z: Option<f64>) -> WorkerRow {
     let WorkerFigures { games, pairs, time_losses, voided, failures, nps, scale, .. } = figures;
     let name = name.to_owned();
     let scale = scale.map(|scale| f64::from(scale.millionths()) / 1e6);
-    let (machine, slots, lost, state) = (None, None, None, None);
-    WorkerRow { name, machine, slots, nps, scale, games, pairs, score_z, time_losses, voided, failures, lost, state }
+    let (machine, slots, lost, verified, state) = (None, None, None, None, None);
+    WorkerRow {
+        name,
+        machine,
+        slots,
+        nps,
+        scale,
+        games,
+        pairs,
+        score_z,
+        time_losses,
+        voided,
+        failures,
+        lost,
+        verified,
+        state,
+    }
 }
 
 impl WorkerRow {
@@ -110,6 +129,7 @@ impl WorkerRow {
             self.voided.to_string(),
             self.failures.to_string(),
             known(self.lost.map(|lost| lost.to_string())),
+            known(self.verified.map(|verified| verified.to_string())),
             text(&self.state),
         ]
     }

@@ -4,6 +4,7 @@
 mod missing;
 pub(crate) mod networks;
 pub(crate) mod obeyed;
+mod workers;
 
 use std::path::Path;
 use std::time::Duration;
@@ -25,7 +26,7 @@ use crate::settings::{self, Key, RawPlan, RawPlayer, value};
 use crate::source::{self, Context, NetworkFile, ResolvedEngine};
 use crate::stats::sprt::{Bounds, Model, Sprt};
 use crate::tablebase::Tables;
-use crate::text::{printable, random_hex};
+use crate::text::printable;
 use crate::tournament::formats::race::{Race, RaceRule};
 use crate::tournament::formats::round_robin::RoundRobin;
 use crate::uci::process::EngineConfig;
@@ -389,7 +390,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
         .transpose()?;
     let affinity = affinity.unwrap_or_default();
     let topology = Topology::detect();
-    let workers = workers(raw)?;
+    let workers = workers::read(raw)?;
     let asked = workers.as_ref().map(Workers::games).or(raw.concurrency);
     let concurrency = match asked {
         Some(0) => fail!(Setting, "--concurrency 0 plays nothing; the minimum is 1"),
@@ -414,6 +415,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
         ReferenceSpeed::parse(text, names).map_err(RunError::value("--scale"))
     });
     let scale = scale.transpose()?;
+    let verify = workers::verified(raw, timed)?;
     let mut name = raw.name.clone().unwrap_or_else(|| shape.name.to_owned());
     if workers.as_ref().is_some_and(Workers::are_simulated) {
         // It stands in reports, lists, PGN and the run's folder.
@@ -429,15 +431,22 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
         concurrency,
         workers,
         scale,
+        verify,
         affinity,
         restart: raw.restart == Some(true),
         void_disturbed: raw.void_disturbed == Some(true),
-        max_time_losses: raw.max_time_losses.as_deref().map_or(Ok(DEFAULT_MAX_TIME_LOSSES), percent)?,
+        max_time_losses: raw.max_time_losses.as_deref().map_or(Ok(DEFAULT_MAX_TIME_LOSSES), max_time_losses)?,
         max_failures: raw.max_failures.unwrap_or(DEFAULT_MAX_FAILURES),
         timeouts,
         recording,
         ..Plan::new(name, players, book, seed, rules, topology.machine())
     };
+    if plan.verify.is_some() && plan.threads() > 1 {
+        fail!(
+            Setting,
+            "--verify compares games, and engines with several threads play others each time; set Threads to 1"
+        );
+    }
     // The number of threads that a recipe or the registry sets is known only now.
     if asked.is_none() {
         plan.concurrency = topology.default_concurrency(plan.threads());
@@ -447,46 +456,6 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
     }
     affinity::check_cpus(plan.concurrency, plan.threads(), &plan.affinity, &topology)?;
     Ok((plan, openings))
-}
-
-/// Workers of a run, and at a hub the name of the run there.
-fn workers(raw: &RawPlan) -> Result<Option<Workers>> {
-    let is_of_hub = raw.credentials.is_some() || raw.priority.is_some() || raw.weight.is_some() || raw.scale.is_some();
-    let Some(text) = raw.workers.as_deref() else {
-        if is_of_hub {
-            fail!(
-                Setting,
-                "--credentials, --priority, --weight and --scale are for runs at a hub; add --workers tls://HOST:4222"
-            );
-        }
-        return Ok(None);
-    };
-    let mut workers: Workers = text.parse().map_err(RunError::value("--workers"))?;
-    match &mut workers {
-        Workers::Hub(hub) => {
-            if hub.run.is_empty() {
-                hub.run = random_hex().within(|| "cannot name the run")?;
-            }
-            if let Some(file) = &raw.credentials {
-                let file = std::path::absolute(file).within(|| format!("--credentials {}", file.display()))?;
-                hub.credentials = Some(file);
-            }
-            if let Some(priority) = raw.priority {
-                hub.set_priority(&priority.to_string()).map_err(RunError::value("--priority"))?;
-            }
-            if let Some(weight) = raw.weight {
-                hub.set_weight(&weight.to_string()).map_err(RunError::value("--weight"))?;
-            }
-        }
-        Workers::Local(_) if is_of_hub => {
-            fail!(
-                Setting,
-                "--credentials, --priority, --weight and --scale are for runs at a hub, not for --workers {text}"
-            );
-        }
-        Workers::Local(_) => {}
-    }
-    Ok(Some(workers))
 }
 
 /// Checks and returns the interval width at which a run stops.
@@ -505,12 +474,17 @@ fn until_width(raw: &RawPlan, format: &Format) -> Result<Option<f64>> {
     Ok(Some(width))
 }
 
-/// Parses a share for `--max-time-losses`, such as `5%`, in percent.
-pub(crate) fn percent(text: &str) -> Result<f64> {
+/// Parses the share of `--max-time-losses`, in percent.
+pub(crate) fn max_time_losses(text: &str) -> Result<f64> {
+    percent("--max-time-losses", "games", text)
+}
+
+/// Parses a share such as `5%`, in percent.
+fn percent(flag: &str, of: &str, text: &str) -> Result<f64> {
     let number = text.trim().strip_suffix('%').unwrap_or(text).trim();
     match number.parse::<f64>() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
-        _ => fail!(Setting, "--max-time-losses `{text}`: a share of the games in percent, as in 5%"),
+        _ => fail!(Setting, "{flag} `{text}`: a share of the {of} in percent, as in 5%"),
     }
 }
 

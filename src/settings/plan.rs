@@ -354,6 +354,14 @@ pub struct RawPlan {
     #[arg(long, value_name = "ENGINE=NPS", help_heading = "Running")]
     #[schemars(example = &"base=2190000")]
     pub scale: Option<String>,
+    /// Share of the pairs that a second worker plays too, at fixed nodes or depth, as "2%"
+    /// [default: no].
+    ///
+    /// The games of both must be equal. A difference ends the run and names both workers: one of
+    /// them sends games that these engines do not play.
+    #[arg(long, value_name = "SHARE", help_heading = "Running")]
+    #[schemars(example = &"2%")]
+    pub verify: Option<String>,
     /// Pins each slot to CPUs of its own, or to those of a list, as "0,2,4" [default: false].
     ///
     /// Without a list fast physical cores come first and hyper-threads last.

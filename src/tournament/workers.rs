@@ -195,6 +195,8 @@ pub struct WorkerStatus {
     pub slots: u16,
     /// Pairs that it held when it was lost, which were played again.
     pub lost: u64,
+    /// Pairs that another worker played alike; `None` if the run verifies none.
+    pub verified: Option<u64>,
     /// True if it plays or waits for a pair.
     pub serves: bool,
     /// State in words, with its reason.

@@ -8,8 +8,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::harness::{
-    Gate, Ran, check_same_games, fake, games, hears_of_an_interrupt, heeding_signals, in_shell, journal_lines,
-    next_random, quintain, run, sprt, sprt_args, summary, until,
+    Gate, Ran, check_same_games, copy_program, fake, games, hears_of_an_interrupt, heeding_signals, in_shell,
+    journal_lines, next_random, quintain, run, sprt, sprt_args, summary, until,
 };
 use crate::skip::skip;
 
@@ -324,6 +324,33 @@ fn a_server_that_lost_its_store_costs_no_game() {
     run.check_no_orphans();
 }
 
+/// Verified pairs are played by another worker too, and count once.
+#[test]
+fn verified_pairs_change_no_result() {
+    let mut run = Run::new("--max-pairs 16 --verify 100%");
+    for (more, told) in [
+        ("--nodes 1 --verify 2%", "--verify has pairs played by a second worker; add --workers"),
+        ("--tc 1+0.1 --verify 2% --workers local:2", "under a clock no two games are equal"),
+        ("--nodes 1 --verify all --workers local:2", "--verify `all`: a share of the pairs in percent, as in 5%"),
+        ("--nodes 1 --option Threads=2 --verify 2% --workers local:2", "set Threads to 1"),
+    ] {
+        let [new, base] = run.sides();
+        let line = format!("exec \"$1\" sprt --new \"{}\" --base \"{}\" {more}", fake(&new), fake(&base));
+        let ran: Ran = in_shell(&line, &[""; 0]).output().unwrap().into();
+        assert_eq!(ran.code, Some(2), "{more}: {ran:?}");
+        assert!(ran.stderr.contains(told), "{more}: {}", ran.stderr);
+    }
+    if !has_server("verified_pairs_change_no_result") {
+        return;
+    }
+    assert_eq!(run.start("local:3").wait().unwrap().code(), Some(3));
+    run.more = run.more.replace("--verify 100%", "");
+    check_same(&run.dir(), &run.alone());
+    let workers = summary(&run.dir())["workers"].as_array().unwrap().clone();
+    assert!(workers.iter().any(|worker| worker["verified"].as_u64() > Some(0)), "{workers:?}");
+    run.check_no_orphans();
+}
+
 /// An author builds or installs Quintain anew while a run of it goes on.
 #[test]
 fn workers_start_again_after_the_program_was_removed() {
@@ -332,7 +359,7 @@ fn workers_start_again_after_the_program_was_removed() {
     }
     let run = Run::new("--max-pairs 24").held_from(11);
     let program = run.folder.path().join("quintain");
-    std::fs::copy(env!("CARGO_BIN_EXE_quintain"), &program).unwrap();
+    copy_program(&program);
     let mut args = vec![program.display().to_string()];
     args.extend(run.args("local:2"));
     let mut child = run.apart(in_shell("shift; exec \"$@\"", &args)).stderr(run.log()).spawn().unwrap();

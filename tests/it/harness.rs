@@ -38,6 +38,11 @@ pub(crate) fn quintain<S: AsRef<str>>(args: &[S]) -> Command {
     shut_off(command)
 }
 
+/// Copies the program to this path.
+pub(crate) fn copy_program(to: &Path) {
+    std::fs::copy(env!("CARGO_BIN_EXE_quintain"), to).unwrap();
+}
+
 /// The program with arguments as `"$@"` of a shell script, shut off likewise.
 pub(crate) fn in_shell<S: AsRef<str>>(script: &str, args: &[S]) -> Command {
     let mut command = Command::new("sh");

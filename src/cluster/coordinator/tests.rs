@@ -28,12 +28,17 @@ struct Table {
 impl Table {
     /// `workers` is the plan's word. None, said loudly, without a server to test with.
     async fn new(test: &str, workers: &str) -> Option<Self> {
+        Self::of(test, workers, None).await
+    }
+
+    /// Of a run that verifies a percentage of its pairs.
+    async fn of(test: &str, workers: &str, verify: Option<f64>) -> Option<Self> {
         if !has_server(test) {
             return None;
         }
         let (server, link) = PrivateServer::start().await.unwrap();
         let mut plan = file::from_toml(include_str!("../../../tests/it/fixtures/v1/plan.toml")).unwrap();
-        plan.workers = Some(workers.parse().unwrap());
+        (plan.workers, plan.verify) = (Some(workers.parse().unwrap()), verify);
         let (port, end) = connection();
         let coordinator = Coordinator::new(RUN.to_owned(), Arc::new(plan), None, link.clone(), end);
         let (_ends, ended) = mpsc::unbounded_channel();
@@ -61,16 +66,7 @@ impl Table {
 
     /// Gives a pair to a worker that asks. Returns its attempt.
     async fn gives(&mut self, session: &str, task: &PairTask) -> u64 {
-        let take = Take { v: wire::VERSION, worker: session.to_owned(), slot: 0, sent: Vec::new() };
-        let (link, to) = (self.link.clone(), subject_of(RUN, "take", session));
-        let asking = async {
-            loop {
-                let answer = link.ask(to.clone(), &take).await;
-                if let Some(Offer::Pair { attempt, .. }) = answer.and_then(|bytes| wire::from_bytes(&bytes).ok()) {
-                    return attempt;
-                }
-            }
-        };
+        let asking = takes(self.link.clone(), session);
         let seats = async {
             loop {
                 if let Some(RemoteEvent::Asks(seat)) = self.port.events.recv().await {
@@ -114,6 +110,17 @@ impl Table {
     async fn ends(self) {
         drop(self.port);
         self.serving.await.unwrap().unwrap();
+    }
+}
+
+/// Asks for a pair until one is given. Returns its attempt.
+async fn takes(link: Link, session: &str) -> u64 {
+    let take = Take { v: wire::VERSION, worker: session.to_owned(), slot: 0, sent: Vec::new() };
+    loop {
+        let answer = link.ask(subject_of(RUN, "take", session), &take).await;
+        if let Some(Offer::Pair { attempt, .. }) = answer.and_then(|bytes| wire::from_bytes(&bytes).ok()) {
+            return attempt;
+        }
     }
 }
 
@@ -197,6 +204,49 @@ async fn a_result_of_a_lost_lease_counts_for_nothing() {
         }
         assert_eq!((orders.written, orders.void), (vec![key], vec![key]), "{session}");
     }
+    table.ends().await;
+}
+
+/// The second worker of a pair gets it like any other, and its games count for nothing.
+#[tokio::test]
+async fn a_pair_that_two_workers_play_unlike_ends_the_run() {
+    let test = "a_pair_that_two_workers_play_unlike_ends_the_run";
+    let Some(mut table) = Table::of(test, "local:3", Some(100.0)).await else { return };
+    let task = task();
+    let first = table.gives("a-1", &task).await;
+    table.sends("a-1", &task, first, false).await;
+    let events = table.hears(|event| matches!(event, RemoteEvent::Done(_))).await;
+    assert_eq!(workers_of(&events), ["a", "a"]);
+    // The next pair of the same worker is one of the dispatcher's.
+    let next = table.gives("a-1", &PairTask { pair: PairId(1), ..task.clone() }).await;
+    assert!(next > first);
+    // A void game proves nothing: another worker plays the pair, or the same one again.
+    let mut void = result("b-1", &task, takes(table.link.clone(), "b-1").await);
+    void.games.iter_mut().for_each(|(game, _)| game.is_void = true);
+    table.publishes("b-1", "void", void.pack()).await;
+    let second = takes(table.link.clone(), "b-1").await;
+    table.sends("b-1", &task, second, false).await;
+    let are_verified = |event: &RemoteEvent| match event {
+        RemoteEvent::Workers(workers) => {
+            let verified = |name: &str| workers.iter().any(|one| one.name == name && one.verified == Some(1));
+            verified("a") && verified("b")
+        }
+        _ => false,
+    };
+    let events = table.hears(are_verified).await;
+    assert!(workers_of(&events).is_empty(), "{events:?}");
+
+    let task = PairTask { pair: PairId(1), ..task };
+    table.sends("a-1", &task, next, false).await;
+    table.hears(|event| matches!(event, RemoteEvent::Done(_))).await;
+    let mut other = result("c-1", &task, takes(table.link.clone(), "c-1").await);
+    other.games[1].0.moves[2].info.score = Some(crate::record::Score::Cp(-777));
+    table.publishes("c-1", "other", other.pack()).await;
+    let events = table.hears(|event| matches!(event, RemoteEvent::Broken(_))).await;
+    let said = format!("{events:?}");
+    assert!(said.contains("workers a and c both played pair 2, and their games differ (game 4 at ply 3: "), "{said}");
+    assert!(said.contains("(-777 cp)"), "{said}");
+    assert!(workers_of(&events).is_empty(), "{events:?}");
     table.ends().await;
 }
 

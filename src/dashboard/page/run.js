@@ -34,7 +34,7 @@ function fleet(workers) {
       element('td', one.name, 'name'), element('td', one.machine ?? '\u2013'), number(one.slots),
       number(one.nps), number(one.scale?.toFixed(6)), number(one.games), number(one.pairs),
       number(signed(one.score_z)), number(one.time_losses), number(one.voided), number(one.failures), number(one.lost),
-      element('td', one.state ?? '\u2013'),
+      number(one.verified), element('td', one.state ?? '\u2013'),
     );
     return row;
   }));
