@@ -466,9 +466,10 @@ fn workers_are_listed_and_dropped() {
         let answer: Value = serde_json::from_str(&ctl(&["--json"]).stdout).unwrap();
         answer["workers"].as_array().unwrap().clone()
     };
-    until("both at play", || {
-        rows().iter().filter(|row| row["state"].as_str().unwrap_or_default().starts_with("playing pair ")).count() == 2
-    });
+    // The table may come behind the journal.
+    let plays_again =
+        |row: &Value| row["games"] == 2 && row["state"].as_str().unwrap_or_default().starts_with("playing pair ");
+    until("both at play", || rows().iter().filter(|row| plays_again(row)).count() == 2);
     for (row, name) in rows().iter().zip(["local-1", "local-2"]) {
         assert_eq!((&row["name"], &row["slots"], &row["games"]), (&name.into(), &1.into(), &2.into()), "{row}");
         assert!(row["machine"].as_str().unwrap().contains(" core"), "{row}");
