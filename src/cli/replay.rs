@@ -69,9 +69,9 @@ enum ReplayOutcome {
 pub(super) fn run(args: &ReplayArgs) -> Result<Exit> {
     let (dir, plan) = RunDir::open(&args.dir)?;
     let record = find(&dir, &plan, args.game)?;
-    let folder = dir.path("crashes").join(crashes::folder_name(args.game));
+    let folder = dir.path(crashes::FOLDER).join(crashes::folder_name(args.game));
     let kept = read_text(&folder.join(crashes::TRANSCRIPT), MOST_DOCUMENT_BYTES).ok();
-    let about = read_text(&folder.join("about.txt"), MOST_DOCUMENT_BYTES).unwrap_or_default();
+    let about = read_text(&folder.join(crashes::ABOUT), MOST_DOCUMENT_BYTES).unwrap_or_default();
     let failed = crashes::engine_named(&about).and_then(|name| plan.players.iter().position(|p| p.name == name));
     let place = player(&plan, args.player.as_deref())?.or(failed).unwrap_or(0);
     let color = match u16::try_from(place).map(PlayerId) {

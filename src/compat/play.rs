@@ -23,7 +23,7 @@ use crate::journal::{self, Journal};
 use crate::openings::Book;
 use crate::plan::time_control::{Limit, Seconds};
 use crate::plan::{Plan, Timeouts};
-use crate::report::crashes::Crashes;
+use crate::report::crashes::{self, Crashes};
 use crate::report::figures;
 use crate::run::dir::{Place, RunDir, sha256};
 use crate::run::drive;
@@ -382,7 +382,7 @@ async fn drive(
         Box::new(console),
         Box::new(watch),
         Box::new(saver),
-        Box::new(Crashes::new(dir.path("crashes"), Arc::clone(&plan))),
+        Box::new(Crashes::new(dir.path(crashes::FOLDER), Arc::clone(&plan))),
     ];
     let tables = Tables::of(plan.rules.syzygy.as_ref())?;
     let names = plan.players.iter().map(|player| player.name.clone()).collect();

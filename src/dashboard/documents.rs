@@ -34,7 +34,7 @@ const FILES: [(&str, &str); 5] = [
 ];
 
 /// Files of a failed game.
-const CRASH_FILES: [&str; 3] = ["about.txt", crashes::TRANSCRIPT, "stderr.txt"];
+const CRASH_FILES: [&str; 3] = [crashes::ABOUT, crashes::TRANSCRIPT, crashes::STDERR];
 
 /// Policy of the report: the page names the hash of its one script itself. It has an origin of its
 /// own, which can read nothing of the dashboard.
@@ -53,7 +53,7 @@ const CHUNK: usize = 64 << 10;
 /// Names of the existing files and failed games.
 pub(super) fn listed(entry: &IndexEntry) -> (Vec<&'static str>, Vec<Value>) {
     let files = FILES.iter().map(|(name, _)| *name).filter(|name| inside(&entry.dir, name).is_some());
-    let folder = entry.dir.join("crashes");
+    let folder = entry.dir.join(crashes::FOLDER);
     let games = std::fs::read_dir(&folder).into_iter().flatten().flatten();
     let mut games: Vec<u64> = games.filter_map(|entry| crashes::game_of(entry.file_name().to_str()?)).collect();
     games.sort_unstable();
@@ -149,7 +149,7 @@ pub(super) async fn crash(
     let missing = || error(StatusCode::NOT_FOUND, "this run has no such file");
     let entry = app.entry(&id).await?;
     let name = CRASH_FILES.into_iter().find(|known| *known == name).ok_or_else(missing)?;
-    let file = std::path::Path::new("crashes").join(crashes::folder_name(game)).join(name);
+    let file = std::path::Path::new(crashes::FOLDER).join(crashes::folder_name(game)).join(name);
     let read = move || read_bytes(&inside(&entry.dir, file)?, MOST_DOCUMENT_BYTES).ok();
     let bytes = spawn_blocking_io(read).await?.ok_or_else(missing)?;
     Ok(plain(String::from_utf8_lossy(&bytes).into_owned()))
@@ -199,10 +199,7 @@ pub(super) struct ProgressQuery {
 /// Elo of the project's versions, from all stored runs, as a picture.
 pub(super) async fn progress(State(app): State<App>, Query(query): Query<ProgressQuery>) -> Result<Response, Response> {
     let index = app.index().await?;
-    let is_rated = |entry: &IndexEntry| {
-        (entry.dir.join(journal::FILE_NAME).is_file() || archive::is_archived(&entry.dir))
-            && entry.about.state != "damaged"
-    };
+    let is_rated = |entry: &IndexEntry| archive::stored_name(&entry.dir).is_some() && entry.about.state != "damaged";
     let runs: Vec<String> =
         index.runs.values().filter(|entry| is_rated(entry)).map(|entry| entry.dir.display().to_string()).collect();
     if runs.is_empty() {

@@ -138,14 +138,23 @@ impl Fold {
         Ok(())
     }
 
+    /// Facts by which a journal is checked, and the closure that records its games.
+    fn recorder(&mut self) -> (PlanFacts, impl FnMut(GameRecord)) {
+        let Self { scoreboard, elo, games, names, plan, .. } = self;
+        let facts = PlanFacts::new(plan, None);
+        let record = |game: GameRecord| {
+            keep(games, &game, names, plan.rules.variant);
+            scoreboard.record(game, |scoreboard, _| note_elo(elo, scoreboard));
+        };
+        (facts, record)
+    }
+
     /// Reads an archive whole, once.
     fn read_archive(&mut self) -> Result<(), FoldError> {
         if self.looked.is_none() {
-            let Self { scoreboard, elo, games, names, plan, dir, .. } = self;
-            PlanFacts::new(plan, None).read(&dir.join(journal::FILE_NAME), |game| {
-                keep(games, &game, names, plan.rules.variant);
-                scoreboard.record(game, |scoreboard, _| note_elo(elo, scoreboard));
-            })?;
+            let path = self.dir.join(journal::FILE_NAME);
+            let (facts, record) = self.recorder();
+            facts.read(&path, record)?;
         }
         self.looked = Some(Instant::now());
         Ok(())
@@ -156,11 +165,8 @@ impl Fold {
         file.seek(SeekFrom::Start(self.offset))?;
         let added = BufReader::with_capacity(1 << 16, file.take(length - self.offset));
         let reader = Cursor::new(self.header.clone()).chain(added);
-        let Self { scoreboard, elo, games, names, plan, .. } = self;
-        let replayed = PlanFacts::new(plan, None).read_from(reader, path, |game| {
-            keep(games, &game, names, plan.rules.variant);
-            scoreboard.record(game, |scoreboard, _| note_elo(elo, scoreboard));
-        });
+        let (facts, record) = self.recorder();
+        let replayed = facts.read_from(reader, path, record);
         match replayed {
             Ok(replayed) => self.offset = length - replayed.torn_bytes,
             Err(error) => return Ok(Err(error)),

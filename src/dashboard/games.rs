@@ -148,10 +148,7 @@ pub(super) async fn list(
 
 /// Reads one game of the journal in `dir`; `None` if it is not there.
 fn find(dir: &FilePath, number: u64) -> std::io::Result<Option<GameRecord>> {
-    // An archive takes the place of a journal that is not there.
-    let is_journal = dir.join(journal::FILE_NAME).symlink_metadata().is_ok();
-    let name = if is_journal { journal::FILE_NAME } else { archive::ARCHIVE_NAME };
-    let Some(path) = inside(dir, name) else { return Ok(None) };
+    let Some(path) = archive::stored_name(dir).and_then(|name| inside(dir, name)) else { return Ok(None) };
     let mut reader = archive::open(&path.with_file_name(journal::FILE_NAME))?;
     let key = format!("\"game\":{number},");
     let mut line = Vec::new();

@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 
 use super::format;
 use super::lines::JournalLines;
-use super::{FILE_NAME, Header, JournalError, PlanFacts, read_from};
+use super::{FILE_NAME, Header, JournalError, PlanFacts, read_from, run_of};
 use crate::files::open_regular;
 use crate::record::GameRecord;
 
@@ -333,10 +333,9 @@ pub fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
             let length = file.metadata()?.len();
             Ok(Box::new(BufReader::with_capacity(1 << 16, file.take(length))))
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && is_archived(run_of(path)) => {
             let archive = path.with_file_name(ARCHIVE_NAME);
-            let file = open_regular(&archive).map_err(|_| error)?;
-            Ok(Box::new(ArchiveReader::new(file, &archive)))
+            Ok(Box::new(ArchiveReader::new(open_regular(&archive)?, &archive)))
         }
         Err(error) => Err(error),
     }
@@ -410,10 +409,21 @@ fn header_of(reader: impl BufRead, path: &Path) -> Result<Header, JournalError> 
     Ok(read_from(lines.line.as_slice(), path, |_| {})?.header)
 }
 
-/// True if the run directory has an archive instead of a journal.
+/// Name of the file that holds the games of the run directory `root`: its journal, else its
+/// archive; `None` if it has neither.
+#[must_use]
+pub fn stored_name(root: &Path) -> Option<&'static str> {
+    // What stands in the journal's place keeps an archive from being taken for it.
+    if root.join(FILE_NAME).symlink_metadata().is_ok() {
+        return Some(FILE_NAME);
+    }
+    root.join(ARCHIVE_NAME).is_file().then_some(ARCHIVE_NAME)
+}
+
+/// True if the run directory has an archive and no journal.
 #[must_use]
 pub fn is_archived(root: &Path) -> bool {
-    !root.join(FILE_NAME).exists() && root.join(ARCHIVE_NAME).is_file()
+    stored_name(root) == Some(ARCHIVE_NAME)
 }
 
 #[cfg(test)]

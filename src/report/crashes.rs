@@ -13,6 +13,15 @@ use crate::plan::Plan;
 use crate::record::GameRecord;
 use crate::tournament::events::{Failure, Observer, RunEvent};
 
+/// Name of the folder in a run's directory.
+pub const FOLDER: &str = "crashes";
+
+/// File name of the description in a game's folder.
+pub const ABOUT: &str = "about.txt";
+
+/// File name of the end of the standard error in a game's folder.
+pub const STDERR: &str = "stderr.txt";
+
 /// File name of the transcript in a game's folder.
 pub const TRANSCRIPT: &str = "transcript.txt";
 
@@ -51,8 +60,8 @@ impl Crashes {
         let folder = self.folder.join(folder_name(failure.game.number()));
         fs::create_dir_all(&folder)?;
         fs::write(folder.join(TRANSCRIPT), &failure.transcript)?;
-        fs::write(folder.join("stderr.txt"), &failure.stderr)?;
-        fs::write(folder.join("about.txt"), self.about(record, failure))
+        fs::write(folder.join(STDERR), &failure.stderr)?;
+        fs::write(folder.join(ABOUT), self.about(record, failure))
     }
 
     fn about(&self, record: &GameRecord, failure: &Failure) -> String {

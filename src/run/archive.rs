@@ -7,15 +7,13 @@ use std::path::{Path, PathBuf};
 use crate::journal;
 use crate::journal::archive::{self, ARCHIVE_NAME, ArchiveReport};
 use crate::plan::file;
+use crate::report::crashes;
 use crate::run::dir::{Place, RunDir};
 use crate::run::error::{Result, ResultContext as _, fail};
 
 /// Endings of the files that are copied. `games.jsonl` is packed, and the other games, pages and
 /// pictures follow from it.
 const COPIED: [&str; 4] = ["csv", "json", "toml", "txt"];
-
-/// Folder of the evidence of crashes, whose files are all copied.
-const CRASHES: &str = "crashes";
 
 /// Folders that are not looked into.
 const LEFT_OUT: [&str; 2] = ["stderr", ".git"];
@@ -89,7 +87,8 @@ fn folder(from: &Path, to: &Path, direction: CopyDirection, depth: u32, archived
 
 fn is_copied(path: &Path) -> bool {
     let ending = path.extension().and_then(std::ffi::OsStr::to_str);
-    let is_evidence = || path.components().any(|part| part.as_os_str() == CRASHES);
+    // Evidence of crashes is copied whole.
+    let is_evidence = || path.components().any(|part| part.as_os_str() == crashes::FOLDER);
     ending.is_some_and(|ending| COPIED.contains(&ending)) || is_evidence()
 }
 

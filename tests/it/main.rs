@@ -63,6 +63,7 @@ mod run;
 mod scaling;
 #[cfg(unix)]
 mod serve;
+#[cfg(unix)]
 mod serve_work;
 mod settings;
 mod simulate;
