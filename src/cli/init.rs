@@ -36,8 +36,8 @@ pub(super) struct InitArgs {
     /// Command that the plan is for.
     #[arg(default_value = "sprt")]
     kind: PlanKind,
-    /// File to write; `-` for standard output [default: sprt.toml, match.toml, gauntlet.toml or
-    /// tune.toml].
+    /// File to write; `-` for standard output [default: sprt.toml, match.toml, gauntlet.toml,
+    /// race.toml or tune.toml].
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// Overwrite an existing file.
@@ -63,6 +63,8 @@ pub(super) enum PlanKind {
     Match,
     /// One engine or several against a field of others.
     Gauntlet,
+    /// Several candidates against one base.
+    Race,
     /// Tuning of an engine's parameters by games against itself.
     Tune,
 }
@@ -73,6 +75,7 @@ impl PlanKind {
             Self::Sprt => "sprt",
             Self::Match => "match",
             Self::Gauntlet => "gauntlet",
+            Self::Race => "race",
             Self::Tune => "tune",
         }
     }
@@ -83,6 +86,7 @@ impl PlanKind {
             Self::Sprt | Self::Tune => &[],
             Self::Match => &[".", "git:main", "stockfish"],
             Self::Gauntlet => &[".", "stockfish", "ethereal"],
+            Self::Race => &["git:idea-1", "git:idea-2"],
         }
     }
 }
@@ -211,7 +215,7 @@ mod tests {
     use crate::settings::RawPlan;
     use crate::text::from_toml;
 
-    const KINDS: [PlanKind; 4] = [PlanKind::Sprt, PlanKind::Match, PlanKind::Gauntlet, PlanKind::Tune];
+    const KINDS: [PlanKind; 5] = [PlanKind::Sprt, PlanKind::Match, PlanKind::Gauntlet, PlanKind::Race, PlanKind::Tune];
 
     fn uncommented(text: &str) -> String {
         let bare = |line: &str| match line.strip_prefix('#') {

@@ -29,6 +29,8 @@ Examples:
   quintain queue add configs/sprt-stc.toml
   quintain queue add --priority 2 sprt --new git:my-idea --base git:main --tc 8+0.08
   quintain queue add match ./engine-a ./engine-b --pairs 100
+  quintain queue add race git:idea-1 git:idea-2 --base git:main --nodes 20000
+  quintain queue add tune.toml --apply tuned
   quintain queue ls
   quintain queue up 3
   quintain queue run --until 07:00";
@@ -46,7 +48,7 @@ pub(super) struct QueueArgs {
 
 #[derive(Debug, Subcommand)]
 enum QueueCommand {
-    /// Adds a plan, or a command line of sprt, match or gauntlet.
+    /// Adds a plan, or a command line of sprt, match, gauntlet, race or tune.
     Add(add::AddArgs),
     /// Lists the entries in the order of play.
     Ls(list::LsArgs),

@@ -1,17 +1,14 @@
 //! `quintain race`: several candidates against one base.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 
 use crate::cli::flags::RunFlags;
-use crate::run::dir::Place;
-use crate::run::drive::{self, OutputStyle};
-use crate::run::notify::Receivers;
-use crate::run::{Exit, resolve};
-use crate::settings::{AnyCommand, RawPlayer};
-use crate::tournament::formats::race::RaceRule;
+use crate::run::begin::GameCommand;
+use crate::run::drive::OutputStyle;
+use crate::run::{Exit, chain};
+use crate::settings::{RaceCommand, RawPlan, RawPlayer};
 
 const EXAMPLES: &str = "\
 Every candidate plays the base, pair by pair, all from the same openings. A candidate is dropped \
@@ -32,70 +29,39 @@ early is biased by that early decision.
 Examples:
   quintain race git:idea-1 git:idea-2 git:idea-3 --base git:main --tc 8+0.08
   quintain race . git:other --base git:main --nodes 20000 --gain 2 --close 10 --pairs 8000
-  quintain race --base . --with-net a.nnue --with-net b.nnue --nodes 20000";
+  quintain race --base . --with-net a.nnue --with-net b.nnue --nodes 20000
+  quintain race race.toml -j 2                       `quintain init race` writes a plan";
 
 /// Plays several candidates against one base, drops the hopeless ones early and finds the best.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES, allow_negative_numbers = true)]
 pub(super) struct RaceArgs {
-    /// The candidates, as SPECs.
-    #[arg(value_name = "NEW", required_unless_present = "with_nets")]
+    /// The candidates, as SPECs; the first may be a plan, a file ending in .toml, over whose keys
+    /// flags win.
+    #[arg(value_name = "NEW|PLAN.toml", required_unless_present = "with_nets")]
     candidates: Vec<String>,
     /// A network to race: the base's engine with it is a candidate; may be repeated.
     #[arg(long = "with-net", value_name = "FILE", help_heading = "Engines")]
     with_nets: Vec<PathBuf>,
-    /// Engine that they are compared with.
-    #[arg(long, value_name = "SPEC", help_heading = "Engines")]
-    base: String,
-    /// Probability that any claim of the race is false.
-    #[arg(long, value_name = "P", default_value_t = 0.05, help_heading = "Race")]
-    alpha: f64,
-    /// Elo that a candidate must gain on the base: one that is shown to gain less is dropped.
-    #[arg(long, value_name = "ELO", default_value_t = 0.0, help_heading = "Race")]
-    gain: f64,
-    /// Elo by which another candidate may be stronger than the winner, so that a race of equally
-    /// good candidates ends. Without it, the winner must be the only candidate left.
-    #[arg(long, value_name = "ELO", default_value_t = 0.0, help_heading = "Race")]
-    close: f64,
-    /// Pairs that a candidate plays at most [default: 2000].
-    #[arg(long, value_name = "N", help_heading = "Race")]
-    pairs: Option<u64>,
-    /// Pairs of each candidate between two decisions.
-    #[arg(long, value_name = "N", default_value_t = 16, help_heading = "Race")]
-    step: u32,
     #[command(flatten)]
-    flags: RunFlags<AnyCommand>,
+    flags: RunFlags<RaceCommand>,
+}
+
+/// Keys of the plan file with those of the command line over them. Candidates of both race.
+pub(super) fn merged(args: &RaceArgs) -> Result<RawPlan> {
+    let is_plan = |word: &String| Path::new(word).extension().is_some_and(|extension| extension == "toml");
+    let (file, specs) = match args.candidates.split_first() {
+        Some((plan, specs)) if is_plan(plan) => (RawPlan::read(Path::new(plan))?, specs),
+        _ => (RawPlan::default(), args.candidates.as_slice()),
+    };
+    let mut raw = args.flags.typed().over(&file)?;
+    let base = raw.base.clone();
+    let typed = specs.iter().map(|spec| (Some(spec.clone()), None));
+    let nets = args.with_nets.iter().map(|net| (base.clone(), Some(net.clone())));
+    raw.players.extend(typed.chain(nets).map(|(spec, net)| RawPlayer { spec, net, ..RawPlayer::default() }));
+    Ok(raw)
 }
 
 pub(super) fn run(args: &RaceArgs) -> Result<Exit> {
-    if !(args.alpha > 0.0 && args.alpha < 1.0) {
-        bail!("--alpha {}: a probability between 0 and 1", args.alpha);
-    }
-    if args.gain.is_nan() || args.gain.abs() > 1000.0 {
-        bail!("--gain {}: Elo from -1000 to 1000", args.gain);
-    }
-    if !(0.0..=1000.0).contains(&args.close) {
-        bail!("--close {}: Elo from 0 to 1000", args.close);
-    }
-    if args.step == 0 {
-        bail!("--step 0 plays nothing; the minimum is 1");
-    }
-    let mut raw = args.flags.typed().clone();
-    raw.pairs = args.pairs;
-    raw.players = [&args.base]
-        .into_iter()
-        .chain(&args.candidates)
-        .map(|spec| (spec, None))
-        .chain(args.with_nets.iter().map(|net| (&args.base, Some(net.clone()))))
-        .map(|(spec, net)| RawPlayer { spec: Some(spec.clone()), net, ..RawPlayer::default() })
-        .collect();
-    let given = raw.out.clone().map(Place::Given);
-    given.as_ref().map_or(Ok(()), Place::check)?;
-    let receivers = Receivers::of(&raw)?;
-    let rule = RaceRule { alpha: args.alpha, gain: args.gain, close: args.close, step: args.step };
-    let (plan, book) = resolve::race(&raw, rule).context("cannot start the race")?;
-    let place = given.unwrap_or_else(|| drive::default_place(&plan.name));
-    let (exit, root) = drive::start_at(Arc::new(plan), book, &place, OutputStyle::new(args.flags.json))?;
-    receivers.tell(&root, exit);
-    Ok(exit)
+    Ok(chain::play(GameCommand::Race, merged(args)?, OutputStyle::new(args.flags.json))?)
 }

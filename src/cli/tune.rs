@@ -5,11 +5,12 @@ mod table;
 
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 
 use crate::cli::flags::RunFlags;
 use crate::run::dir::Place;
 use crate::run::drive::{self, OutputStyle};
+use crate::run::notify::Receivers;
 use crate::run::tuning::{prepare, session};
 use crate::run::{Exit, progress};
 use crate::settings::{RawPlan, TuneCommand};
@@ -70,9 +71,25 @@ pub(super) struct TuneArgs {
     flags: RunFlags<TuneCommand>,
 }
 
-pub(super) fn run(args: &TuneArgs) -> Result<Exit> {
+/// Keys of the plan file with those of the command line over them.
+pub(super) fn merged(args: &TuneArgs) -> Result<RawPlan> {
     let file = args.plan.as_deref().map(RawPlan::read).transpose()?.unwrap_or_default();
-    let raw = args.flags.typed().over(&file)?;
+    Ok(args.flags.typed().over(&file)?)
+}
+
+/// Branch of --apply, for the queue.
+///
+/// # Errors
+/// Returns an error if no game is to be played.
+pub(super) fn branch(args: &TuneArgs) -> Result<Option<String>> {
+    if args.dry_run {
+        bail!("--dry-run plays no game, so the queue has nothing to do: `quintain tune --dry-run` prints it at once");
+    }
+    Ok(args.apply.clone())
+}
+
+pub(super) fn run(args: &TuneArgs) -> Result<Exit> {
+    let raw = merged(args)?;
     if args.dry_run {
         let prepared = prepare::prepare(&raw).context("cannot tune")?;
         if let Some(branch) = &args.apply {
@@ -84,8 +101,10 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit> {
     let place =
         raw.out.clone().map_or_else(|| drive::default_place(raw.name.as_deref().unwrap_or("tune")), Place::Given);
     let output = if args.flags.json { OutputStyle::quiet() } else { OutputStyle::new(false) };
+    let receivers = Receivers::of(&raw)?;
     let tuned = session::play(&raw, &place, args.apply.as_deref(), output).context("cannot tune")?;
     progress::result(&result::text(&tuned, args.flags.json)?);
+    receivers.tell(&session::last_run(&tuned.root), tuned.exit);
     if matches!(tuned.exit, Exit::Interrupted | Exit::Aborted) {
         progress::note(&format!("the same command with --out {} continues", tuned.root.display()));
     }

@@ -1,4 +1,4 @@
-//! Settings of `sprt`, `match` and `gauntlet`, checked and resolved.
+//! Settings of the commands that the queue plays, checked and resolved.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,8 +6,8 @@ use crate::openings::Book;
 use crate::plan::Plan;
 use crate::run::error::{Result, ResultContext as _, fail};
 use crate::run::resolve::networks;
-use crate::run::{Exit, forecast, progress, resolve};
-use crate::settings::RawPlan;
+use crate::run::{Exit, forecast, progress, race, resolve};
+use crate::settings::{self, RawPlan};
 use crate::source::{self, Context};
 
 /// A command that plays one plan.
@@ -20,6 +20,10 @@ pub(crate) enum GameCommand {
     Match,
     /// `quintain gauntlet`.
     Gauntlet,
+    /// `quintain race`.
+    Race,
+    /// `quintain tune`.
+    Tune,
 }
 
 impl GameCommand {
@@ -27,15 +31,24 @@ impl GameCommand {
     pub(crate) fn of(raw: &RawPlan) -> Self {
         match raw.format.as_deref() {
             Some("gauntlet") => Self::Gauntlet,
+            Some("race") => Self::Race,
+            None if Self::is_tuning(raw) => Self::Tune,
             None if raw.players.is_empty() => Self::Sprt,
             _ => Self::Match,
         }
+    }
+
+    /// True if a plan has a key that only tunings have.
+    fn is_tuning(raw: &RawPlan) -> bool {
+        let set = raw.table().unwrap_or_default();
+        settings::keys().iter().any(|key| key.commands() == ["tune"] && set.contains_key(&key.name))
     }
 
     /// Word for the result of a run: the hypothesis that a test accepted, or the reason of its end.
     pub(crate) const fn result(self, exit: Exit) -> &'static str {
         match (self, exit) {
             (Self::Sprt, Exit::Done) => "H1",
+            (Self::Tune, Exit::H0) => "not better",
             (_, Exit::Done) => "done",
             (_, Exit::H0 | Exit::Failed) => "H0",
             (_, Exit::Inconclusive) => "inconclusive",
@@ -50,6 +63,8 @@ impl GameCommand {
             Self::Sprt => "sprt",
             Self::Match => "match",
             Self::Gauntlet => "gauntlet",
+            Self::Race => "race",
+            Self::Tune => "tune",
         }
     }
 }
@@ -74,8 +89,11 @@ pub(crate) fn pinned(command: GameCommand, mut raw: RawPlan) -> Result<RawPlan> 
             source::default_base(&context, &new).within(|| "base")?;
         }
         raw.new = Some(new);
-        raw.base = raw.base.as_deref().map(pin).transpose()?;
     }
+    if command == GameCommand::Tune {
+        raw.engine = Some(pin(raw.engine.as_deref().unwrap_or("."))?);
+    }
+    raw.base = raw.base.as_deref().map(pin).transpose()?;
     let skips = raw.skip_missing == Some(true);
     for player in &mut raw.players {
         let Some(spec) = &player.spec else { continue };
@@ -87,11 +105,27 @@ pub(crate) fn pinned(command: GameCommand, mut raw: RawPlan) -> Result<RawPlan> 
     Ok(raw)
 }
 
+/// Checks settings as far as that needs no engine.
+pub(crate) fn check(command: GameCommand, raw: &RawPlan) -> Result<()> {
+    let shape = match command {
+        GameCommand::Sprt => resolve::sprt_shape(raw)?,
+        GameCommand::Match | GameCommand::Gauntlet => resolve::games_shape(raw, "match")?,
+        GameCommand::Race => resolve::race_shape(raw, race::rule(raw)?)?,
+        GameCommand::Tune => resolve::tune_shape(raw)?,
+    };
+    resolve::check(raw, shape)
+}
+
 /// Finds or builds the engines, and resolves everything else.
 pub(crate) fn resolved(command: GameCommand, mut raw: RawPlan) -> Result<(Plan, Book)> {
-    if command != GameCommand::Sprt {
-        let name = command.name();
-        return resolve::games(&raw, name).within(|| format!("cannot start the {name}"));
+    match command {
+        GameCommand::Sprt => {}
+        GameCommand::Race => return race::resolved(raw),
+        // A tuning also has parameters, and its own directory.
+        GameCommand::Match | GameCommand::Gauntlet | GameCommand::Tune => {
+            let name = command.name();
+            return resolve::games(&raw, name).within(|| format!("cannot start the {name}"));
+        }
     }
     if let Some(budget) = raw.budget.take() {
         progress::note(&forecast::spend(&budget, &mut raw)?);

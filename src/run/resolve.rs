@@ -229,7 +229,7 @@ fn book(raw: &RawPlan, variant: Variant, seed: u64) -> Result<(BookRef, Book)> {
 }
 
 /// Properties of a run that differ by command.
-struct Shape {
+pub(crate) struct Shape {
     /// Default name of the run.
     name: &'static str,
     format: Format,
@@ -245,13 +245,13 @@ pub(crate) fn sprt(raw: &RawPlan) -> Result<(Plan, Book)> {
 }
 
 /// Checks settings as far as that needs no engine.
-pub(crate) fn check(raw: &RawPlan, is_test: bool) -> Result<()> {
-    let shape = if is_test { sprt_shape(raw)? } else { games_shape(raw, "match")? };
+pub(crate) fn check(raw: &RawPlan, shape: Shape) -> Result<()> {
     // The engine that the times are scaled by is known once it is found.
     finish(&RawPlan { scale: None, ..raw.clone() }, shape, |_| Ok(Vec::new())).map(|_| ())
 }
 
-fn sprt_shape(raw: &RawPlan) -> Result<Shape> {
+/// Shape of a test.
+pub(crate) fn sprt_shape(raw: &RawPlan) -> Result<Shape> {
     refuse(raw, "sprt", ("a test", "quintain match"))?;
     if raw.max_pairs == Some(0) {
         fail!(Setting, "--max-pairs 0 plays nothing; leave it out for no limit");
@@ -272,14 +272,11 @@ pub(crate) fn games(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
     finish(raw, games_shape(raw, name)?, |limits| entrants(raw, limits))
 }
 
-fn games_shape(raw: &RawPlan, name: &'static str) -> Result<Shape> {
+/// Shape of a match or a gauntlet.
+pub(crate) fn games_shape(raw: &RawPlan, name: &'static str) -> Result<Shape> {
     refuse(raw, "match", ("a match", "quintain sprt"))?;
-    let max_pairs = match raw.pairs {
-        Some(0) => fail!(Setting, "--pairs 0 plays nothing; the minimum is 1"),
-        Some(pairs) if pairs > MAX_PAIRS => fail!(Setting, "--pairs {pairs}: {MAX_PAIRS} is the most"),
-        // A run with `until-width` needs no other end.
-        pairs => pairs.or_else(|| raw.until_width.is_none().then_some(DEFAULT_PAIRS)),
-    };
+    // A run with `until-width` needs no other end.
+    let max_pairs = pairs(raw)?.or_else(|| raw.until_width.is_none().then_some(DEFAULT_PAIRS));
     let all = RawLimit::of_all(raw);
     let limit = |player: &RawPlayer| match RawLimit::of_player(player) {
         own if own.is_empty() => all.resolve("--tc"),
@@ -292,6 +289,15 @@ fn games_shape(raw: &RawPlan, name: &'static str) -> Result<Shape> {
         max_pairs,
         limits: raw.players.iter().map(limit).collect::<Result<_>>()?,
     })
+}
+
+/// Pairs that the settings name, if any.
+fn pairs(raw: &RawPlan) -> Result<Option<u64>> {
+    match raw.pairs {
+        Some(0) => fail!(Setting, "--pairs 0 plays nothing; the minimum is 1"),
+        Some(pairs) if pairs > MAX_PAIRS => fail!(Setting, "--pairs {pairs}: {MAX_PAIRS} is the most"),
+        pairs => Ok(pairs),
+    }
 }
 
 /// Checks the settings that all matches of a series share, before anything is built.
@@ -310,17 +316,8 @@ pub(crate) type TunedEngine = (ResolvedEngine, Context, Option<NetworkFile>);
 /// Resolves a tuning's plan except its parameters and its format. The only player is the engine.
 /// `found` finds or builds it after all cheap checks.
 pub(crate) fn tuned(raw: &RawPlan, found: impl FnOnce() -> Result<TunedEngine>) -> Result<(Plan, Book)> {
-    refuse(raw, "tune", ("a tuning", "quintain match"))?;
-    let max_pairs = match raw.pairs {
-        Some(0) => fail!(Setting, "--pairs 0 plays nothing; the minimum is 1"),
-        Some(pairs) if pairs > MAX_PAIRS => fail!(Setting, "--pairs {pairs}: {MAX_PAIRS} is the most"),
-        // A time limit or a flat result ends it as well.
-        pairs => {
-            pairs.or_else(|| (raw.max_time.is_none() && raw.until_flat != Some(true)).then_some(DEFAULT_TUNING_PAIRS))
-        }
-    };
-    let limit = RawLimit::of_all(raw).resolve("--tc")?;
-    let shape = Shape { name: "tune", format: Format::new(RoundRobin), test: None, max_pairs, limits: vec![limit] };
+    let shape = tune_shape(raw)?;
+    let limit = shape.limits[0];
     finish(raw, shape, |_| {
         let (found, context, network) = found()?;
         obeyed::check(&found, limit)?;
@@ -330,25 +327,36 @@ pub(crate) fn tuned(raw: &RawPlan, found: impl FnOnce() -> Result<TunedEngine>) 
     })
 }
 
+/// Shape of a tuning.
+pub(crate) fn tune_shape(raw: &RawPlan) -> Result<Shape> {
+    refuse(raw, "tune", ("a tuning", "quintain match"))?;
+    // A time limit or a flat result ends it as well.
+    let has_end = raw.max_time.is_some() || raw.until_flat == Some(true);
+    let max_pairs = pairs(raw)?.or_else(|| (!has_end).then_some(DEFAULT_TUNING_PAIRS));
+    let limit = RawLimit::of_all(raw).resolve("--tc")?;
+    Ok(Shape { name: "tune", format: Format::new(RoundRobin), test: None, max_pairs, limits: vec![limit] })
+}
+
 /// Resolves a race of all players after the first one against the first.
 pub(crate) fn race(raw: &RawPlan, rule: RaceRule) -> Result<(Plan, Book)> {
-    let max_pairs = match raw.pairs {
-        Some(0) => fail!(Setting, "--pairs 0 plays nothing; the minimum is 1"),
-        Some(pairs) if pairs > MAX_PAIRS => fail!(Setting, "--pairs {pairs}: {MAX_PAIRS} is the most"),
-        pairs => pairs.unwrap_or(DEFAULT_RACE_PAIRS),
-    };
+    finish(raw, race_shape(raw, rule)?, |limits| entrants(raw, limits))
+}
+
+/// Shape of a race.
+pub(crate) fn race_shape(raw: &RawPlan, rule: RaceRule) -> Result<Shape> {
+    refuse(raw, "race", ("a race", "quintain match"))?;
+    let max_pairs = pairs(raw)?.unwrap_or(DEFAULT_RACE_PAIRS);
     if raw.players.len() > usize::from(MAX_PLAYERS) {
         fail!(Setting, "{} players: {MAX_PLAYERS} is the most", raw.players.len());
     }
     let all = RawLimit::of_all(raw).resolve("--tc")?;
-    let shape = Shape {
+    Ok(Shape {
         name: "race",
         format: Format::new(Race { rule }),
         test: None,
         max_pairs: Some(max_pairs),
         limits: vec![all; raw.players.len()],
-    };
-    finish(raw, shape, |limits| entrants(raw, limits))
+    })
 }
 
 /// Refuses a plan with keys that `command` does not have; `other` is the command that has them.

@@ -36,6 +36,10 @@ pub struct GauntletCommand;
 #[derive(Clone, Copy, Debug)]
 pub struct TuneCommand;
 
+/// `quintain race`, whose plans alone name the format.
+#[derive(Clone, Copy, Debug)]
+pub struct RaceCommand;
+
 impl KeyedCommand for AnyCommand {
     fn takes(key: &Key) -> bool {
         SprtCommand::takes(key) && MatchCommand::takes(key)
@@ -57,6 +61,12 @@ impl KeyedCommand for MatchCommand {
 impl KeyedCommand for GauntletCommand {
     fn takes(key: &Key) -> bool {
         key.is_of("gauntlet") && !["format", "heroes"].contains(&key.name.as_str())
+    }
+}
+
+impl KeyedCommand for RaceCommand {
+    fn takes(key: &Key) -> bool {
+        key.is_of("race") && key.name != "format"
     }
 }
 

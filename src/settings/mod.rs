@@ -15,7 +15,9 @@ mod schema;
 pub mod value;
 
 pub use error::ConfigError;
-pub use flags::{AnyCommand, GauntletCommand, KeyedCommand, MatchCommand, PlanFlags, SprtCommand, TuneCommand};
+pub use flags::{
+    AnyCommand, GauntletCommand, KeyedCommand, MatchCommand, PlanFlags, RaceCommand, SprtCommand, TuneCommand,
+};
 pub use key::{Key, keys, player_keys};
 pub use plan::{RawPlan, RawPlayer};
 pub use schema::UserFile;

@@ -35,7 +35,7 @@ pub struct RawPlan {
     pub new: Option<String>,
     /// The reference engine [default: the newest commit whose program differs from that of `new`].
     #[arg(long, value_name = "SPEC", help_heading = "Engines")]
-    #[schemars(example = &"git:main", extend("x-commands" = ["sprt"]))]
+    #[schemars(example = &"git:main", extend("x-commands" = ["sprt", "race"], "x-essential" = ["race"]))]
     pub base: Option<String>,
     /// Name of `new` in all results [default: its own name].
     #[arg(long, value_name = "NAME", help_heading = "Engines")]
@@ -65,7 +65,7 @@ pub struct RawPlan {
     /// `network` of quintain.toml says how a built engine takes it; a program gets the UCI option
     /// EvalFile. The file is kept by its SHA-256, so the run does not change with it.
     #[arg(long, value_name = "FILE", help_heading = "Engines")]
-    #[schemars(example = &"nets/big.nnue", extend("x-commands" = ["sprt", "match", "gauntlet", "tune"]))]
+    #[schemars(example = &"nets/big.nnue", extend("x-commands" = ["sprt", "match", "gauntlet", "race", "tune"]))]
     pub net: Option<PathBuf>,
     /// Network of `new` alone; without `base` both sides are then the same engine.
     #[arg(long, value_name = "FILE", help_heading = "Engines")]
@@ -84,12 +84,12 @@ pub struct RawPlan {
     ///
     /// The order of the engines seeds the last two.
     #[arg(long, value_name = "FORMAT", help_heading = "Format")]
-    #[schemars(example = &"round-robin", example = &"gauntlet")]
-    #[schemars(extend("x-commands" = ["match", "gauntlet"], "x-essential" = ["match", "gauntlet"]))]
+    #[schemars(example = &"round-robin", example = &"gauntlet", example = &"race")]
+    #[schemars(extend("x-commands" = ["match", "gauntlet", "race"], "x-essential" = ["match", "gauntlet", "race"]))]
     pub format: Option<String>,
-    /// Pairs per encounter of two players [default: 50; of a tuning 10000].
+    /// Pairs of any two players who meet [default: 50; of a tuning 10000, a race 2000].
     #[arg(long, value_name = "N", help_heading = "Format")]
-    #[schemars(example = 50, extend("x-commands" = ["match", "gauntlet", "tune"]))]
+    #[schemars(example = 50, extend("x-commands" = ["match", "gauntlet", "tune", "race"]))]
     #[schemars(extend("x-essential" = ["match", "gauntlet"]))]
     pub pairs: Option<u64>,
     /// Number of heroes of a gauntlet, counted from the first player [default: 1].
@@ -110,9 +110,9 @@ pub struct RawPlan {
     #[arg(long, value_name = "MODEL", help_heading = "Test")]
     #[schemars(example = &"normalized", extend("x-commands" = ["sprt"]))]
     pub model: Option<String>,
-    /// Probability of accepting H1 if H0 is true [default: 0.05].
+    /// Probability of accepting H1 if H0 is true; in a race, of any false claim [default: 0.05].
     #[arg(long, value_name = "P", help_heading = "Test")]
-    #[schemars(example = 0.05, extend("x-commands" = ["sprt"]))]
+    #[schemars(example = 0.05, extend("x-commands" = ["sprt", "race"]))]
     pub alpha: Option<f64>,
     /// Probability of accepting H0 if H1 is true [default: 0.05].
     #[arg(long, value_name = "P", help_heading = "Test")]
@@ -142,6 +142,22 @@ pub struct RawPlan {
     #[arg(long, value_name = "FILE", help_heading = "Test")]
     #[schemars(example = &"sprt-ltc.toml", extend("x-commands" = ["sprt"]))]
     pub then: Option<PathBuf>,
+
+    /// Elo that a candidate must gain on the base, or it is dropped [default: 0].
+    #[arg(long, value_name = "ELO", help_heading = "Race")]
+    #[schemars(example = 2.0, extend("x-commands" = ["race"]))]
+    pub gain: Option<f64>,
+    /// Elo by which another candidate may be stronger than the winner [default: 0].
+    ///
+    /// A race of equally good candidates ends by it. Without it, the winner must be the only
+    /// candidate left.
+    #[arg(long, value_name = "ELO", help_heading = "Race")]
+    #[schemars(example = 10.0, extend("x-commands" = ["race"]))]
+    pub close: Option<f64>,
+    /// Pairs of each candidate between two decisions of a race [default: 16].
+    #[arg(long, value_name = "N", help_heading = "Race")]
+    #[schemars(example = 16, extend("x-commands" = ["race"]))]
+    pub step: Option<u32>,
 
     /// Engine to tune [default: `.`, the working tree].
     #[arg(long, value_name = "SPEC", help_heading = "Tuning")]
@@ -402,7 +418,7 @@ pub struct RawPlan {
     /// --pairs; an `sprt` that has no verdict by then is inconclusive. The width hardly depends on
     /// who is ahead, so the intervals stay true (Chow and Robbins 1965).
     #[arg(long, value_name = "ELO", help_heading = "Running")]
-    #[schemars(example = 5, extend("x-commands" = ["sprt", "match", "gauntlet"]))]
+    #[schemars(example = 5, extend("x-commands" = ["sprt", "match", "gauntlet", "race"]))]
     pub until_width: Option<f64>,
     /// Seed of the order of openings [default: from the system].
     #[arg(long, value_name = "N", help_heading = "Running")]
@@ -491,30 +507,30 @@ pub struct RawPlan {
     /// Shell command that gets the summary as JSON on its input at the end [default: none].
     ///
     /// QUINTAIN_RUN, QUINTAIN_NAME, QUINTAIN_TITLE, QUINTAIN_VERDICT, QUINTAIN_STOPPED_BY and
-    /// QUINTAIN_EXIT describe the run. The command may take a minute.
+    /// QUINTAIN_EXIT describe the run. The command may take a minute. `quintain resume` keeps it.
     #[arg(long, value_name = "COMMAND", help_heading = "Output")]
-    #[schemars(example = &"jq .elo", extend("x-commands" = ["sprt", "match", "gauntlet"]))]
+    #[schemars(example = &"jq .elo")]
     pub on_end: Option<String>,
     /// Variable with the address that gets the summary as JSON at the end [default: none].
     ///
     /// The environment variable holds the address, because plans are kept and it is a secret.
     /// quintain.toml may name it in its table [notify], as `webhook`, `ntfy` and `discord`.
     #[arg(long, value_name = "VARIABLE", help_heading = "Output")]
-    #[schemars(example = &"MY_WEBHOOK", extend("x-commands" = ["sprt", "match", "gauntlet"]))]
+    #[schemars(example = &"MY_WEBHOOK")]
     pub notify_webhook: Option<String>,
     /// Variable with the address of an ntfy topic, notified at the end [default: none].
     #[arg(long, value_name = "VARIABLE", help_heading = "Output")]
-    #[schemars(example = &"MY_NTFY", extend("x-commands" = ["sprt", "match", "gauntlet"]))]
+    #[schemars(example = &"MY_NTFY")]
     pub notify_ntfy: Option<String>,
     /// Variable with the address of a Discord webhook, notified at the end [default: none].
     #[arg(long, value_name = "VARIABLE", help_heading = "Output")]
-    #[schemars(example = &"MY_DISCORD", extend("x-commands" = ["sprt", "match", "gauntlet"]))]
+    #[schemars(example = &"MY_DISCORD")]
     pub notify_discord: Option<String>,
 
-    /// Players of a match or a gauntlet, whose heroes come first.
+    /// Players of a match or a gauntlet, whose heroes come first; candidates of a race.
     #[arg(skip)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("x-commands" = ["match", "gauntlet"]))]
+    #[schemars(extend("x-commands" = ["match", "gauntlet", "race"]))]
     pub players: Vec<RawPlayer>,
 }
 

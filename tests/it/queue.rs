@@ -129,6 +129,11 @@ impl Queued {
         self.results().join(self.entry(id)["runs"][0].as_str().unwrap())
     }
 
+    /// Folder of the first run of an entry, once it has one.
+    fn run_of_begun(&self, id: u64) -> Option<PathBuf> {
+        Some(self.results().join(self.entry(id)["runs"].get(0)?.as_str()?))
+    }
+
     /// Checks that the games of an entry are those of a test that nobody stopped.
     #[track_caller]
     fn check_as_unbroken(&self, id: u64, more: &str) {
@@ -222,6 +227,64 @@ fn an_entry_of_a_higher_priority_is_played_first_and_the_other_goes_on() {
 }
 
 #[test]
+fn a_race_and_a_tuning_make_way_and_go_on() {
+    let queued = Queued::new();
+    let rows = queued.folder.path().join("rows.txt");
+    std::fs::write(&rows, "Alpha, int, 50, 0, 100, 5, 0.002\n").unwrap();
+    let [first, base] = queued.held();
+    queued.add_line(&format!("race @ --base @ {SETTINGS} --pairs 4 --step 2"), &first, &base);
+    let tuned = format!("--method fishtest --pairs 4 --no-sensitivity --no-prove {SETTINGS}");
+    queued.add_line(
+        &format!("tune --engine @ --params {} {tuned}", rows.display()),
+        &format!("--tunes {}", queued.gate.words()),
+        "",
+    );
+    let begun = |id: u64, folder: &str| {
+        let mut daemon = queued.daemon();
+        hears(&mut daemon.0, &format!("entry {id} "));
+        until("its first game", || journal_lines(&queued.run_of(id).join(folder)) > 1);
+        daemon
+    };
+    let mut daemon = begun(1, "");
+    // What comes first stops the race, and the tuning once it is played.
+    queued.add("--priority 1", "--seed 3", "--seed 2", "--max-pairs 1");
+    hears(&mut daemon.0, "entry 1 makes way for entry 3");
+    queued.gate.open();
+    let (said, code) = rest(&mut daemon);
+    let at = |words: &str| said.find(words).unwrap_or_else(|| panic!("no {words}: {said}"));
+    assert_eq!(code, Some(0), "{said}");
+    assert!(at("entry 3 is over") < at("entry 1 continues") && at("entry 1 is over") < at("entry 2 begins"), "{said}");
+    assert_eq!([1, 2, 3].map(|id| queued.state(id)), ["done", "done", "done"]);
+    assert_eq!(summary(&queued.run_of(1))["race"]["takes"][0]["pairs"], 4);
+    assert_eq!(summary(&queued.run_of(2).join("tune"))["pairs"], 4);
+    assert!(queued.run_of(2).join("options.toml").is_file());
+    let list = queued.done(&["ls", "--all"]);
+    assert!(list.contains("tuning of ") && list.contains(" against "), "{list}");
+}
+
+#[test]
+fn a_stopped_tuning_goes_on_in_the_queue() {
+    let queued = Queued::new();
+    let plan = queued.folder.path().join("tune.toml");
+    let rows = queued.folder.path().join("rows.txt");
+    std::fs::write(&rows, "Alpha, int, 50, 0, 100, 5, 0.002\n").unwrap();
+    let engine = fake(&format!("--tunes {}", queued.gate.words()));
+    let keys = "method = \"fishtest\"\npairs = 4\nno-sensitivity = true\nno-prove = true\nnodes = 1\nmax-plies = 30\n";
+    std::fs::write(&plan, format!("{keys}concurrency = 1\nengine = {engine:?}\nparams = {rows:?}\n")).unwrap();
+    // A plan with keys that only tunings have is one.
+    queued.done(&["add", &plan.display().to_string()]);
+    let mut daemon = queued.daemon();
+    until("its first game", || queued.run_of_begun(1).is_some_and(|run| journal_lines(&run.join("tune")) > 1));
+    queued.add("--priority 1", "--seed 3", "--seed 2", "--max-pairs 1");
+    hears(&mut daemon.0, "entry 1 makes way for entry 2");
+    queued.gate.open();
+    let (said, code) = rest(&mut daemon);
+    assert!(code == Some(0) && said.contains("entry 1 continues"), "{said}");
+    assert_eq!(([1, 2].map(|id| queued.state(id))), ["done", "done"]);
+    assert_eq!(summary(&queued.run_of(1).join("tune"))["pairs"], 4);
+}
+
+#[test]
 fn the_run_of_a_removed_entry_stops_and_is_kept() {
     let (queued, mut daemon) = Queued::begun();
     let kept = queued.run_of(1);
@@ -310,6 +373,12 @@ fn bad_input_is_refused_in_one_line() {
         (&["add", "sprt", "--new", FAKE, "--base", FAKE, "--bounds", "5,0"], "0"),
         (&["add", "sprt", "--new", FAKE, "--base", FAKE, "--out", "x"], "--out: the queue names the folders"),
         (&["add", "match", FAKE], "a match takes two"),
+        (&["add", "bisect", "HEAD~1", "HEAD"], "the queue plays no searches"),
+        (&["add", "race", FAKE], "a race has a base"),
+        (&["add", "race", "--base", FAKE, FAKE, "--close", "-1"], "--close -1"),
+        (&["add", "race", "--base", FAKE, FAKE, "--bounds", "0,5"], "`quintain race --help` explains its flags"),
+        (&["add", "tune", "--engine", FAKE, "--dry-run"], "--dry-run plays no game"),
+        (&["add", "tune", "--engine", "./no-such-engine"], "no-such-engine"),
         (&["up", "7"], "no entry 7; `quintain queue ls --all` lists them"),
         (&["rm", "7"], "no entry 7"),
         (&["up", "x"], "invalid value 'x'"),

@@ -6,13 +6,14 @@ use anyhow::{Result, bail};
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
-use crate::cli::{matches, sprt};
+use crate::cli::{matches, race, sprt, tune};
 use crate::run::begin::{self, GameCommand};
 use crate::run::notify::Receivers;
 use crate::run::queue::{Queue, QueueEntry};
-use crate::run::{chain, progress, resolve};
+use crate::run::{chain, progress};
 use crate::settings::RawPlan;
 use crate::source::Context;
+use crate::tournament::formats::either;
 
 /// Plan or command line to add.
 #[derive(Debug, clap::Args)]
@@ -20,8 +21,8 @@ pub(super) struct AddArgs {
     /// Priority; higher ones are played first.
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     priority: i32,
-    /// A plan (a file ending in .toml) with flags after it, or a whole command line: sprt, match or
-    /// gauntlet with its arguments.
+    /// A plan (a file ending in .toml) with flags after it, or a whole command line: sprt, match,
+    /// gauntlet, race or tune with its arguments.
     #[arg(value_name = "PLAN|COMMAND", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<String>,
 }
@@ -42,29 +43,43 @@ enum QueuedCommand {
     Match(Box<matches::MatchArgs>),
     /// A gauntlet.
     Gauntlet(Box<matches::GauntletArgs>),
+    /// A race.
+    Race(Box<race::RaceArgs>),
+    /// A tuning.
+    Tune(Box<tune::TuneArgs>),
 }
 
+/// Commands whose lines can be added.
+const COMMANDS: [&str; 5] = ["sprt", "match", "gauntlet", "race", "tune"];
+
 pub(super) fn run(queue: &Queue, args: &AddArgs) -> Result<()> {
-    let Some((command, raw)) = parsed(&args.words)? else { return Ok(()) };
+    let Some((command, raw, apply)) = parsed(&args.words)? else { return Ok(()) };
     if raw.out.is_some() {
         bail!("--out: the queue names the folders of its runs itself; leave it out, and use --name");
     }
     Receivers::of(&raw)?;
-    resolve::check(&raw, command == GameCommand::Sprt)?;
+    begin::check(command, &raw)?;
     let plans = chain::links(begin::pinned(command, raw)?)?;
-    let entry = QueueEntry::new(command, Context::from_env()?.cwd, args.priority, plans).signed()?;
-    let id = queue.add(entry)?;
+    let mut entry = QueueEntry::new(command, Context::from_env()?.cwd, args.priority, plans);
+    entry.apply = apply;
+    let id = queue.add(entry.signed()?)?;
     let daemon = if queue.has_daemon()? { "" } else { "; `quintain queue run` plays it" };
     progress::result(&format!("entry {id}{daemon}"));
     Ok(())
 }
 
-/// Command and settings of a line; `None` if it asked for help, which is printed.
-fn parsed(words: &[String]) -> Result<Option<(GameCommand, RawPlan)>> {
+/// Command and settings of a line, and the branch for a tuning's values; `None` if it asked for
+/// help, which is printed.
+fn parsed(words: &[String]) -> Result<Option<(GameCommand, RawPlan, Option<String>)>> {
     let mut line = words.to_vec();
-    if let Some(plan) = line.first().filter(|word| !["sprt", "match", "gauntlet"].contains(&word.as_str())) {
+    if let Some(plan) = line.first().filter(|word| !COMMANDS.contains(&word.as_str())) {
+        if plan == "bisect" {
+            bail!(
+                "`bisect`: the queue plays no searches; start it by itself with --out DIR, and the same command goes on with it"
+            );
+        }
         if Path::new(plan).extension().is_none_or(|extension| extension != "toml") {
-            bail!("`{plan}`: give a plan, a file ending in .toml, or a command line of sprt, match or gauntlet");
+            bail!("`{plan}`: give a plan, a file ending in .toml, or a command line of {}", either(&COMMANDS));
         }
         line.insert(0, GameCommand::of(&RawPlan::read(&PathBuf::from(plan))?).name().to_owned());
     }
@@ -81,16 +96,18 @@ fn parsed(words: &[String]) -> Result<Option<(GameCommand, RawPlan)>> {
         }
     };
     Ok(Some(match line.command {
-        QueuedCommand::Sprt(args) => (GameCommand::Sprt, sprt::merged(&args)?),
-        QueuedCommand::Match(args) => (GameCommand::Match, matches::merged_match(&args)?),
-        QueuedCommand::Gauntlet(args) => (GameCommand::Gauntlet, matches::merged_gauntlet(&args)?),
+        QueuedCommand::Sprt(args) => (GameCommand::Sprt, sprt::merged(&args)?, None),
+        QueuedCommand::Match(args) => (GameCommand::Match, matches::merged_match(&args)?, None),
+        QueuedCommand::Gauntlet(args) => (GameCommand::Gauntlet, matches::merged_gauntlet(&args)?, None),
+        QueuedCommand::Race(args) => (GameCommand::Race, race::merged(&args)?, None),
+        QueuedCommand::Tune(args) => (GameCommand::Tune, tune::merged(&args)?, tune::branch(&args)?),
     }))
 }
 
 /// Command that explains the flags of a line.
 fn line_of(words: &[String]) -> &str {
     match words.first().map(String::as_str) {
-        Some(word @ ("match" | "gauntlet")) => word,
+        Some(word) if COMMANDS.contains(&word) => word,
         _ => "sprt",
     }
 }

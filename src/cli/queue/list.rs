@@ -42,7 +42,11 @@ pub(super) fn run(queue: &Queue, args: &LsArgs) -> Result<()> {
     if rows.is_empty() {
         progress::result("nothing waits; `quintain queue add PLAN` adds a plan");
     } else {
-        progress::result(&columns(&HEADS, &rows).join("\n"));
+        let mut lines = columns(&HEADS, &rows);
+        // Beside the titles they would make all rows as long as they are.
+        let errors = shown.iter().filter_map(|(id, entry)| Some((id, entry.error.as_deref()?)));
+        lines.extend(errors.map(|(id, error)| format!("entry {id}: {}", printable(error))));
+        progress::result(&lines.join("\n"));
     }
     if !has_daemon && shown.iter().any(|(_, entry)| entry.is_open()) {
         progress::note("no daemon plays this queue; `quintain queue run` does");
@@ -51,10 +55,7 @@ pub(super) fn run(queue: &Queue, args: &LsArgs) -> Result<()> {
 }
 
 fn cells(id: EntryId, entry: &QueueEntry, has_daemon: bool) -> Vec<String> {
-    let mut title = entry.next_plan().or(entry.plans.last()).map(title).unwrap_or_default();
-    if let Some(error) = &entry.error {
-        title = format!("{title}: {error}");
-    }
+    let title = entry.next_plan().or(entry.plans.last()).map(title).unwrap_or_default();
     let state = match results(entry).as_slice() {
         [] => state(entry, has_daemon).to_owned(),
         results if entry.state == QueueState::Done => results.join(", "),

@@ -60,6 +60,9 @@ pub(crate) struct QueueEntry {
     /// Reason that it could not be played.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
+    /// Branch for the proven values of a tuning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) apply: Option<String>,
     /// Signature of the user whose programs it starts.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     signature: String,
@@ -72,6 +75,8 @@ pub(crate) struct QueueEntry {
 struct SignedParts<'a> {
     command: GameCommand,
     dir: &'a Path,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    apply: Option<&'a str>,
     plans: &'a [RawPlan],
 }
 
@@ -88,6 +93,7 @@ impl QueueEntry {
             runs: Vec::new(),
             exits: Vec::new(),
             error: None,
+            apply: None,
             signature: String::new(),
             plans,
         }
@@ -109,7 +115,7 @@ impl QueueEntry {
     }
 
     fn signed_text(&self) -> Result<String> {
-        text(&SignedParts { command: self.command, dir: &self.dir, plans: &self.plans })
+        text(&SignedParts { command: self.command, dir: &self.dir, apply: self.apply.as_deref(), plans: &self.plans })
     }
 
     /// True if this user's program wrote the plans.

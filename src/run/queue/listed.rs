@@ -39,12 +39,17 @@ pub(crate) fn title(raw: &RawPlan) -> String {
         Some(rev) if rev.len() >= 40 && rev.is_char_boundary(8) => rev[..8].to_owned(),
         _ => spec.to_owned(),
     };
+    if let Some(engine) = &raw.engine {
+        return format!("tuning of {}", short(engine));
+    }
     match (&raw.new, raw.players.as_slice()) {
         (Some(new), _) => {
             format!("{} against {}", short(new), raw.base.as_deref().map_or("the commit before".to_owned(), short))
         }
         (None, players) => {
-            players.iter().filter_map(|player| player.spec.as_deref()).map(short).collect::<Vec<_>>().join(", ")
+            let specs: Vec<String> = players.iter().filter_map(|player| player.spec.as_deref()).map(short).collect();
+            let base = raw.base.as_deref().map(|base| format!(" against {}", short(base))).unwrap_or_default();
+            specs.join(", ") + &base
         }
     }
 }

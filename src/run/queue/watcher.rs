@@ -9,6 +9,7 @@ use crate::control::protocol::{ClientMessage, ServerMessage};
 use crate::run::error::Result;
 use crate::run::progress;
 use crate::run::queue::{EntryId, Queue};
+use crate::run::tuning::session;
 
 /// Time between two looks at the folder.
 pub(super) const LOOK: Duration = Duration::from_millis(250);
@@ -81,7 +82,11 @@ impl QueueWatch<'_> {
 
     /// Asks the run to stop; false if it does not listen yet.
     fn stop(&self) -> bool {
-        let answer = Client::connect(self.run).and_then(|mut client| client.ask(ClientMessage::Stop));
-        matches!(answer, Ok((_, ServerMessage::Status { .. })))
+        // A tuning has its runs in folders of its own.
+        let runs = [self.run.to_owned(), session::last_run(self.run)];
+        runs.iter().any(|run| {
+            let answer = Client::connect(run).and_then(|mut client| client.ask(ClientMessage::Stop));
+            matches!(answer, Ok((_, ServerMessage::Status { .. })))
+        })
     }
 }

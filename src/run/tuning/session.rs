@@ -31,14 +31,18 @@ pub(crate) const FOLDER: &str = "tune";
 const SETTINGS: &str = "tuning.toml";
 
 /// Keys that may change when a tuning is resumed, because they change none of its games.
-const FREE: [&str; 9] = [
+const FREE: [&str; 13] = [
     "out",
     "concurrency",
     "force-concurrency",
     "affinity",
     "max-time",
     "max-failures",
+    "notify-discord",
+    "notify-ntfy",
+    "notify-webhook",
     "no-prove",
+    "on-end",
     "prove-tc",
     "prove-pairs",
 ];
@@ -102,6 +106,12 @@ pub(crate) fn play(raw: &RawPlan, place: &Place, branch: Option<&str>, output: O
         tuned.applied = apply(&tuned, branch, sources.as_ref())?;
     }
     Ok(tuned)
+}
+
+/// Folder of the last run of the tuning in `root`: that of its proof, if it came so far.
+pub(crate) fn last_run(root: &Path) -> PathBuf {
+    let proof = root.join(prove::FOLDER);
+    if proof.join(file::FILE_NAME).is_file() { proof } else { root.join(FOLDER) }
 }
 
 /// Creates the directory and plays the tuning.
