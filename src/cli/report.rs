@@ -17,8 +17,9 @@ use crate::report::explain::Explanation;
 use crate::report::explain::document::WIDTH;
 use crate::report::explain::table::{markdown, wrapped};
 use crate::report::summary::Summary;
+use crate::run::chain_report::ChainReport;
 use crate::run::dir::RunDir;
-use crate::run::{Exit, chain, page, progress};
+use crate::run::{Exit, page, progress};
 use crate::tournament::events::Finish;
 
 const EXAMPLES: &str = "\
@@ -30,9 +31,11 @@ Examples:
   quintain report RUN --format csv --player new > groups.csv
 
 Text and Markdown hold the summary and where the points came from (`quintain explain`). JSON: \
-`live`, `summary` (the keys of summary.json; `stopped_by` is null while the run is played) and \
-`explain` (the document of `quintain explain --json`; an array of several players'; null of \
-none). CSV: a line a group, the first of all games, under the heading \
+`live`, `summary` (the keys of summary.json; `stopped_by` is null while the run is played), \
+`explain` (the document of `quintain explain --json`; an array of several players'; null of none) \
+and `chain` (null of a run in none; `state, passed, length, stopped_at, games, hours`, `tests`: \
+`test, result, limit, bounds, games, elo, elo_lo, elo_hi, hours, run`, and `pass`: `elo, \
+probability, pairs`). CSV: a line a group, the first of all games, under the heading \
 `dimension,group,games,pairs,wins,draws,losses,score,net,measure,inside,outside,difference,error95,p,p_holm`.";
 
 /// Format of a report.
@@ -161,8 +164,8 @@ impl Report<'_> {
             text.push('\n');
             text += &one.text(self.plan, self.top);
         }
-        if let Some(chain) = chain::report(self.dir.root(), self.plan) {
-            text += &format!("\n{chain}");
+        if let Some(chain) = self.chain() {
+            text += &format!("\n{}", chain.text());
         }
         text
     }
@@ -184,8 +187,8 @@ impl Report<'_> {
             text += &one.markdown(self.plan, self.top);
             text.push('\n');
         }
-        if let Some(chain) = chain::report(self.dir.root(), self.plan) {
-            text += &format!("## The chain of tests\n\n```text\n{}\n```\n", chain.trim_end());
+        if let Some(chain) = self.chain() {
+            text += &format!("## The chain of tests\n\n```text\n{}\n```\n", chain.text().trim_end());
         }
         text
     }
@@ -196,6 +199,11 @@ impl Report<'_> {
             summary["stopped_by"] = Value::Null;
         }
         let explain = if self.asked == 0 { Value::Null } else { explain::json(self.plan, &self.explained, self.asked) };
-        json!({ "live": self.live, "summary": summary, "explain": explain })
+        json!({ "live": self.live, "summary": summary, "explain": explain, "chain": self.chain() })
+    }
+
+    /// Chain of tests up to this run.
+    fn chain(&self) -> Option<ChainReport> {
+        ChainReport::of(self.dir.root(), self.plan)
     }
 }

@@ -54,10 +54,17 @@ pub struct Crash {
 /// Page of a run. `headline` is its result, if the caller knows more than the games show.
 #[must_use]
 pub fn page(story: &Story, headline: Option<&str>, crashes: &[Crash]) -> String {
+    page_with(story, headline, crashes, "")
+}
+
+/// Page of a run with a section, as HTML, after its verdict.
+#[must_use]
+pub(crate) fn page_with(story: &Story, headline: Option<&str>, crashes: &[Crash], section: &str) -> String {
     let plan = &*story.plan;
     let title = title(plan);
     let mut out = String::with_capacity(512 * 1024);
     verdict(&mut out, story, headline);
+    out.push_str(section);
     if let Some(progress) = story.scoreboard.tuning() {
         tuning::section(&mut out, progress.course(), &progress.rule().dead, &caption(story));
     }

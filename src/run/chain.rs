@@ -4,22 +4,19 @@
 //! The settings of the tests to come, and the runs before, stand in the plan of each run. So a run
 //! that is resumed continues its chain.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::plan::{Chain, Plan};
-use crate::report::{figures, stored};
+use crate::report::stored;
 use crate::run::begin::{self, GameCommand};
+use crate::run::chain_report::ChainReport;
 use crate::run::dir::{Place, RunDir};
 use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, ResultContext as _, fail};
-use crate::run::notify::Receivers;
-use crate::run::{Exit, progress, resolve};
+use crate::run::notify::{self, Receivers};
+use crate::run::{Exit, progress};
 use crate::settings::{ConfigError, RawPlan};
-use crate::stats::estimates::Estimates;
-use crate::stats::sprt::Verdict;
-use crate::text::columns;
 
 /// Maximum number of tests of a chain.
 const MOST_LINKS: usize = 20;
@@ -33,11 +30,12 @@ pub(crate) fn play(command: GameCommand, raw: RawPlan, output: OutputStyle) -> R
     // The tests of a chain are of the same commits.
     let raw = if raw.then.is_some() { begin::pinned(command, raw)? } else { raw };
     let mut links = links(raw)?;
-    let (mut plan, book) = begin::resolved(command, links.remove(0))?;
+    let first = links.remove(0);
+    let (mut plan, book) = begin::resolved(command, first.clone())?;
     plan.chain.then = tables(&links)?;
     let place = given.unwrap_or_else(|| drive::default_place(&plan.name));
     let plan = Arc::new(plan);
-    let (exit, root) = drive::start_at(Arc::clone(&plan), book, &place, output)?;
+    let (exit, root) = drive::start_at(Arc::clone(&plan), book, &place, output, |root| notify::keep(&first, root))?;
     receivers.tell(&root, exit);
     go_on(&root, &plan, exit, (output, &receivers))
 }
@@ -59,6 +57,17 @@ pub(crate) fn files(first: &RawPlan) -> Result<Vec<(PathBuf, RawPlan)>> {
             let shown = path.display();
             fail!(Setting, "{namer}, key `then`: {shown} is in the chain already; remove `then` from one of its files");
         }
+        let command = GameCommand::of(&file);
+        if command != GameCommand::Sprt {
+            fail!(
+                Setting,
+                "{}: it is a plan of `quintain {name}`, and a chain has tests alone, because each is of the engines before it and \
+                 follows H1; remove it from the chain, and add it as an entry of its own: `quintain queue add {}`",
+                path.display(),
+                path.display(),
+                name = command.name()
+            );
+        }
         seen.push(whole);
         next = file.then.clone();
         files.push((path, file));
@@ -77,7 +86,7 @@ pub(crate) fn links(first: RawPlan) -> Result<Vec<RawPlan>> {
     for (path, file) in files {
         let within = || path.display().to_string();
         let link = begin::pinned(GameCommand::Sprt, after(&links[0], file)?).within(within)?;
-        resolve::check(&link, true).within(within)?;
+        begin::check(GameCommand::Sprt, &link).within(within)?;
         links.push(RawPlan { then: None, out: None, ..link });
     }
     Ok(links)
@@ -143,11 +152,11 @@ pub(crate) fn go_on(
         }
         let raw: RawPlan =
             chain.then.remove(0).try_into().map_err(|error: toml::de::Error| ConfigError::Value(error.to_string()))?;
-        let (mut plan, book) = begin::resolved(GameCommand::Sprt, raw)?;
+        let (mut plan, book) = begin::resolved(GameCommand::Sprt, raw.clone())?;
         let place = drive::default_place(&plan.name);
         chain.before.push(name_of(&std::path::absolute(&root)?, &std::path::absolute(drive::RUNS)?));
         plan.chain = chain.clone();
-        (exit, root) = drive::start_at(Arc::new(plan), book, &place, output)?;
+        (exit, root) = drive::start_at(Arc::new(plan), book, &place, output, |root| notify::keep(&raw, root))?;
         receivers.tell(&root, exit);
     }
     if exit != Exit::Interrupted {
@@ -158,9 +167,9 @@ pub(crate) fn go_on(
 
 /// Prints the report of the chain that ended with the run in `root`.
 pub(crate) fn print(root: &Path, output: OutputStyle) {
-    let report = RunDir::open(root).ok().and_then(|(dir, plan)| report(dir.root(), &plan));
+    let report = RunDir::open(root).ok().and_then(|(dir, plan)| ChainReport::of(dir.root(), &plan));
     if let Some(report) = report.filter(|_| !output.is_json()) {
-        progress::result(&format!("\n{}", report.trim_end()));
+        progress::result(&format!("\n{}", report.text().trim_end()));
     }
 }
 
@@ -173,73 +182,4 @@ fn follower(root: &Path) -> Option<PathBuf> {
         let mut runs = std::fs::read_dir(place).ok()?.flatten().map(|entry| entry.path());
         runs.find(|run| stored::plan(run).is_some_and(|plan| plan.chain.before.last() == Some(&name)))
     })
-}
-
-/// Figures of a test of a chain, from its summary.
-struct ChainTest {
-    verdict: Option<Verdict>,
-    games: u64,
-    seconds: f64,
-    cells: Vec<String>,
-}
-
-fn link(number: usize, run: &Path) -> Option<ChainTest> {
-    let text = stored::text(&run.join(stored::SUMMARY))?;
-    let summary: serde_json::Value = serde_json::from_str(&text).ok()?;
-    let estimates: Estimates = serde_json::from_value(summary.clone()).ok()?;
-    let plan = stored::plan(run)?;
-    let bounds = plan.test.map(|test| format!("[{}, {}]", test.bounds.elo0, test.bounds.elo1)).unwrap_or_default();
-    let (games, seconds) = (summary["games"].as_u64()?, summary["seconds"].as_f64()?);
-    let result = match estimates.verdict {
-        Some(Verdict::AcceptH1) => "H1",
-        Some(Verdict::AcceptH0) => "H0",
-        _ => summary["stopped_by"].as_str().unwrap_or("open"),
-    };
-    let cells = [
-        number.to_string(),
-        result.to_owned(),
-        figures::limits(&plan),
-        bounds,
-        games.to_string(),
-        estimates.elo_short().trim_start_matches("Elo ").to_owned(),
-        hours(seconds),
-        run.display().to_string(),
-    ];
-    Some(ChainTest { verdict: estimates.verdict, games, seconds, cells: cells.to_vec() })
-}
-
-fn hours(seconds: f64) -> String {
-    format!("{:.2}", seconds / 3600.0)
-}
-
-/// Report of a chain up to the run in `root`: a row for each test, and a line for the whole. `None`
-/// for a run that is in no chain.
-pub(crate) fn report(root: &Path, plan: &Plan) -> Option<String> {
-    if plan.chain == Chain::default() {
-        return None;
-    }
-    let beside = root.parent().unwrap_or(Path::new(""));
-    let runs = plan.chain.before.iter().map(|run| beside.join(run)).chain([root.to_owned()]);
-    let links: Vec<ChainTest> = (1..).zip(runs).filter_map(|(number, run)| link(number, &run)).collect();
-    let rows: Vec<Vec<String>> = links.iter().map(|link| link.cells.clone()).collect();
-    let heads = ["#test", "result", "limit", "bounds", "#games", "#Elo", "#hours", "run"];
-    let mut text = columns(&heads, &rows).join("\n");
-    let passed = links.iter().filter(|link| link.verdict == Some(Verdict::AcceptH1)).count();
-    let all = plan.chain.before.len() + 1 + plan.chain.then.len();
-    let is_failed = links.last().is_some_and(|link| link.verdict == Some(Verdict::AcceptH0));
-    let state = match (passed == all, is_failed) {
-        (true, _) => "passed",
-        (_, true) => "failed",
-        _ => "not over",
-    };
-    let (games, seconds) = links.iter().fold((0, 0.0), |sum, link| (sum.0 + link.games, sum.1 + link.seconds));
-    // Writing into memory cannot fail.
-    let _ = writeln!(
-        text,
-        "\nchain {state}: {passed} of {} passed, {}, {} hours",
-        figures::count(all as u64, "test"),
-        figures::count(games, "game"),
-        hours(seconds)
-    );
-    Some(text)
 }

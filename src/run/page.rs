@@ -8,6 +8,7 @@ use crate::plan::Plan;
 use crate::record::GameRecord;
 use crate::report::crashes;
 use crate::report::html::{self, Crash, Story};
+use crate::run::chain_report::ChainReport;
 use crate::run::dir::RunDir;
 use crate::run::error::{Result, ResultContext as _};
 use crate::tournament::events::{Observer, RunEvent};
@@ -67,7 +68,7 @@ fn story(dir: &RunDir, plan: &Plan) -> Result<Story> {
 
 /// Returns the page of a run. `headline` is its result, if more is known than its games show.
 pub(crate) fn of(dir: &RunDir, plan: &Plan, headline: Option<&str>) -> Result<String> {
-    Ok(html::page(&story(dir, plan)?, headline, &failed(&dir.path("crashes"))))
+    Ok(html::page_with(&story(dir, plan)?, headline, &failed(&dir.path(crashes::FOLDER)), &chain(dir, plan)))
 }
 
 fn write(dir: &RunDir, story: &Story, headline: &str) -> Result<()> {
@@ -77,7 +78,13 @@ fn write(dir: &RunDir, story: &Story, headline: &str) -> Result<()> {
     if let Some(svg) = html::llr_svg(story, headline) {
         put("llr.svg", &svg)?;
     }
-    put("report.html", &html::page(story, Some(headline), &failed(&dir.path("crashes"))))
+    let crashes = failed(&dir.path(crashes::FOLDER));
+    put("report.html", &html::page_with(story, Some(headline), &crashes, &chain(dir, story.plan())))
+}
+
+/// Section of the chain that the run is in; empty if it is in none.
+fn chain(dir: &RunDir, plan: &Plan) -> String {
+    ChainReport::of(dir.root(), plan).map(|chain| chain.html()).unwrap_or_default()
 }
 
 /// Reads the failed games in `crashes/`, by number. Unreadable files are left out, because they
@@ -94,9 +101,9 @@ fn failed(folder: &Path) -> Vec<Crash> {
     };
     let crash = |game: u64| Crash {
         game,
-        about: read(game, "about.txt"),
+        about: read(game, crashes::ABOUT),
         transcript: read(game, crashes::TRANSCRIPT),
-        stderr: read(game, "stderr.txt"),
+        stderr: read(game, crashes::STDERR),
     };
     games.into_iter().map(crash).collect()
 }

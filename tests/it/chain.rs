@@ -75,6 +75,20 @@ fn a_chain_goes_on_while_its_tests_pass_and_has_one_report() {
     assert!(report.contains(&format!("chain failed: 2 of 4 tests passed, {games} games, ")), "{report}");
     let rows = |result: &str| report.lines().filter(|line| line.contains(&format!("  {result}  "))).count();
     assert_eq!((rows("H1"), rows("H0")), (2, 1), "{report}");
+    let last = chained.runs()[2].display().to_string();
+    let document: Value = serde_json::from_str(&chained.words(&["report", &last, "--format", "json"]).stdout).unwrap();
+    let chain = &document["chain"];
+    let facts = ["state", "passed", "length", "stopped_at", "games"].map(|key| &chain[key]);
+    assert_eq!(serde_json::json!(facts), serde_json::json!(["failed", 2, 4, 3, games]), "{chain}");
+    let results: Vec<_> =
+        chain["tests"].as_array().unwrap().iter().filter_map(|test| test["result"].as_str()).collect();
+    assert_eq!((results, chain["pass"].is_array()), (vec!["H1", "H1", "H0"], true), "{chain}");
+    for page in [
+        chained.words(&["report", &last, "--format", "html"]).stdout,
+        std::fs::read_to_string(chained.runs()[2].join("report.html")).unwrap(),
+    ] {
+        assert!(page.contains("<h2>The chain of tests</h2>") && page.contains(", stopped at test 3</p>"), "{page}");
+    }
     let report = chained.words(&["report", &chained.runs()[0].display().to_string(), "--format", "md"]).stdout;
     assert!(
         report.contains("## The chain of tests") && report.contains("chain not over: 1 of 4 tests passed"),
@@ -129,10 +143,13 @@ fn a_circle_or_a_missing_file_is_refused_at_once() {
     chained.write("lost.toml", "then = \"nowhere.toml\"\n");
     chained.write("bad.toml", "then = \"faulty.toml\"\n");
     chained.write("faulty.toml", "alpha = 2.0\n");
+    chained.write("racing.toml", "then = \"race.toml\"\n");
+    chained.write("race.toml", "format = \"race\"\n");
     let peers = ["--new", &chained.strong, "--base", &chained.weak];
     for (file, why) in [
         ("a.toml", &["plans/c.toml, key `then`: ", "b.toml is in the chain already"][..]),
         ("lost.toml", &["key `then`: cannot read the plan plans/nowhere.toml"]),
+        ("racing.toml", &["plans/race.toml: it is a plan of `quintain race`", "quintain queue add plans/race.toml"]),
         ("bad.toml", &["plans/faulty.toml: ", "alpha"]),
     ] {
         let plan = format!("plans/{file}");

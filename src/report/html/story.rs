@@ -52,6 +52,12 @@ pub struct Story {
 }
 
 impl Story {
+    /// Plan of the run.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
     /// Creates the story before the first game.
     ///
     /// # Errors

@@ -1,0 +1,251 @@
+//! Report of a chain of tests: a row for each test, the state of the whole, and how likely an
+//! engine passes all of them.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::plan::{Chain, Plan, Test};
+use crate::report::{figures, html, stored};
+use crate::run::resolve;
+use crate::settings::RawPlan;
+use crate::stats::Pentanomial;
+use crate::stats::elo::fixed;
+use crate::stats::estimates::Estimates;
+use crate::stats::simulate::{self, Law};
+use crate::stats::sprt::{Sprt, Verdict};
+use crate::text::columns;
+
+/// Chain up to a run; field names are a public contract.
+#[derive(Debug, Serialize)]
+pub(crate) struct ChainReport {
+    /// `passed`, `failed` or `not over`.
+    state: &'static str,
+    /// Tests that accepted H1.
+    passed: usize,
+    /// Tests of the chain, played or not.
+    length: usize,
+    /// Number of the test at which it stopped, from 1; `None` if it passed or goes on.
+    stopped_at: Option<usize>,
+    games: u64,
+    /// Hours of all tests.
+    hours: f64,
+    /// Tests played so far.
+    tests: Vec<ChainTest>,
+    /// Probabilities that all tests pass.
+    pass: Vec<ChainPass>,
+}
+
+/// Test of a chain, from its summary.
+#[derive(Debug, Serialize)]
+struct ChainTest {
+    /// Number from 1.
+    test: usize,
+    /// `H1`, `H0`, `open`, or the reason of its end without a verdict.
+    result: String,
+    limit: String,
+    /// Hypotheses in Elo of the test's model.
+    bounds: Option<[f64; 2]>,
+    games: u64,
+    elo: Option<f64>,
+    elo_lo: Option<f64>,
+    elo_hi: Option<f64>,
+    hours: f64,
+    run: String,
+    #[serde(skip)]
+    elo_text: String,
+    #[serde(skip)]
+    shape: Option<Law>,
+    #[serde(skip)]
+    is_over: bool,
+}
+
+/// Probability that an engine of one strength passes all tests.
+#[derive(Debug, Serialize)]
+struct ChainPass {
+    /// Strength over the base, in Elo of each test's model.
+    elo: f64,
+    probability: f64,
+    /// Expected pairs of the chain, which ends with the first test that does not pass.
+    pairs: f64,
+}
+
+impl ChainTest {
+    fn read(test: usize, run: &Path) -> Option<(Self, Plan)> {
+        let text = stored::text(&run.join(stored::SUMMARY))?;
+        let summary: Value = serde_json::from_str(&text).ok()?;
+        let estimates: Estimates = serde_json::from_value(summary.clone()).ok()?;
+        let plan = stored::plan(run)?;
+        let stopped_by = summary["stopped_by"].as_str();
+        let result = match estimates.verdict {
+            Some(Verdict::AcceptH1) => "H1",
+            Some(Verdict::AcceptH0) => "H0",
+            _ => stopped_by.unwrap_or("open"),
+        };
+        let counts = serde_json::from_value(summary["ptnml"].clone()).ok().map(Pentanomial);
+        let this = Self {
+            test,
+            result: result.to_owned(),
+            limit: figures::limits(&plan),
+            bounds: plan.test.map(|test| [test.bounds.elo0, test.bounds.elo1]),
+            games: summary["games"].as_u64()?,
+            elo: summary["elo"].as_f64(),
+            elo_lo: summary["elo_lo"].as_f64(),
+            elo_hi: summary["elo_hi"].as_f64(),
+            hours: summary["seconds"].as_f64()? / 3600.0,
+            run: run.display().to_string(),
+            elo_text: estimates.elo_short().trim_start_matches("Elo ").to_owned(),
+            shape: counts.as_ref().and_then(Law::of_counts),
+            is_over: stopped_by.is_some_and(|why| why != "interrupted"),
+        };
+        Some((this, plan))
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let bounds = self.bounds.map(|[elo0, elo1]| format!("[{elo0}, {elo1}]"));
+        [
+            self.test.to_string(),
+            self.result.clone(),
+            self.limit.clone(),
+            bounds.unwrap_or_default(),
+            self.games.to_string(),
+            self.elo_text.clone(),
+            fixed(self.hours, 2),
+            self.run.clone(),
+        ]
+        .to_vec()
+    }
+}
+
+/// Heads of the columns; `#` marks numbers.
+const HEADS: [&str; 8] = ["#test", "result", "limit", "bounds", "#games", "#Elo", "#hours", "run"];
+
+impl ChainReport {
+    /// Chain up to the run in `root`; `None` for a run that is in no chain.
+    pub(crate) fn of(root: &Path, plan: &Plan) -> Option<Self> {
+        if plan.chain == Chain::default() {
+            return None;
+        }
+        let beside = root.parent().unwrap_or(Path::new(""));
+        let runs = plan.chain.before.iter().map(|run| beside.join(run)).chain([root.to_owned()]);
+        let (tests, plans): (Vec<ChainTest>, Vec<Plan>) =
+            (1..).zip(runs).filter_map(|(number, run)| ChainTest::read(number, &run)).unzip();
+        let passed = tests.iter().filter(|test| test.result == "H1").count();
+        let length = plan.chain.before.len() + 1 + plan.chain.then.len();
+        let last = tests.last().filter(|test| test.is_over && test.result != "H1");
+        let state = match last {
+            _ if passed == length => "passed",
+            Some(test) if test.result == "H0" => "failed",
+            _ => "not over",
+        };
+        Some(Self {
+            state,
+            passed,
+            length,
+            stopped_at: last.map(|test| test.test),
+            games: tests.iter().map(|test| test.games).sum(),
+            hours: tests.iter().map(|test| test.hours).sum(),
+            pass: passes(plan, &tests, &plans),
+            tests,
+        })
+    }
+
+    fn rows(&self) -> Vec<Vec<String>> {
+        self.tests.iter().map(ChainTest::cells).collect()
+    }
+
+    /// Sentences on the whole.
+    fn lines(&self) -> Vec<String> {
+        let stop = self.stopped_at.map(|test| format!(", stopped at test {test}")).unwrap_or_default();
+        let mut lines = vec![format!(
+            "chain {}: {} of {} passed, {}, {} hours{stop}",
+            self.state,
+            self.passed,
+            figures::count(self.length as u64, "test"),
+            figures::count(self.games, "game"),
+            fixed(self.hours, 2)
+        )];
+        lines.extend(self.pass.iter().map(|pass| {
+            let (share, pairs) = (fixed(100.0 * pass.probability, 1), fixed(pass.pairs, 0));
+            format!("an engine of {:+} Elo passes all with {share} %, after {pairs} pairs on average", pass.elo)
+        }));
+        lines
+    }
+
+    /// Table and sentences.
+    pub(crate) fn text(&self) -> String {
+        let mut text = columns(&HEADS, &self.rows()).join("\n");
+        for (number, line) in self.lines().iter().enumerate() {
+            // Writing into memory cannot fail.
+            let _ = write!(text, "{}{line}", if number == 0 { "\n\n" } else { "\n" });
+        }
+        text.push('\n');
+        text
+    }
+
+    /// Section of a page.
+    pub(crate) fn html(&self) -> String {
+        let mut out = "<h2>The chain of tests</h2>\n".to_owned();
+        html::table(&mut out, &HEADS, &self.rows());
+        for line in self.lines() {
+            let _ = writeln!(out, "<p>{}</p>", crate::text::escaped(&line));
+        }
+        out
+    }
+}
+
+/// Probabilities for an engine without gain, and for one as strong as the first test looks for.
+/// Pair results have the shape of the games played, of tests to come a typical one.
+fn passes(plan: &Plan, tests: &[ChainTest], plans: &[Plan]) -> Vec<ChainPass> {
+    let to_come = plan.chain.then.iter().map_while(|table| {
+        let raw: RawPlan = table.clone().try_into().ok()?;
+        Some((resolve::test(&raw).ok()?, raw.max_pairs, Law::TYPICAL))
+    });
+    let played = tests
+        .iter()
+        .zip(plans)
+        .filter_map(|(test, plan)| Some((plan.test?, plan.max_pairs, test.shape.unwrap_or(Law::TYPICAL))));
+    let links: Vec<(Test, Option<u64>, Law)> = played.chain(to_come).collect();
+    let Some((first, ..)) = links.first() else { return Vec::new() };
+    let mut elos = vec![0.0, first.bounds.elo1];
+    elos.dedup();
+    elos.into_iter().filter_map(|elo| pass(&links, elo)).collect()
+}
+
+/// `None` if the shape of a test's pairs does not reach this strength.
+fn pass(links: &[(Test, Option<u64>, Law)], elo: f64) -> Option<ChainPass> {
+    let mut row = ChainPass { elo, probability: 1.0, pairs: 0.0 };
+    for (test, max_pairs, shape) in links {
+        let sprt = Sprt::new(test.bounds, test.model, test.alpha, test.beta).ok()?;
+        let law = shape.leaned(elo, test.model);
+        if (law.elo(test.model) - elo).abs() > 1e-3 {
+            return None;
+        }
+        let forecast = simulate::forecast(&sprt, &law, *max_pairs)?;
+        // A test is played if all before it pass.
+        row.pairs += row.probability * forecast.pairs;
+        row.probability *= forecast.pass;
+    }
+    Some(row)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::sprt::{Bounds, Model};
+
+    #[test]
+    fn the_probabilities_of_a_chain_are_those_of_its_tests_together() {
+        let bounds = Bounds { elo0: 0.0, elo1: 10.0 };
+        let test = Test { bounds, model: Model::Normalized, alpha: 0.05, beta: 0.05 };
+        let of = |tests: usize, elo: f64| pass(&vec![(test, None, Law::TYPICAL); tests], elo).unwrap();
+        for elo in [0.0, 10.0] {
+            let (one, two) = (of(1, elo), of(2, elo));
+            assert!((two.probability - one.probability.powi(2)).abs() < 1e-12, "{two:?}");
+            assert!((two.pairs - one.pairs * (1.0 + one.probability)).abs() < 1e-6, "{two:?}");
+        }
+        assert!((of(1, 0.0).probability - 0.05).abs() < 0.02 && of(1, 10.0).probability > 0.93);
+    }
+}
