@@ -11,7 +11,7 @@ use crate::journal;
 use crate::plan::{Plan, Workers};
 use crate::run::dir::RunDir;
 use crate::run::drive::{self, OutputStyle};
-use crate::run::notify::Receivers;
+use crate::run::notify::{self, Receivers};
 use crate::run::{Exit, chain, extension, progress, resolve, trust};
 use crate::schedule::affinity::{self, Topology};
 use crate::settings::RawPlan;
@@ -45,7 +45,8 @@ pub(super) struct ResumeArgs {
     /// later records of a game that differ from its first; the old journal is kept beside it.
     #[arg(long)]
     drop_damaged: bool,
-    /// Shell command that gets the summary as JSON on its standard input at the end.
+    /// Shell command that gets the summary as JSON on its standard input at the end, if not as
+    /// before.
     #[arg(long, value_name = "COMMAND")]
     on_end: Option<String>,
     /// Print the summary as one JSON document.
@@ -84,7 +85,8 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     if let Some(share) = &args.max_time_losses {
         plan.max_time_losses = resolve::max_time_losses(share)?;
     }
-    let receivers = Receivers::of(&RawPlan { on_end: args.on_end.clone(), ..RawPlan::default() })?;
+    let given = RawPlan { on_end: args.on_end.clone(), ..RawPlan::default() };
+    let receivers = Receivers::of(&given.over(&notify::kept(dir.root()))?)?;
     let (plan, output) = (Arc::new(plan), OutputStyle::new(args.json));
     let exit = drive::resume(Arc::clone(&plan), &dir, output)?;
     receivers.tell(dir.root(), exit);

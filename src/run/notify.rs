@@ -1,19 +1,23 @@
 //! Notices of the end of a run: a command of the user's, a webhook, ntfy and Discord.
 //!
 //! An address is a secret, so settings hold only the name of the environment variable that has it.
+//! Those of a run are kept in its folder for `quintain resume`, in a file that only its user
+//! reads, and signed: a folder from elsewhere starts no command.
 //! No notice changes the result of a run: one that fails is a line of warning.
 
 use std::path::Path;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::files::{MOST_DOCUMENT_BYTES, read_secret, write_secret};
 use crate::report::stored;
-use crate::run::error::{Result, fail};
-use crate::run::{Exit, progress};
-use crate::settings::RawPlan;
+use crate::run::error::{Result, ResultContext as _, fail};
+use crate::run::{Exit, progress, stamp};
+use crate::settings::{ConfigError, RawPlan};
 use crate::source::{self, Context, RawNotify};
-use crate::text::printable;
+use crate::text::{printable, with_causes};
 
 /// Longest time of a request.
 const REQUEST_LIMIT: Duration = Duration::from_secs(10);
@@ -23,6 +27,72 @@ const COMMAND_LIMIT: Duration = Duration::from_secs(60);
 
 /// Maximum length of a message in characters, below Discord's limit of 2000.
 const MOST_CHARACTERS: usize = 1_800;
+
+/// Name of the file in a run directory that keeps the settings of its receivers. No page shows it
+/// and no archive has it.
+pub(crate) const KEPT: &str = "notify";
+
+/// Prefix of the signed text.
+const PURPOSE: &[u8] = b"quintain notices 1\n";
+
+/// Kept settings, with the signature of the user who gave them.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeptReceivers {
+    signature: String,
+    settings: RawPlan,
+}
+
+/// Settings of the receivers alone.
+fn settings(raw: &RawPlan) -> RawPlan {
+    RawPlan {
+        on_end: raw.on_end.clone(),
+        notify_webhook: raw.notify_webhook.clone(),
+        notify_ntfy: raw.notify_ntfy.clone(),
+        notify_discord: raw.notify_discord.clone(),
+        ..RawPlan::default()
+    }
+}
+
+/// Keeps the receivers that the settings name in the run directory `root`. What cannot be kept is a
+/// warning.
+pub(crate) fn keep(raw: &RawPlan, root: &Path) {
+    let settings = settings(raw);
+    if settings == RawPlan::default() {
+        return;
+    }
+    let path = root.join(KEPT);
+    let write = || -> Result<()> {
+        let signature = stamp::sign(PURPOSE, &settings.table()?.to_string())?;
+        let text = toml::to_string(&KeptReceivers { signature, settings: settings.clone() });
+        let text = text.map_err(|error| ConfigError::Value(error.to_string()))?;
+        write_secret(&path, &text).within(|| format!("{}: cannot write it", path.display()))
+    };
+    if let Err(error) = write() {
+        progress::warn(&format!("`quintain resume` will notify nobody of this run: {}", with_causes(&error)));
+    }
+}
+
+/// Settings of the receivers that the run in `root` began with; none if this user did not write
+/// them.
+pub(crate) fn kept(root: &Path) -> RawPlan {
+    let path = root.join(KEPT);
+    if path.symlink_metadata().is_err() {
+        return RawPlan::default();
+    }
+    let read = || -> Option<RawPlan> {
+        let kept: KeptReceivers = toml::from_str(&read_secret(&path, MOST_DOCUMENT_BYTES).ok()?).ok()?;
+        let text = kept.settings.table().ok()?.to_string();
+        stamp::is_signed(PURPOSE, &text, &kept.signature).then(|| settings(&kept.settings))
+    };
+    read().unwrap_or_else(|| {
+        let shown = path.display();
+        progress::warn(&format!(
+            "{shown}: you did not write it on this machine, so nobody that it names is notified; say --on-end again"
+        ));
+        RawPlan::default()
+    })
+}
 
 /// Kind of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::harness::{Ran, quintain, sprt_args, summary};
+use crate::serve_work::cut;
 
 /// Path of the address, which is a secret.
 const SECRET: &str = "/hooks/7f3a-secret";
@@ -109,6 +110,29 @@ fn everyone_is_told_of_the_end_of_a_run() {
     let (_, hook) = of("webhook", |(_, body)| body.contains("\"ptnml\""));
     assert_eq!(json(&hook), given);
     check_kept(&ran, &out);
+}
+
+/// A run that is resumed tells those whom its first command named, unless somebody else wrote it.
+#[test]
+fn a_resumed_run_tells_those_of_its_first_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, heard) = (folder.path().join("run"), folder.path().join("heard"));
+    let command = format!("echo $QUINTAIN_EXIT >> '{}'", heard.display());
+    let ran = told(&out, &command, &[]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    let resume = || -> Ran {
+        cut(&out, 1);
+        quintain(&["resume", &out.display().to_string()]).output().unwrap().into()
+    };
+    let ran = resume();
+    let said = || std::fs::read_to_string(&heard).unwrap();
+    assert_eq!((ran.code, said().as_str()), (Some(3), "3\n3\n"), "{ran:?}");
+    let kept = out.join("notify");
+    let text = std::fs::read_to_string(&kept).unwrap();
+    std::fs::write(&kept, text.replace("EXIT", "NAME")).unwrap();
+    let ran = resume();
+    assert_eq!((ran.code, said().as_str()), (Some(3), "3\n3\n"), "{ran:?}");
+    assert_eq!(ran.stderr.matches("you did not write it on this machine").count(), 1, "{ran:?}");
 }
 
 #[test]

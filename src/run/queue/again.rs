@@ -8,7 +8,7 @@ use crate::run::begin::GameCommand;
 use crate::run::dir::RunDir;
 use crate::run::error::{Result, fail};
 use crate::run::queue::{EntryId, Queue, QueueEntry, QueueState};
-use crate::run::trust;
+use crate::run::{notify, trust};
 use crate::settings::{ConfigError, RawPlan};
 
 /// Lets the queue go on with the run in the folder `run` of the queue's results: by the entry that
@@ -35,7 +35,7 @@ pub(crate) fn go_on(queue: &Queue, run: &Path, dir: PathBuf) -> Result<EntryId> 
     if plan.format.tuning().is_some() {
         fail!(Setting, "{}: a tuning does not go on in the queue; `quintain resume` plays the rest", root.display());
     }
-    let mut entry = QueueEntry::new(command(&plan), dir, 0, plans(&plan)?);
+    let mut entry = QueueEntry::new(command(&plan), dir, 0, plans(&root, &plan)?);
     entry.runs.push(run.to_owned());
     queue.add(entry.signed()?)
 }
@@ -44,16 +44,17 @@ fn command(plan: &Plan) -> GameCommand {
     match plan.format.name() {
         _ if plan.test.is_some() => GameCommand::Sprt,
         "gauntlet" => GameCommand::Gauntlet,
+        "race" => GameCommand::Race,
         _ => GameCommand::Match,
     }
 }
 
 /// Settings of the run, as far as the queue's list shows them, and those of the tests that follow.
-fn plans(plan: &Plan) -> Result<Vec<RawPlan>> {
+fn plans(root: &Path, plan: &Plan) -> Result<Vec<RawPlan>> {
     let note = plan
         .title()
         .unwrap_or_else(|| plan.players.iter().map(|player| player.name.as_str()).collect::<Vec<_>>().join(", "));
-    let mut plans = vec![RawPlan { name: Some(plan.name.clone()), note: Some(note), ..RawPlan::default() }];
+    let mut plans = vec![RawPlan { name: Some(plan.name.clone()), note: Some(note), ..notify::kept(root) }];
     for table in &plan.chain.then {
         let next = table.clone().try_into();
         plans.push(next.map_err(|error: toml::de::Error| ConfigError::Value(error.to_string()))?);

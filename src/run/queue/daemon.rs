@@ -11,9 +11,10 @@ use crate::run::begin::{self, GameCommand};
 use crate::run::dir::{self, Place, RunDir};
 use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, ResultContext as _};
-use crate::run::notify::Receivers;
+use crate::run::notify::{self, Receivers};
 use crate::run::queue::watcher::{LOOK, QueueWatch, StopCause};
 use crate::run::queue::{DaemonLock, EntryId, Queue, QueueEntry, QueueState};
+use crate::run::tuning::session;
 use crate::run::{Exit, chain, forecast, progress, trust};
 use crate::settings::RawPlan;
 use crate::text::with_causes;
@@ -159,7 +160,9 @@ impl Daemon<'_> {
         match result {
             Ok(PlayResult::Ended(exit, cause)) => {
                 if let Ok(receivers) = receivers {
-                    receivers.tell(&self.queue.results().join(&run), exit);
+                    let root = self.queue.results().join(&run);
+                    let told = if entry.command == GameCommand::Tune { session::last_run(&root) } else { root };
+                    receivers.tell(&told, exit);
                 }
                 self.ended((id, entry.command), exit, cause, &run)
             }
@@ -197,15 +200,19 @@ impl Daemon<'_> {
         // The paths of a plan start where it was added.
         std::env::set_current_dir(&entry.dir).within(|| format!("{}: cannot enter it", entry.dir.display()))?;
         let over = |exit, cause| Ok(PlayResult::Ended(exit, cause));
+        let verb = if root.exists() { "continues" } else { "begins" };
+        progress::note(&format!("queue: entry {id} {verb} in {}", root.display()));
+        if entry.command == GameCommand::Tune {
+            let (exit, cause) = self.watched(id, root, || self.tune(&raw, entry.apply.as_deref(), root));
+            return over(exit?, cause);
+        }
         if root.exists() {
             let (dir, plan) = RunDir::open(root)?;
             trust::check_stamp(&dir, &plan)?;
-            progress::note(&format!("queue: entry {id} continues in {}", root.display()));
             let (exit, cause) = self.watched(id, root, || drive::resume(Arc::new(plan), &dir, OutputStyle::new(false)));
             return over(exit?, cause);
         }
-        progress::note(&format!("queue: entry {id} begins in {}", root.display()));
-        let (mut plan, book) = begin::resolved(entry.command, raw)?;
+        let (mut plan, book) = begin::resolved(entry.command, raw.clone())?;
         plan.chain = self.chain(entry)?;
         if self.stop.is_set() {
             return Ok(PlayResult::NotBegun);
@@ -214,13 +221,27 @@ impl Daemon<'_> {
             progress::note(&format!("queue: entry {id} is put off: {why}"));
             return Ok(PlayResult::TooLong);
         }
+        self.make_folder()?;
+        let place = Place::Given(root.to_owned());
+        let keep = |root: &Path| notify::keep(&raw, root);
+        let start =
+            || drive::start_at(Arc::new(plan), book, &place, OutputStyle::new(false), keep).map(|(exit, _)| exit);
+        let (exit, cause) = self.watched(id, root, start);
+        over(exit?, cause)
+    }
+
+    /// Creates the folder of the runs.
+    fn make_folder(&self) -> Result<()> {
         let runs = self.queue.results().join(RUNS);
         std::fs::create_dir_all(&runs).within(|| format!("{}: cannot create it", runs.display()))?;
         dir::keep_out_of_git(&runs);
-        let place = Place::Given(root.to_owned());
-        let start = || drive::start(Arc::new(plan), book, &place, OutputStyle::new(false));
-        let (exit, cause) = self.watched(id, root, start);
-        over(exit?, cause)
+        Ok(())
+    }
+
+    /// Plays a tuning with its proof, new or begun.
+    fn tune(&self, raw: &RawPlan, branch: Option<&str>, root: &Path) -> Result<Exit> {
+        self.make_folder()?;
+        session::play(raw, &Place::Given(root.to_owned()), branch, OutputStyle::new(false)).map(|tuned| tuned.exit)
     }
 
     /// Place of the next run of an entry in its chain.
