@@ -33,7 +33,10 @@ pub(super) struct CtlArgs {
 enum CtlCommand {
     /// Show the state of the run.
     Status,
-    /// Let running games finish and begin no other until `resume`.
+    /// Let games that are played or being started finish and begin no other until `resume`.
+    ///
+    /// Workers in other processes finish the pairs that they hold. `status` says at once that the
+    /// run is paused, and how many games are still being played.
     Pause,
     /// Continue after `pause`.
     Resume,

@@ -46,7 +46,8 @@ pub(super) struct RunsArgs {
     /// Runs with this state: live, H0, H1, interrupted, and so on, as listed.
     #[arg(long = "verdict", value_name = "STATE")]
     state: Option<String>,
-    /// Runs of this format, or `sprt` for tests of two players.
+    /// Runs of this format, `sprt` for tests of two players, or `match` for what `quintain match`
+    /// plays.
     #[arg(long = "type", value_name = "FORMAT")]
     kind: Option<String>,
     /// Runs with this limit, as listed: 8+0.08, nodes=7000.
@@ -61,6 +62,9 @@ pub(super) struct RunsArgs {
     /// Form of the list.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: ListFormat,
+    /// Print one JSON document, as `--format json` does.
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -112,7 +116,8 @@ pub(super) fn run(args: &RunsArgs) -> Result<Exit> {
     let index = Index::of(&args.results, &Index::default());
     let rows = index.newest_first().into_iter().map(|(id, entry)| Row::new(id, entry)).filter(|row| args.selects(row));
     let rows: Vec<Row> = rows.take(args.top.unwrap_or(usize::MAX)).collect();
-    progress::result(&match args.format {
+    let format = if args.json { ListFormat::Json } else { args.format };
+    progress::result(&match format {
         ListFormat::Table if rows.is_empty() => "no runs".to_owned(),
         ListFormat::Table => columns(&HEADS, &rows.iter().map(Row::cells).collect::<Vec<_>>()).join("\n"),
         ListFormat::Md => markdown_table(&rows),
@@ -196,9 +201,10 @@ impl RunsArgs {
             wanted.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(found))
         };
         let kind = if row.bounds().is_some() { "sprt" } else { &about.format };
+        let is_match = row.bounds().is_none() && !["gauntlet", "race", "tune"].contains(&about.format.as_str());
         self.words.iter().all(|word| about.names(row.id, word))
             && is(&self.state, &row.state)
-            && (is(&self.kind, kind) || is(&self.kind, &about.format))
+            && (is(&self.kind, kind) || is(&self.kind, &about.format) || is_match && is(&self.kind, "match"))
             && is(&self.limit, &about.limit)
             && self.bounds.is_none_or(|bounds| row.bounds() == Some(bounds))
     }

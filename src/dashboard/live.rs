@@ -23,7 +23,7 @@ use crate::report::stored::Index;
 const MAX_RUNS: usize = 64;
 
 /// Event lines kept of a run.
-const MAX_LINES: usize = 5_000;
+pub(super) const MAX_LINES: usize = 5_000;
 
 /// Boards kept of a run.
 const MAX_BOARDS: usize = 256;

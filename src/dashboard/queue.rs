@@ -60,6 +60,8 @@ fn done(changed: Result<Value, RunError>) -> Response {
 pub(super) struct ChangeQuery {
     /// New priority of the entry.
     priority: Option<i32>,
+    /// Entry before which it moves; without one it moves behind all.
+    before: Option<EntryId>,
 }
 
 pub(super) async fn change(
@@ -73,6 +75,7 @@ pub(super) async fn change(
     let changed = spawn_blocking_io(move || {
         match change.as_str() {
             "up" => queue.up(id, query.priority).map(|_| ())?,
+            "move" => queue.move_before(id, query.before)?,
             "rm" => queue.remove(id).map(|_| ())?,
             "note" => queue.note(id, &note)?,
             _ => return Ok(None),
@@ -82,7 +85,7 @@ pub(super) async fn change(
     .await?;
     match changed.transpose() {
         Some(changed) => Ok(done(changed)),
-        None => Err(error(StatusCode::NOT_FOUND, "no such change: up, rm, note")),
+        None => Err(error(StatusCode::NOT_FOUND, "no such change: up, move, rm, note")),
     }
 }
 
@@ -90,7 +93,7 @@ pub(super) async fn change(
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NewTest {
-    /// A plan with flags, or a command line of `sprt`, `match` or `gauntlet`.
+    /// A plan with flags, or a command line of a command that the queue plays.
     words: Vec<String>,
     #[serde(default)]
     priority: i32,
@@ -101,7 +104,7 @@ impl NewTest {
         let test: Self = serde_json::from_slice(body).map_err(|why| format!("not a test: {why}"))?;
         let Some(first) = test.words.first() else { return Err("the test has no words".to_owned()) };
         if first.starts_with('-') {
-            return Err(format!("`{first}`: a test begins with a plan, sprt, match or gauntlet"));
+            return Err(format!("`{first}`: a test begins with a plan or a command"));
         }
         let is_fit = |word: &String| word.len() <= MOST_WORD_BYTES && !word.contains('\0');
         if test.words.len() > MOST_WORDS || !test.words.iter().all(is_fit) {

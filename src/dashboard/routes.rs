@@ -23,10 +23,11 @@ use crate::dashboard::documents;
 use crate::dashboard::fold::{FoldError, Folds};
 use crate::dashboard::games;
 use crate::dashboard::guard::{Facts, RequestRefusal, TOKEN_HEADER};
-use crate::dashboard::live::{Hub, LiveRun, LiveStatus, ServerSentEvent};
+use crate::dashboard::live::{Hub, LiveRun, LiveStatus, MAX_LINES, ServerSentEvent};
 use crate::dashboard::machine::MachineFigures;
 use crate::dashboard::queue;
 use crate::plan::file;
+use crate::report::event_log;
 use crate::report::stored::{self, Index, IndexEntry, RunDigest};
 use crate::stats::elo::Elo;
 use crate::stats::estimates::Estimates;
@@ -288,7 +289,7 @@ fn detail(folds: &Folds, entry: &IndexEntry, row: &RunRow, lines: Option<Vec<Str
         "written": written,
         "files": files,
         "crashes": crashes,
-        "lines": lines,
+        "lines": lines.unwrap_or_else(|| event_log::read(dir, MAX_LINES)),
         "notes": stored::text(&dir.join(queue::NOTE)),
     })
 }

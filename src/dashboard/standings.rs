@@ -9,7 +9,7 @@ use crate::record::PlayerId;
 use crate::report::block;
 use crate::report::standings::{self, StandingsRow, fault_words};
 use crate::stats::elo::Elo;
-use crate::tournament::formats::{PairResult, in_order, swiss};
+use crate::tournament::formats::{PairResult, in_order, knockout, swiss};
 
 /// Score beyond which a performance is a bound: 400 Elo on either side.
 const MOST_ELO: f64 = 400.0;
@@ -39,6 +39,16 @@ struct StandingsJson {
     faults: String,
     /// Points and games against each player of the table in its order; `None` against itself.
     met: Vec<Option<(f64, u64)>>,
+}
+
+/// Two players and their points against each other.
+type MeetingJson = (String, f64, String, f64);
+
+/// Round of a Swiss or a knockout.
+#[derive(Serialize)]
+struct RoundJson {
+    name: String,
+    met: Vec<MeetingJson>,
 }
 
 /// Everything of this kind about a run.
@@ -117,17 +127,48 @@ fn rounds_of(fold: &Fold) -> Option<u32> {
     format.definition().ends_with_rounds.then(|| format.parameters().rounds)?
 }
 
-/// Encounters of each round of a Swiss, with the points of both players.
-fn rounds(fold: &Fold) -> Vec<Vec<(String, f64, String, f64)>> {
-    if rounds_of(fold).is_none() {
-        return Vec::new();
+/// Rounds of a Swiss or a knockout.
+fn rounds(fold: &Fold) -> Vec<RoundJson> {
+    if fold.plan().format.name() == knockout::DEFINITION.name {
+        knockout_rounds(fold)
+    } else if rounds_of(fold).is_some() {
+        (1..).zip(swiss_rounds(fold)).map(|(number, met)| RoundJson { name: format!("Round {number}"), met }).collect()
+    } else {
+        Vec::new()
     }
+}
+
+/// Rounds of a knockout, the last ones by their usual names.
+fn knockout_rounds(fold: &Fold) -> Vec<RoundJson> {
+    let players = u16::try_from(fold.names().len()).unwrap_or(u16::MAX);
+    let names = fold.names();
+    let name = |player: PlayerId| names.get(usize::from(player.0)).copied().unwrap_or("?").to_owned();
+    let rounds = knockout::rounds(players, fold.plan().max_pairs.unwrap_or(1), fold.scoreboard().results());
+    let all = players.next_power_of_two().trailing_zeros() as usize;
+    let called = |place: usize| match all.saturating_sub(place) {
+        1 => "Final".to_owned(),
+        2 => "Semi-finals".to_owned(),
+        3 => "Quarter-finals".to_owned(),
+        _ => format!("Round {}", place + 1),
+    };
+    let met = |((first, second), [won, lost]): knockout::KnockoutMeeting| {
+        (name(first), f64::from(won) / 2.0, name(second), f64::from(lost) / 2.0)
+    };
+    let json = |(place, round): (usize, Vec<knockout::KnockoutMeeting>)| RoundJson {
+        name: called(place),
+        met: round.into_iter().map(met).collect(),
+    };
+    rounds.into_iter().enumerate().map(json).collect()
+}
+
+/// Encounters of each round of a Swiss, with the points of both players.
+fn swiss_rounds(fold: &Fold) -> Vec<Vec<MeetingJson>> {
     let names = fold.names();
     let name = |player: PlayerId| names.get(usize::from(player.0)).copied().unwrap_or("?").to_owned();
     let meetings = names.len() / 2;
     let pairs = usize::try_from(fold.plan().max_pairs.unwrap_or(1)).unwrap_or(usize::MAX);
     let round = |results: &[PairResult]| {
-        let mut met: Vec<(String, f64, String, f64)> = Vec::new();
+        let mut met: Vec<MeetingJson> = Vec::new();
         let mut players = Vec::new();
         for result in results {
             let (first, second) = result.players;

@@ -7,6 +7,7 @@ pub mod console;
 pub mod crashes;
 pub mod eco;
 pub mod epd;
+pub mod event_log;
 pub mod explain;
 pub mod figures;
 pub mod html;

@@ -1,5 +1,5 @@
 //! Run directory: `plan.toml`, `extension.toml`, `stamp`, `games.jsonl`, `games.pgn`,
-//! `summary.json`, `report.html`, `llr.svg`, `stderr/`, `crashes/`.
+//! `summary.json`, `report.html`, `llr.svg`, `events.txt`, `stderr/`, `crashes/`.
 
 use std::path::{Path, PathBuf};
 

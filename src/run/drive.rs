@@ -16,7 +16,8 @@ use crate::os::{StopSignal, StopSignals};
 use crate::plan::{Plan, Player};
 use crate::report::block;
 use crate::report::console::{Console, Screen};
-use crate::report::crashes::Crashes;
+use crate::report::crashes::{self, Crashes};
+use crate::report::event_log::EventLog;
 use crate::report::live_pgn::LivePgn;
 use crate::report::pgn_file::PgnFile;
 use crate::report::summary::Summary;
@@ -61,11 +62,18 @@ impl OutputStyle {
 
 /// Starts a new run at `place`. Nothing is left behind if an engine does not start.
 pub(crate) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: OutputStyle) -> Result<Exit> {
-    start_at(plan, book, place, output).map(|(exit, _)| exit)
+    start_at(plan, book, place, output, |_| {}).map(|(exit, _)| exit)
 }
 
-/// Starts a new run as [`start`] does, and returns its directory too.
-pub(crate) fn start_at(plan: Arc<Plan>, book: Book, place: &Place, output: OutputStyle) -> Result<(Exit, PathBuf)> {
+/// Starts a new run as [`start`] does, and returns its directory too. `keep` is told the directory
+/// before the first game.
+pub(crate) fn start_at(
+    plan: Arc<Plan>,
+    book: Book,
+    place: &Place,
+    output: OutputStyle,
+    keep: impl FnOnce(&Path),
+) -> Result<(Exit, PathBuf)> {
     prepare::check_capacity(&plan)?;
     if let Some(text) = lasting::warning(&plan).filter(|_| !output.quiet) {
         progress::warn(&text);
@@ -77,6 +85,7 @@ pub(crate) fn start_at(plan: Arc<Plan>, book: Book, place: &Place, output: Outpu
     let scoreboard = Scoreboard::new(&plan)?;
     let cluster = runtime.block_on(prepare::cluster(&plan))?;
     let (dir, journal) = RunDir::create(place, &plan)?;
+    keep(dir.root());
     let mut pgn = PgnFile::begin(&dir.path("games.pgn"), Arc::clone(&plan))?;
     pgn.publish()?;
     let page = PageFold::new(Arc::clone(&plan))?;
@@ -205,8 +214,9 @@ async fn drive(
     let mut observers: Vec<Box<dyn Observer>> = vec![
         Box::new(pgn),
         Box::new(page.clone()),
-        Box::new(Crashes::new(dir.path("crashes"), Arc::clone(&plan))),
+        Box::new(Crashes::new(dir.path(crashes::FOLDER), Arc::clone(&plan))),
         Box::new(Console::new(screen.handle(), &plan)),
+        Box::new(EventLog::new(dir.root(), &plan)),
     ];
     observers.extend(plan.recording.live.as_deref().map(|file| {
         let live: Box<dyn Observer> = Box::new(LivePgn::new(file, Arc::clone(&plan)));

@@ -2,15 +2,17 @@
 //!
 //! Reading order: `resolve` (from settings to a plan), `dir` (the run directory), `prepare` (the
 //! resources of a run), `drive` (plays it), `begin` (the settings of a command), `chain` (plays
-//! them, and the tests that follow), `notify` (notifications at a run's end), `queue` (runs one
-//! after another), `series` and `play` (runs as parts of something larger), `tuning` (from an
-//! engine's parameters to proven values), `speed` (two programs' speed without games), `suite`
-//! (test positions), `archive` (runs in few bytes). `error` has all errors of these.
+//! them, and the tests that follow), `chain_report` (a chain as a whole), `notify` (tells of a
+//! run's end), `queue` (runs one after another), `series` and `play` (runs as parts of something
+//! larger), `tuning` (from an engine's parameters to proven values), `race` (the settings of one),
+//! `speed` (two programs' speed without games), `suite` (test positions), `archive` (runs in few
+//! bytes). `error` has all errors of these.
 
 pub(crate) mod archive;
 pub(crate) mod begin;
 pub(crate) mod building;
 pub(crate) mod chain;
+pub(crate) mod chain_report;
 pub(crate) mod dir;
 pub(crate) mod drive;
 pub(crate) mod error;
@@ -26,6 +28,7 @@ pub mod play;
 pub(crate) mod prepare;
 pub(crate) mod progress;
 pub(crate) mod queue;
+mod race;
 mod records;
 pub(crate) mod resolve;
 pub(crate) mod scaling;

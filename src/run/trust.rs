@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::journal;
 use crate::plan::{Plan, Player, file};
+use crate::report::{crashes, event_log};
 use crate::run::dir::RunDir;
 use crate::run::error::{Result, ResultContext as _, fail};
 use crate::run::{progress, stamp};
@@ -156,7 +157,7 @@ fn names(text: &str, root: &Path) -> bool {
 }
 
 /// Files of a run directory that a run writes, and directories in which it creates others.
-const WRITTEN: [&str; 8] = [
+const WRITTEN: [&str; 9] = [
     stamp::FILE_NAME,
     file::FILE_NAME,
     journal::FILE_NAME,
@@ -164,9 +165,10 @@ const WRITTEN: [&str; 8] = [
     "summary.json",
     "report.html",
     "llr.svg",
+    event_log::FILE_NAME,
     "control.path",
 ];
-const FOLDERS: [&str; 2] = ["stderr", "crashes"];
+const FOLDERS: [&str; 2] = ["stderr", crashes::FOLDER];
 
 /// Refuses links and special files in place of a run's outputs, because the run would write
 /// elsewhere.

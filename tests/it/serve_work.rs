@@ -1,11 +1,12 @@
-//! The page of `quintain serve` as a place to work: the queue, new tests, games, documents.
+//! The page of `quintain serve` as a place to work: the queue, new tests, games, documents,
+//! a long list.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 
 use crate::harness::{fake, run, sprt, summary, until};
-use crate::serve::{Got, Served};
+use crate::serve::{Got, Served, store};
 
 /// Words of a test that needs nothing but the scripted engine.
 fn words(more: &[&str]) -> Value {
@@ -42,7 +43,7 @@ fn a_new_test_is_checked_and_waits_and_is_changed() {
         (json!({ "words": ["--help"] }), "a test begins with a plan"),
         (json!({ "words": ["sprt\u{0}"] }), "a test has at most"),
         (json!({ "wrods": ["sprt"] }), "not a test: unknown field"),
-        (json!({ "words": ["tune"] }), "give a plan, a file ending in .toml, or a command line of sprt"),
+        (json!({ "words": ["rate"] }), "give a plan, a file ending in .toml, or a command line of sprt"),
         (words(&["--bounds", "5,0"]), "bounds 5,0: elo0 must be below elo1"),
         (words(&["--tc", "soon"]), "--tc"),
         (words(&["--out", "elsewhere"]), "--out: the queue names the folders"),
@@ -178,7 +179,8 @@ fn a_swiss_has_colours_a_cross_table_and_rounds() {
     }
     let points: f64 = table.iter().map(|row| number(&row["points"])).sum();
     let rounds = more["rounds"].as_array().unwrap();
-    let met = rounds.iter().flat_map(|round| round.as_array().unwrap()).map(|met| number(&met[1]) + number(&met[3]));
+    let met =
+        rounds.iter().flat_map(|round| round["met"].as_array().unwrap()).map(|met| number(&met[1]) + number(&met[3]));
     assert_eq!((points, rounds.len(), met.collect::<Vec<_>>()), (8.0, 2, vec![2.0; 4]), "{more}");
 }
 
@@ -240,6 +242,11 @@ fn a_note_is_kept_and_an_interrupted_run_goes_on() {
     assert_eq!(served.send(&format!("{path}/restart"), "").json()["id"], 1);
     let queue = run(&["queue", "--results", &results.path().display().to_string(), "run", "--until-empty"]);
     assert_eq!(queue.code, Some(0), "{queue:?}");
+    // What happened is told after the end too.
+    until("its lines", || {
+        let lines = served.json(path)["lines"].clone();
+        lines.as_array().is_some_and(|lines| lines.iter().any(|line| line == "resuming after 1 pair"))
+    });
     let list = served.json("/api/queue");
     assert_eq!((&list["entries"][0]["state"], &list["entries"][0]["runs"]), (&"done".into(), &json!(["runs/played"])));
     assert_eq!(summary(&results.path().join("runs/played"))["pairs"], 3);
@@ -272,10 +279,45 @@ fn a_link_of_a_private_page_opens_its_run_and_nothing_else() {
 }
 
 /// Leaves the header and `games` games of a journal, as a power failure would.
-fn cut(dir: &Path, games: usize) {
+pub(crate) fn cut(dir: &Path, games: usize) {
     std::fs::remove_file(dir.join("summary.json")).unwrap();
     let journal = dir.join("games.jsonl");
     let text = std::fs::read_to_string(&journal).unwrap();
     let kept: String = text.lines().take(games + 1).map(|line| format!("{line}\n")).collect();
     std::fs::write(&journal, kept).unwrap();
+}
+
+/// The index reads what is new or changed and nothing else; a page holds a page, however many runs
+/// are stored.
+#[test]
+fn ten_thousand_runs_are_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..10_000 {
+        let name = format!("player {number}");
+        store(&folder.path().join(format!("runs/r{number:05}")), &[&name, "base"], &json!({ "elo": number }));
+    }
+    let served = Served::start(folder.path(), &[]);
+    let first = served.json("/api/runs?sort=elo");
+    assert_eq!((&first["total"], &first["files_read"], &first["looks"]), (&10_000.into(), &10_000.into(), &1.into()));
+    assert_eq!(first["runs"].as_array().unwrap().len(), 50);
+    assert_eq!(first["runs"][0]["id"], "runs/r09999");
+    // At its own pace it looks again.
+    let looked = |at_least: u64| {
+        let mut list = Value::Null;
+        until("another look", || {
+            list = served.json("/api/runs?sort=elo&q=player+42&size=1000");
+            list["looks"].as_u64().unwrap() >= at_least
+        });
+        list
+    };
+    let second = looked(2);
+    assert_eq!((&second["files_read"], &second["total"]), (&10_000.into(), &111.into()));
+    assert_eq!(second["runs"].as_array().unwrap().len(), 111);
+    store(&folder.path().join("runs/r00042"), &["player 42", "base"], &json!({ "elo": 99_999 }));
+    let third = looked(second["looks"].as_u64().unwrap() + 1);
+    assert_eq!((&third["files_read"], &third["runs"][0]["id"]), (&10_001.into(), &"runs/r00042".into()));
+    let status = std::fs::read_to_string(format!("/proc/{}/status", served.child.id())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let peak: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(peak < 200_000, "{peak} kB of memory");
 }

@@ -173,9 +173,9 @@ beginGames();
 beginMore();
 every(LIST_EVERY, () => (at('list').hidden ? undefined : list()));
 every(LIST_EVERY, () => (at('queue').hidden ? undefined : queue()));
-// Elsewhere the list still tells which runs have ended.
+// Other pages, and parts of the list without the newest runs, still tell which runs have ended.
 every(2 * LIST_EVERY, async () => {
-  if (at('list').hidden && at('notify').checked) ended((await json('/api/runs')).runs);
+  if (at('notify').checked) ended((await json('/api/runs')).runs);
 });
 every(10000, machine);
 every(REFRESH_EVERY, () => (shownRun()?.live ? refresh(shownRun().id, shownRun().abort.signal) : undefined));

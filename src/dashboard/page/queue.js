@@ -46,7 +46,8 @@ function row(one) {
   const title = element('td', one.title, 'name');
   for (const run of one.runs ?? []) {
     const link = element('a', run);
-    link.href = `#/run/${encodeURIComponent(run)}`;
+    // A tuning has its games in a folder of its own.
+    link.href = `#/run/${encodeURIComponent(one.command === 'tune' ? `${run}/tune` : run)}`;
     const box = element('div');
     box.append(link);
     title.append(box);
@@ -56,6 +57,7 @@ function row(one) {
   const steps = one.plans > 1 ? ` (${one.plans} in turn)` : '';
   const acts = element('td', undefined, 'acts');
   acts.append(...buttons(one));
+  if (one.state === 'playing' || one.state === 'waiting') draggable(line);
   line.append(
     element('td', one.id, 'number'),
     element('td', state, one.state === 'playing' ? 'short live' : 'short'),
@@ -67,8 +69,52 @@ function row(one) {
   return line;
 }
 
+// Rows are dragged: dropped on the upper half of another one, an entry comes before it.
+
+let dragged = null; // number of the entry that is dragged
+
+const lower = (event, line) => event.clientY > line.getBoundingClientRect().top + line.offsetHeight / 2;
+
+function mark(line, event) {
+  for (const one of document.querySelectorAll('#queue-rows tr')) one.classList.remove('target-before', 'target-after');
+  if (line) line.classList.add(lower(event, line) ? 'target-after' : 'target-before');
+}
+
+function drop(line, event) {
+  const rows = [...document.querySelectorAll('#queue-rows tr[draggable=true]')].filter((one) => one.dataset.entry !== dragged);
+  const place = rows.indexOf(line) + (lower(event, line) ? 1 : 0);
+  const moved = dragged;
+  dragged = null;
+  if (rows.includes(line)) change(moved, rows[place] ? `move?before=${rows[place].dataset.entry}` : 'move');
+}
+
+function draggable(line) {
+  line.draggable = true;
+  line.addEventListener('dragstart', (event) => {
+    dragged = line.dataset.entry;
+    line.classList.add('dragged');
+    event.dataTransfer.effectAllowed = 'move';
+    event.dataTransfer.setData('text/plain', `entry ${dragged}`);
+  });
+  line.addEventListener('dragend', () => {
+    dragged = null;
+    line.classList.remove('dragged');
+    mark(null);
+  });
+  line.addEventListener('dragover', (event) => {
+    if (dragged === null) return;
+    event.preventDefault();
+    mark(line, event);
+  });
+  line.addEventListener('drop', (event) => {
+    event.preventDefault();
+    if (dragged !== null) drop(line, event);
+  });
+}
+
 export async function queue() {
   const found = await json('/api/queue');
+  if (dragged !== null) return found; // its row would vanish
   const over = found.entries.filter((one) => one.state === 'done').reverse();
   const open = found.entries.filter((one) => one.state !== 'done');
   const focus = document.activeElement?.getAttribute('aria-label');
@@ -105,6 +151,11 @@ function words() {
   } else if (kind === 'gauntlet') {
     if (field('new')) list.push('--hero', field('new'));
     for (const one of engines) list.push('--vs', one);
+  } else if (kind === 'race') {
+    if (field('base')) list.push('--base', field('base'));
+    list.push(...engines);
+  } else if (kind === 'tune') {
+    if (field('new')) list.push('--engine', field('new'));
   } else list.push(...engines);
   if (kind === 'match' && field('format')) list.push('--format', field('format'));
   for (const [id, flag] of FIELDS) {
@@ -117,15 +168,15 @@ function words() {
 function show() {
   const kind = field('kind');
   const hide = (id, hidden) => { at(`new-${id}`).closest('label').hidden = hidden; };
-  hide('new', kind === 'match');
-  hide('base', kind !== 'sprt');
-  hide('engines', kind === 'sprt');
+  hide('new', kind === 'match' || kind === 'race');
+  hide('base', kind !== 'sprt' && kind !== 'race');
+  hide('engines', kind === 'sprt' || kind === 'tune');
   hide('format', kind !== 'match');
   hide('bounds', kind !== 'sprt');
   hide('then', kind !== 'sprt');
   hide('pairs', kind === 'sprt');
   hide('max-pairs', kind !== 'sprt');
-  at('new-new-label').textContent = kind === 'gauntlet' ? 'Hero' : 'New';
+  at('new-new-label').textContent = { gauntlet: 'Hero', tune: 'Engine' }[kind] ?? 'New';
   try {
     at('new-line').textContent = ['quintain', 'queue', 'add', ...(Number(field('priority')) ? ['--priority', field('priority')] : []), ...words().map(quoted)].join(' ');
     at('new-said').textContent = '';

@@ -302,11 +302,22 @@ function field(table, rounds) {
     for (const met of one.met) line.append(element('td', met === null ? '\u2014' : met[1] ? `${met[0].toFixed(1)}/${met[1]}` : '', 'number'));
     return line;
   }));
-  fill(at('rounds'), rounds.map((round, place) => {
-    const line = element('li', `Round ${place + 1}: `);
-    line.append(round.map(([first, won, second, lost]) => `${first} ${won}\u2013${lost} ${second}`).join(', '));
+  fill(at('rounds'), rounds.map((round) => {
+    const line = element('li', undefined, 'round');
+    line.append(element('h4', round.name), ...round.met.map(meeting));
     return line;
   }));
+}
+
+// Two players of a round, the leader in bold.
+function meeting([first, won, second, lost]) {
+  const box = element('div', undefined, 'meeting');
+  for (const [name, points, leads] of [[first, won, won > lost], [second, lost, lost > won]]) {
+    const line = element('div', undefined, leads ? 'leads' : '');
+    line.append(element('span', name), element('span', points, 'number'));
+    box.append(line);
+  }
+  return box;
 }
 
 async function text(what, into) {

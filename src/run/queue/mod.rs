@@ -196,6 +196,40 @@ impl Queue {
         })
     }
 
+    /// Puts an entry that is not over right before `other`, or behind all, and gives it the
+    /// priority that stands there.
+    pub(crate) fn move_before(&self, id: EntryId, other: Option<EntryId>) -> Result<()> {
+        self.edit(|| {
+            let mut open = self.list()?.in_order().entries;
+            open.retain(|(_, entry)| entry.is_open());
+            let Some(place) = open.iter().position(|(known, _)| *known == id) else {
+                fail!(
+                    Setting,
+                    "entry {id} does not wait; `quintain queue up {id}` lets one that was stopped wait again"
+                );
+            };
+            let (_, mut moved) = open.remove(place);
+            let target = match other {
+                Some(other) => match open.iter().find(|(known, _)| *known == other) {
+                    Some((_, entry)) => Some(entry),
+                    None => return self.missing(other),
+                },
+                None => open.last().map(|(_, entry)| entry),
+            };
+            let Some(priority) = target.map(|entry| entry.priority) else { return Ok(()) };
+            moved.priority = priority;
+            open.retain(|(_, entry)| entry.priority == priority);
+            let place = open.iter().position(|(known, _)| Some(*known) == other).unwrap_or(open.len());
+            open.insert(place, (id, moved));
+            let first = open.iter().map(|(_, entry)| entry.rank).min().unwrap_or(0);
+            for (rank, (id, mut entry)) in (first..).zip(open) {
+                entry.rank = rank;
+                self.write(id, &entry)?;
+            }
+            Ok(())
+        })
+    }
+
     /// Sets the note of the runs that an entry has yet to begin.
     pub(crate) fn note(&self, id: EntryId, note: &str) -> Result<()> {
         let note = resolve::one_line("the note", note)?;

@@ -37,6 +37,28 @@ fn entries_are_played_by_priority_and_age_and_up_puts_one_first() {
 }
 
 #[test]
+fn an_entry_is_moved_before_another_and_takes_its_priority() {
+    let folder = tempfile::tempdir().unwrap();
+    let queue = Queue::of(folder.path()).unwrap();
+    for priority in [1, 1, 0, 0, 0] {
+        queue.add(entry(priority)).unwrap();
+    }
+    assert_eq!(order(&queue), [1, 2, 3, 4, 5]);
+    queue.move_before(5, Some(3)).unwrap();
+    assert_eq!(order(&queue), [1, 2, 5, 3, 4]);
+    queue.move_before(4, Some(2)).unwrap();
+    assert_eq!((order(&queue), queue.read(4).unwrap().unwrap().priority), (vec![1, 4, 2, 5, 3], 1));
+    queue.move_before(1, None).unwrap();
+    assert_eq!((order(&queue), queue.read(1).unwrap().unwrap().priority), (vec![4, 2, 5, 3, 1], 0));
+    // A later entry comes behind those that were moved.
+    queue.add(entry(0)).unwrap();
+    assert_eq!(order(&queue), [4, 2, 5, 3, 1, 6]);
+    queue.update(3, |entry| entry.state = QueueState::Done).unwrap();
+    assert!(queue.move_before(3, Some(1)).unwrap_err().to_string().contains("does not wait"));
+    assert!(queue.move_before(1, Some(3)).unwrap_err().to_string().contains("no entry 3"));
+}
+
+#[test]
 fn an_entry_that_failed_or_was_stopped_waits_again() {
     let folder = tempfile::tempdir().unwrap();
     let queue = Queue::of(folder.path()).unwrap();

@@ -97,6 +97,40 @@ impl Bracket {
     }
 }
 
+/// Encounter of a round: both players, and their half points against each other so far.
+pub type KnockoutMeeting = (Encounter, [u32; 2]);
+
+/// Rounds so far, each with its encounters, tie-breaks included. The last one may be in play.
+#[must_use]
+pub fn rounds(players: u16, pairs: u64, results: &[PairResult]) -> Vec<Vec<KnockoutMeeting>> {
+    let mut places = first_round(players);
+    let mut rounds = Vec::new();
+    let mut rest = results;
+    loop {
+        let playing = encounters(&places);
+        if playing.is_empty() {
+            return rounds;
+        }
+        let before = rest;
+        let round = play_round(&playing, pairs, &mut rest);
+        let own = if round.is_ok() { &before[..before.len() - rest.len()] } else { before };
+        rounds.push(playing.iter().map(|encounter| (*encounter, half_points(*encounter, own))).collect());
+        match round {
+            Ok(losers) => places = advance(&places, &losers),
+            Err(_) => return rounds,
+        }
+    }
+}
+
+/// Half points of both players from the results of these two.
+fn half_points(encounter: Encounter, results: &[PairResult]) -> [u32; 2] {
+    let theirs = results.iter().filter(|result| result.players == encounter);
+    theirs.fold([0, 0], |[first, second], result| {
+        let (won, all) = (u32::from(result.half_points), 2 * u32::from(result.games));
+        [first + won, second + all.saturating_sub(won)]
+    })
+}
+
 /// Removes a round's results from `rest` and returns the losers, or the pairs still to be played.
 fn play_round(playing: &[Encounter], pairs: u64, rest: &mut &[PairResult]) -> Result<Vec<PlayerId>, Vec<Encounter>> {
     let mut lead = vec![0; playing.len()];
