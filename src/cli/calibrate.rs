@@ -12,7 +12,7 @@ use crate::openings::Book;
 use crate::plan::Plan;
 use crate::plan::time_control::TimeControl;
 use crate::report::calibration::{self, CalibrationCell, CellEstimates};
-use crate::run::{Exit, drive, prepare, progress, resolve};
+use crate::run::{Exit, prepare, progress, resolve, signals};
 use crate::schedule::affinity::Topology;
 use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::settings::{RawPlan, value};
@@ -124,7 +124,7 @@ async fn play(plan: Plan, book: Book, cell: &mut CalibrationCell) -> Result<bool
     let stderr_dir = folder.path().to_owned();
     let (interrupts, seen) = mpsc::channel(4);
     let (_commands, asked) = mpsc::channel(1);
-    let signals = tokio::spawn(drive::watch_signals(interrupts));
+    let signals = tokio::spawn(signals::watch_signals(interrupts));
     let run = Run { plan: Arc::new(plan), book, journal, scoreboard, tables: None, stderr_dir };
     let finish = dispatcher::run(run, &mut [], Inbox { interrupts: seen, commands: asked, remote: None }).await;
     signals.abort();

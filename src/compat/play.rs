@@ -28,7 +28,7 @@ use crate::report::figures;
 use crate::run::dir::{Place, RunDir, sha256};
 use crate::run::drive;
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
-use crate::run::{prepare, trust};
+use crate::run::{prepare, signals, trust};
 use crate::schedule::affinity::Topology;
 use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::schedule::trial;
@@ -395,7 +395,7 @@ async fn drive(
     // The leading runners drop games in progress when they are told to end. The journal keeps the
     // finished ones.
     let (asked_to_end, mut asks) = mpsc::channel(4);
-    let signals = tokio::spawn(drive::watch_signals(asked_to_end));
+    let signals = tokio::spawn(signals::watch_signals(asked_to_end));
     let forward = tokio::spawn(async move {
         while asks.recv().await.is_some() {
             if interrupts.send(Stop::Now).await.is_err() {

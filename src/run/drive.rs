@@ -12,7 +12,6 @@ use crate::files::write_atomically;
 use crate::game::tablebase::Probe;
 use crate::journal::{self, Journal};
 use crate::openings::Book;
-use crate::os::{StopSignal, StopSignals};
 use crate::plan::{Plan, Player};
 use crate::report::block;
 use crate::report::console::{Console, Screen};
@@ -25,13 +24,14 @@ use crate::report::terminal::QuietKeys;
 use crate::run::dir::{Place, RunDir, sha256};
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::page::PageFold;
+use crate::run::signals::watch_signals;
 use crate::run::{Exit, forecast, lasting, prepare, progress};
 use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::schedule::remote::RemotePort;
 use crate::stats::sprt::Verdict;
 use crate::tablebase::Tables;
 use crate::text::with_causes;
-use crate::tournament::events::{Finish, Observer, Stop, StopReason};
+use crate::tournament::events::{Finish, Observer, StopReason};
 use crate::tournament::scoreboard::Scoreboard;
 
 /// Default folder of runs.
@@ -297,25 +297,6 @@ pub(crate) fn exit(finish: &Finish) -> Exit {
             | StopReason::OutOfTime,
             _,
         ) => Exit::Inconclusive,
-    }
-}
-
-/// Sends stop requests: the first Ctrl-C lets running games finish. The second one, SIGTERM and
-/// SIGHUP stop at once.
-pub(crate) async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
-    let mut signals = StopSignals::listen();
-    let mut seen = 0;
-    loop {
-        let level = match signals.recv().await {
-            StopSignal::Interrupt if seen == 0 => {
-                seen += 1;
-                Stop::AfterGame
-            }
-            StopSignal::Interrupt | StopSignal::Terminate => Stop::Now,
-        };
-        if interrupts.send(level).await.is_err() {
-            return;
-        }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::record::PairId;
 use crate::run::dir::{Place, RunDir, sha256};
 use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, ResultContext as _, fail};
-use crate::run::{Exit, prepare, resolve};
+use crate::run::{Exit, prepare, resolve, signals};
 use crate::settings::RawPlan;
 use crate::tournament::pairing::{Pairing, ScheduleEntry};
 use crate::tournament::scoreboard::Scoreboard;
@@ -97,7 +97,7 @@ pub fn on_interrupt(act: impl Fn() + Send + 'static) -> Result<()> {
     let listen = move || {
         runtime.block_on(async {
             let (interrupts, mut seen) = mpsc::channel(4);
-            let watching = tokio::spawn(drive::watch_signals(interrupts));
+            let watching = tokio::spawn(signals::watch_new_signals(interrupts));
             while seen.recv().await.is_some() {
                 act();
             }

@@ -14,7 +14,7 @@ use crate::files::write_atomically;
 use crate::openings::Packing;
 use crate::openings::maker::{BookTally, ScoreWindow, Selection, Start, Walks};
 use crate::run::dir::sha256;
-use crate::run::{Exit, drive, progress, resolve};
+use crate::run::{Exit, progress, resolve, signals};
 use crate::schedule::affinity::Topology;
 
 #[derive(Debug, clap::Args)]
@@ -116,7 +116,7 @@ pub(super) fn run(args: &MakeArgs) -> Result<Exit> {
         tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start the event loop")?;
     let judged = runtime.block_on(async {
         let (sender, mut stopped) = mpsc::channel(1);
-        let signals = tokio::spawn(drive::watch_signals(sender));
+        let signals = tokio::spawn(signals::watch_signals(sender));
         let filled = judge::fill(
             &mut selection,
             Walks::new(args.start(), args.plies, args.seed),
