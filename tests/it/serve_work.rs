@@ -102,12 +102,12 @@ fn a_test_of_the_page_is_played_by_its_own_daemon() {
     assert_eq!((&runs["runs"][0]["title"], &runs["runs"][0]["pairs"]), (&"of the page".into(), &1.into()));
 }
 
-/// Results with one run of three pairs.
+/// Results with one run of three pairs, whose games ended in their order.
 fn played() -> tempfile::TempDir {
     let results = tempfile::tempdir().unwrap();
     std::fs::create_dir(results.path().join("runs")).unwrap();
     let dir = results.path().join("runs/played");
-    sprt(3, "--seed 1", "--seed 2", &dir, "--nodes 1 --max-plies 40 --max-pairs 3 --seed 4");
+    sprt(3, "--seed 1", "--seed 2", &dir, "--nodes 1 --max-plies 40 --max-pairs 3 --seed 4 -j 1");
     results
 }
 
