@@ -318,20 +318,30 @@ impl Coordinator {
             self.ready.push_back((seat, task, Instant::now()));
             return;
         };
-        let pair = Box::new(WirePair::new(&task));
         let work = self.begin(seat, *task);
+        self.lease(taker, work).await;
+    }
+
+    /// Leases a pair to this slot.
+    async fn lease(&mut self, taker: Taker, work: Work) {
+        let pair = Box::new(WirePair::new(&work.task));
         let attempt = self.leases.grant(work.task.pair, &taker.worker, taker.slot, work, self.now());
         self.link.answer(&taker.reply, &Offer::Pair { attempt: attempt.0, pair }).await;
     }
 
-    /// Reports that a pair is finished.
+    /// Reports that a pair of a seat is played.
     fn begin(&self, seat: Seat, task: PairTask) -> Work {
         let begun = task.legs.first().map(|leg| GameId { pair: task.pair, leg: *leg });
         if let Some(game) = begun {
             self.tell(RemoteEvent::Game(WorkerEvent::Began { game, players: task.sides(game.leg) }));
         }
+        Work { begun, ..self.work(LeasePurpose::Counts(seat), task) }
+    }
+
+    /// Work that begins now.
+    fn work(&self, purpose: LeasePurpose, task: PairTask) -> Work {
         let now = self.run_clock();
-        Work { purpose: LeasePurpose::Counts(seat), task, begun, plies: 0, granted: now, moved: now }
+        Work { purpose, task, begun: None, plies: 0, granted: now, moved: now }
     }
 
     async fn on_beat(&mut self, message: &async_nats::Message) {
@@ -441,7 +451,7 @@ impl Coordinator {
     fn give_back(&mut self, lease: Lease<Work>) {
         match lease.work.purpose {
             LeasePurpose::Counts(seat) => self.tell(RemoteEvent::Gone { seat, left: lease.work.task }),
-            LeasePurpose::Verifies(pair) => self.postpone_verified(pair),
+            LeasePurpose::Verifies(pair) => self.postpone_verified(lease.work.task, pair),
         }
     }
 
@@ -485,7 +495,7 @@ impl Coordinator {
         let seat = match lease.work.purpose {
             LeasePurpose::Counts(seat) => seat,
             LeasePurpose::Verifies(pair) => {
-                self.verify(pair, &result);
+                self.verify(lease.work.task, pair, &result);
                 let _ = message.ack().await;
                 return;
             }

@@ -6,8 +6,8 @@ use std::fmt;
 
 use super::super::roster::name;
 use super::super::takers::Taker;
-use super::super::wire::{Offer, PairGames, WirePair};
-use super::{Coordinator, LeasePurpose, Work};
+use super::super::wire::PairGames;
+use super::{Coordinator, LeasePurpose};
 use crate::record::{GameRecord, MoveRecord, PairId, Score};
 use crate::schedule::remote::RemoteEvent;
 use crate::stats::random::SplitMix64;
@@ -23,7 +23,6 @@ const MOST_TRIES: u32 = 3;
 /// A pair that was played, to be played again by another worker.
 #[derive(Debug)]
 pub(super) struct VerifiedPair {
-    task: PairTask,
     /// Name of the worker that played it.
     worker: String,
     games: Vec<GameRecord>,
@@ -36,7 +35,7 @@ pub(super) struct Verification {
     /// Part of the pairs, from 0 to 1.
     share: f64,
     random: SplitMix64,
-    due: VecDeque<Box<VerifiedPair>>,
+    due: VecDeque<(PairTask, Box<VerifiedPair>)>,
 }
 
 /// First difference between two plays of a game.
@@ -55,27 +54,30 @@ impl Verification {
 
     /// Draws whether a pair that was just played is verified.
     fn draw(&mut self, task: &PairTask, result: &PairGames) {
-        let is_whole = result.games.len() == task.legs.len()
-            && result.games.iter().all(|(game, failure)| !game.is_void && failure.is_none());
-        if is_whole && self.random.unit() < self.share {
+        if is_comparable(result, task.legs.len()) && self.random.unit() < self.share {
             let games = result.games.iter().map(|(game, _)| game.clone()).collect();
             let worker = name(&result.worker).to_owned();
-            self.push(Box::new(VerifiedPair { task: task.clone(), worker, games, tries: 0 }));
+            self.push(task.clone(), Box::new(VerifiedPair { worker, games, tries: 0 }));
         }
     }
 
-    fn push(&mut self, pair: Box<VerifiedPair>) {
-        self.due.push_back(pair);
+    fn push(&mut self, task: PairTask, pair: Box<VerifiedPair>) {
+        self.due.push_back((task, pair));
         if self.due.len() > MOST_DUE {
             self.due.pop_front();
         }
     }
 
     /// Oldest pair that another worker than `worker` has played.
-    fn pop_for(&mut self, worker: &str) -> Option<Box<VerifiedPair>> {
-        let place = self.due.iter().position(|pair| pair.worker != worker)?;
+    fn pop_for(&mut self, worker: &str) -> Option<(PairTask, Box<VerifiedPair>)> {
+        let place = self.due.iter().position(|(_, pair)| pair.worker != worker)?;
         self.due.remove(place)
     }
+}
+
+/// True if a result has this number of games, all played to their end without a failure.
+fn is_comparable(result: &PairGames, games: usize) -> bool {
+    result.games.len() == games && result.games.iter().all(|(game, failure)| !game.is_void && failure.is_none())
 }
 
 impl VerifiedPair {
@@ -129,25 +131,20 @@ impl Coordinator {
     pub(super) async fn lend_verified(&mut self, taker: Taker) -> Result<(), Taker> {
         let is_idle = self.past.is_some() || self.end.orders.borrow().paused;
         let due = self.verification.as_mut().filter(|_| !is_idle);
-        let Some(pair) = due.and_then(|verification| verification.pop_for(name(&taker.worker))) else {
+        let Some((task, pair)) = due.and_then(|verification| verification.pop_for(name(&taker.worker))) else {
             return Err(taker);
         };
-        let offered = Box::new(WirePair::new(&pair.task));
-        let now = self.run_clock();
-        let task = pair.task.clone();
-        let work =
-            Work { purpose: LeasePurpose::Verifies(pair), task, begun: None, plies: 0, granted: now, moved: now };
-        let attempt = self.leases.grant(work.task.pair, &taker.worker, taker.slot, work, self.now());
-        self.link.answer(&taker.reply, &Offer::Pair { attempt: attempt.0, pair: offered }).await;
+        let work = self.work(LeasePurpose::Verifies(pair), task);
+        self.lease(taker, work).await;
         Ok(())
     }
 
     /// Puts a pair back that its second worker has not played.
-    pub(super) fn postpone_verified(&mut self, pair: Box<VerifiedPair>) {
+    pub(super) fn postpone_verified(&mut self, task: PairTask, pair: Box<VerifiedPair>) {
         if self.stop() == Stop::No
             && let Some(verification) = &mut self.verification
         {
-            verification.push(pair);
+            verification.push(task, pair);
         }
     }
 
@@ -158,12 +155,11 @@ impl Coordinator {
 
     /// Compares both plays of a pair. A difference ends the run: one of its workers sends games
     /// that its engines did not play, and nobody knows which of its games.
-    pub(super) fn verify(&mut self, mut pair: Box<VerifiedPair>, result: &PairGames) {
-        let is_comparable = result.games.iter().all(|(game, failure)| !game.is_void && failure.is_none());
-        if !is_comparable || result.games.len() != pair.games.len() {
+    pub(super) fn verify(&mut self, task: PairTask, mut pair: Box<VerifiedPair>, result: &PairGames) {
+        if !is_comparable(result, pair.games.len()) {
             pair.tries += 1;
             if pair.tries < MOST_TRIES {
-                self.postpone_verified(pair);
+                self.postpone_verified(task, pair);
             }
             return;
         }
