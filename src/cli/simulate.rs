@@ -282,15 +282,13 @@ fn shape(args: &SimulateArgs) -> Result<Law> {
 
 /// Shape at a strength; an error if the shape cannot reach it.
 fn leaned(shape: &Law, elo: f64, model: Model, flag: &str) -> Result<Law> {
-    let law = shape.leaned(elo, model);
-    if !elo.is_finite() || (law.elo(model) - elo).abs() > 1e-3 {
-        bail!(
+    shape.reaching(elo, model).with_context(|| {
+        format!(
             "{flag} {elo}: pairs of this shape reach from {:.0} to {:.0} Elo",
             shape.leaned(-1e9, model).elo(model),
             shape.leaned(1e9, model).elo(model)
-        );
-    }
-    Ok(law)
+        )
+    })
 }
 
 /// Strengths of the table, from one width below the lower hypothesis to one above the upper.

@@ -216,19 +216,13 @@ fn passes(plan: &Plan, tests: &[ChainTest], plans: &[Plan]) -> Vec<ChainPass> {
 
 /// `None` if the shape of a test's pairs does not reach this strength.
 fn pass(links: &[(Test, Option<u64>, Law)], elo: f64) -> Option<ChainPass> {
-    let mut row = ChainPass { elo, probability: 1.0, pairs: 0.0 };
-    for (test, max_pairs, shape) in links {
+    let forecast = |(test, max_pairs, shape): &(Test, Option<u64>, Law)| {
         let sprt = Sprt::new(test.bounds, test.model, test.alpha, test.beta).ok()?;
-        let law = shape.leaned(elo, test.model);
-        if (law.elo(test.model) - elo).abs() > 1e-3 {
-            return None;
-        }
-        let forecast = simulate::forecast(&sprt, &law, *max_pairs)?;
-        // A test is played if all before it pass.
-        row.pairs += row.probability * forecast.pairs;
-        row.probability *= forecast.pass;
-    }
-    Some(row)
+        simulate::forecast(&sprt, &shape.reaching(elo, test.model)?, *max_pairs)
+    };
+    let forecasts: Vec<_> = links.iter().map(forecast).collect::<Option<_>>()?;
+    let (probability, pairs) = simulate::in_turn(&forecasts);
+    Some(ChainPass { elo, probability, pairs: pairs.iter().sum() })
 }
 
 #[cfg(test)]

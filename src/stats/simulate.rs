@@ -104,6 +104,13 @@ impl Law {
         self.tilted(f64::midpoint(low, high))
     }
 
+    /// As [`leaned`](Self::leaned); `None` if that Elo is out of reach.
+    #[must_use]
+    pub fn reaching(&self, elo: f64, model: Model) -> Option<Self> {
+        let law = self.leaned(elo, model);
+        (elo.is_finite() && (law.elo(model) - elo).abs() <= 1e-3).then_some(law)
+    }
+
     fn tilted(&self, slope: f64) -> Self {
         let mut shares = [0.0; 5];
         for (class, share) in shares.iter_mut().enumerate() {
@@ -222,6 +229,19 @@ pub fn forecast(sprt: &Sprt, law: &Law, max_pairs: Option<u64>) -> Option<Foreca
         },
     };
     (forecast.pass.is_finite() && forecast.pairs.is_finite()).then_some(forecast)
+}
+
+/// Probability that all tests of a chain pass, and the mean number of pairs of each. A test is
+/// played if all before it pass, and has no pairs otherwise.
+#[must_use]
+pub fn in_turn(forecasts: &[Forecast]) -> (f64, Vec<f64>) {
+    let mut pass = 1.0;
+    let mut pairs = Vec::with_capacity(forecasts.len());
+    for forecast in forecasts {
+        pairs.push(pass * forecast.pairs);
+        pass *= forecast.pass;
+    }
+    (pass, pairs)
 }
 
 /// Mean number of pairs of a test between engines whose pairs have the shape of [`Law::TYPICAL`],

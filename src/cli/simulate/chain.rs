@@ -110,20 +110,16 @@ fn link(file: &Path, raw: &RawPlan, args: &SimulateArgs) -> Result<ChainLink> {
 }
 
 fn row(links: &[ChainLink], shape: &Law, elo: f64) -> Result<ChainRow> {
-    let mut row = ChainRow { elo, pass: Vec::new(), pass_all: 1.0, pairs: 0.0, hours: Some(0.0) };
-    for link in links {
+    let forecast = |link: &ChainLink| {
         let law = leaned(shape, elo, link.sprt.model(), "--elo")?;
-        let forecast = simulate::forecast(&link.sprt, &law, link.max_pairs).with_context(|| {
-            format!("{}: these pair results tell its hypotheses nothing from each other", link.file)
-        })?;
-        // A test is played if all before it pass.
-        let pairs = row.pass_all * forecast.pairs;
-        row.pairs += pairs;
-        row.hours = row.hours.zip(link.pairs_per_minute).map(|(hours, rate)| hours + pairs / rate / 60.0);
-        row.pass_all *= forecast.pass;
-        row.pass.push(forecast.pass);
-    }
-    Ok(row)
+        simulate::forecast(&link.sprt, &law, link.max_pairs)
+            .with_context(|| format!("{}: these pair results tell its hypotheses nothing from each other", link.file))
+    };
+    let forecasts = links.iter().map(forecast).collect::<Result<Vec<_>>>()?;
+    let (pass_all, pairs) = simulate::in_turn(&forecasts);
+    let hours = links.iter().zip(&pairs).map(|(link, pairs)| Some(pairs / link.pairs_per_minute? / 60.0)).sum();
+    let pass = forecasts.iter().map(|forecast| forecast.pass).collect();
+    Ok(ChainRow { elo, pass, pass_all, pairs: pairs.iter().sum(), hours })
 }
 
 impl LinkJson {
