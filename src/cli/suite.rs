@@ -11,9 +11,10 @@ use serde_json::{Value, json};
 
 use self::page::SuitePage;
 use super::picture::PictureFormat;
+use crate::chess::Variant;
 use crate::files::{MOST_DOCUMENT_BYTES, read_input, write_atomically};
 use crate::report::figures;
-use crate::run::{Exit, progress, resolve, suite as solve};
+use crate::run::{Exit, RunError, progress, resolve, suite as solve};
 use crate::suite::TestAnswer;
 use crate::suite::epd::{self, TestPosition};
 use crate::suite::tally::{self, Comparison, Sum};
@@ -22,16 +23,19 @@ use crate::uci::process::EngineConfig;
 
 const EXAMPLES: &str = "\
 A suite is an EPD file, with one position a line and its solution: `bm` (best moves), `am` (moves \
-to avoid), `dm` (mate in that many moves), points by move as in STS (`c0 \"f5=10, Be5+=2\"`, or \
-c8 and c9), or perft counts (`;D1 20 ;D2 400`; the engine has to support `go perft N`). Moves are \
-in standard algebraic or UCI notation. Parts of a suite are told apart by the text of `id` before \
-its number.
+to avoid), `dm 4` or `bm #4` (mate in that many moves; `bm #-4`: the side to move is mated), points \
+by move as in STS (`c0 \"f5=10, Be5+=2\"`, or c8 and c9), or perft counts (`;D1 20 ;D2 400`; the \
+engine has to support `go perft N`). Moves are in standard algebraic or UCI notation. Parts of a \
+suite are told apart by the text of `id` before its number.
 
 Each position is searched as a new game. An answer is solved if it earns all points. The time to \
 solution is that of the first line of the search from which on the move (or mate) was right, as \
 the engine reports it. With two engines or more, each is compared with the first by McNemar's \
 exact test: p is the probability of a split at least as uneven if both were equally good. \
 Intervals of the solved share are Wilson's, of 95 %.
+
+An engine that fails, or that does not know `go perft`, has no results. The others go on, and the \
+exit code is 2 in the end.
 
 --out writes an HTML page: sums, times to solution, comparisons, points by theme, and each \
 position with its board, the most often missed first.
@@ -47,8 +51,8 @@ Examples:
 
 JSON: `suite`, `limit`, `engines` (`name, spec, sums` (`theme, positions, solved, share, points, \
 most, seconds`; `share` is the interval of the solved), `answers` (`id, fen, solved, points, \
-answer, seconds, nodes, depth`)), `comparisons` with the first engine (`name, both, first, \
-second, neither, p`).";
+answer, seconds, nodes, depth`)), `failed` (`name, spec, error`), `comparisons` with the first \
+engine (`name, both, first, second, neither, p`).";
 
 /// Runs engines on test positions: best moves, points, mates, perft.
 #[derive(Debug, clap::Args)]
@@ -72,6 +76,9 @@ pub(super) struct SuiteArgs {
     /// A UCI option of all engines; may be repeated.
     #[arg(long = "option", value_name = "NAME=VALUE")]
     options: Vec<String>,
+    /// Chess960 rules and castling; sets UCI_Chess960.
+    #[arg(long)]
+    chess960: bool,
     /// A network for all engines, built in or set as an option as their recipes say; given more
     /// than once, every engine is taken with each.
     #[arg(long = "net", value_name = "FILE")]
@@ -98,25 +105,46 @@ struct SuiteResults {
     sums: Vec<Sum>,
 }
 
+/// Engine that failed, and so has no results.
+struct FailedEngine {
+    spec: String,
+    name: String,
+    why: String,
+}
+
 pub(super) fn run(args: &SuiteArgs) -> Result<Exit> {
     let path = args.file.display();
     let text = read_input(&args.file, MOST_DOCUMENT_BYTES).with_context(|| path.to_string())?;
-    let tests = epd::parse(&args.file, &text)?;
+    let variant = if args.chess960 { Variant::Chess960 } else { Variant::Standard };
+    let tests = epd::parse(&args.file, &text, variant)?;
     let time = match &args.time {
         Some(time) => Some(resolve::time("--time", time)?),
         None => (args.nodes.is_none() && args.depth.is_none()).then_some(Duration::from_secs(1)),
     };
     let go = Go { movetime: time, nodes: args.nodes, depth: args.depth, ..Go::default() };
     let format = args.out.as_deref().map(|path| PictureFormat::of(path, ".html, .svg or .png")).transpose()?;
-    let mut results = Vec::new();
-    for (spec, config) in engines(&args.engines, &args.options, &args.nets)? {
+    let (mut results, mut failed) = (Vec::new(), Vec::new());
+    let engines = engines(&args.engines, &args.options, &args.nets)?;
+    let is_alone = engines.len() == 1;
+    for (spec, mut config) in engines {
+        if args.chess960 {
+            config.options.push(("UCI_Chess960".to_owned(), "true".to_owned()));
+        }
         let positions = figures::count(tests.len() as u64, "position");
         progress::note(&format!("{}: {positions}, {}", config.name, limit(&go)));
         let answers = solve::answers(&config, &go, &tests, usize::from(args.concurrency), &|done| {
             if done.is_multiple_of(50) && done < tests.len() {
                 progress::note(&format!("{done} of {}", tests.len()));
             }
-        })?;
+        });
+        let answers = match answers {
+            Err(RunError::Suite(error)) if !is_alone => {
+                progress::warn(&error.to_string());
+                failed.push(FailedEngine { spec, name: config.name, why: error.to_string() });
+                continue;
+            }
+            answers => answers?,
+        };
         if answers.len() != tests.len() {
             bail!("{spec}: {} of {} positions were answered", answers.len(), tests.len());
         }
@@ -124,7 +152,7 @@ pub(super) fn run(args: &SuiteArgs) -> Result<Exit> {
         results.push(SuiteResults { spec, name: config.name, answers, sums });
     }
     if let (Some(format), Some(path)) = (format, &args.out) {
-        let page = SuitePage { file: &args.file, limit: limit(&go), tests: &tests, results: &results };
+        let page = SuitePage { file: &args.file, limit: limit(&go), tests: &tests, results: &results, failed: &failed };
         let bytes = match format {
             PictureFormat::Html => page.html().into_bytes(),
             _ => format.write("", &page.svg(), "")?,
@@ -133,10 +161,14 @@ pub(super) fn run(args: &SuiteArgs) -> Result<Exit> {
         progress::note(&format!("wrote {}", path.display()));
     }
     progress::result(&if args.json {
-        serde_json::to_string_pretty(&document(args, &go, &tests, &results))?
+        serde_json::to_string_pretty(&document(args, &go, &tests, (&results, &failed)))?
     } else {
-        report(&tests, &results, args.failed)
+        report(&tests, (&results, &failed), args.failed)
     });
+    if !failed.is_empty() {
+        let names: Vec<&str> = failed.iter().map(|engine| engine.name.as_str()).collect();
+        bail!("no results of {}", names.join(", "));
+    }
     Ok(Exit::Done)
 }
 
@@ -167,9 +199,10 @@ pub(super) fn limit(go: &Go) -> String {
     [time, nodes, depth].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn report(tests: &[TestPosition], results: &[SuiteResults], lists_failed: bool) -> String {
+fn report(tests: &[TestPosition], (results, failed): (&[SuiteResults], &[FailedEngine]), lists_failed: bool) -> String {
     let mut text = String::new();
-    let names = results.iter().map(|result| result.name.chars().count());
+    let names = results.iter().map(|result| &result.name).chain(failed.iter().map(|engine| &engine.name));
+    let names = names.map(|name| name.chars().count());
     let width = results.iter().flat_map(|result| &result.sums).map(|sum| sum.theme.chars().count() + 2);
     let width = names.chain(width).max().unwrap_or(0).max(8);
     let _ = writeln!(
@@ -190,6 +223,9 @@ fn report(tests: &[TestPosition], results: &[SuiteResults], lists_failed: bool) 
                 format!("{}/{}", sum.points, sum.most),
             );
         }
+    }
+    for engine in failed {
+        let _ = writeln!(text, "{:<width$}  {:>9}", engine.name, "failed");
     }
     for (result, compared) in comparisons(results) {
         let _ = writeln!(
@@ -222,7 +258,12 @@ fn comparisons(results: &[SuiteResults]) -> Vec<(&SuiteResults, Comparison)> {
     others.iter().map(|other| (other, tally::compare(&first.answers, &other.answers))).collect()
 }
 
-fn document(args: &SuiteArgs, go: &Go, tests: &[TestPosition], results: &[SuiteResults]) -> Value {
+fn document(
+    args: &SuiteArgs,
+    go: &Go,
+    tests: &[TestPosition],
+    (results, failed): (&[SuiteResults], &[FailedEngine]),
+) -> Value {
     let answer = |test: &TestPosition, answer: &TestAnswer| {
         json!({
             "id": test.id,
@@ -245,10 +286,12 @@ fn document(args: &SuiteArgs, go: &Go, tests: &[TestPosition], results: &[SuiteR
             "neither": compared.neither, "p": compared.p,
         })
     };
+    let failure = |engine: &FailedEngine| json!({ "name": engine.name, "spec": engine.spec, "error": engine.why });
     json!({
         "suite": args.file.display().to_string(),
         "limit": limit(go),
         "engines": results.iter().map(engine).collect::<Vec<_>>(),
+        "failed": failed.iter().map(failure).collect::<Vec<_>>(),
         "comparisons": comparisons(results).into_iter().map(compared).collect::<Vec<_>>(),
     })
 }

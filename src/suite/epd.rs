@@ -3,7 +3,8 @@
 //! | operation | meaning |
 //! | --- | --- |
 //! | `bm Qg6;`, `am Nf3 Nd5;` | best moves, moves to avoid |
-//! | `dm 4;` | the side to move mates in this many moves |
+//! | `dm 4;`, `bm #4;` | the side to move mates in this many moves |
+//! | `bm #-4;` | it is mated in this many moves |
 //! | `c0 "f5=10, Be5+=2";` | points by move (STS) |
 //! | `c8 "10 5"; c9 "e2e4 d2d4";` | the same with the moves apart (STS) |
 //! | `;D1 20 ;D2 400` | perft counts by depth |
@@ -26,8 +27,20 @@ pub(crate) struct TestPosition {
     pub(crate) theme: String,
     /// The position.
     pub(crate) fen: String,
+    /// Standard chess or Chess960.
+    pub(crate) variant: Variant,
     /// Its question.
     pub(crate) task: Task,
+}
+
+impl TestPosition {
+    /// The position on the board.
+    ///
+    /// # Errors
+    /// Returns an error if it is illegal, which `parse` refuses.
+    pub(crate) fn position(&self) -> Result<Position, String> {
+        Position::from_fen(&self.fen, self.variant).map_err(|error| error.to_string())
+    }
 }
 
 /// Question of a test.
@@ -40,8 +53,8 @@ pub(crate) enum Task {
         /// Moves to avoid, in UCI notation.
         avoid: Vec<String>,
     },
-    /// Search for a mate in this many moves.
-    Mate(u32),
+    /// Search for a mate in this many moves; negative if the side to move is mated.
+    Mate(i32),
     /// Count of the lines of legal moves, by depth.
     Perft(Vec<(u32, u64)>),
 }
@@ -73,14 +86,15 @@ pub struct EpdError {
 /// # Errors
 /// Returns an error with file and line for a position that cannot be, a move that is not legal in
 /// it, or a test that asks nothing.
-pub(crate) fn parse(path: &Path, text: &str) -> Result<Vec<TestPosition>, EpdError> {
+pub(crate) fn parse(path: &Path, text: &str, variant: Variant) -> Result<Vec<TestPosition>, EpdError> {
     let mut tests = Vec::new();
     for (place, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let test = test(line, place + 1).map_err(|why| EpdError { path: path.to_owned(), line: place + 1, why })?;
+        let test =
+            test(line, place + 1, variant).map_err(|why| EpdError { path: path.to_owned(), line: place + 1, why })?;
         tests.push(test);
     }
     if tests.is_empty() {
@@ -111,14 +125,14 @@ fn split(line: &str) -> (String, &str) {
     (fields.join(" "), rest)
 }
 
-fn test(line: &str, number: usize) -> Result<TestPosition, String> {
+fn test(line: &str, number: usize, variant: Variant) -> Result<TestPosition, String> {
     let (mut fen, rest) = split(line);
     match fen.split(' ').count() {
         4 => fen += " 0 1",
         6 => {}
         _ => return Err(format!("`{}` is not a position: give the four fields of an EPD", printable(line))),
     }
-    let position = Position::from_fen(&fen, Variant::Standard).map_err(|error| error.to_string())?;
+    let position = Position::from_fen(&fen, variant).map_err(|error| error.to_string())?;
     let operations = operations(rest);
     let find = |code: &str| operations.iter().find(|(known, _)| known == code).map(|(_, operand)| operand.as_str());
     let id = find("id").map_or_else(|| number.to_string(), str::to_owned);
@@ -130,10 +144,15 @@ fn test(line: &str, number: usize) -> Result<TestPosition, String> {
             Ok(moves @ 1..=999) => Task::Mate(moves),
             _ => return Err(format!("dm {}: write a number of moves", printable(moves))),
         }
+    } else if let Some(moves) = find("bm").and_then(|best| best.strip_prefix('#')) {
+        match moves.trim().parse() {
+            Ok(moves @ (-999..=-1 | 1..=999)) => Task::Mate(moves),
+            _ => return Err(format!("bm #{}: write a number of moves", printable(moves))),
+        }
     } else {
         move_task(&position, find)?
     };
-    Ok(TestPosition { theme: theme(&id), id, fen, task })
+    Ok(TestPosition { theme: theme(&id), id, fen, variant, task })
 }
 
 fn move_task<'a>(position: &Position, find: impl Fn(&str) -> Option<&'a str>) -> Result<Task, String> {
@@ -216,7 +235,7 @@ mod tests {
     use super::*;
 
     fn one(line: &str) -> Result<TestPosition, String> {
-        test(line, 7)
+        test(line, 7, Variant::Standard)
     }
 
     fn moves(points: &[(&str, f64)], avoid: &[&str]) -> Task {
@@ -239,6 +258,8 @@ mod tests {
             (" bm e4; c7 \"e4 d4\"; c8 \"10 5\"; c9 \"e2e4 d2d4\";", moves(&[("e2e4", 10.0), ("d2d4", 5.0)], &[])),
             (" bm e4; c0 \"from a game\";", moves(&[("e2e4", 1.0)], &[])),
             (" dm 3; bm e4;", Task::Mate(3)),
+            (" bm #12;", Task::Mate(12)),
+            (" bm #-1; id \"x\";", Task::Mate(-1)),
             (" 0 1 ;D1 20 ;D2 400", Task::Perft(vec![(1, 20), (2, 400)])),
         ] {
             assert_eq!(one(&format!("{START}{operations}")).map(|test| test.task), Ok(task), "{operations}");
@@ -255,11 +276,15 @@ mod tests {
             (&format!("# comment\n\n{START} bm e5;"), "suite.epd:3: `e5` is not legal here"),
             (&format!("{START} id \"nothing\";"), "it asks nothing"),
             (&format!("{START} dm soon;"), "dm soon: write a number of moves"),
+            (&format!("{START} bm #0;"), "bm #0: write a number of moves"),
+            ("1r3kr1/pppppppp/8/8/8/8/PPPPPPPP/1R3KR1 w GBgb - bm e4;", "needs `--chess960`"),
             ("8/8/8/8/8/8/8/8 w - - bm e4;", "suite.epd:1:"),
         ] {
-            let error = parse(Path::new("suite.epd"), line).unwrap_err().to_string();
+            let error = parse(Path::new("suite.epd"), line, Variant::Standard).unwrap_err().to_string();
             assert!(error.contains(says), "{line}: {error}");
         }
+        let shuffled = "1r3kr1/pppppppp/8/8/8/8/PPPPPPPP/1R3KR1 w GBgb - ;D1 19";
+        assert!(parse(Path::new("suite.epd"), shuffled, Variant::Chess960).is_ok());
     }
 
     #[test]
@@ -267,7 +292,7 @@ mod tests {
         let line = |id: &str| format!("{START} bm e4; id \"{id}\";\n");
         let themes = |ids: &[&str]| {
             let text: String = ids.iter().map(|id| line(id)).collect();
-            let tests = parse(Path::new("x"), &text).unwrap();
+            let tests = parse(Path::new("x"), &text, Variant::Standard).unwrap();
             tests.into_iter().map(|test| test.theme).collect::<Vec<_>>()
         };
         assert_eq!(themes(&["WAC.001", "WAC.002"]), ["", ""]);
@@ -280,8 +305,8 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_line_panics(line in "\\PC{0,80}", tail in "[a-z0-9 \";=,D]{0,40}") {
-            let _ = test(&line, 1);
-            let _ = test(&format!("{START} {tail}"), 1);
+            let _ = test(&line, 1, Variant::Chess960);
+            let _ = test(&format!("{START} {tail}"), 1, Variant::Standard);
         }
     }
 }

@@ -3,12 +3,12 @@
 use std::time::{Duration, Instant};
 
 use super::epd::{Task, TestPosition};
-use crate::chess::{Position, Variant};
+use crate::chess::Position;
 use crate::record::Score;
 use crate::source::bench_nodes;
 use crate::text::printable;
 use crate::uci::process::{Engine, EngineConfig, SearchOutcome, StartError, Talk, TalkEvent};
-use crate::uci::{Go, Iteration, PositionLine};
+use crate::uci::{Command, Go, Iteration, PositionLine};
 
 /// Time beyond its limit after which a search is given up.
 const GRACE: Duration = Duration::from_secs(10);
@@ -111,7 +111,7 @@ impl Solver {
 
 /// Judges an answer and, by the lines of the search, since when it stood.
 fn judge(test: &TestPosition, best: &str, score: Option<Score>, lines: &[Iteration]) -> Result<TestAnswer, String> {
-    let position = Position::from_fen(&test.fen, Variant::Standard).map_err(|error| error.to_string())?;
+    let position = test.position()?;
     let shown = position.san(best).map_err(|error| format!("bestmove: {error}"))?;
     let value = |best: &str, score: Option<Score>| points(&test.task, &position, best, score);
     let earned = value(best, score);
@@ -142,7 +142,10 @@ fn points(task: &Task, position: &Position, best: &str, score: Option<Score>) ->
         Task::Move { points, .. } if points.is_empty() => 1.0,
         Task::Move { points, .. } => points.iter().find(|(text, _)| is(text)).map_or(0.0, |(_, points)| *points),
         Task::Mate(moves) => match score {
-            Some(Score::Mate(found)) => f64::from(u8::from(found > 0 && found.unsigned_abs() <= *moves)),
+            Some(Score::Mate(found)) => {
+                let is_right = found.signum() == moves.signum() && found.unsigned_abs() <= moves.unsigned_abs();
+                f64::from(u8::from(is_right))
+            }
             _ => 0.0,
         },
         Task::Perft(_) => 0.0,
@@ -159,19 +162,33 @@ async fn count(
     let mut talk = Talk::start(config, &[]).await?;
     let begun = Instant::now();
     let mut answer = TestAnswer::default();
-    talk.say(b"uci\nisready\n");
-    let is_ready = |line: &str| (line == "readyok").then_some(0);
+    let mut start = b"uci\n".to_vec();
+    for (name, value) in &config.options {
+        // The engine took these options when it was started.
+        if let Err(error) = (Command::SetOption { name, value: Some(value) }).write(&mut start) {
+            return Ok(Err(error.to_string()));
+        }
+    }
+    start.extend_from_slice(b"isready\n");
+    talk.say(&start);
+    let is_ready = |line: &str| (line == "readyok").then_some(Ok(0));
     if let Err(why) = hear(&mut talk, LONGEST, is_ready).await {
         return Ok(Err(why));
     }
     for (depth, expected) in counts {
         talk.say(format!("position fen {}\ngo perft {depth}\n", test.fen).as_bytes());
-        // The first depth takes no time. Engines that do not know the command are silent.
+        // The first depth takes no time. Engines that do not know the command are silent or
+        // search.
         let limit = if answer.points > 0.0 { LONGEST } else { GRACE };
-        let found = match hear(&mut talk, limit, bench_nodes).await {
+        let counted = |line: &str| match line.strip_prefix("bestmove") {
+            Some(_) => Some(Err("it answers with a move".to_owned())),
+            None => bench_nodes(line).map(Ok),
+        };
+        let found = match hear(&mut talk, limit, counted).await {
             Ok(found) => found,
             Err(why) => {
-                let what = format!("{why} to `go perft {depth}` with `Nodes searched: N`: does it know this command?");
+                let what =
+                    format!("{why} to `go perft {depth}`, not with `Nodes searched: N`: does it know this command?");
                 return Ok(Err(what));
             }
         };
@@ -190,13 +207,17 @@ async fn count(
 }
 
 /// Passes the lines of a process to `take` until it returns a value.
-async fn hear(talk: &mut Talk, limit: Duration, take: impl Fn(&str) -> Option<u64>) -> Result<u64, String> {
+async fn hear(
+    talk: &mut Talk,
+    limit: Duration,
+    take: impl Fn(&str) -> Option<Result<u64, String>>,
+) -> Result<u64, String> {
     let until = Instant::now() + limit;
     loop {
         match talk.hear(until).await {
             TalkEvent::Line(line, _) => {
                 if let Some(value) = take(String::from_utf8_lossy(&line).trim()) {
-                    return Ok(value);
+                    return value;
                 }
             }
             TalkEvent::Silence => return Err(format!("no answer within {} s", limit.as_secs())),

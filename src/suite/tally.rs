@@ -91,6 +91,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::chess::Variant;
     use crate::suite::epd::parse;
 
     fn answer(points: f64, is_solved: bool, ms: u64) -> TestAnswer {
@@ -103,7 +104,7 @@ mod tests {
             format!("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - c0 \"e4=10, d4=5\"; id \"{id}\";\n")
         };
         let text: String = ["a.1", "b.1", "a.2", "a.3"].iter().map(|id| line(id)).collect();
-        let tests = parse(Path::new("x"), &text).unwrap();
+        let tests = parse(Path::new("x"), &text, Variant::Standard).unwrap();
         let answers = [answer(10.0, true, 100), answer(5.0, false, 9), answer(10.0, true, 300), answer(0.0, false, 1)];
         let found = sums(&tests, &answers);
         let shown: Vec<_> =

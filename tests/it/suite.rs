@@ -109,11 +109,31 @@ fn faults_are_named_on_one_line() {
         (
             format!("{ONE_MOVE} ;D1 1\n"),
             "--seed 1",
-            "`go perft 1` with `Nodes searched: N`: does it know this command?",
+            "`go perft 1`, not with `Nodes searched: N`: does it know this command?",
         ),
     ] {
         let ran = suite(folder.path(), &text, &[engine], "--nodes 10");
         assert_eq!(ran.code, Some(2), "{says}: {ran:?}");
         assert!(ran.stderr.contains(says) && ran.stderr.trim_end().lines().count() <= 2, "{says}: {}", ran.stderr);
     }
+}
+
+#[test]
+fn an_engine_that_fails_leaves_the_results_of_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!("{ONE_MOVE} bm Kxg2; id \"first\";\n");
+    let engines = ["--name Alpha --pv BEST", "--name Beta --fault exit-in-search@1", "--name Gamma --pv BEST"];
+    let page = folder.path().join("page.html");
+    let ran = suite(folder.path(), &text, &engines, &format!("--nodes 10 --json --out {}", page.display()));
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    let found = document(&ran);
+    let answered = found["engines"].as_array().unwrap();
+    assert!(answered.len() == 2 && answered.iter().all(|engine| engine["sums"][0]["solved"] == 1), "{found}");
+    let failed = found["failed"].as_array().unwrap();
+    assert!(failed.len() == 1 && failed[0]["error"].as_str().unwrap().contains("at `first`"), "{found}");
+    assert_eq!(found["comparisons"].as_array().unwrap().len(), 1, "{found}");
+    assert!(ran.stderr.contains("error: no results of "), "{ran:?}");
+    assert!(std::fs::read_to_string(page).unwrap().contains(": no results: "));
+    let ran = suite(folder.path(), &text, &engines[1..], "--nodes 10");
+    assert!(ran.code == Some(2) && ran.stdout.contains("failed") && ran.stdout.contains("100.0 %"), "{ran:?}");
 }

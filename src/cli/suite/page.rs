@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::{SuiteResults, comparisons, percents};
-use crate::chess::{Position, Variant};
+use super::{FailedEngine, SuiteResults, comparisons, percents};
 use crate::report::html::{document, facts, put, table};
 use crate::report::plot::{CurvePlot, Scale};
 use crate::run::resolve;
@@ -26,6 +25,7 @@ pub(super) struct SuitePage<'a> {
     pub(super) limit: String,
     pub(super) tests: &'a [TestPosition],
     pub(super) results: &'a [SuiteResults],
+    pub(super) failed: &'a [FailedEngine],
 }
 
 impl SuitePage<'_> {
@@ -120,6 +120,9 @@ impl SuitePage<'_> {
         let rows: Vec<_> = self.results.iter().filter_map(row).collect();
         put(out, "<h2>Solved</h2>");
         table(out, &["engine", "#solved", "#share", "#95 % interval", "#points", "#median s"], &rows);
+        for engine in self.failed {
+            put(out, &format!("<p class=\"h0\">{}: no results: {}</p>", escaped(&engine.name), escaped(&engine.why)));
+        }
     }
 
     fn compared(&self, out: &mut String) {
@@ -244,13 +247,14 @@ impl SuitePage<'_> {
 
 /// Good answer as text, and the squares of the best moves.
 fn wanted(test: &TestPosition) -> (String, Vec<String>) {
-    let position = Position::from_fen(&test.fen, Variant::Standard).ok();
+    let position = test.position().ok();
     let san =
         |text: &String| position.as_ref().and_then(|position| position.san(text).ok()).unwrap_or_else(|| text.clone());
     let squares =
         |text: &String| [text.get(0..2), text.get(2..4)].into_iter().flatten().map(str::to_owned).collect::<Vec<_>>();
     match &test.task {
-        Task::Mate(moves) => (format!("mate in {moves}"), Vec::new()),
+        Task::Mate(moves @ 1..) => (format!("mate in {moves}"), Vec::new()),
+        Task::Mate(moves) => (format!("mated in {}", moves.unsigned_abs()), Vec::new()),
         Task::Perft(counts) => {
             let counts = counts.iter().map(|(depth, nodes)| format!("perft {depth}: {nodes}"));
             (counts.collect::<Vec<_>>().join(", "), Vec::new())
