@@ -168,7 +168,7 @@ fn add(input: &Path, collection: &mut Collection, programs: &mut Programs) -> Re
         let players: Vec<RunPlayer<'_>> = plan
             .players
             .iter()
-            .map(|player| RunPlayer { name: &player.name, key: &player.name, limit: player.limit })
+            .map(|player| RunPlayer { name: &player.name, key: &player.name, limit: player.limit, network: "" })
             .collect();
         collection.add_run(games, &players);
         return Ok(());

@@ -14,7 +14,7 @@ use crate::cli::picture::PictureFormat;
 use crate::cli::rate;
 use crate::cli::runs::run_parser;
 use crate::files::{open_regular, write_atomically};
-use crate::plan::Player;
+use crate::plan::{Network, Player};
 use crate::report::collection::{Collection, RunGames, RunPlayer};
 use crate::report::progress::{Curve, Version, first_days};
 use crate::report::results::Results;
@@ -41,7 +41,8 @@ stand in the order of their commits, else by date. All games are rated together 
 rate`), so games against sparring partners count as well; the first version is 0.
 
 Games count once, and only games of one condition (as 8+0.08 or nodes=2000) are taken together, \
-unless --mix is given; --at chooses one (see `quintain rate`).
+unless --mix is given; --at chooses one (see `quintain rate`). Games with a network for all players \
+(--net) are of a condition of their own, as `nodes=2000 net-1a2b3c4d`.
 
 The change from each version to the next is tested against none at all, by Student's law; \
 p-values are corrected over all steps (Holm), so that the probability of any mark that is luck \
@@ -172,7 +173,10 @@ impl GatheredGames {
         let players: Vec<RunPlayer<'_>> = names
             .iter()
             .zip(&plan.players)
-            .map(|(key, player)| RunPlayer { name: &player.name, key, limit: player.limit })
+            .map(|(key, player)| {
+                let network = player.origin.network.as_ref().map_or("", Network::short);
+                RunPlayer { name: &player.name, key, limit: player.limit, network }
+            })
             .collect();
         self.collection.add_run(games, &players);
         Ok(())
@@ -342,7 +346,7 @@ fn made(player: &Player, players: &[Player]) -> Option<ProgramOrigin> {
     Some(ProgramOrigin { commit: player.origin.commit.clone()?, place, dirty: player.origin.dirty })
 }
 
-/// First eight digits of a commit id.
+/// First eight digits of a commit id or a hash.
 pub(super) fn short(commit: &str) -> String {
     commit.get(..8).unwrap_or(commit).to_owned()
 }

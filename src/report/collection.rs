@@ -84,6 +84,9 @@ pub struct RunPlayer<'a> {
     pub key: &'a str,
     /// Limit on each search.
     pub limit: Limit,
+    /// Network, part of the condition if all players of the run share it; empty without one, or if
+    /// the player's name has it.
+    pub network: &'a str,
 }
 
 impl Collection {

@@ -259,6 +259,22 @@ fn commits_are_searched_with_one_network() {
     let played: Vec<_> = matches.filter(|path| path.join("plan.toml").is_file()).collect();
     assert_eq!(played.len(), 1, "{ran:?}");
     assert_eq!(network_names(&played[0]), [Some("two.nnue".to_owned()), Some("two.nnue".to_owned())]);
+
+    // So does a curve over them. Games with another network are not taken together with these.
+    let curve = ["progress", "--revs", "HEAD~1..HEAD", "--runs", "curve", "--pairs", "2", "--limit", "2", "--json"];
+    let fixed = ["--nodes", "1", "--max-plies", "20", "--seed", "1"];
+    let of = |net: &[&str]| run(&toy, &[&curve[..], &fixed, net].concat());
+    let ran = of(&["--net", "two.nnue"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let found: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let condition = format!("nodes=1 net-{}", &sha256(&toy.context.cwd.join("two.nnue"))[..8]);
+    assert_eq!(found["conditions"], serde_json::json!([condition]), "{found}");
+    let versions = found["versions"].as_array().unwrap();
+    assert!(versions.len() == 2 && versions.iter().all(|version| version["games"] == 4), "{found}");
+    for net in [&["--net", "three.nnue"][..], &[]] {
+        let ran = of(net);
+        assert!(ran.code == Some(2) && ran.stderr.contains(&condition), "{ran:?}");
+    }
 }
 
 #[test]

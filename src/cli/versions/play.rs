@@ -123,7 +123,9 @@ fn check(args: &ProgressArgs, raw: &RawPlan, gathered: &GatheredGames, context: 
         bail!("--name: the matches of --revs are named by their versions; --runs says where they are kept");
     }
     let (limit, variant) = resolve::series(raw)?;
-    let condition = condition_of(&[RunPlayer { name: "", key: "", limit }], variant);
+    let network = resolve::networks::of_all(raw, context)?.map(|network| short(&network.sha256));
+    let network = network.as_deref().unwrap_or_default();
+    let condition = condition_of(&[RunPlayer { name: "", key: "", limit, network }], variant);
     gathered.is_at(args, &condition)?;
     // The fault of a partner that cannot be resolved would be blamed on the version it meets.
     for partner in &args.partners {

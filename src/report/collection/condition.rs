@@ -10,7 +10,7 @@ use super::RunPlayer;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Condition {
     /// Name for users: `8+0.08`, `nodes=2000`, `8+0.08 | 16+0.16` if sides differ, with ` Chess960`
-    /// appended.
+    /// or the network of all players, such as ` net-1a2b3c4d`, appended.
     pub(super) name: String,
     /// Limits of White and Black.
     sides: [String; 2],
@@ -38,7 +38,11 @@ impl Condition {
         let mut limits: Vec<String> = players.iter().map(|player| player.limit.to_string()).collect();
         limits.sort();
         limits.dedup();
-        let name = limits.join(" | ") + if variant == Variant::Chess960 { " Chess960" } else { "" };
+        let mut name = limits.join(" | ") + if variant == Variant::Chess960 { " Chess960" } else { "" };
+        let network = players.first().map_or("", |player| player.network);
+        if !network.is_empty() && players.iter().all(|player| player.network == network) {
+            name = name + " net-" + network;
+        }
         let is_timed = players.iter().any(|player| player.limit.is_timed());
         Self { name, sides: [String::new(), String::new()], has_odds: limits.len() > 1, is_timed }
     }

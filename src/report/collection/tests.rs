@@ -169,7 +169,13 @@ fn players_of_a_run_are_known_by_their_key() {
             void: 0,
         };
         let [new, base] = keys;
-        (games, [RunPlayer { name: "A", key: new, limit }, RunPlayer { name: "B", key: base, limit }])
+        (
+            games,
+            [
+                RunPlayer { name: "A", key: new, limit, network: "" },
+                RunPlayer { name: "B", key: base, limit, network: "" },
+            ],
+        )
     };
     let mut found = Collection::new(false);
     // The same names and moves of other versions are new evidence. Then come the first run again
