@@ -115,6 +115,11 @@ pub(super) fn parse(words: &[String], load: Load<'_>, known: EngineLookup<'_>) -
         settings = RunnerSettings { concurrency, config_name: settings.config_name, ..saved.settings };
         resume = Some(path);
     }
+    let per_encounter =
+        groups.iter().any(|group| group.option == "-openings" && group.words.contains(&"policy=encounter"));
+    if per_encounter && engines.len() > 2 {
+        notes.push("Warning: policy=encounter has no effect: all pairings of a round get its opening".to_owned());
+    }
     check(Invocation { dialect: Dialect::Cutechess, engines, settings, resume, notes })
         .map(|invocation| RunnerAction::Play(Box::new(invocation)))
 }
