@@ -383,11 +383,10 @@ fn heading(plan: &Plan) -> String {
         },
     };
     plan.noted(&format!(
-        "{who}, {}, {} game{} at once, {} openings, {what}",
+        "{who}, {}, {} at once, {}, {what}",
         figures::limits(plan),
-        plan.concurrency,
-        if plan.concurrency == 1 { "" } else { "s" },
-        plan.book.openings,
+        figures::count(u64::from(plan.concurrency), "game"),
+        figures::count(plan.book.openings, "opening"),
     ))
 }
 

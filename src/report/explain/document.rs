@@ -122,9 +122,10 @@ impl Explanation {
         let [white, black] = all.one_sided();
         let score = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| fixed(value * 100.0, 1));
         let mut note = format!(
-            "{} openings, White made {} %; White won both games of {white} pairs, Black of {black}",
-            all.distinct,
+            "{}, White made {} %; White won both games of {}, Black of {black}",
+            count(all.distinct, "opening"),
             score(crate::stats::Counts::score(&all.white)),
+            count(white, "pair"),
         );
         if let Some(expected) = all.expected_one_sided {
             let _ = write!(note, "; {} in all if the games of a pair had nothing in common", fixed(expected, 1));
