@@ -146,7 +146,7 @@ enum QuintainCommand {
     Calibrate(calibrate::CalibrateArgs),
     /// Computes Elo, LOS and LLR from counts.
     Stats(stats::StatsArgs),
-    /// Predicts the chance of a test to pass, and its cost.
+    /// Predicts a test's chance of passing, and its cost.
     Simulate(simulate::SimulateArgs),
     /// Rates many players, with errors, from PGN files and runs.
     Rate(rate::RateArgs),

@@ -329,7 +329,7 @@ impl Coordinator {
         self.link.answer(&taker.reply, &Offer::Pair { attempt: attempt.0, pair }).await;
     }
 
-    /// Reports that a pair of a seat is played.
+    /// Work on a pair of a seat. Reports that its first game begins.
     fn begin(&self, seat: Seat, task: PairTask) -> Work {
         let begun = task.legs.first().map(|leg| GameId { pair: task.pair, leg: *leg });
         if let Some(game) = begun {

@@ -9,7 +9,8 @@ use super::wire::{self, Heartbeat, Hello, Offer, PairGames, Take, Welcome, WireO
 use crate::record::{ByColor, Leg, Opening, PairId, PlayerId};
 use crate::tournament::events::PairTask;
 
-/// Reads bytes as each message that a coordinator, a worker or a list accepts.
+/// Reads bytes as each kind of message that a coordinator or a worker receives, and as each kind of
+/// list entry.
 ///
 /// # Panics
 /// If a message that was read is not read again alike.
