@@ -47,10 +47,10 @@ impl Variant {
 /// Reason that a FEN gives no position to play from.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FenError {
-    /// It cannot be read.
+    /// The notation cannot be read.
     #[error("malformed FEN ({0})")]
     Malformed(String),
-    /// It can be read, but no game reaches it.
+    /// The position can be read, but no game reaches it.
     #[error("{0}")]
     Illegal(String),
 }
@@ -58,7 +58,8 @@ pub enum FenError {
 /// Reason that a move text was not played. The position is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum MoveError {
-    /// Not of the form the notation asks for. UCI is lower case: `E2E4` and `e7e8Q` are malformed.
+    /// The text is not in the required notation. UCI is lower case: `E2E4` and `e7e8Q` are
+    /// malformed.
     #[error("`{0}` is not a move")]
     Malformed(String),
     /// A well-formed move that the position does not allow (the null move `0000` among them).

@@ -69,7 +69,7 @@ Exit codes:
   130  interrupted; `quintain resume` continues
 
 Examples:
-  quintain demo                                     a verdict, a picture and a report in about a minute
+  quintain demo                                     a whole test in about a minute
   quintain sprt                                     is the working tree stronger than the last engine commit?
   quintain sprt --new git:my-branch --base git:main --tc 8+0.08 --bounds 0,5
   quintain match ./engine-a ./engine-b stockfish --pairs 100

@@ -64,7 +64,7 @@ fn bytes_of(file: File, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let length = file.take(most + 1).read_to_end(&mut bytes)? as u64;
     if length > most {
-        return Err(invalid(format!("it is longer than the {most} bytes that such a file may have")));
+        return Err(invalid(format!("it is longer than {most} bytes, the limit for such a file")));
     }
     Ok(bytes)
 }
@@ -90,7 +90,7 @@ fn check(about: &Metadata) -> io::Result<()> {
         return Ok(());
     }
     let kind = os::kind(about.file_type());
-    Err(invalid(format!("it is {kind} and no regular file; write what it holds to a file, and put or name that one")))
+    Err(invalid(format!("it is {kind}, not a regular file; write its contents to a file, and use that one")))
 }
 
 fn invalid(why: String) -> io::Error {

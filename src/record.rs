@@ -285,13 +285,13 @@ pub enum Score {
 /// Fault in a principal variation. The game continues, because only the move counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PvFault {
-    /// Its first move is not the one that was played.
+    /// The first move is not the one that was played.
     OtherMove,
     /// A move in it is not legal.
     IllegalMove,
-    /// It continues after the end of the game.
+    /// The PV continues after the end of the game.
     PastEnd,
-    /// It contradicts the mate score that came with it.
+    /// The PV contradicts its mate score.
     MateLength,
 }
 
@@ -316,7 +316,7 @@ impl PvFault {
         Self::ALL.into_iter().find(|fault| fault.name() == name)
     }
 
-    /// In words, after `the PV`.
+    /// Text that follows `the PV`.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {

@@ -17,7 +17,7 @@ use crate::chess::Position;
 use crate::game::tablebase::{Probe, Wdl};
 use crate::plan::rules::SyzygyRule;
 
-/// Reason that tables cannot be used. Each is one line with the remedy.
+/// Reason that tables cannot be used, as one line with the remedy.
 #[derive(Debug, Error)]
 pub enum TablesError {
     /// A folder that cannot be read.

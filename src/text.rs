@@ -211,11 +211,11 @@ pub enum OptionTable {
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
 pub enum OptionScalar {
-    /// Of a string or a combo box; empty for a button.
+    /// Text of a string or a combo box; empty for a button.
     Text(String),
-    /// Of a spin box.
+    /// Number of a spin box.
     Number(f64),
-    /// Of a check box.
+    /// State of a check box.
     Switch(bool),
 }
 

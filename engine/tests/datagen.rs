@@ -172,7 +172,7 @@ fn files_of_drawn_starts_are_not_gone_on_with_in_turn() {
     let text = fs::read_to_string(&settings).unwrap();
     fs::write(&settings, text.replace("random plies = 0, starts in turn", "random plies = 0-0")).unwrap();
     let error = run(&job, |_| {}).unwrap_err().to_string();
-    assert!(error.contains("begun with `random plies = 0-0`, not `random plies = 0, starts in turn`"), "{error}");
+    assert!(error.contains("started with `random plies = 0-0`, not `random plies = 0, starts in turn`"), "{error}");
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn other_games_are_not_mixed_in() {
     let job = folder.job("mixed", SETTINGS);
     let (_, whole) = made(&job);
     let other = run(&folder.job("mixed", &format!("{SETTINGS} --seed 9")), |_| {}).unwrap_err();
-    assert!(other.to_string().contains("begun with `seed = 1`, not `seed = 9`"), "{other}");
+    assert!(other.to_string().contains("started with `seed = 1`, not `seed = 9`"), "{other}");
     let mut bad = whole.clone();
     bad[60] = 0xff;
     bad[61] = 0xff;
@@ -234,13 +234,13 @@ fn the_evaluation_decides_the_games_and_is_written_down() {
     assert!(by_one != classical && by_one != made(&folder.job("two", &two)).1);
     assert!(by_one == made(&folder.job("again", &one)).1);
     for (other, says) in
-        [(&two, "begun with `engine = destrier"), (&words("classical"), "begun with `engine = destrier")]
+        [(&two, "started with `engine = destrier"), (&words("classical"), "started with `engine = destrier")]
     {
         let error = run(&folder.job("one", other), |_| {}).unwrap_err().to_string();
         assert!(error.contains(says), "{error}");
     }
     let error = run(&folder.job("one", SETTINGS), |_| {}).unwrap_err().to_string();
-    assert!(error.contains("begun with `engine = destrier"), "{error}");
+    assert!(error.contains("started with `engine = destrier"), "{error}");
     // A changed engine and a changed book are also detected.
     let settings = folder.0.join("one.settings");
     let written = fs::read_to_string(&settings).unwrap();
@@ -248,7 +248,7 @@ fn the_evaluation_decides_the_games_and_is_written_down() {
     assert!(engine.starts_with("engine = destrier ") && engine.contains(", signature "), "{engine}");
     fs::write(&settings, format!("engine = destrier 0.1.0, signature 1\n{rest}")).unwrap();
     let error = run(&folder.job("one", &one), |_| {}).unwrap_err().to_string();
-    assert!(error.contains("begun with `engine = destrier 0.1.0, signature 1`"), "{error}");
+    assert!(error.contains("started with `engine = destrier 0.1.0, signature 1`"), "{error}");
     let book = folder.0.join("book.epd");
     let words = format!("{SETTINGS} --random-plies 2 --book {}", book.display());
     for (fen, is_same) in [("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", true), ("4k3/8/8/8/8/8/3P4/4K3 w - - 0 1", false)] {

@@ -46,11 +46,11 @@ pub(super) fn games(peer: &mut CheckedProcess, _: &CheckedEngine) -> CheckAnswer
 
 /// Result of an attempt under a clock.
 enum ClockTrial {
-    /// In time; a remark for the report.
+    /// Answer in time, with a remark for the report.
     InTime(String),
-    /// Late, and this machine was not.
+    /// Late answer, although this machine was not delayed.
     Late(String),
-    /// Late, and this machine was late by as much.
+    /// Late answer on a machine that was delayed by as much.
     Disturbed(String),
 }
 
@@ -70,7 +70,7 @@ fn again(
         match (attempt(peer, bench)?, &late) {
             (ClockTrial::InTime(text), None) => return Finding::pass(text),
             (ClockTrial::InTime(_), Some(first)) => {
-                return Finding::warn(format!("{first}; not when it was tried again"));
+                return Finding::warn(format!("{first}; not in a second attempt"));
             }
             (ClockTrial::Late(text), Some(_)) => return Err(text),
             (ClockTrial::Late(text), None) => late = Some(text),

@@ -149,7 +149,7 @@ pub(super) fn end_of_input_searching(peer: &mut CheckedProcess, bench: &CheckedE
 pub(super) fn bench(config: &EngineConfig) -> CheckAnswer {
     let once = || source::bench(&config.program, &config.args, config.dir.as_deref());
     let Some(first) = once() else {
-        return Finding::warn("no `bench` argument that prints a node count: so versions cannot be told apart by it");
+        return Finding::warn("no `bench` argument that prints a node count: so it cannot distinguish versions");
     };
     match once() {
         Some(second) if second == first => Finding::pass(format!("{first} nodes, twice")),

@@ -43,7 +43,7 @@ pub enum CheckVerdict {
     Pass,
     /// A lesser fault, or one that may have another cause.
     Warn,
-    /// A fault.
+    /// Fault.
     Fail,
     /// The check does not apply to this engine.
     Skip,

@@ -1,4 +1,4 @@
-//! Identity of openings and games: keys that tell repeated ones.
+//! Identity of openings and games: keys that detect repeated ones.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 

@@ -54,7 +54,7 @@ pub(super) fn run(args: &ArchiveArgs) -> Result<Exit> {
     let (root, report) = (archived.root.display(), archived.report);
     let games = figures::count(report.games, "game");
     progress::result(&match direction {
-        CopyDirection::Unpack => format!("{root}: {games}; go on with `quintain resume {root}`"),
+        CopyDirection::Unpack => format!("{root}: {games}; continue with `quintain resume {root}`"),
         CopyDirection::Pack => format!(
             "{root}: {games} in {} instead of {}; read it with `quintain report {root}`",
             HumanBytes(report.archive_bytes),

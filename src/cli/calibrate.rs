@@ -132,7 +132,7 @@ async fn play(plan: Plan, book: Book, cell: &mut CalibrationCell) -> Result<bool
         StopReason::Broken { why } => bail!("{why}"),
         StopReason::TooManyFailures { failures } => {
             bail!(
-                "{failures} games ended by a crash, a stall or an illegal move; `quintain check` says what is wrong with the engine"
+                "{failures} games ended by a crash, a stall or an illegal move; `quintain check` shows what is wrong with the engine"
             )
         }
         _ => {}

@@ -106,7 +106,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
 
 fn rows(only: &[String]) -> Result<Vec<&'static Check>> {
     if let Some(unknown) = only.iter().find(|name| !TABLE.iter().any(|row| row.name == name.trim())) {
-        bail!("--only `{unknown}`: no such check, `quintain check --list` names them");
+        bail!("--only `{unknown}`: no such check; `quintain check --list` names them");
     }
     Ok(TABLE.iter().filter(|row| only.is_empty() || only.iter().any(|name| name.trim() == row.name)).collect())
 }

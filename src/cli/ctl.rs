@@ -42,11 +42,11 @@ enum CtlCommand {
     Resume,
     /// Let running games finish, then end, as one Ctrl-C does; `quintain resume` continues.
     Stop,
-    /// Play N games at once from now on: new slots start at once, surplus slots end after their
+    /// Play N concurrent games from now on: new slots start at once, surplus slots end after their
     /// game.
     Concurrency {
-        /// At least 1; at most one for each CPU under a clock, 64 without, and what the limits on
-        /// open files and processes carry.
+        /// Number of games: at least 1; at most one per CPU under a clock and 64 without, and no
+        /// more than the limits on open files and processes allow.
         #[arg(value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
         games: u16,
     },

@@ -106,7 +106,7 @@ fn bundled(cwd: &Path) -> Result<String> {
         return Ok(BUNDLED.to_owned());
     }
     bail!(
-        "`{BUNDLED}`, the engine that comes with this program, is neither beside it nor on PATH; call `quintain demo` in a clone of \
+        "`{BUNDLED}`, the bundled engine, is neither beside this program nor on PATH; run `quintain demo` in a clone of \
          Quintain's repository, which builds it, or name any UCI engine: `quintain demo --engine ./my-engine`"
     )
 }

@@ -61,7 +61,7 @@ enum InstallState {
     Installed(Box<InstalledEngine>),
     /// The program does not exist, or could not be looked up or built; with the message.
     Missing(String),
-    /// Not yet built from Git.
+    /// Engine of a Git repository that is not built yet.
     NotBuilt,
     /// The program does not start as a UCI engine; with the message.
     Broken(Box<ResolvedEngine>, String),

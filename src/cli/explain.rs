@@ -135,7 +135,7 @@ pub(super) fn read(dir: &RunDir, plan: &Plan, players: &[PlayerId]) -> Result<(S
     dir.check_plan(&replayed.header)?;
     if scoreboard.waiting_games() > 0 {
         progress::note(&format!(
-            "not counted: {} games of pairs that are not whole or came after the verdict",
+            "not counted: {} games of incomplete pairs or after the verdict",
             scoreboard.waiting_games()
         ));
     }

@@ -104,7 +104,7 @@ pub(super) fn run(args: HubArgs) -> Result<Exit> {
                 Some(file) => access.write(&file)?,
                 None => {
                     progress::note(&format!(
-                        "paste the next line into `quintain hub join` on the machine of {name}; whoever has it is {name}"
+                        "paste the next line into `quintain hub join` on the machine of {name}; anybody who has the line can act as {name}"
                     ));
                     progress::result(&access.invitation());
                 }

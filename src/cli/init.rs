@@ -165,7 +165,7 @@ fn plan(kind: PlanKind, path: &Path) -> String {
     let (name, path) = (kind.name(), path.display());
     let mut text = format!(
         "# A plan for `quintain {name}`. Play it: quintain {name} {path}\n\
-         # Flags win over its keys. A commented key shows its default, or an example; remove the `#` to set it.\n"
+         # Flags take precedence over its keys. A commented key shows its default, or an example; remove the `#` to set it.\n"
     );
     let mut last = "";
     let keys = settings::keys();

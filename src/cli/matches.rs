@@ -41,7 +41,7 @@ pub(super) struct MatchArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = GAUNTLET_EXAMPLES, allow_negative_numbers = true)]
 pub(super) struct GauntletArgs {
-    /// A plan; flags win over its keys.
+    /// Plan file; flags take precedence over its keys.
     #[arg(value_name = "PLAN.toml")]
     plan: Option<PathBuf>,
     /// An engine the gauntlet is about; may be repeated [default: `.`, the working tree].

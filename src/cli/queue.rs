@@ -62,7 +62,7 @@ enum QueueCommand {
         #[arg(long, value_name = "N", allow_negative_numbers = true)]
         priority: Option<i32>,
     },
-    /// Removes an entry. If it is being played, its run stops and is kept.
+    /// Removes an entry. Its run, if in progress, stops and is kept.
     Rm {
         /// Number of the entry.
         #[arg(value_name = "ID")]

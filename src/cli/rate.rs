@@ -114,7 +114,7 @@ pub(super) fn run(args: &RateArgs, out: &mut impl Write) -> Result<()> {
     };
     if tables.len() > 1 {
         progress::note(&format!(
-            "{} conditions, rated apart; --at CONDITION rates one of them, --mix all together",
+            "{} conditions, rated separately; --at CONDITION rates one of them, --mix all together",
             tables.len()
         ));
     }

@@ -114,7 +114,7 @@ impl ScalingArgs {
         let most = self.threads.iter().max().copied().unwrap_or(1) as usize * usize::from(self.concurrency);
         if most > cpus {
             progress::warn(&format!(
-                "{most} threads at once, and this machine has {}: they wait for one another",
+                "{most} threads at once, but this machine has {}: they wait for each other",
                 figures::count(cpus as u64, "CPU")
             ));
         }

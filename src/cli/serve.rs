@@ -71,7 +71,7 @@ pub(super) fn run(args: &ServeArgs) -> Result<Exit> {
         .with_context(|| format!("{}: cannot listen there; choose another --listen", args.listen))?;
     let address = listener.local_addr()?;
     if !address.ip().is_loopback() {
-        progress::warn("other machines can connect: whoever has the token can read all runs and steer live ones");
+        progress::warn("other machines can connect: anybody with the token can read all runs and control live ones");
     }
     progress::result(&format!("http://{address}/#token={token}"));
     // The queue changes the current directory.

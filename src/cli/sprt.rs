@@ -25,11 +25,11 @@ Examples:
   quintain sprt --budget 8h
   quintain sprt --new ./engine-a --base ./engine-b --nodes 20000 -j 2";
 
-/// Is `new` stronger than `base`? Plays pairs of games until a sequential test can say.
+/// Is `new` stronger than `base`? Plays pairs of games until a sequential test decides.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES, allow_negative_numbers = true)]
 pub(super) struct SprtArgs {
-    /// A plan; flags win over its keys.
+    /// Plan file; flags take precedence over its keys.
     #[arg(value_name = "PLAN.toml")]
     plan: Option<PathBuf>,
 

@@ -55,7 +55,7 @@ elo_lo, elo_hi, is_better`), `applied, files`.";
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES, allow_negative_numbers = true)]
 pub(super) struct TuneArgs {
-    /// A plan; flags win over its keys.
+    /// Plan file; flags take precedence over its keys.
     #[arg(value_name = "PLAN.toml")]
     plan: Option<PathBuf>,
     /// Plays no game: prints the parameters, what the calibration costs, and what to expect.

@@ -21,7 +21,7 @@ pub(super) struct WorkersArgs {
     /// Credentials for the hub [default: those stored by `quintain hub join`].
     #[arg(long, value_name = "FILE")]
     credentials: Option<PathBuf>,
-    /// Prints your public key, which belongs into `trust` in the worker.toml of workers that are to
+    /// Prints your public key, which belongs in `trust` in the worker.toml of workers that are to
     /// play your plans.
     #[arg(long, conflicts_with_all = ["url", "json", "credentials"])]
     key: bool,

@@ -57,10 +57,10 @@ impl Role {
 /// Reason that a hub cannot be reached with the credentials at hand.
 #[derive(Debug, thiserror::Error)]
 pub enum AccessError {
-    /// The address is none of a hub.
+    /// The address is not that of a hub.
     #[error("`{0}` is not a hub's address; give nats://127.0.0.1:PORT, or tls://HOST:PORT for another machine")]
     Url(String),
-    /// The password would be readable on the way.
+    /// The password would be sent unencrypted.
     #[error("`{0}` is on another machine, which needs TLS; give tls://HOST:PORT, as `quintain hub invite` prints it")]
     Plain(String),
     /// The name of a user does not fit.
@@ -153,7 +153,7 @@ impl Access {
     /// Credentials for a hub: those in `file`, else those that `quintain hub join` kept.
     ///
     /// # Errors
-    /// Returns an error if the address is none, or if the credentials are missing, readable by
+    /// Returns an error if the address is invalid, or if the credentials are missing, readable by
     /// others, of another hub, or of another role.
     pub(crate) fn find(url: &str, role: Role, file: Option<&Path>) -> Result<Self, AccessError> {
         let url = normal_url(url)?;
@@ -194,8 +194,9 @@ impl Access {
     pub(crate) fn write(&self, path: &Path) -> Result<(), AccessError> {
         // Plain data always serialises.
         let table = toml::to_string(self).unwrap_or_default();
-        let text =
-            format!("# Access to a hub of quintain. Whoever has this file is this user: keep it secret.\n{table}");
+        let text = format!(
+            "# Access to a hub of quintain. Anybody who has this file can act as this user: keep it secret.\n{table}"
+        );
         files::write_secret(path, &text).map_err(|source| AccessError::File { path: path.to_owned(), source })
     }
 
@@ -337,7 +338,8 @@ pub(crate) fn check_name(name: &str) -> Result<(), AccessError> {
 /// `SCHEME://HOST:PORT` of an address, with the default port filled in.
 ///
 /// # Errors
-/// Returns an error if it is none, or would send a password over a network in the clear.
+/// Returns an error if the address is invalid, or if a password would be sent unencrypted over a
+/// network.
 pub(crate) fn normal_url(text: &str) -> Result<String, AccessError> {
     let bad = || AccessError::Url(text.to_owned());
     let address: ServerAddr = if text.contains("://") { text.parse().map_err(|_| bad())? } else { return Err(bad()) };

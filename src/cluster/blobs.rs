@@ -37,9 +37,9 @@ const STALLED: Duration = Duration::from_mins(2);
 #[derive(Debug, thiserror::Error)]
 pub enum BlobError {
     /// The server does not have it.
-    #[error("file {0} is not on the hub any more; the coordinator of the run sends it when the run continues")]
+    #[error("file {0} is no longer on the hub; the coordinator of the run sends it when the run continues")]
     Missing(String),
-    /// It is too large.
+    /// The file is too large.
     #[error("file {sha256} has {size} bytes, more than the {most} that are allowed")]
     Large {
         /// SHA-256 of the file.
@@ -49,7 +49,7 @@ pub enum BlobError {
         /// The limit.
         most: u64,
     },
-    /// Its bytes are not those of its name.
+    /// The content does not match the SHA-256.
     #[error("file {0} came damaged from the hub; it is not used")]
     Damaged(String),
     /// The server refuses, or does not answer.

@@ -23,7 +23,8 @@ pub(super) struct NoteBounds {
 }
 
 impl NoteBounds {
-    /// Shortens the messages of a user to what is heard. True if its messages end here.
+    /// Drops the messages of a user beyond the bounds. Returns true if the user's messages end
+    /// here.
     pub(super) fn cut(&mut self, user: &str, notes: &mut Vec<Note>) -> bool {
         let sent = self.sent.entry(user.to_owned()).or_default();
         let left = MOST_NOTES.saturating_sub(*sent);

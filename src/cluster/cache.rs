@@ -26,10 +26,10 @@ pub(crate) enum CacheError {
         /// The system's error.
         source: io::Error,
     },
-    /// The bytes are others than their name says.
+    /// The content does not match the SHA-256.
     #[error("the file {0} of the hub has another content")]
     Damaged(String),
-    /// It does not fit.
+    /// The file exceeds the quota.
     #[error("{mib} MiB of programs and networks do not fit into the {quota_mib} MiB of disk_mib in worker.toml")]
     Full {
         /// MiB that are needed at once.

@@ -57,12 +57,12 @@ const LONELY: Duration = Duration::from_mins(10);
 /// Interval of the looks for silent workers.
 const TICK: Duration = Duration::from_millis(250);
 
-/// LeasePurpose of a lease.
+/// Purpose of a lease.
 #[derive(Debug)]
 enum LeasePurpose {
-    /// Its games count, for this seat.
+    /// The games count for this seat.
     Counts(Seat),
-    /// Its games must be those that another worker has played.
+    /// The games verify those of another worker.
     Verifies(Box<VerifiedPair>),
 }
 
@@ -122,7 +122,7 @@ pub(super) struct Coordinator {
     ticked: Duration,
     /// Pairs that workers held without playing them, by name.
     overdue: BTreeMap<String, u32>,
-    /// Time of the last request or sign of life, or of the last message that there is none.
+    /// Time of the last request or sign of life, or of the last warning that there is none.
     heard: Instant,
 }
 
@@ -393,7 +393,8 @@ impl Coordinator {
         self.link.answer(&reply, &orders).await;
     }
 
-    /// Passes moves on to those who watch. A worker that plays no such game is not heard.
+    /// Forwards moves to the clients that watch. Moves of a game that the worker does not play are
+    /// ignored.
     fn on_live(&mut self, message: &async_nats::Message) {
         let Ok(live) = wire::from_bytes::<Live>(&message.payload) else { return };
         let Some(lease) = self.leases.get_mut(PairId(live.pair), Attempt(live.attempt)) else { return };
@@ -583,8 +584,7 @@ impl Coordinator {
         self.end_overdue().await;
         if self.heard.elapsed() > LONELY && self.stop() == Stop::No {
             let text = format!(
-                "no worker has asked for a pair or given a sign of life for {} min; `quintain hub invite` adds one, \
-                 `quintain resume RUN -j N` goes on without",
+                "no worker has asked for a pair or given a sign of life for {} min; `quintain hub invite` adds one, `quintain resume RUN -j N` continues without",
                 LONELY.as_secs() / 60
             );
             self.warn(text);

@@ -1,8 +1,8 @@
 //! Speed of workers in games against the speed that they measured before. No clock and no I/O.
 //!
-//! Positions of games are searched at another speed than that of the measurement, the same way on
-//! all machines. So each worker's ratio of both is compared with that of the others, and never
-//! judged alone. Results of games play no part.
+//! Positions of games are searched at another speed than those of the measurement, by the same
+//! factor on all machines. So each worker's ratio of both speeds is compared with that of the
+//! others. Results of games do not matter.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,9 +19,9 @@ const LEAST_WORKERS: usize = 3;
 /// Judgment about a worker's speed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SpeedFinding {
-    /// Its speed has changed since it was measured: it measures again.
+    /// The speed has changed since it was measured: the worker measures again.
     MeasureAnew(String),
-    /// Its speed has changed again.
+    /// The speed has changed a second time.
     SetAside(String),
 }
 
@@ -68,7 +68,7 @@ impl Drift {
         games.recent = RecentSpeed::default();
         games.findings = games.findings.saturating_add(1);
         let text = format!(
-            "searches {:.3} million nodes a second in games, and from its measured speed {:.3} million were expected",
+            "searches {:.3} million nodes a second in games, but its measured speed predicts {:.3} million",
             nps / 1e6,
             usual * measured / 1e6
         );
@@ -91,8 +91,7 @@ mod tests {
         assert_eq!(play(&mut drift, "a", 1_000.0, 1_500), []);
         assert_eq!(play(&mut drift, "b", 2_000.0, 1_500), [], "of two none is known to be wrong");
         assert_eq!(play(&mut drift, "c", 3_000.0, 4_600), []);
-        let text =
-            "searches 0.002 million nodes a second in games, and from its measured speed 0.003 million were expected";
+        let text = "searches 0.002 million nodes a second in games, but its measured speed predicts 0.003 million";
         assert_eq!(play(&mut drift, "b", 2_000.0, 1_500), [SpeedFinding::MeasureAnew(text.to_owned())]);
         assert_eq!(play(&mut drift, "b", 1_000.0, 1_500), [], "it measured its speed again");
         assert!(matches!(play(&mut drift, "b", 1_000.0, 1_900)[..], [SpeedFinding::SetAside(_)]));

@@ -12,10 +12,10 @@ use crate::schedule::remote::RemotePort;
 /// Reason that a run has no workers.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
-    /// Those of this machine cannot be started.
+    /// The workers of this machine cannot be started.
     #[error(transparent)]
     Local(#[from] ChildError),
-    /// Those of a hub cannot be used.
+    /// The workers of a hub cannot be used.
     #[error(transparent)]
     Remote(#[from] RemoteError),
 }

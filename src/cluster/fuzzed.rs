@@ -37,7 +37,7 @@ pub fn fuzzed(bytes: &[u8]) {
         let again = PairGames::unpack(&result.pack()).map(|result| result.games);
         assert_eq!(again.ok(), Some(result.games));
     }
-    // As it lies before it is packed.
+    // The same before packing.
     if let Ok(result) = PairGames::unpack(&wire::deflated(bytes)) {
         let again = PairGames::unpack(&result.pack()).map(|result| result.games);
         assert_eq!(again.ok(), Some(result.games));

@@ -331,7 +331,7 @@ async fn taken(folder: &Path, access: &Access, accepts: bool) -> Result<(), HubE
     Ok(())
 }
 
-/// Changes a hub's file, one process at a time, and has a running server read its configuration
+/// Changes a hub's file, one process at a time, and makes a running server read its configuration
 /// again.
 fn change(folder: &Path, change: impl FnOnce(&mut Register) -> Result<(), HubError>) -> Result<Register, HubError> {
     let lock = folder.join("lock");

@@ -150,7 +150,7 @@ impl House {
         let engine = plan.players.get(usize::from(plan.reference_player().0)).map_or("?", |player| &player.name);
         let found = nps.map_or_else(
             || "reports no nodes and time in its `info` lines".to_owned(),
-            |nps| format!("searches {nps:.0} nodes a second here, more than a hundredfold off"),
+            |nps| format!("searches {nps:.0} nodes a second here, more than a factor of 100 from the reference"),
         );
         WorkerError::Refused(format!(
             "its times cannot be scaled for this machine: {engine} {found}; start the run without --scale, or name another engine"
@@ -210,7 +210,7 @@ impl House {
                 self.tell(run, Note::Bench { player: player_id.0, nodes: found }).await;
                 let shown = found.map_or_else(|| "no count of nodes".to_owned(), |nodes| nodes.to_string());
                 return Err(WorkerError::Refused(format!(
-                    "the bench of {} is {shown} here, the plan says {expected}: this machine computes otherwise, or its memory is faulty",
+                    "the bench of {} is {shown} here, the plan says {expected}: this machine computes differently, or its memory is faulty",
                     player.name
                 )));
             }

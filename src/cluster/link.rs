@@ -60,7 +60,7 @@ const MOST_UNACKNOWLEDGED: i64 = 20_000;
 /// Reason that a server cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
-    /// Nobody listens at the address.
+    /// No server listens at the address.
     #[error("{url}: nothing listens there; is `quintain hub` running on that machine, and its port open?")]
     NoHub {
         /// Address of the hub.
@@ -68,7 +68,7 @@ pub enum LinkError {
     },
     /// The credentials are unknown.
     #[error(
-        "{url}: the hub does not accept user {user}, who was revoked or invited again; its owner makes new credentials with `quintain hub invite {user}`"
+        "{url}: the hub does not accept user {user}, who was revoked or invited again; its owner can make new credentials with `quintain hub invite {user}`"
     )]
     Refused {
         /// Address of the hub.
@@ -292,14 +292,14 @@ pub(super) fn to_server(access: &Access) -> ConnectOptions {
     }
 }
 
-/// Answer of a server to somebody who wants in.
+/// Answer of a server to a client that connects.
 #[derive(Debug)]
 pub(crate) enum Door {
-    /// It lets them in.
+    /// The server accepts the client.
     Open,
-    /// It refuses them.
+    /// The server refuses the client.
     Shut,
-    /// Neither: it does not answer, say.
+    /// Neither; for example, the server does not answer.
     Unknown(String),
 }
 
@@ -345,7 +345,7 @@ pub(crate) fn subject(run: &str, what: &str) -> String {
 }
 
 /// Subject of the requests of a run from one worker, given its session. The hub lets a user use
-/// subjects that end with the user's name and no others, so the name tells who sends.
+/// only subjects that end with the user's name, so the name identifies the sender.
 pub(crate) fn subject_of(run: &str, what: &str, session: &str) -> String {
     format!("q.{run}.{what}.{}", worker_name(session))
 }
@@ -355,7 +355,7 @@ pub(crate) fn call(run: &str) -> String {
     format!("q.{run}.ctl")
 }
 
-/// Name of a worker: its session without the last part, which tells its lives apart.
+/// Name of a worker: its session without the last part, which distinguishes its lives.
 pub(crate) fn worker_name(session: &str) -> &str {
     session.rsplit_once('-').map_or(session, |(name, _)| name)
 }

@@ -41,7 +41,7 @@ impl WireLog {
 /// Files that the slots of a worker write, and how much of them was sent.
 #[derive(Debug, Default)]
 pub(super) struct Logs {
-    /// By player and slot.
+    /// Logs by player and slot.
     files: BTreeMap<(u16, u16), (PathBuf, u64)>,
 }
 

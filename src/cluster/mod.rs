@@ -13,8 +13,8 @@
 //! The server (NATS with JetStream) decides nothing. Pairs are handed out by the dispatcher when a
 //! slot asks, so that the lowest missing pair goes first and a stop is instant. Results come
 //! through a stream: each is written to the journal first and acknowledged afterwards, and its
-//! worker keeps it until it hears so. An acknowledgement of the server alone is not a promise: it
-//! does not survive a power cut.
+//! worker keeps it until the acknowledgement. An acknowledgement of the server alone is not a
+//! promise: it does not survive a power cut.
 //!
 //! A lease ends by 30 s without a sign of life, never by slowness, and only the attempt that holds
 //! the lease counts (`leases`). A worker that gives signs of life and makes no move loses its pair

@@ -24,9 +24,9 @@ const MOST_GAMES: u32 = 8;
 /// Longest times of a pair on one machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PairPatience {
-    /// From one move to the next, or to the first one.
+    /// Maximum time from one move to the next, or to the first one.
     pub(super) between_moves: Duration,
-    /// From the lease to the result.
+    /// Maximum time from the lease to the result.
     pub(super) pair: Duration,
 }
 
@@ -49,13 +49,13 @@ impl PairPatience {
     }
 
     /// Reason that a pair is taken from its worker, which has held it for `held` and not moved for
-    /// `still`. The worker may be honest as long as there is none.
+    /// `still`. `None` as long as the worker may be honest.
     pub(super) fn overdue(self, held: Duration, still: Duration) -> Option<String> {
         let minutes = |time: Duration| time.as_secs() / 60;
         if still > self.between_moves {
             Some(format!("gives signs of life and has not moved for {} min", minutes(still)))
         } else if held > self.pair {
-            Some(format!("holds it for {} min, longer than its games can last", minutes(held)))
+            Some(format!("has held it for {} min, longer than its games can last", minutes(held)))
         } else {
             None
         }
@@ -120,7 +120,7 @@ mod tests {
         for (held, still, why) in [
             (600, 60, None),
             (61, 61, Some("has not moved for 61 min")),
-            (601, 1, Some("holds it for 601 min, longer than")),
+            (601, 1, Some("has held it for 601 min, longer than")),
         ] {
             let found = patience.overdue(Duration::from_mins(held), Duration::from_mins(still));
             assert_eq!(found.is_some(), why.is_some(), "{found:?}");

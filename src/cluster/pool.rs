@@ -66,7 +66,7 @@ pub(crate) struct PoolSettings {
     pub(crate) cpu: String,
     /// Folder of programs and networks.
     pub(crate) cache: PathBuf,
-    /// Folder that engines write to, and of their standard error.
+    /// Folder that engines write to, also for their standard error.
     pub(crate) scratch: PathBuf,
     /// True to serve coordinators of any version.
     pub(crate) any_version: bool,
@@ -81,12 +81,12 @@ pub(crate) enum PoolError {
     /// The folder for programs cannot be used.
     #[error(transparent)]
     Cache(#[from] CacheError),
-    /// There are no random numbers.
+    /// The system provided no randomness.
     #[error("the system has no random numbers: {0}")]
     Random(std::io::Error),
     /// The hub does not accept the credentials any more.
     #[error(
-        "{url}: the hub does not accept user {user} any more; its owner makes new credentials with `quintain hub invite {user}`"
+        "{url}: the hub no longer accepts user {user}; its owner can make new credentials with `quintain hub invite {user}`"
     )]
     Revoked {
         /// Address of the hub.
@@ -104,9 +104,9 @@ struct KnownRun {
 }
 
 enum RunState {
-    /// It is joined or played.
+    /// The run is being joined or played.
     Served { share: watch::Sender<SlotShare>, figures: Arc<Figures>, hungry_since: Option<Instant> },
-    /// It gets no places before this time; `None` for as long as its coordinator lives.
+    /// The run gets no places before this time, or, if `None`, as long as its coordinator lives.
     Left { until: Option<Instant>, why: String },
 }
 
@@ -120,7 +120,7 @@ struct Pool {
     shares: Shares,
     known: BTreeMap<String, KnownRun>,
     listed: Vec<RunEntry>,
-    /// Last sign of life of each coordinator, and since when it stands.
+    /// Last sign of life of each coordinator, and the time at which it was first seen.
     signs: BTreeMap<String, ((String, u64), Instant)>,
     /// Runs of the last deal, and its time.
     dealt: Option<(Vec<Candidate>, Instant)>,

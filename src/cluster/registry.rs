@@ -5,8 +5,8 @@
 //! | `KV_runs` | `$KV.runs.RUN` | coordinator, each [`RENEWAL`] | a day |
 //! | `KV_workers` | `$KV.workers.USER.MACHINE` | worker, each [`PRESENCE`] | a minute |
 //!
-//! They are read without consumers, so that a worker needs few rights (`users`). An entry
-//! that its writer does not renew ages away in silence: presence is found by reading.
+//! Readers need no consumers, so a worker needs few rights (`users`). An entry that its writer does
+//! not renew expires.
 //!
 //! An entry of a run is written by compare and set. A second coordinator of the same run finds
 //! that the entry changes while it looks, and stops. No clock is compared with another machine's.

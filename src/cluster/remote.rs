@@ -34,7 +34,7 @@ type Files = BTreeMap<String, PathBuf>;
 /// Reason that the workers of a hub cannot play a run.
 #[derive(Debug, thiserror::Error)]
 pub enum RemoteError {
-    /// There are no credentials for it.
+    /// There are no credentials for the hub.
     #[error("--workers: {0}")]
     Access(#[from] AccessError),
     /// The plan cannot be signed.
@@ -58,7 +58,7 @@ pub enum RemoteError {
         source: std::io::Error,
     },
     /// A program is not the one of the plan.
-    #[error("{0}: it has changed since the run was planned, so workers would play another program; restore it")]
+    #[error("{0}: it has changed since the run was planned, so workers would run another program; restore it")]
     Changed(PathBuf),
     /// The system has no random numbers.
     #[error("cannot name this process: {0}")]

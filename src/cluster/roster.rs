@@ -22,9 +22,9 @@ const NAMED_PAIRS: usize = 4;
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Presence {
     Here,
-    /// It is gone or refused, with the reason.
+    /// The worker is gone or refused, with the reason.
     Away(String),
-    /// It was taken out of the run, with the reason.
+    /// The worker was dropped from the run, with the reason.
     Dropped(String),
 }
 

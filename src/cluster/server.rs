@@ -68,10 +68,10 @@ pub enum ChildError {
     /// The server did not listen in time.
     #[error("{PROGRAM} does not listen after {} s", START_LIMIT.as_secs())]
     Slow,
-    /// The server lets in whoever comes.
+    /// The server accepts clients without a password.
     #[error("{PROGRAM} accepts clients without a password; it is too old or was changed, and is not used")]
     Open,
-    /// It is not known if the server lets in whoever comes.
+    /// Unknown whether the server accepts clients without a password.
     #[error("{PROGRAM}: cannot test that it refuses clients without a password: {0}")]
     Untested(String),
     /// The server cannot be used.

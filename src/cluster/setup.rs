@@ -44,7 +44,7 @@ pub(crate) fn cache_folder(user: &str) -> Option<PathBuf> {
     Some(Context::from_env().ok()?.cache.join("worker").join(user))
 }
 
-/// Public key of this user as an author of plans. The key is made if there is none.
+/// Public key of this user as an author of plans. The key is created if there is none.
 ///
 /// # Errors
 /// Returns an error if there is none and none can be made.
@@ -169,10 +169,10 @@ async fn probe() -> Result<(), String> {
     };
     match output(&config, PROBE_LIMIT).await {
         Ok(printed) if printed.contains(env!("CARGO_PKG_VERSION")) => Ok(()),
-        Ok(_) => {
-            Err("a program does not run in the sandbox of this machine; sandbox = \"none\" in worker.toml does without"
-                .to_owned())
-        }
+        Ok(_) => Err(
+            "a program does not run in the sandbox of this machine; sandbox = \"none\" in worker.toml switches it off"
+                .to_owned(),
+        ),
         Err(error) => Err(error.to_string()),
     }
 }

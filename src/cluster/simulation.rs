@@ -59,7 +59,7 @@ pub(crate) enum SimulationError {
     /// The hub cannot be used.
     #[error(transparent)]
     Link(#[from] LinkError),
-    /// There are no random numbers.
+    /// The system provided no randomness.
     #[error("the system has no random numbers: {0}")]
     Random(#[from] std::io::Error),
     /// The coordinator does not want simulated workers, or has another plan.

@@ -26,7 +26,7 @@ pub(super) struct Taker {
 /// Slots that wait.
 #[derive(Debug)]
 pub(super) struct Takers {
-    /// By the number of the request: the lowest has waited longest.
+    /// Requests by number: the lowest has waited longest.
     waiting: BTreeMap<u64, Taker>,
     /// Number of the request of each slot.
     by_slot: BTreeMap<WorkerId, BTreeMap<u16, u64>>,

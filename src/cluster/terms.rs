@@ -74,7 +74,7 @@ struct RawAllowedEngine {
 /// Reason that `worker.toml` cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TermsError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error(
         "{}: {source}; a worker plays only what this file allows: write at least trust = [\"quintain-key:...\"] and one [[engine]]", path.display()
     )]
@@ -84,10 +84,10 @@ pub enum TermsError {
         /// The system's error.
         source: std::io::Error,
     },
-    /// It is not such a file.
+    /// The file has another format.
     #[error(transparent)]
     Toml(#[from] TomlError),
-    /// A key is none.
+    /// A key is malformed.
     #[error("{}: {source}", path.display())]
     Key {
         /// The file.
@@ -162,7 +162,7 @@ pub(crate) struct Room {
 pub(crate) struct LocalPlan {
     /// The plan, with programs, options and tables of this machine.
     pub(crate) plan: Plan,
-    /// By player.
+    /// Guests by player.
     pub(crate) guests: Arc<[Guest]>,
     /// SHA-256 of programs that must be in the cache.
     pub(crate) programs: BTreeSet<String>,
@@ -186,7 +186,7 @@ pub(crate) enum Refusal {
         sha256: String,
     },
     /// Programs of an author run in the sandbox only.
-    #[error("the program of {0} is allowed by its author alone, and such run only with sandbox = \"strict\"")]
+    #[error("the program of {0} is only allowed by its author, which requires sandbox = \"strict\"")]
     Unconfined(String),
     /// The plan has other arguments.
     #[error(

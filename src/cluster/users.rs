@@ -91,7 +91,7 @@ impl Register {
     /// Adds a user, or gives one a new password and role.
     ///
     /// # Errors
-    /// Returns an error if the name is none, or taken by the hub.
+    /// Returns an error if the name is invalid, or taken by the hub.
     pub(crate) fn invite(&mut self, name: &str, role: Role, password: String) -> Result<User, AccessError> {
         check_name(name)?;
         if name == OWNER {

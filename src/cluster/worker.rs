@@ -95,12 +95,12 @@ struct PairInPlay {
 
 /// State of a slot.
 enum PostState {
-    /// Its thread has not asked for anything yet.
+    /// The thread has not requested anything yet.
     Starting(WorkerHandle),
     /// Asks for a pair.
     Asking(WorkerHandle),
     Playing(WorkerHandle, PairInPlay),
-    /// Its thread ends, or has ended.
+    /// The thread is ending or has ended.
     Ended,
 }
 
@@ -123,7 +123,7 @@ pub(super) struct Job {
     pub(super) session: String,
     /// The plan, as it is played on this machine.
     pub(super) plan: Arc<Plan>,
-    /// By player: the environment of its engine; empty for that of this process.
+    /// Environment of each player's engine; empty for that of this process.
     pub(super) guests: Arc<[Guest]>,
     /// Places for games, perhaps shared with other runs.
     pub(super) places: Places,
@@ -162,7 +162,7 @@ struct Worker {
     tables: Option<Arc<dyn Probe>>,
     starts: Arc<Semaphore>,
     share: watch::Receiver<SlotShare>,
-    /// By the number of their first place. A post stays until its thread has ended.
+    /// Posts by their first place. A post stays until its thread has ended.
     posts: BTreeMap<u16, Post>,
     /// Slots that gave up, and are not replaced.
     failed: u16,

@@ -84,7 +84,7 @@ pub(super) fn set(engine: &mut EngineArgs, key: &str, value: &str, dialect: Dial
 
 /// Option of a line of `initstr`.
 fn setoption(line: &str) -> Result<(String, String), String> {
-    let refuse = || format!("initstr can only hold lines of setoption, not \"{line}\"");
+    let refuse = || format!("initstr can only have lines of setoption, not \"{line}\"");
     let rest = line.strip_prefix("setoption name ").ok_or_else(refuse)?;
     // A button has no value.
     let (name, value) = rest.split_once(" value ").unwrap_or((rest.trim_end_matches(" value"), "true"));

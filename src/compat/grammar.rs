@@ -137,7 +137,9 @@ impl Reader<'_> {
             "-debug" => {
                 Err("there is no -debug; -log file=NAME engine=true writes the UCI traffic of the engines".into())
             }
-            "-compliance" | "--compliance" => Err("it stands alone: --compliance ENGINE [ARGUMENT...]".to_owned()),
+            "-compliance" | "--compliance" => {
+                Err("no other option may be given: --compliance ENGINE [ARGUMENT...]".to_owned())
+            }
             "-openings" | "-sprt" | "-pgnout" | "-epdout" | "-crc32" | "-output" | "-report" | "-log" => {
                 keys(&mut self.settings, group)
             }

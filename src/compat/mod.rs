@@ -92,8 +92,7 @@ pub(crate) type CheckFunction<'a> = &'a dyn Fn(&str) -> Result<bool, PlayFailure
 pub(crate) type PlayFailure = Box<dyn Error + Send + Sync>;
 
 /// Runs a command line. `program` is the command that a user types to resume. Exit codes are those
-/// of the leading runners: 0 for a tournament played to its end, whatever its verdict, and 1 for
-/// anything else.
+/// of the leading runners: 0 for a complete tournament with any verdict, and 1 for anything else.
 pub(crate) fn run(dialect: Dialect, words: &[OsString], program: &str, check: CheckFunction<'_>) -> u8 {
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let parsed = match dialect {
@@ -144,7 +143,7 @@ fn load(path: &Path) -> Result<SavedConfig, String> {
     ConfigFile::parse(&text).and_then(|file| file.saved()).map_err(with_path)
 }
 
-/// Refuses a `-tournamentfile` that is there and not ours, because the run would replace it.
+/// Refuses an existing `-tournamentfile` of another program, because the run would replace it.
 fn foreign_file(invocation: &Invocation) -> Result<(), PlayFailure> {
     let Invocation { dialect, settings, resume, .. } = invocation;
     let path = Path::new(&settings.config_name);

@@ -193,8 +193,8 @@ struct ReadyRun {
     finished: Scores,
 }
 
-/// Has each engine search once under its own limit, so that one that never ends its search is known
-/// before a run exists. Complaints of the engines are printed and kept in the plan.
+/// Lets each engine search once under its own limit, so that an engine that never ends a search is
+/// detected before the run exists. Complaints of the engines are printed and kept in the plan.
 async fn try_players(plan: &mut Plan, book: &Book, warned: &AtomicBool) -> Result<()> {
     let opening = prepare::first_opening(plan, book)?;
     for place in 0..plan.players.len() {
@@ -248,8 +248,7 @@ fn earlier(invocation: &Invocation) -> Result<Option<PathBuf>> {
         if file.has_games() {
             fail!(
                 Setting,
-                "{}: its games were not played by this program, and there is no journal of them; \
-                 -config file={} stats=false plays the tournament anew",
+                "{}: its games were not played by this program, and there is no journal of them; -config file={} stats=false starts the tournament again",
                 path.display(),
                 path.display()
             );
@@ -260,7 +259,7 @@ fn earlier(invocation: &Invocation) -> Result<Option<PathBuf>> {
     if Path::new(&run).components().count() != 1 || Path::new(&run).file_name().is_none() {
         fail!(
             Setting,
-            "{}: the run `{run:?}` does not lie beside it; write the name of a folder there",
+            "{}: the run `{run:?}` is not beside it; write the name of a folder in its directory",
             path.display()
         );
     }
@@ -269,8 +268,7 @@ fn earlier(invocation: &Invocation) -> Result<Option<PathBuf>> {
     if same(&saved.engines, &saved.settings) != same(&invocation.engines, &invocation.settings) {
         fail!(
             Setting,
-            "{}: engines, openings or rules were changed on the command line, so its games would not be of one tournament; \
-             leave them out, or begin anew with -config file={} stats=false",
+            "{}: engines, openings or rules were changed on the command line, so its games would not belong to one tournament; leave them out, or start again with -config file={} stats=false",
             path.display(),
             path.display()
         );
@@ -320,7 +318,7 @@ fn resume(invocation: &Invocation, root: &Path, topology: &Topology) -> Result<R
     (plan.max_pairs, plan.half_last) = (Some(pairs.count), pairs.half_last);
     for player in &plan.players {
         let bytes = std::fs::read(&player.program)
-            .within(|| format!("{}: the program of {} is gone", player.program.display(), player.name))?;
+            .within(|| format!("{}: the program of {} is missing", player.program.display(), player.name))?;
         if sha256(&bytes) != player.origin.sha256 {
             fail!(
                 Setting,

@@ -37,7 +37,7 @@ pub(super) struct Boards {
     names: Vec<String>,
     clocks: Vec<Option<Duration>>,
     chess960: bool,
-    /// By the user's number of the game.
+    /// Boards by the user's number of the game.
     boards: BTreeMap<u64, Board>,
     over: VecDeque<u64>,
     begun: u64,
@@ -146,7 +146,7 @@ fn millis(time: Duration) -> u64 {
 /// The state that one client has been sent.
 #[derive(Debug, Default)]
 pub(super) struct ClientView {
-    /// By game: its serial and the plies sent; `None` once its end was sent.
+    /// Serial and number of sent plies of each game; `None` once its end was sent.
     told: BTreeMap<u64, (u64, Option<usize>)>,
 }
 

@@ -17,7 +17,7 @@ const MAX_LINE: usize = 16 << 20;
 /// Reason that a run did not answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// No process is at the other end.
+    /// No process listens on the socket.
     #[error("{dir}: no process is playing this run; begin with `quintain resume {dir}`", dir = dir.display())]
     NotLive {
         /// The run.

@@ -181,7 +181,7 @@ pub struct RunProgress {
     /// Estimates, under their own keys; a run of an older version has some of them.
     #[serde(flatten)]
     pub estimates: Estimates,
-    /// Figures of a tuning; absent if the run is none.
+    /// Figures of a tuning; absent if the run is not a tuning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tune: Option<TuningState>,
     /// The first workers in other processes, by name; absent if the run has none.

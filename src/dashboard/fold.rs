@@ -43,7 +43,7 @@ const ELO_STEPS: u64 = 200;
 /// Reason that a run has no course.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FoldError {
-    /// Only the summary of the run was kept.
+    /// Run of which only the summary was kept.
     #[error("this run has no plan or no journal")]
     Missing,
     #[error(transparent)]
@@ -241,7 +241,7 @@ impl Fold {
         Some(plot.to_svg())
     }
 
-    /// Way of a tuning's parameters over the pairs; `None` if the run is none.
+    /// Course of a tuning's parameters over the pairs; `None` if the run is not a tuning.
     pub(super) fn tune_svg(&self) -> Option<String> {
         Some(tuning::traces_svg(self.scoreboard.tuning()?.course(), &self.caption()))
     }

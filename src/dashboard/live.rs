@@ -92,7 +92,7 @@ enum Connection {
 /// Every live run of the index.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hub {
-    /// By id, with the time of the socket.
+    /// Live runs by id, with the time of the socket.
     runs: Arc<Mutex<BTreeMap<String, (SystemTime, Connection)>>>,
 }
 

@@ -58,9 +58,7 @@ pub struct ServeSettings {
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The token is too easily guessed.
-    #[error(
-        "the token: at least {SHORTEST_TOKEN} characters of A-Z, a-z, 0-9, `-`, `.`, `_`; or give none and one is made"
-    )]
+    #[error("the token: at least {SHORTEST_TOKEN} characters of A-Z, a-z, 0-9, `-`, `.`, `_`; without it one is made")]
     Token,
     /// The system provided no randomness.
     #[error("no randomness for a token: {0}; give one with --token-file")]

@@ -31,7 +31,7 @@ struct RunningClock {
 /// Effect of a move's time on the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChargeResult {
-    /// In time: the clock is charged and the increment added.
+    /// The move is in time: the clock is charged and the increment added.
     Ok,
     /// The flag fell; the clock stands at zero.
     Flag {

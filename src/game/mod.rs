@@ -134,14 +134,15 @@ pub enum Input<'a> {
     Move {
         /// The word after `bestmove`, legal or not.
         text: &'a str,
-        /// From just before the write of `go` to the reader's stamp on the line.
+        /// Time from just before the write of `go` to the timestamp of the read that completed the
+        /// line.
         elapsed: Duration,
         /// Figures that the engine reported about its search.
         info: SearchInfo,
     },
     /// The request's deadline passed without `bestmove`.
     Overrun {
-        /// From just before the write of `go` to giving up.
+        /// Time from just before the write of `go` until the wait was given up.
         elapsed: Duration,
         /// The likely cause if no clock ran, with a remedy; empty if none is known.
         cause: String,
@@ -186,8 +187,7 @@ pub struct Ponder {
     /// The complete `position` command with the expected move as its last word, without line end.
     /// It equals [`Game::position_line`] if the opponent plays the expected move.
     pub position_line: Vec<u8>,
-    /// Values for `go ponder`: the clocks as they stand before the opponent thinks. No deadline of
-    /// it is enforced.
+    /// Values for `go ponder`: the clocks before the opponent thinks. They set no deadline.
     pub request: Request,
 }
 

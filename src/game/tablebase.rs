@@ -20,15 +20,15 @@ use crate::record::Outcome;
 /// Result of best play by both sides, for the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wdl {
-    /// It is mated, within the fifty-move rule.
+    /// The side is mated, within the fifty-move rule.
     Loss,
-    /// It would be mated but for the fifty-move rule.
+    /// The side would be mated but for the fifty-move rule.
     BlessedLoss,
     /// Nobody is mated.
     Draw,
-    /// It would mate but for the fifty-move rule.
+    /// The side would mate but for the fifty-move rule.
     CursedWin,
-    /// It mates, within the fifty-move rule.
+    /// The side mates, within the fifty-move rule.
     Win,
 }
 

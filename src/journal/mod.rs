@@ -106,7 +106,7 @@ pub enum JournalError {
         found: u32,
     },
     /// A run directory with an archive and no journal, which is to go on.
-    #[error("{path}: an archive cannot be added to; `quintain archive {run} --unpack --out DIR` makes a run of it, and `quintain resume DIR` goes on", path = path.display(), run = run_of(path).display())]
+    #[error("{path}: an archive cannot be continued; `quintain archive {run} --unpack --out DIR` restores the run, and `quintain resume DIR` continues it", path = path.display(), run = run_of(path).display())]
     Archived {
         /// Path of the archive.
         path: PathBuf,
@@ -283,8 +283,8 @@ fn locked(file: File, path: &Path) -> Result<File, JournalError> {
 /// Reads a journal, also a live one, and passes its games to `each`, one at a time. Memory grows by
 /// a few bytes per game.
 ///
-/// Of several records of a game the first is passed, and a warning names those that differ from it.
-/// A game may be recorded again after a void one of its pair.
+/// If a game has several records, the first is passed, and a warning names those that differ from
+/// it. A game may be recorded again after a void one of its pair.
 ///
 /// # Errors
 /// [`JournalError::Damaged`] for a bad line with others after it, [`JournalError::NoHeader`],

@@ -80,13 +80,13 @@ pub enum BookError {
         fault: String,
     },
     /// The file has more text than its offsets can address.
-    #[error("the book {name} is larger than 4 GiB, or holds more than 16,777,216 openings; split it")]
+    #[error("the book {name} is larger than 4 GiB, or has more than 16,777,216 openings; split it")]
     TooLarge {
         /// The path as given.
         name: String,
     },
     /// The file holds no opening.
-    #[error("the book {name} holds no opening")]
+    #[error("the book {name} has no opening")]
     Empty {
         /// The path as given.
         name: String,

@@ -296,7 +296,7 @@ pub enum Judgement {
     Skimmed,
     /// Dropped after the long one.
     Refused,
-    /// In the book.
+    /// The position is in the book.
     Kept,
 }
 

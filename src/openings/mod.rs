@@ -95,7 +95,7 @@ impl<R: Read> Read for HashingReader<R> {
     }
 }
 
-/// Bytes at the beginning of a book that tell its format.
+/// Bytes at the beginning of a book from which its format is detected.
 const MOST_SNIFFED: u64 = 64 << 10;
 
 /// A book's format by its name, `.gz` and `.zst` set aside if it is packed.
@@ -299,7 +299,7 @@ impl Book {
         (0..self.len()).filter_map(|index| self.opening(index).transpose())
     }
 
-    /// At most `most` openings, evenly spread over the book.
+    /// Returns at most `most` openings, evenly spread over the book.
     pub fn spread(&self, most: usize) -> impl Iterator<Item = Result<Opening, BookError>> {
         let count = self.len().min(most);
         (0..count).filter_map(move |place| self.opening(place * self.len() / count).transpose())

@@ -17,7 +17,7 @@ pub enum Order {
 /// Map from pairs to openings. An exhausted book starts again; a random order is shuffled again for
 /// each lap.
 ///
-/// A run's seed fixes the order in every release; golden numbers in the tests hold it so.
+/// A run's seed fixes the order in every release; the tests have golden numbers for it.
 #[derive(Clone, Debug)]
 pub struct OpeningOrder {
     len: u64,

@@ -75,11 +75,11 @@ impl Packing {
 /// Reason to refuse an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ArchiveRefusal {
-    /// It has an unsupported format, or is packed twice.
+    /// The file has an unsupported format, or is packed twice.
     Unknown(&'static str),
-    /// It cannot be unpacked.
+    /// The file cannot be unpacked.
     Broken(&'static str, String),
-    /// It unpacks to more bytes than this limit.
+    /// The file unpacks to more bytes than this limit.
     TooLarge(&'static str, u64),
 }
 

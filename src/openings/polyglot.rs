@@ -87,7 +87,7 @@ impl<'a> Entries<'a> {
         let (entries, rest) = bytes.as_chunks::<ENTRY>();
         if !rest.is_empty() {
             return Err(format!(
-                "{} bytes are not a whole number of Polyglot's 16-byte entries; it is cut off, or something else",
+                "{} bytes are not a multiple of Polyglot's 16-byte entries; the file is truncated, or not a Polyglot book",
                 bytes.len()
             ));
         }

@@ -89,8 +89,8 @@ fn broken_positions() {
     let standard = BookOptions::default();
     let kings = "4k3/8/8/8/8/8/4P3/4K3 w - -";
     let cases = [
-        ("", "the book books/b holds no opening"),
-        ("# nothing\n\n", "the book books/b holds no opening"),
+        ("", "the book books/b has no opening"),
+        ("# nothing\n\n", "the book books/b has no opening"),
         (
             "junk",
             "books/b:1: a position has the four fields board, side to move, castling and en passant; correct or delete it",
@@ -252,11 +252,11 @@ fn files_and_formats() {
         ("b.epd", b"\x1f\x8b\x08", "is a broken gzip archive: it ends too early; fetch or pack it again"),
         ("b.epd", b"\x28\xb5\x2f\xfd\x04", "is a broken zstd archive: it ends too early; fetch or pack it again"),
         ("b.zip", b"PK\x03\x04", "is a zip archive; unpack it first"),
-        ("b.bin", b"", "holds no opening"),
+        ("b.bin", b"", "has no opening"),
         (
             "b.bin",
             &entry[..15],
-            ": 15 bytes are not a whole number of Polyglot's 16-byte entries; it is cut off, or something else",
+            ": 15 bytes are not a multiple of Polyglot's 16-byte entries; the file is truncated, or not a Polyglot book",
         ),
         ("b.bin", &entry, ": its longest line has 1 plies; ask for as many with `--book-plies 1`"),
     ];

@@ -20,8 +20,8 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 // Processes.
 
-/// Has the kernel kill the process of `command` when the calling *thread* ends, and keeps it on the
-/// given CPUs (all if empty). The process adopts the orphans among its descendants.
+/// Makes the kernel kill the process of `command` when the calling *thread* ends, and binds it to
+/// the given CPUs (all if empty). The process adopts the orphans among its descendants.
 ///
 /// # Errors
 /// Returns the first CPU number that is too large.
@@ -217,13 +217,13 @@ pub(crate) fn since_boot() -> Duration {
 pub(crate) struct ThreadFigures(File);
 
 impl ThreadFigures {
-    /// Those of the threads of a process, in no order.
+    /// Figures of the threads of a process, in no order.
     pub(crate) fn of_process(pid: u32) -> impl Iterator<Item = Self> {
         let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
         threads.filter_map(|thread| File::open(thread.path().join("schedstat")).ok().map(Self))
     }
 
-    /// Those of the thread that opens them.
+    /// Figures of the calling thread.
     pub(crate) fn of_this_thread() -> Option<Self> {
         File::open("/proc/thread-self/schedstat").ok().map(Self)
     }

@@ -134,7 +134,7 @@ pub(crate) fn is_unsupported(error: &io::Error) -> bool {
     error.raw_os_error() == Some(Errno::NOSYS.raw_os_error())
 }
 
-/// Has a server read its configuration again. It may have ended meanwhile.
+/// Makes a server read its configuration again. It may have ended meanwhile.
 #[cfg(feature = "cluster")]
 pub(crate) fn ask_to_reload(pid: u32) {
     if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
@@ -218,13 +218,12 @@ pub(crate) fn endless(about: &Metadata) -> Option<&'static str> {
     (kind.is_char_device() || kind.is_block_device()).then_some("a device, which may never end")
 }
 
-/// Has an opening return at once, also that of a FIFO without a writer. It has no effect on a
-/// regular file.
+/// Makes `open` return at once, even for a FIFO without a writer. Regular files are not affected.
 pub(crate) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     options.custom_flags(i32::try_from((OFlags::NONBLOCK | OFlags::NOCTTY).bits()).unwrap_or(0))
 }
 
-/// Has folders made that only their owner can enter.
+/// Creates folders that only their owner can enter.
 pub(crate) fn for_owner_alone(builder: &mut DirBuilder) -> &mut DirBuilder {
     builder.mode(0o700)
 }
@@ -234,8 +233,8 @@ pub(crate) fn remedy_for_readers(path: &Path, about: &Metadata) -> Option<String
     (about.mode() & 0o077 != 0).then(|| format!("chmod 600 {}", path.display()))
 }
 
-/// Has temporary files made with the rights of any other file: they are their owner's alone unless
-/// told otherwise.
+/// Creates temporary files with the rights of any other file. By default only their owner has
+/// rights.
 pub(crate) fn for_all(builder: &mut tempfile::Builder<'_, '_>, is_program: bool) {
     builder.permissions(Permissions::from_mode(if is_program { 0o777 } else { 0o666 }));
 }

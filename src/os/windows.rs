@@ -86,7 +86,7 @@ fn own_job() -> Option<&'static Job> {
     OWN.get_or_init(|| Job::new().filter(|job| job.add(this()))).as_ref()
 }
 
-/// Has the process of `command` end with this process. Its CPUs are set by its [`ProcessGroup`].
+/// Makes the process of `command` end with this process. Its CPUs are set by its [`ProcessGroup`].
 ///
 /// # Errors
 /// Returns the first CPU number that is too large: beyond the 64 of one processor group.
@@ -288,7 +288,7 @@ pub(crate) fn give_to_all(_: &File, _is_program: bool) -> io::Result<()> {
 /// Endings of the files that can be executed.
 const PROGRAMS: [&str; 4] = ["exe", "com", "bat", "cmd"];
 
-/// Returns true for a file that can be executed: its ending says so.
+/// Returns true for a file that can be executed, according to its extension.
 pub(crate) fn is_executable(path: &Path) -> bool {
     has_ending_of_program(path) && path.is_file()
 }

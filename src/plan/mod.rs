@@ -53,7 +53,7 @@ pub struct Test {
     pub beta: f64,
 }
 
-/// Deadlines for engine replies while no clock runs.
+/// Deadlines for engine replies that no clock limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     /// Start of the process to `uciok`.

@@ -67,7 +67,7 @@ pub struct Origin {
     pub commit: Option<String>,
     /// First line of the commit's message.
     pub subject: Option<String>,
-    /// Git tree it was built from, which tells uncommitted states apart.
+    /// Git tree it was built from, which distinguishes uncommitted states.
     pub tree: Option<String>,
     /// True if the tree had uncommitted changes.
     pub dirty: bool,
@@ -79,7 +79,7 @@ pub struct Origin {
     pub sha256: String,
     /// `bench` signature: nodes over the engine's fixed positions.
     pub bench_nodes: Option<u64>,
-    /// Network that the user gave it.
+    /// Network given by the user.
     pub network: Option<Network>,
 }
 

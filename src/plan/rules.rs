@@ -237,7 +237,7 @@ impl FromStr for ResignRule {
             let two_sided = match keys.get("twosided") {
                 None | Some("false") => false,
                 Some("" | "true") => true,
-                Some(_) => return Err("`twosided` stands alone, or is true or false".to_owned()),
+                Some(_) => return Err("`twosided` has no value, or true or false".to_owned()),
             };
             Ok(Self { count: keys.number("count", 1)?, score_cp: keys.number("score", 1)?, two_sided })
         };

@@ -9,7 +9,8 @@ use crate::record::PlayerId;
 /// Workers of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Workers {
-    /// So many workers on this machine, each with one game at a time, and a server of their own.
+    /// Number of workers on this machine. Each plays one game at a time, and a private server
+    /// connects them.
     Local(u16),
     /// The workers of a hub.
     Hub(HubRun),
@@ -67,7 +68,7 @@ const MOST_NPS: u64 = 1_000_000_000_000;
 /// Text that is not a reference speed.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum BadReference {
-    /// It is of another form.
+    /// The text has another form.
     #[error("`{0}` is not an engine's speed; give ENGINE=NPS, such as base=2190000")]
     Form(String),
     /// No player has the name.

@@ -131,10 +131,10 @@ pub fn text(cells: &[(CalibrationCell, CellEstimates)]) -> String {
         out += &match most {
             Some(games) => format!("{tc}: this machine holds {games} at once\n"),
             None if untold => {
-                format!("{tc}: nothing can be said: no game was over in time, or the system does not tell\n")
+                format!("{tc}: unknown: no game ended in time, or the system has no figures\n")
             }
             None => format!(
-                "{tc}: this machine holds none of these; it is busy with something else, or the clock is too short\n"
+                "{tc}: this machine can play none of these; it is busy with something else, or the clock is too short\n"
             ),
         };
     }
@@ -211,7 +211,7 @@ mod tests {
         let told = text(&[cell(1, "1+0", 0), cell(2, "1+0", 0), cell(4, "1+0", 9_000), cell(1, "2+0", 9_000), empty]);
         let said: Vec<_> = told.lines().filter_map(|line| line.split_once(": ")).collect();
         assert_eq!(said[0], ("1+0", "this machine holds 2 at once"));
-        assert!(said[1].0 == "2+0" && said[1].1.starts_with("this machine holds none"), "{told}");
-        assert!(said[2].0 == "9+9" && said[2].1.starts_with("nothing can be said"), "{told}");
+        assert!(said[1].0 == "2+0" && said[1].1.starts_with("this machine can play none"), "{told}");
+        assert!(said[2].0 == "9+9" && said[2].1.starts_with("unknown: no game ended in time"), "{told}");
     }
 }

@@ -51,7 +51,7 @@ impl OpeningNames {
         self.of_beginning(game, variant, usize::MAX)
     }
 
-    /// As [`Self::of`], by the first `plies` moves of the game, book included.
+    /// Like [`Self::of`], by the first `plies` moves of the game, book included.
     #[must_use]
     pub fn of_beginning(&self, game: &GameRecord, variant: Variant, plies: usize) -> Option<OpeningName> {
         if variant != Variant::Standard {

@@ -33,7 +33,7 @@ pub struct LivePgn {
 /// Games in play, and the last ones that are over.
 #[derive(Debug, Default)]
 struct LiveGames {
-    /// By the user's number of the game. The writer shares them; a game that it still has is copied
+    /// Games by the user's number. The writer shares them; a game that it still holds is copied
     /// before it changes.
     games: BTreeMap<u64, Arc<KnownGame>>,
     /// Numbers of games that are over, the oldest first.

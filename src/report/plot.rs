@@ -189,8 +189,8 @@ fn numbered(values: &[f64]) -> impl Iterator<Item = (f64, f64)> {
     values.iter().enumerate().filter(|(_, value)| value.is_finite()).map(|(place, value)| (place as f64 + 1.0, *value))
 }
 
-/// At most [`MAX_POINTS`] of the points: first, last, and the lowest and highest of each stretch,
-/// so no excursion towards a bound is lost.
+/// Returns at most [`MAX_POINTS`] of the points: first, last, and the lowest and highest of each
+/// stretch, so no excursion towards a bound is lost.
 fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     if points.len() <= MAX_POINTS {
         return points.to_vec();
@@ -211,7 +211,7 @@ fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     kept
 }
 
-/// At most [`MAX_POINTS`] of the items at even steps, including the last.
+/// Returns at most [`MAX_POINTS`] of the items at even steps, including the last.
 fn evenly<T: Copy>(items: &[T]) -> Vec<T> {
     let kept = items.len().min(MAX_POINTS);
     (1..=kept).map(|place| items[place * items.len() / kept - 1]).collect()

@@ -30,7 +30,7 @@ pub(super) fn outcome(plan: &Plan, scoreboard: &Scoreboard) -> Option<String> {
     }
     let left: Vec<&str> = race.left().into_iter().map(|candidate| names[candidate]).collect();
     Some(match left.as_slice() {
-        [] => format!("no candidate is left: none gains enough on {base}"),
+        [] => format!("no candidate is left: none gains enough over {base}"),
         [one] => format!("undecided: {one} is left, and not shown to be stronger than {base}"),
         many => format!("undecided: {} are left", many.join(", ")),
     })
@@ -55,8 +55,10 @@ fn fate(candidate: &race::CandidateState, base: &str, names: &[&str], rule: Race
 pub(super) fn lines(plan: &Plan, scoreboard: &Scoreboard) -> Vec<String> {
     let Some((race, rule, names)) = race(plan, scoreboard) else { return Vec::new() };
     let base = plan.players.first().map_or("", |player| player.name.as_str());
-    let mut lines =
-        vec![format!("candidates against {base} (all that is said here holds with probability {}):", 1.0 - rule.alpha)];
+    let mut lines = vec![format!(
+        "candidates against {base} (all of these statements hold with probability {}):",
+        1.0 - rule.alpha
+    )];
     for (candidate, name) in race.candidates().iter().zip(&names) {
         let elo = figures::estimate(elo::logistic(&candidate.pairs));
         lines.push(format!(

@@ -25,7 +25,7 @@ const ERROR_RATE: f64 = 0.05;
 /// Reason that a file of records cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// Not CSV, or a line with more or fewer fields than the heading.
+    /// Invalid CSV, or a line with more or fewer fields than the heading.
     #[error("{}: {error}; each line needs these {} fields: {}", file.display(), COLUMNS.len(), COLUMNS.join(","))]
     Csv {
         /// The file.
@@ -269,7 +269,7 @@ fn parse_counts(text: &str) -> Result<Pentanomial, String> {
     let counts = numbers.and_then(|numbers| <[u64; 5]>::try_from(numbers).ok()).map(Pentanomial);
     let counts = counts.ok_or("write the pairs with 0, 1/2, 1, 3/2 and 2 points as in 7,7,38,21,26")?;
     if counts.samples() == 0 {
-        Err("a test without a pair is not a record; leave out the line".to_owned())
+        Err("a test without pairs is not a record; remove the line".to_owned())
     } else {
         Ok(counts)
     }

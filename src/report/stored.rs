@@ -85,10 +85,10 @@ const MOST_NAMED: usize = 5;
 /// Reason that a name stands for no run.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FindError {
-    /// There is none at all.
+    /// There is no run at all.
     #[error("there is no run below {0} yet")]
     Empty(String),
-    /// Several ids end so.
+    /// Several ids have this end.
     #[error("`{name}` is the end of several runs: {ids}")]
     Several {
         /// The name.
@@ -124,7 +124,7 @@ impl Index {
 /// `latest`. `None` if there is no such run.
 ///
 /// # Errors
-/// Returns an error if `name` is `latest` and there is no run, or if several ids end so.
+/// Returns an error if `name` is `latest` and there is no run, or if several ids have this end.
 pub(crate) fn find(root: &Path, name: &str) -> Result<Option<PathBuf>, FindError> {
     let index = Index::of(root, &Index::default());
     let runs = index.newest_first();

@@ -55,7 +55,7 @@ pub fn lines(progress: &TuningProgress) -> Vec<String> {
 }
 
 /// Formats `Margin: range narrowed from at most 100 to at most 62; the engine failed with 8 values
-/// beyond every one that played`, for each range that was narrowed.
+/// beyond all that worked`, for each range that was narrowed.
 #[must_use]
 pub fn cut_lines(course: &Course) -> Vec<String> {
     let space = course.tuning().space();
@@ -66,7 +66,7 @@ pub fn cut_lines(course: &Course) -> Vec<String> {
             RangeEnd::Max => "at most",
         };
         format!(
-            "{name}: range narrowed from {least} {} to {least} {}; the engine failed with {} beyond every one that played",
+            "{name}: range narrowed from {least} {} to {least} {}; the engine failed with {} beyond all that worked",
             plain(cut.from),
             plain(cut.to),
             count(cut.failures as u64, "value")
@@ -101,7 +101,7 @@ pub fn state_line(course: &Course) -> String {
     let many = tuning.space().len() as u64;
     if tuning.as_factors().is_some() {
         return format!(
-            "{} thrown by lot in each pair",
+            "{} randomised in each pair",
             if many == 1 { "1 switch".to_owned() } else { format!("{many} switches") }
         );
     }
@@ -251,8 +251,8 @@ pub fn table(course: &Course, dead: &[String], most: Option<usize>) -> Vec<Strin
     lines
 }
 
-/// Share of the squared distance moved that chance alone would make, in words; `None` if the method
-/// does not tell.
+/// Share of the squared distance moved that chance alone would make, as text; `None` if the method
+/// does not estimate it.
 #[must_use]
 pub fn noise_line(course: &Course) -> Option<String> {
     let percent = fixed(course.noise()? * 100.0, 0);
@@ -312,7 +312,7 @@ mod tests {
         let mut course = Course::new(Tuning::factors(space, 5, 16));
         assert_eq!(
             (state_line(&course).as_str(), validation_line(&course)),
-            ("2 switches thrown by lot in each pair", None)
+            ("2 switches randomised in each pair", None)
         );
         assert_eq!((moves_line(&course).as_str(), table(&course, &[], None).len()), ("no switch found yet", 1));
         for block in 0..40 {

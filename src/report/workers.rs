@@ -12,7 +12,7 @@ use crate::tournament::workers::{WorkerFigures, WorkerStatus};
 pub struct WorkerRow {
     /// Name of the worker.
     pub name: String,
-    /// Its processor and number of cores.
+    /// Processor and number of cores.
     #[serde(default)]
     pub machine: Option<String>,
     /// Games that it plays at once.

@@ -102,7 +102,7 @@ fn one_file(from: &Path, to: &Path, archived: &mut ArchiveResult) -> Result<()> 
     Ok(())
 }
 
-/// Packs or unpacks the games of a run directory; false if the folder is none.
+/// Packs or unpacks the games of a run directory; false if the folder is not one.
 fn games(from: &Path, to: &Path, direction: CopyDirection, archived: &mut ArchiveResult) -> Result<bool> {
     let (journal, packed) = (from.join(journal::FILE_NAME), from.join(ARCHIVE_NAME));
     let source = if direction == CopyDirection::Pack { &journal } else { &packed };

@@ -57,7 +57,7 @@ impl GameCommand {
         }
     }
 
-    /// Its word on the command line, also the default name of its runs.
+    /// Name of the command, also the default name of its runs.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Sprt => "sprt",
@@ -145,8 +145,7 @@ fn compare(plan: &Plan, allow_same: bool) -> Result<()> {
         if !allow_same {
             fail!(
                 Engine,
-                "`{}` and `{}` are the same program with the same settings, and a test of them measures noise; choose another --base, \
-                 give one side an option or a clock of its own, or say --allow-same",
+                "`{}` and `{}` are the same program with the same settings, so a test would only measure noise; choose another --base, give one side another option or clock, or use --allow-same",
                 new.origin.spec,
                 base.origin.spec
             );
@@ -156,8 +155,7 @@ fn compare(plan: &Plan, allow_same: bool) -> Result<()> {
         && new.options == base.options
     {
         progress::note(&format!(
-            "both programs search {nodes} nodes in their bench, so the change looks non-functional: `quintain speed` tells in a \
-             minute if one is faster"
+            "both programs search {nodes} nodes in their bench, so the change looks non-functional: `quintain speed` shows in a minute whether one is faster"
         ));
     }
     Ok(())

@@ -87,7 +87,7 @@ impl Building {
         fail!(
             Engine,
             "base: the {MOST_BASES} newest commits with other engine sources than `{new_spec}` build the same program or none; choose \
-             one with --base, or have `sources` or `exclude` of quintain.toml leave out what makes no other engine"
+             one with --base, or exclude files that do not change the engine by `sources` or `exclude` of quintain.toml"
         )
     }
 

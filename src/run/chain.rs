@@ -61,8 +61,7 @@ pub(crate) fn files(first: &RawPlan) -> Result<Vec<(PathBuf, RawPlan)>> {
         if command != GameCommand::Sprt {
             fail!(
                 Setting,
-                "{}: it is a plan of `quintain {name}`, and a chain has tests alone, because each is of the engines before it and \
-                 follows H1; remove it from the chain, and add it as an entry of its own: `quintain queue add {}`",
+                "{}: it is a plan of `quintain {name}`, but a chain contains only tests; remove it from the chain, and add it as a separate entry: `quintain queue add {}`",
                 path.display(),
                 path.display(),
                 name = command.name()

@@ -27,7 +27,7 @@ pub(crate) struct ChainReport {
     passed: usize,
     /// Tests of the chain, played or not.
     length: usize,
-    /// Number of the test at which it stopped, from 1; `None` if it passed or goes on.
+    /// Number of the test at which the chain stopped, from 1; `None` if it passed or is not over.
     stopped_at: Option<usize>,
     games: u64,
     /// Hours of all tests.

@@ -21,7 +21,7 @@ const MOST_PLAN_BYTES: u64 = 1 << 20;
 pub(crate) enum Place {
     /// Exactly this directory, chosen by the user.
     Given(PathBuf),
-    /// This directory, or one with `-2`, `-3` after its name if that exists.
+    /// Given directory, or one with `-2`, `-3` after its name if it exists.
     Default(PathBuf),
 }
 
@@ -165,7 +165,7 @@ impl RunDir {
         if plan.format.tuning().is_some() {
             fail!(
                 Setting,
-                "{}: a tuning, whose sides play values that are tried and have no rating; give its proof, the prove/ beside it",
+                "{}: a tuning; its sides play trial values and have no rating. Give its proof, the folder prove/ beside it",
                 root.display()
             );
         }

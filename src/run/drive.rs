@@ -106,7 +106,7 @@ pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: OutputStyle) -> Resu
     let tables = Tables::of(plan.rules.syzygy.as_ref())?;
     for player in &plan.players {
         let bytes = std::fs::read(&player.program).within(|| {
-            format!("{}: the program of `{}` is gone; restore it to continue", player.program.display(), player.name)
+            format!("{}: the program of `{}` is missing; restore it to continue", player.program.display(), player.name)
         })?;
         if sha256(&bytes) != player.origin.sha256 {
             return Err(RunError::Changed {
@@ -136,8 +136,7 @@ pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: OutputStyle) -> Resu
     if let Some(game) = scoreboard.tuning().and_then(|tuning| tuning.foreign()) {
         fail!(
             OtherRun,
-            "{}: game {} has other values than this version asks for, so its pairs would move the tuning the wrong way; this run was \
-             begun by a version that asks other values: go on with that one, or begin another run",
+            "{}: game {} does not have the values that this version proposes, so its pairs would move the tuning the wrong way. The run was started by another version: continue with that one, or start another run",
             dir.root().display(),
             game.number()
         );
@@ -162,7 +161,7 @@ fn check_network(player: &Player) -> Result<()> {
     let Some(network) = &player.origin.network else { return Ok(()) };
     let Some(file) = network.option.as_ref().and_then(|option| player.option(option)) else { return Ok(()) };
     let bytes = std::fs::read(file)
-        .within(|| format!("{file}: the network of `{}` is gone; put {network} there to go on", player.name))?;
+        .within(|| format!("{file}: the network of `{}` is missing; put {network} there to continue", player.name))?;
     if sha256(&bytes) != network.sha256 {
         return Err(RunError::Changed { file: file.to_owned(), harm: "its games would be of two networks" });
     }
@@ -249,11 +248,14 @@ async fn drive(
     let json = summary.to_json();
     // The journal has all games, so a missing summary does not change the run's result.
     if let Err(error) = write_atomically(&dir.path("summary.json"), json.as_bytes()) {
-        progress::warn(&format!("{}: cannot write the summary; the journal is whole: {error}", dir.root().display()));
+        progress::warn(&format!(
+            "{}: cannot write the summary; the journal is complete: {error}",
+            dir.root().display()
+        ));
     }
     if let Err(error) = page.write(dir, &finish.scoreboard, summary.headline()) {
         let (root, why) = (dir.root().display(), with_causes(&error));
-        progress::warn(&format!("{root}: no report.html; the journal is whole: {why}"));
+        progress::warn(&format!("{root}: no report.html; the journal is complete: {why}"));
     }
     let exit = exit(&finish);
     if let Some(server) = server {

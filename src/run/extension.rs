@@ -33,8 +33,7 @@ pub(crate) fn extend(plan: &mut Plan, pairs: u64) -> Result<()> {
     if let Some(held) = rule.method.pairs() {
         fail!(
             Setting,
-            "--pairs {pairs}: the schedule of --method {} was made for {held} pairs and holds no others; go on without --pairs, or \
-             begin another run",
+            "--pairs {pairs}: the schedule of --method {} is for {held} pairs only; continue without --pairs, or start another run",
             rule.method.name()
         );
     }

@@ -19,12 +19,12 @@ pub(crate) fn warning(plan: &Plan) -> Option<String> {
         (Some(expected), _) if expected <= fresh as f64 => return None,
         (Some(_), None) if plan.max_pairs.is_some() => return None,
         (Some(expected), _) => format!("the test takes up to {expected:.0} pairs on average"),
-        (None, Some(pairs)) => format!("{pairs} pairs are asked for"),
+        (None, Some(pairs)) => format!("{pairs} pairs are requested"),
         (None, None) => return None,
     };
     let openings = match fresh {
-        1 => "is played through after 1 pair".to_owned(),
-        _ => format!("is played through after {fresh} pairs"),
+        1 => "is exhausted after 1 pair".to_owned(),
+        _ => format!("is exhausted after {fresh} pairs"),
     };
     let whose = if plan.players.len() > 2 { " of any two players" } else { "" };
     let definition = plan.format.definition();

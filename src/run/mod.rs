@@ -3,10 +3,10 @@
 //! Reading order: `resolve` (from settings to a plan), `dir` (the run directory), `prepare` (the
 //! resources of a run), `drive` (plays it), `begin` (the settings of a command), `chain` (plays
 //! them, and the tests that follow), `signals` (stops them), `chain_report` (a chain as a whole),
-//! `notify` (tells of a run's end), `queue` (runs one after another), `series` and `play` (runs as
-//! parts of something larger), `tuning` (from an engine's parameters to proven values), `race` (the
-//! settings of one), `speed` (two programs' speed without games), `suite` (test positions),
-//! `archive` (runs in few bytes). `error` has all errors of these.
+//! `notify` (notifications at a run's end), `queue` (runs one after another), `series` and `play`
+//! (runs as parts of something larger), `tuning` (from an engine's parameters to proven values),
+//! `race` (the settings of one), `speed` (two programs' speed without games), `suite` (test
+//! positions), `archive` (runs in few bytes). `error` has all errors of these.
 
 pub(crate) mod archive;
 pub(crate) mod begin;

@@ -69,7 +69,7 @@ pub(crate) fn keep(raw: &RawPlan, root: &Path) {
         write_secret(&path, &text).within(|| format!("{}: cannot write it", path.display()))
     };
     if let Err(error) = write() {
-        progress::warn(&format!("`quintain resume` will notify nobody of this run: {}", with_causes(&error)));
+        progress::warn(&format!("`quintain resume` will send no notifications of this run: {}", with_causes(&error)));
     }
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn kept(root: &Path) -> RawPlan {
     read().unwrap_or_else(|| {
         let shown = path.display();
         progress::warn(&format!(
-            "{shown}: you did not write it on this machine, so nobody that it names is notified; say --on-end again"
+            "{shown}: it was not written by you on this machine, so its receivers are not notified; give --on-end again"
         ));
         RawPlan::default()
     })
@@ -154,8 +154,7 @@ impl Receivers {
             if variable.is_empty() || !variable.chars().all(is_name) {
                 fail!(
                     Setting,
-                    "notify-{}: give the name of the environment variable that holds the address; plans are kept with runs, and an \
-                     address is a secret",
+                    "notify-{}: give the name of the environment variable that holds the address; plans are stored with runs, but the address is a secret",
                     service.name()
                 );
             }
@@ -164,7 +163,8 @@ impl Receivers {
         Ok(Self { command: raw.on_end.clone(), services })
     }
 
-    /// Tells everyone of the end of the run in `root`, at the same time, and waits for the slowest.
+    /// Notifies all receivers of the end of the run in `root` at the same time, and waits for the
+    /// slowest.
     pub(crate) fn tell(&self, root: &Path, exit: Exit) {
         // One that was interrupted has not ended.
         if exit == Exit::Interrupted || self.command.is_none() && self.services.is_empty() {
@@ -172,7 +172,7 @@ impl Receivers {
         }
         let text = stored::text(&root.join(stored::SUMMARY));
         let Some(mut summary) = text.and_then(|text| serde_json::from_str::<Value>(&text).ok()) else {
-            progress::warn(&format!("{}: no summary to tell of", root.display()));
+            progress::warn(&format!("{}: no summary to report", root.display()));
             return;
         };
         summary["run"] = json!(root.display().to_string());

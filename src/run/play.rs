@@ -42,7 +42,7 @@ pub struct PlayedRun {
 /// if the directory has a run of other settings. The message names the difference.
 pub fn play(raw: &RawPlan, name: &'static str, root: &Path) -> Result<PlayedRun> {
     if raw.seed.is_none() {
-        fail!(Setting, "no `seed`: a run that is to be gone on with needs one");
+        fail!(Setting, "no `seed`: a run that can be resumed needs one");
     }
     let (plan, book) = resolved(raw, name)?;
     go(plan, book, root)
@@ -171,8 +171,12 @@ fn same(begun: &Plan, asked: &Plan) -> Result<()> {
     };
     let (was, is) = (file::to_toml(begun), file::to_toml(&asked));
     match was.lines().zip(is.lines()).find(|(was, is)| was != is) {
-        Some((was, is)) => fail!(OtherRun, "begun with `{was}`, not `{is}`; give the same settings, or another folder"),
-        None if was.len() != is.len() => fail!(OtherRun, "begun with other settings; give the same, or another folder"),
+        Some((was, is)) => {
+            fail!(OtherRun, "started with `{was}`, not `{is}`; give the same settings, or another folder")
+        }
+        None if was.len() != is.len() => {
+            fail!(OtherRun, "started with other settings; give the same, or another folder")
+        }
         None => Ok(()),
     }
 }

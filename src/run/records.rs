@@ -33,7 +33,7 @@ pub(crate) fn recording(raw: &RawPlan) -> Result<Recording> {
     let live = raw.live_pgn.as_deref().map(|path| appended("--live-pgn", path).map(|file| file.path)).transpose()?;
     let others = [pgn.as_ref().map(|pgn| &pgn.file.path), epd.as_ref().map(|epd| &epd.path)];
     if live.is_some() && others.contains(&live.as_ref()) {
-        fail!(Setting, "--live-pgn names the file of --pgn or --epd, which it would replace; give it one of its own");
+        fail!(Setting, "--live-pgn names the file of --pgn or --epd, which it would replace; choose another file");
     }
     let match_lines = raw.match_line.iter().map(|text| text.parse::<LinePattern>());
     Ok(Recording {

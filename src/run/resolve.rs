@@ -157,7 +157,7 @@ fn syzygy(raw: &RawPlan) -> Result<Option<SyzygyRule>> {
         if alone && raw.syzygy.is_none() {
             fail!(
                 Setting,
-                "--syzygy-pieces, --syzygy-ignore-50 and --syzygy-adjudicate say how tables are used; name the tables' folder with --syzygy"
+                "--syzygy-pieces, --syzygy-ignore-50 and --syzygy-adjudicate only modify the use of tables; name the tables' folder with --syzygy"
             );
         }
         return Ok(None);
@@ -416,7 +416,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
     let timeouts = timeouts(raw)?;
     let players = players(&shape.limits)?;
     if raw.scale.is_some() && !timed {
-        fail!(Setting, "--scale scales times, and this run has none; remove it, or give --tc");
+        fail!(Setting, "--scale scales times, but this run has none; remove it, or give --tc");
     }
     let scale = raw.scale.as_deref().map(|text| {
         let names = players.iter().map(|player| player.name.as_str());
@@ -571,7 +571,10 @@ fn entrants(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
     let mut players: Vec<Player> = Vec::new();
     for ((number, entrant), limit) in (1..).zip(&raw.players).zip(limits) {
         let Some(spec) = &entrant.spec else {
-            fail!(Setting, "player {number} has no `spec`: say where its engine comes from, as spec = \"./my-engine\"");
+            fail!(
+                Setting,
+                "player {number} has no `spec`: give the source of its engine, as in spec = \"./my-engine\""
+            );
         };
         let network = networks.of(("players.net", entrant.net.as_ref()))?;
         let found = building.engine(number, "player", spec, network.as_ref())?;
@@ -588,7 +591,7 @@ fn entrants(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
 /// Checks that a text is one non-empty line.
 pub(crate) fn one_line(key: &str, text: &str) -> Result<String> {
     if text.trim().is_empty() || text.contains(char::is_control) {
-        fail!(Setting, "{key} {text:?}: give it one line with something on it, or leave it out");
+        fail!(Setting, "{key} {text:?}: give one line that is not empty, or leave it out");
     }
     Ok(text.trim().to_owned())
 }
@@ -597,7 +600,7 @@ pub(crate) fn one_line(key: &str, text: &str) -> Result<String> {
 fn call(player: &mut Player, name: Option<&str>) -> Result<()> {
     let Some(name) = name else { return Ok(()) };
     if name.trim().is_empty() || name.contains(char::is_control) {
-        fail!(Setting, "{name:?} is not a player's name: give it one line with something on it, or leave it out");
+        fail!(Setting, "{name:?} is not a player's name: give one line that is not empty, or leave it out");
     }
     name.clone_into(&mut player.name);
     Ok(())

@@ -33,7 +33,7 @@ pub(crate) struct Series {
 /// Result of a match.
 #[derive(Debug)]
 pub(crate) enum MatchResult {
-    /// It was played or stopped, with this exit.
+    /// The run was played or stopped, with this exit.
     Played(Exit),
     /// An engine does not start, with the reason.
     NoStart(RunError),
@@ -141,7 +141,7 @@ impl Series {
             if !same {
                 fail!(
                     OtherRun,
-                    "{}: its matches have other limits or another book; give the flags they were begun with, or another --out",
+                    "{}: its matches have other limits or another book; give the flags they were started with, or another --out",
                     self.root.display()
                 );
             }

@@ -56,7 +56,7 @@ impl SignalHistory {
     }
 }
 
-/// Starts the thread that hears signals, which lose their default effect.
+/// Starts the thread that receives signals, which lose their default effect.
 fn listen(all: watch::Sender<Vec<StopSignal>>) {
     let (ready, listens) = channel();
     let hear = move || {
@@ -73,7 +73,7 @@ fn listen(all: watch::Sender<Vec<StopSignal>>) {
     };
     let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(hear);
     if thread.is_err() || listens.recv().is_err() {
-        progress::warn("signals cannot be heard: Ctrl-C ends this program at once, and finished games are kept");
+        progress::warn("signals cannot be handled: Ctrl-C ends this program at once, and finished games are kept");
     }
 }
 

@@ -73,11 +73,11 @@ pub(crate) struct SpeedMeasurement {
     pub(crate) sides: [MeasuredProgram; 2],
     /// CPUs that the programs were bound to.
     pub(crate) cpus: Vec<usize>,
-    /// By CPU time.
+    /// Comparison by CPU time.
     pub(crate) time: Speedup,
-    /// By instructions, if the system counts them.
+    /// Comparison by instructions, if the system counts them.
     pub(crate) instructions: Option<Speedup>,
-    /// By cycles, if the system counts them.
+    /// Comparison by cycles, if the system counts them.
     pub(crate) cycles: Option<Speedup>,
     /// Time that the runs waited for a CPU or a disk, as a share of their wall time.
     pub(crate) waiting: f64,
@@ -106,8 +106,7 @@ pub(crate) fn measure(engines: [ResolvedEngine; 2], settings: &SpeedSettings) ->
     if sides[0].nodes != sides[1].nodes && !is_per_node {
         fail!(
             Setting,
-            "{} searches {} nodes and {} {}: they do not do the same work, so their times cannot be compared; `quintain sprt` tells \
-             which is stronger",
+            "{} searches {} nodes and {} {}: they do not do the same work, so their times cannot be compared; `quintain sprt` finds out which is stronger",
             sides[0].engine.name,
             sides[0].nodes,
             sides[1].engine.name,
@@ -172,7 +171,7 @@ fn tell(round: usize, rounds: usize, time: Option<&Speedup>) {
     }
 }
 
-/// A way to let a program do its work once.
+/// Way to run a program's work once.
 enum SpeedRunner {
     Bench(Bench),
     Depth { config: Box<EngineConfig>, cpus: Vec<usize>, depth: u32 },

@@ -37,13 +37,16 @@ impl Choice {
 
     /// Returns the error of a schedule without its number of pairs.
     pub(crate) fn wants_pairs(self) -> RunError {
-        RunError::Setting(format!("--method {}: its schedule holds the number of pairs; give --pairs", self.name()))
+        RunError::Setting(format!(
+            "--method {}: its schedule depends on the number of pairs; give --pairs",
+            self.name()
+        ))
     }
 
-    /// Checks that the method can stop when it gains nothing more.
+    /// Checks that the method can stop when the result no longer improves.
     pub(crate) fn check_until_flat(self) -> Result<()> {
         if self != Self::Auto {
-            fail!(Setting, "--until-flat: {} ends with its pairs; leave it out, or tune by --method auto", self.name());
+            fail!(Setting, "--until-flat: {} ends with its pairs; leave it out, or use --method auto", self.name());
         }
         Ok(())
     }

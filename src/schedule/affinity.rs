@@ -288,7 +288,7 @@ pub fn check_concurrency(games: u16, threads: usize, timed: bool, topology: &Top
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadCpus {
     /// A CPU that does not exist or that this process may not use.
-    #[error("--affinity: CPU {0} is not one that this process may use; see `taskset -p $$` for those that are")]
+    #[error("--affinity: this process may not use CPU {0}; `taskset -p $$` shows the allowed CPUs")]
     NotAllowed(usize),
     /// Fewer CPUs than the games need.
     #[error("--affinity names {cpus} CPUs, and {games} games of {threads} threads need {}; name more, or lower -j", usize::from(*games) * threads)]

@@ -67,7 +67,7 @@ pub struct Inbox {
 
 /// State of a slot.
 enum Slot {
-    /// Without a thread.
+    /// Slot without a thread.
     Free,
     /// Thread that plays or waits for a pair.
     Taken(WorkerHandle),
@@ -417,7 +417,7 @@ impl Dispatcher<'_> {
             }
             WorkerEvent::Exited { player, status } => {
                 let name = self.run.plan.players.get(usize::from(player.0)).map_or("?", |player| player.name.as_str());
-                let text = format!("{name}: gone after a game ({status}); restarted, and no game is lost");
+                let text = format!("{name}: ended after a game ({status}); restarted, and no game is lost");
                 self.tell(RunEvent::Warning { text: &text });
                 self.exits += 1;
                 self.check_failures();

@@ -14,7 +14,7 @@ use crate::text::hex;
 /// Last seen state of each player's program.
 #[derive(Debug)]
 pub(super) struct ProgramStates {
-    /// By player; `None` before the first check.
+    /// State of each player's program; `None` before the first check.
     seen: Vec<Option<[i128; 5]>>,
 }
 
@@ -31,14 +31,14 @@ impl ProgramStates {
     pub(super) fn check(&mut self, place: usize, player: &Player) -> Result<(), String> {
         let program = player.program.display();
         let gone =
-            |error: io::Error| format!("{program}: the program of `{}` is gone ({error}); restore it", player.name);
+            |error: io::Error| format!("{program}: the program of `{}` is missing ({error}); restore it", player.name);
         let stamp = os::stamp(&fs::metadata(&player.program).map_err(gone)?);
         if self.seen[place] == Some(stamp) {
             return Ok(());
         }
         if sha256(&player.program).map_err(gone)? != player.origin.sha256 {
             return Err(format!(
-                "{program}: changed since the run began, so games of `{}` would be of two programs; restore it",
+                "{program}: changed since the run began, so games of `{}` would mix two programs; restore it",
                 player.name
             ));
         }

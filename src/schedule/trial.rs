@@ -72,8 +72,7 @@ pub enum TrialError {
     },
     /// The search does not end as the limit demands.
     #[error(
-        "engine {name}: it does not obey `{go}`: {why}; give it another limit ({}), or leave it out (an engine's entry in \
-         configs/engines.toml may say which it obeys: limits = [\"clock\", \"movetime\"])",
+        "engine {name}: it does not obey `{go}`: {why}; give it another limit ({}), or leave it out (an engine's entry in configs/engines.toml can list those that it obeys: limits = [\"clock\", \"movetime\"])",
         remedy
     )]
     Disobeys {

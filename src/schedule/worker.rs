@@ -54,7 +54,7 @@ pub(crate) struct WorkerContext {
     pub(crate) stderr_dir: PathBuf,
     pub(crate) events: mpsc::UnboundedSender<WorkerEvent>,
     pub(crate) orders: watch::Receiver<Orders>,
-    /// By player: the environment of its engine on another's machine; empty for that of this
+    /// Environment of each player's engine on the machine of another owner; empty for that of this
     /// process.
     pub(crate) guests: Arc<[Guest]>,
     /// Number of plies that the slot has played, for others to read.
@@ -127,16 +127,16 @@ impl Drop for ReportOnDrop {
 
 struct SlotWorker {
     context: WorkerContext,
-    /// By player; `None` if not running.
+    /// Engines by player; `None` if not running.
     engines: Vec<Option<Engine>>,
-    /// By player: identity that the engine reported at its last start.
+    /// Identity that each player's engine reported at its last start.
     identities: Vec<EngineId>,
     programs: ProgramStates,
     /// Players whose engines may be running, least recently used first.
     recent: Vec<usize>,
     /// False if the engine that searched last cannot play another game.
     reusable: bool,
-    /// By ply of the current game: the wait for a CPU, and the recorded output.
+    /// Wait for a CPU and recorded output of each ply of the current game.
     notes: Vec<(Option<Duration>, RecordedOutput)>,
     telling: MoveFeed,
     /// True if the harness itself was stopped during a move of the current game, so that clocks ran
@@ -597,7 +597,7 @@ struct PlayedGame {
 
 /// Reason that a worker's thread ends.
 enum WorkerEnd {
-    /// It was released or stopped, or there is nothing left to play; with its unfinished task.
+    /// The slot was released or stopped, or nothing is left to play; with the unfinished task.
     Retired(Option<PairTask>),
     /// An engine could not be started in several attempts; with the rest of its pair.
     GaveUp { left: PairTask, why: String },

@@ -148,6 +148,6 @@ mod tests {
     #[test]
     fn a_value_that_no_file_can_hold_is_an_error() {
         let typed = RawPlan { seed: Some(u64::MAX), ..RawPlan::default() };
-        assert!(typed.over(&RawPlan::default()).unwrap_err().to_string().contains("no plan can hold"));
+        assert!(typed.over(&RawPlan::default()).unwrap_err().to_string().contains("cannot be stored in a plan"));
     }
 }

@@ -124,7 +124,8 @@ pub struct RawPlan {
     pub max_pairs: Option<u64>,
     /// Time for the whole test, `30m` or `8h`, that decides the upper bound [default: none].
     ///
-    /// With that bound the test is over within the time in 95 % of cases, and it stops then.
+    /// With that bound the test decides within the time in 95 % of cases. In the others it stops
+    /// then without a verdict.
     #[arg(long, value_name = "TIME", help_heading = "Test", conflicts_with = "bounds")]
     #[schemars(example = &"8h", extend("x-commands" = ["sprt"]))]
     pub budget: Option<String>,
@@ -136,9 +137,8 @@ pub struct RawPlan {
     pub allow_same: Option<bool>,
     /// Plan of the test that follows if this one passes [default: none].
     ///
-    /// In a file, a relative path starts at the file's folder. The following test has the same
-    /// engines, unless its plan names others, and may name a next one itself. The first H0 ends the
-    /// chain.
+    /// In a file, a relative path starts at the file's folder. The next test has the same engines,
+    /// unless its plan names others. That plan may name a third test. The first H0 ends the chain.
     #[arg(long, value_name = "FILE", help_heading = "Test")]
     #[schemars(example = &"sprt-ltc.toml", extend("x-commands" = ["sprt"]))]
     pub then: Option<PathBuf>,
@@ -248,7 +248,7 @@ pub struct RawPlan {
     pub depth: Option<u32>,
     /// Lets engines with a clock think on their opponent's time [default: false].
     ///
-    /// A game then takes the CPUs of two.
+    /// Each game then takes twice the CPUs.
     #[arg(long, help_heading = "Limits")]
     #[schemars(example = true)]
     pub ponder: Option<bool>,
@@ -271,7 +271,7 @@ pub struct RawPlan {
     /// Opening book: EPD, FEN, PGN or Polyglot [default: the balanced book inside the program].
     ///
     /// .gz and .zst are read too. At fixed nodes or depth a run ends with its book; under a clock
-    /// openings come again, and their pairs count for less.
+    /// openings repeat, and their pairs count for less.
     #[arg(long, value_name = "FILE", help_heading = "Openings")]
     #[schemars(example = &"openings/quintain_8ply.epd.zst")]
     pub book: Option<PathBuf>,
@@ -292,7 +292,7 @@ pub struct RawPlan {
     #[schemars(example = true)]
     pub chess960: Option<bool>,
 
-    /// Draw rule: first move, moves in a row, highest score in cp; `none` for none [default: none].
+    /// Draw rule: first move, moves in a row, highest score in cp; or `none` [default: none].
     ///
     /// `move=34,count=8,score=20`
     #[arg(long, value_name = "RULE", help_heading = "Adjudication")]
@@ -308,7 +308,7 @@ pub struct RawPlan {
     #[arg(long, value_name = "N", help_heading = "Adjudication")]
     #[schemars(example = 400)]
     pub max_plies: Option<u32>,
-    /// Folders with Syzygy tables, joined as in PATH; `none` for none [default: none].
+    /// Folders with Syzygy tables, joined as in PATH; or `none` [default: none].
     ///
     /// A game gets the tables' result right after a capture or pawn move.
     #[arg(long, value_name = "PATHS", help_heading = "Adjudication")]
@@ -337,15 +337,15 @@ pub struct RawPlan {
     pub concurrency: Option<u16>,
     /// Allows more concurrent games than one per CPU under a clock, 64 without [default: false].
     ///
-    /// Under a clock each game is charged for the others' time.
+    /// Under a clock, each game's clock then also measures the load of the others.
     #[arg(long, help_heading = "Running")]
     #[schemars(example = false)]
     pub force_concurrency: Option<bool>,
     /// Plays the games in worker processes: "local:N" for N on this machine, or a hub's address
     /// [default: none].
     ///
-    /// "local:N" needs the program nats-server; each worker plays one game at once. `quintain hub`
-    /// prints the address of a hub.
+    /// "local:N" needs the program nats-server; each worker plays one game at a time. `quintain
+    /// hub` prints the address of a hub.
     #[arg(long, value_name = "WORKERS", help_heading = "Running", conflicts_with = "concurrency")]
     #[schemars(example = &"local:4")]
     pub workers: Option<String>,
@@ -378,9 +378,9 @@ pub struct RawPlan {
     #[arg(long, value_name = "SHARE", help_heading = "Running")]
     #[schemars(example = &"2%")]
     pub verify: Option<String>,
-    /// Pins each slot to CPUs of its own, or to those of a list, as "0,2,4" [default: false].
+    /// Pins each slot to separate CPUs, or to those of a list, such as "0,2,4" [default: false].
     ///
-    /// Without a list fast physical cores come first and hyper-threads last.
+    /// Without a list, fast physical cores are used first and hyper-threads last.
     #[arg(long, value_name = "CPUS", help_heading = "Running")]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "auto")]
     #[serde(deserialize_with = "value::affinity")]
@@ -392,14 +392,14 @@ pub struct RawPlan {
     pub restart: Option<bool>,
     /// Plays a pair again if the machine made an engine lose on time [default: false].
     ///
-    /// This is so if the waits for a CPU cover the overrun, and the engine hardly ran once its
-    /// clock was at zero. A pair is replayed at most three times; the number is reported.
+    /// This applies if the waits for a CPU cover the overrun, and the engine hardly ran after its
+    /// clock had reached zero. A pair is replayed at most three times; the number is reported.
     #[arg(long, help_heading = "Running")]
     #[schemars(example = false)]
     pub void_disturbed: Option<bool>,
     /// Share of the games that may be lost on time before the run stops [default: 10%].
     ///
-    /// The share is of at least a hundred games; 100% means no limit.
+    /// The share is computed over at least 100 games; 100% means no limit.
     #[arg(long, value_name = "SHARE", help_heading = "Running")]
     #[schemars(example = &"10%")]
     pub max_time_losses: Option<String>,
@@ -431,8 +431,8 @@ pub struct RawPlan {
     pub pgn: Option<PathBuf>,
     /// Fields of its comments besides score, depth and time: all, none, or a list [default: nodes].
     ///
-    /// A list has some of timeleft, latency, nodes, seldepth, nps, hashfull, tbhits, pv, with
-    /// commas between them.
+    /// A list has some of timeleft, latency, nodes, seldepth, nps, hashfull, tbhits, pv, separated
+    /// by commas.
     #[arg(long, value_name = "FIELDS", help_heading = "Records")]
     #[schemars(example = &"nodes,seldepth")]
     pub pgn_fields: Option<String>,
@@ -479,7 +479,7 @@ pub struct RawPlan {
     pub site: Option<String>,
     /// Keeps each move's principal variation in the journal [default: false].
     ///
-    /// `--pgn-fields pv` does so too.
+    /// `--pgn-fields pv` has the same effect.
     #[arg(long, help_heading = "Records")]
     #[schemars(example = false)]
     pub record_pv: Option<bool>,
@@ -513,8 +513,8 @@ pub struct RawPlan {
     pub on_end: Option<String>,
     /// Variable with the address that gets the summary as JSON at the end [default: none].
     ///
-    /// The environment variable holds the address, because plans are kept and it is a secret.
-    /// quintain.toml may name it in its table [notify], as `webhook`, `ntfy` and `discord`.
+    /// The environment variable holds the address, because plans are stored and the address is a
+    /// secret. quintain.toml may name it in its table [notify], as `webhook`, `ntfy` and `discord`.
     #[arg(long, value_name = "VARIABLE", help_heading = "Output")]
     #[schemars(example = &"MY_WEBHOOK")]
     pub notify_webhook: Option<String>,

@@ -28,7 +28,7 @@ pub enum BenchError {
     /// The program cannot be run to its end.
     #[error(transparent)]
     Run(#[from] ProgramError),
-    /// It ended with an error.
+    /// The program ended with an error.
     #[error("`{command}` ended with {status}{said}")]
     Failed {
         /// Program and arguments.
@@ -38,7 +38,7 @@ pub enum BenchError {
         /// The last line of its output, after a colon.
         said: String,
     },
-    /// Its output has no node count.
+    /// The output has no node count.
     #[error("`{command}` prints no node count (`N nodes M nps`, `Nodes searched: N` or `bench: N`){said}")]
     NoCount {
         /// Program and arguments.
@@ -53,7 +53,7 @@ pub enum BenchError {
 pub struct Bench {
     /// The program.
     pub program: PathBuf,
-    /// Its arguments, those of the bench included.
+    /// Arguments of the program, including those of the bench.
     pub args: Vec<String>,
     /// Directory in which it runs; `None` for the current one.
     pub dir: Option<PathBuf>,

@@ -118,7 +118,7 @@ fn key(request: &BuildRequest<'_>) -> Result<String, SourceError> {
     Ok(hash::of_parts(parts.iter().map(String::as_str)))
 }
 
-/// The processor's name, because a program built for "this CPU" may not run on another that shares
+/// Name of the processor. A program built for "this CPU" may not run on another machine that shares
 /// the cache.
 fn cpu() -> String {
     let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -138,7 +138,7 @@ fn toolchain(recipe: &Recipe, dir: &Path) -> Result<Option<String>, SourceError>
     Ok(Some(kept.join("; ")))
 }
 
-/// The build in `home`, if it is whole.
+/// Build in `home`, if it is complete.
 fn stored(home: &Path) -> Option<CachedBuild> {
     let note: BuildNote = serde_json::from_slice(&fs::read(home.join("build.json")).ok()?).ok()?;
     let program = home.join(&note.binary);

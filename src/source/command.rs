@@ -24,7 +24,7 @@ const DRAIN: Duration = Duration::from_secs(2);
 /// Reason that a program gave no exit status.
 #[derive(Debug, Error)]
 pub enum ProgramError {
-    /// It could not be started.
+    /// The program could not be started.
     #[error("cannot start `{program}`: {source}; is it installed and on PATH?")]
     Start {
         /// The program.
@@ -32,7 +32,7 @@ pub enum ProgramError {
         /// The system's reason.
         source: io::Error,
     },
-    /// It could not be waited for.
+    /// The wait for the program failed.
     #[error("cannot wait for `{program}`: {source}")]
     Wait {
         /// The program.
@@ -40,7 +40,7 @@ pub enum ProgramError {
         /// The system's reason.
         source: io::Error,
     },
-    /// It ran past its deadline and was killed.
+    /// The program ran past its deadline and was killed.
     #[error("`{program}` did not end within {} s and was killed", limit.as_secs())]
     Timeout {
         /// The program.

@@ -114,8 +114,7 @@ pub enum SourceError {
     },
     /// An engine whose recipe takes no network.
     #[error(
-        "{what} does not say how it takes a network: in its quintain.toml write network = \"EVALFILE\" below [build] if the build \
-         puts the file of this variable in, or network = \"EvalFile\" below [engine] if this UCI option names it"
+        "{what} does not declare how it takes a network: in its quintain.toml write network = \"EVALFILE\" below [build] if the build embeds the file of this variable, or network = \"EvalFile\" below [engine] if this UCI option names it"
     )]
     NoNetworkInput {
         /// The commit.

@@ -16,7 +16,7 @@ use crate::source::error::{SourceError, io_error};
 use crate::source::hash;
 use crate::source::untracked::Kinds;
 
-/// A commit as it is told of.
+/// Commit with what users are shown of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
     /// In full.
@@ -74,7 +74,7 @@ pub(super) struct TreeSnapshot {
 /// Untracked files that a snapshot includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UntrackedFiles {
-    /// Those of a kind that tracked files have.
+    /// Files of a kind that tracked files have.
     Known,
     All,
 }

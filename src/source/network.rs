@@ -61,7 +61,7 @@ impl NetworkFile {
         if hash::of_file(&path).is_ok_and(|known| known == *sha256) {
             return Ok(Self { path, sha256: sha256.clone() });
         }
-        let reason = format!("the cache does not have it any more; put the file of SHA-256 {sha256} there");
+        let reason = format!("it is no longer in the cache; put the file with the SHA-256 {sha256} there");
         Err(SourceError::Network { path, reason })
     }
 

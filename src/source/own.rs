@@ -1,4 +1,4 @@
-//! This program's own commands, for those who ask for them by other means than a terminal.
+//! Commands of this program that other rooms run.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,10 +15,10 @@ pub struct OwnProgram {
 /// Reason that a command gave no result.
 #[derive(Debug, thiserror::Error)]
 pub enum OwnError {
-    /// The command refused, in its own words.
+    /// The command refused, with this message.
     #[error("{0}")]
     Refused(String),
-    /// It did not run to its end.
+    /// The command did not run to its end.
     #[error("{0}")]
     Failed(String),
 }

@@ -1,5 +1,5 @@
-//! Tuned values written into the sources that hold them: each in the one row that its name matches,
-//! or an error.
+//! Writes tuned values into the sources: each into the only row that its name matches. Other counts
+//! of rows are errors.
 
 use regex::Regex;
 use thiserror::Error;
@@ -18,7 +18,7 @@ pub struct Template {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum PatchError {
     /// An expression without a place for the name.
-    #[error("`{row}` has no {NAME}: write it where a parameter's name stands")]
+    #[error("`{row}` has no {NAME}: write it in the place of a parameter's name")]
     NoName {
         /// The expression.
         row: String,

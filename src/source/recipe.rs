@@ -9,8 +9,8 @@ use serde::Deserialize;
 use super::patch::Template;
 use crate::text::{OptionTable, TomlError, from_toml, options};
 
-/// Files whose changes make no different engine, unless the recipe has an `exclude` of its own:
-/// texts, and files for forges only.
+/// Files whose changes do not change the engine, unless the recipe has its own `exclude`: texts,
+/// and files for forges only.
 const TEXTS: [&str; 9] =
     ["*.md", "LICENSE*", "LICENCE*", "COPYING*", "AUTHORS*", "CHANGELOG*", ".gitignore", ".gitattributes", ".github"];
 
@@ -58,7 +58,7 @@ pub struct Recipe {
     pub bench: String,
     /// UCI options that it always gets.
     pub options: Vec<(String, String)>,
-    /// Its form for a tuning, if it has one.
+    /// Recipe of the engine's form for a tuning, if there is one.
     pub tune: Option<TuneRecipe>,
     /// Way in which it takes a network of the user's; `None` if that is not known.
     pub network: Option<NetworkInput>,
@@ -126,7 +126,7 @@ pub(super) struct RawBuild {
     /// Paths whose content makes one engine another [default: the whole tree].
     #[serde(default)]
     sources: Vec<String>,
-    /// Patterns of files among them that make no other engine [default: texts, licences and the
+    /// Patterns of files among them that do not change the engine [default: texts, licences and the
     /// like].
     exclude: Option<Vec<String>>,
     /// Environment of the command.
@@ -306,7 +306,7 @@ impl Recipe {
         Self { network, ..self }
     }
 
-    /// The recipe that builds `file` in, if it takes networks so.
+    /// Recipe that embeds the network `file`, if it supports this.
     pub(super) fn with_network(&self, file: &Path) -> Self {
         let mut recipe = self.clone();
         let name = match &self.network {

@@ -130,7 +130,7 @@ impl RawEntry {
         };
         if self.limits.as_ref().is_some_and(Vec::is_empty) {
             let all = "write those it obeys, as [\"clock\", \"movetime\"], or leave it out";
-            return Err(("limits", format!("`limits` is empty, so it could play nothing; {all}")));
+            return Err(("limits", format!("`limits` is empty, so the engine could not play; {all}")));
         }
         Ok(RegistryEntry {
             origin,

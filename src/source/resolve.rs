@@ -46,7 +46,7 @@ pub struct ResolvedEngine {
     pub bench: String,
     /// Identity and origin of the program.
     pub origin: plan::Origin,
-    /// The limits that the registry says it obeys; `None` if that is not known.
+    /// Limits that it obeys according to the registry; `None` if unknown.
     pub limits: Option<Vec<LimitKind>>,
 }
 
@@ -335,7 +335,7 @@ pub(super) fn build(
 }
 
 /// First line of a commit's message; of a working tree, that of the commit below it. `None` if Git
-/// cannot tell.
+/// does not know.
 fn subject(repository: &Repository, commit: &str) -> Option<String> {
     let of = |commit: &str| Some(printable(&repository.told(&[commit]).ok()?.into_iter().next()?.subject));
     let own = of(commit).filter(|subject| !subject.trim().is_empty())?;

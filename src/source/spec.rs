@@ -14,8 +14,8 @@ pub enum Spec {
         /// Another repository than the current one.
         repository: Option<String>,
     },
-    /// A name or a path, perhaps with arguments; only the file system and the registry can
-    /// tell which.
+    /// A name or a path, perhaps with arguments; only the file system and the registry decide
+    /// which.
     Program(String),
 }
 
@@ -93,7 +93,8 @@ pub fn split_words(text: &str) -> Result<Vec<String>, SourceError> {
     Ok(words)
 }
 
-/// Returns true for `scheme://...` and for `host:path`, by Git's rule for telling them from paths.
+/// Returns true for `scheme://...` and for `host:path`, by Git's rule that distinguishes them from
+/// paths.
 pub(super) fn is_url(place: &str) -> bool {
     place.contains("://") || place.split_once(':').is_some_and(|(host, _)| !host.contains('/'))
 }

@@ -90,8 +90,8 @@ impl TunableEngine {
 }
 
 impl Sources {
-    /// The sources of an engine that was tuned before, as their own recipe has them; `None` if that
-    /// names no place for values, or the engine came from no repository.
+    /// Sources of an engine that was tuned before, according to their own recipe; `None` if it
+    /// names no place for values, or if the engine came from no repository.
     ///
     /// # Errors
     /// Returns an error if the repository, the commit or its recipe cannot be read.

@@ -32,7 +32,7 @@ const MOST: f64 = 800.0;
 /// Posterior of the first bad commit after some pairs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Posterior {
-    /// By commit: the probability that it is the first that differs; 0 for commit 0.
+    /// Probability of each commit to be the first that differs; 0 for commit 0.
     pub first: Vec<f64>,
     /// The expected change in Elo.
     pub change: f64,

@@ -90,8 +90,8 @@ pub fn fixed(value: f64, decimals: usize) -> String {
 pub struct Estimate {
     /// The estimate itself.
     pub value: Elo,
-    /// Both ends of the interval; `None` if all samples are in one class, which tells nothing of
-    /// their spread.
+    /// Both ends of the interval; `None` if all samples are in one class, which gives no
+    /// information about their spread.
     pub interval: Option<(Elo, Elo)>,
 }
 

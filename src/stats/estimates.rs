@@ -60,10 +60,10 @@ pub struct Estimates {
     /// High end of its interval.
     #[serde(with = "number")]
     pub elo_unbiased_hi: Option<Elo>,
-    /// Low end of the interval of the logistic Elo that holds at all moments at once.
+    /// Low end of the interval of the logistic Elo that is valid at all times simultaneously.
     #[serde(with = "number")]
     pub elo_anytime_lo: Option<Elo>,
-    /// Its high end.
+    /// High end of the interval.
     #[serde(with = "number")]
     pub elo_anytime_hi: Option<Elo>,
     /// `los`, median-unbiased, of a test that is over.

@@ -12,7 +12,7 @@
 
 use super::Counts;
 
-/// As many classes as there are in a pair.
+/// Number of score classes of a pair.
 const CLASSES: usize = 5;
 /// Share of a sample that stands for a class that never occurred, as in fishtest, fastchess and
 /// OpenBench.

@@ -269,8 +269,8 @@ impl RaceState {
         self.winner = self.winner.or_else(|| self.find_winner(bound));
     }
 
-    /// Of the candidates that are stronger than the base, and that none which is left beats by
-    /// `close`, the one with the best score.
+    /// Candidate with the best score among those that are stronger than the base and that no
+    /// remaining one beats by `close`.
     fn find_winner(&self, bound: f64) -> Option<usize> {
         let left = self.left();
         let wins = |candidate: usize| {

@@ -91,7 +91,8 @@ pub const MAX_PLAYERS: usize = 4000;
 /// All games between two players, by index from 0.
 ///
 /// Games come as pairs (one opening, colours reversed) or singly. Pairs come with the result of
-/// each game (`legs`), or with the sum only (`pairs`), which tells nothing of colours and draws.
+/// each game (`legs`), or with the sum only (`pairs`), which has no information about colours and
+/// draws.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncounterCounts {
     /// One player.

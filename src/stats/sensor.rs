@@ -1,5 +1,5 @@
-//! Openings as sensors: how much a pair from a book tells of the strength of two engines, and how
-//! much an opening favours one colour.
+//! Openings as sensors: how much information a pair from a book has about the strength of two
+//! engines, and how much an opening favours one colour.
 //!
 //! # Bias
 //! Let a pair's games score `s1` (first colour) and `s2` for one engine, with the mean `m` of all
@@ -14,7 +14,7 @@
 //! The pairs that a test needs go with the inverse square of normalized Elo. So `nElo^2` times the
 //! pairs an hour says how fast a book and a clock decide. Its error is by the delta method, on the
 //! logarithm: the influence of a pair is that on its score's mean and deviation and that on the
-//! mean time together, because long pairs may tell less.
+//! mean time together, because long pairs may be less informative.
 
 use serde::Serialize;
 

@@ -88,8 +88,8 @@ impl Law {
         }
     }
 
-    /// These shares tilted (by a factor exponential in the score) so that the Elo is `elo`; tilted
-    /// to the limit if that Elo is out of reach.
+    /// Returns these shares, tilted by a factor exponential in the score so that the Elo is `elo`,
+    /// or tilted to the limit if that Elo is out of reach.
     #[must_use]
     pub fn leaned(&self, elo: f64, model: Model) -> Self {
         let (mut low, mut high) = (-STEEPEST, STEEPEST);
@@ -104,7 +104,7 @@ impl Law {
         self.tilted(f64::midpoint(low, high))
     }
 
-    /// As [`leaned`](Self::leaned); `None` if that Elo is out of reach.
+    /// Like [`leaned`](Self::leaned), but `None` if that Elo is out of reach.
     #[must_use]
     pub fn reaching(&self, elo: f64, model: Model) -> Option<Self> {
         let law = self.leaned(elo, model);

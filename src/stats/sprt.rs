@@ -219,7 +219,7 @@ impl Sprt {
         self.model
     }
 
-    /// The rate at which H1 is accepted though H0 holds.
+    /// Probability of accepting H1 if H0 is true.
     #[must_use]
     pub const fn alpha(&self) -> f64 {
         self.alpha

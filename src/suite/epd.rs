@@ -29,7 +29,7 @@ pub(crate) struct TestPosition {
     pub(crate) fen: String,
     /// Standard chess or Chess960.
     pub(crate) variant: Variant,
-    /// Its question.
+    /// Task of the test.
     pub(crate) task: Task,
 }
 
@@ -180,9 +180,7 @@ fn move_task<'a>(position: &Position, find: impl Fn(&str) -> Option<&'a str>) ->
         points = best.into_iter().map(|best| (best, 1.0)).collect();
     }
     if points.is_empty() && avoid.is_empty() {
-        return Err(
-            "it asks nothing: it has neither bm, am, dm, points (c0, or c8 and c9), nor perft counts".to_owned()
-        );
+        return Err("no task: there is neither bm, am, dm, points (c0, or c8 and c9), nor perft counts".to_owned());
     }
     Ok(Task::Move { points, avoid })
 }
@@ -274,7 +272,7 @@ mod tests {
             ("", "there is no position"),
             ("rnbqkbnr/pppppppp w", "suite.epd:1: `rnbqkbnr/pppppppp w` is not a position"),
             (&format!("# comment\n\n{START} bm e5;"), "suite.epd:3: `e5` is not legal here"),
-            (&format!("{START} id \"nothing\";"), "it asks nothing"),
+            (&format!("{START} id \"nothing\";"), "no task"),
             (&format!("{START} dm soon;"), "dm soon: write a number of moves"),
             (&format!("{START} bm #0;"), "bm #0: write a number of moves"),
             ("1r3kr1/pppppppp/8/8/8/8/PPPPPPPP/1R3KR1 w GBgb - bm e4;", "needs `--chess960`"),

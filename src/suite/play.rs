@@ -41,10 +41,10 @@ pub(crate) struct TestAnswer {
 /// Reason that an engine gives no answers.
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
-    /// It cannot be started.
+    /// The engine cannot be started.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// It failed.
+    /// The engine failed.
     #[error("engine {name}: {why}, at `{id}` ({fen})")]
     Engine {
         /// The engine.
@@ -53,7 +53,7 @@ pub enum SuiteError {
         why: String,
         /// Name of the test.
         id: String,
-        /// Its position.
+        /// Position of the test.
         fen: String,
     },
 }

@@ -164,7 +164,7 @@ pub enum WorkerEvent {
         /// Its players by colour.
         players: ByColor<PlayerId>,
     },
-    /// Moves were played; sent only if a client subscribed to live moves.
+    /// Moves of a game, sent only if a client is subscribed to live moves.
     Moved {
         /// The game.
         game: GameId,

@@ -156,7 +156,7 @@ fn cut_figures<'a>(space: &'a Space, cut: &RangeCut) -> Option<CutFigures<'a>> {
     Some(CutFigures { name: &space.params().get(param)?.name, end: end.name(), from, to, failures, pairs })
 }
 
-/// True if both sides of a game have the values of `vectors`, or the journal does not tell.
+/// True if both sides of a game have the values of `vectors`, or if the journal does not have them.
 fn plays(game: &GameRecord, rule: &TuneRule, vectors: &Vectors) -> bool {
     let Some(values) = &game.values else { return true };
     let options = rule.options(vectors);
@@ -217,7 +217,7 @@ pub struct CutFigures<'a> {
     pub from: f64,
     /// Value of that end now.
     pub to: f64,
-    /// Values that failed beyond every one that played.
+    /// Values that failed beyond all that worked.
     pub failures: usize,
     /// Pairs after which it was narrowed.
     pub pairs: u64,

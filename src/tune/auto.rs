@@ -8,7 +8,7 @@
 //!
 //! Pairs come in blocks. The values of a block follow from the pairs before the last block, so one
 //! block can be played while another is still open, and a run is a pure function of parameters,
-//! seed and results, whatever the number of games at once.
+//! seed and results, regardless of the number of concurrent games.
 //!
 //! Constants come from simulations of twelve methods over 2 to 100 parameters, 1,000 to 60,000
 //! games and steps that are wrong by a factor of four (`landscape` has the setting). Changing the

@@ -1,10 +1,10 @@
 //! Calibration of the step: how much Elo a parameter loses, on average, one step from the start.
 //!
 //! One side plays the start, the other the start with every parameter moved by the same number of
-//! steps, up or down by lot; the next pair moves each the other way. Terms that are odd in the move
-//! cancel over the two, even ones do not, so a few hundred pairs measure the mean curvature of many
-//! parameters at once. The posterior of its logarithm stands on a grid; the move of the next lot is
-//! the one at which the loss would be [`target`] if the posterior's mean were right.
+//! steps, up or down at random; the next pair moves each the other way. Terms that are odd in the
+//! move cancel over the two, even ones do not, so a few hundred pairs measure the mean curvature of
+//! many parameters at once. The posterior of its logarithm stands on a grid; the move of the next
+//! lot is the one at which the loss would be [`target`] if the posterior's mean were right.
 //!
 //! Constants were chosen by simulation over 2 to 100 parameters (200 runs each, true steps a
 //! quarter to four times the user's): 150 pairs already do as well as 300, and the estimate is low
@@ -59,7 +59,7 @@ pub fn blocks(pairs_per_block: u32, pairs: Option<u64>) -> u64 {
     pairs.map_or(wanted, |pairs| wanted.min(pairs / LARGEST_PART / size))
 }
 
-/// Directions of a calibration pair: by lot for an even one, the opposite for the one after it.
+/// Directions of a calibration pair: random for an even one, the opposite for the one after it.
 #[must_use]
 pub fn signs(seed: u64, pair: u64, params: usize) -> (Signs, PairDraws) {
     let (_, own) = PairDraws::new(seed, pair, params);

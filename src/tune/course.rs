@@ -115,7 +115,7 @@ impl Course {
     }
 
     /// Share of the step from start to result that chance alone would have made, if the method
-    /// tells; see [`report::noise`].
+    /// estimates it; see [`report::noise`].
     #[must_use]
     pub fn noise(&self) -> Option<f64> {
         report::noise(self.tuning.as_auto()?, self.regression.as_ref()?.variance())

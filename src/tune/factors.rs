@@ -1,7 +1,7 @@
 //! Many switches in one match: which of an engine's on/off choices gain, and by how much.
 //!
-//! In every pair each switch is thrown by lot for one side and the other way for the other, so each
-//! pair tells something of every switch, and the error of an effect hardly depends on their number:
+//! In every pair each switch is on for a randomly chosen side and off for the other. So each pair
+//! is informative about every switch, and the error of an effect hardly depends on their number:
 //! 174 Elo over the root of the pairs, at a variance of 1.
 //!
 //! The effects are those of a ridge regression over all pairs. Its penalty takes an effect to be of
@@ -139,7 +139,7 @@ impl Factors {
     }
 }
 
-/// A run of switches by lot, in blocks as every tuning: a parameter's lowest value is off, its
+/// Run of randomised switches, in blocks like every tuning: a parameter's lowest value is off, its
 /// highest on. The fold of its results in the order of its pairs.
 #[derive(Clone, Debug)]
 pub struct FactorRun {

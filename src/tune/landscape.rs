@@ -28,7 +28,8 @@ const STEEPEST: f64 = 3.0;
 /// Loss of Elo in as many dimensions as parameters, its optimum drawn by chance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Landscape {
-    /// Of each parameter: Elo lost at one step, lopsidedness, start, in steps from the optimum.
+    /// For each parameter: Elo lost at one step, lopsidedness, and the distance of the start from
+    /// the optimum in steps.
     slopes: Vec<(f64, f64, f64)>,
     /// True steps in one of the user's.
     scale: f64,

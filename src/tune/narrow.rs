@@ -1,12 +1,12 @@
 //! Narrowing of ranges beyond which the engine fails: crashes, stalls or plays an illegal move.
 //!
-//! All parameters move at once, so one failing vector does not tell which value is to blame. A
+//! All parameters move at once, so one failing vector does not show which value is to blame. A
 //! value is suspected while it lies beyond every value of its parameter that played without
 //! failing. Every vector has a counterpart with the opposite signs: the other side of a tuning
 //! pair, the other pair of two that calibrate. A failing vector says something only if its
 //! counterpart played, which clears about half of the innocent ends. A range is narrowed if at
-//! least `LEAST_FAILURES` such vectors are suspected there and nowhere else, or if their
-//! number is unlikely by chance (`CHANCE`).
+//! least `LEAST_FAILURES` such vectors are suspected there and nowhere else, or if their number is
+//! unlikely by chance (`CHANCE`).
 //!
 //! The new end is halfway between the farthest value that played and the nearest that failed.
 //! Values that fail only sometimes are not cut off: they have played, and lose games like others.

@@ -2,7 +2,7 @@
 //! noise, what validation pairs measured, and what to send into the proof.
 //!
 //! No Elo is predicted from the tuning pairs: on an engine that was tuned before, such figures
-//! promised 20 Elo of which none was there. They only rank parameters.
+//! promised 20 Elo, and the true gain was zero. They only rank parameters.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -16,7 +16,7 @@ use crate::stats::{Pentanomial, sequence};
 const PRIOR_CURVATURE: f64 = 2.0;
 const CURVATURE_DEVIATION: f64 = 2.0;
 
-/// Curvature below which the place of an optimum is not known better than at it.
+/// Curvature below which the data does not locate an optimum.
 const LEAST_CURVATURE: f64 = 0.25;
 
 /// Deviation of the slope while pairs come in. The report finds its own by marginal likelihood.
@@ -226,7 +226,7 @@ pub struct ReportRow {
     pub error: Option<f64>,
     /// Probability that the rounded value alone is better than the start, likewise.
     pub better: Option<f64>,
-    /// Nothing that the engine does depends on it, as far as a search for such parameters found.
+    /// True if the sensitivity searches found no effect of the parameter on the engine.
     pub is_dead: bool,
 }
 

@@ -40,7 +40,7 @@ impl Tuning {
         Self::Compat { space, run }
     }
 
-    /// A run of switches by lot before its first pair: a parameter's lowest value is off, its
+    /// Run of randomised switches before its first pair: a parameter's lowest value is off, its
     /// highest on.
     #[must_use]
     pub fn factors(space: Space, seed: u64, block: u32) -> Self {
@@ -48,7 +48,7 @@ impl Tuning {
     }
 
     /// The same run before its first pair, if it narrows ranges beyond which the engine fails.
-    /// Switches by lot have no ranges.
+    /// Randomised switches have no ranges.
     #[must_use]
     pub fn narrowing(self) -> Self {
         match self {
@@ -58,7 +58,7 @@ impl Tuning {
         }
     }
 
-    /// The run of switches by lot, if it is one.
+    /// Run of randomised switches, if this is one.
     #[must_use]
     pub fn as_factors(&self) -> Option<&FactorRun> {
         match self {
@@ -174,8 +174,8 @@ impl Tuning {
         self.space().start()
     }
 
-    /// Centre after the last complete block, in the parameters' own units; that of switches by lot
-    /// stays the start.
+    /// Centre after the last complete block, in the parameters' own units; that of randomised
+    /// switches stays the start.
     #[must_use]
     pub fn theta(&self) -> &[f64] {
         match self {
@@ -185,8 +185,8 @@ impl Tuning {
         }
     }
 
-    /// Result so far: the mean of the default method, theta of other programs', and the
-    /// start with the switches that were found, of switches by lot.
+    /// Result so far: the mean of the default method, theta of other programs', and, for randomised
+    /// switches, the start with the switches that were found.
     #[must_use]
     pub fn result(&self) -> &[f64] {
         match self {

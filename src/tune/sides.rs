@@ -1,8 +1,9 @@
 //! The values that the two sides of a tuning pair play around a centre.
 //!
-//! A whole parameter is rounded by lot, with one fraction for both sides: right on average, and
-//! never equal, as the sides are one apart at least. What the lot decides is worked out once a
-//! block, so that a pair costs a few operations a parameter, none of them a branch on chance.
+//! An integer parameter is rounded randomly, with one fraction for both sides. So its mean is
+//! right, and the sides never get the same value, because they differ by at least one. What the lot
+//! decides is worked out once a block, so that a pair costs a few operations a parameter, none of
+//! them a branch on chance.
 
 use super::draws::PairDraws;
 use super::space::{Param, ParamKind};
@@ -89,7 +90,7 @@ impl Sides {
     }
 
     /// Adds a parameter: sides `half` below and above a centre, which is moved so that both fit in
-    /// the range. Clipping one side instead would halve what the pair tells.
+    /// the range. Clipping one side instead would halve the information of the pair.
     pub(super) fn push(&mut self, param: &Param, centre: f64, half: f64) {
         let Param { min, max, .. } = *param;
         if max <= min {

@@ -8,7 +8,7 @@ use thiserror::Error;
 /// Rate at the end of a run if none is given: fishtest's and OpenBench's default `r_end`.
 pub const DEFAULT_RATE: f64 = 0.002;
 
-/// Largest magnitude of a whole parameter: beyond it floating point skips whole numbers.
+/// Largest magnitude of an integer parameter: beyond it floating point skips integers.
 const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// Kind of the values that an engine takes.
@@ -273,13 +273,13 @@ pub enum ParamFault {
         /// Fields on the line.
         found: usize,
     },
-    /// A kind that is none.
+    /// Unknown kind of a parameter.
     #[error("kind `{text}`: write int or float")]
     Kind {
         /// The field.
         text: String,
     },
-    /// A field that holds no number.
+    /// Field that is not a number.
     #[error("{field} `{text}` is not a number: write it as in 12 or 0.5")]
     NotNumber {
         /// Name of the field.
@@ -293,8 +293,8 @@ pub enum ParamFault {
         /// Name of the field.
         field: &'static str,
     },
-    /// A name that no UCI option can have.
-    #[error("the name is empty or holds control characters: write the UCI option's name first")]
+    /// Name that no UCI option can have.
+    #[error("the name is empty or contains control characters: write the UCI option's name first")]
     Name,
     /// An option that no games between equals can tune.
     #[error("{name} cannot be tuned by games: {hint}")]

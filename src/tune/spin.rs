@@ -44,7 +44,7 @@ pub fn from_spins(engine: &str, spins: &[Spin]) -> Result<(Space, Vec<String>), 
         let step = (max - min) / STEPS_IN_RANGE;
         if max - min > WIDE_RANGE * start.abs() {
             notes.push(format!(
-                "{name}: the range {min} to {max} is wide beside the default {start}, so its step of {step} is a \
+                "{name}: the range {min} to {max} is wide compared with the default {start}, so its step of {step} is a \
                  guess; give ranges and steps in a file (--params) if you know better"
             ));
         }

@@ -216,7 +216,7 @@ fn refuse_control(what: &'static str, text: &str) -> Result<(), CommandError> {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CommandError {
     /// A line end or other control character inside an argument.
-    #[error("{what} `{text}` holds a control character: UCI takes one line of plain text, remove it")]
+    #[error("{what} `{text}` contains a control character: UCI takes one line of plain text; remove it")]
     Control {
         /// Kind of the argument.
         what: &'static str,

@@ -272,7 +272,7 @@ impl Engine {
         }
     }
 
-    /// As [`go`](Self::go), with recorded lines: complete commands, the last of them `go`.
+    /// Like [`go`](Self::go), but with recorded lines: complete commands, the last of them `go`.
     pub async fn go_again(&mut self, lines: &[u8], deadline: Option<Duration>) -> SearchOutcome {
         self.begin(lines);
         self.search(deadline, false).await
@@ -516,7 +516,7 @@ impl Engine {
         self.exchange_on(&mut 0, from, until).await
     }
 
-    /// As [`exchange`](Self::exchange), with a limit that excludes the engine's waits for a CPU.
+    /// Like [`exchange`](Self::exchange), with a limit that excludes the engine's waits for a CPU.
     /// Also returns the excluded time.
     async fn exchange_patiently(&mut self, from: Instant, limit: Duration) -> (WaitOutcome, Duration) {
         self.patience = Some(Patience::new(limit, load::waited_by(self.process.pid)));
@@ -524,7 +524,8 @@ impl Engine {
         (waited, self.patience.take().map(|patience| patience.kept()).unwrap_or_default())
     }
 
-    /// As [`exchange`](Self::exchange), after the first `sent` bytes of `out`; updates that number.
+    /// Like [`exchange`](Self::exchange), after the first `sent` bytes of `out`; updates that
+    /// number.
     async fn exchange_on(&mut self, sent: &mut usize, from: Instant, mut until: Option<Instant>) -> WaitOutcome {
         let mut noted = *sent > 0;
         let mut last_read = from;

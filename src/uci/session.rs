@@ -29,7 +29,7 @@ pub enum SessionState {
 /// Event that a line completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionEvent {
-    /// Nothing that is awaited.
+    /// No awaited event.
     Nothing,
     /// The handshake is complete.
     UciOk,

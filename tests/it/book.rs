@@ -138,10 +138,13 @@ fn a_make_that_is_stopped_goes_on_to_the_same_book() {
 
     let other = run(&make_args(&gate.words(), &out, &SETTINGS.replace("2000", "2001")));
     assert_eq!(other.code, Some(2), "{other:?}");
-    assert!(other.stderr.contains("book.epd.partial: begun with nodes 2000 and not 2001; give the same"), "{other:?}");
+    assert!(
+        other.stderr.contains("book.epd.partial: started with nodes 2000 and not 2001; give the same"),
+        "{other:?}"
+    );
     let other = run(&make_args(&format!("{} --sleep-us 1", gate.words()), &out, SETTINGS));
     assert_eq!(other.code, Some(2), "{other:?}");
-    assert!(other.stderr.contains("book.epd.partial: begun with engine_args [\"--hold\",\""), "{other:?}");
+    assert!(other.stderr.contains("book.epd.partial: started with engine_args [\"--hold\",\""), "{other:?}");
     assert!(other.stderr.contains("give the same settings, or delete it to start again"), "{other:?}");
     assert!(judged(&out) >= first + 20);
 
@@ -251,8 +254,8 @@ fn conversions() {
     std::fs::write(at("odd.bin"), &POLYGLOT.concat()[..47]).unwrap();
     let refused: [(&str, &[&str]); 7] = [
         ("convert a.epd x.bin", &["x.bin", "Polyglot books are read and not written"]),
-        ("convert a.epd x", &["the name does not say what to write"]),
-        ("convert a.epd x.gz", &["x.gz", "the name does not say what to write"]),
+        ("convert a.epd x", &["the name implies no format"]),
+        ("convert a.epd x.gz", &["x.gz", "the name implies no format"]),
         ("convert none.epd x.epd", &["cannot read the book none.epd"]),
         ("info cut.epd.gz", &["cut.epd.gz is a broken gzip archive: it ends too early"]),
         ("check odd.bin", &["odd.bin: 47 bytes are not a whole number of Polyglot's 16-byte entries"]),

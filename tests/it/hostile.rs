@@ -318,7 +318,7 @@ fn an_engine_that_does_not_start_is_started_again() {
     assert_eq!(games(&dir).len(), 8);
     let again = "exit status 7 before `uciok`; trying again";
     assert_eq!(ran.stderr.matches(again).count(), 2, "{ran:?}");
-    assert!(ran.stderr.contains("engine: gone after a game (exit status 0); restarted"), "{ran:?}");
+    assert!(ran.stderr.contains("engine: ended after a game (exit status 0); restarted"), "{ran:?}");
 }
 
 #[test]

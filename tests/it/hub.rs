@@ -207,7 +207,7 @@ fn a_hub_that_cannot_be_used_is_refused_in_one_line() {
         ("--workers local:2 --priority 1".to_owned(), "are for runs at a hub"),
         ("--weight 2".to_owned(), "are for runs at a hub; add --workers"),
         ("--tc 1+0.01 --scale base=1000".to_owned(), "are for runs at a hub; add --workers"),
-        (format!("--workers {url} --scale base=1000"), "--scale scales times, and this run has none"),
+        (format!("--workers {url} --scale base=1000"), "--scale scales times, but this run has none"),
     ] {
         let out: PathBuf = folder.join("run");
         let args = sprt_args("--seed 1", "--seed 2", &out, &format!("--nodes 1 --max-pairs 1 {words}"));

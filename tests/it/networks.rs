@@ -141,7 +141,7 @@ fn a_network_that_cannot_be_used_is_answered_in_one_line() {
         (&["--new-net", "no.nnue"][..], "--new-net: network no.nnue: No such file"),
         (&["--base-net", "nets"], "--base-net: network nets: it is a folder"),
         (&["--net", "empty.nnue"], "--net: network empty.nnue: it is empty"),
-        (&["--new-net", "two.nnue"], "does not say how it takes a network: in its quintain.toml write network"),
+        (&["--new-net", "two.nnue"], "does not declare how it takes a network: in its quintain.toml write network"),
         (&["--new", &plain, "--base", &plain, "--new-net", "two.nnue"], "the engine has no option `EvalFile`"),
         (
             &["--new", &knows, "--base", &knows, "--new-net", "two.nnue", "--option", "evalfile=three.nnue"],
@@ -323,7 +323,7 @@ fn a_network_of_an_earlier_run_is_that_of_its_hash() {
     // A copy that was changed is made good by the file, and is no network of an earlier run.
     fs::write(&kept.path, "5\n").unwrap();
     let error = NetworkFile::known(&network, &cache).unwrap_err().to_string();
-    assert!(error.contains("the cache does not have it any more") && error.contains(&kept.sha256), "{error}");
+    assert!(error.contains("it is no longer in the cache") && error.contains(&kept.sha256), "{error}");
     assert_eq!(NetworkFile::keep(Path::new("two.nnue"), &cwd, &cache).unwrap(), kept);
     assert_eq!(NetworkFile::keep(&kept.path, &cwd, &cache).unwrap(), kept);
     assert_eq!(fs::read_to_string(&kept.path).unwrap(), "2\n");

@@ -132,7 +132,7 @@ fn a_resumed_run_tells_those_of_its_first_command() {
     std::fs::write(&kept, text.replace("EXIT", "NAME")).unwrap();
     let ran = resume();
     assert_eq!((ran.code, said().as_str()), (Some(3), "3\n3\n"), "{ran:?}");
-    assert_eq!(ran.stderr.matches("you did not write it on this machine").count(), 1, "{ran:?}");
+    assert_eq!(ran.stderr.matches("it was not written by you on this machine").count(), 1, "{ran:?}");
 }
 
 #[test]

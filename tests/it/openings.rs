@@ -84,7 +84,7 @@ fn matches_and_races_end_with_their_book_too() {
     let (ran, left) = play("match", &["match", &one, &two, &three, "--pairs", "10", "--depth", "1"]);
     check_out_of_openings(&ran);
     assert!(
-        ran.stderr.contains("warning: 10 pairs are asked for") && ran.stderr.contains("of any two"),
+        ran.stderr.contains("warning: 10 pairs are requested") && ran.stderr.contains("of any two"),
         "{}",
         ran.stderr
     );

@@ -205,7 +205,9 @@ fn conditions_are_told_and_rated_apart() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let titles: Vec<&str> = ran.stdout.lines().filter(|line| ["8+0.08", "0.2+0.002"].contains(line)).collect();
     assert_eq!(titles, ["0.2+0.002", "8+0.08"], "{}", ran.stdout);
-    assert!(ran.stderr.contains("2 conditions, rated apart; --at CONDITION rates one of them, --mix all together"));
+    assert!(
+        ran.stderr.contains("2 conditions, rated separately; --at CONDITION rates one of them, --mix all together")
+    );
     let apart = document(&[&slow, &fast], &[]);
     assert_eq!(apart["players"], Value::Null);
     let tables = apart["tables"].as_array().unwrap();

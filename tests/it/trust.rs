@@ -215,7 +215,7 @@ fn no_fifo_and_no_device_holds_a_command_up() {
         for (path, kind) in [(own.as_str(), "a FIFO"), ("/dev/zero", "a device")] {
             check_refused(
                 &broken.by("another", &command.replace("FILE", path)),
-                &[path, kind, "write what it holds to a file"],
+                &[path, kind, "write its contents to a file"],
             );
         }
     }
@@ -280,6 +280,6 @@ fn a_saved_tournament_leads_to_no_other_folder() {
         std::fs::write(&config, changed).unwrap();
         let ran = fastchess(again, None);
         let said = format!("{}{}", ran.stdout, ran.stderr);
-        assert!(ran.code != Some(0) && said.contains("does not lie beside it"), "{run}: {ran:?}");
+        assert!(ran.code != Some(0) && said.contains("is not beside it"), "{run}: {ran:?}");
     }
 }

@@ -229,11 +229,14 @@ fn what_a_tuning_found_is_proven_by_a_race_on_fresh_openings() {
     assert_eq!(document(&tune_in(place, &engine, &more)), told);
     assert_eq!(journals(), before);
     let other = tune_in(place, &engine, &more.replace("--pairs 160", "--pairs 200"));
-    assert!(other.code == Some(2) && other.stderr.contains("begun with `pairs = 160`, not `pairs = 200`"), "{other:?}");
+    assert!(
+        other.code == Some(2) && other.stderr.contains("started with `pairs = 160`, not `pairs = 200`"),
+        "{other:?}"
+    );
     assert!(other.stderr.contains("quintain resume run/tune --pairs N"), "{other:?}");
     let other = tune_in(place, &engine, &more.replace("--max-plies 8", ""));
     assert!(
-        other.code == Some(2) && other.stderr.contains("begun with `max-plies = 8`, not no `max-plies`"),
+        other.code == Some(2) && other.stderr.contains("started with `max-plies = 8`, not no `max-plies`"),
         "{other:?}"
     );
     assert_eq!(journals(), before);
@@ -321,7 +324,7 @@ fn exit_codes_are_those_of_a_race_and_nothing_else_is_told_as_gain() {
     for (more, words) in [
         (
             "--apply tuned",
-            "--apply tuned: nothing says where the values stand; give `file` and `row` in the [tune] table",
+            "--apply tuned: the file with the values is unknown; give `file` and `row` in the [tune] table",
         ),
         ("--prove-tc fast", "--prove-tc: "),
         ("--prove-pairs 0", "--prove-pairs 0 proves nothing"),

@@ -48,7 +48,10 @@ fn a_tuning_is_told_by_its_validation_and_its_moves_alone() {
     }
     for command in ["rate", "progress"] {
         let refused = run(&[command.to_owned(), dir.display().to_string()]);
-        assert!(refused.code == Some(2) && refused.stderr.contains("a tuning, whose sides play values"), "{refused:?}");
+        assert!(
+            refused.code == Some(2) && refused.stderr.contains("a tuning; its sides play trial values"),
+            "{refused:?}"
+        );
     }
     let explained = run(&["explain".to_owned(), dir.display().to_string()]);
     assert!(explained.code == Some(0) && explained.stderr.contains("their points are not a gain"), "{explained:?}");

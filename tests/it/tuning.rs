@@ -197,7 +197,7 @@ fn a_schedule_that_holds_its_pairs_takes_no_others() {
         let dir = tuning.anew("again");
         let refused = run(&resume_args(&dir, "--pairs 96"));
         assert_eq!(refused.code, Some(2), "{refused:?}");
-        let wanted = format!("the schedule of --method {name} was made for {pairs} pairs and holds no others");
+        let wanted = format!("the schedule of --method {name} is for {pairs} pairs only");
         assert!(refused.stderr.contains(&wanted), "{refused:?}");
         resume(&dir, "-j 4");
         check_same(&dir, &tuning.whole());

@@ -73,7 +73,7 @@ pub enum RunError {
         /// Damage found in it.
         error: ReadError,
     },
-    /// The file was begun with other settings.
+    /// The file was started with other settings.
     Other {
         /// The file.
         path: PathBuf,
@@ -131,7 +131,7 @@ impl fmt::Display for RunError {
             RunError::Damaged { path, error } => write!(f, "{}: {error}", path.display()),
             RunError::Other { path, was, is } => write!(
                 f,
-                "{}: begun with `{was}`, not `{is}`; give the same settings, or another --out",
+                "{}: started with `{was}`, not `{is}`; give the same settings, or another --out",
                 path.display()
             ),
             RunError::Foreign { path, summary } => write!(

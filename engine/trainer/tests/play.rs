@@ -88,8 +88,8 @@ fn networks_are_ranked_and_a_cut_run_goes_on() {
     assert_eq!(json(&place("out/compare.json")), first);
 
     for (more, says) in [
-        (&["--pairs", "4"][..], "begun with `max_pairs = 3`, not `max_pairs = 4`"),
-        (&["--pairs", "3", "--seed", "2"], "begun with `seed = 1`, not `seed = 2`"),
+        (&["--pairs", "4"][..], "started with `max_pairs = 3`, not `max_pairs = 4`"),
+        (&["--pairs", "3", "--seed", "2"], "started with `seed = 1`, not `seed = 2`"),
         (&["--pairs", "3", "--option", "Threads=2"], "give the same settings, or another folder"),
     ] {
         let output = compare(more);
@@ -419,7 +419,7 @@ fn mistakes_in_plans_are_named() {
     drop(Loop::open(&plan, Some(&engine())).unwrap());
     folder.plan("other", |text| text.replace("depth = 1\nhash", "depth = 2\nhash"));
     let error = Loop::open(&plan, Some(&engine())).unwrap_err().to_string();
-    assert!(error.contains("begun with `self-play = --depth 1") && error.contains("settings.txt"), "{error}");
+    assert!(error.contains("started with `self-play = --depth 1") && error.contains("settings.txt"), "{error}");
     // Errors in match settings are reported before any output is created, and can be corrected
     // until a match has a game.
     folder.plan("other", |text| text.replace("pairs = 3", "pairs = 0"));
@@ -431,7 +431,7 @@ fn mistakes_in_plans_are_named() {
     assert_eq!(step_by_step(&plan), 4);
     folder.plan("other", |text| text.replace("pairs = 3", "pairs = 4"));
     let error = Loop::open(&plan, Some(&engine())).unwrap_err().to_string();
-    assert!(error.contains("begun with `pairs = 1`, not `pairs = 4`"), "{error}");
+    assert!(error.contains("started with `pairs = 1`, not `pairs = 4`"), "{error}");
     folder.plan("other", |text| text.replace("pairs = 3", "pairs = 1"));
     let held = Loop::open(&plan, Some(&engine())).unwrap();
     let error = Loop::open(&plan, Some(&engine())).unwrap_err().to_string();

@@ -58,7 +58,7 @@ impl Target {
             "pgn" => Ok(Self::Pgn),
             "bin" => bail!("{}: Polyglot books are read and not written; choose .epd, .fen or .pgn", out.display()),
             _ => bail!(
-                "{}: the name does not say what to write; end it in .epd, .fen or .pgn, with .gz or .zst behind to pack it",
+                "{}: the name implies no format; end it in .epd, .fen or .pgn, followed by .gz or .zst to compress it",
                 out.display()
             ),
         }

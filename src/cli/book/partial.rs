@@ -127,7 +127,7 @@ fn same_settings(line: &[u8], settings: &JudgementSettings) -> Result<Result<(),
         (value != now).then(|| format!("{key} {value} and not {now}"))
     };
     let differences: Vec<String> = old.as_object().into_iter().flatten().filter_map(differs).collect();
-    Ok(Err(format!("begun with {}; give the same settings, or delete it to start again", differences.join(", "))))
+    Ok(Err(format!("started with {}; give the same settings, or delete it to start again", differences.join(", "))))
 }
 
 /// Judgements in complete lines from `at` on, and the end of the last one. Everything after a
@@ -217,10 +217,13 @@ mod tests {
         let cases = [
             (
                 JudgementSettings { nodes: 2000, ..settings() },
-                "begun with nodes 1000 and not 2000; give the same settings",
+                "started with nodes 1000 and not 2000; give the same settings",
             ),
-            (JudgementSettings { seed: 2, plies: 6, ..settings() }, "begun with plies 8 and not 6, seed 1 and not 2;"),
-            (JudgementSettings { options: Vec::new(), ..settings() }, "begun with options [\"Hash=16\"] and not [];"),
+            (
+                JudgementSettings { seed: 2, plies: 6, ..settings() },
+                "started with plies 8 and not 6, seed 1 and not 2;",
+            ),
+            (JudgementSettings { options: Vec::new(), ..settings() }, "started with options [\"Hash=16\"] and not [];"),
         ];
         for (other, part) in cases {
             let error = open(&out, &other).expect_err(part);

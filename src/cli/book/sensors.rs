@@ -1,4 +1,4 @@
-//! `quintain book judge`: books and clocks by what a pair of games tells.
+//! `quintain book judge`: books and clocks by the information in a pair of games.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -58,7 +58,7 @@ efficiency` (`value, lo, hi`), `pairs_an_hour`, `against_first` (`nelo, level_ra
 efficiency_ratio`, null for the first)), `reason` (pairs|time). null stands for what is not \
 known.";
 
-/// Measures how much a pair from each book tells about the strength of two engines.
+/// Measures how much information a pair from each book has about the strength of two engines.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES, allow_negative_numbers = true)]
 #[command(mut_args(|arg| if arg.get_id() == "book" { arg.hide(true) } else { arg }))]

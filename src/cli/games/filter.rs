@@ -17,10 +17,10 @@ pub(super) struct Query {
     /// Games of this player; in a test also `new` and `base`.
     #[arg(long, value_name = "NAME")]
     player: Option<String>,
-    /// Of these, games against this one.
+    /// Only games against this opponent.
     #[arg(long, value_name = "NAME", requires = "player")]
     opponent: Option<String>,
-    /// Of these, games in which the player had this side.
+    /// Only games in which the player had this side.
     #[arg(long, requires = "player")]
     side: Option<Side>,
     /// win, draw or loss of the player; or 1-0, 0-1, 1/2-1/2.

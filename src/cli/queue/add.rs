@@ -75,7 +75,7 @@ fn parsed(words: &[String]) -> Result<Option<(GameCommand, RawPlan, Option<Strin
     if let Some(plan) = line.first().filter(|word| !COMMANDS.contains(&word.as_str())) {
         if plan == "bisect" {
             bail!(
-                "`bisect`: the queue plays no searches; start it by itself with --out DIR, and the same command goes on with it"
+                "`bisect`: the queue does not play it; run it directly with --out DIR, and continue with the same command"
             );
         }
         if Path::new(plan).extension().is_none_or(|extension| extension != "toml") {

@@ -68,7 +68,7 @@ impl Programs {
         let other = self.one_name().map(|one| {
             let hashes: Vec<String> = one.sha256.iter().map(|sha256| short(sha256)).collect();
             format!(
-                "`{}` is {} programs (SHA-256 {}) and is rated as one; rate those runs apart, or name the programs apart",
+                "`{}` is {} programs (SHA-256 {}) and is rated as one; rate those runs separately, or give the programs different names",
                 printable(one.name),
                 hashes.len(),
                 hashes.join(", ")

@@ -113,7 +113,7 @@ fn row(links: &[ChainLink], shape: &Law, elo: f64) -> Result<ChainRow> {
     let forecast = |link: &ChainLink| {
         let law = leaned(shape, elo, link.sprt.model(), "--elo")?;
         simulate::forecast(&link.sprt, &law, link.max_pairs)
-            .with_context(|| format!("{}: these pair results tell its hypotheses nothing from each other", link.file))
+            .with_context(|| format!("{}: these pair results cannot distinguish its hypotheses", link.file))
     };
     let forecasts = links.iter().map(forecast).collect::<Result<Vec<_>>>()?;
     let (pass_all, pairs) = simulate::in_turn(&forecasts);

@@ -91,7 +91,7 @@ pub(in crate::cli) fn play(setting: &Setting, seed: u64, runs: u32) -> Vec<Vec<f
 impl ForecastDocument {
     fn text(&self) -> String {
         let mut out = format!(
-            "{} parameters whose start lies {} Elo below the optimum; {} runs played by chance, {} calibration pairs each\n\n{}",
+            "{} parameters with a start {} Elo below the optimum; {} simulated runs, {} calibration pairs each\n\n{}",
             self.params,
             fixed(self.elo, 1),
             self.runs,

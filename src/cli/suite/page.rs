@@ -62,7 +62,7 @@ impl SuitePage<'_> {
         let plot = CurvePlot {
             title: "Solved by time".to_owned(),
             caption: format!(
-                "time from which on the right move stood until the end, as the engine tells it, {:.0} ms at least; {}, {} positions, {}, {}, \
+                "time after which the right move stayed until the end, as reported by the engine, {:.0} ms at least; {}, {} positions, {}, {}, \
                  quintain {}",
                 SHORTEST,
                 self.name(),

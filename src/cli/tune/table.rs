@@ -158,8 +158,7 @@ impl<'a> TableDocument<'a> {
         if self.method == Choice::Factors.name() {
             let _ = writeln!(
                 out,
-                "\neach pair sets every parameter to its max for one side and to its min for the other, by lot; what \
-                 a switch is worth is then known within {} Elo (95 %)",
+                "\neach pair randomly gives one side the max and the other the min of every parameter; the value of a switch is then known within {} Elo (95 %)",
                 fixed(foreseen_error95(self.pairs.unwrap_or(resolve::DEFAULT_TUNING_PAIRS)), 1)
             );
             return;

@@ -107,7 +107,7 @@ fn check(args: &ProgressArgs, raw: &RawPlan, gathered: &GatheredGames, context: 
         bail!("--pairs 0 plays nothing; the minimum is 1");
     }
     if args.limit == 0 {
-        bail!("--limit 0 plays nothing; leave out --revs to see the curve of the games there are");
+        bail!("--limit 0 plays nothing; leave out --revs to see the curve of the existing games");
     }
     if args.versions < 2 || !args.width.is_finite() || args.width <= 0.0 {
         bail!(
@@ -117,7 +117,7 @@ fn check(args: &ProgressArgs, raw: &RawPlan, gathered: &GatheredGames, context: 
         );
     }
     if raw.until_width.is_some() {
-        bail!("--until-width ends a single match; of a curve, --width says how surely each step is to be known");
+        bail!("--until-width ends a single match; for a curve, --width sets the precision of each step");
     }
     if raw.name.is_some() {
         bail!("--name: the matches of --revs are named by their versions; --runs says where they are kept");
@@ -141,7 +141,7 @@ fn step_to_play(results: &mut Results, commits: &[Commit], args: &ProgressArgs) 
     Ok(least_certain(&curve(results, &versions, args.alpha)?, args.width))
 }
 
-/// At most `most` of the commits, evenly spread, with the first and the last.
+/// Returns at most `most` of the commits, evenly spread, with the first and the last.
 fn thinned(commits: Vec<Commit>, most: usize) -> Vec<Commit> {
     let count = commits.len();
     if count <= most {

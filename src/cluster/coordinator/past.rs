@@ -1,7 +1,7 @@
 //! A coordinator that resumes a run: it listens before it hands out pairs.
 //!
-//! Workers play on while no coordinator is there. In their signs of life they name what they play
-//! and what they have sent. Results of theirs wait in the stream.
+//! Workers keep playing without a coordinator. In their signs of life they name what they play and
+//! what they have sent. Results of theirs wait in the stream.
 
 use std::time::Duration;
 

@@ -31,7 +31,7 @@ impl Table {
         Self::of(test, workers, None).await
     }
 
-    /// Of a run that verifies a percentage of its pairs.
+    /// Plan of a run that verifies a percentage of its pairs.
     async fn of(test: &str, workers: &str, verify: Option<f64>) -> Option<Self> {
         if !has_server(test) {
             return None;
@@ -207,7 +207,7 @@ async fn a_result_of_a_lost_lease_counts_for_nothing() {
     table.ends().await;
 }
 
-/// The second worker of a pair gets it like any other, and its games count for nothing.
+/// The second worker of a pair gets it like any other pair, and its games do not count.
 #[tokio::test]
 async fn a_pair_that_two_workers_play_unlike_ends_the_run() {
     let test = "a_pair_that_two_workers_play_unlike_ends_the_run";
@@ -250,8 +250,8 @@ async fn a_pair_that_two_workers_play_unlike_ends_the_run() {
     table.ends().await;
 }
 
-/// From the last sign of life of a lost worker to the next game of its pair, by the clock of the
-/// leases: another slot waits, or asks again after a pause.
+/// Time from the last sign of life of a lost worker to the next game of its pair, by the clock of
+/// the leases. Another slot waits, or asks again after a pause.
 #[test]
 fn a_lost_pair_is_given_out_again_within_35_seconds() {
     let mut leases = Leases::new(Attempt(1), LOST_AFTER);
@@ -288,7 +288,7 @@ async fn simulated_and_real_workers_do_not_meet() {
     }
 }
 
-/// Nothing that a worker sends can count in the place of the games that its lease asks for.
+/// No message of a worker can replace the games of its lease.
 #[tokio::test]
 async fn results_of_hostile_workers_count_for_nothing() {
     let Some(mut table) = Table::new("results_of_hostile_workers_count_for_nothing", "local:2").await else { return };

@@ -1,5 +1,5 @@
-//! Pairs that two workers play at fixed nodes, whose games must then be equal. A worker cannot be
-//! kept from reporting games that its engines did not play; here it is found out.
+//! Pairs that two workers play at fixed nodes. Their games must be equal. This detects workers that
+//! report games that their engines did not play.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -42,7 +42,7 @@ pub(super) struct Verification {
 #[derive(Debug, PartialEq, Eq)]
 struct Difference {
     game: u64,
-    /// From 1, with the moves of both plays; `None` if only the ends differ.
+    /// First different ply, from 1, with the moves of both games; `None` if only the ends differ.
     ply: Option<(usize, [String; 2])>,
 }
 
@@ -117,7 +117,7 @@ impl fmt::Display for Difference {
 }
 
 impl Coordinator {
-    /// Draws whether a pair is played again by another worker.
+    /// Decides at random whether another worker replays a pair.
     pub(super) fn draw_verified(&mut self, task: &PairTask, result: &PairGames) {
         if let Some(verification) = &mut self.verification {
             verification.draw(task, result);

@@ -55,7 +55,7 @@ impl Condition {
         Self { name: shown + if is_chess960 { " Chess960" } else { "" }, sides, has_odds, is_timed }
     }
 
-    /// Limits that tell White and Black apart; empty if they are equal.
+    /// Limits that distinguish White from Black; empty if they are equal.
     pub(super) fn limits(&self) -> [&str; 2] {
         if self.has_odds { [&self.sides[0], &self.sides[1]] } else { ["", ""] }
     }
@@ -77,7 +77,7 @@ fn of_clock(tag: &[u8]) -> (String, bool) {
     }
 }
 
-/// Normal form of a limit, or the text itself if it is none, with true if it is known to be a
+/// Normal form of a limit, or the text itself if it is not one, with true if it is known to be a
 /// clock.
 fn of_limit(text: &[u8]) -> (String, bool) {
     let text = String::from_utf8_lossy(text);

@@ -33,7 +33,7 @@ pub(crate) fn go_on(queue: &Queue, run: &Path, dir: PathBuf) -> Result<EntryId> 
         return Ok(*id);
     }
     if plan.format.tuning().is_some() {
-        fail!(Setting, "{}: a tuning does not go on in the queue; `quintain resume` plays the rest", root.display());
+        fail!(Setting, "{}: the queue does not resume tunings; `quintain resume` plays the rest", root.display());
     }
     let mut entry = QueueEntry::new(command(&plan), dir, 0, plans(&root, &plan)?);
     entry.runs.push(run.to_owned());

@@ -22,12 +22,12 @@ use crate::text::with_causes;
 /// Name of the runs in the folder of results.
 const RUNS: &str = "runs";
 
-/// Switch that ends a daemon, shared with the thread that hears the user.
+/// Switch that ends a daemon, shared with the thread that receives the user's signals.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StopSwitch(Arc<AtomicBool>);
 
 impl StopSwitch {
-    /// Ends the daemon after the run being played, which hears the same signal.
+    /// Ends the daemon after the current run, which receives the same signal.
     pub(crate) fn set(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
@@ -57,9 +57,9 @@ struct Daemon<'a> {
 
 /// Result of an attempt to play an entry.
 enum PlayResult {
-    /// The run ended so.
+    /// The run ended, with this exit and cause.
     Ended(Exit, Option<StopCause>),
-    /// It does not fit into the time left.
+    /// The entry does not fit into the time left.
     TooLong,
     /// The daemon was told to end before the first game.
     NotBegun,

@@ -1,4 +1,4 @@
-//! An entry of the queue: the plans of a test or match, and how far it came.
+//! Entry of the queue: the plans of a test or match, and its progress.
 
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
@@ -27,11 +27,11 @@ const HEAD: &str = "# An entry of `quintain queue`: `queue ls` lists it, `queue 
 pub(crate) enum QueueState {
     /// Played now, or when the last daemon ended.
     Playing,
-    /// To be played, or to be resumed.
+    /// Waiting to be played or resumed.
     Waiting,
     /// Stopped by the user's `ctl`.
     Stopped,
-    /// Not started, because of an error.
+    /// Not startable because of an error.
     Failed,
     /// Over.
     Done,

@@ -19,7 +19,7 @@ pub(super) const LOOK: Duration = Duration::from_millis(250);
 pub(super) enum StopCause {
     /// The user took the entry out.
     Removed,
-    /// This entry has a higher priority.
+    /// An entry of higher priority is waiting.
     Overtaken(EntryId),
     /// The daemon's time is over.
     TimeOver,

@@ -37,7 +37,7 @@ pub(crate) fn choose(raw: &RawPlan, engine: &TunableEngine, options: &[EngineOpt
             None => fail!(
                 Setting,
                 "no parameters: name a file of them with --params FILE or the engine's own options with --from-engine REGEX, \
-                 or say in the [tune] table of its quintain.toml how it prints them (params)"
+                 or set the command that prints them in the [tune] table of its quintain.toml (params)"
             ),
         },
     };

@@ -108,8 +108,7 @@ fn measure(plan: &Plan, book: &Book, space: &Space) -> Result<Sensitivity> {
     let searches = Sensitivity::searches(space.len(), positions.len());
     let tell = |time: Duration| {
         progress::note(&format!(
-            "sensitivity: {searches} searches of {nodes} nodes, {} parameters on {} positions, about {} s (--no-sensitivity leaves \
-             them out)",
+            "sensitivity: {searches} searches of {nodes} nodes, {} parameters on {} positions, about {} s (--no-sensitivity skips them)",
             space.len(),
             positions.len(),
             time.as_secs().max(1)
@@ -124,8 +123,7 @@ fn weighed(plan: &Plan, method: Choice, given: &Space, found: Option<&Sensitivit
     let Some(found) = found else { return Ok((given.clone(), Vec::new())) };
     if found.noise.any > 0 {
         progress::warn(&format!(
-            "the engine answers {} of {} equal searches differently, so no parameter can be called dead; is it threaded, or does \
-             it keep something from one game to the next?",
+            "the engine answers {} of {} equal searches differently, so no parameter can be called dead; does it use several threads, or keep state between games?",
             found.noise.any, found.noise.searches
         ));
     }

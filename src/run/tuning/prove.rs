@@ -80,7 +80,7 @@ impl ProofVerdict {
 pub(crate) struct ProofCandidate {
     pub(crate) name: &'static str,
     pub(crate) values: Vec<f64>,
-    /// Its state in the race; `None` before it.
+    /// State in the race; `None` before the race.
     pub(crate) state: Option<race::CandidateState>,
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn steps(rule: &TuneRule, result: &[f64]) -> Vec<ProofCandidate> {
 /// settings of the race.
 pub(crate) fn clock(raw: &RawPlan) -> Result<Option<TimeControl>> {
     if raw.prove_pairs == Some(0) {
-        fail!(Setting, "--prove-pairs 0 proves nothing; leave it out, or say --no-prove");
+        fail!(Setting, "--prove-pairs 0 proves nothing; leave it out, or use --no-prove");
     }
     raw.prove_tc.as_deref().map(|text| text.parse().map_err(RunError::value("--prove-tc"))).transpose()
 }
@@ -158,7 +158,7 @@ fn go_on(
     if !is_same {
         fail!(
             OtherRun,
-            "{}: its race is of other values, because the tuning was gone on with since; move it away to prove the new ones",
+            "{}: its race has other values, because the tuning was continued since; move it away to prove the new ones",
             place.display()
         );
     }

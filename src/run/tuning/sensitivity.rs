@@ -244,8 +244,7 @@ async fn search(
         let line = String::from_utf8_lossy(position.as_bytes());
         fail!(
             Engine,
-            "engine {name}: {why} after `go nodes {nodes}` {}, {line}{said}; narrow the range, leave the parameter out with --skip, or \
-             leave these searches out with --no-sensitivity",
+            "engine {name}: {why} after `go nodes {nodes}` {}, {line}{said}; narrow the range, leave the parameter out with --skip, or skip these searches with --no-sensitivity",
             with()
         );
     }

@@ -52,7 +52,7 @@ const FREE: [&str; 13] = [
 pub(crate) struct TuningOutcome {
     pub(crate) root: PathBuf,
     pub(crate) plan: Plan,
-    /// Its rule, with the ranges as narrowed by the run.
+    /// Rule of the tuning, with the ranges as narrowed by the run.
     pub(crate) rule: TuneRule,
     pub(crate) pairs: u64,
     /// Unrounded result.
@@ -182,7 +182,7 @@ fn settings_text(raw: &RawPlan) -> Result<String> {
     Ok(format!("# Settings of this tuning; the same command with --out continues it.\n{table}"))
 }
 
-/// Refuses to resume a tuning that was begun with other settings, and names the first difference.
+/// Refuses to resume a tuning that was started with other settings, and names the first difference.
 fn check_settings(root: &Path, raw: &RawPlan) -> Result<()> {
     let path = root.join(SETTINGS);
     let text = read_text(&path, MOST_DOCUMENT_BYTES).within(|| format!("{}: cannot read it", path.display()))?;
@@ -200,7 +200,7 @@ fn check_settings(root: &Path, raw: &RawPlan) -> Result<()> {
     };
     fail!(
         OtherRun,
-        "{}: begun with {}, not {}; give the same settings, or another --out{extend}",
+        "{}: started with {}, not {}; give the same settings, or another --out{extend}",
         root.display(),
         shown(&was),
         shown(&is)
@@ -254,7 +254,7 @@ fn proven(raw: &RawPlan, tuned: &mut TuningOutcome, sources: Option<&Sources>, o
     let space = &tuned.rule.space;
     let steps: Vec<ProofCandidate> = prove::steps(&tuned.rule, &tuned.result);
     if steps.is_empty() {
-        progress::note("no value moved as far as the engine can tell: there is nothing to prove");
+        progress::note("no rounded value changed: there is nothing to prove");
         tuned.exit = ProofVerdict::NotShown.exit();
         return Ok(());
     }
@@ -273,7 +273,7 @@ pub(crate) fn check_branch(branch: &str, sources: Option<&Sources>) -> Result<()
     let Some(sources) = sources else {
         fail!(
             Setting,
-            "--apply {branch}: nothing says where the values stand; give `file` and `row` in the [tune] table of the engine's \
+            "--apply {branch}: the file with the values is unknown; give `file` and `row` in the [tune] table of the engine's \
              quintain.toml"
         )
     };

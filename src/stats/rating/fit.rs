@@ -36,10 +36,10 @@ pub(super) struct ColoredGames {
     pub(super) draws: Option<f64>,
 }
 
-/// The solution.
+/// Solution of the likelihood equations.
 #[derive(Clone, Debug)]
 pub(super) struct Solution {
-    /// By player, natural units; each part of the players has an origin of its own.
+    /// Ratings by player, in natural units; each part of the players has its own origin.
     pub(super) theta: Vec<f64>,
     /// White advantage in natural units; `None` if the games do not determine it.
     pub(super) white: Option<f64>,

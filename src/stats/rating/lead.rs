@@ -8,7 +8,7 @@ use crate::stats::student;
 pub struct Lead {
     /// Elo of one player over the other.
     pub value: f64,
-    /// Its standard deviation in Elo.
+    /// Standard deviation of the lead in Elo.
     pub deviation: f64,
     /// Degrees of freedom of that deviation; infinite if it is known.
     pub freedom: f64,

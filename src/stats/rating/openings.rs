@@ -26,9 +26,9 @@ pub enum MeetingScore {
     Game(Color, u8),
 }
 
-/// Effective number of independent openings among `units` meetings of which `shared` have openings
-/// in common, a number for each such opening (Kish 1965), at least 2; `None` if no opening is
-/// shared, or all games come from one.
+/// Effective number of independent openings (Kish 1965), at least 2. `shared` has the number of
+/// meetings of each shared opening among the `units` meetings. `None` if no opening is shared, or
+/// if all games have the same one.
 pub(super) fn effective(units: f64, shared: &[f64]) -> Option<f64> {
     let together: f64 = shared.iter().sum();
     let squares: f64 = shared.iter().map(|count| count * count).sum();

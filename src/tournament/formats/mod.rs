@@ -61,7 +61,7 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// Format called `name` that takes no parameters; others are made from it.
+    /// Format called `name` without parameters; other formats are built on it.
     const fn new(name: &'static str, title: &'static str, read: fn(&Parameters) -> Option<Format>) -> Self {
         Self {
             name,
@@ -124,7 +124,7 @@ pub enum FormatError {
     },
     /// A parameter that the format does not have.
     #[error(
-        "only {} has {key}; leave out --{key}, or say --format {}",
+        "only {} has {key}; leave out --{key}, or use --format {}",
         either(&takers(key, |format| format.title)),
         either(&takers(key, |format| format.name))
     )]

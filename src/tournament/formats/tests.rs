@@ -61,9 +61,9 @@ fn what_cannot_be_played_is_named_with_the_remedy() {
         (Some("swis"), none(), "--format `swis`: round-robin, gauntlet, swiss, knockout or pyramid"),
         // A race is a command of its own.
         (Some("race"), none(), "--format `race`: round-robin, gauntlet, swiss, knockout or pyramid"),
-        (Some("swiss"), heroes(1), "only a gauntlet has heroes; leave out --heroes, or say --format gauntlet"),
-        (None, rounds(1), "only a Swiss has rounds; leave out --rounds, or say --format swiss"),
-        (Some("gauntlet"), rounds(1), "only a Swiss has rounds; leave out --rounds, or say --format swiss"),
+        (Some("swiss"), heroes(1), "only a gauntlet has heroes; leave out --heroes, or use --format gauntlet"),
+        (None, rounds(1), "only a Swiss has rounds; leave out --rounds, or use --format swiss"),
+        (Some("gauntlet"), rounds(1), "only a Swiss has rounds; leave out --rounds, or use --format swiss"),
         (None, heroes(0), "0 heroes of 5 players: 1 to 4, so that they have an opponent"),
         (None, heroes(5), "5 heroes of 5 players: 1 to 4, so that they have an opponent"),
         (Some("swiss"), rounds(0), "--rounds 0: 1 to 1000"),

@@ -46,7 +46,7 @@ pub enum Choice {
     Fishtest,
     /// Updates as in OpenBench.
     OpenBench,
-    /// Switches by lot.
+    /// Randomised switches.
     Factors,
 }
 

@@ -56,7 +56,7 @@ impl EngineConfig {
 /// Reason that an engine did not start: one line, with the remedy.
 #[derive(Debug, Error)]
 pub enum StartError {
-    /// There is no such file.
+    /// The file does not exist.
     #[error("engine {name}: there is no program `{}`: give a path to an executable file", program.display())]
     Missing {
         /// Player's name.

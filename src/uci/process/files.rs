@@ -27,7 +27,7 @@ pub struct FileError {
     pub why: String,
 }
 
-/// Parts of names of options whose files an engine writes, and which may be missing.
+/// Name parts of options whose files the engine writes. Such files may be missing.
 const WRITTEN: &[&str] = &["log", "debug", "save", "write", "output", "record", "learn", "experience"];
 
 /// Parts of names of options that list directories, separated as in `PATH`.
@@ -114,7 +114,7 @@ fn doubt(option: &str, value: &str) -> Option<String> {
     let ending = Path::new(value).extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let is_path = ["/", "./", "../", "~/"].iter().any(|start| value.starts_with(start)) && value.len() > 3;
     let is_file = ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known));
-    (is_path || is_file).then(|| format!("option `{option}` is `{value}`, and there is no such file"))
+    (is_path || is_file).then(|| format!("option `{option}` is `{value}`, but there is no such file"))
 }
 
 #[cfg(test)]
@@ -149,7 +149,7 @@ mod tests {
             ("EvalFile", "<empty>", "fine"),
             ("EvalFile", "<embedded>", "fine"),
             ("EvalFile", "built/in.nnue", "fine"),
-            ("EvalFile", "nn-1234.nnue", "option `EvalFile` is `nn-1234.nnue`, and there is no such file"),
+            ("EvalFile", "nn-1234.nnue", "option `EvalFile` is `nn-1234.nnue`, but there is no such file"),
             ("EvalFile", "/no/such", "option `EvalFile` names `/no/such`, which is not there; give a path as"),
             ("EvalFile", "~/net.nnue", "which is not there: no shell reads the `~`"),
             ("EvalFile", "nets/x.nnue", "option `EvalFile` names `nets/x.nnue`, which is not there"),
@@ -161,7 +161,7 @@ mod tests {
             ("SyzygyPath", "tables:work", "option `SyzygyPath` names `work`, which is not there"),
             ("SyzygyPath", "tables/:tables", "fine"),
             ("Debug Log File", "/no/such/log", "fine"),
-            ("Style", "/no/such", "option `Style` is `/no/such`, and there is no such file"),
+            ("Style", "/no/such", "option `Style` is `/no/such`, but there is no such file"),
             ("Style", "a/b", "fine"),
         ] {
             let found = seen(name, text("built/in.nnue"), value);

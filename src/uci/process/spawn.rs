@@ -91,8 +91,8 @@ fn command(config: &EngineConfig, cpus: &[usize], strays: &Strays) -> Result<Com
     Ok(command)
 }
 
-/// Has the kernel kill the process of `command` when the calling *thread* ends, and keeps the
-/// signals of a terminal from it: it is in a process group of its own.
+/// Makes the kernel kill the process of `command` when the calling *thread* ends. The process gets
+/// its own group, so signals of a terminal do not reach it.
 ///
 /// See `docs/systems.md` for systems that lack the former.
 #[cfg(feature = "cluster")]

@@ -351,7 +351,7 @@ fn words(table: &Table) -> Result<Vec<String>, String> {
 /// Converts and checks the options of self-play for `destrier datagen`.
 fn self_play(table: &Table, folder: &Path) -> Result<Vec<String>, String> {
     if let Some(key) = table.keys().find(|key| OWN_OPTIONS.contains(&key.as_str())) {
-        return Err(format!("`{key}` is the loop's; leave it out"));
+        return Err(format!("the loop sets `{key}`; leave it out"));
     }
     let mut words = words(table)?;
     if let Some(place) = words.iter().position(|word| word == "--book")

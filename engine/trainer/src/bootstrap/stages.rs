@@ -122,7 +122,7 @@ impl Loop {
             let differs = |(was, is): &(&str, &str)| was != is;
             let (was, is) = before.lines().zip(settings.lines()).find(differs).unwrap_or_default();
             bail!(
-                "{}: the loop was begun with `{}`, not `{}`; restore the plan, or give it another `out`",
+                "{}: the loop was started with `{}`, not `{}`; restore the plan, or give it another `out`",
                 path.display(),
                 was.trim(),
                 is.trim()

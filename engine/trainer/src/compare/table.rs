@@ -95,7 +95,7 @@ pub(super) fn lead(second: &str, los: f64) -> String {
         return format!("stronger than {second} with {percent:.1} %");
     }
     // A run keeps its number of pairs, so more pairs need another folder.
-    format!("but {second} is not told apart from it ({percent:.1} %): more --pairs with another --out would")
+    format!("but {second} is not significantly weaker ({percent:.1} %): play more --pairs with another --out")
 }
 
 fn json(

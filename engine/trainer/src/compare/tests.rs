@@ -49,7 +49,7 @@ fn networks_are_found_and_named() {
 #[test]
 fn a_lead_is_said_with_what_would_tell_more() {
     assert_eq!(lead("b", 0.95), "stronger than b with 95.0 %");
-    let says = "but b is not told apart from it (94.0 %): more --pairs with another --out would";
+    let says = "but b is not significantly weaker (94.0 %): play more --pairs with another --out";
     assert_eq!(lead("b", 0.94), says);
 }
 

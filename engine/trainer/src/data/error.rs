@@ -118,19 +118,19 @@ pub enum DataError {
         format: &'static str,
     },
     /// Output file that exists already.
-    #[error("{}: there already; give `--force` to replace it", path.display())]
+    #[error("{}: already exists; give `--force` to replace it", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
     },
     /// Output that is not a regular file.
-    #[error("{}: no regular file, and not to be replaced by one; give another name", path.display())]
+    #[error("{}: not a regular file, so it is not replaced; give another name", path.display())]
     NoFile {
         /// The file.
         path: PathBuf,
     },
     /// Input that cannot be read twice, such as a pipe.
-    #[error("{}: no regular file, and it would be read twice; write it to a file first, and give that one", path.display())]
+    #[error("{}: not a regular file, but it must be read twice; write its contents to a file, and give that one", path.display())]
     ReadTwice {
         /// The file.
         path: PathBuf,

@@ -229,7 +229,7 @@ impl RescoreArgs {
                 fs::read_to_string(&settings).map_err(DataError::io(&settings, "read the settings of the output"))?;
             if let Some((was, is)) = before.lines().zip(is.lines()).find(|(was, is)| was != is) {
                 bail!(
-                    "{}: begun with `{was}`, not `{is}`; give the same words and files, or another --out",
+                    "{}: started with `{was}`, not `{is}`; give the same arguments and files, or another --out",
                     out.display()
                 );
             }

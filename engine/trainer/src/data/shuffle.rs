@@ -86,7 +86,7 @@ impl InterleaveArgs {
         for (path, source) in self.input.files.iter().zip(&sources) {
             anyhow::ensure!(
                 source.format != Format::Journal,
-                "{}: a journal is read ahead, so that no mix of it can be repeated; `import` it first",
+                "{}: a journal cannot be interleaved reproducibly; `import` it first",
                 path.display()
             );
         }

@@ -57,7 +57,7 @@ impl Encoder {
         let Encoder { dropped, moveless, .. } = self;
         let remedy = match moveless {
             0 => String::new(),
-            _ => format!(", {moveless} of them because no move is known (`--keep-captures` keeps such)"),
+            _ => format!(", {moveless} of them because no move is known (`--keep-captures` keeps them)"),
         };
         format!("{dropped} positions left out{remedy}")
     }

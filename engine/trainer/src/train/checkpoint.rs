@@ -18,7 +18,7 @@ const DIGEST: usize = 32;
 pub enum CheckpointError {
     #[error("{}: {error}", path.display())]
     Io { path: PathBuf, error: io::Error },
-    #[error("{}: {fault}; remove the file to start anew", path.display())]
+    #[error("{}: {fault}; remove the file to start again", path.display())]
     Damaged { path: PathBuf, fault: &'static str },
     #[error("{}: {fault}; `start` is the `checkpoint.bin` of a run of a network of the same shape", path.display())]
     Start { path: PathBuf, fault: &'static str },

@@ -27,11 +27,11 @@ const RECORD: u64 = 32;
 pub enum SourceError {
     #[error("{}: {error}", path.display())]
     Io { path: PathBuf, error: io::Error },
-    #[error("{}: {size} bytes are not a whole number of 32-byte records; convert it to bulletformat first", path.display())]
+    #[error("{}: {size} bytes are not a multiple of 32-byte records; convert it to bulletformat first", path.display())]
     Size { path: PathBuf, size: u64 },
     #[error("{}: record {record} has {fault}; run `data check` on the file", path.display())]
     Record { path: PathBuf, record: u64, fault: &'static str },
-    #[error("no positions to train on or to hold out; name files that hold some in `data.files` and `data.validation`")]
+    #[error("no positions to train on or to hold out; name files with positions in `data.files` and `data.validation`")]
     Empty,
 }
 

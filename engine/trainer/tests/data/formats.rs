@@ -172,7 +172,7 @@ fn errors_name_the_place_and_the_remedy() {
         ("check @x.unknown", "x.unknown: no format goes by this name; give `--from` one of"),
         ("check @missing.vf", "missing.vf: cannot read it: No such file or directory"),
         ("check @empty", "empty: a folder without `games.jsonl`; give the folder of a run of Quintain, or a file"),
-        ("convert @a.vf --out @torn.vf", "torn.vf: there already; give `--force` to replace it"),
+        ("convert @a.vf --out @torn.vf", "torn.vf: already exists; give `--force` to replace it"),
         ("convert @a.vf --out @a.pgn", "a.pgn: pgn can be read, not written; write viriformat"),
         (
             "filter @a.vf --out @b.vf",
@@ -283,7 +283,7 @@ fn a_position_without_a_move_is_not_quiet() {
     let error = folder.error("filter @a.txt --out @b.txt");
     assert!(error.contains("text does not say which move was played; give `--keep-captures`"), "{error}");
     let told = folder.told("filter @a.vf --out @b.txt");
-    let expected = "1 positions left out, 1 of them because no move is known (`--keep-captures` keeps such)";
+    let expected = "1 positions left out, 1 of them because no move is known (`--keep-captures` keeps them)";
     assert!(told.starts_with("0 records, 0 positions") && told.contains(expected), "{told}");
     for input in ["a.txt", "a.vf"] {
         folder.run(&format!("filter @{input} --out @c.txt --keep-captures --force"));

@@ -89,7 +89,7 @@ fn scores_are_the_same_for_any_number_of_engines_and_after_a_cut() {
             assert!(folder.read(out) == whole, "{out} cut at {cut}");
         }
         let other = words.replace("--depth 1", "--depth 2");
-        assert!(folder.error(&other).contains("begun with `depth = 1`, not `depth = 2`"));
+        assert!(folder.error(&other).contains("started with `depth = 1`, not `depth = 2`"));
     }
     folder.run("convert @b.vf --out @c.txt");
     // A game shares one engine memory, while each single position starts with an empty one. At
@@ -186,14 +186,14 @@ fn a_run_goes_on_only_with_the_same_formats_and_files() {
     let refused = |words: &str, expected: &str| {
         let error = folder.error(words);
         assert!(
-            error.contains(expected) && error.contains("give the same words and files, or another --out"),
+            error.contains(expected) && error.contains("give the same arguments and files, or another --out"),
             "{error}"
         );
         assert!(folder.read("b.txt") == half, "nothing is cut away");
     };
     refused(
         &format!("{words} --out @b.txt --to bulletformat"),
-        "b.txt: begun with `output = text`, not `output = bulletformat`",
+        "b.txt: started with `output = text`, not `output = bulletformat`",
     );
     // The same number of positions and bytes in another order.
     let mut other: Vec<_> = input.lines().collect();
@@ -201,10 +201,10 @@ fn a_run_goes_on_only_with_the_same_formats_and_files() {
     folder.write("a.txt", other.join("\n") + "\n");
     refused(
         &format!("{words} --out @b.txt"),
-        &format!("b.txt: begun with `a.txt = text, {} bytes, sample ", input.len()),
+        &format!("b.txt: started with `a.txt = text, {} bytes, sample ", input.len()),
     );
     folder.write("a.txt", format!("{input}4k3/8/8/8/8/8/8/QQ2K3 w - - 0 1 | 0 | 1.0\n"));
-    refused(&format!("{words} --out @b.txt"), "b.txt: begun with `a.txt = text, ");
+    refused(&format!("{words} --out @b.txt"), "b.txt: started with `a.txt = text, ");
     folder.write("a.txt", &input);
     // A run begun by a version without these settings can continue.
     let before = settings.split("output = ").next().unwrap();
