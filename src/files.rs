@@ -189,7 +189,7 @@ mod tests {
         let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
         for name in ["file", "link"] {
             assert_eq!(read_text(&path(name), 4).unwrap(), "text");
-            assert!(read_text(&path(name), 3).unwrap_err().to_string().contains("longer than the 3 bytes"));
+            assert!(read_text(&path(name), 3).unwrap_err().to_string().contains("longer than 3 bytes"));
             assert!(open_input(&path(name)).is_ok());
         }
         for (name, kind) in [("fifo", "a FIFO"), ("zero", "a device"), ("socket", "a socket"), (".", "a folder")] {
@@ -200,7 +200,7 @@ mod tests {
                 open_regular_with(append.append(true), &path(name)),
             ] {
                 let said = opened.unwrap_err().to_string();
-                assert!(said.starts_with(&format!("it is {kind} and no regular file; ")), "{said}");
+                assert!(said.starts_with(&format!("it is {kind}, not a regular file; ")), "{said}");
             }
         }
         assert_eq!(open_regular(&path("gone")).unwrap_err().kind(), io::ErrorKind::NotFound);

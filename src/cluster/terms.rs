@@ -450,7 +450,7 @@ mod tests {
             (of_author.clone(), plan(nothing), "fine"),
             (String::new(), plan(nothing), "is not allowed: add [[engine]] with sha256 ="),
             (other, plan(nothing), "is not allowed"),
-            (format!("sandbox = \"none\"\n{of_author}"), plan(nothing), "run only with sandbox = \"strict\""),
+            (format!("sandbox = \"none\"\n{of_author}"), plan(nothing), "requires sandbox = \"strict\""),
             (of_program.clone(), plan(|plan| plan.players[0].args.push("--x".to_owned())), "add args = [\"--x\"]"),
             (format!("{of_program}args = [\"--x\"]\n"), plan(nothing), "has the arguments []"),
             (

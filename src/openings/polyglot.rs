@@ -304,7 +304,7 @@ mod tests {
         let all_moves: Vec<_> = Position::default().legal_moves();
         let wide: Vec<_> = all_moves.iter().map(|played| ("", played.as_str(), 1)).collect();
         let cases = [
-            (good[..30].to_vec(), "30 bytes are not a whole number of Polyglot's 16-byte entries"),
+            (good[..30].to_vec(), "30 bytes are not a multiple of Polyglot's 16-byte entries"),
             (swapped, "entry 2 is out of order"),
             (promotion, "entry 1: 0x731c is not a move"),
             (book(&[("", "e2e5", 1)]), "entry 1: `e2e5` is not legal here (`rnbqkbnr/"),

@@ -354,7 +354,7 @@ mod tests {
             ("0,20", "20,0", "bounds `20,0`: bounds 20,0: elo0 must be below elo1, write 0,20"),
             (",1,,", ",x,,", "seed `x`: write a whole number from 0, or nothing"),
             ("1,2,3,4,5", "1,2,3,4", "ptnml `1,2,3,4`: write the pairs with 0, 1/2, 1, 3/2 and 2 points"),
-            ("1,2,3,4,5", "0,0,0,0,0", "ptnml `0,0,0,0,0`: a test without a pair is not a record"),
+            ("1,2,3,4,5", "0,0,0,0,0", "ptnml `0,0,0,0,0`: a test without pairs is not a record"),
             ("5\",\n", "5\",gone\n", "folder `gone`: there is no such folder beside the file"),
         ] {
             let bad = GOOD.replacen(from, to, 1);

@@ -258,7 +258,7 @@ fn conversions() {
         ("convert a.epd x.gz", &["x.gz", "the name implies no format"]),
         ("convert none.epd x.epd", &["cannot read the book none.epd"]),
         ("info cut.epd.gz", &["cut.epd.gz is a broken gzip archive: it ends too early"]),
-        ("check odd.bin", &["odd.bin: 47 bytes are not a whole number of Polyglot's 16-byte entries"]),
+        ("check odd.bin", &["odd.bin: 47 bytes are not a multiple of Polyglot's 16-byte entries"]),
         ("check a.bin", &["a.bin: its longest line has 2 plies", "--book-plies 2"]),
     ];
     for (line, parts) in refused {

@@ -45,7 +45,7 @@ fn a_test_ends_with_its_book_at_fixed_nodes() {
     check_out_of_openings(&ran);
     assert!(ran.stderr.contains("warning: the test takes up to 13"), "{}", ran.stderr);
     assert!(
-        ran.stderr.contains("played through after 6 pairs: at fixed nodes or depth the run ends"),
+        ran.stderr.contains("exhausted after 6 pairs: at fixed nodes or depth the run ends"),
         "{}",
         ran.stderr
     );

@@ -263,7 +263,7 @@ fn a_changed_run_is_refused() {
     type Change = fn(&Path, &Path);
     let refusals: [(&str, Change); 3] = [
         ("engine: changed since the run began", |_, engine| append(engine)),
-        ("engine: the program of `engine-new` is gone", |_, engine| std::fs::remove_file(engine).unwrap()),
+        ("engine: the program of `engine-new` is missing", |_, engine| std::fs::remove_file(engine).unwrap()),
         ("plan.toml: changed since the run began", |dir, _| append(&dir.join("plan.toml"))),
     ];
     for (words, change) in refusals {
@@ -557,7 +557,7 @@ fn check_touched(touch: &str, stops: Option<(&str, usize)>) {
 fn a_program_that_changes_during_a_run_stops_it() {
     let append = "cp KEPT ENGINE.new; echo >> ENGINE.new; mv ENGINE.new ENGINE";
     check_touched(append, Some(("changed since the run began", 2)));
-    check_touched("rm ENGINE", Some(("is gone", 2)));
+    check_touched("rm ENGINE", Some(("is missing", 2)));
     // The third game's process runs already.
     check_touched("chmod a-x ENGINE", Some(("is not executable", 3)));
     check_touched("cp KEPT ENGINE.new; mv ENGINE.new ENGINE", None);

@@ -73,7 +73,7 @@ fn tables_that_are_not_there_are_named_before_a_run_begins() {
         (format!("--syzygy {} --syzygy-pieces 1", tables.display()), "2 to 32"),
         (format!("--syzygy {} --syzygy-adjudicate wins", tables.display()), "write both, win-loss or draw"),
         ("--syzygy-pieces 5".to_owned(), "name the tables' folder with --syzygy"),
-        ("--affinity=9999".to_owned(), "CPU 9999 is not one that this process may use"),
+        ("--affinity=9999".to_owned(), "this process may not use CPU 9999"),
         ("--affinity=5-3".to_owned(), "`5-3` runs backwards"),
     ] {
         let ran = run(&sprt_args("", "--seed 2", &dir, &format!("--nodes 1 --max-pairs 1 -j 1 {flag}")));

@@ -249,7 +249,7 @@ fn a_run_of_other_values_is_not_gone_on_with() {
     std::fs::write(dir.join("games.jsonl"), format!("damaged\n{records}")).unwrap();
     let refused = run(&resume_args(&dir, "--pairs 60 --drop-damaged"));
     assert_eq!(refused.code, Some(2), "{refused:?}");
-    let wanted = "game 1 has other values than this version asks for";
+    let wanted = "game 1 does not have the values that this version proposes";
     assert!(refused.stderr.contains(wanted), "{refused:?}");
     assert_eq!(games(&dir).len(), 80, "nothing is lost");
 }

@@ -403,7 +403,7 @@ fn mistakes_in_plans_are_named() {
     check("start = \"classical\"", "start = \"no.nnue\"", "cannot be read");
     check("training = \"training.toml\"", "training = \"no.toml\"", "no.toml");
     check("games = 16", "gaems = 16", "unknown option `--gaems`");
-    check("games = 16", "games = 16\nout = \"x\"", "`out` is the loop's");
+    check("games = 16", "games = 16\nout = \"x\"", "the loop sets `out`");
     check("min-ply = 8", "min-plyy = 8", "unknown key `min-plyy`; keys are min-ply, max-score, ");
     check("min-ply = 8", "min-ply = \"x\"", "--min-ply");
     for word in ["to = \"x.bf\"", "force = true", "from = \"viriformat\"", "help = true"] {

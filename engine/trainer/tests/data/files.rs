@@ -40,7 +40,7 @@ fn what_is_no_file_is_never_replaced() {
     let _socket = UnixListener::bind(folder.path("socket.vf")).unwrap();
     for words in ["convert @a.vf --out @socket.vf", "convert @a.vf --out @socket.vf --force"] {
         let error = folder.error(words);
-        assert!(error.starts_with("socket.vf: no regular file"), "{error}");
+        assert!(error.starts_with("socket.vf: not a regular file"), "{error}");
         assert!(!fs::metadata(folder.path("socket.vf")).unwrap().is_file());
     }
 }
@@ -164,7 +164,7 @@ fn pipes_are_read_whole_or_refused() {
     let told = String::from_utf8(ended.stderr).unwrap();
     assert_eq!(ended.status.code(), Some(2), "{told}");
     assert!(
-        told.contains("/dev/stdin: no regular file, and it would be read twice; write it to a file first"),
+        told.contains("/dev/stdin: not a regular file, but it must be read twice; write its contents to a file"),
         "{told}"
     );
     assert!(!folder.path("d.txt").exists() && !folder.path("d.txt.partial").exists());
