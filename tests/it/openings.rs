@@ -44,11 +44,7 @@ fn a_test_ends_with_its_book_at_fixed_nodes() {
     let ran = sprt(3, "--seed 1", "--seed 2", &dir, &more);
     check_out_of_openings(&ran);
     assert!(ran.stderr.contains("warning: the test takes up to 13"), "{}", ran.stderr);
-    assert!(
-        ran.stderr.contains("exhausted after 6 pairs: at fixed nodes or depth the run ends"),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.stderr.contains("exhausted after 6 pairs: at fixed nodes or depth the run ends"), "{}", ran.stderr);
     let left = summary(&dir);
     assert_eq!(counts(&left), (6, 0, "out-of-openings"));
     assert_eq!((games(&dir).len(), &left["verdict"]), (12, &"continue".into()));
