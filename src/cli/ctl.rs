@@ -41,7 +41,11 @@ enum CtlCommand {
     /// Continue after `pause`.
     Resume,
     /// Let running games finish, then end, as one Ctrl-C does; `quintain resume` continues.
-    Stop,
+    Stop {
+        /// Let started pairs finish, too, so that none is cut in two.
+        #[arg(long)]
+        after_pairs: bool,
+    },
     /// Play N concurrent games from now on: new slots start at once, surplus slots end after their
     /// game.
     Concurrency {
@@ -74,7 +78,8 @@ pub(super) fn run(args: &CtlArgs) -> Result<()> {
         CtlCommand::Status => ClientMessage::Status,
         CtlCommand::Pause => ClientMessage::Pause,
         CtlCommand::Resume => ClientMessage::Resume,
-        CtlCommand::Stop => ClientMessage::Stop,
+        CtlCommand::Stop { after_pairs: false } => ClientMessage::Stop,
+        CtlCommand::Stop { after_pairs: true } => ClientMessage::StopAfterPairs,
         CtlCommand::Concurrency { games } => ClientMessage::Concurrency { games: *games },
         CtlCommand::Workers { command: None } => ClientMessage::Workers,
         CtlCommand::Workers { command: Some(WorkersCommand::Drop { name }) } => {

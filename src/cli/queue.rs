@@ -19,7 +19,7 @@ use crate::source::Context;
 const EXAMPLES: &str = "\
 Entries are TOML files in results/queue. `queue run`, or `serve --run`, plays them one after \
 another: the highest priority first, then the oldest. An entry of a higher priority stops the run \
-being played after its current games, and that run resumes later. A daemon that is killed loses \
+being played after its current pairs, and that run resumes later. A daemon that is killed loses \
 nothing: the next one resumes the run.
 
 A Git revision is resolved when an entry is added, so that later commits do not change the test. \
@@ -164,7 +164,7 @@ fn remove(queue: &Queue, id: EntryId) -> Result<()> {
     let run = removed.entry.runs.last().map(|run| queue.results().join(run));
     progress::result(&match run {
         Some(run) if removed.was_playing => format!(
-            "entry {id} is removed; its run stops after the games being played and is kept in {}",
+            "entry {id} is removed; its run stops after the pairs being played and is kept in {}",
             run.display()
         ),
         Some(run) if run.exists() => format!("entry {id} is removed; its run is kept in {}", run.display()),

@@ -536,7 +536,7 @@ impl Coordinator {
         self.link.say(call(&self.run)).await;
         match self.stop() {
             Stop::No => {}
-            Stop::AfterGame => self.dismiss().await,
+            Stop::AfterPair | Stop::AfterGame => self.dismiss().await,
             Stop::Now => {
                 self.dismiss().await;
                 let all = self.leases.clear();

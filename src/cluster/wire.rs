@@ -236,7 +236,7 @@ impl WireOrders {
     pub(crate) const fn level(stop: events::Stop) -> u8 {
         match stop {
             events::Stop::No => 0,
-            events::Stop::AfterGame => 1,
+            events::Stop::AfterPair | events::Stop::AfterGame => 1,
             events::Stop::Now => 2,
         }
     }

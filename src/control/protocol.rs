@@ -28,6 +28,8 @@ pub enum ClientMessage {
     Resume,
     /// Stop like one Ctrl-C.
     Stop,
+    /// Stop after the started pairs.
+    StopAfterPairs,
     /// Play this many games at once.
     Concurrency {
         /// At least 1.
@@ -62,6 +64,7 @@ impl ClientMessage {
             Self::Pause => Some(RunCommand::Pause),
             Self::Resume => Some(RunCommand::Resume),
             Self::Stop => Some(RunCommand::Stop),
+            Self::StopAfterPairs => Some(RunCommand::StopAfterPairs),
             Self::Concurrency { games } => Some(RunCommand::Concurrency(games)),
             Self::DropWorker { name } => Some(RunCommand::DropWorker(name)),
             Self::Workers | Self::Watch { .. } => None,
@@ -293,6 +296,7 @@ mod tests {
             (r#"{"cmd":"pause"}"#, Some(ClientMessage::Pause)),
             (r#"{"cmd":"resume"}"#, Some(ClientMessage::Resume)),
             (r#"{"cmd":"stop"}"#, Some(ClientMessage::Stop)),
+            (r#"{"cmd":"stop-after-pairs"}"#, Some(ClientMessage::StopAfterPairs)),
             (r#"{"cmd":"status"}"#, Some(ClientMessage::Status)),
             (r#"{"cmd":"workers"}"#, Some(ClientMessage::Workers)),
             (r#"{"cmd":"drop-worker","name":"a"}"#, Some(ClientMessage::DropWorker { name: "a".to_owned() })),

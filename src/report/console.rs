@@ -244,7 +244,12 @@ impl Viewer {
                 Phase::Paused => format!("paused, {} at once after `quintain ctl RUN resume`", status.concurrency),
                 Phase::Stopping => "stopping".to_owned(),
             }),
-            RunEvent::Finishing => Some("finishing the running games; press Ctrl-C again to stop at once".to_owned()),
+            RunEvent::Finishing { pairs: false } => {
+                Some("finishing the running games; press Ctrl-C again to stop at once".to_owned())
+            }
+            RunEvent::Finishing { pairs: true } => {
+                Some("finishing the started pairs; press Ctrl-C to stop after the running games".to_owned())
+            }
             RunEvent::Opened { .. }
             | RunEvent::GameBegan { .. }
             | RunEvent::GameMoved { .. }

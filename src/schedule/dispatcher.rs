@@ -246,7 +246,7 @@ impl Dispatcher<'_> {
             if !matches!(self.slots[place], Slot::Free) {
                 continue;
             }
-            if self.reason.is_some() || !self.has_task() {
+            if !self.has_task() {
                 return;
             }
             let context = worker::WorkerContext {
@@ -294,7 +294,7 @@ impl Dispatcher<'_> {
     fn status(&self) -> Status {
         let orders = *self.orders.borrow();
         let phase = match (orders.stop, orders.paused) {
-            (Stop::AfterGame | Stop::Now, _) => Phase::Stopping,
+            (Stop::AfterPair | Stop::AfterGame | Stop::Now, _) => Phase::Stopping,
             (Stop::No, true) => Phase::Paused,
             (Stop::No, false) => Phase::Running,
         };
@@ -312,11 +312,8 @@ impl Dispatcher<'_> {
         }
         match command {
             RunCommand::Status => {}
-            RunCommand::Stop => {
-                if self.reason.is_none() {
-                    self.interrupt(Stop::AfterGame);
-                }
-            }
+            RunCommand::Stop => self.interrupt(Stop::AfterGame),
+            RunCommand::StopAfterPairs => self.interrupt(Stop::AfterPair),
             RunCommand::Pause => self.orders.send_modify(|orders| orders.paused = true),
             RunCommand::Resume => {
                 self.orders.send_modify(|orders| orders.paused = false);
@@ -373,9 +370,13 @@ impl Dispatcher<'_> {
         }
     }
 
+    /// Stops the run for the user, unless it is stopping so already.
     fn interrupt(&mut self, level: Stop) {
-        if level == Stop::AfterGame {
-            self.tell(RunEvent::Finishing);
+        if level <= self.orders.borrow().stop {
+            return;
+        }
+        if level != Stop::Now {
+            self.tell(RunEvent::Finishing { pairs: level == Stop::AfterPair });
         }
         self.halt(level, StopReason::Interrupted);
     }
@@ -390,10 +391,8 @@ impl Dispatcher<'_> {
             }
             rises
         });
-        // Idle workers wait on their channels, which close here.
-        while let Some(asker) = self.idle.pop_front() {
-            self.let_go(asker);
-        }
+        // Idle workers take what is left of started pairs, or their channels close.
+        self.wake();
     }
 
     fn on_event(&mut self, event: WorkerEvent) {
@@ -468,9 +467,9 @@ impl Dispatcher<'_> {
     fn on_request(&mut self, asker: Asker) {
         let Orders { paused, slots, .. } = *self.orders.borrow();
         let is_surplus = matches!(asker, Asker::Slot(slot) if slot.0 >= slots);
-        if self.reason.is_some() || is_surplus {
+        if is_surplus {
             self.let_go(asker);
-        } else if paused {
+        } else if paused && self.reason.is_none() {
             self.idle.push_back(asker);
         } else {
             match self.next_task() {
@@ -516,10 +515,15 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Returns the next pair with missing legs, with its openings.
+    /// Returns the next pair with missing legs, with its openings. After a stop these are at most
+    /// the started ones.
     fn next_task(&mut self) -> TaskAnswer {
-        match self.leftover.pop_first() {
-            Some((_, task)) => TaskAnswer::Task(Box::new(task)),
+        let stop = self.orders.borrow().stop;
+        let left = self.leftover.iter().find(|(_, task)| stop.lets_begin(task.is_begun()));
+        let left = left.map(|(pair, _)| *pair).and_then(|pair| self.leftover.remove(&pair));
+        match left {
+            Some(task) => TaskAnswer::Task(Box::new(task)),
+            None if self.reason.is_some() => TaskAnswer::Done,
             None => self.new_task(),
         }
     }

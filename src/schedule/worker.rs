@@ -181,10 +181,12 @@ impl SlotWorker {
         let mut orders = self.context.orders.clone();
         let mut voids_left = MAX_VOIDS;
         while let Some(leg) = task.legs.first().copied() {
+            let is_begun = task.is_begun();
             // Waits here during a pause, with idle engines. A stop or a smaller concurrency ends
             // the wait.
-            let go_on = |orders: &Orders| orders.stop == Stop::No && slot.0 < orders.slots;
-            match orders.wait_for(|orders| !orders.paused || !go_on(orders)).await {
+            let go_on = |orders: &Orders| orders.stop.lets_begin(is_begun) && slot.0 < orders.slots;
+            let is_over = |orders: &Orders| !orders.paused || orders.stop != Stop::No || !go_on(orders);
+            match orders.wait_for(is_over).await {
                 Ok(orders) if go_on(&orders) => {}
                 _ => return Some(WorkerEnd::Retired(Some(task))),
             }
@@ -287,7 +289,7 @@ impl SlotWorker {
         if is_last {
             // The dispatcher stops the run at this failure, so wait for the stop and begin no
             // further game.
-            let _ = self.context.orders.clone().wait_for(|orders| orders.stop != Stop::No).await;
+            let _ = self.context.orders.clone().wait_for(|orders| orders.stop > Stop::AfterPair).await;
         }
         Ok(!is_void)
     }
@@ -364,7 +366,7 @@ impl SlotWorker {
         let players = task.sides(leg);
         self.make_room(players).await;
         for player in [players.white, players.black] {
-            self.ready(player, task.options(player)).await?;
+            self.ready(player, task.options(player), task.is_begun()).await?;
         }
         Ok(())
     }
@@ -384,7 +386,12 @@ impl SlotWorker {
 
     /// Starts a new game on the player's engine, with its `own` options. Starts the process if it
     /// is not running, was found dead, or did not get ready.
-    async fn ready(&mut self, player: PlayerId, own: &[(String, String)]) -> Result<(), ReadyError> {
+    async fn ready(
+        &mut self,
+        player: PlayerId,
+        own: &[(String, String)],
+        is_begun: bool,
+    ) -> Result<(), ReadyError> {
         let place = usize::from(player.0);
         if (self.context.plan.restart || self.context.plan.players[place].restart)
             && let Some(engine) = self.engines[place].take()
@@ -401,7 +408,7 @@ impl SlotWorker {
         let mut tries = START_TRIES;
         loop {
             tries -= 1;
-            match self.start(place, own).await {
+            match self.start(place, own, is_begun).await {
                 Err(ReadyError::Transient(why)) if tries > 0 => {
                     let _ = self.context.events.send(WorkerEvent::StartFailed { why });
                     tokio::time::sleep(START_PAUSE).await;
@@ -411,14 +418,15 @@ impl SlotWorker {
         }
     }
 
-    /// Starts a player's engine, after a permit, and its first game.
-    async fn start(&mut self, place: usize, own: &[(String, String)]) -> Result<(), ReadyError> {
+    /// Starts a player's engine, after a permit, and its first game. `is_begun` as for
+    /// [`Stop::lets_begin`].
+    async fn start(&mut self, place: usize, own: &[(String, String)], is_begun: bool) -> Result<(), ReadyError> {
         let mut orders = self.context.orders.clone();
         let _permit = tokio::select! {
             biased;
             // The semaphore is never closed.
             permit = self.context.starts.acquire() => permit,
-            _ = orders.wait_for(|orders| orders.stop != Stop::No) => return Err(ReadyError::Stopped),
+            _ = orders.wait_for(|orders| !orders.stop.lets_begin(is_begun)) => return Err(ReadyError::Stopped),
         };
         let plan = Arc::clone(&self.context.plan);
         let check =

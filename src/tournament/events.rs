@@ -59,6 +59,12 @@ impl PairTask {
         Some(ByColor { white: values(white), black: values(black) })
     }
 
+    /// True if a game of the pair was played and counts.
+    #[must_use]
+    pub const fn is_begun(&self) -> bool {
+        self.legs.len() < self.all_legs.len()
+    }
+
     /// Opening of `leg`.
     #[must_use]
     pub const fn opening(&self, leg: Leg) -> &Opening {
@@ -71,10 +77,24 @@ impl PairTask {
 pub enum Stop {
     /// Play on.
     No,
+    /// Finish the started pairs and begin no other.
+    AfterPair,
     /// Finish the running game and begin no other.
     AfterGame,
     /// Abort the running game at once, unrecorded.
     Now,
+}
+
+impl Stop {
+    /// True if a pair's next game may begin; `is_begun` if another game of the pair was played.
+    #[must_use]
+    pub const fn lets_begin(self, is_begun: bool) -> bool {
+        match self {
+            Self::No => true,
+            Self::AfterPair => is_begun,
+            Self::AfterGame | Self::Now => false,
+        }
+    }
 }
 
 /// Current orders of the dispatcher. Every worker reads them before each game.
@@ -107,6 +127,8 @@ pub enum RunCommand {
     Resume,
     /// Finish the running games, then end, as after one Ctrl-C.
     Stop,
+    /// Finish the started pairs, then end.
+    StopAfterPairs,
     /// Play this number of games at once from now on.
     Concurrency(u16),
     /// Return the status and change nothing.
@@ -339,8 +361,11 @@ pub enum RunEvent<'a> {
         /// All workers, by name.
         workers: &'a [WorkerStatus],
     },
-    /// The user asked for a stop. Running games are finished and no other begins.
-    Finishing,
+    /// The user asked for a stop. Running games, or started pairs, are finished and no other begins.
+    Finishing {
+        /// True if started pairs are finished.
+        pairs: bool,
+    },
     /// The run ends. No event follows.
     Closed {
         /// Final scoreboard.

@@ -37,8 +37,13 @@ impl Live {
     }
 
     fn start_in(more: &str, name: &str, env: &[(&str, &Path)]) -> Self {
+        Self::start_held(2, more, name, env)
+    }
+
+    /// A run whose peers wait for the gate from this game of each process on.
+    fn start_held(game: u64, more: &str, name: &str, env: &[(&str, &Path)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let gate = Gate::new(folder.path(), 2);
+        let gate = Gate::new(folder.path(), game);
         let dir = folder.path().join(name);
         let more = format!("--nodes 1 --max-plies 40 --seed 11 {more}");
         let [new, base] = peers(&gate);
@@ -205,6 +210,43 @@ fn a_stop_is_as_one_interrupt() {
         assert_eq!(summary(&live.dir)["stopped_by"], "interrupted");
         assert!(!live.socket().exists());
     }
+}
+
+/// The third game of a slot is the first one of its second pair.
+fn held_in_a_first_game(slots: usize) -> Live {
+    let live = Live::start_held(3, &format!("--max-pairs 200 -j {slots}"), "run", &[]);
+    until("the first pairs", || live.lines() == 1 + 2 * slots && live.steer("status")["playing"] == slots);
+    live
+}
+
+#[test]
+fn a_stop_after_pairs_cuts_none_in_two() {
+    for (words, pause, games) in [("stop", false, 3), ("stop --after-pairs", false, 4), ("stop --after-pairs", true, 4)] {
+        let mut live = held_in_a_first_game(1);
+        if pause {
+            live.steer("pause");
+        }
+        assert_eq!(live.steer(words)["phase"], "stopping");
+        live.gate.open();
+        live.ends(130);
+        assert_eq!(live.lines(), 1 + games, "{words}, {pause}");
+    }
+    // A slot that leaves passes its pair on; it is played before the run ends.
+    let mut live = held_in_a_first_game(2);
+    live.steer("pause");
+    live.steer("concurrency 1");
+    live.gate.open();
+    until("the running games", || live.steer("status")["playing"] == 0);
+    live.steer("stop --after-pairs");
+    live.ends(130);
+    assert_eq!(live.lines(), 1 + 8);
+    // A stop after the games goes further.
+    let mut live = held_in_a_first_game(1);
+    live.steer("stop --after-pairs");
+    live.steer("stop");
+    live.gate.open();
+    live.ends(130);
+    assert_eq!(live.lines(), 1 + 3);
 }
 
 #[test]

@@ -290,7 +290,7 @@ fn the_run_of_a_removed_entry_stops_and_is_kept() {
     let kept = queued.run_of(1);
     let said = queued.done(&["rm", "1"]);
     assert!(
-        said.contains("stops after the games being played and is kept in") && said.contains(&*kept.to_string_lossy()),
+        said.contains("stops after the pairs being played and is kept in") && said.contains(&*kept.to_string_lossy()),
         "{said}"
     );
     hears(&mut daemon.0, "entry 1 was removed");

@@ -133,6 +133,7 @@ impl Daemon<'_> {
         self.queue.update(id, |entry| {
             entry.state = QueueState::Failed;
             entry.error = Some(why.to_owned());
+            self.forget_unbegun(entry);
         })?;
         Ok(())
     }
@@ -177,15 +178,20 @@ impl Daemon<'_> {
         }
     }
 
-    /// Lets an entry wait again. A run that was not begun keeps no name.
+    /// Lets an entry wait again.
     fn wait(&self, id: EntryId) -> Result<()> {
         self.queue.update(id, |entry| {
             entry.state = QueueState::Waiting;
-            if entry.begun().is_some_and(|run| !self.queue.results().join(run).exists()) {
-                entry.runs.pop();
-            }
+            self.forget_unbegun(entry);
         })?;
         Ok(())
+    }
+
+    /// Takes the name of a run that was not begun from its entry.
+    fn forget_unbegun(&self, entry: &mut QueueEntry) {
+        if entry.begun().is_some_and(|run| !self.queue.results().join(run).exists()) {
+            entry.runs.pop();
+        }
     }
 
     /// Name of a new run, below the folder of results.

@@ -29,11 +29,11 @@ impl StopCause {
     /// Message for the user.
     fn told(self, id: EntryId) -> String {
         match self {
-            Self::Removed => format!("queue: entry {id} was removed; its run stops after the games being played"),
+            Self::Removed => format!("queue: entry {id} was removed; its run stops after the pairs being played"),
             Self::Overtaken(other) => {
-                format!("queue: entry {id} makes way for entry {other}, after the games being played")
+                format!("queue: entry {id} makes way for entry {other}, after the pairs being played")
             }
-            Self::TimeOver => format!("queue: the time is over; entry {id} stops after the games being played"),
+            Self::TimeOver => format!("queue: the time is over; entry {id} stops after the pairs being played"),
         }
     }
 }
@@ -85,7 +85,7 @@ impl QueueWatch<'_> {
         // A tuning has its runs in folders of its own.
         let runs = [self.run.to_owned(), session::last_run(self.run)];
         runs.iter().any(|run| {
-            let answer = Client::connect(run).and_then(|mut client| client.ask(ClientMessage::Stop));
+            let answer = Client::connect(run).and_then(|mut client| client.ask(ClientMessage::StopAfterPairs));
             matches!(answer, Ok((_, ServerMessage::Status { .. })))
         })
     }
