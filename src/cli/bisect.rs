@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::cli::flags::RunFlags;
 use crate::cli::runs::run_parser;
@@ -14,6 +15,7 @@ use crate::files::write_atomically;
 use crate::report::figures;
 use crate::run::dir::Place;
 use crate::run::drive::default_place;
+use crate::run::notify::Receivers;
 use crate::run::series::{MatchResult, Series};
 use crate::run::{Exit, progress, resolve};
 use crate::settings::AnyCommand;
@@ -156,6 +158,7 @@ pub(super) fn run(args: &BisectArgs) -> Result<Exit> {
     }
     let mut raw = args.flags.typed().clone();
     let limit = raw.max_time.take().map(|text| resolve::time("--max-time", &text)).transpose()?;
+    let receivers = Receivers::of(&raw)?;
     let context = Context::from_env()?;
     let place = source::place_of(&context, args.repository.as_deref());
     let commits = source::stretch(&context, place.as_deref(), &args.good, &args.bad)?;
@@ -175,15 +178,32 @@ pub(super) fn run(args: &BisectArgs) -> Result<Exit> {
     ));
     let none = Pentanomial::default();
     let search = BisectSearch { args, place, commits, skipped: vec![None; count], pairs: vec![none; count] };
-    search.run(series, &context, limit)
+    let root = series.root().to_owned();
+    let result = search.run(series, &context, limit)?;
+    receivers.tell_of("bisect", (result.document, &result.headline), &root, result.exit);
+    Ok(result.exit)
+}
+
+/// End of a search.
+struct SearchResult {
+    exit: Exit,
+    headline: String,
+    document: Value,
+}
+
+impl From<Exit> for SearchResult {
+    /// A match that did not end as it should ends the search.
+    fn from(exit: Exit) -> Self {
+        Self { exit, headline: "stopped by a match that could not go on".to_owned(), document: json!({}) }
+    }
 }
 
 impl BisectSearch<'_> {
-    fn run(mut self, mut series: Series, context: &Context, limit: Option<Duration>) -> Result<Exit> {
+    fn run(mut self, mut series: Series, context: &Context, limit: Option<Duration>) -> Result<SearchResult> {
         let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
         match series.finish()? {
             Exit::Done => {}
-            exit => return Ok(exit),
+            exit => return Ok(exit.into()),
         }
         // Commit of the last match, and its pairs before that match.
         let mut last: Option<(usize, u64)> = None;
@@ -210,7 +230,7 @@ impl BisectSearch<'_> {
             match series.play(&specs, self.args.pairs, played, true, "bisect")? {
                 MatchResult::Played(Exit::Done) => last = Some((commit, played)),
                 MatchResult::OutOfOpenings => return self.report(&series, SearchEnd::OutOfOpenings),
-                MatchResult::Played(exit) => return Ok(exit),
+                MatchResult::Played(exit) => return Ok(exit.into()),
                 MatchResult::NoStart(error) => self.skip(commit, with_causes(&error))?,
             }
         }
@@ -269,15 +289,18 @@ impl BisectSearch<'_> {
     }
 
     /// Prints the result and keeps it in `bisect.json` beside the matches.
-    fn report(&self, series: &Series, end: SearchEnd) -> Result<Exit> {
+    fn report(&self, series: &Series, end: SearchEnd) -> Result<SearchResult> {
         let posterior = Posterior::new(&self.pairs).context("no commits to choose from")?;
         let suspects = posterior.suspects(&self.playable());
-        let json = serde_json::to_string_pretty(&self.json(&posterior, &suspects, end))? + "\n";
+        let result = self.json(&posterior, &suspects, end);
+        let document = serde_json::to_value(&result)?;
+        let json = serde_json::to_string_pretty(&result)? + "\n";
         let path = series.root().join("bisect.json");
         write_atomically(&path, json.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))?;
         let text = self.text(&posterior, &suspects, end, series);
         progress::result(if self.args.flags.json { &json } else { &text });
-        Ok(if end == SearchEnd::Found { Exit::Done } else { Exit::Inconclusive })
+        let exit = if end == SearchEnd::Found { Exit::Done } else { Exit::Inconclusive };
+        Ok(SearchResult { exit, headline: self.headline(&posterior, &suspects, end), document })
     }
 
     fn json<'b>(&'b self, posterior: &Posterior, suspects: &Suspects, end: SearchEnd) -> BisectJson<'b> {

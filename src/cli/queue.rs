@@ -19,7 +19,7 @@ use crate::source::Context;
 const EXAMPLES: &str = "\
 Entries are TOML files in results/queue. `queue run`, or `serve --run`, plays them one after \
 another: the highest priority first, then the oldest. An entry of a higher priority stops the run \
-being played after its current pairs, and that run resumes later. A daemon that is killed loses \
+being played after its started pairs, and that run resumes later. A daemon that is killed loses \
 nothing: the next one resumes the run.
 
 A Git revision is resolved when an entry is added, so that later commits do not change the test. \
@@ -92,7 +92,7 @@ enum QueueCommand {
 #[derive(Debug, clap::Args)]
 pub(super) struct RunArgs {
     /// End at this time of day. No run starts whose forecast exceeds the time left, and the current
-    /// run stops after its games.
+    /// run stops after its started pairs.
     #[arg(long, value_name = "HH:MM", value_parser = time_until, conflicts_with = "budget")]
     until: Option<Duration>,
     /// End after this duration, in the same way: `90s`, `30m`, `8h`.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use chrono::DateTime;
+use serde_json::json;
 
 use crate::cli::flags::RunFlags;
 use crate::cli::picture::PictureFormat;
@@ -19,6 +20,7 @@ use crate::report::collection::{Collection, RunGames, RunPlayer};
 use crate::report::progress::{Curve, Version, first_days};
 use crate::report::results::Results;
 use crate::run::dir::RunDir;
+use crate::run::notify::Receivers;
 use crate::run::{Exit, progress};
 use crate::settings::AnyCommand;
 use crate::source::{self, Context, Spec};
@@ -356,6 +358,7 @@ pub(super) fn run(args: &ProgressArgs) -> Result<Exit> {
         bail!("--alpha {}: a probability between 0 and 1", args.alpha);
     }
     let raw = args.flags.typed();
+    let receivers = Receivers::of(raw)?;
     let form = raw.out.as_deref().map(CurveFormat::of).transpose()?;
     let mut gathered = GatheredGames { collection: Collection::new(args.mix), ..GatheredGames::default() };
     for input in rate::runs_first(&args.inputs) {
@@ -368,7 +371,11 @@ pub(super) fn run(args: &ProgressArgs) -> Result<Exit> {
     if let Some(range) = &args.revs {
         match play::play(args, range, raw, &mut gathered, &context)? {
             Exit::Done => {}
-            exit => return Ok(exit),
+            exit => {
+                let stopped = (json!({}), "stopped by a match that could not go on");
+                receivers.tell_of("progress", stopped, &args.runs, exit);
+                return Ok(exit);
+            }
         }
     }
     rate::warn(gathered.collection.skipped());
@@ -395,6 +402,10 @@ pub(super) fn run(args: &ProgressArgs) -> Result<Exit> {
         let bytes = form.write(&curve)?;
         write_atomically(path, &bytes).with_context(|| format!("{}: cannot write it", path.display()))?;
         progress::note(&format!("wrote {}", path.display()));
+    }
+    if args.revs.is_some() {
+        let headline = format!("the Elo of {} versions from {} games", versions.len(), results.games());
+        receivers.tell_of("progress", (serde_json::from_str(&curve.json()?)?, &headline), &args.runs, Exit::Done);
     }
     let text = if args.flags.json { curve.json()? } else { curve.text() };
     match std::io::stdout().lock().write_all(text.as_bytes()) {

@@ -41,8 +41,9 @@ struct StandingsJson {
     met: Vec<Option<(f64, u64)>>,
 }
 
-/// Two players and their points against each other.
-type MeetingJson = (String, f64, String, f64);
+/// Two players, each with the points against the other, and the place (0 or 1) of the one who
+/// advanced.
+type MeetingJson = (String, f64, String, f64, Option<u8>);
 
 /// Round of a Swiss or a knockout.
 #[derive(Serialize)]
@@ -151,8 +152,10 @@ fn knockout_rounds(fold: &Fold) -> Vec<RoundJson> {
         3 => "Quarter-finals".to_owned(),
         _ => format!("Round {}", place + 1),
     };
-    let met = |((first, second), [won, lost]): knockout::KnockoutMeeting| {
-        (name(first), f64::from(won) / 2.0, name(second), f64::from(lost) / 2.0)
+    let met = |meeting: knockout::KnockoutMeeting| {
+        let ((first, second), [won, lost]) = (meeting.players, meeting.half_points);
+        let winner = meeting.winner.map(|winner| u8::from(winner == second));
+        (name(first), f64::from(won) / 2.0, name(second), f64::from(lost) / 2.0, winner)
     };
     let json = |(place, round): (usize, Vec<knockout::KnockoutMeeting>)| RoundJson {
         name: called(place),
@@ -183,7 +186,7 @@ fn swiss_rounds(fold: &Fold) -> Vec<Vec<MeetingJson>> {
                 }
                 None => {
                     players.push(in_order(result.players));
-                    met.push((name(first), won, name(second), lost));
+                    met.push((name(first), won, name(second), lost, None));
                 }
             }
         }

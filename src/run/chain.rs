@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::plan::{Chain, Plan};
-use crate::report::stored;
 use crate::run::begin::{self, GameCommand};
-use crate::run::chain_report::ChainReport;
-use crate::run::dir::{Place, RunDir};
+use crate::run::chain_report::{ChainReport, follower, name_of};
+use crate::run::dir::{self, Place, RunDir};
 use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, ResultContext as _, fail};
 use crate::run::notify::{self, Receivers};
-use crate::run::{Exit, progress};
+use crate::run::{Exit, page, progress};
 use crate::settings::{ConfigError, RawPlan};
+use crate::text::with_causes;
 
 /// Maximum number of tests of a chain.
 const MOST_LINKS: usize = 20;
@@ -124,14 +124,6 @@ pub(crate) fn tables(then: &[RawPlan]) -> Result<Vec<toml::Table>> {
     Ok(then.iter().map(RawPlan::table).collect::<Result<_, _>>()?)
 }
 
-/// Name of a run before, for the plan of a run in the folder `runs`. Both paths are absolute.
-pub(crate) fn name_of(run: &Path, runs: &Path) -> PathBuf {
-    match run.file_name() {
-        Some(name) if run.parent() == Some(runs) => PathBuf::from(name),
-        _ => run.to_owned(),
-    }
-}
-
 /// Goes on with the chain of the run in `root`, which ended with `exit`, and prints the chain's
 /// report at its end. Returns the result of the last test.
 pub(crate) fn go_on(
@@ -144,6 +136,7 @@ pub(crate) fn go_on(
     if chain == Chain::default() {
         return Ok(exit);
     }
+    redraw(&root);
     while exit == Exit::Done && !chain.then.is_empty() {
         if let Some(next) = follower(&root) {
             progress::note(&format!("the chain went on in {}", next.display()));
@@ -153,9 +146,10 @@ pub(crate) fn go_on(
             chain.then.remove(0).try_into().map_err(|error: toml::de::Error| ConfigError::Value(error.to_string()))?;
         let (mut plan, book) = begin::resolved(GameCommand::Sprt, raw.clone())?;
         let place = drive::default_place(&plan.name);
-        chain.before.push(name_of(&std::path::absolute(&root)?, &std::path::absolute(drive::RUNS)?));
+        chain.before.push(name_of(&std::path::absolute(&root)?, &std::path::absolute(dir::RUNS)?));
         plan.chain = chain.clone();
         (exit, root) = drive::start_at(Arc::new(plan), book, &place, output, |root| notify::keep(&raw, root))?;
+        redraw(&root);
         receivers.tell(&root, exit);
     }
     if exit != Exit::Interrupted {
@@ -164,21 +158,26 @@ pub(crate) fn go_on(
     Ok(exit)
 }
 
+/// Draws the chain on the pages of the tests before the run in `root` again. What cannot be drawn
+/// is a warning.
+pub(crate) fn redraw(root: &Path) {
+    let Ok((dir, plan)) = RunDir::open(root) else { return };
+    let beside = dir.root().parent().unwrap_or(Path::new(""));
+    for run in plan.chain.before.iter().map(|run| beside.join(run)) {
+        if let Err(error) = RunDir::open(&run).and_then(|(dir, plan)| page::redraw_chain(&dir, &plan)) {
+            progress::warn(&format!(
+                "{}: the chain on its page is not the latest: {}",
+                run.display(),
+                with_causes(&error)
+            ));
+        }
+    }
+}
+
 /// Prints the report of the chain that ended with the run in `root`.
 pub(crate) fn print(root: &Path, output: OutputStyle) {
     let report = RunDir::open(root).ok().and_then(|(dir, plan)| ChainReport::of(dir.root(), &plan));
     if let Some(report) = report.filter(|_| !output.is_json()) {
         progress::result(&format!("\n{}", report.text().trim_end()));
     }
-}
-
-/// Run that follows the run in `root`, among those beside it and those in the default folder.
-fn follower(root: &Path) -> Option<PathBuf> {
-    let root = std::path::absolute(root).ok()?;
-    let places = [root.parent()?.to_owned(), std::path::absolute(drive::RUNS).ok()?];
-    places.iter().find_map(|place| {
-        let name = name_of(&root, place);
-        let mut runs = std::fs::read_dir(place).ok()?.flatten().map(|entry| entry.path());
-        runs.find(|run| stored::plan(run).is_some_and(|plan| plan.chain.before.last() == Some(&name)))
-    })
 }

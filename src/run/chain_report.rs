@@ -1,15 +1,15 @@
 //! Report of a chain of tests: a row for each test, the state of the whole, and how likely an
-//! engine passes all of them.
+//! engine passes all of them. Each run of a chain finds those before and after it.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::plan::{Chain, Plan, Test};
 use crate::report::{figures, html, stored};
-use crate::run::resolve;
+use crate::run::{dir, resolve};
 use crate::settings::RawPlan;
 use crate::stats::Pentanomial;
 use crate::stats::elo::fixed;
@@ -18,7 +18,7 @@ use crate::stats::simulate::{self, Law};
 use crate::stats::sprt::{Sprt, Verdict};
 use crate::text::columns;
 
-/// Chain up to a run; field names are a public contract.
+/// Chain with its tests so far; field names are a public contract.
 #[derive(Debug, Serialize)]
 pub(crate) struct ChainReport {
     /// `passed`, `failed` or `not over`.
@@ -119,21 +119,31 @@ impl ChainTest {
     }
 }
 
+/// Begin and end of the section of a page.
+const OPENED: &str = "<section id=\"chain\">\n";
+const CLOSED: &str = "</section>\n";
+
 /// Heads of the columns; `#` marks numbers.
 const HEADS: [&str; 8] = ["#test", "result", "limit", "bounds", "#games", "#Elo", "#hours", "run"];
 
 impl ChainReport {
-    /// Chain up to the run in `root`; `None` for a run that is in no chain.
+    /// Chain of the run in `root`, those after it included; `None` for a run that is in no chain.
     pub(crate) fn of(root: &Path, plan: &Plan) -> Option<Self> {
         if plan.chain == Chain::default() {
             return None;
         }
         let beside = root.parent().unwrap_or(Path::new(""));
-        let runs = plan.chain.before.iter().map(|run| beside.join(run)).chain([root.to_owned()]);
+        let mut runs: Vec<PathBuf> = plan.chain.before.iter().map(|run| beside.join(run)).collect();
+        runs.push(root.to_owned());
+        let length = runs.len() + plan.chain.then.len();
+        while runs.len() < length
+            && let Some(next) = runs.last().and_then(|run| follower(run))
+        {
+            runs.push(next);
+        }
         let (tests, plans): (Vec<ChainTest>, Vec<Plan>) =
             (1..).zip(runs).filter_map(|(number, run)| ChainTest::read(number, &run)).unzip();
         let passed = tests.iter().filter(|test| test.result == "H1").count();
-        let length = plan.chain.before.len() + 1 + plan.chain.then.len();
         let last = tests.last().filter(|test| test.is_over && test.result != "H1");
         let state = match last {
             _ if passed == length => "passed",
@@ -147,7 +157,7 @@ impl ChainReport {
             stopped_at: last.map(|test| test.test),
             games: tests.iter().map(|test| test.games).sum(),
             hours: tests.iter().map(|test| test.hours).sum(),
-            pass: passes(plan, &tests, &plans),
+            pass: passes(plans.last().unwrap_or(plan), &tests, &plans),
             tests,
         })
     }
@@ -187,13 +197,39 @@ impl ChainReport {
 
     /// Section of a page.
     pub(crate) fn html(&self) -> String {
-        let mut out = "<h2>The chain of tests</h2>\n".to_owned();
+        let mut out = format!("{OPENED}<h2>The chain of tests</h2>\n");
         html::table(&mut out, &HEADS, &self.rows());
         for line in self.lines() {
             let _ = writeln!(out, "<p>{}</p>", crate::text::escaped(&line));
         }
-        out
+        out + CLOSED
     }
+}
+
+/// Name of a run before, for the plan of a run in the folder `runs`. Both paths are absolute.
+pub(crate) fn name_of(run: &Path, runs: &Path) -> PathBuf {
+    match run.file_name() {
+        Some(name) if run.parent() == Some(runs) => PathBuf::from(name),
+        _ => run.to_owned(),
+    }
+}
+
+/// Run that follows the run in `root`, among those beside it and those in the default folder.
+pub(super) fn follower(root: &Path) -> Option<PathBuf> {
+    let whole = std::path::absolute(root).ok()?;
+    let beside = root.parent().filter(|parent| *parent != Path::new("")).or_else(|| whole.parent())?;
+    [beside, Path::new(dir::RUNS)].iter().find_map(|place| {
+        let name = name_of(&whole, &std::path::absolute(place).ok()?);
+        let mut runs = std::fs::read_dir(place).ok()?.flatten().map(|entry| entry.path());
+        runs.find(|run| stored::plan(run).is_some_and(|plan| plan.chain.before.last() == Some(&name)))
+    })
+}
+
+/// Page with the section of its chain as it is now; `None` if it has none.
+pub(super) fn replaced(page: &str, section: &str) -> Option<String> {
+    let from = page.find(OPENED)?;
+    let to = from + page.get(from..)?.find(CLOSED)? + CLOSED.len();
+    Some([page.get(..from)?, section, page.get(to..)?].concat())
 }
 
 /// Probabilities for an engine without gain, and for one as strong as the first test looks for.

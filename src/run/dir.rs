@@ -13,6 +13,9 @@ use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::{extension, stamp};
 use crate::text::{hex, with_causes};
 
+/// Default folder of runs.
+pub(crate) const RUNS: &str = "results/runs";
+
 /// Maximum size of a plan file in bytes.
 const MOST_PLAN_BYTES: u64 = 1 << 20;
 

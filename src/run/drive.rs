@@ -21,7 +21,7 @@ use crate::report::live_pgn::LivePgn;
 use crate::report::pgn_file::PgnFile;
 use crate::report::summary::Summary;
 use crate::report::terminal::QuietKeys;
-use crate::run::dir::{Place, RunDir, sha256};
+use crate::run::dir::{self, Place, RunDir, sha256};
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::page::PageFold;
 use crate::run::signals::watch_signals;
@@ -33,9 +33,6 @@ use crate::tablebase::Tables;
 use crate::text::with_causes;
 use crate::tournament::events::{Finish, Observer, StopReason};
 use crate::tournament::scoreboard::Scoreboard;
-
-/// Default folder of runs.
-pub(crate) const RUNS: &str = "results/runs";
 
 /// Form of the printed results.
 #[derive(Clone, Copy, Debug)]
@@ -304,7 +301,7 @@ pub(crate) fn exit(finish: &Finish) -> Exit {
 
 /// Default directory of a new run.
 pub(crate) fn default_place(name: &str) -> Place {
-    place_in(Path::new(RUNS), name)
+    place_in(Path::new(dir::RUNS), name)
 }
 
 /// Directory of a new run in the folder `runs`, by date and name.

@@ -177,14 +177,31 @@ impl Receivers {
         };
         summary["run"] = json!(root.display().to_string());
         summary["exit"] = json!(exit.code());
-        let message = message(&summary);
+        self.send_all(&summary, &message(&summary));
+    }
+
+    /// Tells everyone of the end of a command that plays many matches in `root`: its JSON document
+    /// and its result in one line.
+    pub(crate) fn tell_of(&self, command: &str, (mut document, headline): (Value, &str), root: &Path, exit: Exit) {
+        if exit == Exit::Interrupted {
+            return;
+        }
+        let run = root.display().to_string();
+        let line = format!("{command}: {}, {}", printable(headline), printable(&run));
+        document["name"] = json!(command);
+        document["run"] = json!(run);
+        document["exit"] = json!(exit.code());
+        self.send_all(&document, &line.chars().take(MOST_CHARACTERS).collect::<String>());
+    }
+
+    fn send_all(&self, document: &Value, message: &str) {
         std::thread::scope(|scope| {
             if let Some(command) = &self.command {
-                scope.spawn(|| call(command, &summary));
+                scope.spawn(|| call(command, document));
             }
             for (service, variable) in &self.services {
                 scope.spawn(|| {
-                    if let Err(why) = send(*service, variable, &summary, &message) {
+                    if let Err(why) = send(*service, variable, document, message) {
                         progress::warn(&format!("{} was not notified: {why}", service.name()));
                     }
                 });

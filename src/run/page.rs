@@ -3,16 +3,22 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::files::{MOST_DOCUMENT_BYTES, read_bytes, write_atomically};
+use crate::files::{MOST_DOCUMENT_BYTES, read_bytes, read_text, write_atomically};
 use crate::plan::Plan;
 use crate::record::GameRecord;
 use crate::report::crashes;
 use crate::report::html::{self, Crash, Story};
-use crate::run::chain_report::ChainReport;
+use crate::run::chain_report::{self, ChainReport};
 use crate::run::dir::RunDir;
 use crate::run::error::{Result, ResultContext as _};
 use crate::tournament::events::{Observer, RunEvent};
 use crate::tournament::scoreboard::Scoreboard;
+
+/// Name of the page.
+const PAGE: &str = "report.html";
+
+/// Maximum size of a stored page.
+const MOST_PAGE_BYTES: u64 = 1 << 30;
 
 /// Maximum number of failed games on a page; `crashes/` has all of them.
 const MOST_CRASHES: usize = 50;
@@ -79,7 +85,15 @@ fn write(dir: &RunDir, story: &Story, headline: &str) -> Result<()> {
         put("llr.svg", &svg)?;
     }
     let crashes = failed(&dir.path(crashes::FOLDER));
-    put("report.html", &html::page_with(story, Some(headline), &crashes, &chain(dir, story.plan())))
+    put(PAGE, &html::page_with(story, Some(headline), &crashes, &chain(dir, story.plan())))
+}
+
+/// Draws the chain on the stored page again, if the page shows it.
+pub(crate) fn redraw_chain(dir: &RunDir, plan: &Plan) -> Result<()> {
+    let path = dir.path(PAGE);
+    let old = read_text(&path, MOST_PAGE_BYTES).within(|| format!("cannot read {PAGE}"))?;
+    let Some(new) = chain_report::replaced(&old, &chain(dir, plan)).filter(|new| *new != old) else { return Ok(()) };
+    write_atomically(&path, new.as_bytes()).within(|| format!("cannot write {PAGE}"))
 }
 
 /// Section of the chain that the run is in; empty if it is in none.

@@ -15,6 +15,7 @@ const DEFAULT_STEP: u32 = 16;
 
 /// Rule of a race, checked.
 pub(crate) fn rule(raw: &RawPlan) -> Result<RaceRule> {
+    resolve::refuse(raw, "race", "a race")?;
     let alpha = raw.alpha.unwrap_or(DEFAULT_ALPHA);
     if !(alpha > 0.0 && alpha < 1.0) {
         fail!(Setting, "--alpha {alpha}: a probability between 0 and 1");

@@ -22,7 +22,7 @@ use crate::run::resolve::networks::NetworkInputs;
 use crate::run::{prepare, progress, records};
 use crate::schedule::affinity::{self, Topology};
 use crate::schedule::capacity::{self, Demand, Supply};
-use crate::settings::{self, Key, RawPlan, RawPlayer, value};
+use crate::settings::{self, RawPlan, RawPlayer, value};
 use crate::source::{self, Context, NetworkFile, ResolvedEngine};
 use crate::stats::sprt::{Bounds, Model, Sprt};
 use crate::tablebase::Tables;
@@ -252,7 +252,7 @@ pub(crate) fn check(raw: &RawPlan, shape: Shape) -> Result<()> {
 
 /// Shape of a test.
 pub(crate) fn sprt_shape(raw: &RawPlan) -> Result<Shape> {
-    refuse(raw, "sprt", ("a test", "quintain match"))?;
+    refuse(raw, "sprt", "a test")?;
     if raw.max_pairs == Some(0) {
         fail!(Setting, "--max-pairs 0 plays nothing; leave it out for no limit");
     }
@@ -267,14 +267,14 @@ pub(crate) fn sprt_shape(raw: &RawPlan) -> Result<Shape> {
 
 /// Resolves games between any number of engines. `name` is the default name of the run.
 pub(crate) fn games(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
-    refuse(raw, "match", ("a match", "quintain sprt"))?;
+    refuse(raw, "match", "a match")?;
     let raw = &missing::without(raw)?;
     finish(raw, games_shape(raw, name)?, |limits| entrants(raw, limits))
 }
 
 /// Shape of a match or a gauntlet.
 pub(crate) fn games_shape(raw: &RawPlan, name: &'static str) -> Result<Shape> {
-    refuse(raw, "match", ("a match", "quintain sprt"))?;
+    refuse(raw, "match", "a match")?;
     // A run with `until-width` needs no other end.
     let max_pairs = pairs(raw)?.or_else(|| raw.until_width.is_none().then_some(DEFAULT_PAIRS));
     let all = RawLimit::of_all(raw);
@@ -302,7 +302,7 @@ fn pairs(raw: &RawPlan) -> Result<Option<u64>> {
 
 /// Checks the settings that all matches of a series share, before anything is built.
 pub(crate) fn series(raw: &RawPlan) -> Result<(Limit, Variant)> {
-    refuse(raw, "match", ("a match", "quintain sprt"))?;
+    refuse(raw, "match", "a match")?;
     let limit = RawLimit::of_all(raw).resolve("--tc")?;
     let shape =
         Shape { name: "series", format: Format::new(RoundRobin), test: None, max_pairs: None, limits: vec![limit] };
@@ -329,7 +329,7 @@ pub(crate) fn tuned(raw: &RawPlan, found: impl FnOnce() -> Result<TunedEngine>) 
 
 /// Shape of a tuning.
 pub(crate) fn tune_shape(raw: &RawPlan) -> Result<Shape> {
-    refuse(raw, "tune", ("a tuning", "quintain match"))?;
+    refuse(raw, "tune", "a tuning")?;
     // A time limit or a flat result ends it as well.
     let has_end = raw.max_time.is_some() || raw.until_flat == Some(true);
     let max_pairs = pairs(raw)?.or_else(|| (!has_end).then_some(DEFAULT_TUNING_PAIRS));
@@ -344,7 +344,6 @@ pub(crate) fn race(raw: &RawPlan, rule: RaceRule) -> Result<(Plan, Book)> {
 
 /// Shape of a race.
 pub(crate) fn race_shape(raw: &RawPlan, rule: RaceRule) -> Result<Shape> {
-    refuse(raw, "race", ("a race", "quintain match"))?;
     let max_pairs = pairs(raw)?.unwrap_or(DEFAULT_RACE_PAIRS);
     if raw.players.len() > usize::from(MAX_PLAYERS) {
         fail!(Setting, "{} players: {MAX_PLAYERS} is the most", raw.players.len());
@@ -359,15 +358,17 @@ pub(crate) fn race_shape(raw: &RawPlan, rule: RaceRule) -> Result<Shape> {
     })
 }
 
-/// Refuses a plan with keys that `command` does not have; `other` is the command that has them.
-fn refuse(raw: &RawPlan, command: &str, (what, other): (&str, &str)) -> Result<()> {
+/// Refuses a plan with keys that `command` does not have, and names the command that has them.
+pub(crate) fn refuse(raw: &RawPlan, command: &str, what: &str) -> Result<()> {
     let set = raw.table()?;
     match settings::keys().iter().find(|key| !key.is_of(command) && set.contains_key(&key.name)) {
         None => Ok(()),
-        Some(Key { name, .. }) => {
+        Some(key) => {
+            let other = key.commands().first().map_or("match", String::as_str);
             fail!(
                 Setting,
-                "the plan has the key `{name}`, which {what} does not have; remove it, or play it with `{other}`"
+                "the plan has the key `{}`, which {what} does not have; remove it, or play it with `quintain {other}`",
+                key.name
             )
         }
     }

@@ -386,12 +386,7 @@ impl SlotWorker {
 
     /// Starts a new game on the player's engine, with its `own` options. Starts the process if it
     /// is not running, was found dead, or did not get ready.
-    async fn ready(
-        &mut self,
-        player: PlayerId,
-        own: &[(String, String)],
-        is_begun: bool,
-    ) -> Result<(), ReadyError> {
+    async fn ready(&mut self, player: PlayerId, own: &[(String, String)], is_begun: bool) -> Result<(), ReadyError> {
         let place = usize::from(player.0);
         if (self.context.plan.restart || self.context.plan.players[place].restart)
             && let Some(engine) = self.engines[place].take()

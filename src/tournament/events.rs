@@ -361,7 +361,8 @@ pub enum RunEvent<'a> {
         /// All workers, by name.
         workers: &'a [WorkerStatus],
     },
-    /// The user asked for a stop. Running games, or started pairs, are finished and no other begins.
+    /// The user asked for a stop. Running games, or started pairs, are finished, and no other
+    /// begins.
     Finishing {
         /// True if started pairs are finished.
         pairs: bool,

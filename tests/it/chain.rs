@@ -91,9 +91,14 @@ fn a_chain_goes_on_while_its_tests_pass_and_has_one_report() {
     }
     let report = chained.words(&["report", &chained.runs()[0].display().to_string(), "--format", "md"]).stdout;
     assert!(
-        report.contains("## The chain of tests") && report.contains("chain not over: 1 of 4 tests passed"),
+        report.contains("## The chain of tests") && report.contains("chain failed: 2 of 4 tests passed"),
         "{report}"
     );
+    // The stored pages of the tests before have the end, too.
+    for run in chained.runs() {
+        let page = std::fs::read_to_string(run.join("report.html")).unwrap();
+        assert!(page.contains(", stopped at test 3</p>") && page.ends_with("</html>\n"), "{}", run.display());
+    }
 }
 
 #[test]

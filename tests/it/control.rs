@@ -221,7 +221,8 @@ fn held_in_a_first_game(slots: usize) -> Live {
 
 #[test]
 fn a_stop_after_pairs_cuts_none_in_two() {
-    for (words, pause, games) in [("stop", false, 3), ("stop --after-pairs", false, 4), ("stop --after-pairs", true, 4)] {
+    for (words, pause, games) in [("stop", false, 3), ("stop --after-pairs", false, 4), ("stop --after-pairs", true, 4)]
+    {
         let mut live = held_in_a_first_game(1);
         if pause {
             live.steer("pause");

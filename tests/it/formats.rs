@@ -190,6 +190,10 @@ fn what_cannot_be_played_is_refused() {
         (&["match", &two, "--format", "swiss", "--rounds", "0"], "--rounds 0: 1 to"),
         (&["match", &two, "--format", "knockout", "--heroes", "1"], "only a gauntlet has heroes"),
         (&["match", &sprt], "the plan has the key `new`, which a match does not have"),
+        (
+            &["race", &sprt],
+            "the plan has the key `new`, which a race does not have; remove it, or play it with `quintain sprt`",
+        ),
         (&["sprt", &two], "the plan has the key `players`, which a test does not have"),
         (&["match", &two, &sprt], "two plans"),
         (&["gauntlet", "--hero", &one], "no opponent; give --vs SPEC or --sparring FILE"),

@@ -301,11 +301,18 @@ fn a_bisection_ends_with_the_commit_that_lost() {
     let toy = Toy::new(&[Some(5), Some(5), None, Some(5), Some(5), Some(70), Some(70), Some(70)]);
     let out = toy.folder.path().join("search").display().to_string();
     let [good, bad] = [toy.id(0), toy.id(7)];
-    let args = ["bisect", &good, &bad, "--out", &out, "--pairs", "8", "--json"];
+    let heard = toy.folder.path().join("heard.json");
+    let hear = format!("cat > '{}'; echo $QUINTAIN_NAME $QUINTAIN_EXIT >> '{}'", heard.display(), heard.display());
+    let args = ["bisect", &good, &bad, "--out", &out, "--pairs", "8", "--json", "--on-end", &hear];
     // Broken off before the change is shown, it goes on with what there is.
     let begun = toy.run(3, &[&args[..], &["--limit", "8"]].concat());
     let begun = json(&begun);
     assert_eq!((&begun["reason"], &begun["pairs"]), (&"no-change".into(), &8.into()));
+    let told = std::fs::read_to_string(&heard).unwrap();
+    let (document, name) = told.split_at(told.rfind('}').unwrap() + 1);
+    let document: Value = serde_json::from_str(document).unwrap();
+    assert_eq!((&document["reason"], &document["exit"]), (&begun["reason"], &3.into()), "{told}");
+    assert_eq!((document["run"].as_str(), name.trim()), (Some(out.as_str()), "bisect 3"), "{told}");
     let found = json(&toy.run(0, &args));
     assert_eq!(found["found"]["commits"], serde_json::json!([toy.id(5)]), "{found}");
     assert!(found["found"]["probability"].as_f64().unwrap() >= 0.95);

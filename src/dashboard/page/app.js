@@ -166,7 +166,10 @@ at('notify').addEventListener('change', async () => {
   else return;
   at('notify').checked = false;
 });
-window.addEventListener('hashchange', route);
+window.addEventListener('hashchange', () => {
+  notice('');
+  route();
+});
 begin();
 beginRun();
 beginGames();

@@ -309,12 +309,14 @@ function field(table, rounds) {
   }));
 }
 
-// Two players of a round, the leader in bold.
-function meeting([first, won, second, lost]) {
+// Two players of a round, the one who advanced or leads in bold.
+function meeting([first, won, second, lost, winner]) {
   const box = element('div', undefined, 'meeting');
-  for (const [name, points, leads] of [[first, won, won > lost], [second, lost, lost > won]]) {
-    const line = element('div', undefined, leads ? 'leads' : '');
-    line.append(element('span', name), element('span', points, 'number'));
+  const bySeed = winner !== null && won === lost ? ' (by seed)' : '';
+  const leads = (place) => (winner === null ? (place ? lost > won : won > lost) : winner === place);
+  for (const [name, points, isFirst] of [[first, won, leads(0)], [second, lost, leads(1)]]) {
+    const line = element('div', undefined, isFirst ? 'leads' : '');
+    line.append(element('span', isFirst ? name + bySeed : name), element('span', points, 'number'));
     box.append(line);
   }
   return box;

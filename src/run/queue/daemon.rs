@@ -15,7 +15,7 @@ use crate::run::notify::{self, Receivers};
 use crate::run::queue::watcher::{LOOK, QueueWatch, StopCause};
 use crate::run::queue::{DaemonLock, EntryId, Queue, QueueEntry, QueueState};
 use crate::run::tuning::session;
-use crate::run::{Exit, chain, forecast, progress, trust};
+use crate::run::{Exit, chain, chain_report, forecast, progress, trust};
 use crate::settings::RawPlan;
 use crate::text::with_causes;
 
@@ -254,7 +254,8 @@ impl Daemon<'_> {
     fn chain(&self, entry: &QueueEntry) -> Result<Chain> {
         let over = entry.exits.len();
         let runs = self.queue.results().join(RUNS);
-        let before = entry.runs.iter().take(over).map(|run| chain::name_of(&self.queue.results().join(run), &runs));
+        let before =
+            entry.runs.iter().take(over).map(|run| chain_report::name_of(&self.queue.results().join(run), &runs));
         let then = entry.plans.get(over + 1..).unwrap_or_default();
         Ok(Chain { before: before.collect(), then: chain::tables(then)? })
     }
@@ -309,6 +310,7 @@ impl Daemon<'_> {
             let goes_on = exit == Exit::Done && entry.next_plan().is_some();
             entry.state = if goes_on { QueueState::Waiting } else { QueueState::Done };
         })?;
+        chain::redraw(&self.queue.results().join(run));
         progress::note(&format!("queue: entry {id} is over: {}, {}", command.result(exit), run.display()));
         if self.queue.read(id)?.is_none_or(|entry| !entry.is_open()) {
             chain::print(&self.queue.results().join(run), OutputStyle::new(false));

@@ -97,8 +97,16 @@ impl Bracket {
     }
 }
 
-/// Encounter of a round: both players, and their half points against each other so far.
-pub type KnockoutMeeting = (Encounter, [u32; 2]);
+/// Encounter of a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnockoutMeeting {
+    /// Both players, the better seed first.
+    pub players: Encounter,
+    /// Their half points against each other so far.
+    pub half_points: [u32; 2],
+    /// Player who advanced, of equals the better seed; `None` while the round is played.
+    pub winner: Option<PlayerId>,
+}
 
 /// Rounds so far, each with its encounters, tie-breaks included. The last one may be in play.
 #[must_use]
@@ -114,7 +122,13 @@ pub fn rounds(players: u16, pairs: u64, results: &[PairResult]) -> Vec<Vec<Knock
         let before = rest;
         let round = play_round(&playing, pairs, &mut rest);
         let own = if round.is_ok() { &before[..before.len() - rest.len()] } else { before };
-        rounds.push(playing.iter().map(|encounter| (*encounter, half_points(*encounter, own))).collect());
+        let losers = round.as_deref().unwrap_or_default();
+        let meeting = |(place, players): (usize, &Encounter)| KnockoutMeeting {
+            players: *players,
+            half_points: half_points(*players, own),
+            winner: losers.get(place).map(|loser| if *loser == players.0 { players.1 } else { players.0 }),
+        };
+        rounds.push(playing.iter().enumerate().map(meeting).collect());
         match round {
             Ok(losers) => places = advance(&places, &losers),
             Err(_) => return rounds,

@@ -1,7 +1,7 @@
 use super::*;
 use crate::record::PlayerId;
 use crate::tournament::formats::gauntlet::Gauntlet;
-use crate::tournament::formats::knockout::{Bracket, Knockout, TIE_BREAKS};
+use crate::tournament::formats::knockout::{self, Bracket, Knockout, TIE_BREAKS};
 use crate::tournament::formats::race::{self, Race, RaceRule};
 use crate::tournament::formats::round_robin::RoundRobin;
 use crate::tournament::formats::swiss::{self, Swiss};
@@ -101,6 +101,14 @@ fn a_tie_is_played_on() {
     // The final is drawn again and again, so the better seed wins after the last tie break.
     assert_eq!(fixtures.len(), 4 + 2 + TIE_BREAKS as usize);
     assert_eq!(Bracket::replay(3, 2, &results).winner, Some(PlayerId(0)));
+    let rounds = |played: usize| -> Vec<_> {
+        let rounds = knockout::rounds(3, 2, &results[..played]).into_iter().flatten();
+        rounds.map(|meeting| (names([meeting.players]), meeting.half_points, meeting.winner.map(|p| p.0))).collect()
+    };
+    let each = 2 * (2 + TIE_BREAKS);
+    assert_eq!(rounds(4), [("12".to_owned(), [7, 9], Some(2)), ("02".to_owned(), [0, 0], None)]);
+    assert_eq!(rounds(results.len() - 1)[1], ("02".to_owned(), [each - 2; 2], None));
+    assert_eq!(rounds(results.len())[1], ("02".to_owned(), [each; 2], Some(0)));
 }
 
 #[test]
