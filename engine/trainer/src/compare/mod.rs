@@ -28,9 +28,11 @@ Examples:
   destrier-trainer compare runs/a runs/b runs/c --base engine --out runs/compare --tc 8+0.08 --pairs 200
   destrier-trainer compare a.nnue b.nnue --out runs/ab --nodes 20000 -j 2
 
-Every two players meet in as many pairs of games, from the same openings, colours reversed. The folder of --out has the run as Quintain keeps
-it (`quintain report OUT/run`), the networks that played, and the table as compare.txt and compare.json. The same command goes on with
-it. Ends with 0 when all is played, 4 where an engine failed too often, 130 where it was interrupted.";
+Every two players meet in as many pairs of games, from the same openings, colours reversed. \
+The folder of --out has the run as Quintain keeps it (`quintain report OUT/run`), the networks \
+that played, and the table as compare.txt and compare.json. The same command continues it. \
+Ends with 0 when all is played, 4 where an engine failed too often, 130 where it was \
+interrupted.";
 
 /// Lets networks play each other and names the best
 #[derive(Debug, Args)]
