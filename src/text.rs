@@ -92,8 +92,21 @@ pub fn csv_field(text: &str) -> String {
 pub fn from_toml<T: serde::de::DeserializeOwned>(path: &Path, text: &str) -> Result<T, TomlError> {
     toml::from_str(text).map_err(|error| {
         let (line, column) = place(text, error.span());
-        TomlError { path: path.to_path_buf(), line, column, message: explain(error.message()) }
+        let mut message = explain(error.message());
+        if message.starts_with("invalid ")
+            && let Some(key) = key_before(text, error.span())
+        {
+            message = format!("`{key}`: {message}");
+        }
+        TomlError { path: path.to_path_buf(), line, column, message }
     })
+}
+
+/// Key whose value begins at `span`; `None` if the value begins on a later line than the key.
+fn key_before(text: &str, span: Option<Range<usize>>) -> Option<&str> {
+    let line = text.get(..span?.start)?.lines().next_back()?;
+    let key = line.trim_end().strip_suffix('=')?.trim_end();
+    key.rsplit(['{', ',']).next().map(str::trim).filter(|key| !key.is_empty())
 }
 
 fn place(text: &str, span: Option<Range<usize>>) -> (usize, usize) {
@@ -105,6 +118,9 @@ fn place(text: &str, span: Option<Range<usize>>) -> (usize, usize) {
 /// The parser's message on one line; an unknown key gets the nearest known one as remedy.
 fn explain(message: &str) -> String {
     let message = message.lines().map(str::trim).collect::<Vec<_>>().join("; ");
+    if let Some((_, length)) = message.split_once("expected an array of length ") {
+        return format!("{message}; write {length} values in brackets, separated by commas");
+    }
     let Some(rest) = message.strip_prefix("unknown field `") else { return message };
     let mut words = rest.split('`');
     let unknown = words.next().unwrap_or_default();

@@ -112,7 +112,10 @@ mod tests {
         let error = parse("tc = \"8+0.08\"\nmax_pair = 5\n").unwrap_err();
         assert_eq!(error, "p.toml:2:1: unknown key `max_pair`, did you mean `max-pairs`?");
         let error = parse("nodes = \"many\"\n").unwrap_err();
-        assert!(error.starts_with("p.toml:1:9: invalid type"), "{error}");
+        assert!(error.starts_with("p.toml:1:9: `nodes`: invalid type"), "{error}");
+        let error = parse("bounds = \"0,50\"\n").unwrap_err();
+        assert!(error.starts_with("p.toml:1:10: `bounds`: invalid type"), "{error}");
+        assert!(error.ends_with("; write 2 values in brackets, separated by commas"), "{error}");
         let error = parse("nodes = \n").unwrap_err();
         assert!(error.starts_with("p.toml:1:") && !error.contains('\n'), "{error}");
         let error = parse("\n[options]\nHash = [1]\n").unwrap_err();
