@@ -73,9 +73,9 @@ enum QueueCommand {
         /// Number of the entry.
         #[arg(value_name = "ID")]
         id: EntryId,
-        /// One line, shown wherever the run is named.
-        #[arg(value_name = "TEXT")]
-        text: String,
+        /// One line, shown wherever the run is named. Its words need no quotes.
+        #[arg(value_name = "TEXT", required = true)]
+        text: Vec<String>,
     },
     /// Queues an interrupted run to be resumed.
     Resume {
@@ -131,7 +131,7 @@ pub(super) fn run(args: &QueueArgs) -> Result<Exit> {
         }
         QueueCommand::Rm { id } => remove(&queue, *id)?,
         QueueCommand::Note { id, text } => {
-            queue.note(*id, text)?;
+            queue.note(*id, &text.join(" "))?;
             progress::result(&format!("entry {id} has its note"));
         }
         QueueCommand::Resume { run } => {

@@ -72,6 +72,7 @@ enum ListFormat {
     /// Columns for a terminal.
     Table,
     /// A Markdown table.
+    #[value(alias = "markdown")]
     Md,
     /// One JSON document.
     Json,

@@ -228,7 +228,7 @@ fn verdict(out: &mut String, story: &Story, headline: Option<&str>) {
         rows.push(("Limits", stamp));
     }
     if scoreboard.voided() > 0 {
-        rows.push(("Void", format!("{} times a pair was played again", scoreboard.voided())));
+        rows.push(("Void", format!("{} a pair was played again", figures::count(scoreboard.voided(), "time"))));
     }
     if scoreboard.repeated() > 0 {
         rows.push(("Repeated", format!("{} pairs repeat counted ones and do not count", scoreboard.repeated())));

@@ -226,7 +226,10 @@ fn text(plan: &Plan, finish: &Finish, estimates: &Estimates, root: &Path) -> Str
         lines.push(format!("endings: {}", ends.join(", ")));
     }
     if scoreboard.voided() > 0 {
-        lines.push(format!("void: {} times a pair was disturbed by the machine and played again", scoreboard.voided()));
+        lines.push(format!(
+            "void: {} a pair was disturbed by the machine and played again",
+            figures::count(scoreboard.voided(), "time")
+        ));
     }
     if scoreboard.design_effect() > 1.0 {
         lines.push(format!(
@@ -322,7 +325,9 @@ fn complaints(player: &Player) -> impl Iterator<Item = String> {
 }
 
 fn wrong_pvs(name: &str, faults: &Faults) -> Option<String> {
-    let wrong: Vec<_> = pv_counts(faults).map(|(kind, count)| format!("{count} times it {}", kind.words())).collect();
+    let wrong: Vec<_> = pv_counts(faults)
+        .map(|(kind, count)| format!("{} it {}", figures::count(count, "time"), kind.words()))
+        .collect();
     (!wrong.is_empty()).then(|| format!("{name}: wrong PVs: {}", wrong.join(", ")))
 }
 

@@ -165,6 +165,7 @@ fn entries_are_played_in_order_and_one_that_cannot_start_stops_none() {
     std::fs::write(&plan, format!("pairs = 1\nnodes = 1\nmax-plies = 30\nconcurrency = 1\n{players}")).unwrap();
     queued.done(&["add", "--priority", "1", &plan.display().to_string(), "--note", "three"]);
     assert!(queued.done(&["ls"]).lines().nth(1).unwrap().contains("three"));
+    queued.done(&["note", "3", "three", "of", "them"]);
     std::fs::rename(&gone, gone.with_extension("away")).unwrap();
     let ran = queued.play(&[]);
     let at = |words: &str| ran.stderr.find(words).unwrap_or_else(|| panic!("no {words}: {}", ran.stderr));
@@ -175,7 +176,7 @@ fn entries_are_played_in_order_and_one_that_cannot_start_stops_none() {
     assert!(failed["error"].as_str().unwrap().contains("gone: "), "{failed}");
     assert_eq!(queued.entry(2)["results"], serde_json::json!(["inconclusive"]));
     assert_eq!(summary(&queued.run_of(2))["pairs"], 2);
-    assert_eq!(summary(&queued.run_of(3))["note"], "three");
+    assert_eq!(summary(&queued.run_of(3))["note"], "three of them");
     // Mended, it is played like any other.
     std::fs::rename(gone.with_extension("away"), &gone).unwrap();
     queued.done(&["up", "1"]);
