@@ -19,10 +19,17 @@ Examples:
   quintain init gauntlet - | less
   quintain init --reference
   quintain init --schema engines > engines.schema.json
+  quintain init --sparring
   quintain init --workflow > .github/workflows/quintain.yml";
 
 /// Workflow of a hosted CI that tests pull requests.
 const WORKFLOW: &str = include_str!("../../configs/workflow.yml");
+
+/// Packaged engines by name, and the field of a gauntlet made of them.
+const SPARRING: [(&str, &str); 2] = [
+    ("configs/engines.toml", include_str!("../../configs/engines.toml")),
+    ("configs/sparring.toml", include_str!("../../configs/sparring.toml")),
+];
 
 /// JSON Schema beside a new plan, for completion in editors.
 const SCHEMA_FILE: &str = "quintain-plan.schema.json";
@@ -52,6 +59,10 @@ pub(super) struct InitArgs {
     /// Print a workflow for a hosted CI instead: it tests each pull request and posts the result.
     #[arg(long, conflicts_with_all = ["file", "force", "reference", "schema"])]
     workflow: bool,
+    /// Write configs/engines.toml and configs/sparring.toml instead: engines that Debian and Ubuntu
+    /// package, and a field of them for gauntlets.
+    #[arg(long, conflicts_with_all = ["file", "reference", "schema", "workflow"])]
+    sparring: bool,
 }
 
 /// The command that plays the plan.
@@ -104,6 +115,9 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit> {
         progress::result(WORKFLOW.trim_end());
         return Ok(Exit::Done);
     }
+    if args.sparring {
+        return sparring(args.force);
+    }
     let path = args.file.clone().unwrap_or_else(|| format!("{}.toml", args.kind.name()).into());
     if path.as_os_str() == "-" {
         progress::result(&plan(args.kind, Path::new("PLAN.toml")));
@@ -111,23 +125,45 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit> {
     }
     let text = format!("#:schema ./{SCHEMA_FILE}\n{}", plan(args.kind, &path));
     let shown = path.display();
-    if args.force {
-        write_atomically(&path, text.as_bytes()).with_context(|| format!("{shown}: cannot write it"))?;
-    } else {
-        match OpenOptions::new().write(true).create_new(true).open(&path) {
-            Ok(mut file) => file.write_all(text.as_bytes()).with_context(|| format!("{shown}: cannot write it"))?,
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                bail!("{shown}: exists already; overwrite it with --force, or name another file")
-            }
-            Err(error) => return Err(error).with_context(|| format!("{shown}: cannot create it")),
-        }
-    }
+    write_new(&path, &text, args.force)?;
     let beside = path.with_file_name(SCHEMA_FILE);
     write_atomically(&beside, schema(UserFile::Plan).as_bytes())
         .with_context(|| format!("{}: cannot write it", beside.display()))?;
     progress::note(&format!("wrote {}, with which editors complete and check the keys", beside.display()));
     progress::note(&format!("wrote {shown}; play it with `quintain {} {shown}`", args.kind.name()));
     Ok(Exit::Done)
+}
+
+/// Writes the packaged engines and their field.
+fn sparring(force: bool) -> Result<Exit> {
+    if let Some((taken, _)) = SPARRING.iter().find(|(path, _)| !force && Path::new(path).exists()) {
+        bail!("{taken}: exists already; overwrite both files with --force, or move it away");
+    }
+    std::fs::create_dir_all("configs").context("configs: cannot make it")?;
+    for (path, text) in SPARRING {
+        write_new(Path::new(path), text, force)?;
+    }
+    let [(engines, _), (field, _)] = SPARRING;
+    progress::note(&format!("wrote {engines}; `quintain engines` shows which of them are installed"));
+    progress::note(&format!(
+        "wrote {field}; play it with `quintain gauntlet --hero . --sparring {field} --skip-missing`"
+    ));
+    Ok(Exit::Done)
+}
+
+/// Writes a file; an existing one only if `force` is set.
+fn write_new(path: &Path, text: &str, force: bool) -> Result<()> {
+    let shown = path.display();
+    if force {
+        return write_atomically(path, text.as_bytes()).with_context(|| format!("{shown}: cannot write it"));
+    }
+    match OpenOptions::new().write(true).create_new(true).open(path) {
+        Ok(mut file) => file.write_all(text.as_bytes()).with_context(|| format!("{shown}: cannot write it")),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            bail!("{shown}: exists already; overwrite it with --force, or name another file")
+        }
+        Err(error) => Err(error).with_context(|| format!("{shown}: cannot create it")),
+    }
 }
 
 /// Text of a file's JSON Schema.

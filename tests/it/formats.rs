@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::harness::{FAKE, Game, Ran, fake, games, pgn_tags, run, summary};
+use crate::harness::{FAKE, Game, Ran, fake, games, pgn_tags, quintain, run, summary};
 
 /// Plan of `players` scripted peers. The first ones have a material score; the earlier they come,
 /// the less they resign.
@@ -259,4 +259,23 @@ fn the_sparring_field_has_known_engines_of_several_strengths() {
         assert!(registry["engines"].as_table().unwrap().contains_key(&spec), "{spec}");
         assert_eq!(player.get("options").is_some(), player.get("name").is_some(), "{player}");
     }
+    // Another project gets them by a command, which overwrites nothing unasked.
+    let folder = tempfile::tempdir().unwrap();
+    let init = |more: &[&str]| -> Ran {
+        quintain(&[&["init", "--sparring"], more].concat()).current_dir(folder.path()).output().unwrap().into()
+    };
+    let ran = init(&[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let engines: Ran = quintain(&["engines", "--json"]).current_dir(folder.path()).output().unwrap().into();
+    let listed: serde_json::Value = serde_json::from_str(&engines.stdout).unwrap();
+    assert!(listed.as_array().unwrap().len() >= programs.len(), "{engines:?}");
+    let written = folder.path().join("configs/sparring.toml");
+    assert_eq!(std::fs::read_to_string(&written).unwrap().parse::<toml::Table>().unwrap(), field);
+    std::fs::write(&written, "# mine").unwrap();
+    std::fs::remove_file(folder.path().join("configs/engines.toml")).unwrap();
+    let ran = init(&[]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("configs/sparring.toml: exists already"), "{ran:?}");
+    assert!(!folder.path().join("configs/engines.toml").exists());
+    assert_eq!(init(&["--force"]).code, Some(0));
+    assert_eq!(std::fs::read_to_string(&written).unwrap().parse::<toml::Table>().unwrap(), field);
 }
