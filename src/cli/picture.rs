@@ -58,3 +58,16 @@ fn page(title: &str, svg: &str, text: &str) -> String {
         lines.join("\n")
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `.ci/run` runs it in builds of both kinds.
+    #[test]
+    fn a_build_without_png_says_how_to_get_it() {
+        let found = PictureFormat::of(Path::new("elo.png"), ".svg or .html").map_err(|error| error.to_string());
+        let is_refused = found.as_ref().is_err_and(|error| error.contains("build it with `--features png`"));
+        assert_eq!((found.is_ok(), is_refused), (cfg!(feature = "png"), !cfg!(feature = "png")), "{found:?}");
+    }
+}
