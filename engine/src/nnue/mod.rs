@@ -1,7 +1,7 @@
 //! Neural evaluation ("NNUE", Nasu 2018): a wide first layer that is updated move by move, and a
 //! small head.
 //!
-//! Reading order: `features.rs` (the inputs), `layout.rs` (the shape), `network.rs` (the weights
+//! Reading order: `sets/` (all possible inputs), `features.rs` (those of `piece`), `layout.rs` (the shape), `network.rs` (the weights
 //! and the formula), `format.rs` (the file), `accumulator.rs` (incremental updates of the first
 //! layer), `simd/` (the loops).
 //!
@@ -16,6 +16,7 @@ mod format;
 mod layout;
 mod network;
 mod random;
+pub mod sets;
 mod sha256;
 pub mod simd;
 
