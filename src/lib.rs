@@ -62,11 +62,11 @@
 // Reading order: the words first, then the pure rooms, then the rooms that touch the world.
 pub mod files;
 pub(crate) mod os;
-pub mod record;
 pub mod text;
+pub use quintain_record as record;
 
 pub mod chess;
-pub mod stats;
+pub use quintain_stats as stats;
 
 pub mod openings;
 pub mod tune;

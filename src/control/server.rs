@@ -18,7 +18,6 @@ use crate::os::{LocalListener, LocalStream};
 use crate::plan::Plan;
 use crate::report::console::Viewer;
 use crate::report::workers::{self, WorkerRow};
-use crate::stats::estimates::Estimates;
 use crate::tournament::events::{CommandRequest, Observer, RunCommand, RunEvent};
 use crate::tournament::scoreboard::Scoreboard;
 use crate::tournament::workers::WorkerStatus;
@@ -337,7 +336,7 @@ impl Publisher {
             v: VERSION,
             pairs: scoreboard.pairs(),
             ptnml: scoreboard.evidence().counts().0,
-            estimates: Estimates::of_scoreboard(scoreboard),
+            estimates: scoreboard.estimates(),
             tune: scoreboard.tuning().map(|progress| TuningState::of(progress.course())),
             workers: self.workers.borrow().iter().take(MOST_WORKERS).cloned().collect(),
             pairs_per_minute: self.viewer.pairs_per_minute(scoreboard, elapsed),

@@ -20,7 +20,6 @@ use crate::report::stored;
 use crate::report::summary::Summary;
 use crate::report::tune;
 use crate::stats::elo::{self, Estimate};
-use crate::stats::estimates::Estimates;
 use crate::tournament::events::Finish;
 use crate::tournament::events::StopReason;
 use crate::tournament::scoreboard::Scoreboard;
@@ -220,11 +219,7 @@ impl Fold {
     }
 
     fn subtitle(&self) -> String {
-        format!(
-            "{}, {}",
-            figures::count(self.scoreboard.pairs(), "pair"),
-            Estimates::of_scoreboard(&self.scoreboard).elo_short()
-        )
+        format!("{}, {}", figures::count(self.scoreboard.pairs(), "pair"), self.scoreboard.estimates().elo_short())
     }
 
     /// The LLR between its bounds; `None` without a test.

@@ -8,7 +8,6 @@ use crate::plan::{Plan, Player};
 use crate::report::figures::{estimate, limits, ptnml};
 use crate::stats::Trinomial;
 use crate::stats::elo::{Estimate, fixed};
-use crate::stats::estimates::Estimates;
 use crate::stats::sprt::Verdict;
 use crate::tournament::scoreboard::Scoreboard;
 
@@ -20,7 +19,7 @@ pub fn block(plan: &Plan, scoreboard: &Scoreboard) -> Option<String> {
     if scoreboard.tuning().is_some() {
         return None;
     }
-    let estimates = Estimates::of_scoreboard(scoreboard);
+    let estimates = scoreboard.estimates();
     let mut rows = vec![("Elo", plus_minus(estimates.logistic()))];
     if let Some(after) = estimates.after_stop() {
         rows.push(("Stop", format!("{} (95%, median-unbiased after the stop)", estimate(Some(after.elo)))));

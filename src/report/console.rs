@@ -14,7 +14,6 @@ use crate::plan::Plan;
 use crate::record::{PlayerId, Termination};
 use crate::report::figures::{self, duration};
 use crate::report::{standings, tune};
-use crate::stats::estimates::Estimates;
 use crate::stats::sprt::Verdict;
 use crate::text::{printable, printable_lines};
 use crate::tournament::events::{Observer, Phase, RunEvent};
@@ -263,7 +262,7 @@ impl Viewer {
 
 /// View of two players.
 fn duel(names: &[String], scoreboard: &Scoreboard, pace: &PairRate) -> View {
-    let estimates = Estimates::of_scoreboard(scoreboard);
+    let estimates = scoreboard.estimates();
     let ptnml = figures::ptnml(&scoreboard.ptnml());
     let mut plain = vec![figures::count(scoreboard.pairs(), "pair"), format!("ptnml {ptnml}")];
     plain.extend(estimates.trial().map(|trial| trial.line()));

@@ -1,80 +1,39 @@
 //! Numbers of a scoreboard as text, for the screen, the summary and the plots.
 
 use crate::plan::{Plan, Player};
-use crate::stats::elo::{Elo, Estimate, fixed};
-use crate::stats::estimates::{Estimates, TrialState};
+pub use crate::stats::elo::signed;
+use crate::stats::elo::{Estimate, fixed};
+use crate::stats::estimates::Estimates;
 use crate::stats::sensor::{self, LevelPairs};
 use crate::stats::sprt::Verdict;
-use crate::stats::unbiased::AdjustedEstimates;
 use crate::stats::{Pentanomial, Trinomial};
 use crate::tournament::scoreboard::Scoreboard;
 
-impl TrialState {
-    /// Formats `LLR +1.20 (-2.94, 2.94)`.
-    #[must_use]
-    pub fn line(&self) -> String {
-        format!("LLR {} ({:.2}, {:.2})", signed(self.llr, 2), self.lower, self.upper)
-    }
-}
-
-impl Estimates {
+impl Scoreboard {
     /// Estimates from the counted pairs. Those after the stop need a verdict.
     #[must_use]
-    pub fn of_scoreboard(scoreboard: &Scoreboard) -> Self {
-        let has_verdict = scoreboard.verdict() != Verdict::Continue;
-        Self::without_stop(scoreboard).with_stop(if has_verdict { scoreboard.after_stop() } else { None })
+    pub fn estimates(&self) -> Estimates {
+        let has_verdict = self.verdict() != Verdict::Continue;
+        without_stop(self).with_stop(if has_verdict { self.after_stop() } else { None })
     }
 
     /// Estimates of an ended run, whatever stopped it.
     #[must_use]
-    pub fn of_ended(scoreboard: &Scoreboard) -> Self {
-        Self::without_stop(scoreboard).with_stop(scoreboard.after_stop())
+    pub fn final_estimates(&self) -> Estimates {
+        without_stop(self).with_stop(self.after_stop())
     }
+}
 
-    /// Estimates without those after the stop. There are none of more than two players, whose
-    /// strengths are ratings: those of the first two beside all pairs would mislead.
-    fn without_stop(scoreboard: &Scoreboard) -> Self {
-        if scoreboard.players() != 2 {
-            return Self::default();
-        }
-        let estimates = Self::of_pairs(&scoreboard.evidence());
-        match scoreboard.sprt().zip(scoreboard.llr()) {
-            Some((sprt, llr)) => estimates.with_test(sprt, llr, scoreboard.verdict()),
-            None => estimates,
-        }
+/// Estimates without those after the stop. There are none of more than two players, whose strengths
+/// are ratings: those of the first two beside all pairs would mislead.
+fn without_stop(scoreboard: &Scoreboard) -> Estimates {
+    if scoreboard.players() != 2 {
+        return Estimates::default();
     }
-
-    /// Formats `Elo +9.8 [-1.0, +20.1]   LOS 96.0 %, median-unbiased`.
-    #[must_use]
-    pub fn after_stop_line(&self) -> Option<String> {
-        let AdjustedEstimates { elo, los } = self.after_stop()?;
-        Some(format!("Elo {}   LOS {} %, median-unbiased", estimate(Some(elo)), fixed(los * 100.0, 1)))
-    }
-
-    /// Formats `Elo +12.3 [+1.0, +23.6]  nElo ...  LOS 98.3 %`.
-    #[must_use]
-    pub fn elo_line(&self) -> String {
-        let los = self.los.map_or_else(|| "-".to_owned(), |los| format!("{} %", fixed(los * 100.0, 1)));
-        format!("Elo {}   nElo {}   LOS {los}", estimate(self.logistic()), estimate(self.normalized()))
-    }
-
-    /// Formats `Elo +12.3 [+1.0, +23.6]`.
-    #[must_use]
-    pub fn elo_short(&self) -> String {
-        format!("Elo {}", estimate(self.logistic()))
-    }
-
-    /// Formats `any time: Elo in [-2.0, +25.1]`.
-    #[must_use]
-    pub fn anytime_short(&self) -> String {
-        format!("any time: {}", self.anytime_interval())
-    }
-
-    /// Formats `Elo in [-2.0, +25.1]`.
-    #[must_use]
-    pub fn anytime_interval(&self) -> String {
-        let end = |elo: Option<Elo>| elo.map_or_else(|| "-".to_owned(), end);
-        format!("Elo in [{}, {}]", end(self.elo_anytime_lo), end(self.elo_anytime_hi))
+    let estimates = Estimates::of_pairs(&scoreboard.evidence());
+    match scoreboard.sprt().zip(scoreboard.llr()) {
+        Some((sprt, llr)) => estimates.with_test(sprt, llr, scoreboard.verdict()),
+        None => estimates,
     }
 }
 
@@ -112,27 +71,7 @@ pub fn wdl(games: &Trinomial) -> String {
 /// Formats `+12.3 [+1.0, +23.6]`, or `-` without an estimate.
 #[must_use]
 pub fn estimate(estimate: Option<Estimate>) -> String {
-    let Some(estimate) = estimate else { return "-".to_owned() };
-    match estimate.interval {
-        Some((low, high)) => format!("{} [{}, {}]", end(estimate.value), end(low), end(high)),
-        None => end(estimate.value),
-    }
-}
-
-/// Formats `+12.3`, `inf`.
-fn end(elo: Elo) -> String {
-    elo.finite().map_or_else(|| elo.to_string(), |value| signed(value, 1))
-}
-
-/// A number with a sign and a fixed number of decimals. A rounded zero has no sign.
-#[must_use]
-pub fn signed(value: f64, decimals: usize) -> String {
-    let text = fixed(value, decimals);
-    if text.starts_with('-') || text.bytes().all(|byte| matches!(byte, b'0' | b'.')) {
-        text
-    } else {
-        format!("+{text}")
-    }
+    estimate.map_or_else(|| "-".to_owned(), |estimate| estimate.to_string())
 }
 
 /// Formats `45 s`, `12 min`, `3 h 20 min`.
@@ -177,10 +116,6 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        let cases = [(0.0, "0.0"), (-0.01, "0.0"), (0.04, "0.0"), (1.25, "+1.2"), (-3.0, "-3.0")];
-        for (value, expected) in cases {
-            assert_eq!(signed(value, 1), expected);
-        }
         let cases = [(0, "0 s"), (99, "99 s"), (100, "2 min"), (5_999, "100 min"), (12_000, "3 h 20 min")];
         for (seconds, expected) in cases {
             assert_eq!(duration(Duration::from_secs(seconds)), expected);

@@ -27,7 +27,6 @@ use crate::report::standings::{self, StandingsRow, fault_words};
 use crate::report::tune;
 use crate::report::workers::{self, WorkerRow};
 use crate::stats::elo::fixed;
-use crate::stats::estimates::Estimates;
 use crate::stats::sprt::Verdict;
 use crate::text::escaped;
 
@@ -94,7 +93,7 @@ pub(crate) fn document(title: &str, body: &str, script: &str) -> String {
 /// Plot of the LLR between its bounds over the counted pairs, if the run is a test.
 #[must_use]
 pub fn llr_svg(story: &Story, headline: &str) -> Option<String> {
-    let trial = Estimates::of_scoreboard(&story.scoreboard).trial()?;
+    let trial = story.scoreboard.estimates().trial()?;
     let plot = LlrPlot {
         title: title(&story.plan),
         subtitle: headline.to_owned(),
@@ -195,8 +194,7 @@ fn verdict(out: &mut String, story: &Story, headline: Option<&str>) {
     };
     put(out, &format!("<p class=\"verdict {class}\">{}</p>", escaped(headline.unwrap_or(words))));
     // A finished run has a headline, the first line of its summary.
-    let estimates =
-        if headline.is_some() { Estimates::of_ended(scoreboard) } else { Estimates::of_scoreboard(scoreboard) };
+    let estimates = if headline.is_some() { scoreboard.final_estimates() } else { scoreboard.estimates() };
     let mut rows = Vec::new();
     if let (Some(trial), Some(test)) = (estimates.trial(), story.plan.test) {
         rows.push(("Test", format!("{} of [{}, {}] {}", trial.line(), test.bounds.elo0, test.bounds.elo1, test.model)));
@@ -251,7 +249,7 @@ fn pictures(out: &mut String, story: &Story) {
 fn plots(story: &Story) -> Vec<String> {
     let (plan, scoreboard) = (&*story.plan, &story.scoreboard);
     let caption = caption(story);
-    let estimates = Estimates::of_scoreboard(scoreboard);
+    let estimates = scoreboard.estimates();
     let heads = |title: &str, subtitle: String| Heads { title: title.to_owned(), subtitle, caption: caption.clone() };
     let mut plots = Vec::new();
     if let Some(trial) = estimates.trial() {

@@ -76,7 +76,7 @@ impl Summary {
     /// Creates the summary of the run in `root`.
     #[must_use]
     pub fn new(plan: &Plan, finish: &Finish, root: &Path) -> Self {
-        let estimates = Estimates::of_ended(&finish.scoreboard);
+        let estimates = finish.scoreboard.final_estimates();
         Self { text: text(plan, finish, &estimates, root), json: json(plan, finish, &estimates) }
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::skip::may_skip;
 
 /// Rooms of the harness, low to high. A file imports only from rooms on lower lines, or from its
-/// own room.
+/// own room. `record`, `stats` and the protocol part of `uci` are crates, which `CRATES` names.
 const HARNESS: &[&[&str]] = &[
     &["os"],
     &["files", "record", "text"],
@@ -28,6 +28,14 @@ const HARNESS: &[&[&str]] = &[
     &["cli"],
     &["main", "lib"],
 ];
+
+/// Rooms that are crates of their own, each with the crates of this repository that it may depend
+/// on. The harness re-exports them under these names (`src/lib.rs`).
+const CRATES: &[(&str, &[&str])] = &[("record", &[]), ("stats", &["record"]), ("uci", &["record"])];
+
+/// Folders of the sources, without those of tests and benchmarks.
+pub const SOURCES: [&str; 6] =
+    ["src", "crates/record/src", "crates/stats/src", "crates/uci/src", "engine/src", "engine/trainer/src"];
 
 /// Rooms of the engine, low to high.
 const ENGINE: &[&[&str]] =
@@ -141,6 +149,63 @@ fn the_engine_imports_downwards() {
     report(&check_layers(&root().join("engine/src"), ENGINE));
 }
 
+/// Names of the dependencies of a crate, without those of its tests.
+fn dependencies(manifest: &Path) -> Vec<String> {
+    let manifest: toml::Table = std::fs::read_to_string(manifest).unwrap().parse().unwrap();
+    let table = manifest.get("dependencies").and_then(toml::Value::as_table);
+    table.map(|table| table.keys().cloned().collect()).unwrap_or_default()
+}
+
+/// A crate imports only the crates below it, and each of their folders is one of the sources.
+#[test]
+fn the_crates_import_downwards() {
+    let folders = std::fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut folders: Vec<_> = folders.map(|name| name.into_string().unwrap()).collect();
+    folders.sort();
+    assert_eq!(folders, CRATES.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+    let ours = dependencies(&root().join("Cargo.toml"));
+    let mut faults = Vec::new();
+    for (name, allowed) in CRATES {
+        let folder = format!("crates/{name}");
+        if !SOURCES.contains(&format!("{folder}/src").as_str()) || !ours.contains(&format!("quintain-{name}")) {
+            faults.push(format!("{folder}: no entry in SOURCES or in the dependencies of the harness"));
+        }
+        let used = dependencies(&root().join(&folder).join("Cargo.toml"));
+        let heavy = used.iter().filter(|used| ["anyhow", "clap", "shakmaty", "tokio"].contains(&used.as_str()));
+        faults.extend(heavy.map(|heavy| format!("{folder}: a pure crate may not depend on {heavy}")));
+        let used = used.iter().filter_map(|used| used.strip_prefix("quintain-"));
+        faults.extend(used.filter(|used| !allowed.contains(used)).map(|used| format!("{folder}: may not use {used}")));
+    }
+    report(&faults);
+}
+
+/// The crates below the harness are pure: no files, no processes, no sockets, no clock, no
+/// printing. A transcript counts from a moment that its caller gives.
+#[test]
+fn the_crates_do_no_io() {
+    const WORDS: [&str; 9] = [
+        "std::fs",
+        "std::process",
+        "std::net",
+        "std::thread",
+        "std::env",
+        "Instant::now",
+        "SystemTime",
+        "stdout()",
+        "unsafe",
+    ];
+    let mut files = Vec::new();
+    rust_files(&root().join("crates"), &mut files);
+    let mut faults = Vec::new();
+    for file in files.iter().filter(|file| !file.ends_with("tests.rs")) {
+        let code = code_of(file);
+        faults.extend(
+            WORDS.iter().filter(|word| code.contains(**word)).map(|word| format!("{}: `{word}`", file.display())),
+        );
+    }
+    report(&faults);
+}
+
 /// True if code, and not only a comment, names the crate `name`.
 fn names_crate(text: &str, name: &str) -> bool {
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
@@ -185,6 +250,7 @@ fn only_one_room_knows_the_operating_system() {
     let source = root().join("src");
     let mut files = Vec::new();
     rust_files(&source, &mut files);
+    rust_files(&root().join("crates"), &mut files);
     let is_elsewhere = |file: &PathBuf| !file.starts_with(source.join("os")) && !file.ends_with("tests.rs");
     let mut faults = Vec::new();
     for file in files.iter().filter(|file| is_elsewhere(file)) {
@@ -238,10 +304,15 @@ fn passed_on(own_file: &str) -> BTreeMap<String, String> {
     from
 }
 
+/// Path of a room from the root of its crate; the room without a name is the crate itself.
+fn prefix(room: &str) -> String {
+    if room.is_empty() { "crate::".to_owned() } else { format!("crate::{}::", room.replace('/', "::")) }
+}
+
 /// Paths that a file imports by `crate::room::`, or by `super::` from `depth` folders below the
 /// room's own.
 fn paths_into<'a>(code: &'a str, room: &str, depth: usize) -> Vec<&'a str> {
-    let by_crate = format!("crate::{}::", room.replace('/', "::"));
+    let by_crate = prefix(room);
     let by_super = "super::".repeat(depth + 1);
     let after = |word: &str| code.match_indices(word).map(|(at, word)| (at, at + word.len())).collect::<Vec<_>>();
     let is_whole = |(at, end): &(usize, usize)| {
@@ -258,7 +329,8 @@ fn circle(source: &Path, room: &str) -> Option<String> {
     let mut paths = Vec::new();
     rust_files(&folder, &mut paths);
     let beside = folder.with_extension("rs");
-    let own_file = if beside.is_file() { beside } else { folder.join("mod.rs") };
+    let own_file =
+        if beside.is_file() { beside } else { folder.join(if room.is_empty() { "lib.rs" } else { "mod.rs" }) };
     let own = code_of(&own_file);
     let mut codes: BTreeMap<String, Vec<(usize, String)>> = BTreeMap::new();
     for path in paths.iter().filter(|path| **path != own_file) {
@@ -283,7 +355,7 @@ fn circle(source: &Path, room: &str) -> Option<String> {
         .collect();
     // What the own file only passes on (`pub use`), and what it calls by path, is no import of its
     // own.
-    let by_crate = format!("crate::{}::", room.replace('/', "::"));
+    let by_crate = prefix(room);
     let uses = own
         .lines()
         .filter_map(|line| line.strip_prefix("use "))
@@ -304,7 +376,9 @@ fn circle(source: &Path, room: &str) -> Option<String> {
 #[test]
 fn no_files_of_a_room_import_in_a_circle() {
     let mut faults = Vec::new();
-    for source in ["src", "engine/src", "engine/trainer/src"].map(|source| root().join(source)) {
+    let (crates, others): (Vec<&str>, Vec<&str>) = SOURCES.iter().partition(|source| source.starts_with("crates/"));
+    faults.extend(crates.iter().filter_map(|source| circle(&root().join(source), "")));
+    for source in others.iter().map(|source| root().join(source)) {
         let entries = std::fs::read_dir(&source).unwrap().map(|entry| entry.unwrap());
         let rooms = entries.filter(|entry| entry.path().is_dir()).map(|entry| entry.file_name().into_string().unwrap());
         let mut rooms: Vec<_> = rooms.collect();
@@ -346,6 +420,13 @@ fn a_circle_of_files_is_found() {
     write("b/inner.rs", "");
     write("a.rs", "use super::f;\n");
     assert!(circle(folder.path(), "room").is_some_and(|fault| fault.ends_with("among a, mod")));
+    // A crate as one room.
+    std::fs::rename(folder.path().join("room/mod.rs"), folder.path().join("room/lib.rs")).unwrap();
+    write("lib.rs", "mod a;\nmod b;\n");
+    write("a.rs", "use crate::b::B;\n");
+    assert_eq!(circle(&folder.path().join("room"), ""), None);
+    write("b.rs", "use crate::a::A;\n");
+    assert!(circle(&folder.path().join("room"), "").is_some_and(|fault| fault.ends_with("among a, b")));
 }
 
 /// A referee that shares a move generator with the engine would share its faults.
@@ -353,6 +434,7 @@ fn a_circle_of_files_is_found() {
 fn the_harness_never_imports_the_engine() {
     let mut files = Vec::new();
     rust_files(&root().join("src"), &mut files);
+    rust_files(&root().join("crates"), &mut files);
     let faults: Vec<_> = files
         .iter()
         .filter(|file| {
@@ -396,7 +478,7 @@ fn a_profile_that_aborts_on_panics_does_not_compile() {
     let compile = |panic: &str| {
         let mut rustc = std::process::Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
         rustc.args(["--crate-type", "lib", "--emit", "metadata", "-C", &format!("panic={panic}"), "--out-dir"]);
-        rustc.arg(folder.path()).arg(root().join("src/uci/unwinding.rs")).output().unwrap()
+        rustc.arg(folder.path()).arg(root().join("crates/uci/src/unwinding.rs")).output().unwrap()
     };
     let unwinding = compile("unwind");
     assert!(unwinding.status.success(), "{unwinding:?}");
@@ -408,7 +490,7 @@ fn a_profile_that_aborts_on_panics_does_not_compile() {
 #[test]
 fn unsafe_stands_only_where_its_reason_does() {
     let mut files = Vec::new();
-    for folder in ["src", "engine/src", "engine/trainer/src"] {
+    for folder in SOURCES {
         rust_files(&root().join(folder), &mut files);
     }
     let mut faults = Vec::new();
@@ -427,7 +509,7 @@ fn unsafe_stands_only_where_its_reason_does() {
 #[test]
 fn every_module_opens_with_its_purpose() {
     let mut files = Vec::new();
-    for folder in ["src", "engine/src", "tests", "benches"] {
+    for folder in ["src", "crates", "engine/src", "tests", "benches"] {
         rust_files(&root().join(folder), &mut files);
     }
     let faults: Vec<_> = files
@@ -443,7 +525,7 @@ fn every_module_opens_with_its_purpose() {
 }
 
 /// Folders in plain words: rules 1 and 5 of CONTRIBUTING.md hold for every line.
-const PLAIN: &[&str] = &["benches", "engine", "fuzz/fuzz_targets", "src", "tests"];
+const PLAIN: &[&str] = &["benches", "crates", "engine", "fuzz/fuzz_targets", "src", "tests"];
 
 /// Openings of a clause without a head. A doc item begins with a noun phrase or a verb instead.
 const HEADLESS: [&str; 11] =
@@ -499,7 +581,7 @@ fn a_headless_or_long_comment_is_found() {
 fn files_stay_small() {
     let excused: BTreeMap<&str, usize> = BTreeMap::new();
     let mut files = Vec::new();
-    for folder in ["src", "engine/src", "engine/trainer/src"] {
+    for folder in SOURCES {
         rust_files(&root().join(folder), &mut files);
     }
     let mut faults = Vec::new();
@@ -531,7 +613,7 @@ fn a_required_test_is_left_out_only_if_excused() {
 #[test]
 fn tests_are_left_out_in_one_place() {
     let mut files = Vec::new();
-    for folder in ["src", "tests", "engine", "benches"] {
+    for folder in ["src", "crates", "tests", "engine", "benches"] {
         rust_files(&root().join(folder), &mut files);
     }
     let texts: Vec<_> = files.into_iter().map(|file| (std::fs::read_to_string(&file).unwrap(), file)).collect();

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::patience::Patience;
 use super::{Engine, StartFault, WaitOutcome, load};
 use crate::record::SearchInfo;
-use crate::uci::command::{Go, PositionLine};
+use crate::uci::{Go, PositionLine};
 
 impl Engine {
     /// Searches all positions in order, sent at once, and appends the figures of each to `found`.

@@ -16,7 +16,7 @@ use super::spawn;
 use super::stderr::StderrLog;
 use super::strays::Strays;
 use crate::os::{self, ProcessGroup};
-use crate::uci::framing::LineBuffer;
+use crate::uci::LineBuffer;
 
 /// The child process, its pipes and its exit status.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use super::stderr::StderrSink;
 use crate::os;
 use crate::os::confine::{ConfineError, Confinement};
 use crate::plan::Timeouts;
-use crate::uci::option::OptionError;
+use crate::uci::OptionError;
 
 /// Configuration of an engine process.
 #[derive(Clone, Debug, Default)]

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::os;
-use crate::uci::option::{EngineOption, OptionKind};
+use crate::uci::{EngineOption, OptionKind};
 
 /// A file that an option names and that the engine cannot read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

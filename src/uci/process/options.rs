@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::{Engine, StartError, files};
 use crate::uci::Iteration;
-use crate::uci::option::{OptionError, set_option};
+use crate::uci::{OptionError, set_option};
 
 impl Engine {
     /// Keeps the lines of each search from now on.

@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 use super::child::ProcessEvent;
 use super::{Engine, SearchOutcome, WaitOutcome};
-use crate::uci::command::{Command, Go};
 use crate::uci::process::StartFault;
 use crate::uci::session::SessionState;
 use crate::uci::transcript::Direction;
+use crate::uci::{Command, Go};
 
 /// State of a ponder search.
 #[derive(Debug, Default)]

@@ -10,7 +10,7 @@ use super::child::{Process, ProcessEvent};
 use super::config::{EngineConfig, StartError};
 use super::{READS_AT_ONCE, load};
 use crate::os;
-use crate::uci::framing::LineBuffer;
+use crate::uci::LineBuffer;
 use crate::uci::transcript::{Direction, Transcript};
 
 /// A running process with its transcript. Dropping it kills its whole process group.

@@ -1,0 +1,303 @@
+//! Statistics of chess engine tests: numbers in, numbers out, about the strength of engines.
+//!
+//! Two engines play game pairs, each pair from one opening with colours reversed. Results are
+//! counted by pairs ([`Pentanomial`]), because the two games of a pair are not independent. A
+//! sequential test says if the new version is stronger:
+//!
+//! ```
+//! use quintain_stats::sprt::{Bounds, Model, Sprt, Verdict};
+//! use quintain_stats::{Pentanomial, elo, unbiased};
+//!
+//! // Pairs by points of the new version: 0, 1/2, 1, 3/2, 2.
+//! let pairs = Pentanomial([80, 400, 880, 520, 120]);
+//!
+//! let test = Sprt::new(Bounds { elo0: 0.0, elo1: 5.0 }, Model::Normalized, 0.05, 0.05)?;
+//! assert_eq!(test.verdict(&pairs), Verdict::AcceptH1);
+//!
+//! // Logistic Elo with its 95 % interval, and the estimate that is valid after the stop.
+//! let estimate = elo::logistic(&pairs).expect("there are pairs");
+//! assert_eq!(estimate.to_string(), "+17.4 [+10.1, +24.7]");
+//! let after = unbiased::after(&test, &pairs).expect("the test is over");
+//! assert!(after.elo.value < estimate.value);
+//! # Ok::<(), quintain_stats::sprt::SprtError>(())
+//! ```
+//!
+//! Many players are rated together, each on the scale of a player whose rating is given:
+//!
+//! ```
+//! use quintain_stats::Pentanomial;
+//! use quintain_stats::rating::{Anchor, EncounterCounts, rate};
+//!
+//! // Player 0 against player 1, and 1 against 2, by pairs from the first player's view.
+//! let met = |a, b, counts| {
+//!     let pairs = Pentanomial(counts);
+//!     EncounterCounts { pairs, ..EncounterCounts::new(a, b) }
+//! };
+//! let encounters = [met(0, 1, [10, 40, 90, 45, 15]), met(1, 2, [5, 30, 80, 60, 25])];
+//! let ratings = rate(3, &encounters, &[Anchor { player: 1, elo: 3000.0, error95: 0.0 }])?;
+//! assert!(ratings.players[0].elo > 3000.0 && ratings.players[2].elo < 3000.0);
+//! # Ok::<(), quintain_stats::rating::RatingError>(())
+//! ```
+//!
+//! Conventions: Elo differences are logistic unless a name says `normalized` or `nelo`, positive if
+//! the first (new, tested) engine is stronger. Shares and probabilities are in `0.0..=1.0`, scores
+//! are points per game, LLRs are in nats. Intervals are two-sided and of 95 %. No input gives `NaN`
+//! or a panic: an undefined figure is `None`, and an infinite one is marked as such. Nothing does
+//! I/O; random numbers come from seeds ([`random`]) and are the same on every machine.
+//!
+//! Reading order: the counts below, [`elo`] (differences in strength), `likelihood` (the most
+//! likely distribution under a hypothesis), [`clusters`] (samples that are not independent),
+//! [`sprt`] (the sequential test), [`stopping`] (rules that end a run early), `exit` (a Brownian
+//! motion between bounds), [`simulate`] (the cost of a test), [`unbiased`] (the strength after a
+//! test), [`sequence`] (intervals that hold at all times), [`rating`] (many players on one scale),
+//! [`random`] (random numbers).
+//!
+//! The program `quintain` uses the files so:
+//!
+//! | command | file | method |
+//! | --- | --- | --- |
+//! | `sprt`, `stats` | `sprt`, `unbiased`, `sequence` | GSPRT; median-unbiased; any-time |
+//! | `--until-width` | `stopping` | 95 % intervals narrow enough (Chow and Robbins 1965) |
+//! | `simulate` | `simulate` | Brownian motion with Siegmund's correction; whole tests played |
+//! | `simulate --width`, `--pairs` | `sample_size` | normal law; one-sided test |
+//! | repeated openings | `clusters` | cluster-robust variance |
+//! | `rate` | `rating` | one likelihood of a condition's games; clusters of pairs or openings |
+//! | `progress` | `progress` | differences of neighbouring versions, Student's law, Holm |
+//! | `bisect` | `bisect` | a posterior over commits |
+//! | `race` | `race` | e-processes, alpha shared by the takes |
+//! | `explain` | `explain` | cluster variances over pairs, Holm |
+//! | `suite` | `mcnemar`, `proportion` | McNemar's exact test, Wilson's interval |
+//! | `speed` | `speed` | paired logarithms of times, Student's law |
+//! | `book judge` | `sensor` | variance of games less that of pairs; delta method |
+//! | `scaling` | `scaling` | ratio of sums over positions, Student's law; censored quartiles |
+
+#![deny(missing_docs)]
+
+pub mod bisect;
+pub mod clusters;
+pub mod dense;
+pub mod elo;
+pub mod estimates;
+mod exit;
+pub mod explain;
+mod likelihood;
+pub mod mcnemar;
+pub mod progress;
+pub mod proportion;
+pub mod race;
+pub mod random;
+pub mod rating;
+pub mod sample_size;
+pub mod scaling;
+pub mod sensor;
+pub mod sequence;
+pub mod simulate;
+pub mod speed;
+pub mod sprt;
+pub mod stopping;
+pub mod student;
+pub mod unbiased;
+
+pub use quintain_record::{Color, Outcome, PairScore};
+
+/// Counts of independent samples by score class, lowest class first: the one interface that the
+/// algorithms need.
+///
+/// A sample is a game ([`Trinomial`]) or a game pair ([`Pentanomial`]). The two games of a pair
+/// share an opening and are not independent; pairs are.
+pub trait Counts {
+    /// Mean score per game of each class, rising from 0 to 1.
+    const SCORES: &'static [f64];
+    /// Games in a sample: 1 or 2.
+    const GAMES_PER_SAMPLE: u32;
+
+    /// Samples in class `class` of [`Self::SCORES`]; 0 beyond the last.
+    fn count(&self, class: usize) -> u64;
+
+    /// All samples.
+    fn samples(&self) -> u64 {
+        (0..Self::SCORES.len()).fold(0u64, |sum, class| sum.saturating_add(self.count(class)))
+    }
+
+    /// Ratio of the variance of the mean score to that of as many independent samples
+    /// ([`clusters`]), at least 1.
+    fn design_effect(&self) -> f64 {
+        1.0
+    }
+
+    /// Number of independent samples with the same evidence.
+    fn effective_samples(&self) -> f64 {
+        self.samples() as f64 / self.design_effect()
+    }
+
+    /// Mean score per game in `0.0..=1.0`; `None` without samples.
+    fn score(&self) -> Option<f64> {
+        // In floating point, so that no count can overflow the sum.
+        let total: f64 = (0..Self::SCORES.len()).map(|class| self.count(class) as f64).sum();
+        let points: f64 = Self::SCORES.iter().enumerate().map(|(class, score)| self.count(class) as f64 * score).sum();
+        (total > 0.0).then(|| points / total)
+    }
+}
+
+/// Counts of game pairs by the tested engine's points: `[LL, LD, DD+WL, WD, WW]`, that is 0, 1/2,
+/// 1, 3/2 and 2 points.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Pentanomial(pub [u64; 5]);
+
+impl Pentanomial {
+    /// Counts one finished pair. More than 2 half points a game do not exist and are taken as a
+    /// win.
+    pub fn record(&mut self, pair: PairScore) {
+        self.0[usize::from(pair.first.min(2)) + usize::from(pair.second.min(2))] += 1;
+    }
+
+    /// Pairs counted.
+    #[must_use]
+    pub fn pairs(&self) -> u64 {
+        self.samples()
+    }
+
+    /// Games in the pairs counted.
+    #[must_use]
+    pub fn games(&self) -> u64 {
+        self.samples().saturating_mul(2)
+    }
+
+    /// The same pairs from the other engine's view.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        let [ll, ld, even, wd, ww] = self.0;
+        Self([ww, wd, even, ld, ll])
+    }
+
+    /// Share of pairs that ended level (DD or WL), `0.0..=1.0`; `None` without pairs.
+    #[must_use]
+    pub fn draw_ratio(&self) -> Option<f64> {
+        share(self.0[2], self.samples())
+    }
+
+    /// Pairs won over pairs lost, (WD+WW)/(LL+LD); `None` if none was lost.
+    #[must_use]
+    pub fn pairs_ratio(&self) -> Option<f64> {
+        let [ll, ld, _, wd, ww] = self.0.map(|count| count as f64);
+        (ll + ld > 0.0).then(|| (wd + ww) / (ll + ld))
+    }
+}
+
+impl Counts for Pentanomial {
+    const SCORES: &'static [f64] = &[0.0, 0.25, 0.5, 0.75, 1.0];
+    const GAMES_PER_SAMPLE: u32 = 2;
+
+    fn count(&self, class: usize) -> u64 {
+        self.0.get(class).copied().unwrap_or(0)
+    }
+}
+
+/// Counts of games from the tested engine's view, all taken as independent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Trinomial {
+    /// Games won.
+    pub wins: u64,
+    /// Games drawn.
+    pub draws: u64,
+    /// Games lost.
+    pub losses: u64,
+}
+
+impl Trinomial {
+    /// Counts one game in which the tested engine made `half_points` (0, 1, 2; more is taken as a
+    /// win).
+    pub fn record(&mut self, half_points: u8) {
+        match half_points {
+            0 => self.losses += 1,
+            1 => self.draws += 1,
+            _ => self.wins += 1,
+        }
+    }
+
+    /// Counts one game by its result, for the tested engine playing `color`.
+    pub fn record_outcome(&mut self, outcome: Outcome, color: Color) {
+        self.record(outcome.half_points(color));
+    }
+
+    /// Games counted.
+    #[must_use]
+    pub fn games(&self) -> u64 {
+        self.samples()
+    }
+
+    /// Points, with a half for a draw.
+    #[must_use]
+    pub fn points(&self) -> f64 {
+        self.wins as f64 + self.draws as f64 / 2.0
+    }
+
+    /// The same games from the other engine's view.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        Self { wins: self.losses, draws: self.draws, losses: self.wins }
+    }
+
+    /// Share of games drawn, `0.0..=1.0`; `None` without games.
+    #[must_use]
+    pub fn draw_ratio(&self) -> Option<f64> {
+        share(self.draws, self.samples())
+    }
+}
+
+impl Counts for Trinomial {
+    const SCORES: &'static [f64] = &[0.0, 0.5, 1.0];
+    const GAMES_PER_SAMPLE: u32 = 1;
+
+    fn count(&self, class: usize) -> u64 {
+        [self.losses, self.draws, self.wins].get(class).copied().unwrap_or(0)
+    }
+}
+
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pair_result_has_its_class() {
+        // (half points with White, with Black) -> class
+        let table = [(0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 2), (2, 0, 2), (0, 2, 2), (2, 1, 3), (1, 2, 3), (2, 2, 4)];
+        for (first, second, class) in table {
+            let mut counts = Pentanomial::default();
+            counts.record(PairScore { first, second });
+            let mut expected = [0; 5];
+            expected[class] = 1;
+            assert_eq!(counts.0, expected, "{first} {second}");
+            assert_eq!(counts.score(), Some(f64::from(first + second) / 4.0));
+        }
+    }
+
+    #[test]
+    fn scores_and_ratios() {
+        let none = Pentanomial::default();
+        assert_eq!((none.score(), none.draw_ratio(), none.pairs_ratio()), (None, None, None));
+        let counts = Pentanomial([1, 2, 3, 4, 0]);
+        assert_eq!((counts.pairs(), counts.games()), (10, 20));
+        assert_eq!(counts.score(), Some(0.5));
+        assert_eq!(counts.draw_ratio(), Some(0.3));
+        assert_eq!(counts.pairs_ratio(), Some(4.0 / 3.0));
+        assert_eq!(Pentanomial([0, 0, 3, 4, 0]).pairs_ratio(), None);
+        assert_eq!(counts.reversed().0, [0, 4, 3, 2, 1]);
+
+        let games = Trinomial { wins: 3, draws: 1, losses: 0 };
+        assert_eq!((games.games(), games.score(), games.draw_ratio()), (4, Some(0.875), Some(0.25)));
+        assert_eq!(games.points(), 3.5);
+        assert_eq!(games.reversed().score(), Some(0.125));
+    }
+
+    #[test]
+    fn the_largest_counts_do_not_overflow() {
+        let counts = Pentanomial([u64::MAX; 5]);
+        assert_eq!(counts.score(), Some(0.5));
+        assert_eq!(counts.games(), u64::MAX);
+    }
+}
