@@ -488,9 +488,9 @@ pub struct Overstep {
 }
 
 impl Overstep {
-    /// Returns true if the machine is to blame by this rule: the engine answered, and its lateness
-    /// is at most the time for which the engine and the runner waited for a CPU or a hypervisor
-    /// took CPUs away.
+    /// Returns true if the machine is to blame by this rule: the engine answered, and lost time
+    /// explains its lateness. Lost time is the wait of engine and runner for a CPU, and the time
+    /// for which a hypervisor took CPUs away.
     #[must_use]
     pub fn is_disturbed(&self) -> bool {
         let Some(late) = self.answered.map(|answered| answered.saturating_sub(self.allowed)) else { return false };
@@ -559,8 +559,9 @@ pub struct GameRecord {
     pub took: Duration,
     /// Evidence if the game was lost on time.
     pub overstep: Option<Overstep>,
-    /// True if the game does not count and its pair is played again: the harness was stopped during
-    /// a move under a clock, or the machine disturbed the game and the plan voids such games.
+    /// True if the game does not count and its pair is played again. Either the harness was stopped
+    /// during a move under a clock, or the machine disturbed the game and the plan voids such
+    /// games.
     pub is_void: bool,
     /// Values of the options that the run tunes, in the order of the plan.
     pub values: Option<ByColor<Vec<String>>>,

@@ -38,7 +38,7 @@ pub struct Posterior {
     pub change: f64,
 }
 
-/// Commits that cannot be told apart, one of which changed the strength.
+/// Commits that cannot be distinguished, one of which changed the strength.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suspects {
     /// Indices of the commits between the last playable one before the change and the first one

@@ -6,16 +6,16 @@
 //! worth their number over the design effect, in independent pairs.
 //!
 //! # Formula
-//! With `n_c` pairs of opening `c` whose scores add up to `s_c`, `N` pairs and `C` openings in all
-//! and the mean score `m`, the variance of the mean is `C/(C - 1) sum (s_c - n_c m)^2 / N^2`
-//! (cluster-robust; Liang and Zeger, section 2 of Cameron and Miller), and that of independent
-//! pairs `N/(N - 1) sum (x - m)^2 / N^2`. Their ratio is the design effect: Kish's `1 + (n - 1) r`
-//! for openings of `n` pairs with the correlation `r`, and valid for openings of unequal numbers as
-//! well. Few openings give a poor estimate of their scatter. So the ratio is multiplied by the
-//! square of the quantile of Student's distribution with `C - 1` degrees of freedom over the normal
-//! one (Cameron and Miller, section 6). The effect is never below 1, and it is 1 as long as no
-//! opening was repeated. It is 1 for a single opening as well, because the question is then which
-//! engine is stronger from just that position.
+//! Let opening `c` have `n_c` pairs whose scores add up to `s_c`, with `N` pairs and `C` openings
+//! in all and the mean score `m`. The cluster-robust variance of the mean is `C/(C - 1) sum (s_c -
+//! n_c m)^2 / N^2` (Liang and Zeger; section 2 of Cameron and Miller). That of independent pairs is
+//! `N/(N - 1) sum (x - m)^2 / N^2`. Their ratio is the design effect. For openings of `n` pairs
+//! with the correlation `r` it is Kish's `1 + (n - 1) r`; it also holds for openings with unequal
+//! numbers of pairs. Few openings give a poor estimate of their scatter. So the ratio is multiplied
+//! by the square of the quantile of Student's distribution with `C - 1` degrees of freedom over the
+//! normal one (Cameron and Miller, section 6). The effect is never below 1, and it is 1 as long as
+//! no opening was repeated. It is 1 for a single opening as well, because the question is then
+//! which engine is stronger from just that position.
 //!
 //! # Sources
 //! L. Kish, "Survey Sampling" (1965), section 5.4; K.-Y. Liang, S. L. Zeger, "Longitudinal data

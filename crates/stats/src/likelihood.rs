@@ -1,7 +1,7 @@
 //! The most likely distribution under a hypothesis: the core of the generalised SPRT.
 //!
-//! Given the observed shares `p` of the score classes, find the distribution `q` that maximises
-//! `sum p ln q` among those with a given mean ([`ObservedShares::under_mean`]) or a given t-value
+//! The observed shares of the score classes are `p`. Sought is the distribution `q` that maximises
+//! `sum p ln q` among those with a given mean ([`ObservedShares::under_mean`]) or t-value
 //! ([`ObservedShares::under_t_value`]). By Lagrange, `q = p/(1 + x f)` for a function `f` of the
 //! class and the multiplier `x` that makes `sum q f = 0`.
 //!
@@ -89,11 +89,11 @@ impl ObservedShares {
     /// The most likely distribution with (mean - 1/2)/(standard deviation) of a sample equal to
     /// `t`.
     ///
-    /// For a standard deviation `s`, the distributions of that t-value touch a half-space in which
-    /// the mean of `f(b) = (1+t²)(bs - ts²/2) - tb²/2` is 0 (`b` the score minus one half). This
-    /// follows from the inequality of arithmetic and geometric mean: `s` is the least of all `(s' +
-    /// E(b-m)²/s')/2`. So the search over distributions is a search over the one number `s`, and
-    /// each `s` is a linear problem. If `t` lies between 0 and the observed t-value, the set of
+    /// Let `b` be the score minus one half. For a standard deviation `s`, the distributions of that
+    /// t-value touch a half-space in which the mean of `f(b) = (1+t²)(bs - ts²/2) - tb²/2` is 0.
+    /// This follows from the inequality of arithmetic and geometric mean: `s` is the least of all
+    /// `(s' + E(b-m)²/s')/2`. So the search over distributions is a search over the one number `s`,
+    /// and each `s` is a linear problem. If `t` lies between 0 and the observed t-value, the set of
     /// distributions not above it is convex, and the likelihood has a single minimum over the
     /// tangents. Otherwise it has a maximum, or two, and all are examined.
     pub(super) fn under_t_value(&self, t: f64) -> LogRatios {
@@ -139,9 +139,9 @@ impl ObservedShares {
 
     /// The most likely distribution under which the mean of `f` is 0. `f` has both signs.
     ///
-    /// With `k` the class whose `1 + x f` can reach 0 on the root's side and `r = f/f_k`, the
-    /// denominators are `(1-r) + w r` for one `w` in `p_k..=1`. In `w` and not in `x` even a class
-    /// with a share of 1e-20 keeps its digits.
+    /// Let `k` be the class whose `1 + x f` can reach 0 on the root's side, and `r = f/f_k`. The
+    /// denominators are then `(1-r) + w r` for one `w` in `p_k..=1`. The search is over `w` rather
+    /// than `x`, so that even a class with a share of 1e-20 keeps its digits.
     fn tilted(&self, f: &PerClass) -> Fit<'_> {
         let f = &f[..self.len];
         let mean: f64 = f.iter().zip(&self.share).map(|(f, p)| f * p).sum();

@@ -5,10 +5,10 @@
 //! the first version of the largest comparable group. The change from one version to the next is
 //! the difference of their ratings, and its error accounts for the correlation of the two. It is
 //! tested two-sided against no change. If both are rated, the test is by Student's distribution
-//! with the degrees of freedom of that error (the normal one marks 7 to 8 % at 20 to 40 pairs a
-//! step). If one of them made every point or none, it is the exact sign test on the pairs and
-//! single games that the two played with each other. Of many steps some look like drops by luck
-//! alone, so the p-values are corrected over all steps of the curve by Holm's method. The
+//! with the degrees of freedom of that error. (The normal distribution would mark 7 to 8 % at 20 to
+//! 40 pairs a step.) If one of them made every point or none, it is the exact sign test on the
+//! pairs and single games that the two played with each other. Of many steps some look like drops
+//! by luck alone, so the p-values are corrected over all steps of the curve by Holm's method. The
 //! probability that any step without a change is marked is then at most the level, however the
 //! steps depend on each other.
 //!

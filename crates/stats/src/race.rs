@@ -9,34 +9,36 @@
 //! here is the mean of those of `STAKES` gamblers with fixed stakes, so it depends on the counts
 //! alone and no stake must be guessed.
 //!
-//! Each candidate has three claims on its pair scores against the base: weaker than the base plus
-//! the required gain, stronger than the base, and weaker than the base plus
+//! Each candidate has three claims on its pair scores against the base: it is weaker than the base
+//! plus the required gain; it is stronger than the base; it is weaker than the base plus
 //! [`RaceSettings::close`]. Each ordered pair of candidates has two claims on the difference of
-//! their scores of the same opening, in which the opening's own luck cancels: the first is
-//! stronger, and the second is not stronger by `close`. With `n` candidates these are `n(2n+1)`
+//! their scores of the same opening: the first is stronger; the second is not stronger by `close`.
+//! The opening's own luck cancels in the difference. With `n` candidates these are `n(2n+1)`
 //! claims. Each is accepted at the level `alpha/(n(2n+1))`, so the probability that any statement
 //! of a whole race is false is at most `alpha` (Bonferroni). Without `close` the claims about it
 //! are not made, and `n(n+1)` are left. No bound is asymptotic.
 //!
 //! A candidate is dropped once it is shown to be weaker than the base plus the gain, or than any
 //! other candidate. With `close`, a candidate not shown to be stronger than the base is also
-//! dropped once it is shown to be weaker than the base plus `close` (or the gain, if that is more).
-//! A winner stronger than the base can then be behind the dropped candidate by less than `close`
-//! only. The race is over if no candidate is left, or if one is shown to be stronger than the base
-//! and no other one left can be stronger than it by `close`. Without `close` it must be the only
-//! one left, and two equally good candidates play until their pairs run out.
+//! dropped once it is shown to be weaker than the base plus `close` (or plus the gain, if that is
+//! more). A winner that is stronger than the base can then be behind the dropped candidate by less
+//! than `close`. The race is over if no candidate is left. It is also over if one is shown to be
+//! stronger than the base, and no other one left can be stronger than it by `close`. Without
+//! `close` it must be the only one left, and two equally good candidates play until their pairs run
+//! out.
 //!
 //! `close` is applied on the scale of scores, as the score difference of `close` Elo between two
 //! players.
 //!
 //! # Assumptions
-//! Pairs of a candidate are independent of each other and have the same distribution: each opening
-//! is drawn at random from a population, and the engines play it as they would at any other time.
-//! Then the mean of the next score (or difference), given all before it, is one number, and the
-//! claims are about that number. Exchangeable pairs are not enough: if openings are repeated, or a
-//! small book is used up, the past predicts the next score. So openings must not run out. Takes may
-//! depend on each other in any way, because Bonferroni's bound needs no independence. A pair of one
-//! candidate may depend on pairs of another candidate that were played before it.
+//! Pairs of a candidate are independent of each other and have the same distribution. This holds if
+//! each opening is drawn at random from a population, and the engines play it as they would at any
+//! other time. Then the mean of the next score (or difference), given all before it, is one number,
+//! and the claims are about that number. Exchangeable pairs are not enough: if openings are
+//! repeated, or a small book is used up, the past predicts the next score. So openings must not run
+//! out. Candidates may depend on each other in any way, because Bonferroni's bound needs no
+//! independence. A pair of one candidate may depend on pairs of another candidate that were played
+//! before it.
 //!
 //! # Sources
 //! J. Ville (1939); I. Waudby-Smith, A. Ramdas, "Estimating means of bounded random variables by
@@ -142,8 +144,8 @@ fn together(fortunes: &[f64; STAKES]) -> f64 {
     most + (fortunes.iter().map(|fortune| (fortune - most).exp()).sum::<f64>() / STAKES as f64).ln()
 }
 
-/// Evidence of pairs for two claims, that their mean is above one half and that it is below, each
-/// as an e-value (natural logarithm): if a claim is false, the probability that its value ever
+/// Evidence of pairs for two claims, each as the natural logarithm of an e-value: their mean is
+/// above one half, and it is below. If a claim is false, the probability that its value ever
 /// exceeds `ln(1/a)` is at most `a`.
 #[must_use]
 pub fn evidence(pairs: &super::Pentanomial) -> [f64; 2] {

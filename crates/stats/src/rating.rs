@@ -2,22 +2,22 @@
 //! errors that account for the dependence of the two games of a pair.
 //!
 //! # The model
-//! A game between players of ratings `a` and `b`, the first with White, is expected to give the
-//! first `E = 1/(1 + 10^(-(a - b + w)/400))` of a point: Bradley and Terry's model with a draw as
-//! half a point, `w` being the white advantage. The ratings are those under which every player's
-//! expected points, and White's, equal the points made. They maximise `sum s ln E + (1 - s) ln(1 -
-//! E)`, which is concave, by Newton's method with step halving (`fit`). A finite maximum exists if
-//! and only if in every split of the players points go both ways (Ford 1957; Hunter 2004,
-//! assumption 1). So the players are first divided accordingly (`groups`): a perfect score becomes
-//! a one-sided bound, and players that are not joined by games are rated separately. For two
-//! players and pairs of which only the sum is known, so that the white advantage cancels, the
-//! difference is [`super::elo::logistic`] and the error, to first order, its error.
+//! In a game between players of ratings `a` and `b`, the first with White, the first is expected to
+//! score `E = 1/(1 + 10^(-(a - b + w)/400))`. This is Bradley and Terry's model with a draw as half
+//! a point and the white advantage `w`. The ratings are those under which every player's expected
+//! points, and White's, equal the points made. They maximise `sum s ln E + (1 - s) ln(1 - E)`,
+//! which is concave, by Newton's method with step halving (`fit`). A finite maximum exists if and
+//! only if in every split of the players points go both ways (Ford 1957; Hunter 2004, assumption
+//! 1). So the players are first divided accordingly (`groups`): a perfect score becomes a one-sided
+//! bound, and players that are not joined by games are rated separately. For two players and pairs
+//! of which only the sum is known, so that the white advantage cancels, the difference is
+//! [`super::elo::logistic`] and the error, to first order, its error.
 //! # Draws
 //! Draws do not move the ratings but the errors. Davidson's (1970) law, draws^2 = v^2 wins losses,
-//! is applied at the expected score above. Of games with expected score E, a share D = 4 d q / (d +
-//! sqrt(d^2 + 4 (1 - 2d) q)) with q = E(1 - E) is drawn. The draw rate between equals, `d`, is such
-//! that the draws expected are the draws seen. Rao and Kupper's (1967) law, which BayesElo (Coulom
-//! 2005) uses, draws with a threshold on the rating scale instead; its scale is different.
+//! is applied at the expected score above. With q = E(1 - E), the share D = 4 d q / (d + sqrt(d^2 +
+//! 4 (1 - 2d) q)) of the games with expected score E is drawn. The draw rate between equals, `d`,
+//! is such that the draws expected are the draws seen. Rao and Kupper's (1967) law, which BayesElo
+//! (Coulom 2005) uses, draws with a threshold on the rating scale instead; its scale is different.
 //!
 //! Games between parts that no points join have no draws by definition. They count for `d` too,
 //! because in a sparse collection it is mostly draws that join players. If there are such games,
@@ -28,18 +28,18 @@
 //! The sandwich `A^-1 M A^-1` (Liang and Zeger 1986) with game pairs as clusters. `A` is the
 //! information. In `M` a single game counts with its variance under the model, `E - D/4 - E^2`. The
 //! pairs of two players count with their own scatter, shrunk towards that of all pairs together as
-//! if by [`PRIOR_PAIRS`] more, so that opponents who met twice are not taken for exact. The
-//! correction is (N - 1)/(N - K) for N games and pairs and K estimated figures. Errors are
-//! half-widths of 95 % intervals, relative to the anchors, or to the mean of the pool if there are
-//! none.
+//! if by [`PRIOR_PAIRS`] more. So the result of opponents who met only twice is not taken for
+//! exact. The correction is (N - 1)/(N - K) for N games and pairs and K estimated figures. Errors
+//! are half-widths of 95 % intervals, relative to the anchors, or to the mean of the pool if there
+//! are none.
 //!
 //! Meetings (pairs and single games) from one opening vary together. If openings are shared, a
 //! second matrix has openings as clusters. Its `M` gains the products `g_u g_v'` of the gradients
-//! of any two meetings `u`, `v` of an opening, and the whole is multiplied by `G/(G-1)` over
-//! `N/(N-1)` for `G = (sum n_c)^2 / sum n_c^2` effective openings of `n_c` meetings (Cameron and
-//! Miller 2015, sections II and VI; Kish 1965). Its quantile is Student's with G - 1 degrees of
-//! freedom. The larger of the two errors is reported, so that openings can only widen an interval;
-//! if none is shared, the first is used alone.
+//! of any two meetings `u`, `v` of an opening. The whole is multiplied by `G/(G-1)` over `N/(N-1)`,
+//! where `G = (sum n_c)^2 / sum n_c^2` is the number of effective openings with `n_c` meetings each
+//! (Cameron and Miller 2015, sections II and VI; Kish 1965). Its quantile is Student's with G - 1
+//! degrees of freedom. The larger of the two errors is reported, so that openings can only widen an
+//! interval; if none is shared, the first is used alone.
 //!
 //! A test of a lead ([`Ratings::lead`]) has the degrees of freedom of its variance (Satterthwaite
 //! 1946), from the pairs' own scatter and the part borrowed from all pairs.
@@ -236,7 +236,7 @@ pub struct Anchor {
     /// The rating, within 10,000 of 0.
     pub elo: f64,
     /// Half-width of its 95 % interval. 0 holds the rating fixed. With more, the games move it with
-    /// the weight that they would have without draws, so the rating stays a little too near the
+    /// the weight that they would have without draws. The rating then stays a little too near the
     /// anchor, and its error accounts for that.
     pub error95: f64,
 }
@@ -315,7 +315,7 @@ pub enum RatingError {
         players: usize,
     },
     /// An encounter of a player with themselves.
-    #[error("player {0} meets themselves: leave such games out")]
+    #[error("player {0} plays against itself: leave such games out")]
     Itself(usize),
     /// Two anchors of one player.
     #[error("player {0} has two anchors: give one")]

@@ -1,7 +1,7 @@
 //! Growth of a search: nodes and time of its iterations, over many positions.
 //!
 //! A position that did not reach a depth within the limit counts as one that needs more than all
-//! that did, so that medians do not fall where only the cheap positions are left.
+//! that did. Otherwise medians would fall at depths that only the cheap positions reached.
 
 use serde::Serialize;
 

@@ -3,18 +3,18 @@
 //!
 //! # Bias
 //! Let a pair's games score `s1` (first colour) and `s2` for one engine, with the mean `m` of all
-//! games. An opening that favours White by `b` shifts `s1` up by `b` and `s2` down by `b`, so that
-//! `E (s1 - m)(s2 - m) = -E b^2` if no opening favours an engine whatever its colour. With
-//! `v = (s1 - s2)/2` and `u = (s1 + s2)/2 - m` this is the mean of `v^2` less the variance of `u`,
-//! whose estimate is unbiased: the luck of the games enters both alike. It is also the variance of
-//! single games less that of pairs, as fishtest prints it ("RMS bias"). Its root is shown as the
+//! games. An opening that favours White by `b` shifts `s1` up by `b` and `s2` down by `b`. So `E
+//! (s1 - m)(s2 - m) = -E b^2` if no opening favours an engine whatever its colour. With `v = (s1 -
+//! s2)/2` and `u = (s1 + s2)/2 - m`, `E b^2` is the mean of `v^2` less the variance of `u`. Its
+//! estimate is unbiased, because the luck of the games enters both alike. It is also the variance
+//! of single games less that of pairs, as fishtest prints it ("RMS bias"). Its root is shown as the
 //! Elo of a score of `1/2 + root`. The root of an unbiased estimate is not unbiased itself.
 //!
 //! # Efficiency
 //! The pairs that a test needs go with the inverse square of normalized Elo. So `nElo^2` times the
 //! pairs an hour says how fast a book and a clock decide. Its error is by the delta method, on the
-//! logarithm: the influence of a pair is that on its score's mean and deviation and that on the
-//! mean time together, because long pairs may be less informative.
+//! logarithm. The influence of a pair is the sum of that on the mean and deviation of the score and
+//! that on the mean time, because long pairs may be less informative.
 
 use serde::Serialize;
 

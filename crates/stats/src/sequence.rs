@@ -14,11 +14,11 @@
 //! thousandth by factors of sqrt(2), with equal parts of the capital on each. The mixture grows
 //! like the best of them, up to the factor of their number (H. Robbins' mixtures, T. Cover's
 //! universal portfolio). The product over the samples depends on the counts of the classes alone,
-//! so the interval is a function of the counts: it needs no state, and a replayed journal gives the
-//! same. The capital falls in m, so its root is the interval's lower end; the upper end is that of
-//! the other side. No distribution is assumed, only independent samples, or a mean that never
-//! leaves m. Samples in clusters bet with the number of independent samples of the same evidence,
-//! for which the guarantee holds approximately.
+//! so the interval is a function of the counts. It needs no state, and a replayed journal gives the
+//! same interval. The capital falls in m, so its root is the interval's lower end; the upper end is
+//! that of the other side. No distribution is assumed, only independent samples, or a mean that
+//! never leaves m. Samples in clusters bet with the number of independent samples of the same
+//! evidence, for which the guarantee holds approximately.
 //!
 //! The price is width, about 1.7 times the plain interval's at a thousand pairs.
 //!

@@ -133,9 +133,9 @@ impl Law {
     }
 
     /// One test, to its verdict or until the pairs run out. The change of the ratio by a pair is
-    /// bounded by the steps of the classes, which change with the observed shares. While the bounds
-    /// are more than twice as many of the largest steps away, and the sample grows by a quarter at
-    /// most, no look can bring a verdict, and none is taken.
+    /// bounded by the steps of the classes, which change with the observed shares. Let the nearer
+    /// bound be `n` of the largest steps away. No look is taken within the next `n / 2` pairs, and
+    /// while the sample grows by at most a quarter, because none can bring a verdict.
     pub(super) fn play(
         &self,
         sprt: &Sprt,
@@ -177,9 +177,9 @@ impl Law {
 }
 
 /// Expected number of pairs unlike the commonest one above which the closed form holds. With fewer,
-/// most looks are at estimated shares of results that hardly occurred, and the ratio is far from a
-/// Brownian motion: by simulation the mean number of pairs is up to a third too small. From this
-/// number on it is right within 6 %.
+/// most looks use shares of results that hardly occurred, and the ratio is far from a Brownian
+/// motion. By simulation the mean number of pairs is then up to a third too small. From this number
+/// on it is right within 6 %.
 const TELLING: f64 = 50.0;
 
 /// Expected course of a test.
@@ -263,7 +263,7 @@ pub fn most_expected_pairs(sprt: &Sprt) -> Option<f64> {
 }
 
 /// The narrowest bounds from `sprt`'s `elo0` up, in tenths of an Elo, whose test ends within
-/// `pairs` in 95 % of cases (or on average, if `on_average`) at any strength of the engine. `None`
+/// `pairs` at any strength of the engine: in 95 % of cases, or on average if `on_average`. `None`
 /// if no bounds are wide enough.
 #[must_use]
 pub fn bounds_within(sprt: &Sprt, shape: &Law, pairs: f64, on_average: bool) -> Option<Bounds> {

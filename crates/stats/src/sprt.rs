@@ -273,9 +273,9 @@ impl Sprt {
         if llr >= 0.0 { llr / self.upper() } else { -(llr / self.lower()) }
     }
 
-    /// Expected samples (pairs or games) before a verdict, if the results continue as before: the
-    /// mean time to a bound of a Brownian motion with the ratio's drift and variance per sample. 0
-    /// after a verdict; `None` without samples.
+    /// Expected samples (pairs or games) before a verdict, if the results continue as before. It is
+    /// the mean time to a bound of a Brownian motion with the ratio's drift and variance per
+    /// sample. 0 after a verdict; `None` without samples.
     #[must_use]
     pub fn expected_remaining<C: Counts>(&self, counts: &C) -> Option<f64> {
         let observed = ObservedShares::new(counts)?;

@@ -89,9 +89,10 @@ impl Width {
     }
 }
 
-/// Half the width of a rating's 95 % interval in Elo, with a floor under the scatter: the variance
-/// 1/n that Chow and Robbins add to that of n samples (Annals of Mathematical Statistics 36, 1965).
-/// It guards against stops after a few equal results. Engines that always draw have only the floor.
+/// Half the width of a rating's 95 % interval in Elo, with a floor under the scatter. The floor is
+/// the variance 1/n that Chow and Robbins add to that of n samples (Annals of Mathematical
+/// Statistics 36, 1965). It guards against stops after a few equal results. Engines that always
+/// draw have only the floor.
 fn error_with_floor(rating: &Rating) -> Option<f64> {
     let (pairs, score) = (rating.games as f64 / 2.0, rating.score?);
     let elo_per_score = 400.0 / (std::f64::consts::LN_10 * score * (1.0 - score));

@@ -12,20 +12,20 @@
 //! ratio's steps under the distribution that is most likely at that strength (`likelihood`), with
 //! Siegmund's correction for steps over the bounds (`exit`). Of outcomes with the same number of
 //! samples, half count as worse for the estimate, and all that widen it for the interval. A ratio
-//! beyond a bound has reached it before: the time is the sample's in proportion, as in fishtest (T
-//! = N * bound / LLR), with the mean step over the bound on top of it.
+//! beyond a bound has reached it earlier. That time is a proportion of the sample, as in fishtest
+//! (T = N * bound / LLR), with the mean step over the bound added to the bound.
 //!
 //! A test without a verdict is treated as one that was to end after that number of samples. That is
 //! exact if pairs ran out, and holds for a stop by the clock or by hand as long as results had no
 //! part in it. A stop that depends on the results needs [`super::sequence`].
 //!
 //! The approximation costs little. In simulated tests of some thousand pairs (bounds of 10 Elo) 50
-//! % of the estimates were above the truth and 95.5 % of the intervals held it; plain ones were too
-//! high in 66 % and held it in 88 to 92 %. Tests of a few dozen pairs, which must estimate the
-//! variance as well, get intervals that are too wide: they held it in 97 to 100 %. If nearly all
-//! pairs are level, strengths far from the samples rest on results that hardly occurred. An end of
-//! the interval beyond that of the interval for all times ([`super::sequence`]), which needs no
-//! motion, is replaced by it.
+//! % of the estimates were above the truth and 95.5 % of the intervals held it. Plain estimates
+//! were too high in 66 %, and their intervals held the truth in 88 to 92 %. Tests of a few dozen
+//! pairs, which must estimate the variance as well, get intervals that are too wide: they held it
+//! in 97 to 100 %. If nearly all pairs are level, strengths far from the samples rest on results
+//! that hardly occurred. An end of the interval beyond that of the interval for all times
+//! ([`super::sequence`]), which needs no motion, is replaced by it.
 //!
 //! Sources: D. Siegmund, "Estimation following sequential tests", Biometrika 65 (1978); A. A.
 //! Tsiatis, G. L. Rosner, C. R. Mehta, "Exact confidence intervals following a group sequential

@@ -1,9 +1,8 @@
 //! Expected length of a race, before its first game.
 //!
-//! The fortune of a gambler grows by `E ln(1 + stake x)` a pair, and a claim is accepted about when
 //! The fortune of a gambler grows by `E ln(1 + stake x)` a pair, and a claim is accepted
 //! approximately when the mean of the fortunes reaches its bound. By simulation the mean number of
-//! pairs is within an eighth of the forecast, if candidates share none of an opening's luck; if
+//! pairs is within an eighth of the forecast, if candidates share none of an opening's luck. If
 //! they do, two equals end sooner.
 
 use super::{RaceSettings, stakes, together};

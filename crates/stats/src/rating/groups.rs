@@ -156,9 +156,9 @@ fn reachable(from: usize, parts: &[Vec<usize>], part_of: &[usize], edges: &[Vec<
     found
 }
 
-/// Shift (natural units) of the ratings `theta` of a part after which its perfect score, or none at
-/// all, against the players in `near` (by their ratings) has the probability [`BOUND_PROBABILITY`];
-/// a pair counts as one game.
+/// Shift (natural units) of the ratings `theta` of a part that won, or lost, everything against the
+/// players in `near`, which has their ratings. After the shift this result has the probability
+/// [`BOUND_PROBABILITY`]. A pair counts as one game.
 pub(super) fn bound(
     part: &[usize],
     theta: &[f64],
