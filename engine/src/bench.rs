@@ -71,7 +71,7 @@ impl BenchResult {
 /// Searches every position to `depth` with cleared state, and calls `each` with every node count.
 ///
 /// # Errors
-/// Returns an error if the memory of the table or a thread cannot be had.
+/// Returns an error if the memory of the table or a thread is not available.
 pub fn run(depth: i32, mut each: impl FnMut(&str, u64) + Send) -> io::Result<BenchResult> {
     in_search_thread(|| {
         let mut searcher = Searcher::new(HASH_MIB).map_err(io::Error::other)?;

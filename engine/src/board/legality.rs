@@ -33,7 +33,8 @@ impl Board {
     }
 
     /// Returns the squares that the king crosses and reaches by castling, if only an attack on one
-    /// of them can forbid it: the right exists, the king is not in check and the way is clear.
+    /// of them can still forbid it. That is so if the right exists, the king is not in check and
+    /// the way is clear.
     #[inline]
     pub(super) fn castling_way(&self, side: CastlingSide) -> Option<Bitboard> {
         let us = self.turn();

@@ -3,10 +3,12 @@
 //!
 //! A reversible move changes the key by the numbers of one piece on two squares and of the side to
 //! move. All 3,668 such differences are in a cuckoo hash table, so a test takes at most two
-//! look-ups and no move generation (Marcel van Kervinck, "The design and implementation of the
-//! Rookie 2.0 chess playing program", TU Eindhoven 2002, and his "Cycle detection",
-//! <https://web.archive.org/web/2020/https://marcelk.net/2013-04-06/paper/upcoming-rep-v2.pdf>).
-//! The table is that of R. Pagh and F. F. Rodler, "Cuckoo Hashing", 2001.
+//! look-ups and no move generation.
+//!
+//! Sources: Marcel van Kervinck, "The design and implementation of the Rookie 2.0 chess playing
+//! program", TU Eindhoven 2002, and his "Cycle detection",
+//! <https://web.archive.org/web/2020/https://marcelk.net/2013-04-06/paper/upcoming-rep-v2.pdf>. The
+//! table is that of R. Pagh and F. F. Rodler, "Cuckoo Hashing", 2001.
 
 use super::attacks::{between, reach};
 use super::{Board, zobrist};

@@ -2,8 +2,8 @@
 //!
 //! A move only records its changes. When a position is evaluated, each side's accumulator is
 //! updated from the nearest ply that has one. If a king's move on the way changed the side's view,
-//! the accumulator is refreshed from the last one with this view ("Finny table", after its
-//! inventor's handle), since few pieces have moved in between.
+//! the accumulator is refreshed from the last one with this view, because few pieces have moved in
+//! between. (This is called a Finny table, after its inventor's handle.)
 
 use super::features::View;
 use super::network::Network;

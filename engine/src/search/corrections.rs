@@ -1,9 +1,9 @@
 //! Correction histories: how far the static evaluation was off in positions like this one.
 //!
 //! The difference between a search's result and the static evaluation is stored by features of the
-//! position: its pawns, each side's pieces, the minor and the major pieces of both sides, and the
-//! last two moves. Later static evaluations of positions that share a feature are corrected by it.
-//! Other engines have used pawn correction histories since 2024.
+//! position. These are its pawns, each side's pieces, the minor and the major pieces of both sides,
+//! and the last two moves. Later static evaluations of positions that share a feature are corrected
+//! by it. Other engines have used pawn correction histories since 2024.
 
 use super::context::{Context, PieceTo};
 use super::gravity::Gravity;

@@ -100,8 +100,8 @@ impl Tablebases {
         self.tables.max_pieces() as u32
     }
 
-    /// Returns the value of a position right after a capture or pawn move: 1 for a win of the side
-    /// to move within the fifty-move rule, 0 for a draw, -1 for a loss. `None` if no table has the
+    /// Returns the value of a position right after a capture or pawn move: 1 if the side to move
+    /// wins within the fifty-move rule, 0 for a draw, -1 for a loss. `None` if no table has the
     /// position.
     pub fn probe(&self, board: &Board) -> Option<i32> {
         let wdl = self.tables.probe_wdl_after_zeroing(&convert(board)?).ok()?;

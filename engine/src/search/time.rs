@@ -100,9 +100,9 @@ fn share_factor(best_share: f64) -> f64 {
 /// Returns the factor of the soft limit, 0.2 to 3 and about 1 on average.
 ///
 /// Its parts were fitted to 2,600 searches of positions from games at 1+0.01 (`results/LEARNT.md`).
-/// The measure was the loss of the move that is best when a rule stops against the best move of a
-/// search of 600,000 nodes, both rated by a longer search. All rules used the same nodes on
-/// average. In games the factors averaged 0.8, so the last was moved to make it 1.
+/// A rule was measured by the loss of its move against the best move of a search of 600,000 nodes,
+/// both rated by a longer search. All rules used the same nodes on average. In games the factors
+/// averaged 0.8, so the last was moved to make it 1.
 pub fn soft_scale(pace: Pace) -> f64 {
     let scale = stability_factor(pace.stability) * drop_factor(pace.drop) * share_factor(pace.best_share);
     scale.clamp(0.2, 3.0)

@@ -99,7 +99,7 @@ pub struct Engine {
 
 impl Engine {
     /// # Errors
-    /// Returns an error if the memory or the thread cannot be had.
+    /// Returns an error if the memory or the thread is not available.
     pub fn start(hash_mib: usize, output: Output) -> io::Result<Engine> {
         let full = Searcher::new(hash_mib).map_err(io::Error::other)?;
         let mut players = Players { full, limited: None };

@@ -27,9 +27,9 @@ pub enum ExportError {
 ///
 /// SCReLU: i16 first-layer weights `[input][H]` and biases `[H]` at 255 a unit, output weights
 /// `[bucket][2H]` at 64 a unit, output biases at 255 * 64 a unit. Layered: i16 first-layer weights
-/// and biases at 127 a unit, i8 second-layer weights `[32][2H]` at 64, i32 biases `[32]` at 127 *
-/// 64, i8 output weights `[32]` at 400 * 16 / 127, i32 bias at 400 * 16, so that the last sum is in
-/// sixteenths of a centipawn. The payload is padded with zeros to a multiple of 64 bytes.
+/// and biases at 127 a unit; i8 second-layer weights `[32][2H]` at 64 and i32 biases `[32]` at 127
+/// * 64; i8 output weights `[32]` at 400 * 16 / 127 and an i32 bias at 400 * 16. The last sum is
+/// then in sixteenths of a centipawn. The payload is padded with zeros to a multiple of 64 bytes.
 ///
 /// # Errors
 /// [`ExportError::Overflow`] if a weight is outside the range of its integer type.

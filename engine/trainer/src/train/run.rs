@@ -374,7 +374,8 @@ pub fn trained(plan: &Plan) -> Result<Run<'_>, RunError> {
     Run::open(plan)
 }
 
-/// Checks that the folder has no network of another plan, because the two could not be told apart.
+/// Checks that the folder has no network of another plan, because the two could not be
+/// distinguished.
 fn check_folder(plan: &Plan) -> Result<(), RunError> {
     let own = network_path(plan);
     let io = |error| RunError::Io { path: plan.out.clone(), error };
