@@ -1,9 +1,9 @@
-//! Truth of the time charged for moves. Engines that sleep or spin for a known time say with each
-//! move how long they took by their own monotonic clock, from having read `go` to writing
-//! `bestmove`; whole runs are played with 1, 2, 4, 8 and 64 games at once, and what the journal
-//! charged is set against it. Nothing an engine did may be free, so charged minus true must not be
-//! below zero by more than the noise of two stamps; above zero it is the way of two lines through
-//! two pipes, and what else the machine had to do.
+//! Truth of the time charged for moves. Engines that sleep or spin for a known time report with
+//! each move how long they took by their own monotonic clock, from reading `go` to writing
+//! `bestmove`. Whole runs are played with 1, 2, 4, 8 and 64 games at once, and the times in the
+//! journal are compared with the reported ones. No time of an engine may be free, so charged minus
+//! true must not be below zero by more than the noise of two timestamps. Above zero it is the way
+//! of two lines through two pipes, and the other work of the machine.
 //!
 //! `cargo bench --bench clock`. Where `fastchess` is on the PATH, or named by `QUINTAIN_LEADER`,
 //! the same games under it stand beside ours (it charges whole milliseconds, rounded down).

@@ -1,10 +1,9 @@
-//! Cost of the harness's driver a ply: wall time of a round trip with an instant engine, beside a
-//! bare blocking driver that does the least that can be done (one write, reads until `bestmove`),
-//! in one run; and the cost of reading an `info` line.
+//! Cost of the harness's driver a ply: wall time of a round trip with an instant engine. A bare
+//! blocking driver, which only writes once and reads until `bestmove`, is measured in the same run.
+//! So is the cost of reading an `info` line.
 //!
-//! Whole runs stand beside it: what an author waits for, from `quintain sprt` to the last game's
-//! line in journal and PGN, and the same games under `fastchess` where it is on the PATH or named
-//! by `QUINTAIN_LEADER`.
+//! Whole runs are measured too, from `quintain sprt` to the last game's line in journal and PGN. So
+//! are the same games under `fastchess`, if it is on the PATH or named by `QUINTAIN_LEADER`.
 //!
 //! `cargo bench --bench overhead`. Everything is pinned to one CPU, so that what is measured is
 //! work and not the wake-up of a second core; then the same without pinning. Compare ratios of one
@@ -78,8 +77,8 @@ fn compare(conditions: &str) {
 }
 
 /// Microseconds a ply of a whole `quintain sprt`, one game at a time, from the first game to the
-/// last: referee, journal, PGN and statistics included; and the seconds from its start to its exit.
-/// The runner and its engines inherit our CPU.
+/// last, with referee, journal, PGN and statistics; and the seconds from its start to its exit. The
+/// runner and its engines inherit our CPU.
 fn our_run(pairs: u32) -> (f64, f64) {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = folder.path().join("run");

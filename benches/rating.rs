@@ -1,5 +1,6 @@
-//! Cost of ratings: 200 players with 100,000 games, the live view's 60 players, and PGN read for
-//! its tags and moves, beside the cost of reading the same bytes for nothing but their line ends.
+//! Cost of ratings: 200 players with 100,000 games, and the live view's 60 players. Also the cost
+//! of reading PGN for its tags and moves, beside that of reading the same bytes for their line ends
+//! alone.
 //!
 //! `cargo bench --bench rating`. Compare ratios of one run, not times of two.
 

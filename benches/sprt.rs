@@ -1,5 +1,6 @@
-//! Cost of a call of a test's statistics: the exact ratio under each model, Elo, the any-time
-//! interval, the estimate after a verdict, a forecast, and a whole test played by chance.
+//! Cost of one call of each statistic of a test: the exact ratio under each model, Elo, the
+//! any-time interval, the estimate after a verdict, a forecast. Also a whole test on random
+//! results.
 //!
 //! `cargo bench --bench sprt`. Compare ratios of one run, not times of two.
 

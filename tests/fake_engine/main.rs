@@ -10,25 +10,32 @@
 //! ```
 //!
 //! The move is a function of the position and `--seed` alone, so two runs of a match play the same
-//! games; with `--vary` the seed is raised by one at each `ucinewgame`. The score is the mover's
-//! material balance, or `--score`, or mate in `--mate`; with `--resigns` the engine claims to be
-//! lost from the first ply in that share of its games, chosen by the game's first position. With
-//! `--clock` it gives as `nodes` the microseconds between its own stamps on `go` and on `bestmove`;
-//! with `--announce` it says `started` on standard error, so that starts can be counted. With
-//! `--past-clock-ms` it spins until so long after its own clock is at zero; a negative number is so
-//! long before. `--start-ms` makes it slow to start, and `--start-cpu-ms` as slow as so much CPU
-//! time takes. With `--ponder` it names after `bestmove` the answer that it would give itself with
-//! that seed: the opponent's own seed is right every time. With `--tunes` it has options `Alpha`
-//! and `Beta` (spin) and `Gamma` (string) that change its moves, and `Idle` that does not; with
-//! `--net` it has an option `EvalFile`, and its seed is the number in that file; `--crash-above`
-//! has it end in a search while such an option is above the value, `--dies-at` once an option is
-//! set to the value; with `--lost-below` it claims to be lost while such an option is below the
-//! value; with `--hold` its searches wait for a file from that game of the process on, and the
-//! first that waits makes one with the ending `reached` beside it. A number in that file is the
-//! last game that goes on; an empty file lets all go on. A ponder search thinks as long as any
-//! other, and waits then for `ponderhit` or `stop`. `--pv` is a PV, `BEST` in it the move to be
-//! played, its words joined by commas. A fault strikes at the K-th `go` of a game, or from then on,
-//! or at the start: see `settings::FAULTS`.
+//! games. A ponder search thinks as long as any other, and then waits for `ponderhit` or `stop`.
+//!
+//! * `--vary` raises the seed by one at each `ucinewgame`.
+//! * `--score` and `--mate` set the reported score, which is otherwise the mover's material
+//!   balance.
+//! * `--resigns` claims to be lost from the first ply in that share of its games, chosen by the
+//!   game's first position.
+//! * `--clock` reports as `nodes` the microseconds between its own timestamps on `go` and
+//!   `bestmove`.
+//! * `--announce` prints `started` on standard error, so that starts can be counted.
+//! * `--past-clock-ms` spins until that time after its own clock reached zero, or before it if
+//!   negative.
+//! * `--start-ms` and `--start-cpu-ms` delay the start by that time, or by that CPU time.
+//! * `--ponder` names after `bestmove` the answer that it would give with that seed. The opponent's
+//!   own seed is right every time.
+//! * `--pv` is the PV, its words joined by commas; `BEST` in it is the move to be played.
+//! * `--tunes` has the options `Alpha` and `Beta` (spin) and `Gamma` (string), which change its
+//!   moves, and `Idle`, which does not.
+//! * `--net` has an option `EvalFile`; the number in that file is its seed.
+//! * `--crash-above` ends in a search while such an option is above the value, `--dies-at` once an
+//!   option is set to the value. `--lost-below` claims to be lost while it is below the value.
+//! * `--hold` makes searches wait for a file, from that game of the process on. The first that
+//!   waits makes a file with the ending `reached` beside it. A number in the file is the last game
+//!   that may continue; an empty file lets all continue.
+//! * `--fault` strikes at the K-th `go` of a game, or from then on, or at the start: see
+//!   `settings::FAULTS`.
 
 mod choice;
 mod search;

@@ -216,8 +216,8 @@ fn a_run_with_workers_survives_two_hundred_kills() {
     }
 }
 
-/// True if the kills ended a life of the run, and it said so: its server was killed while it
-/// started, or the same pair lost several workers, which looks like the pair's own doing.
+/// True if the kills ended one process of the run, and it said so. Its server was killed while it
+/// started, or the same pair lost several workers, so that the pair looked guilty.
 fn was_ended(run: &Run, child: &mut Child) -> bool {
     let code = child.wait().unwrap().code();
     let log = std::fs::read_to_string(run.folder.path().join("log")).unwrap();

@@ -1,6 +1,6 @@
 //! The command lines and the console of fastchess and cutechess-cli: golden transcripts with
-//! scripted peers, what OpenBench's and fishtest's workers read of them, resuming, and the same
-//! tournaments played by fastchess itself if it is installed.
+//! scripted peers, the lines that workers of OpenBench and fishtest parse, resuming. If fastchess
+//! is installed, it plays the same tournaments.
 //!
 //! `QUINTAIN_BLESS=1` writes the golden files anew. fastchess is looked for in `PATH`, or where
 //! `FASTCHESS` says.

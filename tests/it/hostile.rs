@@ -1,11 +1,11 @@
 //! The harness's policy for engines that misbehave: one table, in which each row is a whole
 //! `quintain sprt` of one pair. `new` shows the behaviour in both games and `base` none.
 //!
-//! A row states how the games end and whether they are lost, what is journalled (the ending's
-//! detail and how many moves of the engine count), which limit of the plan bounds the wait, and how
-//! many processes it takes for the two games: one, or two if it is restarted. What a whole run
-//! cannot show (a full pipe, children that outlive their parent, what is in a transcript) is tested
-//! at the process level, in `process`.
+//! A row states how the games end and whether they are lost, and what is journalled: the ending's
+//! detail and the number of the engine's moves that count. It also states which limit of the plan
+//! bounds the wait, and the number of processes for the two games: one, or two if the engine is
+//! restarted. What a whole run cannot show (a full pipe, children that outlive their parent, what
+//! is in a transcript) is tested at the process level, in `process`.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};

@@ -11,8 +11,8 @@ use crate::skip::skip;
 const PEERS: [&str; 2] = ["--seed 1", "--seed 2"];
 const RULES: &str = "--nodes 1 --max-plies 40 --max-pairs 20 --seed 11 -j 2";
 
-/// The program under a limit on the size of its files, in the shell's blocks of 512 or 1024 bytes:
-/// past it, a write fails as it does on a full disk.
+/// The program under a limit on the size of its files, in the shell's blocks of 512 or 1024 bytes.
+/// Past the limit a write fails as on a full disk.
 fn with_small_files(blocks: u32, args: &[String]) -> Ran {
     in_shell(&format!("ulimit -c 0; ulimit -f {blocks}; exec \"$@\""), args).output().unwrap().into()
 }

@@ -391,8 +391,8 @@ fn a_plan_file_does_what_its_flags_would() {
     assert!(std::fs::read_to_string(dir.join("plan.toml")).unwrap().contains(FAKE));
 }
 
-/// Settings of a calibration whose time was enough for a game in each: on a busy machine it may be
-/// over before an engine has started, and is made longer then.
+/// Settings of a calibration whose time was enough for a game in each. On a busy machine the time
+/// may be over before an engine has started, so it is made longer then.
 fn calibrated(engine: &str) -> Vec<serde_json::Value> {
     for time in ["1s", "20s", "200s"] {
         let ran =

@@ -448,9 +448,9 @@ fn the_harness_never_imports_the_engine() {
     assert!(!manifest.lines().any(|line| line.starts_with("destrier =")), "Cargo.toml depends on destrier");
 }
 
-/// Engines to talk to are spawned in one file, so that none can be left behind; what is waited for,
-/// Git, compilers and an engine's own bench, in one other; workers and servers in two; a watchdog
-/// over them in one.
+/// UCI engines are spawned in one file, so that none can be left behind. Programs that run to
+/// completion (Git, compilers, an engine's own bench) are spawned in another one, workers and
+/// servers in two, a watchdog over them in one.
 #[test]
 fn processes_are_spawned_in_five_places() {
     let allowed = [
