@@ -61,24 +61,25 @@ const DEFAULT_LOG: &str = "warn,async_nats=off,usvg=off,resvg=off,simplecss=off,
 const AFTER_HELP: &str = "\
 Exit codes:
   0    done (sprt: H1 accepted)
-  1    sprt: H0 accepted; tune: no step gains 5 Elo; check: something failed; replay: the engine failed again
+  1    sprt: H0 accepted; tune: no step gains 5 Elo; check: something failed;
+       replay: the engine failed again
   2    bad usage, plan, file, or engine that does not start
   3    inconclusive: out of pairs or time
-  4    aborted: engine failures beyond the limit, or a run that could not continue: a full disk, or an engine's program that was
-       changed, removed or could not be started
+  4    aborted: engine failures beyond the limit, or a run that could not continue (the disk is
+       full; an engine's program was changed, removed or could not be started)
   130  interrupted; `quintain resume` continues
 
 Examples:
-  quintain demo                                     a whole test in about a minute
-  quintain sprt                                     is the working tree stronger than the last engine commit?
+  quintain demo                                       a whole test in about a minute
+  quintain sprt                                       does the working tree beat the last engine commit?
   quintain sprt --new git:my-branch --base git:main --tc 8+0.08 --bounds 0,5
   quintain match ./engine-a ./engine-b stockfish --pairs 100
   quintain gauntlet --hero . --vs stockfish --vs toga2
   quintain resume results/runs/20260101-120000-sprt
   quintain watch results/runs/20260101-120000-sprt
   quintain ctl results/runs/20260101-120000-sprt concurrency 4
-  quintain games RUN --termination time-forfeit      which games were lost on time?
-  quintain check ./my-engine                         does it obey the protocol and its clock?
+  quintain games RUN --termination time-forfeit       which games were lost on time?
+  quintain check ./my-engine                          does it obey the protocol and its clock?
   quintain stats --ptnml 379,10170,21828,10640,343 --bounds 0,2
   quintain simulate --elo 3 --bounds 0,5 --budget 8h  which bounds fit into eight hours?
   quintain rate games.pgn --anchor 'Stockfish 17=3640'";

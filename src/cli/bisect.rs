@@ -70,7 +70,7 @@ pub(super) struct BisectArgs {
     /// Pairs between two decisions.
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Search")]
     pairs: u64,
-    /// Pairs in all at most.
+    /// Maximum number of pairs in all.
     #[arg(long, value_name = "N", default_value_t = 10_000, help_heading = "Search")]
     limit: u64,
     /// A run whose games between these commits count as well; may be repeated.
@@ -151,7 +151,7 @@ struct JsonCommit<'a> {
 
 pub(super) fn run(args: &BisectArgs) -> Result<Exit> {
     if !(args.confidence > 0.5 && args.confidence < 1.0) {
-        bail!("--confidence {}: a probability between 0.5 and 1", args.confidence);
+        bail!("--confidence {}: give a probability between 0.5 and 1", args.confidence);
     }
     if args.pairs == 0 {
         bail!("--pairs 0 plays nothing; the minimum is 1");

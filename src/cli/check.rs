@@ -79,7 +79,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
     let config = resolve::one_engine(args.engine.as_deref().unwrap_or_default(), &args.options, args.net.as_deref())?;
     let patience = match Duration::try_from_secs_f64(args.patience) {
         Ok(patience) if !patience.is_zero() && patience < Duration::from_secs(3600) => patience,
-        _ => bail!("--patience `{}`: a number of seconds above 0 and below 3600", args.patience),
+        _ => bail!("--patience `{}`: give a number of seconds above 0 and below 3600", args.patience),
     };
     let (spec, program) = (args.engine.clone().unwrap_or_default(), config.program.clone());
     let bench = CheckedEngine::new(config, patience)?;

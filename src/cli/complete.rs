@@ -1,5 +1,5 @@
 //! Completion of a command line, as a shell asks for it: commands and flags from their definitions,
-//! runs, engines and Git revisions from what lies here.
+//! runs, engines and Git revisions from the current folder.
 //!
 //! The shell's script starts this program with QUINTAIN_COMPLETE set. The value name of an argument
 //! says which candidates it has.

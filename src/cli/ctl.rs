@@ -33,7 +33,7 @@ pub(super) struct CtlArgs {
 enum CtlCommand {
     /// Show the state of the run.
     Status,
-    /// Let games that are played or being started finish and begin no other until `resume`.
+    /// Finish the games in play or being started, and start no other until `resume`.
     ///
     /// Workers in other processes finish the pairs that they hold. `status` says at once that the
     /// run is paused, and how many games are still being played.

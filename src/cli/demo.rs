@@ -67,7 +67,7 @@ pub(super) fn run(args: &DemoArgs) -> Result<Exit> {
         ..RawPlan::default()
     };
     progress::note(&format!(
-        "An engine against itself with half the nodes, {} against {}: does a test see which is the stronger?",
+        "An engine against itself with half the nodes, {} against {}: can a test tell which is stronger?",
         NODES[0], NODES[1]
     ));
     let (mut plan, book) = resolve::sprt(&raw).context("cannot start the demonstration")?;

@@ -38,7 +38,7 @@ difference, difference_lo, difference_hi`, of the base time and one increment); 
 (`games, distinct_games, most_repeated, transposed_games, pairs, effective_pairs_by_moves, \
 effective_pairs_by_final_positions, opening_correlation, opening_design_effect, effective_pairs, \
 interval_factor`). Shares are from 0 to 1, errors half-widths of 95 % intervals; null stands for \
-what is not known. Of several players, an array of such documents.";
+what is not known. For several players it is an array of such documents.";
 
 /// Shows where a player's points came from, and which differences are significant.
 #[derive(Debug, clap::Args)]

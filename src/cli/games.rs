@@ -61,7 +61,7 @@ pub(super) struct GamesArgs {
     /// Print how many games there are.
     #[arg(long, help_heading = "Output", conflicts_with = "by")]
     count: bool,
-    /// Print the results by group: of --player, else of White; by player of each player.
+    /// Print the results by group: those of --player, else of White; with `player`, of each player.
     #[arg(long, value_name = "WHAT", help_heading = "Output")]
     by: Option<GroupKey>,
 }

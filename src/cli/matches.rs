@@ -30,7 +30,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = MATCH_EXAMPLES, allow_negative_numbers = true)]
 pub(super) struct MatchArgs {
-    /// The engines, or a plan (a file ending in .toml, whose keys flags and engines win over).
+    /// The engines, or a plan, a file ending in .toml; flags and engines take precedence over it.
     #[arg(value_name = "ENGINE")]
     engines: Vec<String>,
     #[command(flatten)]

@@ -30,7 +30,7 @@ impl PictureFormat {
                 path.display()
             ),
             Some("html") => Ok(Self::Html),
-            _ => bail!("--out {}: a name that ends in {endings}", path.display()),
+            _ => bail!("--out {}: choose a name that ends in {endings}", path.display()),
         }
     }
 

@@ -132,7 +132,7 @@ pub(super) fn run(args: &QueueArgs) -> Result<Exit> {
         QueueCommand::Rm { id } => remove(&queue, *id)?,
         QueueCommand::Note { id, text } => {
             queue.note(*id, &text.join(" "))?;
-            progress::result(&format!("entry {id} has its note"));
+            progress::result(&format!("the note of entry {id} is set"));
         }
         QueueCommand::Resume { run } => {
             let root = std::path::absolute(run)?;
@@ -140,7 +140,7 @@ pub(super) fn run(args: &QueueArgs) -> Result<Exit> {
                 bail!("{}: it is not in {}; give --results", root.display(), queue.results().display());
             };
             let id = again::go_on(&queue, run, Context::from_env()?.cwd)?;
-            progress::result(&format!("entry {id} goes on with {}", run.display()));
+            progress::result(&format!("entry {id} resumes {}", run.display()));
         }
         QueueCommand::Run(run) => {
             let limits = run.limits()?;

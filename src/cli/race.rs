@@ -15,7 +15,7 @@ Every candidate plays the base, pair by pair, all from the same openings. A cand
 once it is shown to be weaker than the base (plus what it must --gain) or than another candidate. \
 The race ends once the last candidate is shown to be stronger than the base, or none is left.
 
-Two equally good candidates can never be told apart, so they play until --pairs. --close ELO ends \
+Two equally good candidates can never be distinguished, so they play until --pairs. --close ELO ends \
 such a race: the winner is shown to be stronger than the base, and no candidate left is stronger \
 than it by that Elo. A candidate that is not shown to be stronger than the base is dropped once \
 it cannot be stronger by that Elo. Two equals take about 190 pairs each at --close 40, 600 at 20, \
@@ -36,8 +36,8 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES, allow_negative_numbers = true)]
 pub(super) struct RaceArgs {
-    /// The candidates, as SPECs; the first may be a plan, a file ending in .toml, over whose keys
-    /// flags win.
+    /// The candidates, as SPECs; the first may be a plan, a file ending in .toml, over which flags
+    /// take precedence.
     #[arg(value_name = "NEW|PLAN.toml", required_unless_present = "with_nets")]
     candidates: Vec<String>,
     /// A network to race: the base's engine with it is a candidate; may be repeated.

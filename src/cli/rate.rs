@@ -51,7 +51,7 @@ name, elo, elo_error, elo_lo, elo_hi, bound (exact|at_least|at_most), group, gam
 anchor`), `groups`, `relative_to (anchors|mean)`, `games`, `pairs`, `white_advantage, \
 white_advantage_error` (Elo), `draw_rate, draw_rate_error` (between equals), `shared_openings`, \
 and with --los `los`: rows and columns in the order of `players`, the probability that the row's \
-player is stronger. With several conditions each of `tables` has these keys instead. Of all: \
+player is stronger. With several conditions each of `tables` has these keys instead. In both cases: \
 `skipped_games` (all left out), `given_again`, `repeated_games`, `one_program` (`sha256, names`), \
 `one_name` (`name, sha256`). Shares are from 0 to 1; null stands for what is not known.";
 

@@ -32,7 +32,7 @@ Examples:
 
 Text and Markdown hold the summary and where the points came from (`quintain explain`). JSON: \
 `live`, `summary` (the keys of summary.json; `stopped_by` is null while the run is played), \
-`explain` (the document of `quintain explain --json`; an array of several players'; null of none) \
+`explain` (the document of `quintain explain --json`; an array for several players, null for none) \
 and `chain` (null of a run in none; `state, passed, length, stopped_at, games, hours`, `tests`: \
 `test, result, limit, bounds, games, elo, elo_lo, elo_hi, hours, run`, and `pass`: `elo, \
 probability, pairs`). CSV: a line a group, the first of all games, under the heading \

@@ -41,8 +41,8 @@ pub(super) struct ResumeArgs {
     max_time_losses: Option<String>,
     #[command(flatten)]
     trust: Trust,
-    /// Play the games again whose records in the journal are damaged, repair its header, and drop
-    /// later records of a game that differ from its first; the old journal is kept beside it.
+    /// Replay the games whose records in the journal are damaged, and repair its header. Of
+    /// differing records of one game the first is kept. The old journal is kept beside the new one.
     #[arg(long)]
     drop_damaged: bool,
     /// Shell command that gets the summary as JSON on its standard input at the end, if not as

@@ -47,12 +47,12 @@ pub(super) struct ServeArgs {
     /// Play the queue of RESULTS too, as `quintain queue run` does.
     #[arg(long)]
     run: bool,
-    /// Allow new tests from the page although other machines reach it. They start any program that
-    /// the holder of the token names.
+    /// Allow new tests from the page even if other machines can reach it. A test can start any
+    /// program, so trust everybody who has the token.
     #[arg(long)]
     new_tests: bool,
-    /// A further name by which browsers may ask for the dashboard; may be repeated. `localhost` and
-    /// addresses always do.
+    /// Another host name under which browsers may open the dashboard; may be repeated. `localhost`
+    /// and addresses are always allowed.
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
 }

@@ -276,7 +276,7 @@ fn shape(args: &SimulateArgs) -> Result<Law> {
     match args.draw_ratio {
         None => Ok(Law::TYPICAL),
         Some(draws) => Law::independent(draws, 0.5)
-            .with_context(|| format!("--draw-ratio {draws}: a share above 0 and below 1, as in 0.6")),
+            .with_context(|| format!("--draw-ratio {draws}: give a share above 0 and below 1, as in 0.6")),
     }
 }
 

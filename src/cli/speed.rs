@@ -136,7 +136,7 @@ pub(super) fn run(args: &SpeedArgs) -> Result<Exit> {
     let measured = speed::measure(engines, &settings)?;
     if measured.waiting > BUSY {
         progress::warn(&format!(
-            "the runs waited {:.0} % of the time for a CPU or a disk: the machine is busy, and the interval is wider for it",
+            "the runs waited {:.0} % of the time for a CPU or a disk: the machine is busy, so the interval is wider",
             measured.waiting * 100.0
         ));
     }

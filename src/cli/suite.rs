@@ -89,7 +89,7 @@ pub(super) struct SuiteArgs {
     /// List the positions that are not solved.
     #[arg(long)]
     failed: bool,
-    /// Write a page there, .html, or the picture of the times alone, .svg or .png.
+    /// File for the page, .html, or for the picture of the times alone, .svg or .png.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Print one JSON document.

@@ -42,15 +42,15 @@ a commit of the repository, and if there is none, every player but those of --sp
 stand in the order of their commits, else by date. All games are rated together (see `quintain \
 rate`), so games against sparring partners count as well; the first version is 0.
 
-Games count once, and only games of one condition (as 8+0.08 or nodes=2000) are taken together, \
+Games count once, and only games of one condition (such as 8+0.08 or nodes=2000) are taken together, \
 unless --mix is given; --at chooses one (see `quintain rate`). Games with a network for all players \
-(--net) are of a condition of their own, as `nodes=2000 net-1a2b3c4d`.
+(--net) are of a condition of their own, such as `nodes=2000 net-1a2b3c4d`.
 
 The change from each version to the next is tested against none at all, by Student's law; \
-p-values are corrected over all steps (Holm), so that the probability of any mark that is luck \
-alone is at most --alpha.
+p-values are corrected over all steps (Holm), so that the probability of any mark by chance alone \
+is at most --alpha.
 
-With --revs A..B the commits of that stretch which touch the engine's sources (the first-parent \
+With --revs A..B the commits of that range that touch the engine's sources (the first-parent \
 line; at most --versions of them) are built and play, each against the one before and against \
 --vs, in batches, always for the step of the curve that is least certain, until every step is \
 known to +/- --width Elo or --limit pairs are played. Games in --runs count; the same command \
@@ -71,7 +71,7 @@ pub(super) struct ProgressArgs {
     /// PGN files and run directories; players of the same commit or name are one.
     #[arg(value_name = "FILE.pgn|RUN", value_parser = run_parser())]
     inputs: Vec<PathBuf>,
-    /// A player who is not a version; may be repeated.
+    /// A player that is not a version; may be repeated.
     #[arg(long = "sparring", value_name = "NAME", help_heading = "Versions")]
     sparring: Vec<String>,
     /// commit or date [default: commit, if all are known].
@@ -80,19 +80,19 @@ pub(super) struct ProgressArgs {
     /// Repository of the commits [default: the repository of the current directory].
     #[arg(long, value_name = "PATH", help_heading = "Versions")]
     repository: Option<String>,
-    /// Probability that any change is marked although there is none.
+    /// Probability that any change is marked if there is none.
     #[arg(long, value_name = "P", default_value_t = 0.05, help_heading = "Versions")]
     alpha: f64,
-    /// Count only the games of this condition, as the list of conditions names it.
+    /// Count only the games of this condition, named as in the list of conditions.
     #[arg(long, value_name = "CONDITION", conflicts_with = "mix", help_heading = "Versions")]
     at: Option<String>,
     /// Rate games of different conditions together.
     #[arg(long, help_heading = "Versions")]
     mix: bool,
-    /// Build and play the versions of this stretch of history, as far as games are missing.
+    /// Build and play the versions in this range of commits, if games are missing.
     #[arg(long, value_name = "A..B", help_heading = "Playing")]
     revs: Option<String>,
-    /// Versions of the stretch at most, evenly spread; the first and the last are always there.
+    /// Maximum number of versions, evenly spread over the range, first and last included.
     #[arg(long, value_name = "N", default_value_t = 40, help_heading = "Playing")]
     versions: usize,
     /// A sparring partner of every version; may be repeated.
@@ -101,10 +101,10 @@ pub(super) struct ProgressArgs {
     /// Directory of the matches of --revs.
     #[arg(long, value_name = "DIR", default_value = "results/progress", help_heading = "Playing")]
     runs: PathBuf,
-    /// Pairs of a match before the curve is looked at again.
+    /// Pairs of each match, after which the curve is computed again.
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Playing")]
     pairs: u64,
-    /// Pairs that this command plays at most.
+    /// Maximum number of pairs to play.
     #[arg(long, value_name = "N", default_value_t = 2000, help_heading = "Playing")]
     limit: u64,
     /// Precision of each step: half the width of its 95 % interval, in Elo.
@@ -287,7 +287,7 @@ impl GatheredGames {
             None => found.iter().all(|(rank, _)| *rank != usize::MAX),
             Some("commit") => true,
             Some("date") => false,
-            Some(other) => bail!("--order `{other}`: commit or date"),
+            Some(other) => bail!("--order `{other}`: give commit or date"),
         };
         let is_dirty = |version: &Version| self.made.get(&version.label).is_some_and(|made| made.dirty);
         found.sort_by(|(rank, a), (other, b)| {
@@ -355,7 +355,7 @@ pub(super) fn short(commit: &str) -> String {
 
 pub(super) fn run(args: &ProgressArgs) -> Result<Exit> {
     if !(args.alpha > 0.0 && args.alpha < 1.0) {
-        bail!("--alpha {}: a probability between 0 and 1", args.alpha);
+        bail!("--alpha {}: give a probability between 0 and 1", args.alpha);
     }
     let raw = args.flags.typed();
     let receivers = Receivers::of(raw)?;

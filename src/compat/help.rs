@@ -11,7 +11,7 @@ quintain fastchess: the options of fastchess, played by quintain. Keys are writt
   -each KEYS               the same keys for every engine
   -quick cmd=A cmd=B book=FILE
                            10+0.1, 25000 rounds, all CPUs but two, draws adjudicated, cutechess output
-  -concurrency N           games at once (1); 0 or less: CPUs but so many      -force-concurrency   more than CPUs
+  -concurrency N           games at once (1); 0 or -N: all CPUs but N       -force-concurrency   more than CPUs
   -rounds N -games N       rounds of openings (2), games of each (2)           -repeat [N]          sets -games (2)
   -sprt elo0=E elo1=E alpha=A beta=B [model=normalized|logistic|bayesian]
   -tournament roundrobin|gauntlet     -seeds N   heroes of a gauntlet (1)
@@ -29,7 +29,7 @@ quintain fastchess: the options of fastchess, played by quintain. Keys are writt
   -check-mate-pvs  -show-latency  -testEnv  -strict  -version  -help
   --compliance ENGINE [ARGUMENT...]   as `quintain check`
 
-The journal of every game lies in CONFIG.run beside the file of -config outname=; -config file=CONFIG goes on from it.
+The journal of all games is in CONFIG.run, beside the file of -config outname=; -config file=CONFIG continues from it.
 Exit codes: 0 played to the end, whatever the verdict; 1 anything else.
 Example: quintain fastchess -engine cmd=new -engine cmd=base -each tc=8+0.08 -rounds 500 -openings file=book.epd order=random";
 
@@ -47,7 +47,7 @@ quintain cutechess: the common options of cutechess-cli, played by quintain.
   -draw movenumber=N movecount=N score=CP       -resign movecount=N score=CP [twosided=true]      -maxmoves N
   -tb PATHS -tbpieces N -tbignore50             -variant standard|fischerandom
   -pgnout FILE [min] [fi]  -epdout FILE         -event TEXT -site TEXT
-  -tournamentfile FILE     settings and state of the tournament, in our form          -resume   goes on with it
+  -tournamentfile FILE     settings and state of the tournament, in Quintain's format    -resume   continues it
   -ratinginterval N (0)    -outcomeinterval N   -noswap  -reverse  -recover  -wait MS  -debug  -version  -help
 
 Exit codes: 0 played to the end, whatever the verdict; 1 anything else.

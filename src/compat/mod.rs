@@ -6,7 +6,7 @@
 //! (one match arm per option), `check` (rules across options), `plan` (the run's plan), `place`,
 //! `config` and `save` (files), `play`.
 //!
-//! A run under another runner's name is an ordinary run. Plan and journal lie in `CONFIG.json.run`
+//! A run under another runner's name is an ordinary run. Plan and journal are in `CONFIG.json.run`
 //! beside the file of `-config outname=`. That file holds settings and counts under the runner's
 //! keys. `-config file=` replays the journal; the counts in the file are for its readers. Pairs
 //! count in schedule order here as well, so a block may come a few games after its last `Finished

@@ -21,6 +21,6 @@ pub enum ConfigError {
     #[error("{0}")]
     Toml(TomlError),
     /// A flag has a value that a plan cannot hold, such as a path that is not UTF-8.
-    #[error("a flag has a value that cannot be stored in a plan ({0}); numbers go up to {most}, and paths are UTF-8", most = i64::MAX)]
+    #[error("a flag has a value that cannot be stored in a plan ({0}); numbers go up to {most}, and paths must be UTF-8", most = i64::MAX)]
     Value(String),
 }

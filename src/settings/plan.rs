@@ -87,7 +87,7 @@ pub struct RawPlan {
     #[schemars(example = &"round-robin", example = &"gauntlet", example = &"race")]
     #[schemars(extend("x-commands" = ["match", "gauntlet", "race"], "x-essential" = ["match", "gauntlet", "race"]))]
     pub format: Option<String>,
-    /// Pairs of any two players who meet [default: 50; of a tuning 10000, a race 2000].
+    /// Pairs per encounter of two players [default: 50; of a tuning 10000, a race 2000].
     #[arg(long, value_name = "N", help_heading = "Format")]
     #[schemars(example = 50, extend("x-commands" = ["match", "gauntlet", "tune", "race"]))]
     #[schemars(extend("x-essential" = ["match", "gauntlet"]))]
@@ -122,7 +122,8 @@ pub struct RawPlan {
     #[arg(long, value_name = "N", help_heading = "Test")]
     #[schemars(example = 20_000, extend("x-commands" = ["sprt"]))]
     pub max_pairs: Option<u64>,
-    /// Time for the whole test, `30m` or `8h`, that decides the upper bound [default: none].
+    /// Time for the whole test, such as `30m` or `8h`, from which the upper bound follows [default:
+    /// none].
     ///
     /// With that bound the test decides within the time in 95 % of cases. In the others it stops
     /// then without a verdict.
@@ -149,8 +150,8 @@ pub struct RawPlan {
     pub gain: Option<f64>,
     /// Elo by which another candidate may be stronger than the winner [default: 0].
     ///
-    /// A race of equally good candidates ends by it. Without it, the winner must be the only
-    /// candidate left.
+    /// It ends a race of equally good candidates. Without it, the winner must be the only candidate
+    /// left.
     #[arg(long, value_name = "ELO", help_heading = "Race")]
     #[schemars(example = 10.0, extend("x-commands" = ["race"]))]
     pub close: Option<f64>,
@@ -174,16 +175,16 @@ pub struct RawPlan {
     pub params: Option<PathBuf>,
     /// Tunes the engine's own spin options whose names match this expression [default: none].
     ///
-    /// The start is the default, a step a twentieth of the range.
+    /// A parameter starts at its default, and a step is a twentieth of its range.
     #[arg(long, value_name = "REGEX", help_heading = "Tuning")]
     #[schemars(example = &"^LMR", extend("x-commands" = ["tune"]))]
     pub from_engine: Option<String>,
-    /// Tunes only parameters whose names match this glob, may be repeated [default: all].
+    /// Tunes only parameters whose names match this glob; may be repeated [default: all].
     #[arg(long, value_name = "GLOB", help_heading = "Tuning")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(example = ["lmr_*"], extend("x-commands" = ["tune"]))]
     pub only: Vec<String>,
-    /// Leaves out parameters whose names match this glob, may be repeated [default: none].
+    /// Leaves out parameters whose names match this glob; may be repeated [default: none].
     #[arg(long, value_name = "GLOB", help_heading = "Tuning")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(example = ["*_depth"], extend("x-commands" = ["tune"]))]
@@ -191,16 +192,16 @@ pub struct RawPlan {
     /// auto, the updates of fishtest or openbench, or factors [default: auto].
     ///
     /// `auto` measures its own step and needs no number of pairs in advance. `fishtest` and
-    /// `openbench` follow those programs' formulae, whose schedules hold the number of pairs.
+    /// `openbench` follow those programs' formulae, whose schedules depend on the number of pairs.
     /// `factors` is for switches: each pair sets every parameter to its max for one side and to its
-    /// min for the other, at random, and the result is the value of each switch.
+    /// min for the other, at random. The result is the value of each switch.
     #[arg(long, value_name = "METHOD", help_heading = "Tuning")]
     #[schemars(example = &"auto", extend("x-commands" = ["tune"], "x-essential" = ["tune"]))]
     pub method: Option<String>,
     /// Stops `auto` once its result hardly moves or is shown not to gain [default: false].
     ///
-    /// The run ends if the result moved less than a tenth of a step in its last quarter, or if the
-    /// interval of the pairs that validate it lies below 1 Elo.
+    /// The run ends if the result moved less than a tenth of a step in its last quarter. It also
+    /// ends if the interval of the validating pairs lies below 1 Elo.
     #[arg(long, help_heading = "Tuning")]
     #[schemars(example = false, extend("x-commands" = ["tune"]))]
     pub until_flat: Option<bool>,

@@ -435,7 +435,7 @@ fn a_judgement_that_cannot_be_made_is_refused_on_one_line() {
     for (more, says) in [
         ("--books a.epd missing.epd --out j1", "missing.epd"),
         ("--books a.epd a.epd --out j2", "--books: `a.epd` is given twice"),
-        ("--books a.epd --book b.epd --out j3", "--book: name the books by --books"),
+        ("--books a.epd --book b.epd --out j3", "--book: give the books with --books"),
         ("--books a.epd --until-width 5 --out j4", "--until-width ends a single match"),
     ] {
         let ran = judge(folder.path(), more);

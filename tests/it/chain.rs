@@ -121,7 +121,7 @@ fn a_killed_chain_is_resumed_and_begins_no_test_twice() {
     assert_eq!((ran.code, chained.verdicts().len()), (Some(0), 2), "{ran:?}");
     assert!(ran.stdout.contains("chain passed: 2 of 2 tests passed"), "{}", ran.stdout);
     let again = chained.words(&["resume", &first]);
-    assert!(again.stderr.contains("the chain went on in"), "{again:?}");
+    assert!(again.stderr.contains("the chain continued in"), "{again:?}");
     assert_eq!(chained.runs().len(), 2);
 }
 

@@ -77,7 +77,7 @@ fn what_is_no_curve_is_refused() {
         #[cfg(not(feature = "png"))]
         (&["progress", &pgn, "--out", "elo.png"], "build it with `--features png`"),
         (&["progress", &pgn, "--alpha", "1"], "--alpha 1: a probability"),
-        (&["progress", &pgn, "--order", "size"], "--order `size`: commit or date"),
+        (&["progress", &pgn, "--order", "size"], "--order `size`: give commit or date"),
         (&["progress", "missing.pgn"], "missing.pgn: cannot open it"),
         // Flags of games to be played, of which there are none.
         (&["progress", &pgn, "--tc", "8+0.08"], "--revs <A..B>"),

@@ -89,7 +89,7 @@ fn engines_that_tell_little_get_a_clear_line() {
         ("--score 20", "", 2, "20 ended before the depth"),
         ("--grows 1.9 --fault exit-in-search@1", "", 2, "exit status 3"),
         ("--grows 1.9", "--threads 1,1", 2, "--threads: 1 is given twice"),
-        ("--grows 1.9", "--out picture.gif", 2, "--out picture.gif: a name that ends in .svg, .png or .html"),
+        ("--grows 1.9", "--out picture.gif", 2, "--out picture.gif: choose a name that ends in .svg, .png or .html"),
         ("--grows 1.9", "--book missing.epd", 2, "missing.epd"),
         ("--grows 1.9", "--option Nothing=1", 2, "Nothing"),
     ] {

@@ -134,7 +134,7 @@ fn what_is_wrong_is_said_in_one_line() {
         ("--elo 0 --bounds 5,0", "elo0 must be below elo1, write 0,5"),
         ("--elo inf", "--elo inf: pairs of this shape reach from"),
         ("--elo nan", "--elo NaN: pairs of this shape reach from"),
-        ("--elo 0 --draw-ratio 1", "--draw-ratio 1: a share above 0 and below 1"),
+        ("--elo 0 --draw-ratio 1", "--draw-ratio 1: give a share above 0 and below 1"),
         ("--elo 0 --ptnml 1,2", "5 counts with commas between them are needed"),
         ("--elo 0 --ptnml 0,0,0,0,0", "no pairs in it"),
         ("--elo 0 --budget 8h", "--budget: no run of this machine's under"),

@@ -88,7 +88,7 @@ struct Arm {
     tc: Option<String>,
     series: Series,
     pairs: Vec<SensedPair>,
-    /// Matches whose pairs stand in `pairs`.
+    /// Matches whose pairs are in `pairs`.
     read: HashSet<PathBuf>,
     slots: u16,
     is_spent: bool,
@@ -195,7 +195,7 @@ fn check(args: &JudgeArgs, raw: &RawPlan) -> Result<()> {
         bail!("--engines: write two engines, the stronger one first, as in ./strong,./weak");
     }
     if raw.book.is_some() {
-        bail!("--book: name the books by --books");
+        bail!("--book: give the books with --books");
     }
     if raw.until_width.is_some() {
         bail!("--until-width ends a single match; use --pairs");

@@ -15,7 +15,7 @@ use crate::record::{Color, GameRecord};
 /// Key by which games are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum GroupKey {
-    /// Reason of their end.
+    /// Reason for their end.
     Termination,
     /// Players: each game counts for both.
     Player,

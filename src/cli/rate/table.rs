@@ -26,7 +26,7 @@ pub(super) struct RatingTable {
     shared_openings: usize,
 }
 
-/// JSON document; field names and order are a public contract. The keys of a single table stand at
+/// JSON document; field names and order are a public contract. The keys of a single table are at
 /// the top level.
 #[derive(Serialize)]
 struct RatingDocument<'a> {
