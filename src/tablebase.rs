@@ -32,7 +32,7 @@ pub enum TablesError {
     #[error("--syzygy: `{}` has no Syzygy tables (.rtbw files such as KRvK.rtbw) in it", .0.display())]
     Empty(PathBuf),
     /// A file whose content does not fit its name.
-    #[error("--syzygy: `{}`: {source}; fetch the file again, or take it away", file.display())]
+    #[error("--syzygy: `{}`: {source}; fetch the file again, or remove it", file.display())]
     File {
         /// The file.
         file: PathBuf,

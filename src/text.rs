@@ -59,7 +59,7 @@ pub fn random_hex() -> std::io::Result<String> {
 }
 
 /// Rows of cells under their heads, as lines with columns as wide as their texts. `#` before a head
-/// marks a column of numbers, which stand at the right.
+/// marks a column of numbers, which are right-aligned.
 #[must_use]
 pub fn columns(heads: &[&str], rows: &[Vec<String>]) -> Vec<String> {
     let mut lines = vec![String::new(); rows.len() + 1];
@@ -145,7 +145,7 @@ pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a 
     near.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
-/// Text as it may stand in XML and HTML: markup escaped, line ends as spaces, characters that XML
+/// Text for XML and HTML: markup escaped, line ends as spaces, characters that XML
 /// forbids replaced.
 #[must_use]
 pub fn escaped(text: &str) -> String {

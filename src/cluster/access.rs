@@ -485,7 +485,7 @@ mod tests {
         }
     }
 
-    /// Certificates that differ are told apart before anything is sent.
+    /// Differing certificates are detected before anything is sent.
     #[test]
     fn only_the_pinned_certificate_is_accepted() {
         let pin = Pin { certificate: fingerprint(b"hub").to_uppercase(), provider: Arc::new(ring::default_provider()) };

@@ -27,7 +27,7 @@ pub(crate) enum CacheError {
         source: io::Error,
     },
     /// The content does not match the SHA-256.
-    #[error("the file {0} of the hub has another content")]
+    #[error("the file {0} on the hub has other contents")]
     Damaged(String),
     /// The file exceeds the quota.
     #[error("{mib} MiB of programs and networks do not fit into the {quota_mib} MiB of disk_mib in worker.toml")]

@@ -2,8 +2,8 @@
 //!
 //! A lease ends by silence, never by slowness. But a worker whose slot hangs may give signs of life
 //! forever, and no later pair counts before its pair. So it loses the pair after a time that no
-//! game can last, whatever the machine: the referee ends each search at its deadline, and a game
-//! ends by the rules of chess.
+//! game can last on any machine. There is such a time, because the referee ends each search at its
+//! deadline and the rules of chess end each game.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use crate::plan::time_control::{Limit, Period};
 use crate::plan::{Plan, Player};
 use crate::record::{PlayerId, TimeScale};
 
-/// Time for which a worker may hold a pair in any case: engines take turns to start, up to three
-/// times and up to twenty times their limit on a machine without a free CPU.
+/// Time for which a worker may hold a pair in any case. Engines take turns to start. On a machine
+/// without a free CPU each of up to three starts may take twenty times its limit.
 pub(super) const LEAST: Duration = Duration::from_hours(1);
 
 /// Maximum number of moves of a side. The fifty-move rule ends each game before.

@@ -334,7 +334,7 @@ impl Terms {
     /// author.
     fn allowed(&self, player: &Player, author: PublicKey) -> Result<&AllowedEngine, Refusal> {
         let sha256 = player.origin.sha256.to_ascii_lowercase();
-        // What else stands there would be the name of a file.
+        // Any other value would be the name of a file.
         if !is_sha256(&sha256) {
             return Err(Refusal::Program { player: player.name.clone(), sha256 });
         }

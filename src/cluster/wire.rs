@@ -291,7 +291,7 @@ pub(crate) enum WireError {
     #[error("not understood: {0}")]
     Json(#[from] serde_json::Error),
     /// The message does not unpack.
-    #[error("does not unpack, or to more than {MOST_RESULT} bytes: {0}")]
+    #[error("cannot be unpacked to at most {MOST_RESULT} bytes: {0}")]
     Packed(#[from] std::io::Error),
     /// Coordinator and worker speak different versions.
     #[error("version {found} of the protocol, this program has {VERSION}; both need the same version of quintain")]

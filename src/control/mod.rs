@@ -16,10 +16,10 @@
 //! The socket has mode 0600, takes connections of its own user only, and is removed at the end. The
 //! journal's lock is acquired first, so a socket that exists already was left by a killed process
 //! and is replaced. A client follows `control.path` to no other name than this directory's, takes
-//! only a socket of its own user, and bounds what it reads. The server allows a client 1 KiB a
-//! line, one command in 10 ms and 10 s a visit unless it watches; 256 queued lines and 5 s for a
-//! write if it does; and 32 clients at once. The dispatcher reads commands last, so that no flood
-//! of them delays a game.
+//! only a socket of its own user, and bounds what it reads. The server allows 32 clients at once. A
+//! client that does not watch gets 1 KiB a line, one command in 10 ms and 10 s a visit. A client
+//! that watches gets 256 queued lines and 5 s for a write. The dispatcher reads commands last, so
+//! that no flood of them delays a game.
 //!
 //! Moves are reported only while a client watches them: one atomic flag, read before each search. A
 //! worker reports after the opponent's `go` is written, never between an answer and its timestamp.

@@ -72,7 +72,7 @@ impl ClientMessage {
     }
 }
 
-/// Message from the run: one JSON object a line, told apart by `event`.
+/// Message from the run: one JSON object a line, distinguished by `event`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum ServerMessage {

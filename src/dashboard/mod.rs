@@ -1,7 +1,7 @@
 //! `quintain serve`: a dashboard for browsers over the folder of results.
 //!
 //! It only reads files there and talks to live runs over their control sockets, as `quintain watch`
-//! and `quintain ctl` do, so it can be started and stopped while runs are played. The page is three
+//! and `quintain ctl` do. It can be started and stopped while runs are played. The page is three
 //! files embedded in the program; a browser loads nothing from elsewhere. Names of engines and runs
 //! come from others: the page sets them as text, never as markup, and a content security policy
 //! forbids inline scripts and styles.

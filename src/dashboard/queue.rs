@@ -1,4 +1,4 @@
-//! Routes of the queue: its list, its changes, new tests and their presets, runs that go on.
+//! Routes of the queue: its list, its changes, new tests and their presets, runs that are resumed.
 
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
@@ -169,7 +169,7 @@ pub(super) async fn presets(State(app): State<App>) -> Result<Response, Response
     Ok(answer(StatusCode::OK, &found))
 }
 
-/// Lets the queue go on with a run that was interrupted.
+/// Lets the queue resume an interrupted run.
 pub(super) async fn restart(State(app): State<App>, Path(id): Path<String>) -> Result<Response, Response> {
     let entry = app.entry(&id).await?;
     let (queue, own) = (Arc::clone(&app.queue), Arc::clone(&app.own));

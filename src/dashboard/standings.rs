@@ -1,5 +1,5 @@
-//! Result of a run beyond its main figures: the block for a pull request, and of more than two
-//! players the table with colours and performance, the cross table and the rounds.
+//! Result of a run beyond its main figures: the block for a pull request; for more than two
+//! players, the table with colours and performance, the cross table and the rounds.
 
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 //! All arithmetic is on `Duration`s and nothing is rounded to milliseconds: a quick move is charged
 //! its exact time, and no time is lost at `1+0.01`. A clock starts at base + increment. After each
 //! move the time taken is deducted (down to zero, if the margin covered the rest) and the increment
-//! is added; at the end of a session the base is added as well. Both are those of the coming move's
+//! is added. At the end of a session the base is added as well. Both are those of the coming move's
 //! period.
 
 use std::time::Duration;

@@ -10,12 +10,12 @@
 //! `stall` (the likely cause of a search without end).
 //!
 //! Losses and other faults
-//! - A side whose answer comes after its clock and the margin loses on time, whatever the answer: a
+//! - A side whose answer comes after its clock and the margin loses on time, whatever the answer. A
 //!   late illegal move is a time forfeit, and so is a late mate. It loses even if the opponent has
 //!   no mating material. FIDE's laws (6.9) would give a draw, which would hide the fault.
-//! - After each legal move the rules are asked in this order: mate, stalemate, insufficient
-//!   material, threefold repetition, fifty moves; then the endgame tables, the resign rule, the
-//!   draw rule, the limit on plies.
+//! - After each legal move the rules are checked in this order: mate, stalemate, insufficient
+//!   material, threefold repetition, fifty moves. Then come the endgame tables, the resign rule,
+//!   the draw rule and the limit on plies.
 //! - A crash or a stall loses for the engine that is asked for a move. A process that dies while
 //!   its opponent thinks loses when it is asked next. One that dies after its last `bestmove` of a
 //!   game, or does not get ready for the next, loses nothing, but is restarted and counts towards
@@ -300,7 +300,7 @@ impl Game {
         &self.position_line.line
     }
 
-    /// The board as it stands.
+    /// The current position.
     #[must_use]
     pub const fn position(&self) -> &Position {
         &self.position

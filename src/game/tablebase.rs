@@ -95,7 +95,7 @@ mod tests {
         }
     }
 
-    /// `rule` is what stands after the paths: `[pieces=N] [ignore] [both|win-loss|draw]`.
+    /// `rule` is the text after the paths: `[pieces=N] [ignore] [both|win-loss|draw]`.
     #[track_caller]
     fn check(fen: &str, men: u32, wdl: Option<Wdl>, rule: &str, expected: Option<Outcome>) {
         let words: Vec<_> = rule.split_whitespace().collect();

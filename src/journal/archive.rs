@@ -413,7 +413,7 @@ fn header_of(reader: impl BufRead, path: &Path) -> Result<Header, JournalError> 
 /// archive; `None` if it has neither.
 #[must_use]
 pub fn stored_name(root: &Path) -> Option<&'static str> {
-    // What stands in the journal's place keeps an archive from being taken for it.
+    // The file in the journal's place keeps an archive from being mistaken for it.
     if root.join(FILE_NAME).symlink_metadata().is_ok() {
         return Some(FILE_NAME);
     }

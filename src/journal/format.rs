@@ -131,10 +131,10 @@ struct OpeningV1 {
     moves: String,
 }
 
-/// A ply, with short keys because a game has many: move, time charged (us), time left (us), score,
-/// depth, seldepth, nodes, nps, time that the engine reported (us), hashfull, tbhits, wait of
-/// engine and runner for a CPU (us), fault of the PV. `var` and `said` hold the PV and output
-/// lines, if the plan records them.
+/// A ply, with short keys because a game has many. In order: move, time charged (us), time left
+/// (us), score, depth, seldepth, nodes, nps, time that the engine reported (us), hashfull, tbhits.
+/// Then the wait of engine and runner for a CPU (us), and the fault of the PV. `var` and `said`
+/// hold the PV and output lines, if the plan records them.
 #[derive(Serialize, Deserialize)]
 struct MoveV1 {
     m: String,

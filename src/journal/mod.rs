@@ -105,7 +105,7 @@ pub enum JournalError {
         /// Version of the line.
         found: u32,
     },
-    /// A run directory with an archive and no journal, which is to go on.
+    /// Attempt to continue a run directory that has an archive and no journal.
     #[error("{path}: an archive cannot be continued; `quintain archive {run} --unpack --out DIR` restores the run, and `quintain resume DIR` continues it", path = path.display(), run = run_of(path).display())]
     Archived {
         /// Path of the archive.

@@ -5,7 +5,7 @@
 //! an opening beside it: see `store`.
 //!
 //! Formats
-//! - EPD and FEN lists, told apart line by line: four fields and opcodes, of which `hmvc` and
+//! - EPD and FEN lists, distinguished line by line: four fields and opcodes, of which `hmvc` and
 //!   `fmvn` are honoured, or six fields. Blank lines and lines that begin with `#` are skipped; CR
 //!   LF and a byte order mark do no harm.
 //! - PGN: see [`pgn`].
@@ -15,7 +15,7 @@
 //! file on disk.
 //!
 //! Memory is bounded for any file: 4 MiB of a list or of a game at a time, 256 MiB for a Polyglot
-//! book, and 8 MiB of finished text, beyond which the text moves to a temporary file.
+//! book, and 8 MiB of finished text. Longer text moves to a temporary file.
 
 pub mod builtin;
 mod epd;

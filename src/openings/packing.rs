@@ -10,9 +10,9 @@ use ruzstd::decoding::{BlockDecodingStrategy, DEFAULT_MAX_WINDOW_SIZE, FrameDeco
 const MOST_UNPACKED: u64 = 1 << 31;
 
 /// The most bytes that one byte of an archive may unpack to, once there are more than
-/// [`LEAST_LIMIT`]. Books of positions and games unpack to 5 to 20 bytes a byte; an archive made to
-/// fill the memory or to keep a reader busy unpacks to hundreds or thousands. The limit applies to
-/// the bytes read so far, so that such an archive is refused at its beginning.
+/// [`LEAST_LIMIT`]. Books of positions and games unpack to 5 to 20 bytes a byte. An archive made to
+/// fill the memory, or to keep a reader busy, unpacks to hundreds or thousands. The limit applies
+/// to the bytes read so far, so that such an archive is refused at its beginning.
 const MOST_RATIO: u64 = 50;
 
 /// Bytes that an archive of any size may unpack to: 64 MiB.
@@ -462,7 +462,7 @@ mod tests {
     fn damage_is_seen() {
         for packing in [Packing::Gzip, Packing::Zstd] {
             let mut packed = packing.pack(&b"rnbqkbnr/pppppppp/8/8 w KQkq - ".repeat(20)).expect("packed");
-            // Both formats end with a checksum (gzip's stands before the length).
+            // Both formats end with a checksum (gzip's comes before the length).
             let at = packed.len() - 5;
             packed[at] ^= 0x10;
             assert!(matches!(unpacked(packed), Err(ArchiveRefusal::Broken(..))), "{packing:?}");

@@ -1,5 +1,6 @@
-//! Confinement of an engine that somebody else built: it reads its program, the system's libraries
-//! and what its owner lists, writes to one folder, and reaches no network and no other process.
+//! Confinement of an engine that somebody else built. It reads its program, the system's libraries
+//! and the paths that its owner lists, and writes to one folder. It reaches no network and no other
+//! process.
 //!
 //! All is applied between fork and exec, so the engine keeps the process id that was spawned. A
 //! wrapper program would stand between the two, and its load would be measured instead.

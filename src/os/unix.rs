@@ -251,7 +251,7 @@ pub(crate) fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|about| about.is_file() && about.mode() & 0o111 != 0)
 }
 
-/// Names under which a program's file may lie, by the name that it is called by.
+/// Names under which a program's file may be found, by the name that it is called by.
 pub(crate) fn program_names(name: &Path) -> Vec<PathBuf> {
     vec![name.to_owned()]
 }

@@ -77,7 +77,7 @@ impl Job {
 /// Job of this process and all that it starts. The system closes its handle when this process
 /// ends, however it ends, and then ends the others. `None` if the system refuses.
 ///
-/// It stands for the whole life of the process, so it is not a state that a run could change.
+/// It exists for the whole life of the process, so it is not a state that a run could change.
 fn own_job() -> Option<&'static Job> {
     static OWN: OnceLock<Option<Job>> = OnceLock::new();
     #[expect(unsafe_code, reason = "the standard library has no handle of this process")]
@@ -298,7 +298,7 @@ fn has_ending_of_program(path: &Path) -> bool {
     ending.is_some_and(|ending| PROGRAMS.iter().any(|known| ending.eq_ignore_ascii_case(known)))
 }
 
-/// Names under which a program's file may lie, by the name that it is called by.
+/// Names under which a program's file may be found, by the name that it is called by.
 pub(crate) fn program_names(name: &Path) -> Vec<PathBuf> {
     if has_ending_of_program(name) {
         return vec![name.to_owned()];
@@ -402,7 +402,7 @@ fn pipe_name(path: &Path) -> String {
     format!(r"\\.\pipe\quintain-{start:016x}")
 }
 
-/// True: pipes are told apart by their rights, not by their files.
+/// True: pipes are distinguished by their rights, not by their files.
 pub(crate) fn is_own_socket(_: &Path) -> io::Result<bool> {
     Ok(true)
 }

@@ -1,4 +1,4 @@
-//! Event lines of a run, kept in its folder for whoever looks after its end.
+//! Event lines of a run, kept in its folder for those who look after its end.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;

@@ -182,7 +182,7 @@ impl PgnWriter {
                 if let Err(error) = written
                     && !std::mem::replace(&mut is_told, true)
                 {
-                    tracing::warn!("{}: cannot write the live PGN: {error}; the run goes on", file.display());
+                    tracing::warn!("{}: cannot write the live PGN: {error}; the run continues", file.display());
                 }
             }
         };

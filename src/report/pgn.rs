@@ -146,8 +146,8 @@ pub fn reason(record: &GameRecord, names: &ByColor<&str>) -> String {
     }
 }
 
-/// Text of a game in play, or of one that is over and whose record is not at hand: the roster, the
-/// start, the moves with score, depth, time and clock.
+/// Text of a game in play, or of a finished one whose record is not at hand: the roster, the start,
+/// and the moves with score, depth, time and clock.
 ///
 /// # Errors
 /// [`PgnError`] for moves that can't be played.
@@ -175,7 +175,7 @@ fn record_text(record: &GameRecord, meta: &PgnMeta<'_>, options: &PgnOptions) ->
     let reason = match options.layout {
         Layout::Export => reason(record, &meta.names),
         // Uses the words of other runners' consoles, which readers of their PGN search for. An
-        // illegal move stands there too.
+        // illegal move is there too.
         Layout::Runner => match illegal_move(record) {
             Some(word) => format!("{}: {word}", side_reason(record)),
             None => side_reason(record),

@@ -1,7 +1,7 @@
 //! Chains of tests: each follows if the one before passes, and the first that does not ends the
 //! chain.
 //!
-//! The settings of the tests to come, and the runs before, stand in the plan of each run. So a run
+//! The settings of the tests to come, and the runs before, are in the plan of each run. So a run
 //! that is resumed continues its chain.
 
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ pub(crate) fn play(command: GameCommand, raw: RawPlan, output: OutputStyle) -> R
 /// Files of the tests that follow and their settings, in their order.
 ///
 /// # Errors
-/// Returns an error that names file and key if a file cannot be read, or stands in the chain
+/// Returns an error that names file and key if a file cannot be read, or occurs in the chain
 /// already.
 pub(crate) fn files(first: &RawPlan) -> Result<Vec<(PathBuf, RawPlan)>> {
     let (mut files, mut seen): (Vec<(PathBuf, RawPlan)>, Vec<PathBuf>) = (Vec::new(), Vec::new());
@@ -139,7 +139,7 @@ pub(crate) fn go_on(
     redraw(&root);
     while exit == Exit::Done && !chain.then.is_empty() {
         if let Some(next) = follower(&root) {
-            progress::note(&format!("the chain went on in {}", next.display()));
+            progress::note(&format!("the chain continued in {}", next.display()));
             return Ok(exit);
         }
         let raw: RawPlan =

@@ -1,12 +1,16 @@
 //! A run from its settings to its summary, for commands and for programs that play matches.
 //!
-//! Reading order: `resolve` (from settings to a plan), `dir` (the run directory), `prepare` (the
-//! resources of a run), `drive` (plays it), `begin` (the settings of a command), `chain` (plays
-//! them, and the tests that follow), `signals` (stops them), `chain_report` (a chain as a whole),
-//! `notify` (notifications at a run's end), `queue` (runs one after another), `series` and `play`
-//! (runs as parts of something larger), `tuning` (from an engine's parameters to proven values),
-//! `race` (the settings of one), `speed` (two programs' speed without games), `suite` (test
-//! positions), `archive` (runs in few bytes). `error` has all errors of these.
+//! One run: `resolve` (from settings to a plan), `dir` (the run directory), `prepare` (the
+//! resources of a run), `drive` (plays it), `signals` (stops it), `notify` (notifications at its
+//! end), `archive` (a run in few bytes).
+//!
+//! Commands: `begin` (the settings of a command), `chain` (plays them, and the tests that follow),
+//! `chain_report` (a chain as a whole), `race` (the settings of one), `tuning` (from an engine's
+//! parameters to proven values), `queue` (runs one after another), `series` and `play` (runs as
+//! parts of something larger).
+//!
+//! Without games: `speed` (the speed of two programs), `suite` (test positions). `error` has all
+//! errors of these.
 
 pub(crate) mod archive;
 pub(crate) mod begin;

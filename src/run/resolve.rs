@@ -427,7 +427,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
     let verify = workers::verified(raw, timed)?;
     let mut name = raw.name.clone().unwrap_or_else(|| shape.name.to_owned());
     if workers.as_ref().is_some_and(Workers::are_simulated) {
-        // It stands in reports, lists, PGN and the run's folder.
+        // It appears in reports, lists, PGN and the run's folder.
         name = format!("{SIMULATED}: {name}");
     }
     let mut plan = Plan {

@@ -83,7 +83,7 @@ impl Topology {
         Self { cores, quota }
     }
 
-    /// Description of this machine for people, and the processor by which machines are told apart.
+    /// Description of this machine for people, and the processor that distinguishes machines.
     #[must_use]
     pub fn machine(&self) -> Machine {
         let first = |path: &str, key: &str| {

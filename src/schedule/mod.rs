@@ -6,12 +6,12 @@
 //!
 //! # Slots
 //!
-//! Each slot is an operating-system thread with its own single-threaded runtime. Measured (`cargo
-//! bench --bench overhead`, us a ply with an instant engine, all on one CPU / free): a blocking
+//! Each slot is an operating-system thread with its own single-threaded runtime. Measured by `cargo
+//! bench --bench overhead`, in us a ply with an instant engine, all on one CPU / free: a blocking
 //! driver without a deadline 9.2 / 11.1, a slot's own runtime 10.7 / 11.2, a task on a runtime of
-//! two shared threads 11.0 / 11.8. These means do not decide. On shared threads one game's work
-//! delays another's stamp. The journal's `fdatasync`, the statistics and the screen live on the
-//! main thread, where they can delay no stamp.
+//! two shared threads 11.0 / 11.8. The means are not the reason for the choice: on shared threads
+//! one game's work would delay another's timestamp. The journal's `fdatasync`, the statistics and
+//! the screen live on the main thread, where they can delay no stamp.
 //!
 //! Workers read their orders (`tournament::events::Orders`: stop, paused, slots) before each
 //! game. A slot that retires between the games of a pair hands the rest back. That goes to the
@@ -23,21 +23,21 @@
 //! the bytes are read only if the file was touched). A changed program, and one that the system
 //! does not start, stops the run, resumable.
 //!
-//! No game is lost before its first `go`. Engines take turns to start, as many at once as there
-//! are CPUs, and the limits of a start leave out the time for which the process waited for a CPU,
-//! up to twenty times the limit (`uci::process`). An engine that does not get ready, or for which
-//! the system has no process or descriptor, is started three times. Then its slot gives up and
-//! hands its pair back, and the run continues with half as many games at once. If it was the only
-//! slot, the run stops, resumable.
+//! No game is lost before its first `go`. Engines take turns to start, as many at once as there are
+//! CPUs. The limits of a start leave out the time for which the process waited for a CPU, up to
+//! twenty times the limit (`uci::process`). An engine that does not get ready, or for which the
+//! system has no process or descriptor, is started three times. Then its slot gives up and hands
+//! its pair back, and the run continues with half as many games at once. If it was the only slot,
+//! the run stops, resumable.
 //!
 //! # Concurrent games
 //!
-//! They are bounded before a run starts and at each `ctl concurrency`: one for each CPU under a
-//! clock, 64 without, and what is left of open files, processes and threads. The soft limit on
-//! open files is raised to the hard one first. A slot without a clock holds 12 files: four of its
-//! event loop, and of each engine three pipes and its process. An engine that writes to its
-//! standard error adds its log, a clock adds the figures of each thread. A slot keeps four
-//! engines running at most.
+//! They are bounded before a run starts and at each `ctl concurrency`: by one for each CPU under a
+//! clock, by 64 without, and by the open files, processes and threads that the system still allows.
+//! The soft limit on open files is raised to the hard one first. A slot without a clock holds 12
+//! files: four of its event loop, and of each engine three pipes and its process. An engine that
+//! writes to its standard error adds its log, a clock adds the figures of each thread. A slot keeps
+//! four engines running at most.
 //!
 //! # Signals
 //!

@@ -67,7 +67,7 @@ pub enum SourceError {
     #[error("{0}")]
     Toml(#[from] TomlError),
     /// Tree without a build recipe.
-    #[error("do not know how to build {what}: {reason}; add a quintain.toml with [build] command and binary")]
+    #[error("cannot tell how to build {what}: {reason}; add a quintain.toml with [build] command and binary")]
     NoRecipe {
         /// The commit.
         what: String,
@@ -121,7 +121,9 @@ pub enum SourceError {
         what: String,
     },
     /// No commit differs from `new`.
-    #[error("no commit with other engine sources than `{new}` in the history of {head}; choose one with --base")]
+    #[error(
+        "no commit in the history of {head} has engine sources other than those of `{new}`; choose one with --base"
+    )]
     NoBase {
         /// The spec of `new`.
         new: String,

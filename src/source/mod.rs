@@ -1,11 +1,11 @@
 //! Sources of engines: a spec becomes a program with a known origin.
 //!
 //! Reading order: `spec` (the user's text), `registry` (names), `recipe` (the build of a tree),
-//! `git` (revisions and the working tree), `untracked` (which new files count), `network` (networks
-//! as inputs), `cache` (builds), `resolve` (all of it together), `pin` (specs for later), `base`
-//! (the default opponent), `tuned` and `patch` (engines that are tuned, and their sources with new
-//! values), `notify` (notices), `own` (this program's own commands). `command` runs every program
-//! of this room.
+//! `git` (revisions and the working tree), `untracked` (new files that count), `network` (networks
+//! as inputs), `cache` (builds). `resolve` uses all of these. Then `pin` (specs for later), `base`
+//! (the default opponent), `tuned` and `patch` (tuned engines, and their sources with new values),
+//! `notify` (notifications), `own` (this program's own commands). `command` runs every program of
+//! this room.
 
 mod base;
 mod bench;

@@ -14,10 +14,10 @@ use crate::text::{OptionTable, TomlError, from_toml, options};
 const TEXTS: [&str; 9] =
     ["*.md", "LICENSE*", "LICENCE*", "COPYING*", "AUTHORS*", "CHANGELOG*", ".gitignore", ".gitattributes", ".github"];
 
-/// Files at the root that affect every build, wherever the engine's sources lie: the compiler, its
+/// Files at the root that affect every build, wherever the engine's sources are: the compiler, its
 /// flags, profiles and versions of dependencies. They are in a build's key but not among the
-/// sources, because a new version of something in the workspace, such as a test harness beside the
-/// engine, does not make a different engine.
+/// sources: a new version of another crate in the workspace, such as a test harness, does not make
+/// a different engine.
 pub(super) const PINS: [&str; 11] = [
     "rust-toolchain.toml",
     "rust-toolchain",

@@ -240,9 +240,9 @@ fn working_tree(
 }
 
 /// The recipe of a commit: its own, else the checked-out tree's (an older commit may have none),
-/// else the registry's for this repository, which the user calls `place`, else by detection. Errors
-/// name files as `git show` takes them, `REV:FILE`, or by path if `rev` is empty, which means the
-/// working tree.
+/// else the registry's for this repository, else the detected one. The user calls the repository
+/// `place`. Errors name files as `git show` takes them, `REV:FILE`, or by path if `rev` is empty,
+/// which means the working tree.
 fn recipe(
     repository: &Repository,
     commit: &str,

@@ -27,8 +27,8 @@ impl Kinds {
         Self(tracked.into_iter().map(kind).collect())
     }
 
-    /// Returns true if the untracked file at `path` is part of the build: it is a source, a tracked
-    /// file is of its kind, or Quintain or a compiler looks for it by name.
+    /// Returns true if the untracked file at `path` is part of the build. It is if it is a source,
+    /// if a tracked file is of its kind, or if Quintain or a compiler looks for it by name.
     pub(super) fn have(&self, path: &str) -> bool {
         let kind = kind(path);
         let is_source = kind.strip_prefix("*.").is_some_and(|extension| SOURCES.contains(&extension));

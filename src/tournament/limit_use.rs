@@ -1,8 +1,8 @@
 //! Use of limits in nodes and plies, as players report it.
 //!
 //! An engine that ignores `go nodes` wins by its extra nodes, and no game shows it. Its own reports
-//! do. A rough count is not a fault: an engine that looks at its counter every 1,024 or 2,048 nodes
-//! overshoots a limit by that much at most, which the mean of its reports shows.
+//! do. A rough count is not a fault. An engine that checks its counter every 1,024 or 2,048 nodes
+//! exceeds a limit by that much at most, and the mean of its reports shows it.
 
 use crate::game::stall;
 use crate::plan::Plan;

@@ -1,14 +1,14 @@
 //! The default method: calibrated SPSA that knows no number of games beforehand.
 //!
 //! First [`calibrate`] measures the Elo k that a parameter loses at one step. Then the perturbation
-//! is the one at which a parameter loses L Elo, and the gain falls with the root of the pairs, so a
-//! run may be watched, stopped and extended at any pair. Its result is the mean of theta over the
-//! second half of its pairs. Every tenth block plays that mean against the start: unbiased, and the
-//! only Elo that a running tuning may show.
+//! is the one at which a parameter loses L Elo, and the gain falls with the root of the pairs. A
+//! run may therefore be watched, stopped and extended at any pair. Its result is the mean of theta
+//! over the second half of its pairs. Every tenth block plays that mean against the start:
+//! unbiased, and the only Elo that a running tuning may show.
 //!
 //! Pairs come in blocks. The values of a block follow from the pairs before the last block, so one
-//! block can be played while another is still open, and a run is a pure function of parameters,
-//! seed and results, regardless of the number of concurrent games.
+//! block can be played while another is still open. A run is a pure function of parameters, seed
+//! and results, regardless of the number of concurrent games.
 //!
 //! Constants come from simulations of twelve methods over 2 to 100 parameters, 1,000 to 60,000
 //! games and steps that are wrong by a factor of four (`landscape` has the setting). Changing the
@@ -258,7 +258,7 @@ impl Auto {
     }
 
     /// Values of the pairs of a block. `None` until every pair before the last block counts, and if
-    /// the block lies too far back.
+    /// the block is too far back.
     #[must_use]
     pub fn ask(&self, block: u64) -> Option<Arc<[Vectors]>> {
         self.past.values(block, |basis| self.vectors(block, basis))

@@ -1,14 +1,14 @@
 //! Calibration of the step: how much Elo a parameter loses, on average, one step from the start.
 //!
 //! One side plays the start, the other the start with every parameter moved by the same number of
-//! steps, up or down at random; the next pair moves each the other way. Terms that are odd in the
-//! move cancel over the two, even ones do not, so a few hundred pairs measure the mean curvature of
-//! many parameters at once. The posterior of its logarithm stands on a grid; the move of the next
-//! lot is the one at which the loss would be [`target`] if the posterior's mean were right.
+//! steps, up or down at random. The next pair moves each the other way. Odd terms of the move
+//! cancel over the two pairs and even ones do not, so a few hundred pairs measure the mean
+//! curvature of many parameters at once. The posterior of its logarithm is kept on a grid. The next
+//! block uses the move at which the loss would be [`target`] if the posterior's mean were right.
 //!
-//! Constants were chosen by simulation over 2 to 100 parameters (200 runs each, true steps a
-//! quarter to four times the user's): 150 pairs already do as well as 300, and the estimate is low
-//! by a fifth because the simulated loss is flatter than a parabola far out.
+//! Constants were chosen by simulation over 2 to 100 parameters, with 200 runs each and true steps
+//! of a quarter to four times the user's. 150 pairs already do as well as 300. The estimate is low
+//! by a fifth, because far from the optimum the simulated loss is flatter than a parabola.
 
 use super::draws::{PairDraws, Signs};
 

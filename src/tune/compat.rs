@@ -1,7 +1,7 @@
 //! A run by the updates of fishtest or OpenBench ([`super::spsa`]), in blocks as every tuning.
 //!
-//! Both programs hand vectors out with the step number k of that moment, and so it is here: k
-//! counts the pairs of the blocks that a block's values follow from. The result is theta itself.
+//! Both programs hand out vectors with the step number k of that moment. So does this one: k counts
+//! the pairs of the blocks from which a block's values follow. The result is theta itself.
 
 use std::sync::Arc;
 
@@ -108,7 +108,7 @@ impl Compat {
     }
 
     /// Values of the pairs of a block. `None` until every pair before the last block counts, and if
-    /// the block lies too far back.
+    /// the block is too far back.
     #[must_use]
     pub fn ask(&self, block: u64) -> Option<Arc<[Vectors]>> {
         self.past.values(block, |basis| self.vectors(block, basis))

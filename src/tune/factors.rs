@@ -1,8 +1,8 @@
 //! Many switches in one match: which of an engine's on/off choices gain, and by how much.
 //!
 //! In every pair each switch is on for a randomly chosen side and off for the other. So each pair
-//! is informative about every switch, and the error of an effect hardly depends on their number:
-//! 174 Elo over the root of the pairs, at a variance of 1.
+//! is informative about every switch, and the error of an effect hardly depends on the number of
+//! switches. It is 174 Elo over the root of the pairs, at a variance of 1.
 //!
 //! The effects are those of a ridge regression over all pairs. Its penalty takes an effect to be of
 //! the order of ten Elo and keeps it defined if there are more switches than pairs. Errors come

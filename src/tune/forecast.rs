@@ -14,12 +14,12 @@ pub const BLOCK: u32 = 16;
 /// Games of the table's first row; the next are 2, 5 and 10 times as many, and so on.
 const FIRST_ROW: u64 = 1_000;
 
-/// A tuning to play: parameters, Elo that the start lies below the optimum, games.
+/// A tuning to play: parameters, Elo of the start below the optimum, games.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting {
     /// Number of parameters.
     pub params: usize,
-    /// Elo that the start lies below the optimum.
+    /// Elo of the start below the optimum.
     pub elo: f64,
     /// Number of games.
     pub games: u64,

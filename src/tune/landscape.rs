@@ -1,11 +1,11 @@
 //! A landscape of known optimum on which a method can be tried without games.
 //!
-//! Elo falls with the distance z of each parameter from its optimum in steps, as `k 16 ln(1 + (r
-//! z)^2 / 16)`: a parabola near the optimum, flatter beyond four steps, and lopsided, r standing
-//! for its reciprocal to the left. A quarter of the parameters hardly matter (k = 0.02), the others
-//! lose 0.3 to 3 Elo at one step; the start is normally distributed around the optimum with a
-//! deviation of one step. So 0.9 Elo a parameter are at stake, as in first tunings of Destrier.
-//! Pairs are drawn from shares of a typical match, leaned to the difference in Elo.
+//! A parameter at a distance of z steps from its optimum loses `k 16 ln(1 + (r z)^2 / 16)` Elo.
+//! This is a parabola near the optimum and flatter beyond four steps. It is lopsided: to the left r
+//! is replaced by its reciprocal. A quarter of the parameters hardly matter (k = 0.02), the others
+//! lose 0.3 to 3 Elo at one step. The start is normally distributed around the optimum with a
+//! deviation of one step. So 0.9 Elo a parameter are at stake, as in the first tunings of Destrier.
+//! Pairs are drawn from the shares of a typical match, tilted to the difference in Elo.
 
 use super::auto::{Auto, Rule};
 use super::calibrate::PER_ELO;

@@ -1,12 +1,13 @@
 //! Tuning of engine parameters by games: which values to try next, what the results say of them.
 //!
-//! Reading order: [`space`] (the parameters), [`read`] and `write` (their input and output
-//! formats), [`spin`] (parameters from an engine's own options), [`draws`] (chance) and `sides`
-//! (values drawn by it), [`spsa`] and [`compat`] (the updates of other programs), [`calibrate`] and
-//! [`auto`] (the default method), [`narrow`] (values that make the engine fail), [`run`] (one
-//! interface to all of them), [`landscape`] and [`forecast`] (where methods are tried without
-//! games), [`report`] and [`course`] (the results of a run), [`factors`] (randomised switches).
-//! Nothing here knows games, engines, clocks or files: text, seeds and results of pairs come in as
+//! Reading order: [`space`] (the parameters), [`read`] and `write` (their formats), [`spin`]
+//! (parameters from an engine's own options), [`draws`] (random numbers) and `sides` (values drawn
+//! with them). Methods: [`calibrate`] and [`auto`] (the default), [`spsa`] and [`compat`] (the
+//! updates of other programs), [`factors`] (randomised switches), and [`run`], one interface to all
+//! of them. Around them: [`narrow`] (values that make the engine fail), [`landscape`] and
+//! [`forecast`] (trials without games), [`report`] and [`course`] (the results of a run).
+//!
+//! Nothing here knows games, engines, clocks or files. Text, seeds and results of pairs come in as
 //! values, so a run is a pure function of its parameters, its seed and the pairs that count.
 
 pub mod auto;

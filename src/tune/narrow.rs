@@ -1,7 +1,7 @@
 //! Narrowing of ranges beyond which the engine fails: crashes, stalls or plays an illegal move.
 //!
 //! All parameters move at once, so one failing vector does not show which value is to blame. A
-//! value is suspected while it lies beyond every value of its parameter that played without
+//! value is suspected while it is beyond every value of its parameter that played without
 //! failing. Every vector has a counterpart with the opposite signs: the other side of a tuning
 //! pair, the other pair of two that calibrate. A failing vector says something only if its
 //! counterpart played, which clears about half of the innocent ends. A range is narrowed if at

@@ -142,7 +142,7 @@ impl Tuning {
     }
 
     /// Values of the pairs of a block. `None` until every pair before the last block counts, and if
-    /// the block lies too far back.
+    /// the block is too far back.
     #[must_use]
     pub fn ask(&self, block: u64) -> Option<Arc<[Vectors]>> {
         match self {

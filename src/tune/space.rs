@@ -52,7 +52,7 @@ impl RangeEnd {
         }
     }
 
-    /// True if `value` lies farther out than `end`.
+    /// True if `value` is farther out than `end`.
     pub(super) fn is_beyond(self, value: f64, end: f64) -> bool {
         match self {
             Self::Min => value < end,

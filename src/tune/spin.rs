@@ -23,8 +23,8 @@ pub struct Spin {
     pub max: i64,
 }
 
-/// Makes a parameter of each option that can be one, with a twentieth of the range as its step, and
-/// gives a note for each that was left out or whose step is doubtful.
+/// Makes a parameter of each option that can be one, with a twentieth of the range as its step.
+/// Each option that is left out, or whose step is doubtful, gets a note.
 ///
 /// # Errors
 /// No option left, or one that cannot be tuned for another reason; `engine` names it.

@@ -1,11 +1,11 @@
 //! The updates of fishtest and OpenBench: simultaneous perturbation stochastic approximation (SPSA)
 //! with a schedule that must know the number of pairs beforehand.
 //!
-//! With n steps, `c = c_end * n^gamma` and `a = r_end * c_end^2 * (A + n)^alpha`; in step k,
-//! `c_k = c / k^gamma` and `R_k = a / (A + k)^alpha / c_k^2`. One side plays `theta + s c_k`, the
-//! other `theta - s c_k`, s being 1 or -1 for each parameter, and then `theta += R_k c_k w s`, w
-//! being the wins minus losses of the first side; last, theta is clipped to its range. The two
-//! programs differ in what a step is and in how values are rounded and clipped.
+//! With n steps, `c = c_end * n^gamma` and `a = r_end * c_end^2 * (A + n)^alpha`. In step k, `c_k =
+//! c / k^gamma` and `R_k = a / (A + k)^alpha / c_k^2`. One side plays `theta + s c_k`, the other
+//! `theta - s c_k`, where s is 1 or -1 for each parameter. Then `theta += R_k c_k w s`, where w is
+//! the wins minus losses of the first side. Last, theta is clipped to its range. The two programs
+//! differ in what a step is and in how values are rounded and clipped.
 //!
 //! Sources: J. C. Spall, "Implementation of the simultaneous perturbation algorithm for stochastic
 //! optimization", IEEE Trans. Aerosp. Electron. Syst. 34 (1998); fishtest
@@ -123,7 +123,7 @@ impl Schedule {
         self.params.iter().zip(&self.scales).map(gain).collect()
     }
 
-    /// Value of a parameter for the side that stands `offset` from `theta`.
+    /// Value of a parameter for the side at `offset` from `theta`.
     /// `fraction` in `0.0..1.0` decides how a whole one is rounded.
     fn value(&self, param: &Param, theta: f64, offset: f64, fraction: f64) -> f64 {
         let Param { kind, min, max, .. } = *param;

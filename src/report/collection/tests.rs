@@ -96,7 +96,7 @@ fn a_game_counts_once_wherever_it_stands() {
     let bare = game(&[("Round", "-")], "");
     check(&[&bare.repeat(3)], (3, 0, 0));
     check(&[&bare.repeat(2), &bare.repeat(3)], (3, 2, 0));
-    // Under a clock a game may come again, and is told apart from a copy by its tags.
+    // Under a clock a game may come again, and its tags distinguish it from a copy.
     let draw = |round: &str| game(&[("TimeControl", "8+0.08"), ("Round", round)], "1. e4 e5");
     check(&[&(draw("1") + &draw("2") + &draw("1"))], (2, 0, 1));
     check(&[&(draw("1") + &draw("2")), &(draw("1") + &draw("2")), &draw("3").repeat(2)], (2, 3, 1));

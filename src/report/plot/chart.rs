@@ -60,9 +60,9 @@ impl Span {
         ((0..=count).map(|place| (first + place as f64) * step).collect(), decimals)
     }
 
-    /// Ticks of a logarithmic axis whose span is of decimal logarithms, with their texts: powers of
-    /// ten, and 2 and 5 or 3 times these as long as no more than `most` result. A span with few of
-    /// these has round values.
+    /// Ticks of a logarithmic axis, with their texts; its span is in decimal logarithms. They are
+    /// powers of ten, and 2 and 5 or 3 times these if that gives at most `most` ticks. A span with
+    /// few of these has round values.
     fn log_ticks(self, most: usize) -> Vec<(f64, String)> {
         let powers = self.low.floor() as i32..=self.high.ceil() as i32;
         let of = |factors: &[f64]| -> Vec<(f64, String)> {
@@ -94,7 +94,7 @@ fn plain(value: f64, decimals: usize) -> String {
     if value.abs() < 1e6 { number(value, decimals) } else { number(value / 1e6, 1) + " M" }
 }
 
-/// Text of a tick at `value`, whose first digit stands at ten to the `power`: 0.05, 300, 20 k, 5 M.
+/// Text of a tick at `value`, whose first digit is at ten to the `power`: 0.05, 300, 20 k, 5 M.
 fn count(value: f64, power: i32) -> String {
     match value {
         value if value >= 1e9 => number(value / 1e9, 0) + " G",

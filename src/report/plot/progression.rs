@@ -105,7 +105,7 @@ fn date(version: &PlottedVersion) -> &str {
     version.date.as_deref().unwrap_or_default()
 }
 
-/// Label of the lower axis, with the days if they do not stand below each version.
+/// Label of the lower axis, with the days if they are not shown below each version.
 fn x_label(shown: &[&PlottedVersion], level: bool) -> String {
     let first = shown.iter().find_map(|version| version.date.as_deref());
     let last = shown.iter().rev().find_map(|version| version.date.as_deref());

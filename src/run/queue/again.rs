@@ -1,4 +1,4 @@
-//! Entries that go on with a run which was interrupted outside the queue.
+//! Entries that resume a run which was interrupted outside the queue.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::run::queue::{EntryId, Queue, QueueEntry, QueueState};
 use crate::run::{notify, trust};
 use crate::settings::{ConfigError, RawPlan};
 
-/// Lets the queue go on with the run in the folder `run` of the queue's results: by the entry that
+/// Lets the queue resume the run in the folder `run` of the queue's results: by the entry that
 /// began it, else by a new one. Paths of tests that follow start from `dir`.
 ///
 /// # Errors

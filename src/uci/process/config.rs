@@ -89,7 +89,7 @@ pub enum StartError {
         program: PathBuf,
     },
     /// Any other error of the operating system.
-    #[error("engine {name}: `{}` can't be started: {source}", program.display())]
+    #[error("engine {name}: `{}` cannot be started: {source}", program.display())]
     Spawn {
         /// Player's name.
         name: String,

@@ -1,8 +1,8 @@
 //! System load during a move, as evidence if a late move was the fault of the machine or of the
 //! engine.
 //!
-//! Linux counts for each thread how long it ran and how long it waited for a CPU
-//! ([`ThreadFigures`]), and for the whole machine how long the host ran something else
+//! For each thread Linux counts how long it ran and how long it waited for a CPU
+//! ([`ThreadFigures`]). For the whole machine it counts how long the host ran something else
 //! ([`os::stolen`]). Both are read right before and right after a move, outside of the charged
 //! time. Under a clock the threads' figures stay open. Without a clock none are opened. On other
 //! systems all values are `None`.

@@ -99,7 +99,7 @@ impl Talk {
                     }
                     self.ended = Some(status.map_or_else(|error| error.to_string(), os::describe));
                 }
-                // What the process said meanwhile may lie in the pipe, if this thread comes late.
+                // What the process said meanwhile may be in the pipe, if this thread comes late.
                 ProcessEvent::TimeOut => {
                     if let Some(count) = self.process.read_now(&mut self.lines) {
                         self.take(count, Instant::now());
