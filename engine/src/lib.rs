@@ -20,6 +20,38 @@
 //! # Ok::<(), destrier::board::FenError>(())
 //! ```
 //!
+//! A [`search::Searcher`] keeps the transposition table and the histories of a game. A search
+//! recurses deeply, so it runs on a thread with a large stack ([`search::in_search_thread`]):
+//!
+//! ```
+//! use std::time::Instant;
+//!
+//! use destrier::board::Board;
+//! use destrier::search::{Game, Limits, MemoryError, Searcher, Signals, SilentReport};
+//!
+//! let game = Game::new(Board::from_fen("6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1")?);
+//! let limits = Limits { depth: Some(4), ..Limits::default() };
+//! let outcome = destrier::search::in_search_thread(|| {
+//!     let mut searcher = Searcher::new(16)?; // MiB of the transposition table
+//!     let signals = Signals::default(); // another thread may set `stop`
+//!     let start = Instant::now();
+//!     Ok::<_, MemoryError>(searcher.search(&game, &limits, &signals, start, &mut SilentReport))
+//! })??;
+//! let best = outcome.best.expect("there is a legal move");
+//! assert_eq!(game.board().to_uci(best, false), "a1a8"); // mate
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Scores are in centipawns from the side to move's view, depths in plies. At fixed depth or nodes
+//! and with one thread a search is deterministic.
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | [`types`], [`board`] | squares, moves, scores; legal positions, move generation, FEN |
+//! | [`eval`], [`nnue`] | the classical evaluation; networks, their file format and kernels |
+//! | [`search`] | iterative deepening, pruning, move ordering, time, threads |
+//! | [`uci`], [`mod@bench`], [`datagen`] | the protocol; the signature of the search; self-play |
+//!
 //! Import order, low to high: [`types`] < [`board`] < [`eval`], [`nnue`] < [`search`] < [`uci`],
 //! [`mod@bench`], [`datagen`].
 

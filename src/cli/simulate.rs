@@ -39,8 +39,8 @@ with the exact ratio checked after every pair. The two differ by chance, and by 
 approximations of the formula. A row with `~` is a rough guess, up to a third too short: fewer \
 than 50 pairs of such a test differ from the commonest result, as with very drawish engines. \
 Trust the played tests there. Pairs have the shape of --ptnml, of --draw-ratio, or of engines of \
-like strength from balanced openings at fast clocks, leaned (by a factor exponential in the \
-score) to the Elo in question.
+similar strength from balanced openings at fast clocks. The shape is tilted to the Elo in question, \
+by a factor exponential in the score.
 
 Hours are of this machine: pairs a minute of runs under results/ with the same clock, or \
 --pairs-per-minute. --budget proposes bounds from elo0 up. Whatever the engine's strength, the \

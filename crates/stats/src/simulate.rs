@@ -26,7 +26,7 @@ const PAIRS: f64 = 1e15;
 pub struct Law([f64; 5]);
 
 impl Law {
-    /// Shares of engines of like strength from balanced, varied openings at fast time controls.
+    /// Shares of engines of similar strength from balanced, varied openings at fast time controls.
     pub const TYPICAL: Self = Self([0.005, 0.235, 0.52, 0.235, 0.005]);
 
     /// The shares in counts that were played; a class that never occurred counts as a thousandth.

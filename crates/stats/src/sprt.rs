@@ -225,7 +225,7 @@ impl Sprt {
         self.alpha
     }
 
-    /// The rate at which H0 is accepted though H1 holds.
+    /// Probability of accepting H0 if H1 is true.
     #[must_use]
     pub const fn beta(&self) -> f64 {
         self.beta

@@ -8,8 +8,29 @@
 //! | [`compare`] | matches between networks |
 //! | [`bootstrap`] | the loop of self-play, training and match |
 //!
-//! The program `destrier-trainer` runs all of them. A network is trained from a plan, of which
-//! `engine/trainer/plans` has examples.
+//! Data of any format is read in the same way. Here a text file of one position:
+//!
+//! ```
+//! use destrier_trainer::data::read;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let file = folder.path().join("positions.txt");
+//! // FEN | centipawns from White's view | result of White
+//! let fen = "r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3";
+//! std::fs::write(&file, format!("{fen} | 30 | 0.5\n"))?;
+//!
+//! for entry in read::open(&file, None)?.entries {
+//!     for position in entry?.positions() {
+//!         assert_eq!(position.score, 30);
+//!         // The record of 32 bytes that training reads is from the side to move's view.
+//!         assert_eq!(position.to_bullet().score, -30);
+//!     }
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The program `destrier-trainer` runs all of these modules. A network is trained from a plan, of
+//! which `engine/trainer/plans` has examples.
 
 #![deny(missing_docs)]
 
