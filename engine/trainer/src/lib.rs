@@ -6,6 +6,7 @@
 //! | [`train`] | networks (NNUE) on the CPU; the same seed gives the same bytes |
 //! | [`texel`] | weights of the classical evaluation, fitted to results |
 //! | [`compare`] | matches between networks |
+//! | [`loss`] | losses of networks on positions of other engines' games |
 //! | [`bootstrap`] | the loop of self-play, training and match |
 //!
 //! Data of any format is read in the same way. Here a text file of one position:
@@ -37,5 +38,6 @@
 pub mod bootstrap;
 pub mod compare;
 pub mod data;
+pub mod loss;
 pub mod texel;
 pub mod train;

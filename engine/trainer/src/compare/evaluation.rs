@@ -176,11 +176,11 @@ impl Entrant {
         Entrant { name, evaluation }
     }
 
-    /// Parses the player that candidates are compared with.
+    /// Parses a player and names it after its evaluation.
     ///
     /// # Errors
     /// As [`Evaluation::parse`].
-    pub fn base(word: &str) -> Result<Entrant, EvaluationError> {
+    pub fn parse(word: &str) -> Result<Entrant, EvaluationError> {
         Ok(Entrant::new(Evaluation::parse(word)?))
     }
 }

@@ -10,12 +10,13 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use evaluation::{Entrant, distinguish};
 pub use evaluation::{Evaluation, EvaluationError, default_engine};
 
 use crate::train::full;
 use anyhow::{Context as _, bail};
 use clap::Args;
-use evaluation::{Entrant, entrants};
+use evaluation::entrants;
 use quintain::run::Exit;
 use quintain::run::play::{PlayedRun, check, play};
 use quintain::settings::{RawPlan, RawPlayer};
@@ -97,9 +98,9 @@ impl Compare {
     pub fn run(&self, out: &mut dyn Write) -> anyhow::Result<Exit> {
         let mut players = entrants(&self.candidates)?;
         if let Some(base) = &self.base {
-            players.push(Entrant::base(base)?);
+            players.push(Entrant::parse(base)?);
         }
-        evaluation::distinguish(&mut players)?;
+        distinguish(&mut players)?;
         if players.len() < 2 {
             bail!("one network has no opponent; name another one, or give --base classical");
         }

@@ -20,7 +20,7 @@ fn networks_are_found_and_named() {
     let paths = [network(&place("a/net.nnue"), 1), network(&place("b/net.nnue"), 2), network(&place("c.nnue"), 3)];
     // A run's folder selects the network in it.
     let mut players = entrants(&[place("a"), paths[1].clone(), paths[2].clone()]).expect("three networks");
-    players.push(Entrant::base("classical").expect("a word"));
+    players.push(Entrant::parse("classical").expect("a word"));
     distinguish(&mut players).expect("no two the same");
     let names: Vec<&str> = players.iter().map(|player| player.name.as_str()).collect();
     assert_eq!(names, ["a-net", "b-net", "c", "classical"]);
@@ -31,7 +31,7 @@ fn networks_are_found_and_named() {
     let more =
         [network(&place("x/a/net.nnue"), 5), network(&place("y/a/net.nnue"), 6), network(&place("classical.nnue"), 7)];
     let mut same = entrants(&more).expect("three networks");
-    same.push(Entrant::base("classical").expect("a word"));
+    same.push(Entrant::parse("classical").expect("a word"));
     let hash = |place: usize| sha256_hex(&fs::read(&more[place]).expect("written"))[..12].to_owned();
     distinguish(&mut same).expect("no two the same");
     let names: Vec<&str> = same.iter().map(|player| player.name.as_str()).collect();

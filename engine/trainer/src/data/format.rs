@@ -54,7 +54,7 @@ impl Format {
     }
 
     /// Creates the error for information that the format lacks, with a remedy.
-    pub(super) fn lacks(self, path: &Path, what: &'static str, remedy: &'static str) -> DataError {
+    pub(crate) fn lacks(self, path: &Path, what: &'static str, remedy: &'static str) -> DataError {
         DataError::Lacks { path: path.to_owned(), format: self.name(), what, remedy }
     }
 

@@ -12,6 +12,7 @@ mod dedup;
 mod error;
 mod filter;
 mod format;
+mod hash;
 mod info;
 mod input;
 mod journal;
@@ -31,7 +32,9 @@ pub(crate) use error::RecordFault;
 pub use error::{DataError, Place};
 pub use filter::Filter;
 pub use format::Format;
+pub(crate) use hash::sha256_of;
 pub use lines::Lines;
+pub(crate) use split::may_follow;
 
 use clap::Subcommand;
 use std::io::{self, Write};
@@ -60,6 +63,8 @@ pub enum DataCommand {
     Split(split::SplitArgs),
     /// Replace scores by those of UCI engines
     Rescore(rescore::RescoreArgs),
+    /// Measure networks on positions of other engines' games, each at its best scale
+    Loss(crate::loss::LossArgs),
 }
 
 impl DataCommand {
@@ -67,7 +72,7 @@ impl DataCommand {
     /// because an interrupted run continues.
     pub fn unfinished(&self) -> Vec<PathBuf> {
         let written = match self {
-            DataCommand::Info(_) | DataCommand::Check(_) | DataCommand::Rescore(_) => vec![],
+            DataCommand::Info(_) | DataCommand::Check(_) | DataCommand::Rescore(_) | DataCommand::Loss(_) => vec![],
             DataCommand::Convert(convert) => vec![&convert.output.out],
             DataCommand::Filter(filter) => vec![&filter.output.out],
             DataCommand::Import(import) => vec![&import.output.out],
@@ -96,6 +101,7 @@ pub fn run(command: DataCommand) -> anyhow::Result<()> {
         DataCommand::Dedup(dedup) => dedup.run(),
         DataCommand::Split(split) => split.run(),
         DataCommand::Rescore(rescore) => rescore.run(),
+        DataCommand::Loss(loss) => loss.run(),
     }
 }
 
@@ -114,7 +120,7 @@ fn passed_over(games: u64) -> String {
 ///
 /// # Errors
 /// Fails if writing to stdout fails for any other reason.
-fn say(line: &str) -> Result<(), DataError> {
+pub(crate) fn say(line: &str) -> Result<(), DataError> {
     match writeln!(io::stdout(), "{line}") {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(DataError::Stdout(error)),
         _ => Ok(()),

@@ -123,7 +123,7 @@ impl Before {
 
 /// Returns false only if no moves can lead from `before` to `after`, judged by ply, clock, pieces
 /// and castling rights.
-fn may_follow(before: &Board, after: &Board) -> bool {
+pub fn may_follow(before: &Board, after: &Board) -> bool {
     let Some(plies) = ply(after).checked_sub(ply(before)) else { return false };
     let lost = before.occupied().count().checked_sub(after.occupied().count());
     lost.is_some_and(|lost| lost <= plies)

@@ -6,6 +6,7 @@ mod crates;
 mod files;
 mod formats;
 mod imports;
+mod loss;
 mod order;
 mod rescore;
 

@@ -1,0 +1,31 @@
+//! SHA-256 of files.
+
+use super::error::DataError;
+use quintain::files::open_input;
+use sha2::{Digest as _, Sha256};
+use std::fmt::Write as _;
+use std::io::Read as _;
+use std::path::Path;
+
+/// Computes the SHA-256 of a file's bytes as hexadecimal digits.
+///
+/// # Errors
+/// Fails if the file cannot be read.
+pub fn sha256_of(path: &Path) -> Result<String, DataError> {
+    let mut file = open_input(path).map_err(DataError::io(path, "read it"))?;
+    let mut digest = Sha256::new();
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        let count = file.read(&mut buffer).map_err(DataError::io(path, "read it"))?;
+        if count == 0 {
+            break;
+        }
+        digest.update(&buffer[..count]);
+    }
+    let mut digits = String::with_capacity(64);
+    for byte in digest.finalize() {
+        // Writing to a string cannot fail.
+        let _ = write!(digits, "{byte:02x}");
+    }
+    Ok(digits)
+}
