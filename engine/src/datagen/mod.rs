@@ -12,4 +12,4 @@ pub mod viriformat;
 pub use arguments::{ArgumentError, USAGE, parse};
 pub use opening::Openings;
 pub use play::{Adjudication, Effort, OpeningFault, Rules, play_game, play_start};
-pub use run::{Job, RunError, Tally, Target, run};
+pub use run::{Job, RunError, Tally, Target, identity, run};

@@ -389,9 +389,12 @@ fn summary_path(out: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Formats the summary's line about the engine. The nodes of some searches tell engines of the same
-/// version apart.
-fn engine(evaluation: &EvalConfig) -> Result<String, RunError> {
+/// Returns the engine's name, version and signature. The nodes of some searches tell engines of the
+/// same version apart.
+///
+/// # Errors
+/// Returns [`RunError::Signature`] if there is no memory for the searches.
+pub fn identity(evaluation: &EvalConfig) -> Result<String, RunError> {
     let nodes = in_search_thread(|| {
         let mut searcher = Searcher::new(SIGNATURE_HASH_MIB).map_err(io::Error::other)?;
         searcher.set_evaluation(evaluation);
@@ -404,13 +407,13 @@ fn engine(evaluation: &EvalConfig) -> Result<String, RunError> {
     });
     let nodes: u64 = nodes.and_then(|nodes| nodes).map_err(RunError::Signature)?;
     let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
-    Ok(format!("engine = {name} {version}, signature {nodes}\n"))
+    Ok(format!("{name} {version}, signature {nodes}"))
 }
 
 /// Compares the settings with those of the existing games, or stores them if there are none.
 fn check_summary(job: &Job, length: u64) -> Result<(), RunError> {
     let path = summary_path(&job.out);
-    let summary = format!("{}{}", engine(&job.evaluation)?, job.summary);
+    let summary = format!("engine = {}\n{}", identity(&job.evaluation)?, job.summary);
     let failed = |act| {
         let path = path.clone();
         move |error| RunError::Io { path, act, error }

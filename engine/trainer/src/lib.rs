@@ -7,6 +7,7 @@
 //! | [`texel`] | weights of the classical evaluation, fitted to results |
 //! | [`compare`] | matches between networks |
 //! | [`loss`] | losses of networks on positions of other engines' games |
+//! | [`shards`] | self-play in checked shards that a stop does not lose |
 //! | [`bootstrap`] | the loop of self-play, training and match |
 //!
 //! Data of any format is read in the same way. Here a text file of one position:
@@ -39,5 +40,6 @@ pub mod bootstrap;
 pub mod compare;
 pub mod data;
 pub mod loss;
+pub mod shards;
 pub mod texel;
 pub mod train;

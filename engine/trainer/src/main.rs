@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use destrier::board::attacks::{SlidingMethod, choose_sliding};
-use destrier_trainer::{bootstrap, compare, data, texel, train};
+use destrier_trainer::{bootstrap, compare, data, shards, texel, train};
 use quintain::run::{Exit, play::on_interrupt};
 use std::fs;
 use std::io::{self, Write};
@@ -32,6 +32,9 @@ enum Command {
     Compare(compare::Compare),
     /// Self-play, training and a match, generation by generation; continues where it stopped.
     Loop(bootstrap::Bootstrap),
+    /// Self-play data in checked shards: make, check, list and join them.
+    #[command(subcommand)]
+    Shards(shards::ShardsCommand),
     #[command(flatten)]
     Texel(texel::TexelCommand),
     /// Speak UCI: the engine that is linked in, for `--engine "destrier-trainer -- uci"`.
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         Command::Train(command) => train::run(command).map(done),
         Command::Compare(compare) => compare.run(&mut io::stdout()),
         Command::Loop(bootstrap) => bootstrap.run(&mut io::stdout()),
+        Command::Shards(command) => shards::run(command, &mut io::stdout()),
         Command::Texel(command) => texel::run(command).map(done),
         Command::Uci => destrier::uci::run(io::stdin().lock(), io::stdout()).map(done).map_err(Into::into),
     };

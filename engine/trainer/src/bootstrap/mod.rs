@@ -14,7 +14,9 @@ mod positions;
 mod row;
 mod stages;
 
+pub(crate) use plan::words;
 pub use plan::{LoopPlan, LoopPlanError};
+pub(crate) use positions::{check_rescore, parse_filter, rescore};
 pub use row::{GenerationRow, Verdict};
 pub use stages::{Loop, LoopStep};
 

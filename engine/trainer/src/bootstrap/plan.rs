@@ -180,7 +180,7 @@ impl LoopPlan {
         let start = start.map_err(|error| LoopPlanError::Start { path: path.to_owned(), error })?;
         let self_play = self_play(&file.self_play, folder).map_err(|why| wrong("self-play", &why))?;
         let filter = words(&file.filter).map_err(|why| wrong("filter", &why))?;
-        super::positions::check_filter(file.filter.keys(), &filter).map_err(|why| wrong("filter", &why))?;
+        super::positions::parse_filter(file.filter.keys(), &filter).map_err(|why| wrong("filter", &why))?;
         let from_folder = |raw: RawPlan| RawPlan { book: raw.book.map(|book| folder.join(book)), ..raw };
         let (contest, selection) = (from_folder(file.contest), file.selection.map(from_folder));
         Ok(LoopPlan {
@@ -330,20 +330,29 @@ fn check(file: &File) -> Result<(), (&'static str, &'static str)> {
     }
 }
 
-/// Converts the keys of a table to command-line options.
-fn words(table: &Table) -> Result<Vec<String>, String> {
+/// Converts the keys of a table to command-line options. An option with a list of values is
+/// repeated.
+pub(crate) fn words(table: &Table) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     for (key, value) in table {
-        let text = match value {
-            Value::Boolean(true) => None,
+        let values = match value {
             Value::Boolean(false) => continue,
-            Value::String(text) => Some(text.clone()),
-            Value::Integer(number) => Some(number.to_string()),
-            Value::Float(number) => Some(number.to_string()),
-            _ => return Err(format!("`{key}`: expected a number, a text or true")),
+            Value::Boolean(true) => {
+                words.push(format!("--{key}"));
+                continue;
+            }
+            Value::Array(values) => values.as_slice(),
+            value => std::slice::from_ref(value),
         };
-        words.push(format!("--{key}"));
-        words.extend(text);
+        for value in values {
+            let text = match value {
+                Value::String(text) => text.clone(),
+                Value::Integer(number) => number.to_string(),
+                Value::Float(number) => number.to_string(),
+                _ => return Err(format!("`{key}`: expected a number, a text, a list of these, or true")),
+            };
+            words.extend([format!("--{key}"), text]);
+        }
     }
     Ok(words)
 }

@@ -14,33 +14,61 @@ struct Words {
     command: data::DataCommand,
 }
 
-/// Checks the options of a filter: first their keys, then the resulting arguments.
+/// Creates command-line arguments from strings and paths.
+macro_rules! words {
+    ($($word:expr),* $(,)?) => { vec![$(OsString::from($word)),*] };
+}
+
+/// Parser of the options of a filter alone.
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true)]
+struct FilterWords {
+    #[command(flatten)]
+    filter: data::Filter,
+}
+
+/// Parses the options of a filter, after a check of their keys.
 ///
 /// # Errors
 /// Fails for an unknown key, or with the first line of the parser's message.
-pub fn check_filter<'a>(mut keys: impl Iterator<Item = &'a String>, filter: &[String]) -> Result<(), String> {
+pub fn parse_filter<'a>(mut keys: impl Iterator<Item = &'a String>, filter: &[String]) -> Result<data::Filter, String> {
     let command = data::Filter::augment_args(clap::Command::new("filter"));
     let known: Vec<&str> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
     if let Some(key) = keys.find(|key| !known.contains(&key.as_str())) {
         return Err(format!("unknown key `{key}`; keys are {}", known.join(", ")));
     }
-    let words = ["filter", "games.vf", "--out", "positions.bf"].into_iter().map(str::to_owned);
-    match Words::try_parse_from(words.chain(filter.iter().cloned())) {
+    FilterWords::try_parse_from(filter).map(|words| words.filter).map_err(|error| first_line(&error))
+}
+
+/// Checks the options of `data rescore`.
+///
+/// # Errors
+/// Fails with the first line of the parser's message.
+pub fn check_rescore(options: &[String]) -> Result<(), String> {
+    let words = ["rescore", "games.vf", "--out", "scored.vf"].into_iter().map(str::to_owned);
+    match Words::try_parse_from(words.chain(options.iter().cloned())) {
         Ok(_) => Ok(()),
-        Err(error) => {
-            let text = error.to_string();
-            Err(text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned())
-        }
+        Err(error) => Err(first_line(&error)),
     }
+}
+
+/// Replaces the scores of games by those of an engine; continues where it stopped.
+///
+/// # Errors
+/// Fails if a file cannot be read or written, or an engine misbehaves.
+pub fn rescore(games: &Path, out: &Path, engines: usize, options: &[String]) -> anyhow::Result<()> {
+    let own = words!["rescore", games, "--out", out, "--engines", engines.to_string()];
+    data(own.into_iter().chain(options.iter().map(OsString::from)))
+}
+
+/// Returns the first line of a parser's message.
+fn first_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }
 
 fn data(words: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> {
     data::run(Words::try_parse_from(words)?.command)
-}
-
-/// Creates command-line arguments from strings and paths.
-macro_rules! words {
-    ($($word:expr),* $(,)?) => { vec![$(OsString::from($word)),*] };
 }
 
 /// Splits games into training and held-out games, unless that is done.

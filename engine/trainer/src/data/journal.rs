@@ -8,6 +8,7 @@ use destrier::datagen::viriformat::{GameResult, NO_SCORE, ScoredGame, ScoredMove
 use destrier::types::{Color, MATE};
 use quintain::journal;
 use quintain::record::{GameRecord, Outcome, Score, Termination};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -44,6 +45,31 @@ pub fn games(
         }
     });
     receiver.into_iter()
+}
+
+/// Games of a complete run.
+pub struct JournalGames {
+    /// Games in the order of the schedule, whatever order they ended in.
+    pub games: Vec<ScoredGame>,
+    /// Games without a result on the board or by adjudication.
+    pub passed_over: u64,
+}
+
+/// Reads the games of a journal in the order of the schedule.
+///
+/// # Errors
+/// Fails if the journal cannot be read, or has a game that cannot be played.
+pub fn journal_games(path: &Path) -> Result<JournalGames, DataError> {
+    let (mut found, mut passed_over, mut number) = (BTreeMap::new(), 0, 0);
+    journal::read(path, |record| {
+        match read(path, number, &record) {
+            Some(game) => _ = found.insert(record.id, game),
+            None => passed_over += 1,
+        }
+        number += 1;
+    })
+    .map_err(|error| DataError::Journal { error })?;
+    Ok(JournalGames { games: found.into_values().collect::<Result<_, _>>()?, passed_over })
 }
 
 /// Converts a record to a scored game; `None` for a void, forfeited, failed or empty game.

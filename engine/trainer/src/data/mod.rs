@@ -33,6 +33,7 @@ pub use error::{DataError, Place};
 pub use filter::Filter;
 pub use format::Format;
 pub(crate) use hash::sha256_of;
+pub(crate) use journal::journal_games;
 pub use lines::Lines;
 pub(crate) use split::may_follow;
 
