@@ -199,7 +199,7 @@ fn evaluator(config: &EvalConfig) -> Evaluator {
 fn begins_game(number: u64, entry: &Entry, format: Format, before: Option<&Position>) -> bool {
     match (entry, before) {
         (Entry::Game(_), _) | (_, None) => true,
-        (Entry::Position(_), Some(_)) if !format.holds_ply() => number % BLOCK == 0,
+        (Entry::Position(_), Some(_)) if !format.holds_ply() => number.is_multiple_of(BLOCK),
         (Entry::Position(position), Some(before)) => {
             let goes_on = ply(&position.board) > ply(&before.board) && may_follow(&before.board, &position.board);
             before.result != position.result || !goes_on

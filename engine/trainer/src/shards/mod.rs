@@ -143,7 +143,6 @@ impl MakeArgs {
             if !plays.load(Ordering::Relaxed) {
                 // A closed stderr is ignored.
                 let _ = writeln!(io::stderr(), "interrupted; the same command continues");
-                #[expect(clippy::exit, reason = "the command is in the middle of its work")]
                 std::process::exit(i32::from(Exit::Interrupted.code()));
             }
         })?;
