@@ -2,6 +2,9 @@
 //! blocking driver, which only writes once and reads until `bestmove`, is measured in the same run.
 //! So is the cost of reading an `info` line.
 //!
+//! The games of one slot are measured beside those of one worker behind a server on the same machine
+//! (`--workers local:1`), which needs nats-server.
+//!
 //! Whole runs are measured too, from `quintain sprt` to the last game's line in journal and PGN. So
 //! are the same games under `fastchess`, if it is on the PATH or named by `QUINTAIN_LEADER`.
 //!
@@ -49,7 +52,10 @@ fn compare(conditions: &str) {
     let leader = leader::find();
     let (mut ours, mut bare, mut runs, mut theirs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut shared, mut exits, mut their_exits) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut alone, mut remote) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
+        alone.push(game_median(&["-j", "1"]));
+        remote.extend(has_server().then(|| game_median(&["--workers", "local:1"])));
         bare.push(bare_match());
         ours.push(our_match());
         shared.push(shared_match());
@@ -68,6 +74,11 @@ fn compare(conditions: &str) {
         shared / bare
     );
     println!("whole run, {conditions}: {run:.2} us/ply, ratio to bare {:.2}", run / bare);
+    if !remote.is_empty() {
+        let mut ratios: Vec<_> = alone.iter().zip(&remote).map(|(alone, remote)| remote / alone).collect();
+        let (alone, remote, ratio) = (median::of(&mut alone), median::of(&mut remote), median::of(&mut ratios));
+        println!("games of a slot, {conditions}: {alone:.2} us/ply, of a worker {remote:.2} us/ply, ratio {ratio:.3}");
+    }
     println!("run of two games, {conditions}: {:.0} ms from start to exit", median::of(&mut exits) * 1e3);
     if leader.is_some() {
         let theirs = median::of(&mut theirs);
@@ -99,6 +110,31 @@ fn our_run(pairs: u32) -> (f64, f64) {
     })
     .expect("a journal");
     ((last - first).as_secs_f64() * 1e6 / plies as f64, wall.as_secs_f64())
+}
+
+/// True if a program nats-server is there for workers in other processes.
+fn has_server() -> bool {
+    Command::new("nats-server").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+        || Path::new("/usr/sbin/nats-server").exists()
+}
+
+/// Microseconds a ply of the games of a `quintain sprt` with these slots: the median of its games,
+/// each from its first position to its end. Whatever happens between two games is left out.
+fn game_median(slots: &[&str]) -> f64 {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path().join("run");
+    let engine = |seed| format!("{FAKE} -- --seed {seed}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_quintain"));
+    command.args(["sprt", "--nodes", "1", "--max-plies", "100", "--seed", "1", "--max-pairs", "20"]).args(slots);
+    command.args(["--new", &engine(1), "--base", &engine(2)]).arg("--out").arg(&dir);
+    let output = command.output().expect("the runner runs");
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut games = Vec::new();
+    quintain::journal::read(&dir.join(quintain::journal::FILE_NAME), |game| {
+        games.push(game.took.as_secs_f64() * 1e6 / game.moves.len().max(1) as f64);
+    })
+    .expect("a journal");
+    median::of(&mut games)
 }
 
 /// The same of fastchess, from its first line about a game to the last.

@@ -6,6 +6,7 @@
 mod admission;
 mod overdue;
 mod past;
+mod results;
 mod verification;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -23,6 +24,7 @@ use super::benches::BenchMismatches;
 use super::bounds::NoteBounds;
 use super::children::ChildExit;
 use super::drift::Drift;
+use super::failures::FailuresByWorker;
 use super::leases::{Attempt, Lease, Leases};
 use super::link::{Link, LinkError, call, is_from, reply_to, subject, worker_name};
 use super::live::Live;
@@ -30,15 +32,16 @@ use super::logs::WireLog;
 use super::roster::{Roster, name};
 use super::sign::SignedPlan;
 use super::takers::{Taker, Takers};
-use super::wire::{self, Heartbeat, Hello, Note, Offer, PairGames, Take, Welcome, WireOrders, WirePair};
+use super::wire::{self, Heartbeat, Hello, Note, Offer, Take, Welcome, WireOrders, WirePair};
 use crate::plan::{Machine, Plan, SIMULATED, Workers};
-use crate::record::{GameId, Leg, PairId, PlayerId};
+use crate::record::{GameId, PairId, PlayerId};
 use crate::schedule::remote::{RemoteEnd, RemoteEvent, Seat, SeatAnswer};
 use crate::tournament::events::{PairTask, Stop, WorkerEvent};
 use crate::tournament::workers::WorkerStatus;
 
 pub(super) use past::Listening;
 use past::PastLeases;
+use results::NamedLease;
 use verification::{Verification, VerifiedPair};
 
 /// Silence after which a worker is lost.
@@ -54,8 +57,11 @@ const LONGEST_READY: Duration = Duration::from_secs(10);
 /// Time without any worker after which the user is told, again and again.
 const LONELY: Duration = Duration::from_mins(10);
 
-/// Interval of the looks for silent workers.
+/// Interval of the looks for slots that have waited long enough.
 const TICK: Duration = Duration::from_millis(250);
+
+/// Least time between two looks for silent workers, which go through all leases of a fleet.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Purpose of a lease.
 #[derive(Debug)]
@@ -79,8 +85,12 @@ struct Work {
     moved: Duration,
 }
 
-/// Result on its way to the disk, and the message to acknowledge then.
-type JournalWrite = std::pin::Pin<Box<dyn Future<Output = ((u64, u64), bool, jetstream::Message)> + Send>>;
+/// Pair and attempt of a result that is on the disk, or, if false, could not be written, and the
+/// acknowledgement that is due.
+type WrittenResult = ((u64, u64), bool, jetstream::message::Acker);
+
+/// Result on its way to the disk.
+type JournalWrite = std::pin::Pin<Box<dyn Future<Output = WrittenResult> + Send>>;
 
 pub(super) struct Coordinator {
     run: String,
@@ -91,6 +101,7 @@ pub(super) struct Coordinator {
     benches: BenchMismatches,
     /// Speeds in games.
     drift: Drift,
+    failures: FailuresByWorker,
     /// `None` unless the plan verifies pairs.
     verification: Option<Verification>,
     /// Sessions that get no pair before they have measured their speed again.
@@ -122,6 +133,10 @@ pub(super) struct Coordinator {
     ticked: Duration,
     /// Pairs that workers held without playing them, by name.
     overdue: BTreeMap<String, u32>,
+    /// Engines found dead between games, by the name of their worker.
+    exits: BTreeMap<String, u64>,
+    /// Results that could not be used, by the name of their worker.
+    unusable: BTreeMap<String, u32>,
     /// Time of the last request or sign of life, or of the last warning that there is none.
     heard: Instant,
 }
@@ -142,6 +157,7 @@ impl Coordinator {
             signed,
             benches: BenchMismatches::default(),
             drift: Drift::default(),
+            failures: FailuresByWorker::default(),
             measures_anew: BTreeSet::new(),
             notes: NoteBounds::default(),
             link,
@@ -159,6 +175,8 @@ impl Coordinator {
             paused: Duration::ZERO,
             ticked: Duration::ZERO,
             overdue: BTreeMap::new(),
+            exits: BTreeMap::new(),
+            unusable: BTreeMap::new(),
             heard: Instant::now(),
         }
     }
@@ -228,6 +246,10 @@ impl Coordinator {
             return;
         }
         let welcome = match wire::from_bytes::<Hello>(&message.payload) {
+            // A worker cannot speak for another one, whose speed or machine it could falsify.
+            Ok(hello) if !is_from(&message.subject, &hello.worker) => {
+                Welcome::Refused("the request names another user's worker".to_owned())
+            }
             Ok(hello) => self.welcome(hello),
             Err(error) => Welcome::Refused(error.to_string()),
         };
@@ -241,6 +263,8 @@ impl Coordinator {
         }
         self.heard = Instant::now();
         let Take { worker, slot, sent, .. } = take;
+        // A message may name a million.
+        let sent: BTreeSet<_> = sent.into_iter().collect();
         let is_sent = |pair: PairId, attempt: Attempt| sent.contains(&(pair.0, attempt.0));
         // The answer to its last request was lost.
         if let Some(lease) = self.leases.of_slot(&worker, slot, is_sent) {
@@ -299,7 +323,7 @@ impl Coordinator {
         let count = lost.len();
         lost.into_iter().for_each(|(_, lease)| self.give_back(lease));
         // It hears so in the answer to its next sign of life.
-        self.link.say(subject(&self.run, "ctl")).await;
+        self.link.say(call(&self.run)).await;
         count
     }
 
@@ -423,9 +447,10 @@ impl Coordinator {
                     self.tell(RemoteEvent::Game(WorkerEvent::Complained { game, player, texts }));
                 }
             }
-            Note::Exited { player, status } => {
+            Note::Exited { player, status } if self.may_report_exit(worker) => {
                 self.tell(RemoteEvent::Game(WorkerEvent::Exited { player: PlayerId(player), status }));
             }
+            Note::Exited { .. } => {}
         }
     }
 
@@ -458,40 +483,18 @@ impl Coordinator {
 
     async fn on_result(&mut self, message: jetstream::Message) {
         let Some(message) = self.keep(message) else { return };
-        let mut result = match PairGames::unpack(&message.payload) {
+        // A result of a lost lease is late, and its pair is played again. It is not unpacked: that
+        // costs much, and anybody can send such results.
+        let named = NamedLease::of(&message);
+        let Some(named) = named.filter(|named| self.leases.holds(&named.session, named.pair, named.attempt)) else {
+            let _ = message.ack().await;
+            return;
+        };
+        let result = match self.unpack(&message, &named) {
             Ok(result) => result,
-            Err(error) => {
-                self.warn(format!("a result was dropped: {error}"));
-                let _ = message.ack().await;
-                return;
-            }
+            Err(why) => return self.reject(&named, &why, message).await,
         };
-        if !is_from(&message.subject, &result.worker) {
-            self.warn(format!("a result was dropped: {} sent it as worker {}", message.subject, result.worker));
-            let _ = message.ack().await;
-            return;
-        }
-        if result.is_simulated != self.is_simulated() {
-            let what = if result.is_simulated { "simulated" } else { "of engines" };
-            self.warn(format!("worker {}: a result was dropped: it is {what}, and this run is not", result.worker));
-            let _ = message.ack().await;
-            return;
-        }
-        // A result of a lost lease is late, and its pair is played again.
-        let Some(lease) = self.leases.settle(&result.worker, result.pair, Attempt(result.attempt)) else {
-            let _ = message.ack().await;
-            return;
-        };
-        if result.games.iter().all(|(game, _)| !game.is_void) {
-            // The process may have ended between the two games of the pair.
-            result.games.retain(|(game, _)| lease.work.task.legs.contains(&game.id.leg));
-        }
-        if let Err(why) = check(&result, &lease.work.task) {
-            self.warn(format!("worker {}: the result of pair {} was dropped: {why}", result.worker, result.pair.0 + 1));
-            self.give_back(lease);
-            let _ = message.ack().await;
-            return;
-        }
+        let Some(lease) = self.leases.settle(&named.session, named.pair, named.attempt) else { return };
         self.leases.forget(result.pair);
         let seat = match lease.work.purpose {
             LeasePurpose::Counts(seat) => seat,
@@ -503,6 +506,7 @@ impl Coordinator {
         };
         self.draw_verified(&lease.work.task, &result);
         self.check_speed(&result).await;
+        self.check_failures(&result).await;
         self.keep_logs(&result.worker, result.logs);
         for (place, (mut record, failure)) in result.games.into_iter().enumerate() {
             let name = worker_name(&result.worker);
@@ -519,16 +523,18 @@ impl Coordinator {
         self.tell(RemoteEvent::Written(reply));
         let key = (result.pair.0, result.attempt);
         self.unwritten.insert(key);
-        self.writing.push(Box::pin(async move { (key, written.await.is_ok(), message) }));
+        // The games are not held twice until they are written.
+        let (_, acker) = message.split();
+        self.writing.push(Box::pin(async move { (key, written.await.is_ok(), acker) }));
     }
 
-    async fn on_written(&mut self, (key, successful, message): ((u64, u64), bool, jetstream::Message)) {
+    async fn on_written(&mut self, (key, successful, acker): WrittenResult) {
         // A failure stops the run, and its resumption takes the result that the worker keeps.
         if successful {
             self.unwritten.remove(&key);
             // Acknowledged again if this is lost: the message then comes again, and its lease is
             // void.
-            let _ = message.ack().await;
+            let _ = acker.ack().await;
         }
     }
 
@@ -579,6 +585,21 @@ impl Coordinator {
     }
 
     async fn on_tick(&mut self) {
+        if self.now().saturating_sub(self.ticked) >= LOOK {
+            self.look().await;
+        }
+        while let Some(taker) = self.takers.pop_before(self.now().saturating_sub(LONGEST_WAIT)) {
+            self.link.answer(&taker.reply, &Offer::Wait).await;
+        }
+        while self.ready.front().is_some_and(|(_, _, since)| since.elapsed() > LONGEST_READY) {
+            if let Some((seat, task, _)) = self.ready.pop_front() {
+                self.tell(RemoteEvent::Gone { seat, left: *task });
+            }
+        }
+    }
+
+    /// Looks for workers that are silent or do not play.
+    async fn look(&mut self) {
         self.count_pause();
         self.end_listening().await;
         self.end_overdue().await;
@@ -600,20 +621,13 @@ impl Coordinator {
         }
         self.report();
         self.lose(lost);
-        while let Some(taker) = self.takers.pop_before(self.now().saturating_sub(LONGEST_WAIT)) {
-            self.link.answer(&taker.reply, &Offer::Wait).await;
-        }
-        while self.ready.front().is_some_and(|(_, _, since)| since.elapsed() > LONGEST_READY) {
-            if let Some((seat, task, _)) = self.ready.pop_front() {
-                self.tell(RemoteEvent::Gone { seat, left: *task });
-            }
-        }
     }
 
     /// Gives the pairs of lost workers back, unless each worker that plays one is lost.
     fn lose(&mut self, lost: Vec<(PairId, Lease<Work>)>) {
+        let is_lonely = self.roster.serving() < 2;
         for (pair, lease) in lost {
-            if let Some(workers) = self.leases.poisoned(pair) {
+            if let Some(workers) = self.leases.poisoned(pair, is_lonely) {
                 let text = format!(
                     "pair {} ended each of the {} workers that played it ({}); continue with `quintain resume` once the cause is found",
                     pair.0 + 1,
@@ -633,25 +647,6 @@ fn replayed(pairs: usize) -> String {
         1 => "its pair is played again".to_owned(),
         _ => format!("its {pairs} pairs are played again"),
     }
-}
-
-/// Checks that the games of a result are those of the task.
-fn check(result: &PairGames, task: &PairTask) -> Result<(), String> {
-    let counted: Vec<Leg> =
-        result.games.iter().filter(|(game, _)| !game.is_void).map(|(game, _)| game.id.leg).collect();
-    // After a void game all legs are played again.
-    let is_voided = result.games.iter().any(|(game, _)| game.is_void);
-    if counted != task.legs && !(is_voided && counted.ends_with(task.all_legs)) {
-        return Err(format!("it has {} games", counted.len()));
-    }
-    for (game, _) in &result.games {
-        let leg = game.id.leg;
-        let is_of_task = game.players == task.sides(leg) && game.opening == *task.opening(leg);
-        if !is_of_task || game.values != task.values(leg) {
-            return Err(format!("game {} has other players, values or another opening", game.id.number()));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ pub fn fuzzed(bytes: &[u8]) {
         assert_eq!(again.ok(), Some(result.games));
     }
     // The same before packing.
-    if let Ok(result) = PairGames::unpack(&wire::deflated(bytes)) {
+    if let Ok(result) = PairGames::unpack(&wire::packed(bytes)) {
         let again = PairGames::unpack(&result.pack()).map(|result| result.games);
         assert_eq!(again.ok(), Some(result.games));
     }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 
 use super::blobs::{self, MOST_BLOB};
 use super::cache::Cache;
@@ -15,14 +16,14 @@ use super::sign::PublicKey;
 use super::speed;
 use super::terms::{LocalPlan, Room, Terms};
 use super::wire::{self, Heartbeat, Note, Welcome, WireSpeed};
-use super::worker::{Figures, Job, SlotShare, WorkerError, hello, play};
+use super::worker::{Figures, Job, PAUSE, SlotShare, WorkerError, hello, play};
 use crate::plan::{Plan, file};
 use crate::record::{PlayerId, TimeScale};
 use crate::schedule::engine_config;
 use crate::source::bench_nodes;
 use crate::uci::process::{Confinement, output};
 
-/// Time for which a coordinator is asked for its plan.
+/// Time for which a coordinator is asked for its plan, or told something.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Time limit of an engine's bench.
@@ -233,7 +234,12 @@ impl House {
             speed: None,
             leaves: true,
         };
-        // The run's owner sees it or not; it stands in the list of workers as well.
-        let _ = self.link.ask(subject_of(run, "beat", &self.session), &beat).await;
+        // A coordinator that has just entered its run does not listen yet. If it never does, the
+        // reason stands in the list of workers as well.
+        let began = Instant::now();
+        while self.link.ask(subject_of(run, "beat", &self.session), &beat).await.is_none() && began.elapsed() < PATIENCE
+        {
+            tokio::time::sleep(PAUSE).await;
+        }
     }
 }

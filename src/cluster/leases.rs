@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::by_user::CountByUser;
+use super::link::worker_name;
 use crate::record::PairId;
 
 /// Number of a lease. It grows over the lives of a run's process, so that a result of an earlier
@@ -21,7 +22,7 @@ pub(crate) type WorkerId = String;
 /// Leases of a pair that were lost, after which the pair is given up.
 const MOST_LOSSES: usize = 5;
 
-/// Sessions that must have lost a pair before it is given up.
+/// Workers that must have lost a pair before it is given up; lives of one if there is no other.
 const LEAST_LOSERS: usize = 2;
 
 /// Slot of a lease of an earlier life. No slot asks for its pair again, because its worker plays
@@ -120,6 +121,11 @@ impl<T> Leases<T> {
         self.held.get(&pair).filter(|lease| lease.attempt == attempt)
     }
 
+    /// True if `worker` holds the lease of `pair` with this attempt.
+    pub(crate) fn holds(&self, worker: &str, pair: PairId, attempt: Attempt) -> bool {
+        self.get(pair, attempt).is_some_and(|lease| lease.worker == worker)
+    }
+
     /// Lease of `pair` to change, if its attempt is `attempt`.
     pub(crate) fn get_mut(&mut self, pair: PairId, attempt: Attempt) -> Option<&mut Lease<T>> {
         self.held.get_mut(&pair).filter(|lease| lease.attempt == attempt)
@@ -133,20 +139,13 @@ impl<T> Leases<T> {
                 lease.heard = now;
             }
         }
-        let holds = |pair: &PairId, attempt: Attempt| {
-            self.held.get(pair).is_some_and(|lease| lease.attempt == attempt && lease.worker == worker)
-        };
-        named.iter().copied().filter(|(pair, attempt)| !holds(pair, *attempt)).collect()
+        named.iter().copied().filter(|(pair, attempt)| !self.holds(worker, *pair, *attempt)).collect()
     }
 
     /// Ends a lease whose pair `worker` played or gave back; `None` if `attempt` does not hold it,
     /// or for another worker.
     pub(crate) fn settle(&mut self, worker: &str, pair: PairId, attempt: Attempt) -> Option<Lease<T>> {
-        let lease = self.held.get(&pair)?;
-        if lease.attempt != attempt || lease.worker != worker {
-            return None;
-        }
-        self.remove(pair)
+        if self.holds(worker, pair, attempt) { self.remove(pair) } else { None }
     }
 
     /// Ends the leases of workers that are silent, and returns them by pair.
@@ -216,10 +215,12 @@ impl<T> Leases<T> {
         lost
     }
 
-    /// Workers that lost `pair`, if their number suggests that its next worker would be lost too.
-    pub(crate) fn poisoned(&self, pair: PairId) -> Option<&[WorkerId]> {
+    /// Sessions that lost `pair`, if their number suggests that the next one would be lost too. One
+    /// worker alone ends no run that others serve, unless it `is_lonely`.
+    pub(crate) fn poisoned(&self, pair: PairId, is_lonely: bool) -> Option<&[WorkerId]> {
         let losers = self.losses.get(&pair)?;
-        let distinct: BTreeSet<_> = losers.iter().collect();
+        let distinct: BTreeSet<_> =
+            losers.iter().map(|session| if is_lonely { session } else { worker_name(session) }).collect();
         (losers.len() >= MOST_LOSSES && distinct.len() >= LEAST_LOSERS).then_some(losers)
     }
 
@@ -352,19 +353,22 @@ mod tests {
 
     #[test]
     fn a_pair_that_ends_its_workers_is_given_up() {
-        for (workers, poisoned) in [
-            (&["a", "b", "a", "b"][..], false),
-            (&["a", "a", "a", "a", "a"], false),
-            (&["a", "b", "a", "c", "a"], true),
+        for (workers, is_lonely, poisoned) in [
+            (&["a-1", "b-1", "a-1", "b-1"][..], false, false),
+            (&["a-1", "a-1", "a-1", "a-1", "a-1"], true, false),
+            (&["a-1", "b-1", "a-1", "c-1", "a-1"], false, true),
+            // The lives of one worker, without and with others that may play the pair.
+            (&["a-1", "a-2", "a-3", "a-4", "a-5"], true, true),
+            (&["a-1", "a-2", "a-3", "a-4", "a-5"], false, false),
         ] {
             let mut leases = leases();
             for worker in workers {
                 leases.grant(PairId(9), worker, 0, "", seconds(0));
                 assert_eq!(leases.lose_worker(worker).len(), 1);
             }
-            assert_eq!(leases.poisoned(PairId(9)).is_some(), poisoned, "{workers:?}");
+            assert_eq!(leases.poisoned(PairId(9), is_lonely).is_some(), poisoned, "{workers:?}");
             leases.forget(PairId(9));
-            assert!(leases.poisoned(PairId(9)).is_none());
+            assert!(leases.poisoned(PairId(9), is_lonely).is_none());
         }
     }
 }

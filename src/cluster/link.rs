@@ -27,6 +27,9 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// Time limit of a connection, which a loaded machine needs most of.
 const CONNECT_LIMIT: Duration = Duration::from_mins(1);
 
+/// Message about a lost connection.
+pub(super) const LOST: &str = "the hub does not answer; look whether `quintain hub` runs there";
+
 /// Longest pause between two attempts to connect.
 pub(super) const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
@@ -108,6 +111,8 @@ pub(crate) struct Link {
     client: Client,
     jetstream: jetstream::Context,
     is_refused: Arc<AtomicBool>,
+    /// True while the connection is lost.
+    is_lost: Arc<AtomicBool>,
     /// Reason that the server does not store results at present.
     unstored: Arc<Mutex<Option<String>>>,
 }
@@ -121,14 +126,19 @@ impl Link {
     /// accepted.
     pub(crate) async fn open(access: &Access, name: &str) -> Result<Self, LinkError> {
         let is_refused = Arc::new(AtomicBool::new(false));
-        let seen = Arc::clone(&is_refused);
+        let is_lost = Arc::new(AtomicBool::new(false));
+        let (seen, lost) = (Arc::clone(&is_refused), Arc::clone(&is_lost));
         let options = to_server(access)
             .user_and_password(access.user.clone(), access.password.clone())
             .name(name)
             .custom_inbox_prefix(format!("_INBOX.{}.{name}", access.user))
             .event_callback(move |event| {
                 match &event {
-                    Event::Connected => seen.store(false, Ordering::Relaxed),
+                    Event::Connected => {
+                        seen.store(false, Ordering::Relaxed);
+                        lost.store(false, Ordering::Relaxed);
+                    }
+                    Event::Disconnected => lost.store(true, Ordering::Relaxed),
                     Event::ClientError(ClientError::Other(why)) if *why == REFUSED.to_string() => {
                         seen.store(true, Ordering::Relaxed);
                     }
@@ -146,13 +156,17 @@ impl Link {
         let client = options.connect(&access.url).await.map_err(|error| connect_error(access, &error))?;
         let mut jetstream = jetstream::new(client.clone());
         jetstream.set_timeout(PATIENCE);
-        Ok(Self { client, jetstream, is_refused, unstored: Arc::default() })
+        Ok(Self { client, jetstream, is_refused, is_lost, unstored: Arc::default() })
     }
 
-    #[allow(dead_code, reason = "used once workers join from other machines")]
     /// True while the hub refuses the credentials at each attempt to connect again.
     pub(crate) fn is_refused(&self) -> bool {
         self.is_refused.load(Ordering::Relaxed)
+    }
+
+    /// True while there is no connection.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.is_lost.load(Ordering::Relaxed)
     }
 
     /// Server-side storage, for requests that their caller repeats.

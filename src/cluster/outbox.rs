@@ -10,9 +10,26 @@ use tokio::time::Instant;
 
 use super::link::{Link, subject_of};
 use super::wire::PairGames;
+use crate::text::random_hex;
 
 /// Time after which a result that the coordinator does not name as written is sent again.
 pub(super) const RESEND: Duration = Duration::from_secs(20);
+
+/// Ids of results' messages: run, pair, attempt, session, and a secret of the session. The server
+/// drops a message whose id it knows, so nobody else may know the id of a result before it is sent.
+pub(super) mod result_id {
+    /// Id of a result.
+    pub(crate) fn of(run: &str, pair: u64, attempt: u64, session: &str, secret: &str) -> String {
+        format!("{run}/{pair}/{attempt}/{session}/{secret}")
+    }
+
+    /// Pair, attempt and session of an id.
+    pub(crate) fn parse(id: &str) -> Option<(u64, u64, &str)> {
+        let mut parts = id.split('/').skip(1);
+        let (pair, attempt) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        Some((pair, attempt, parts.next()?))
+    }
+}
 
 /// Results of a session in one run, by pair and attempt.
 #[derive(Debug)]
@@ -20,6 +37,8 @@ pub(super) struct Outbox {
     link: Link,
     run: String,
     session: String,
+    /// Random part of its messages' ids.
+    secret: String,
     results: BTreeMap<(u64, u64), PackedResult>,
 }
 
@@ -33,7 +52,11 @@ struct PackedResult {
 impl Outbox {
     /// Creates an empty one.
     pub(super) fn new(link: &Link, run: &str, session: &str) -> Self {
-        Self { link: link.clone(), run: run.to_owned(), session: session.to_owned(), results: BTreeMap::new() }
+        let (run, session) = (run.to_owned(), session.to_owned());
+        // Without random numbers, other users could have a result taken for a repeat, which delays
+        // it.
+        let secret = random_hex().unwrap_or_default();
+        Self { link: link.clone(), run, session, secret, results: BTreeMap::new() }
     }
 
     /// Sends a result and keeps it.
@@ -80,9 +103,7 @@ impl Outbox {
     fn publish(&self, (pair, attempt): (u64, u64), packed: &PackedResult) {
         let (link, bytes) = (self.link.clone(), packed.bytes.clone());
         let to = subject_of(&self.run, "res", &self.session);
-        // The session is known to nobody else, so that no other worker can have its results taken
-        // for repeats.
-        let id = format!("{}/{pair}/{attempt}/{}", self.run, self.session);
+        let id = result_id::of(&self.run, pair, attempt, &self.session, &self.secret);
         tokio::spawn(async move { link.publish(to, id, bytes).await });
     }
 }

@@ -17,7 +17,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::access::Access;
 use super::cache::{Cache, CacheError};
 use super::joining::House;
-use super::link::{Link, LinkError};
+use super::link::{LOST, Link, LinkError};
 use super::places::Places;
 use super::registry::{self, List, PRESENCE, RunEntry, Speed, WorkerEntry};
 use super::shares::{Candidate, Shares};
@@ -26,6 +26,7 @@ use super::terms::{Room, Terms};
 use super::wire::{self, Note};
 use super::worker::{Figures, SlotShare, WorkerError};
 use crate::plan::affinity::Affinity;
+use crate::report::figures::count;
 use crate::schedule::affinity::Topology;
 use crate::text::random_hex;
 use crate::tournament::events::Stop;
@@ -126,6 +127,10 @@ struct Pool {
     dealt: Option<(Vec<Candidate>, Instant)>,
     ends: mpsc::UnboundedSender<RunEnd>,
     stop: Stop,
+    /// True if the hub's list does not have the present state of this worker.
+    is_news: bool,
+    /// True if the owner was told that the connection is lost.
+    is_lost: bool,
 }
 
 /// Serves the runs of a hub until `stop` says otherwise. `lines` are for the owner.
@@ -180,9 +185,12 @@ pub(crate) async fn serve_hub(
         dealt: None,
         ends,
         stop: Stop::No,
+        is_news: true,
+        is_lost: false,
     };
-    pool.say(format!("connected to {} as {}; {slots} games at once", access.url, access.user));
-    let (mut read_at, mut present_at) = (None::<Instant>, None::<Instant>);
+    let games = count(slots.into(), "game");
+    pool.say(format!("connected to {} as {}; {games} at once", access.url, access.user));
+    let (mut read_at, mut present_at) = (None::<Instant>, Instant::now());
     let mut tick = looks();
     loop {
         tokio::select! {
@@ -210,9 +218,10 @@ pub(crate) async fn serve_hub(
             read_at = Some(Instant::now());
         }
         pool.look();
-        if present_at.is_none_or(|at| at.elapsed() >= PRESENCE) {
+        pool.tell_of_connection(&access.url);
+        if std::mem::take(&mut pool.is_news) || present_at.elapsed() >= PRESENCE {
             registry::put_worker(&link, &pool.presence()).await;
-            present_at = Some(Instant::now());
+            present_at = Instant::now();
         }
         if pool.stop != Stop::No && pool.served().next().is_none() {
             return Ok(());
@@ -235,6 +244,18 @@ impl Pool {
     fn say(&self, line: String) {
         // Nobody reads any more if the program ends.
         let _ = self.house.lines.send(line);
+    }
+
+    /// Says once that the connection is lost, and once that it is back.
+    fn tell_of_connection(&mut self, url: &str) {
+        let is_lost = self.house.link.is_lost();
+        if std::mem::replace(&mut self.is_lost, is_lost) != is_lost {
+            self.say(if is_lost {
+                format!("{url}: {LOST}; games go on, and their results are kept until it is back")
+            } else {
+                format!("{url}: the hub is back")
+            });
+        }
     }
 
     fn served(&self) -> impl Iterator<Item = &String> {
@@ -273,7 +294,7 @@ impl Pool {
             }
         };
         known.state = state;
-        self.dealt = None;
+        (self.dealt, self.is_news) = (None, true);
         self.say(line);
     }
 
@@ -386,6 +407,7 @@ impl Pool {
         tokio::spawn(async move { house.tell(&run, Note::Text(text)).await });
         let state = RunState::Left { until: None, why };
         self.known.insert(entry.run.clone(), KnownRun { life: entry.life.clone(), state });
+        self.is_news = true;
         false
     }
 
@@ -399,12 +421,12 @@ impl Pool {
             return;
         }
         let Some(entry) = self.listed.iter().find(|entry| entry.run == run) else { return };
-        let many = if games == 1 { "" } else { "s" };
-        self.say(format!("run {}: joining with {games} game{many} at once", self.title(run)));
+        self.say(format!("run {}: joining with {} at once", self.title(run), count(games.into(), "game")));
         let (share, seen) = watch::channel(SlotShare { games, stop: self.stop });
         let figures = Arc::new(Figures::default());
         let state = RunState::Served { share, figures: Arc::clone(&figures), hungry_since: None };
         self.known.insert(run.to_owned(), KnownRun { life: entry.life.clone(), state });
+        self.is_news = true;
         let (house, ends, run) = (self.house.clone(), self.ends.clone(), run.to_owned());
         tokio::spawn(async move {
             let result = house.serve(run.clone(), seen, figures).await;

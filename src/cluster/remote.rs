@@ -14,7 +14,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use super::access::{Access, AccessError, Role};
 use super::blobs::{self, BlobError};
 use super::coordinator::{Coordinator, Listening};
-use super::link::{Link, LinkError};
+use super::link::{LOST, Link, LinkError};
 use super::playing::Cluster;
 use super::registry::{self, Claim, ClaimError, Needs, RENEWAL, RunEntry};
 use super::sign::{AuthorKey, KeyError};
@@ -142,7 +142,8 @@ async fn renew(
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut look = tokio::time::interval_at(Instant::now() + LOOK, LOOK);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut was_refused = false;
+    let (mut was_refused, mut was_lost) = (false, false);
+    let warn = |text: String| drop(events.send(RemoteEvent::Warning(text)));
     loop {
         tokio::select! {
             _ = &mut ended => return claim.release(&link).await,
@@ -154,16 +155,24 @@ async fn renew(
             }
             _ = look.tick() => {
                 if let Err(error) = send_again(&link, &files).await {
-                    let _ = events.send(RemoteEvent::Warning(error.to_string()));
+                    warn(error.to_string());
                 }
             }
         }
         if link.is_refused() && !was_refused {
-            let text =
-                "the hub refuses this user's credentials since the last connection; its owner can invite it again";
-            let _ = events.send(RemoteEvent::Warning(text.to_owned()));
+            warn(
+                "the hub refuses this user's credentials since the last connection; its owner can invite it again"
+                    .to_owned(),
+            );
         }
         was_refused = link.is_refused();
+        if link.is_lost() != std::mem::replace(&mut was_lost, link.is_lost()) {
+            warn(if was_lost {
+                format!("{LOST}; workers play on, and nothing is lost")
+            } else {
+                "the hub is back".to_owned()
+            });
+        }
     }
 }
 

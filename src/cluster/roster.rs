@@ -207,6 +207,11 @@ impl Roster {
         self.known.get(name(session)).filter(|known| known.session == session)?.nps
     }
 
+    /// Number of workers that serve.
+    pub(super) fn serving(&self) -> usize {
+        self.known.values().filter(|known| known.presence == Presence::Here).count()
+    }
+
     pub(super) fn is_dropped(&self, session: &str) -> bool {
         self.known.get(name(session)).is_some_and(KnownWorker::is_dropped)
     }

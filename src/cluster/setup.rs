@@ -9,6 +9,7 @@ use super::link::{Link, LinkError};
 use super::registry::{self, List, RunEntry, WorkerEntry};
 use super::sign::{AuthorKey, KeyError};
 use super::terms::{Sandbox, Terms};
+use crate::report::figures::count;
 use crate::schedule::affinity::Topology;
 use crate::source::Context;
 use crate::tablebase::Tables;
@@ -99,7 +100,7 @@ pub(crate) async fn check_worker(
     };
     lines.push((true, format!("the hub answers; it is nats-server {}", link.server_version())));
     lines.push(match registry::read::<RunEntry>(&link, List::Runs).await {
-        Ok(runs) => (true, format!("the hub lists {} runs", runs.len())),
+        Ok(runs) => (true, format!("the hub lists {}", count(runs.len() as u64, "run"))),
         Err(error) => {
             (false, format!("the hub's list of runs cannot be read ({error}); is its quintain of this version?"))
         }
@@ -113,14 +114,14 @@ async fn check_terms(terms: &Terms, config: &Path, asked: Option<u16>, lines: &m
     lines.push((true, format!("{file} is read")));
     lines.push(match terms.trust.len() {
         0 => (false, format!("{file} trusts no author: add trust = [\"quintain-key:...\"] with the key that `quintain workers --key` prints for an author")),
-        keys => (true, format!("{keys} authors are trusted")),
+        keys => (true, count(keys as u64, "trusted author")),
     });
     lines.push(match terms.engines() {
         0 => (
             false,
             format!("{file} allows no engine: add [[engine]] with sha256 = \"...\" or author = \"quintain-key:...\""),
         ),
-        engines => (true, format!("{engines} entries allow engines")),
+        engines => (true, count(engines as u64, "[[engine]] table")),
     });
     lines.push(match terms.sandbox {
         Sandbox::None => (true, "sandbox = \"none\": engines have the rights of this user".to_owned()),
@@ -134,7 +135,9 @@ async fn check_terms(terms: &Terms, config: &Path, asked: Option<u16>, lines: &m
     lines.push((
         usize::from(slots) <= cores,
         format!(
-            "{slots} games at once on {cores} physical cores{}",
+            "{} at once on {}{}",
+            count(slots.into(), "game"),
+            count(cores as u64, "physical core"),
             if usize::from(slots) <= cores { "" } else { ": give fewer, or games disturb each other" }
         ),
     ));
@@ -142,7 +145,7 @@ async fn check_terms(terms: &Terms, config: &Path, asked: Option<u16>, lines: &m
     let needed = u64::from(slots) * SMALL_GAME_MIB;
     lines.push((
         needed <= memory,
-        format!("{memory} MiB of memory; {slots} games with small hash tables take {needed}"),
+        format!("{memory} MiB of memory; with small hash tables, {} take {needed}", count(slots.into(), "game")),
     ));
     if !terms.syzygy.is_empty() {
         lines.push(match Tables::open(&terms.syzygy) {

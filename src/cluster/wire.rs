@@ -1,4 +1,5 @@
-//! Messages between the coordinator of a run and its workers: JSON, each with its version.
+//! Messages between the coordinator of a run and its workers: JSON, each with its version. A result
+//! is one line of it and the lines of its games, as the journal has them, mostly deflated.
 //!
 //! | subject | sender | reply |
 //! | --- | --- | --- |
@@ -9,12 +10,13 @@
 //! | `q.RUN.ctl` | coordinator, when its orders change: empty | none; each worker beats |
 //! | `q.RUN.res.WORKER` | worker, into the stream | none; the next [`WireOrders`] name them |
 
+use std::borrow::Cow;
 use std::io::Read as _;
 use std::sync::Arc;
 use std::time::Duration;
 
 use flate2::Compression;
-use flate2::read::{DeflateDecoder, DeflateEncoder};
+use flate2::bufread::{DeflateDecoder, DeflateEncoder};
 use serde::{Deserialize, Serialize};
 
 use super::logs::WireLog;
@@ -25,7 +27,7 @@ use crate::record::{ByColor, GameId, GameRecord, Leg, Opening, PairId, PlayerId}
 use crate::tournament::events::{self, Failure, PairTask};
 
 /// Version of the protocol. Coordinator and workers must have the same one.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// Interval of a worker's signs of life.
 pub(crate) const BEAT: Duration = Duration::from_secs(5);
@@ -242,15 +244,13 @@ impl WireOrders {
     }
 }
 
-/// Games of a pair.
+/// First line of a result. The lines of its games follow, void ones included.
 #[derive(Debug, Serialize, Deserialize)]
 struct WireResult {
     v: u32,
     worker: String,
     pair: u64,
     attempt: u64,
-    /// Lines of the journal, void games included.
-    games: Vec<String>,
     failures: Vec<WireFailure>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     logs: Vec<WireLog>,
@@ -310,11 +310,35 @@ pub(crate) fn to_bytes<T: Serialize>(message: &T) -> Vec<u8> {
     serde_json::to_vec(message).unwrap_or_default()
 }
 
-pub(super) fn deflated(bytes: &[u8]) -> Vec<u8> {
-    let mut packed = Vec::new();
+/// First byte of a result that is as it was written, and of one that is deflated.
+const PLAIN: u8 = 0;
+const DEFLATED: u8 = 1;
+
+/// Size in bytes below which deflating a result costs more than it saves.
+const LEAST_DEFLATED: usize = 4 << 10;
+
+/// Bytes of a result's message.
+pub(super) fn packed(text: &[u8]) -> Vec<u8> {
+    if text.len() < LEAST_DEFLATED {
+        return [&[PLAIN], text].concat();
+    }
+    let mut packed = vec![DEFLATED];
     // Reading from memory does not fail.
-    let _ = DeflateEncoder::new(bytes, Compression::fast()).read_to_end(&mut packed);
+    let _ = DeflateEncoder::new(text, Compression::fast()).read_to_end(&mut packed);
     packed
+}
+
+/// Text of a result's message.
+fn unpacked(bytes: &[u8]) -> std::io::Result<Cow<'_, [u8]>> {
+    match bytes.split_first() {
+        Some((&PLAIN, text)) => Ok(text.into()),
+        Some((&DEFLATED, deflated)) => {
+            let mut text = Vec::with_capacity(4 * deflated.len());
+            DeflateDecoder::new(deflated).take(MOST_RESULT).read_to_end(&mut text)?;
+            Ok(text.into())
+        }
+        _ => Err(std::io::Error::other("neither plain nor deflated")),
+    }
 }
 
 /// Reads a message.
@@ -383,7 +407,6 @@ impl PairGames {
             worker: self.worker.clone(),
             pair: self.pair.0,
             attempt: self.attempt,
-            games: self.games.iter().map(|(game, _)| journal::line(game)).collect(),
             failures: failures
                 .map(|failure| WireFailure {
                     game: failure.game.number(),
@@ -396,7 +419,10 @@ impl PairGames {
             logs: self.logs.clone(),
             simulated: self.is_simulated,
         };
-        deflated(&to_bytes(&message))
+        let mut text = to_bytes(&message);
+        text.push(b'\n');
+        self.games.iter().for_each(|(game, _)| text.extend_from_slice(journal::line(game).as_bytes()));
+        packed(&text)
     }
 
     /// Unpacks a message.
@@ -405,14 +431,15 @@ impl PairGames {
     /// Returns an error if the message is damaged, of another version, or holds games of another
     /// pair.
     pub(crate) fn unpack(bytes: &[u8]) -> Result<Self, WireError> {
-        let mut text = Vec::new();
-        DeflateDecoder::new(bytes).take(MOST_RESULT).read_to_end(&mut text)?;
-        let WireResult { v, worker, pair, attempt, games, failures, logs, simulated } = from_bytes(&text)?;
+        let text = unpacked(bytes)?;
+        let mut lines = text.split_inclusive(|byte| *byte == b'\n');
+        let head = from_bytes(lines.next().unwrap_or_default())?;
+        let WireResult { v, worker, pair, attempt, failures, logs, simulated } = head;
         if v != VERSION {
             return Err(WireError::Version { found: v });
         }
         let mut failures: Vec<_> = failures.into_iter().map(failure).collect::<Result<_, _>>()?;
-        let games = games.iter().map(|line| {
+        let games = lines.map(|line| {
             let game =
                 journal::game_of(line).ok_or_else(|| WireError::Value(format!("pair {pair}: a damaged game")))?;
             if game.id.pair.0 != pair {
@@ -483,16 +510,21 @@ mod tests {
 
     #[test]
     fn a_result_of_noise_or_of_another_version_is_refused() {
-        assert!(PairGames::unpack(b"noise").is_err());
-        assert!(PairGames::unpack(b"").is_err());
-        let result = |v: u32, games: &str| {
-            let text = format!(r#"{{"v":{v},"worker":"a","pair":1,"attempt":1,"games":[{games}],"failures":[]}}"#);
-            deflated(text.as_bytes())
-        };
-        assert!(PairGames::unpack(&result(1, "")).unwrap().games.is_empty());
-        let error = PairGames::unpack(&result(2, "")).unwrap_err().to_string();
-        assert!(error.contains("version 2 of the protocol"), "{error}");
-        let error = PairGames::unpack(&result(1, "\"{}\"")).unwrap_err().to_string();
-        assert!(error.contains("a damaged game"), "{error}");
+        for noise in [&b"noise"[..], b"", &[PLAIN], &[DEFLATED], b"\x01noise", b"\x00noise"] {
+            assert!(PairGames::unpack(noise).is_err(), "{noise:?}");
+        }
+        for spaces in [0, 2 * LEAST_DEFLATED] {
+            let result = |v: u32, games: &str| {
+                let head = format!(r#"{{"v":{v},"worker":"a","pair":1,"attempt":1,"failures":[]}}"#);
+                packed(format!("{head}{}\n{games}", " ".repeat(spaces)).as_bytes())
+            };
+            assert!(PairGames::unpack(&result(VERSION, "")).unwrap().games.is_empty());
+            let error = PairGames::unpack(&result(VERSION + 1, "")).unwrap_err().to_string();
+            assert!(error.contains(&format!("version {} of the protocol", VERSION + 1)), "{error}");
+            for games in ["{}", "{}\n", "\n"] {
+                let error = PairGames::unpack(&result(VERSION, games)).unwrap_err().to_string();
+                assert!(error.contains("a damaged game"), "{error}");
+            }
+        }
     }
 }

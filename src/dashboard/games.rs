@@ -162,7 +162,7 @@ fn find(dir: &FilePath, number: u64) -> std::io::Result<Option<GameRecord>> {
         if !head.windows(key.len()).any(|part| part == key.as_bytes()) {
             continue;
         }
-        let game = std::str::from_utf8(&line).ok().and_then(journal::game_of);
+        let game = journal::game_of(&line);
         if let Some(game) = game.filter(|game| game.id.number() == number && !game.is_void) {
             return Ok(Some(game));
         }

@@ -199,7 +199,16 @@ pub(super) fn write_header(header: &super::Header, line: &mut Vec<u8>) {
 
 /// Replaces `line` by a game's line.
 pub(super) fn write_game(game: &GameRecord, line: &mut Vec<u8>) {
-    let game = GameV1 {
+    finish_line(&game_to_disk(game, game.moves.iter().map(move_to_disk).collect()), line);
+}
+
+/// Replaces `line` by a game's line with none of its moves.
+pub(super) fn write_game_without_moves(game: &GameRecord, line: &mut Vec<u8>) {
+    finish_line(&game_to_disk(game, Vec::new()), line);
+}
+
+fn game_to_disk(game: &GameRecord, moves: Vec<MoveV1>) -> GameV1 {
+    GameV1 {
         v: if game.is_void { VERSION } else { FIRST_VERSION },
         kind: if game.is_void { "void" } else { "game" }.to_owned(),
         game: game.id.number(),
@@ -215,7 +224,7 @@ pub(super) fn write_game(game: &GameRecord, line: &mut Vec<u8>) {
             fen: game.opening.fen.clone(),
             moves: game.opening.moves.join(" "),
         },
-        moves: game.moves.iter().map(move_to_disk).collect(),
+        moves,
         overstep: game.overstep.as_ref().map(|overstep| OverstepV1 {
             allowed_us: micros(overstep.allowed),
             answered_us: overstep.answered.map(micros),
@@ -237,8 +246,7 @@ pub(super) fn write_game(game: &GameRecord, line: &mut Vec<u8>) {
         values: game.values.clone().map(|ByColor { white, black }| ValuesV1 { white, black }),
         worker: game.worker.clone(),
         scale_millionths: game.scale.map(TimeScale::millionths),
-    };
-    finish_line(&game, line);
+    }
 }
 
 fn engine_to_disk(engine: &EngineId) -> Option<EngineV1> {

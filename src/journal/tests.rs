@@ -5,8 +5,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::record::{
-    ByColor, Ending, EngineId, GameId, MoveLoad, MoveRecord, Opening, Outcome, Overstep, PlayerId, RecordedOutput,
-    Score, SearchInfo, SinceFlag, Termination,
+    ByColor, Ending, EngineId, GameId, MoveLoad, MoveRecord, Opening, Outcome, Overstep, PlayerId, PvFault,
+    RecordedOutput, Score, SearchInfo, SinceFlag, Termination,
 };
 
 pub(super) fn game(number: u64) -> GameRecord {
@@ -365,10 +365,51 @@ fn a_packed_game_is_a_fraction_of_its_record() {
     let long = GameRecord { moves: (0..120).map(ply).collect(), ..game(2) };
     let packed = pack(&long);
     let size = long.moves.len() * size_of::<MoveRecord>();
-    assert!(packed.len() * 10 < size, "{} of {size}", packed.len());
+    assert!(packed.len() * 6 < size, "{} of {size}", packed.len());
     assert_eq!(unpack(&packed), Some(long));
     assert_eq!(unpack(&packed[1..]), None);
     assert_eq!(unpack(b""), None);
+}
+
+#[test]
+fn a_packed_game_keeps_every_value_of_a_move() {
+    let us = |micros| Some(Duration::from_micros(micros));
+    let info = SearchInfo {
+        score: None,
+        depth: Some(u32::MAX),
+        seldepth: Some(0),
+        nodes: Some(u64::MAX),
+        nps: Some(1 << 35),
+        time: us(0),
+        hashfull: Some(1_000),
+        tbhits: Some(127),
+        pv_fault: PvFault::ALL.last().copied(),
+    };
+    let said =
+        RecordedOutput { pv: "a7a8q h2h1".to_owned(), lines: vec!["info string \u{e4}".to_owned(), String::new()] };
+    let full = |score| MoveRecord {
+        uci: "a7a8q".to_owned(),
+        elapsed: Duration::from_micros(128),
+        left: us(u64::MAX),
+        info: SearchInfo { score, ..info },
+        waited: us(300_000),
+        said: said.clone(),
+    };
+    let scores = [Score::Cp(i32::MIN), Score::Cp(-1), Score::Cp(i32::MAX), Score::Mate(i32::MIN), Score::Mate(0)];
+    let empty = MoveRecord {
+        info: SearchInfo::default(),
+        left: None,
+        waited: None,
+        said: RecordedOutput::default(),
+        ..full(None)
+    };
+    let moves: Vec<_> = scores.into_iter().map(|score| full(Some(score))).chain([full(None), empty]).collect();
+    let whole = GameRecord { moves, ..game(3) };
+    let packed = pack(&whole);
+    assert_eq!(unpack(&packed).as_ref(), Some(&whole));
+    for cut in 0..packed.len() {
+        assert!(unpack(&packed[..cut]).is_none_or(|part| part.moves.len() < whole.moves.len()), "{cut}");
+    }
 }
 
 proptest! {

@@ -387,9 +387,9 @@ fn heading(plan: &Plan) -> String {
         },
     };
     plan.noted(&format!(
-        "{who}, {}, {} at once, {}, {what}",
+        "{who}, {}, {}, {}, {what}",
         figures::limits(plan),
-        figures::count(u64::from(plan.concurrency), "game"),
+        figures::games_at_once(plan),
         figures::count(plan.book.openings, "opening"),
     ))
 }

@@ -1,6 +1,6 @@
 //! Numbers of a scoreboard as text, for the screen, the summary and the plots.
 
-use crate::plan::{Plan, Player};
+use crate::plan::{Plan, Player, Workers};
 pub use crate::stats::elo::signed;
 use crate::stats::elo::{Estimate, fixed};
 use crate::stats::estimates::Estimates;
@@ -92,6 +92,15 @@ pub fn duration(time: std::time::Duration) -> String {
 #[must_use]
 pub fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Number of concurrent games in words. A run at a hub is played by whoever comes.
+#[must_use]
+pub fn games_at_once(plan: &Plan) -> String {
+    match &plan.workers {
+        Some(Workers::Hub(_)) => "by the workers of a hub".to_owned(),
+        _ => format!("{} at once", count(u64::from(plan.concurrency), "game")),
+    }
 }
 
 /// Limits of the players in words.

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::plan::Plan;
 use crate::plan::time_control::Limit;
+use crate::plan::{Plan, Workers};
 use crate::report::figures;
 use crate::run::error::{Result, RunError, fail};
 use crate::run::pace::{self, PaceLookup};
@@ -42,8 +42,7 @@ pub(crate) fn line(plan: &Plan) -> Option<String> {
     let played = most.map_or(pairs, |most| most as f64);
     let time = time(plan);
     let Bounds { elo0, elo1 } = test.bounds;
-    let games = if plan.concurrency == 1 { "game" } else { "games" };
-    let mut line = format!("[{elo0}, {elo1}] at {}, {} {games} at once: ", figures::limits(plan), plan.concurrency);
+    let mut line = format!("[{elo0}, {elo1}] at {}, {}: ", figures::limits(plan), figures::games_at_once(plan));
     line.push_str(&format!("about {} pairs if equal", grouped(pairs)));
     if let Some(most) = most {
         line.push_str(&format!(", of which {most} are played at most"));
@@ -68,6 +67,10 @@ fn pairs_of_equals(plan: &Plan) -> Option<f64> {
 /// Returns the expected time of a plan's games, of a test if its engines are equal; `None` if it is
 /// unknown.
 pub(crate) fn time(plan: &Plan) -> Option<Duration> {
+    if matches!(plan.workers, Some(Workers::Hub(_))) {
+        // Nobody knows how many of them will play.
+        return None;
+    }
     let most = plan.max_pairs.map(|most| most as f64);
     let played = match pairs_of_equals(plan) {
         Some(pairs) => most.map_or(pairs, |most| most.min(pairs)),
@@ -233,6 +236,20 @@ mod tests {
         assert_eq!(rate("8+0.08", 4), rate("8+0.08", 2).map(|rate| 2.0 * rate));
         assert!((rate("40/60", 1).unwrap() - 60.0 / 360.0).abs() < 1e-9);
         assert_eq!(by_clock(&Limit::nodes(1), 1), None);
+    }
+
+    /// The slots of this machine say nothing about those of a hub's workers.
+    #[test]
+    fn a_run_at_a_hub_has_no_time_and_no_number_of_games() {
+        let text = include_str!("../../tests/it/fixtures/v1/plan.toml");
+        let mut plan = crate::plan::file::from_toml(text).unwrap();
+        plan.players.iter_mut().for_each(|player| player.limit.clock = Some("8+0.08".parse().unwrap()));
+        let here = line(&plan).unwrap();
+        assert!(here.contains("at once: ") && time(&plan).is_some(), "{here}");
+        plan.workers = Some("nats://127.0.0.1:4222/ab".parse().unwrap());
+        let there = line(&plan).unwrap();
+        assert!(there.contains(", by the workers of a hub: about ") && !there.contains(" here"), "{there}");
+        assert_eq!(time(&plan), None);
     }
 
     #[test]

@@ -643,6 +643,7 @@ impl Dispatcher<'_> {
             let text = error.to_string();
             tell(self.observers, RunEvent::Warning { text: &text });
         }
+        self.run.scoreboard.end_workers();
         let elapsed = self.began.elapsed();
         tell(self.observers, RunEvent::Closed { scoreboard: &self.run.scoreboard, reason: &reason, elapsed });
         Finish { scoreboard: self.run.scoreboard, reason, elapsed, resumed: self.resumed }

@@ -29,7 +29,7 @@ use crate::uci::{Go, SideClock};
 
 /// Replays per pair before a disturbed game counts anyway. Without a cap a noisy host could replay
 /// one pair forever.
-const MAX_VOIDS: u32 = 3;
+pub(crate) const MAX_VOIDS: u32 = 3;
 
 /// Engines that a slot keeps running: those of its game and the last ones before.
 pub(super) const KEPT_ENGINES: usize = 4;

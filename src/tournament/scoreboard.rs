@@ -350,6 +350,11 @@ impl Scoreboard {
         self.workers.see(workers);
     }
 
+    /// Records that the run has ended here: no worker plays for it any more.
+    pub fn end_workers(&mut self) {
+        self.workers.end();
+    }
+
     /// True if the tuning is flat and the plan ends it then.
     #[must_use]
     pub fn is_flat(&self) -> bool {

@@ -137,6 +137,13 @@ impl FiguresByWorker {
         self.last_seen = workers.to_vec();
     }
 
+    /// Records that the run has ended here: nobody plays for it any more.
+    pub(super) fn end(&mut self) {
+        for worker in self.last_seen.iter_mut().filter(|worker| worker.serves) {
+            "served to the end".clone_into(&mut worker.state);
+        }
+    }
+
     /// Workers as they were seen last; none of a run that is read from its journal.
     #[must_use]
     pub fn last_seen(&self) -> &[WorkerStatus] {
@@ -253,6 +260,24 @@ mod tests {
             speed.record((1_000, quarter));
         }
         assert_eq!(speed.nps(), Some(4_000.0), "older games are forgotten");
+    }
+
+    #[test]
+    fn nobody_plays_after_the_end() {
+        let worker = |serves, state: &str| WorkerStatus {
+            name: String::new(),
+            machine: String::new(),
+            slots: 1,
+            lost: 0,
+            verified: None,
+            serves,
+            state: state.to_owned(),
+        };
+        let mut workers = FiguresByWorker::default();
+        workers.see(&[worker(true, "playing pair 3"), worker(false, "silent for 30 s")]);
+        workers.end();
+        let states: Vec<_> = workers.last_seen().iter().map(|worker| worker.state.as_str()).collect();
+        assert_eq!(states, ["served to the end", "silent for 30 s"]);
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub(crate) fn has_server(test: &str) -> bool {
     true
 }
 
-fn is_installed(program: &str) -> bool {
+pub(crate) fn is_installed(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok()
 }
 

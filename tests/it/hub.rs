@@ -445,7 +445,7 @@ fn a_worker_is_checked_before_it_plays() {
     let lent = Lent::new(&hub, "box2", &fine);
     let terms = lent.folder.path().join("config/quintain/worker.toml");
     for (text, code, line) in [
-        (fine.clone(), 0, "ok     1 entries allow engines"),
+        (fine.clone(), 0, "ok     1 [[engine]] table"),
         (engine, 1, "FAULT  "),
         ("slots = \"two\"\n".to_owned(), 1, "worker.toml:1:9"),
     ] {

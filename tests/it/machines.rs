@@ -1,10 +1,12 @@
 //! Machines of different speed in runs under a clock, at a hub with a real nats-server.
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-use crate::cluster::has_server;
+use crate::cluster::{has_server, is_installed};
 use crate::harness::{Ran, journal_lines, quintain, records, summary, until};
 use crate::hub::{Hub, Lent, RunAtHub, at, interrupts, is_joining};
+use crate::skip::skip;
 
 /// A timed run at a hub, whose engines stop at their second pair.
 struct Timed(RunAtHub);
@@ -116,5 +118,38 @@ fn times_are_scaled_by_the_speed_of_each_machine() {
         (&0.666_667.into(), &1.333_333.into())
     );
     assert_eq!([interrupts(first), interrupts(second)], [Some(130); 2]);
+    hub.ends();
+}
+
+/// Nothing depends on the time of day of a worker: times of moves are of a clock that only goes on,
+/// leases are of the coordinator's.
+#[test]
+fn a_machine_whose_wall_clock_is_years_behind_plays_under_a_clock() {
+    let test = "a_machine_whose_wall_clock_is_years_behind_plays_under_a_clock";
+    if !has_server(test) {
+        return;
+    }
+    if !is_installed("faketime") {
+        return skip(test, "no program faketime");
+    }
+    let timed = Timed::starts("");
+    let lent = timed.machine("late", 2_000_000);
+    let own = lent.command(&["-j", "1"]);
+    let mut shifted = Command::new("faketime");
+    shifted.args(["-f", "-1000d"]).arg(own.get_program()).args(own.get_args());
+    shifted.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let late = shifted.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    until("a pair", || journal_lines(&timed.0.dir) >= 3);
+    let (ended, dir, hub) = timed.ends();
+    assert!(!ended.stderr.contains("worker late"), "{ended:?}");
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let days_ago = |game: &serde_json::Value| {
+        (now.as_micros() as u64).saturating_sub(game["started_us"].as_u64().unwrap()) / 86_400_000_000
+    };
+    let games = records(&dir);
+    assert!(games.len() == 16 && games.iter().all(|game| game["worker"] == "late"), "{games:?}");
+    assert!(games.iter().all(|game| (999..=1001).contains(&days_ago(game))), "{games:?}");
+    assert_eq!(worker(&dir, "late")["time_losses"], 0);
+    assert_eq!(interrupts(late), Some(130));
     hub.ends();
 }

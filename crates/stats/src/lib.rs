@@ -80,6 +80,7 @@ pub mod elo;
 pub mod estimates;
 mod exit;
 pub mod explain;
+pub mod fisher;
 mod likelihood;
 pub mod mcnemar;
 pub mod progress;

@@ -2,6 +2,7 @@
 
 use super::super::bounds::MOST_PAIRS;
 use super::super::drift::SpeedFinding;
+use super::super::failures::FailureFinding;
 use super::super::link::worker_name;
 use super::super::roster::name;
 use super::super::wire::{self, Hello, Note, PairGames, Welcome};
@@ -72,6 +73,26 @@ impl Coordinator {
         }
     }
 
+    /// Compares the failures of the engines in a result with those on other machines.
+    pub(super) async fn check_failures(&mut self, result: &PairGames) {
+        let name = name(&result.worker);
+        let counted = result.games.iter().map(|(game, _)| game).filter(|game| !game.is_void);
+        let found = counted.filter_map(|game| self.failures.record(name, game)).last();
+        let Some(FailureFinding { player, counts: [here, elsewhere] }) = found else { return };
+        if self.roster.is_dropped(&result.worker) {
+            return;
+        }
+        let engine = self.plan.players.get(usize::from(player.0)).map_or("?", |player| &player.name);
+        let text = format!(
+            "{engine} failed there in {} of {} games, and in {} of {} elsewhere",
+            here.0, here.1, elsewhere.0, elsewhere.1
+        );
+        self.warn(format!(
+            "worker {name}: {text}; it is set aside, and its games stay counted: look at that machine, and resume the run"
+        ));
+        self.take_out(name, &format!("set aside: {text}")).await;
+    }
+
     /// Takes a worker out of the run, on its user's word or because of its speed.
     pub(super) async fn drop_worker(&mut self, worker: &str) {
         let lost = self.take_out(worker, "dropped by `quintain ctl`").await;
@@ -91,6 +112,14 @@ impl Coordinator {
             self.pass_on(worker, note);
         }
         last
+    }
+
+    /// True if an engine that a worker found dead between two games counts as a failure of the run.
+    /// No game proves it. So one worker alone does not exhaust the limit of a run that others serve.
+    pub(super) fn may_report_exit(&mut self, session: &str) -> bool {
+        let exits = self.exits.entry(name(session).to_owned()).or_default();
+        *exits += 1;
+        *exits <= (self.plan.max_failures / 2).max(1) || self.roster.serving() < 2
     }
 
     /// True if a user holds, or waits for, as many pairs as any machine could play. All simulated

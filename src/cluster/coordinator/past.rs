@@ -12,9 +12,10 @@ use tokio::time::Instant;
 
 use super::super::learnt::LearntLeases;
 use super::super::leases::Attempt;
-use super::super::link::{Link, LinkError, call, is_from, subject};
-use super::super::wire::{Heartbeat, PairGames};
+use super::super::link::{Link, LinkError, call, subject};
+use super::super::wire::Heartbeat;
 use super::Coordinator;
+use super::results::NamedLease;
 use crate::record::PairId;
 use crate::report::figures::count;
 use crate::schedule::remote::{RemoteEvent, Seat};
@@ -87,10 +88,9 @@ impl Coordinator {
     pub(super) fn keep(&mut self, message: jetstream::Message) -> Option<jetstream::Message> {
         let Some(past) = &mut self.past else { return Some(message) };
         if past.leases.listens()
-            && let Ok(result) = PairGames::unpack(&message.payload)
-            && is_from(&message.subject, &result.worker)
+            && let Some(named) = NamedLease::of(&message)
         {
-            past.leases.record(&result.worker, [(result.pair, Attempt(result.attempt))]);
+            past.leases.record(&named.session, [(named.pair, named.attempt)]);
         }
         past.leases.keep(message);
         None

@@ -7,10 +7,12 @@ use tokio::task::JoinHandle;
 use super::*;
 use crate::cluster::children::PrivateServer;
 use crate::cluster::link::subject_of;
+use crate::cluster::outbox;
 use crate::cluster::patience::LEAST;
 use crate::cluster::simulation::game;
 use crate::cluster::tests::has_server;
-use crate::record::{ByColor, Opening};
+use crate::cluster::wire::{PairGames, WireMachine};
+use crate::record::{ByColor, Leg, Opening, Outcome};
 use crate::schedule::remote::{RemotePort, connection};
 use crate::stats::random::SplitMix64;
 
@@ -22,6 +24,7 @@ struct Table {
     _server: PrivateServer,
     link: Link,
     port: RemotePort,
+    plan: Arc<Plan>,
     serving: JoinHandle<Result<(), LinkError>>,
 }
 
@@ -40,10 +43,11 @@ impl Table {
         let mut plan = file::from_toml(include_str!("../../../tests/it/fixtures/v1/plan.toml")).unwrap();
         (plan.workers, plan.verify) = (Some(workers.parse().unwrap()), verify);
         let (port, end) = connection();
-        let coordinator = Coordinator::new(RUN.to_owned(), Arc::new(plan), None, link.clone(), end);
+        let plan = Arc::new(plan);
+        let coordinator = Coordinator::new(RUN.to_owned(), Arc::clone(&plan), None, link.clone(), end);
         let (_ends, ended) = mpsc::unbounded_channel();
         let serving = tokio::spawn(coordinator.serve(ended));
-        let table = Self { _server: server, link, port, serving };
+        let table = Self { _server: server, link, port, plan, serving };
         // It answers once it listens.
         table.asks::<_, Welcome>("plan", "z-1", &hello("z-1")).await;
         Some(table)
@@ -80,8 +84,7 @@ impl Table {
 
     /// Publishes games of a pair that a worker has played, and waits until the server has them.
     async fn sends(&self, session: &str, task: &PairTask, attempt: u64, is_simulated: bool) {
-        // The server takes a message with a known id for a repeat.
-        let id = format!("{session}/{attempt}/{is_simulated}");
+        let id = result_id(task.pair.0, attempt, session);
         let result = PairGames { is_simulated, ..result(session, task, attempt) };
         self.publishes(session, &id, result.pack()).await;
     }
@@ -122,6 +125,11 @@ async fn takes(link: Link, session: &str) -> u64 {
             return attempt;
         }
     }
+}
+
+/// Id of a result's message.
+fn result_id(pair: u64, attempt: u64, session: &str) -> String {
+    outbox::result_id::of(RUN, pair, attempt, session, "secret")
 }
 
 /// Games of a pair.
@@ -185,7 +193,7 @@ async fn a_result_of_a_lost_lease_counts_for_nothing() {
     let Some(mut table) = Table::new("a_result_of_a_lost_lease_counts_for_nothing", "local:1").await else { return };
     let task = task();
     let lost = table.gives("a-1", &task).await;
-    later(LOST_AFTER + 2 * TICK).await;
+    later(LOST_AFTER + LOOK + 2 * TICK).await;
     let events = table.hears(|event| matches!(event, RemoteEvent::Gone { .. })).await;
     let is_told = |event: &RemoteEvent| matches!(event, RemoteEvent::Warning(text) if text.contains("worker a-1: silent for 30 s"));
     assert!(events.iter().any(is_told), "{events:?}");
@@ -223,7 +231,7 @@ async fn a_pair_that_two_workers_play_unlike_ends_the_run() {
     // A void game proves nothing: another worker plays the pair, or the same one again.
     let mut void = result("b-1", &task, takes(table.link.clone(), "b-1").await);
     void.games.iter_mut().for_each(|(game, _)| game.is_void = true);
-    table.publishes("b-1", "void", void.pack()).await;
+    table.publishes("b-1", &result_id(0, void.attempt, "b-1"), void.pack()).await;
     let second = takes(table.link.clone(), "b-1").await;
     table.sends("b-1", &task, second, false).await;
     let are_verified = |event: &RemoteEvent| match event {
@@ -241,7 +249,7 @@ async fn a_pair_that_two_workers_play_unlike_ends_the_run() {
     table.hears(|event| matches!(event, RemoteEvent::Done(_))).await;
     let mut other = result("c-1", &task, takes(table.link.clone(), "c-1").await);
     other.games[1].0.moves[2].info.score = Some(crate::record::Score::Cp(-777));
-    table.publishes("c-1", "other", other.pack()).await;
+    table.publishes("c-1", &result_id(1, other.attempt, "c-1"), other.pack()).await;
     let events = table.hears(|event| matches!(event, RemoteEvent::Broken(_))).await;
     let said = format!("{events:?}");
     assert!(said.contains("workers a and c both played pair 2, and their games differ (game 4 at ply 3: "), "{said}");
@@ -258,7 +266,7 @@ fn a_lost_pair_is_given_out_again_within_35_seconds() {
     leases.grant(PairId(0), "a", 0, (), Duration::ZERO);
     let mut now = Duration::ZERO;
     while leases.expire(now).is_empty() {
-        now += TICK;
+        now += LOOK + TICK;
     }
     assert!(
         now > LOST_AFTER && now + LONGEST_WAIT + crate::cluster::worker::PAUSE < Duration::from_secs(35),
@@ -279,8 +287,9 @@ async fn simulated_and_real_workers_do_not_meet() {
         let attempt = table.gives("a-1", &task).await;
         table.sends("a-1", &task, attempt, !is_simulated).await;
         let events = table.hears(|event| matches!(event, RemoteEvent::Warning(_))).await;
-        assert!(format!("{events:?}").contains("a result was dropped: it is"), "{events:?}");
+        assert!(format!("{events:?}").contains("the result of pair 1 was dropped: it is"), "{events:?}");
         assert!(workers_of(&events).is_empty(), "{events:?}");
+        let attempt = table.gives("a-1", &task).await;
         table.sends("a-1", &task, attempt, is_simulated).await;
         let events = table.hears(|event| matches!(event, RemoteEvent::Done(_))).await;
         assert_eq!(workers_of(&events), [name, name]);
@@ -296,56 +305,138 @@ async fn results_of_hostile_workers_count_for_nothing() {
     let attempt = table.gives("a-1", &task).await;
     let good = |session: &str| result(session, &task, attempt);
     let other = PairTask { pair: PairId(5), ..task.clone() };
-    let of_other = PairGames { pair: task.pair, ..result("a-1", &other, attempt) };
-    let mut cut = good("a-1").pack();
-    cut.truncate(cut.len() / 2);
-    // Those that nobody could have sent by mistake are told, others are late results.
-    for (place, (session, bytes, told)) in [
-        ("a-1", b"noise".to_vec(), Some("a result was dropped: ")),
-        ("a-1", Vec::new(), Some("a result was dropped: ")),
-        ("a-1", cut, Some("a result was dropped: ")),
-        ("a-1", wire::deflated(&vec![b' '; 70 << 20]), Some("a result was dropped: ")),
-        ("a-1", of_other.pack(), Some("pair 0: a game of pair 5")),
-        ("m-1", good("a-1").pack(), Some("q.run.res.m sent it as worker a-1")),
-        ("m-1", good("m-1").pack(), None),
-        ("a-2", good("a-2").pack(), None),
-        ("a-1", PairGames { attempt: attempt + 1, ..good("a-1") }.pack(), None),
-        ("a-1", PairGames { attempt: 0, ..good("a-1") }.pack(), None),
-        ("a-1", result("a-1", &other, attempt).pack(), None),
-        // After all others.
-        ("a-1", b"end".to_vec(), Some("a result was dropped: ")),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        // Its lease lasts, however slow this test is.
-        let beat = beat("a-1", vec![(task.pair.0, attempt)], Vec::new());
+    // Results of leases that their senders do not hold are late, and not even unpacked.
+    let late = [
+        ("a-1", result_id(5, attempt, "a-1"), result("a-1", &other, attempt).pack()),
+        ("a-1", result_id(0, attempt + 1, "a-1"), good("a-1").pack()),
+        ("a-1", result_id(0, 0, "a-1"), b"noise".to_vec()),
+        ("a-1", "noise".to_owned(), good("a-1").pack()),
+        ("m-1", outbox::result_id::of(RUN, 0, attempt, "a-1", "guessed"), good("a-1").pack()),
+        ("m-1", result_id(0, attempt, "m-1"), good("m-1").pack()),
+        ("a-2", result_id(0, attempt, "a-2"), good("a-2").pack()),
+    ];
+    for (session, id, bytes) in late {
+        // The lease lasts, however slow this test is.
+        let beat = beat("a-1", vec![(0, attempt)], Vec::new());
         assert_eq!(table.asks::<_, WireOrders>("beat", "a-1", &beat).await.void, []);
-        table.publishes(session, &format!("hostile/{place}"), bytes).await;
-        if let Some(told) = told {
-            let events = table.hears(|event| matches!(event, RemoteEvent::Warning(_))).await;
-            assert!(format!("{events:?}").contains(told), "{place}: {events:?}");
-            assert!(workers_of(&events).is_empty(), "{place}: {events:?}");
-        }
+        table.publishes(session, &id, bytes).await;
     }
     // A lease that is held does not help: the games must be those that were asked for.
-    let mut forged = good("a-1");
-    forged.games[0].0.opening.moves = vec!["e2e4".to_owned()];
-    table.publishes("a-1", "hostile/forged", forged.pack()).await;
-    let events = table.hears(|event| matches!(event, RemoteEvent::Gone { .. })).await;
-    assert!(format!("{events:?}").contains("game 1 has other players, values or another opening"), "{events:?}");
-    assert!(workers_of(&events).is_empty(), "{events:?}");
+    let cut = |session: &str, held| {
+        let mut bytes = result(session, &task, held).pack();
+        bytes.truncate(bytes.len() / 2);
+        bytes
+    };
+    let of_other = |session: &str, held| PairGames { pair: task.pair, ..result(session, &other, held) }.pack();
+    let of_late = |_: &str, held| result("a-9", &task, held).pack();
+    let forged = |session: &str, held| {
+        let mut forged = result(session, &task, held);
+        forged.games[0].0.opening.moves = vec!["e2e4".to_owned()];
+        forged.pack()
+    };
+    let many = |session: &str, held| {
+        let mut many = result(session, &task, held);
+        let (mut void, _) = many.games[0].clone();
+        void.is_void = true;
+        many.games.splice(0..0, (0..7).map(|_| (void.clone(), None)));
+        many.pack()
+    };
+    let cases: [(&dyn Fn(&str, u64) -> Vec<u8>, &str); 8] = [
+        (&|_, _| b"noise".to_vec(), "neither plain nor deflated"),
+        (&|_, _| Vec::new(), "neither plain nor deflated"),
+        (&cut, ""),
+        (&|_, _| wire::packed(&vec![b' '; 70 << 20]), ""),
+        (&of_other, "pair 0: a game of pair 5"),
+        (&of_late, "names another lease"),
+        (&forged, "game 1 has other players, values or another opening"),
+        (&many, "it has 9 games, 7 of them void"),
+    ];
+    for (place, (bytes, told)) in cases.into_iter().enumerate() {
+        let (session, held) = match place {
+            0 => ("a-1".to_owned(), attempt),
+            _ => (format!("a{place}-1"), table.gives(&format!("a{place}-1"), &task).await),
+        };
+        table.publishes(&session, &result_id(0, held, &session), bytes(&session, held)).await;
+        let events = table.hears(|event| matches!(event, RemoteEvent::Gone { .. })).await;
+        let said = format!("{events:?}");
+        assert!(said.contains("result of pair 1 was dropped") && said.contains(told), "{place}: {said}");
+        assert!(workers_of(&events).is_empty(), "{place}: {events:?}");
+    }
 
     // Times of day are of the worker's clock, which may be wrong by years.
     let held = table.gives("b-1", &task).await;
     let mut honest = result("b-1", &task, held);
     honest.games[0].0.started = Duration::ZERO;
     honest.games[1].0.started += Duration::from_hours(365 * 24);
-    for id in ["b-1/first", "b-1/replayed"] {
-        table.publishes("b-1", id, honest.pack()).await;
+    let next = PairTask { pair: PairId(1), ..task.clone() };
+    let last = table.gives("c-1", &next).await;
+    let id = result_id(0, held, "b-1");
+    // The server drops a repeat of a message by its id. One that it has forgotten is late.
+    for id in [id.clone(), format!("{id}/replayed")] {
+        table.publishes("b-1", &id, honest.pack()).await;
     }
-    table.publishes("b-1", "end", b"end".to_vec()).await;
-    let events = table.hears(|event| matches!(event, RemoteEvent::Warning(_))).await;
+    table.sends("c-1", &next, last, false).await;
+    let mut events = table.hears(|event| matches!(event, RemoteEvent::Done(_))).await;
+    events.extend(table.hears(|event| matches!(event, RemoteEvent::Done(_))).await);
+    assert_eq!(workers_of(&events), ["b", "b", "c", "c"]);
+    table.ends().await;
+}
+
+/// An engine that crashes on one machine only says something about that machine.
+#[tokio::test]
+async fn a_worker_whose_engines_fail_is_set_aside() {
+    let Some(mut table) = Table::new("a_worker_whose_engines_fail_is_set_aside", "local:2").await else { return };
+    let crash = |result: &mut PairGames| {
+        result.games.iter_mut().for_each(|(game, _)| {
+            game.ending.termination = crate::record::Termination::Crash;
+            // Player 1 loses both.
+            game.ending.outcome =
+                if game.players.white == PlayerId(1) { Outcome::BlackWins } else { Outcome::WhiteWins };
+        });
+    };
+    let mut warned = String::new();
+    for number in 0..14 {
+        let task = PairTask { pair: PairId(number), ..task() };
+        let session = if number < 11 { "good-1" } else { "bad-1" };
+        let held = table.gives(session, &task).await;
+        let mut result = result(session, &task, held);
+        if session == "bad-1" {
+            crash(&mut result);
+        }
+        table.publishes(session, &result_id(number, held, session), result.pack()).await;
+        let events = table.hears(|event| matches!(event, RemoteEvent::Done(_))).await;
+        warned = format!("{events:?}");
+        if warned.contains("set aside") {
+            break;
+        }
+    }
+    assert!(warned.contains("of 22 elsewhere; it is set aside, and its games stay counted"), "{warned}");
+    assert_eq!(warned.matches("worker: Some(\"bad\")").count(), 2, "{warned}");
+    let take = Take { v: wire::VERSION, worker: "bad-2".to_owned(), slot: 0, sent: Vec::new() };
+    assert!(matches!(table.asks::<_, Offer>("take", "bad-2", &take).await, Offer::Over));
+    table.ends().await;
+}
+
+/// A worker that cannot make a result that counts does not get pairs without end.
+#[tokio::test]
+async fn a_worker_of_unusable_results_is_set_aside() {
+    let Some(mut table) = Table::new("a_worker_of_unusable_results_is_set_aside", "local:2").await else { return };
+    let task = task();
+    for place in 1..=3 {
+        // A new life changes nothing.
+        let session = format!("a-{place}");
+        let held = table.gives(&session, &task).await;
+        table.publishes(&session, &result_id(0, held, &session), b"noise".to_vec()).await;
+        table.hears(|event| matches!(event, RemoteEvent::Gone { .. })).await;
+    }
+    let is_last = |event: &RemoteEvent| matches!(event, RemoteEvent::Warning(text) if text.contains("set aside"));
+    let events = table.hears(is_last).await;
+    assert!(format!("{events:?}").contains("worker a: 3 of its results could not be used"), "{events:?}");
+    let take = Take { v: wire::VERSION, worker: "a-4".to_owned(), slot: 0, sent: Vec::new() };
+    assert!(matches!(table.asks::<_, Offer>("take", "a-4", &take).await, Offer::Over));
+    let held = table.gives("b-1", &task).await;
+    table.sends("b-1", &task, held, false).await;
+    let events = table.hears(|event| matches!(event, RemoteEvent::Done(_))).await;
     assert_eq!(workers_of(&events), ["b", "b"]);
     table.ends().await;
 }
@@ -356,7 +447,7 @@ async fn other_programs_and_protocols_are_refused_with_both_versions() {
     let Some(table) = Table::new(test, "local:1").await else { return };
     let other = || Hello { program: "0.0.7".to_owned(), ..hello("box-1") };
     for (hello, refusal) in [
-        (other(), Some("worker box-1 is quintain 0.0.7 with version 1 of the protocol")),
+        (other(), Some("worker box-1 is quintain 0.0.7 with version 2 of the protocol")),
         (Hello { any_version: true, ..other() }, None),
         (Hello { v: 9, any_version: true, ..hello("box-1") }, Some("with version 9 of the protocol")),
     ] {
@@ -368,6 +459,54 @@ async fn other_programs_and_protocols_are_refused_with_both_versions() {
             (welcome, refusal) => panic!("{welcome:?} instead of {refusal:?}"),
         }
     }
+    table.ends().await;
+}
+
+/// The hub lets a user send under its own name only, whatever its messages say.
+#[tokio::test]
+async fn a_worker_cannot_speak_for_another() {
+    let Some(mut table) = Table::new("a_worker_cannot_speak_for_another", "local:2").await else { return };
+    let machine = |cpu: &str| Some(WireMachine::from(Machine { cpu: cpu.to_owned(), cores: 1, os: String::new() }));
+    let own: Welcome = table.asks("plan", "a-1", &Hello { machine: machine("own"), ..hello("a-1") }).await;
+    assert!(matches!(own, Welcome::Plan(_)), "{own:?}");
+    let task = task();
+    let attempt = table.gives("a-1", &task).await;
+    // Sent as m, in the name of a.
+    let forged: Welcome = table.asks("plan", "m-1", &Hello { machine: machine("forged"), ..hello("a-1") }).await;
+    assert!(matches!(&forged, Welcome::Refused(why) if why.contains("another user's worker")), "{forged:?}");
+    let leaves = Heartbeat { leaves: true, back: vec![(0, attempt)], ..beat("a-1", Vec::new(), Vec::new()) };
+    table.link.answer(&subject_of(RUN, "beat", "m-1"), &leaves).await;
+    let orders: WireOrders = table.asks("beat", "a-1", &beat("a-1", vec![(0, attempt)], Vec::new())).await;
+    assert!(orders.void.is_empty(), "{orders:?}");
+    later(LOOK).await;
+    let events = table.hears(|event| matches!(event, RemoteEvent::Workers(_))).await;
+    let shown = format!("{events:?}");
+    assert!(shown.contains("own, 1 core") && !shown.contains("forged"), "{shown}");
+    table.ends().await;
+}
+
+/// Engines that died between games are told without any proof.
+#[tokio::test]
+async fn exits_of_one_worker_do_not_end_the_run_of_others() {
+    let Some(mut table) = Table::new("exits_of_one_worker_do_not_end_the_run_of_others", "local:2").await else {
+        return;
+    };
+    let notes = || (0..400).map(|_| Note::Exited { player: 0, status: "signal 11".to_owned() }).collect();
+    let mut exits = Vec::new();
+    for (session, other) in [("a-1", "b-1"), ("b-1", "a-1")] {
+        let _: Offer = table
+            .asks("take", other, &Take { v: wire::VERSION, worker: other.to_owned(), slot: 0, sent: Vec::new() })
+            .await;
+        let told = Heartbeat { notes: notes(), ..beat(session, Vec::new(), Vec::new()) };
+        let _: WireOrders = table.asks("beat", session, &told).await;
+        let mut count = 0;
+        while let Ok(event) = table.port.events.try_recv() {
+            count += usize::from(matches!(event, RemoteEvent::Game(WorkerEvent::Exited { .. })));
+        }
+        exits.push(count);
+    }
+    let most = usize::try_from(table.plan.max_failures / 2).unwrap().max(1);
+    assert_eq!(exits, [most, most]);
     table.ends().await;
 }
 
@@ -385,7 +524,7 @@ async fn a_worker_that_does_not_play_loses_its_pair() {
         for paused in [true, false] {
             table.port.orders.send_modify(|orders| orders.paused = paused);
             // The coordinator sees it with its next look.
-            later(TICK).await;
+            later(LOOK + TICK).await;
             let (mut took, mut is_lost) = (Duration::ZERO, false);
             while !is_lost && (took <= 2 * LEAST) {
                 moved += step;
@@ -410,12 +549,26 @@ async fn a_worker_that_does_not_play_loses_its_pair() {
     table.ends().await;
 }
 
+/// A worker that the user drops hears of it at once, and its pair is free.
+#[tokio::test]
+async fn a_dropped_worker_is_called() {
+    let Some(mut table) = Table::new("a_dropped_worker_is_called", "local:2").await else { return };
+    let mut calls = table.link.requests(call(RUN)).await.unwrap();
+    let attempt = table.gives("a-1", &task()).await;
+    table.port.answers.send(SeatAnswer::Drop("a".to_owned())).unwrap();
+    calls.next().await.unwrap();
+    let orders: WireOrders = table.asks("beat", "a-1", &beat("a-1", vec![(0, attempt)], Vec::new())).await;
+    assert_eq!((orders.stop(), orders.void), (Stop::Now, vec![(0, attempt)]));
+    table.hears(|event| matches!(event, RemoteEvent::Gone { .. })).await;
+    table.ends().await;
+}
+
 /// A run that nobody plays says so with a remedy, again after as long a time.
 #[tokio::test]
 async fn a_run_without_workers_says_so() {
     let Some(mut table) = Table::new("a_run_without_workers_says_so", "local:1").await else { return };
     for _ in 0..2 {
-        later(LONELY + TICK).await;
+        later(LONELY + LOOK + TICK).await;
         let events = table.hears(|event| matches!(event, RemoteEvent::Warning(_))).await;
         assert!(format!("{events:?}").contains("for 10 min; `quintain hub invite` adds one"), "{events:?}");
     }

@@ -1,0 +1,104 @@
+//! Results of workers, before their games count.
+
+use async_nats::header::NATS_MESSAGE_ID;
+use async_nats::jetstream;
+
+use super::super::leases::Attempt;
+use super::super::link::is_from;
+use super::super::outbox::result_id;
+use super::super::roster::name;
+use super::super::wire::PairGames;
+use super::Coordinator;
+use crate::record::{Leg, PairId};
+use crate::schedule::worker::MAX_VOIDS;
+use crate::tournament::events::PairTask;
+
+/// Unusable results after which a worker is set aside.
+const MOST_UNUSABLE: u32 = 3;
+
+/// Most games of a pair: both, and their replays after void ones.
+const MOST_GAMES: usize = 2 * (1 + MAX_VOIDS as usize);
+
+/// Lease that a result names in the id of its message.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct NamedLease {
+    pub(super) session: String,
+    pub(super) pair: PairId,
+    pub(super) attempt: Attempt,
+}
+
+impl NamedLease {
+    /// Lease of a message; `None` if it names none, or one of another user.
+    pub(super) fn of(message: &jetstream::Message) -> Option<Self> {
+        let id = message.headers.as_ref()?.get(NATS_MESSAGE_ID)?.as_str();
+        let (pair, attempt, session) = result_id::parse(id)?;
+        let is_own = is_from(&message.subject, session);
+        is_own.then(|| Self { session: session.to_owned(), pair: PairId(pair), attempt: Attempt(attempt) })
+    }
+}
+
+impl Coordinator {
+    /// Unpacks the games of a lease that is held, and checks that they are those of its task.
+    ///
+    /// # Errors
+    /// Returns the reason that they cannot be used.
+    pub(super) fn unpack(&self, message: &jetstream::Message, named: &NamedLease) -> Result<PairGames, String> {
+        let mut result = PairGames::unpack(&message.payload).map_err(|error| error.to_string())?;
+        if (&result.worker, result.pair, result.attempt) != (&named.session, named.pair, named.attempt.0) {
+            return Err("its message names another lease".to_owned());
+        }
+        if result.is_simulated != self.is_simulated() {
+            let what = if result.is_simulated { "simulated" } else { "of engines" };
+            return Err(format!("it is {what}, and this run is not"));
+        }
+        let Some(lease) = self.leases.get(named.pair, named.attempt) else { return Err("nobody plays it".to_owned()) };
+        if result.games.iter().all(|(game, _)| !game.is_void) {
+            // The process may have ended between the two games of the pair.
+            result.games.retain(|(game, _)| lease.work.task.legs.contains(&game.id.leg));
+        }
+        check(&result, &lease.work.task)?;
+        Ok(result)
+    }
+
+    /// Drops a result that no worker sends by mistake. Its pair is played again. A worker that
+    /// sends several is set aside, because it would take that pair again and again.
+    pub(super) async fn reject(&mut self, named: &NamedLease, why: &str, message: jetstream::Message) {
+        let NamedLease { session, pair, attempt } = named;
+        self.warn(format!("worker {session}: the result of pair {} was dropped: {why}", pair.0 + 1));
+        let _ = message.ack().await;
+        if let Some(lease) = self.leases.settle(session, *pair, *attempt) {
+            self.give_back(lease);
+        }
+        let name = name(session);
+        let times = self.unusable.entry(name.to_owned()).or_default();
+        *times += 1;
+        if *times >= MOST_UNUSABLE && !self.roster.is_dropped(session) {
+            let text = format!("{MOST_UNUSABLE} of its results could not be used, the last one because: {why}");
+            self.warn(format!("worker {name}: {text}; it is set aside: look at its program and its memory"));
+            self.take_out(name, &format!("set aside: {text}")).await;
+        }
+    }
+}
+
+/// Checks that the games of a result are those of the task.
+fn check(result: &PairGames, task: &PairTask) -> Result<(), String> {
+    let counted: Vec<Leg> =
+        result.games.iter().filter(|(game, _)| !game.is_void).map(|(game, _)| game.id.leg).collect();
+    // After a void game all legs are played again.
+    let is_voided = result.games.iter().any(|(game, _)| game.is_void);
+    if result.games.len() > MOST_GAMES || counted != task.legs && !(is_voided && counted.ends_with(task.all_legs)) {
+        return Err(format!(
+            "it has {} games, {} of them void",
+            result.games.len(),
+            result.games.len() - counted.len()
+        ));
+    }
+    for (game, _) in &result.games {
+        let leg = game.id.leg;
+        let is_of_task = game.players == task.sides(leg) && game.opening == *task.opening(leg);
+        if !is_of_task || game.values != task.values(leg) {
+            return Err(format!("game {} has other players, values or another opening", game.id.number()));
+        }
+    }
+    Ok(())
+}

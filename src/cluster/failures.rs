@@ -1,0 +1,139 @@
+//! Workers on which an engine fails far more often than on others. No clock and no I/O.
+//!
+//! A faulty machine makes engines crash, stall, or lose on time. Scores are not looked at: to set a
+//! worker aside by its results would choose the results. Its games count, and it plays no more.
+
+use std::collections::BTreeMap;
+
+use crate::record::{Color, GameRecord, Outcome, PlayerId, Termination};
+use crate::stats::fisher;
+
+/// Probability of a false alarm at a failure, over all workers. Each failure is looked at, so it is
+/// small.
+const ALARM: f64 = 1e-4;
+
+/// Minimum number of games of an engine on other workers, by which one is judged.
+const LEAST_ELSEWHERE: u64 = 20;
+
+/// Games of an engine on a worker.
+#[derive(Clone, Copy, Debug, Default)]
+struct EngineGames {
+    failed: u64,
+    games: u64,
+}
+
+/// Failures of each engine on each worker.
+#[derive(Debug, Default)]
+pub(super) struct FailuresByWorker {
+    by_player: BTreeMap<PlayerId, BTreeMap<String, EngineGames>>,
+}
+
+/// An engine that fails on one worker.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct FailureFinding {
+    /// The engine.
+    pub(super) player: PlayerId,
+    /// Its failures and games on the worker, and on all others.
+    pub(super) counts: [(u64, u64); 2],
+}
+
+impl FailuresByWorker {
+    /// Records a game of a worker. Returns a finding if its loser fails there beyond chance.
+    pub(super) fn record(&mut self, worker: &str, game: &GameRecord) -> Option<FailureFinding> {
+        let failing = failing(game);
+        for player in [game.players.white, game.players.black] {
+            let of_player = self.by_player.entry(player).or_default();
+            let games = of_player.entry(worker.to_owned()).or_default();
+            games.games += 1;
+            games.failed += u64::from(failing == Some(player));
+        }
+        let player = failing?;
+        let of_player = self.by_player.get(&player)?;
+        let here = of_player.get(worker)?;
+        let sum = |of: fn(&EngineGames) -> u64| of_player.values().map(of).sum::<u64>();
+        let elsewhere = (sum(|games| games.failed) - here.failed, sum(|games| games.games) - here.games);
+        let here = (here.failed, here.games);
+        let is_beyond =
+            elsewhere.1 >= LEAST_ELSEWHERE && fisher::excess(here, elsewhere) * (of_player.len() as f64) < ALARM;
+        is_beyond.then_some(FailureFinding { player, counts: [here, elsewhere] })
+    }
+}
+
+/// Player that lost a game by a failure of its engine or by time.
+fn failing(game: &GameRecord) -> Option<PlayerId> {
+    let termination = game.ending.termination;
+    if !termination.is_failure() && termination != Termination::TimeForfeit {
+        return None;
+    }
+    let loser = match game.ending.outcome {
+        Outcome::WhiteWins => Color::Black,
+        Outcome::BlackWins => Color::White,
+        Outcome::Draw => return None,
+    };
+    Some(*game.players.get(loser))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::simulation::game as random_game;
+    use crate::record::{ByColor, Leg, Opening, PairId};
+    use crate::stats::random::SplitMix64;
+    use crate::tournament::events::PairTask;
+
+    fn game(leg: Leg, ending: (Outcome, Termination)) -> GameRecord {
+        let sides = ByColor { white: PlayerId(0), black: PlayerId(1) };
+        let opening = Opening { index: 0, fen: crate::chess::START_FEN.to_owned(), moves: Vec::new() };
+        let task = PairTask {
+            pair: PairId(0),
+            sides: [sides, ByColor { white: PlayerId(1), black: PlayerId(0) }],
+            openings: [opening.clone(), opening],
+            legs: Leg::BOTH.to_vec(),
+            all_legs: &Leg::BOTH,
+            options: None,
+        };
+        let mut game = random_game(&task, leg, crate::chess::Variant::Standard, 0, &mut SplitMix64::new(1));
+        (game.ending.outcome, game.ending.termination) = ending;
+        game
+    }
+
+    /// Number of findings over a worker's games: pairs in which player 1 loses both as given.
+    fn play(failures: &mut FailuresByWorker, worker: &str, pairs: u32, termination: Termination) -> usize {
+        let lost = |leg| match leg {
+            Leg::First => Outcome::WhiteWins,
+            Leg::Second => Outcome::BlackWins,
+        };
+        let legs = (0..pairs).flat_map(|_| Leg::BOTH);
+        legs.filter_map(|leg| failures.record(worker, &game(leg, (lost(leg), termination)))).count()
+    }
+
+    #[test]
+    fn an_engine_that_fails_on_one_machine_only_is_found() {
+        for termination in [Termination::Crash, Termination::Stall, Termination::IllegalMove, Termination::TimeForfeit]
+        {
+            let mut failures = FailuresByWorker::default();
+            assert_eq!(play(&mut failures, "a", 10, Termination::Checkmate), 0);
+            assert_eq!(play(&mut failures, "b", 10, Termination::Checkmate), 0);
+            assert!(play(&mut failures, "c", 3, termination) > 0, "{termination:?}");
+        }
+    }
+
+    #[test]
+    fn an_engine_that_fails_everywhere_or_loses_by_chess_is_no_machines_fault() {
+        let mut failures = FailuresByWorker::default();
+        for worker in ["a", "b", "c"] {
+            assert_eq!(play(&mut failures, worker, 20, Termination::Crash), 0, "{worker}");
+        }
+        let mut losses = FailuresByWorker::default();
+        assert_eq!(play(&mut losses, "a", 20, Termination::DrawAdjudication), 0);
+        assert_eq!(play(&mut losses, "b", 20, Termination::Checkmate), 0);
+    }
+
+    #[test]
+    fn nobody_is_judged_without_others() {
+        let mut failures = FailuresByWorker::default();
+        assert_eq!(play(&mut failures, "a", 100, Termination::Crash), 0);
+        assert_eq!(play(&mut failures, "b", 9, Termination::Checkmate), 0);
+        assert_eq!(play(&mut failures, "a", 100, Termination::Crash), 0, "too few elsewhere");
+    }
+}
