@@ -32,7 +32,7 @@ is chosen that splits the posterior most evenly (probabilistic bisection). Only 
 first-parent line that touch the engine's sources are considered. A commit that does not build or \
 start is skipped.
 
-The search ends when one commit, or a group that cannot be told apart, has the probability \
+The search ends when one commit, or a group that cannot be distinguished, has the probability \
 --confidence. It assumes a single change. If there were several, it ends at one of them; the \
 table of each commit's score shows that.
 
