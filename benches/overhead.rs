@@ -2,8 +2,8 @@
 //! blocking driver, which only writes once and reads until `bestmove`, is measured in the same run.
 //! So is the cost of reading an `info` line.
 //!
-//! The games of one slot are measured beside those of one worker behind a server on the same machine
-//! (`--workers local:1`), which needs nats-server.
+//! The games of one slot are measured beside those of one worker behind a server on the same
+//! machine (`--workers local:1`), which needs nats-server.
 //!
 //! Whole runs are measured too, from `quintain sprt` to the last game's line in journal and PGN. So
 //! are the same games under `fastchess`, if it is on the PATH or named by `QUINTAIN_LEADER`.

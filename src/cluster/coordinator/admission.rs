@@ -115,7 +115,8 @@ impl Coordinator {
     }
 
     /// True if an engine that a worker found dead between two games counts as a failure of the run.
-    /// No game proves it. So one worker alone does not exhaust the limit of a run that others serve.
+    /// No game proves it. So one worker alone does not exhaust the limit of a run that others
+    /// serve.
     pub(super) fn may_report_exit(&mut self, session: &str) -> bool {
         let exits = self.exits.entry(name(session).to_owned()).or_default();
         *exits += 1;

@@ -11,16 +11,16 @@
 //! |---|---|---|---|
 //! | `piece` | 768 | piece `c` on `s` | `64 c + s` |
 //! | `file`, `rank` | 96 | some piece `c` on the file or rank | `8 c + line` |
-//! | `diagonal`, `antidiagonal` | 180 | some piece `c` with `file + rank` or `file + 7 - rank` | `15 c + line` |
+//! | `diagonal`, `antidiagonal` | 180 | a piece `c` with `f + r` or `f + 7 - r` | `15 c + line` |
 //! | `king-piece` | 40,960 | own king on `k`, non-king piece `c` on `s` | `640 k + 64 c + s` |
 //! | `king-all` | 49,152 | the same with both kings as pieces | `768 k + 64 c + s` |
 //! | `king-relative` | 2,250 | non-king piece `c`, steps from the own king | `225 c + 15 df + dr` |
 //! | `king-relative-h` | 1,200 | steps by file, rank of the board | `120 c + 8 df + r` |
 //! | `king-relative-v` | 1,200 | file of the board, steps by rank | `120 c + 15 f + dr` |
-//! | `moves` | 4,096 | a piece of either side can go from one square to another | `64 from + to` |
+//! | `moves` | 4,096 | a piece of either side can go between two squares | `64 from + to` |
 //! | `top-pairs:K` | K | two `piece` features are on | place in the list |
-//! | `file-pairs`, `rank-pairs` | 1,152 | `c1` is next below or left of `c2` | `144 line + 12 c1 + c2` |
-//! | `diagonal-pairs`, `antidiagonal-pairs` | 2,160 | `c1` is next to `c2`, by rising file | as above |
+//! | `file-pairs`, `rank-pairs` | 1,152 | `c1` next below, left of `c2` | `144 line + 12 c1 + c2` |
+//! | `diagonal-pairs`, `antidiagonal-pairs` | 2,160 | `c1` next to `c2`, file rising | as above |
 //! | `mobility-squares` | 768 | some piece `c` can go to `s` | `64 c + s` |
 //! | `mobility-counts` | 206 | the pieces `c` can go to `n` squares together | see `mobility.rs` |
 //!

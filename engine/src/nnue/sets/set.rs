@@ -60,7 +60,8 @@ impl FeatureSet {
         Ok(FeatureSet { blocks, size })
     }
 
-    /// Parses names of blocks joined by `+`, with the list of a block `top-pairs:K` if there is one.
+    /// Parses names of blocks joined by `+`, with the list of a block `top-pairs:K` if there is
+    /// one.
     ///
     /// # Errors
     /// Returns an error if a name is not known, `top-pairs` and the list do not agree, or as in

@@ -101,7 +101,7 @@ enum Trainings {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct File {
+struct LoopFile {
     out: PathBuf,
     generations: u32,
     #[serde(default = "window")]
@@ -161,7 +161,7 @@ impl LoopPlan {
     pub fn load(path: &Path) -> Result<LoopPlan, LoopPlanError> {
         let text =
             std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
-        let file: File = from_toml(path, &text).map_err(ConfigError::Toml)?;
+        let file: LoopFile = from_toml(path, &text).map_err(ConfigError::Toml)?;
         let wrong = |key: &'static str, why: &str| LoopPlanError::Value {
             path: path.to_owned(),
             line: line_of(&text, key),
@@ -251,7 +251,7 @@ fn settings_of_match(raw: &RawPlan) -> String {
 }
 
 /// Trainings of a generation: each plan with each seed.
-fn trainings(file: &File, folder: &Path) -> Result<Vec<Plan>, PlanError> {
+fn trainings(file: &LoopFile, folder: &Path) -> Result<Vec<Plan>, PlanError> {
     let paths = match &file.training {
         Trainings::One(path) => std::slice::from_ref(path),
         Trainings::Several(paths) => paths.as_slice(),
@@ -282,7 +282,7 @@ pub(super) fn set_keys(settings: &str) -> String {
 }
 
 /// Checks the number of trainings, and that a match chooses among several.
-fn check_selection(file: &File, trainings: usize) -> Result<(), (&'static str, &'static str)> {
+fn check_selection(file: &LoopFile, trainings: usize) -> Result<(), (&'static str, &'static str)> {
     match &file.selection {
         _ if trainings == 0 => Err(("training", "no plan; give at least one")),
         _ if trainings > MOST_TRAININGS => Err(("training", "plans times `seeds` are at most 16 trainings")),
@@ -315,7 +315,7 @@ fn check_match(raw: &RawPlan, key: &'static str) -> Result<(), (&'static str, &'
     Ok(())
 }
 
-fn check(file: &File) -> Result<(), (&'static str, &'static str)> {
+fn check(file: &LoopFile) -> Result<(), (&'static str, &'static str)> {
     check_match(&file.contest, "match")?;
     match () {
         () if file.seeds == 0 => Err(("seeds", "0 trains nothing; give 1 or more")),

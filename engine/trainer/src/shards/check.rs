@@ -94,8 +94,8 @@ pub struct FolderCheck {
     pub copies: u64,
 }
 
-/// Checks every shard of a folder: size, hash, legality of every move, counts; and counts games that
-/// occur twice.
+/// Checks every shard of a folder: size, hash, legality of every move, counts; and counts games
+/// that occur twice.
 ///
 /// # Errors
 /// Fails if the folder cannot be read.

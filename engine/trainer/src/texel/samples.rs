@@ -49,14 +49,14 @@ pub struct Samples {
 
 /// View of one position.
 #[derive(Clone, Copy, Debug)]
-pub struct Sample<'a> {
+pub struct TexelSample<'a> {
     head: SampleHead,
     /// Index in the table of weights, and the number of times White has the term more often than
     /// Black.
     pub terms: &'a [(u16, i16)],
 }
 
-impl Sample<'_> {
+impl TexelSample<'_> {
     /// Expected result for White that the evaluation should predict, 0 to 1.
     #[must_use]
     pub const fn target(&self) -> f32 {
@@ -152,14 +152,14 @@ impl Samples {
 
     /// Returns one position.
     #[must_use]
-    pub fn get(&self, index: usize) -> Sample<'_> {
+    pub fn get(&self, index: usize) -> TexelSample<'_> {
         let head = self.heads[index];
         let end = self.heads.get(index + 1).map_or(self.terms.len(), |next| next.start);
-        Sample { head, terms: &self.terms[head.start..end] }
+        TexelSample { head, terms: &self.terms[head.start..end] }
     }
 
     /// Returns a range of positions.
-    pub fn range(&self, range: std::ops::Range<usize>) -> impl Iterator<Item = Sample<'_>> {
+    pub fn range(&self, range: std::ops::Range<usize>) -> impl Iterator<Item = TexelSample<'_>> {
         range.map(|index| self.get(index))
     }
 
