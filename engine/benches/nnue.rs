@@ -1,6 +1,10 @@
 //! Speed of the network: evaluations per second by instruction set and width, work per move, and
 //! nodes per second of the search, each compared with the classical evaluation.
 //!
+//! A table by feature set has the cost of its updates in a search: rows per move, nanoseconds per
+//! evaluation, nodes per second. Name sets as arguments for these alone: `cargo bench -p destrier
+//! --bench nnue -- piece+file+rank`.
+//!
 //! Networks are random from a seed, because speed does not depend on the weights. The variants take
 //! turns in short rounds, and the best round counts. Searches are measured in processor time if the
 //! system reports it, so that other load affects all alike. The ratios are the result.
@@ -9,6 +13,7 @@
 use destrier::bench::POSITIONS;
 use destrier::board::Board;
 use destrier::eval;
+use destrier::nnue::sets::FeatureSet;
 use destrier::nnue::simd::Kernels;
 use destrier::nnue::{Accumulators, Kind, Layout, Network, encode, parse, random_payload};
 use destrier::search::{EvalConfig, EvalMode, Game, Limits, Searcher, Signals, SilentReport, in_search_thread};
@@ -117,6 +122,7 @@ fn evaluations(lines: &[Line]) {
         (Kind::Screlu, 1024),
         (Kind::Layered, 256),
         (Kind::Layered, 512),
+        (Kind::Deep, 512),
     ] {
         let network = network(kind, hidden);
         let mut classical = eval::ClassicalEvaluator::new();
@@ -229,11 +235,93 @@ fn search_speed() {
     }
 }
 
+/// Sets of the table by set, unless others are named.
+const SETS: [&str; 12] = [
+    "piece",
+    "file+rank",
+    "diagonal+antidiagonal",
+    "piece+file+rank",
+    "piece+file+rank+diagonal+antidiagonal",
+    "king-piece",
+    "king-relative",
+    "piece+file-pairs+rank-pairs",
+    "piece+diagonal-pairs+antidiagonal-pairs",
+    "piece+mobility-counts",
+    "piece+mobility-squares",
+    "piece+moves",
+];
+
+/// Neurons of the networks of the table by set.
+const SET_HIDDEN: usize = 512;
+
+/// Prints the cost of each set in a search, and that of evaluations along random lines.
+fn sets(names: &[String], lines: &[Line]) {
+    println!("\nfeature sets, {SET_HIDDEN} neurons: search of the bench positions to depth {DEPTH}, lines as above");
+    println!(
+        "{:42} {:>8} {:>6} {:>12} {:>10} {:>9} {:>14}",
+        "set", "knps", "ratio", "updates/move", "refreshes", "rows/move", "ns/evaluation"
+    );
+    let boards: Vec<Vec<Board>> = lines.iter().map(|line| line.boards().collect()).collect();
+    let count: usize = boards.iter().map(Vec::len).sum();
+    let limits = Limits { depth: Some(DEPTH), ..Limits::default() };
+    let mut searcher = Searcher::new(16).expect("a small table");
+    let mut first = None;
+    for name in names {
+        let set: FeatureSet = match name.parse() {
+            Ok(set) => set,
+            Err(error) => {
+                println!("{name}: {error}");
+                continue;
+            }
+        };
+        let layout = Layout::of_set(Kind::Screlu, set, SET_HIDDEN);
+        let file = encode(&layout, &random_payload(&layout, 1)).expect("a good layout");
+        let network = Arc::new(parse(&file).expect("a network"));
+        let mut accumulators = Accumulators::new(Arc::clone(&network));
+        let mut time = Duration::MAX;
+        for _ in 0..ROUNDS {
+            let start = Instant::now();
+            black_box(incremental(&mut accumulators, lines, &boards));
+            time = time.min(start.elapsed());
+        }
+        searcher.set_evaluation(&EvalConfig { mode: EvalMode::Nnue, network: Some(network) });
+        let mut best = 0.0f64;
+        for _ in 0..3 {
+            let start = cpu_time();
+            let nodes: u64 = POSITIONS
+                .iter()
+                .map(|fen| {
+                    let game = Game::new(Board::from_fen(fen).expect("a legal position"));
+                    searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut SilentReport).nodes
+                })
+                .sum();
+            best = best.max(nodes as f64 / (cpu_time() - start).as_secs_f64());
+        }
+        let unit = *first.get_or_insert(best);
+        let Some(counters) = searcher.nnue_counters() else { continue };
+        let per_move = |count: u64| count as f64 / counters.moves.max(1) as f64;
+        println!(
+            "{name:42} {:>8.0} {:>6.2} {:>12.3} {:>10.4} {:>9.2} {:>14.0}",
+            best / 1e3,
+            best / unit,
+            per_move(counters.updates),
+            per_move(counters.refreshes),
+            per_move(counters.list_rows + counters.refresh_rows),
+            time.as_nanos() as f64 / count as f64
+        );
+    }
+}
+
 fn main() {
+    let named: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let mut state = 1;
     let boards = POSITIONS.iter().map(|fen| Board::from_fen(fen).expect("a legal position"));
     let lines: Vec<Line> = boards.map(|board| Line::random(board, &mut state)).collect();
-    evaluations(&lines);
-    work_per_move(&lines);
-    in_search_thread(search_speed).expect("a thread");
+    if named.is_empty() {
+        evaluations(&lines);
+        work_per_move(&lines);
+        in_search_thread(search_speed).expect("a thread");
+    }
+    let names = if named.is_empty() { SETS.map(str::to_owned).to_vec() } else { named };
+    in_search_thread(move || sets(&names, &lines)).expect("a thread");
 }

@@ -44,7 +44,7 @@ fn searches_follow_their_moves() {
         let mut searcher = Searcher::new(4).expect("a small table");
         searcher.set_evaluation(&EvalConfig { mode: EvalMode::Classical, network: None });
         let classical = nodes(&mut searcher, 4);
-        for kind in [Kind::Screlu, Kind::Layered] {
+        for kind in Kind::ALL {
             let config = EvalConfig { mode: EvalMode::Nnue, network: Some(network(kind)) };
             searcher.set_evaluation(&config);
             let first = nodes(&mut searcher, 4);

@@ -1,12 +1,15 @@
 //! The reader of network files: bytes as they come, and a file that is right but for its shape and
-//! its weights. What it takes, every instruction set evaluates alike. An input is the shape, in 38
-//! bytes, and then the file or the weights.
+//! its weights, with a feature set or without. What it takes, every instruction set evaluates
+//! alike, from scratch and by accumulators. An input is the shape, in 38 bytes, and then the file or
+//! the weights.
 #![no_main]
 
 use destrier::board::Board;
 use destrier::nnue::simd::Kernels;
-use destrier::nnue::{Kind, Layout, Network, encode, parse};
+use destrier::nnue::sets::{FeaturePair, FeatureSet, PairList};
+use destrier::nnue::{Accumulators, Kind, Layout, Network, encode, parse};
 use libfuzzer_sys::fuzz_target;
+use std::sync::Arc;
 
 const FENS: [&str; 3] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -14,27 +17,62 @@ const FENS: [&str; 3] = [
     "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
 ];
 
-fn alike(network: &Network) {
-    for fen in FENS {
-        let board = Board::from_fen(fen).expect("a position");
-        let all = Kernels::available().into_iter().map(|kernels| network.evaluate_alone_with(kernels, &board));
-        let scores: Vec<_> = all.collect();
-        assert!(scores.iter().all(|score| score == &scores[0]), "{scores:?} in {fen}");
+/// Sets that a shape chooses from; the first is the usual one, and small files can have all.
+const SETS: [&str; 8] = [
+    "piece",
+    "file",
+    "piece+file+rank+diagonal+antidiagonal",
+    "king-relative+king-relative-h+king-relative-v",
+    "file-pairs+rank-pairs",
+    "diagonal-pairs+antidiagonal-pairs+piece",
+    "mobility-counts+mobility-squares",
+    "moves",
+];
+
+fn alike(network: Network) {
+    let network = Arc::new(network);
+    let boards = FENS.map(|fen| Board::from_fen(fen).expect("a position"));
+    let alone = |kernels| boards.map(|board| network.evaluate_alone_with(kernels, &board));
+    let expected = alone(Kernels::available()[0]);
+    for kernels in Kernels::available() {
+        assert_eq!(alone(kernels), expected, "{}", kernels.name);
+        let mut accumulators = Accumulators::with_kernels(Arc::clone(&network), kernels);
+        for (board, expected) in boards.iter().zip(expected) {
+            accumulators.reset(board);
+            assert_eq!(accumulators.evaluate(board), expected, "{}", kernels.name);
+        }
+    }
+}
+
+/// Returns the set of a number; from the last one on, a list of pairs made of `bytes`.
+fn set(number: usize, bytes: &[u8]) -> FeatureSet {
+    if let Some(names) = SETS.get(number) {
+        return names.parse().expect("a set");
+    }
+    let words = bytes.as_chunks::<4>().0.iter().map(|&[a, b, c, d]| [[a, b], [c, d]].map(u16::from_le_bytes));
+    let pairs = words.filter_map(|[a, b]| FeaturePair::new(a % 384, b % 768)).take(50).collect();
+    match PairList::new(pairs) {
+        Ok(list) => {
+            let names = format!("rank+top-pairs:{}", list.pairs().len());
+            FeatureSet::parse(&names, Some(&Arc::new(list))).expect("a set")
+        }
+        Err(_) => FeatureSet::piece(),
     }
 }
 
 fuzz_target!(|input: &[u8]| {
     let Some((shape, rest)) = input.split_first_chunk() else { return };
     let Some((bucket_map, bytes)) = rest.split_first_chunk::<32>() else { return };
-    let [is_layered, hidden, king_buckets, output_buckets, mirrored, repeat] = *shape;
+    let [kind, hidden, king_buckets, output_buckets, mirrored, repeat] = *shape;
     if let Ok(network) = parse(bytes) {
-        alike(&network);
+        alike(network);
     }
     // Mostly within the ranges.
     let king_buckets = king_buckets % 5;
     let buckets = if repeat >= 224 { 32 } else { king_buckets.max(1) };
     let layout = Layout {
-        kind: if is_layered % 2 == 1 { Kind::Layered } else { Kind::Screlu },
+        kind: Kind::ALL[usize::from(kind % 3)],
+        set: set(usize::from(mirrored / 2) % 10, bytes),
         hidden: usize::from(hidden % 6) * 32,
         king_buckets: usize::from(king_buckets),
         output_buckets: [1, 8, 1, 8, 0, 4][usize::from(output_buckets % 6)],
@@ -50,6 +88,6 @@ fuzz_target!(|input: &[u8]| {
     if let Ok(file) = encode(&layout, &weights) {
         let network = parse(&file).expect("what is written is read");
         assert_eq!(network.layout(), &layout);
-        alike(&network);
+        alike(network);
     }
 });

@@ -1,11 +1,12 @@
-//! Input features of the network.
+//! Input features of single pieces, of which accumulators are updated move by move.
 //!
-//! A feature means "this piece, own or enemy, is on this square" from one side's view. The board is
-//! turned so that the side plays up the board. In mirrored networks it is also flipped so that the
-//! side's king is on files a to d.
+//! A feature of the usual set means "this piece, own or enemy, is on this square" from one side's
+//! view. The board is turned so that the side plays up the board. In mirrored networks it is also
+//! flipped so that the side's king is on files a to d.
 
 use super::layout::{FEATURES, Layout};
-use crate::types::{Color, Piece, Square};
+use super::sets::{FeatureSet, Locality};
+use crate::types::{Bitboard, Color, Piece, Square};
 
 /// View of the board by one side, which depends on its king's square.
 ///
@@ -13,7 +14,9 @@ use crate::types::{Color, Piece, Square};
 /// becomes that of the other by adding and subtracting the difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct View {
-    /// First feature of the king's bucket.
+    /// First feature of the king's bucket. In sets without buckets, the own king's square, turned
+    /// and masked by the bits on which the features depend. One field for both keeps views small,
+    /// because the search compares them after each move.
     base: u16,
     /// Mask that is XORed with squares: 56 turns the board for Black, 7 mirrors the files.
     turn: u8,
@@ -29,7 +32,8 @@ impl View {
         let mirror = if layout.mirrored && on_right { 7 } else { 0 };
         let file = if on_right { 7 - relative.file() } else { relative.file() };
         let bucket = layout.bucket_map[usize::from(relative.rank() * 4 + file) & 31];
-        View { base: u16::from(bucket) * FEATURES as u16, turn: mirror ^ (56 * color as u8), color }
+        let base = u16::from(bucket) * FEATURES as u16 + u16::from(relative.raw() & king_mask(layout));
+        View { base, turn: mirror ^ (56 * color as u8), color }
     }
 
     /// Returns the feature of a piece on a square: `bucket * 768 + enemy * 384 + kind * 64 +
@@ -41,10 +45,63 @@ impl View {
         self.base + enemy * 384 + kind * 64 + u16::from(square.raw() ^ self.turn)
     }
 
-    /// Returns the index of the view among those of a side: twice the bucket, plus one if mirrored.
+    /// Calls `visit` with each feature of a piece on a square, in a set of features of single
+    /// pieces.
+    #[inline]
+    pub(super) fn features(self, set: &FeatureSet, piece: Piece, square: Square, mut visit: impl FnMut(u16)) {
+        let code = 6 * usize::from(piece.color() != self.color) + (piece.index() >> 1);
+        let (king, square) = (Square::new(self.base as u8), square.relative(self.color));
+        for (block, first) in set.blocks() {
+            if let Some(feature) = block.of_piece(king, code, square) {
+                visit((first + feature) as u16);
+            }
+        }
+    }
+
+    /// Returns the index of the view among those of a side: twice the bucket, plus one if mirrored;
+    /// or the king's masked square.
     #[inline]
     pub fn slot(self) -> usize {
-        usize::from(self.base) / FEATURES * 2 + usize::from(self.turn & 1)
+        let (bucket, king) = (usize::from(self.base) / FEATURES, usize::from(self.base) % FEATURES);
+        2 * bucket + king + usize::from(self.turn & 1)
+    }
+
+    /// Returns the number of slots of a side.
+    pub(super) fn slots(layout: &Layout) -> usize {
+        if king_mask(layout) == 0 { 2 * layout.king_buckets } else { Square::COUNT }
+    }
+}
+
+/// Returns the bits of the king's square on which the features of single pieces depend.
+#[inline]
+fn king_mask(layout: &Layout) -> u8 {
+    match layout.set.locality() {
+        Locality::Piece { king_mask } => king_mask,
+        Locality::Board => 0,
+    }
+}
+
+/// Features to add or subtract; a board has at most 64 pieces.
+pub(super) struct Features {
+    list: [u16; 64],
+    pub(super) len: usize,
+}
+
+impl Features {
+    pub(super) fn new() -> Features {
+        Features { list: [0; 64], len: 0 }
+    }
+
+    #[inline]
+    pub(super) fn extend(&mut self, view: View, piece: Piece, squares: Bitboard) {
+        for square in squares {
+            self.list[self.len & 63] = view.feature(piece, square);
+            self.len += 1;
+        }
+    }
+
+    pub(super) fn as_slice(&self) -> &[u16] {
+        &self.list[..self.len.min(64)]
     }
 }
 

@@ -3,15 +3,21 @@
 //! | bytes | meaning |
 //! |---|---|
 //! | 0..8 | `DESTRIER` |
-//! | 8..12 | version, 1 |
-//! | 12..16 | kind: 1 = one hidden layer with SCReLU, 2 = layered int8 |
+//! | 8..12 | version, 1 or 2 |
+//! | 12..16 | kind: 1 = one hidden layer with SCReLU, 2 = layered int8, 3 = one layer more |
 //! | 16..20 | hidden neurons H |
 //! | 20..24 | king buckets K of the input, 1 = none |
 //! | 24..28 | output buckets, 8 or 1 |
 //! | 28..32 | flags: bit 0 = horizontally mirrored |
 //! | 32..64 | king bucket of 32 squares, rank * 4 + file a..d, as the side sees them mirrored |
-//! | 64..96 | SHA-256 of the payload |
-//! | 96..128 | zero |
+//! | 64..96 | SHA-256 of all that follows the header |
+//! | 96..98 | version 2: number of feature blocks, 1 to 14 |
+//! | 98..126 | version 2: code of each block, u16; zero after the last |
+//! | 126..128 | zero |
+//!
+//! Version 1 has the inputs `piece` and kinds 1 and 2; its bytes from 96 on are zero. Version 2 is
+//! written for all else. A set with `top-pairs` has the number of its pairs as u32 and two u16
+//! features a pair, the lower one first, between the header and the weights.
 //!
 //! The payload of kind 1 is Bullet's `quantised.bin`: feature weights i16 `[K * 768][H]` and biases
 //! i16 `[H]` (both times QA), output weights i16 `[buckets][2 * H]` (times QB; the side to move's
@@ -20,13 +26,16 @@
 //! The payload of kind 2: feature weights i16 `[K * 768][H]` and biases i16 `[H]` (times 127),
 //! weights i8 `[32][2 * H]` (times 64) and biases i32 `[32]` (times 127 * 64) of the second layer,
 //! output weights i8 `[32]` (times 400 * 16 / 127, which is 50.4) and bias i32 `[1]` (times 400 *
-//! 16). Both are padded to a multiple of 64 bytes; the contents of the padding are ignored.
+//! 16). Kind 3 has weights i8 `[32][32]` (times 64) and biases i32 `[32]` (times 127 * 64) of one
+//! more layer before the output weights. All are padded to a multiple of 64 bytes; the contents of
+//! the padding are ignored.
 //!
 //! A file without the magic is read as a bare `quantised.bin` if its size is right for some H: no
 //! king buckets, not mirrored, eight output buckets.
 
 use super::layout::{HIDDEN_STEP, Kind, Layout, MAX_HIDDEN, SizeError};
 use super::network::Network;
+use super::sets::{FeaturePair, FeatureSet, MAX_BLOCKS, PairList, PairListError, SetError, TOP_PAIRS_CODE};
 use super::sha256::sha256;
 use std::fmt;
 use std::fs::{self, File};
@@ -37,7 +46,10 @@ use std::path::Path;
 pub const HEADER_LEN: usize = 128;
 
 const MAGIC: &[u8; 8] = b"DESTRIER";
-const VERSION: u32 = 1;
+/// Version of networks whose inputs are `piece`, of kinds 1 and 2.
+const PIECE_VERSION: u32 = 1;
+/// Version of networks with a feature set.
+const SET_VERSION: u32 = 2;
 const MIRRORED: u32 = 1;
 
 /// Maximum length of a file that could be a network.
@@ -64,6 +76,21 @@ pub enum FormatError {
     Kind(u32),
     /// The flags are those of a later version.
     Flags(u32),
+    /// The codes in the header are no feature set.
+    Set(SetError),
+    /// A byte that must be zero is not.
+    Reserved {
+        /// Place of the byte in the file.
+        at: usize,
+    },
+    /// The pairs of `top-pairs` are no list.
+    PairList(PairListError),
+    /// A pair of `top-pairs` is not of two `piece` features, an own one among them, the lower one
+    /// first.
+    Pair {
+        /// Place in the list, from 0.
+        place: usize,
+    },
     /// A size in the header is out of range.
     Size(SizeError),
     /// The payload's length differs from that of the header's sizes.
@@ -88,11 +115,24 @@ impl fmt::Display for FormatError {
                 )
             }
             FormatError::Truncated { len } => write!(f, "the header is cut off at byte {len}, expected {HEADER_LEN}"),
-            FormatError::Version(found) => write!(f, "version {found} is not known, expected {VERSION}"),
+            FormatError::Version(found) => {
+                write!(f, "version {found} is not known, expected {PIECE_VERSION} or {SET_VERSION}")
+            }
             FormatError::Kind(found) => {
-                write!(f, "network kind {found} is not known, expected 1 (SCReLU) or 2 (layered)")
+                write!(
+                    f,
+                    "network kind {found} is not known, expected 1 (SCReLU), 2 (layered) or, in version 2, 3 (deep)"
+                )
             }
             FormatError::Flags(found) => write!(f, "flags {found:#x} are not known, expected 0 or {MIRRORED}"),
+            FormatError::Set(error) => error.fmt(f),
+            FormatError::Reserved { at } => {
+                write!(f, "byte {at} of the header is not 0: the file is of a later version or damaged")
+            }
+            FormatError::PairList(error) => write!(f, "top-pairs: {error}"),
+            FormatError::Pair { place } => {
+                write!(f, "pair {place} of top-pairs is not of two features of `piece`, an own one among them")
+            }
             FormatError::Size(error) => error.fmt(f),
             FormatError::PayloadLen { found, expected } => {
                 write!(f, "wrong size: {found} bytes of weights, expected {expected} by the header; is it cut off?")
@@ -105,6 +145,12 @@ impl fmt::Display for FormatError {
 }
 
 impl std::error::Error for FormatError {}
+
+impl From<SetError> for FormatError {
+    fn from(error: SetError) -> FormatError {
+        FormatError::Set(error)
+    }
+}
 
 impl From<SizeError> for FormatError {
     fn from(error: SizeError) -> FormatError {
@@ -160,23 +206,29 @@ pub(super) fn parse_unhashed(bytes: &[u8]) -> Result<(Network, Option<[u8; 32]>)
     let Some((header, payload)) = bytes.split_first_chunk::<HEADER_LEN>() else {
         return Err(FormatError::Truncated { len: bytes.len() });
     };
-    let layout = parse_header(header)?;
-    if payload.len() != layout.payload_len() {
-        return Err(FormatError::PayloadLen { found: payload.len(), expected: layout.payload_len() });
+    let layout = parse_header(header, payload)?;
+    if payload.len() != layout.body_len() {
+        return Err(FormatError::PayloadLen { found: payload.len(), expected: layout.body_len() });
     }
     let mut hash = [0; 32];
     hash.copy_from_slice(&header[64..96]);
-    Ok((Network::from_payload(layout, payload), Some(hash)))
+    let weights = &payload[layout.pairs_len()..];
+    Ok((Network::from_payload(layout, weights), Some(hash)))
 }
 
-fn parse_header(header: &[u8; HEADER_LEN]) -> Result<Layout, FormatError> {
+/// Reads the layout; `body` is all that follows the header.
+fn parse_header(header: &[u8; HEADER_LEN], body: &[u8]) -> Result<Layout, FormatError> {
     let word = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
-    if word(8) != VERSION {
-        return Err(FormatError::Version(word(8)));
-    }
+    let version = word(8);
+    let set = match version {
+        PIECE_VERSION => FeatureSet::piece(),
+        SET_VERSION => parse_set(&header[96..], body)?,
+        _ => return Err(FormatError::Version(version)),
+    };
     let kind = match word(12) {
         1 => Kind::Screlu,
         2 => Kind::Layered,
+        3 if version == SET_VERSION => Kind::Deep,
         other => return Err(FormatError::Kind(other)),
     };
     if word(28) & !MIRRORED != 0 {
@@ -185,6 +237,7 @@ fn parse_header(header: &[u8; HEADER_LEN]) -> Result<Layout, FormatError> {
     let size = |at| usize::try_from(word(at)).unwrap_or(usize::MAX);
     let layout = Layout {
         kind,
+        set,
         hidden: size(16),
         king_buckets: size(20),
         output_buckets: size(24),
@@ -195,13 +248,58 @@ fn parse_header(header: &[u8; HEADER_LEN]) -> Result<Layout, FormatError> {
     Ok(layout)
 }
 
+/// Reads the feature set from the last 32 bytes of the header; `body` begins with the pairs, if the
+/// set has any.
+fn parse_set(bytes: &[u8], body: &[u8]) -> Result<FeatureSet, FormatError> {
+    let words: Vec<u16> = bytes.as_chunks::<2>().0.iter().map(|word| u16::from_le_bytes(*word)).collect();
+    let count = usize::from(words[0]);
+    if count > MAX_BLOCKS {
+        return Err(SetError::Blocks(count).into());
+    }
+    let (codes, rest) = words[1..].split_at(count);
+    if let Some(place) = rest.iter().position(|&word| word != 0) {
+        return Err(FormatError::Reserved { at: HEADER_LEN - 2 * (rest.len() - place) });
+    }
+    let pairs = if codes.contains(&TOP_PAIRS_CODE) { Some(parse_pairs(body)?) } else { None };
+    Ok(FeatureSet::from_codes(codes, pairs)?)
+}
+
+/// Reads the list of `top-pairs`.
+fn parse_pairs(body: &[u8]) -> Result<PairList, FormatError> {
+    let cut_off = |expected| FormatError::PayloadLen { found: body.len(), expected };
+    let (count, rest) = body.split_first_chunk::<4>().ok_or(cut_off(4))?;
+    let count = u32::from_le_bytes(*count) as usize;
+    if count > PairList::MAX {
+        return Err(FormatError::PairList(PairListError::Length(count)));
+    }
+    let bytes = rest.get(..4 * count).ok_or(cut_off(4 + 4 * count))?;
+    let pair = |(place, &[a, b, c, d]): (usize, &[u8; 4])| {
+        let (low, high) = (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
+        FeaturePair::new(low, high).filter(|_| low < high).ok_or(FormatError::Pair { place })
+    };
+    let pairs = bytes.as_chunks::<4>().0.iter().enumerate().map(pair).collect::<Result<_, _>>()?;
+    PairList::new(pairs).map_err(FormatError::PairList)
+}
+
+/// Returns the last 32 bytes of the header: the codes of the blocks.
+fn set_bytes(set: &FeatureSet) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    let codes = set.blocks().iter().map(|(block, _)| block.code());
+    let words = std::iter::once(set.blocks().len() as u16).chain(codes);
+    for (place, word) in bytes.as_chunks_mut::<2>().0.iter_mut().zip(words) {
+        *place = word.to_le_bytes();
+    }
+    bytes
+}
+
 /// Returns the layout of a bare `quantised.bin` of a length, padded or not.
 fn raw_layout(len: usize) -> Option<Layout> {
     let layouts = (1..=MAX_HIDDEN / HIDDEN_STEP).map(|step| Layout::plain(Kind::Screlu, step * HIDDEN_STEP));
     layouts.into_iter().find(|layout| len == layout.payload_len() || len == layout.weights_len())
 }
 
-/// Encodes a network file: header, weights, padding. The payload may lack its padding.
+/// Encodes a network file: header, pairs if the set has them, weights, padding. The payload is the
+/// weights and may lack its padding.
 ///
 /// # Errors
 /// Returns an error if the layout is out of range or the payload's size differs from it.
@@ -211,17 +309,29 @@ pub fn encode(layout: &Layout, payload: &[u8]) -> Result<Vec<u8>, FormatError> {
         return Err(FormatError::PayloadLen { found: payload.len(), expected: layout.payload_len() });
     }
     let mut file = vec![0; HEADER_LEN];
-    file.extend_from_slice(payload);
-    file.resize(HEADER_LEN + layout.payload_len(), 0);
+    if let Some(list) = layout.set.pairs() {
+        file.extend_from_slice(&(list.pairs().len() as u32).to_le_bytes());
+        let features = list.pairs().iter().flat_map(|pair| pair.features());
+        file.extend(features.flat_map(u16::to_le_bytes));
+        file.extend_from_slice(&payload[..layout.weights_len()]);
+    } else {
+        file.extend_from_slice(payload);
+    }
+    file.resize(HEADER_LEN + layout.body_len(), 0);
     let hash = sha256(&file[HEADER_LEN..]);
     file[..8].copy_from_slice(MAGIC);
     let sizes = [layout.hidden, layout.king_buckets, layout.output_buckets].map(|size| size as u32);
-    let words = [VERSION, layout.kind as u32, sizes[0], sizes[1], sizes[2], u32::from(layout.mirrored)];
+    let is_first_version = layout.set.is_piece() && layout.kind != Kind::Deep;
+    let version = if is_first_version { PIECE_VERSION } else { SET_VERSION };
+    let words = [version, layout.kind as u32, sizes[0], sizes[1], sizes[2], u32::from(layout.mirrored)];
     for (place, word) in file[8..32].as_chunks_mut::<4>().0.iter_mut().zip(words) {
         *place = word.to_le_bytes();
     }
     file[32..64].copy_from_slice(&layout.bucket_map);
     file[64..96].copy_from_slice(&hash);
+    if !is_first_version {
+        file[96..HEADER_LEN].copy_from_slice(&set_bytes(&layout.set));
+    }
     Ok(file)
 }
 
@@ -239,8 +349,9 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        for kind in [Kind::Screlu, Kind::Layered] {
+        for kind in Kind::ALL {
             let bytes = file(kind);
+            assert_eq!(bytes[8], if kind == Kind::Deep { 2 } else { 1 }, "the version");
             let network = parse(&bytes).expect("a network");
             assert_eq!((network.layout().kind, network.layout().king_buckets), (kind, 2));
             assert_eq!(network.layout().bucket_map[15..17], [0, 1]);
@@ -252,10 +363,11 @@ mod tests {
     #[test]
     fn bad_headers_say_what_is_wrong() {
         type Case = (usize, u32, &'static str);
-        let cases: [Case; 10] = [
+        let cases: [Case; 11] = [
             (0, 7, "no network: no magic"),
-            (8, 2, "version 2 is not known"),
-            (12, 3, "network kind 3 is not known"),
+            (8, 3, "version 3 is not known, expected 1 or 2"),
+            (8, 2, "a feature set without blocks"),
+            (12, 3, "network kind 3 is not known, expected 1 (SCReLU), 2 (layered) or, in version 2, 3"),
             (16, 33, "hidden 33, expected a multiple of 32"),
             (16, u32::MAX, "hidden 4294967295, expected a multiple of 32"),
             (16, 64, "wrong size: "),
@@ -274,9 +386,70 @@ mod tests {
         }
     }
 
+    fn set_file(kind: Kind) -> Vec<u8> {
+        let pairs = (0..20).filter_map(|feature| FeaturePair::new(feature, 767 - feature)).collect();
+        let pairs = std::sync::Arc::new(PairList::new(pairs).expect("different pairs"));
+        let set = FeatureSet::parse("file+top-pairs:20+rank", Some(&pairs)).expect("a set");
+        let layout = Layout::of_set(kind, set, 32);
+        encode(&layout, &random_payload(&layout, 1)).expect("a good layout")
+    }
+
+    #[test]
+    fn a_feature_set_is_read_as_it_was_written() {
+        for kind in Kind::ALL {
+            let bytes = set_file(kind);
+            assert_eq!((bytes[8], bytes.len() % 64), (2, 0));
+            let network = parse(&bytes).expect("a network");
+            let layout = network.layout();
+            assert_eq!(layout.set.to_string(), "file+top-pairs:20+rank");
+            assert!(layout.describe().starts_with("(file+top-pairs:20+rank[212] -> 32)x2 -> "));
+            let weights = &bytes[HEADER_LEN + 4 + 20 * 4..][..layout.weights_len()];
+            assert_eq!(encode(layout, weights).expect("the same file"), bytes);
+        }
+    }
+
+    #[test]
+    fn bad_sets_say_what_is_wrong() {
+        let pair = HEADER_LEN + 4;
+        let cases: [(usize, u16, &str); 12] = [
+            (96, 0, "byte 98 of the header is not 0"),
+            (96, 15, "15 feature blocks, expected 1 to 14"),
+            (96, 2, "byte 102 of the header is not 0"),
+            (98, 99, "unknown feature block, code 99"),
+            (98, 3, "feature block `rank` twice"),
+            (126, 1, "byte 126 of the header is not 0"),
+            (20, 2, "king buckets 2, expected 1 with another feature set than `piece`"),
+            (28, 1, "mirrored 1, expected 0 with another feature set than `piece`"),
+            (HEADER_LEN, 0, "top-pairs: 0 pairs, expected 1 to 32768"),
+            (HEADER_LEN, 40_000, "top-pairs: 40000 pairs"),
+            (pair, 800, "pair 0 of top-pairs is not of two features"),
+            (pair + 8, 1, "top-pairs: pairs 1 and 2 are the same"),
+        ];
+        for (at, word, message) in cases {
+            let mut bytes = set_file(Kind::Deep);
+            bytes[at..at + 2].copy_from_slice(&word.to_le_bytes());
+            if at == pair + 8 {
+                bytes.copy_within(pair + 4..pair + 8, pair + 8);
+            }
+            let error = parse(&bytes).expect_err(message).to_string();
+            assert!(error.contains(message), "{error}");
+        }
+        let good = set_file(Kind::Layered);
+        for len in [HEADER_LEN, HEADER_LEN + 3, HEADER_LEN + 50, good.len() - 1] {
+            assert!(matches!(parse(&good[..len]), Err(FormatError::PayloadLen { .. })), "{len} bytes");
+        }
+    }
+
+    #[test]
+    fn a_network_beyond_the_file_limit_is_refused() {
+        let layout = Layout::of_set(Kind::Screlu, "king-all".parse().expect("a set"), 4096);
+        let error = layout.validate().expect_err("403 MB").to_string();
+        assert!(error.contains("bytes of weights") && error.contains("a smaller feature set"), "{error}");
+    }
+
     #[test]
     fn a_damaged_or_cut_off_file_is_refused() {
-        for kind in [Kind::Screlu, Kind::Layered] {
+        for kind in Kind::ALL {
             let good = file(kind);
             for len in (0..200).chain([good.len() - 64, good.len() - 1]) {
                 assert!(parse(&good[..len]).is_err(), "{len} bytes");
@@ -307,10 +480,10 @@ mod tests {
 
     #[test]
     fn noise_is_never_more_than_an_error() {
-        let good = file(Kind::Screlu);
+        let files = [file(Kind::Screlu), set_file(Kind::Deep)];
         let mut state = 1u64;
-        for _ in 0..2000 {
-            let mut bytes = good.clone();
+        for round in 0..4000 {
+            let mut bytes = files[round % 2].clone();
             for _ in 0..4 {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let at = 8 + (state >> 33) as usize % (HEADER_LEN - 8);

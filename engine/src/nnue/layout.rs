@@ -1,15 +1,17 @@
 //! Shape of a network: architecture, sizes and the output bucket formula, for the engine and the
 //! trainer.
 
+use super::sets::FeatureSet;
 use std::fmt;
 
-/// Features of one king bucket: own and enemy pieces of six kinds on 64 squares.
+/// Features of the block `piece`, which are those of one king bucket: own and enemy pieces of six
+/// kinds on 64 squares.
 pub const FEATURES: usize = 768;
 
 /// Value of one in the first layer's activations of kind 1.
 pub const QA: i64 = 255;
 
-/// Neurons of the second layer of kind 2.
+/// Neurons of the second layer of kinds 2 and 3, and of the third layer of kind 3.
 pub const HIDDEN_2: usize = 32;
 
 /// Divisor of the first layer's size: vectors hold up to 32 numbers.
@@ -19,6 +21,8 @@ pub(super) const MAX_HIDDEN: usize = 4096;
 pub const MAX_KING_BUCKETS: usize = 32;
 /// Divisor of the payload's length in bytes.
 const PADDING: usize = 64;
+/// Maximum length of the weights in bytes.
+const MAX_WEIGHTS: usize = 255 << 20;
 
 /// Architecture of the layers after the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,17 +32,20 @@ pub enum Kind {
     Screlu = 1,
     /// Clipped ReLU, a layer of [`HIDDEN_2`] neurons and one output.
     Layered = 2,
+    /// Clipped ReLU, two layers of [`HIDDEN_2`] neurons and one output.
+    Deep = 3,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 2] = [Kind::Screlu, Kind::Layered];
+    pub const ALL: [Kind; 3] = [Kind::Screlu, Kind::Layered, Kind::Deep];
 
-    /// Name of the kind in plans: `screlu` or `layered`.
+    /// Name of the kind in plans: `screlu`, `layered` or `deep`.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Screlu => "screlu",
             Kind::Layered => "layered",
+            Kind::Deep => "deep",
         }
     }
 
@@ -47,7 +54,7 @@ impl Kind {
     pub const fn usual_output_buckets(self) -> usize {
         match self {
             Kind::Screlu => 8,
-            Kind::Layered => 1,
+            Kind::Layered | Kind::Deep => 1,
         }
     }
 }
@@ -64,38 +71,65 @@ pub const fn output_bucket(pieces: u32, buckets: usize) -> usize {
 pub struct Layout {
     /// Layers after the accumulators.
     pub kind: Kind,
+    /// Inputs of one side's view.
+    pub set: FeatureSet,
     /// Neurons of the first layer per side: a multiple of 32, at most 4096.
     pub hidden: usize,
-    /// Number of sets of feature weights, selected by the own king's square; 1 to 32.
+    /// Number of sets of feature weights, selected by the own king's square; 1 to 32, and 1
+    /// unless the set is `piece`.
     pub king_buckets: usize,
     /// Number of outputs, selected by the number of pieces; 8 or 1.
     pub output_buckets: usize,
-    /// Set if the board is mirrored so that the own king is on files a to d.
+    /// Set if the board is mirrored so that the own king is on files a to d; only if the set is
+    /// `piece`.
     pub mirrored: bool,
     /// King bucket of `rank * 4 + file`, with files e to h folded onto d to a.
     pub bucket_map: [u8; 32],
 }
 
 impl Layout {
-    /// Creates a layout without king buckets and mirroring, with the kind's usual output buckets.
-    pub const fn plain(kind: Kind, hidden: usize) -> Layout {
+    /// Creates a layout of the set `piece` without king buckets and mirroring, with the kind's
+    /// usual output buckets.
+    pub fn plain(kind: Kind, hidden: usize) -> Layout {
+        Layout::of_set(kind, FeatureSet::piece(), hidden)
+    }
+
+    /// Creates a layout of a set with the kind's usual output buckets.
+    pub fn of_set(kind: Kind, set: FeatureSet, hidden: usize) -> Layout {
         let output_buckets = kind.usual_output_buckets();
-        Layout { kind, hidden, king_buckets: 1, output_buckets, mirrored: false, bucket_map: [0; 32] }
+        Layout { kind, set, hidden, king_buckets: 1, output_buckets, mirrored: false, bucket_map: [0; 32] }
+    }
+
+    /// Returns the number of rows of the first layer: the features of all king buckets.
+    pub fn features(&self) -> usize {
+        self.king_buckets * self.set.size()
     }
 
     /// Returns the length of the weights in bytes, without padding.
-    pub const fn weights_len(&self) -> usize {
-        let features = 2 * self.hidden * (self.king_buckets * FEATURES + 1);
+    pub fn weights_len(&self) -> usize {
+        let features = 2 * self.hidden * (self.features() + 1);
         let head = match self.kind {
             Kind::Screlu => 2 * self.output_buckets * (2 * self.hidden + 1),
             Kind::Layered => HIDDEN_2 * 2 * self.hidden + 4 * HIDDEN_2 + HIDDEN_2 + 4,
+            Kind::Deep => HIDDEN_2 * 2 * self.hidden + 4 * HIDDEN_2 + HIDDEN_2 * HIDDEN_2 + 4 * HIDDEN_2 + HIDDEN_2 + 4,
         };
         features + head
     }
 
-    /// Returns the length of the payload in bytes, padding included.
-    pub const fn payload_len(&self) -> usize {
+    /// Returns the length of the weights in bytes, padding included.
+    pub fn payload_len(&self) -> usize {
         self.weights_len().next_multiple_of(PADDING)
+    }
+
+    /// Returns the length of the list of `top-pairs` in bytes, which precedes the weights; 0
+    /// without one.
+    pub(super) fn pairs_len(&self) -> usize {
+        self.set.pairs().map_or(0, |list| 4 + 4 * list.pairs().len())
+    }
+
+    /// Returns the length of a file's part after the header, padding included.
+    pub(super) fn body_len(&self) -> usize {
+        (self.pairs_len() + self.weights_len()).next_multiple_of(PADDING)
     }
 
     /// Checks each size against its range, within which no array size overflows.
@@ -110,6 +144,12 @@ impl Layout {
         if self.king_buckets == 0 || self.king_buckets > MAX_KING_BUCKETS {
             return bad("king buckets", self.king_buckets, "1 to 32");
         }
+        if self.king_buckets > 1 && !self.set.is_piece() {
+            return bad("king buckets", self.king_buckets, "1 with another feature set than `piece`");
+        }
+        if self.mirrored && !self.set.is_piece() {
+            return bad("mirrored", 1, "0 with another feature set than `piece`");
+        }
         match self.kind {
             Kind::Screlu if !matches!(self.output_buckets, 1 | 8) => {
                 return bad("output buckets", self.output_buckets, "1 or 8");
@@ -117,7 +157,14 @@ impl Layout {
             Kind::Layered if self.output_buckets != 1 => {
                 return bad("output buckets", self.output_buckets, "1 in kind 2");
             }
+            Kind::Deep if self.output_buckets != 1 => {
+                return bad("output buckets", self.output_buckets, "1 in kind 3");
+            }
             _ => {}
+        }
+        if self.weights_len() > MAX_WEIGHTS {
+            let remedy = "at most 267386880: fewer hidden neurons or a smaller feature set";
+            return bad("bytes of weights", self.weights_len(), remedy);
         }
         match self.bucket_map.iter().find(|&&bucket| usize::from(bucket) >= self.king_buckets) {
             Some(&bucket) => bad("an entry of the king bucket map", usize::from(bucket), "less than the king buckets"),
@@ -125,15 +172,22 @@ impl Layout {
         }
     }
 
-    /// Formats the shape in the usual notation, such as `(768x4hm -> 256)x2 -> 1x8`.
+    /// Formats the shape in the usual notation, such as `(768x4hm -> 256)x2 -> 1x8`, or
+    /// `(piece+file[864] -> 256)x2 -> 32 -> 1` if the set is not `piece`.
     pub fn describe(&self) -> String {
         let buckets = if self.king_buckets > 1 { format!("x{}", self.king_buckets) } else { String::new() };
         let mirrored = if self.mirrored { "hm" } else { "" };
         let head = match self.kind {
             Kind::Screlu => format!("1x{}", self.output_buckets),
             Kind::Layered => format!("{HIDDEN_2} -> 1"),
+            Kind::Deep => format!("{HIDDEN_2} -> {HIDDEN_2} -> 1"),
         };
-        format!("({FEATURES}{buckets}{mirrored} -> {})x2 -> {head}", self.hidden)
+        let inputs = if self.set.is_piece() {
+            format!("{FEATURES}{buckets}{mirrored}")
+        } else {
+            format!("{}[{}]", self.set, self.set.size())
+        };
+        format!("({inputs} -> {})x2 -> {head}", self.hidden)
     }
 }
 

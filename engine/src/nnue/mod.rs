@@ -1,20 +1,24 @@
 //! Neural evaluation ("NNUE", Nasu 2018): a wide first layer that is updated move by move, and a
 //! small head.
 //!
-//! Reading order: `sets/` (all possible inputs), `features.rs` (those of `piece`), `layout.rs` (the
-//! shape), `network.rs` (the weights and the formula), `format.rs` (the file), `accumulator.rs`
-//! (incremental updates of the first layer), `simd/` (the loops).
+//! Reading order: `sets/` (all possible inputs), `features.rs` (those of single pieces),
+//! `layout.rs` (the shape), `network.rs` (the weights and the formula), `format.rs` (the file),
+//! `accumulator.rs`, `piece_line.rs` and `difference_line.rs` (incremental updates of the first
+//! layer), `simd/` (the loops).
 //!
 //! Kind 1 is `(768 x king buckets -> H)x2 -> SCReLU -> 1 x output buckets`, the shape of the first
 //! examples of the trainer Bullet. Kind 2 is `(768 x king buckets -> H)x2 -> 32 -> 1` with clipped
-//! ReLU, quantised like Stockfish's layers.
+//! ReLU, quantised like Stockfish's layers. Kind 3 has one more layer of 32. A feature set may take
+//! the place of 768 in each kind.
 
 mod accumulator;
+mod difference_line;
 mod embedded;
 mod features;
 mod format;
 mod layout;
 mod network;
+mod piece_line;
 mod random;
 pub mod sets;
 mod sha256;

@@ -1,7 +1,7 @@
 //! Weights of a network, and its output from two accumulators.
 
 use super::layout::{HIDDEN_2, Kind, Layout, QA, output_bucket};
-use super::simd::{AlignedArray, Kernels, LayeredHead};
+use super::simd::{AlignedArray, Kernels, LayeredHead, MiddleLayer};
 use crate::types::Score;
 use std::fmt;
 
@@ -9,7 +9,7 @@ use std::fmt;
 pub const QB: i64 = 64;
 /// Centipawns of an output of one.
 pub const SCALE: i64 = 400;
-/// Last divisor of kind 2.
+/// Last divisor of kinds 2 and 3.
 const OUTPUT_DIVISOR: i32 = 16;
 
 /// Bound of every evaluation, far below the mate scores, whatever the weights are.
@@ -32,7 +32,7 @@ enum Head {
 /// Network ready for evaluation, shared between threads.
 pub struct Network {
     layout: Layout,
-    /// Weights `[king bucket * 768][hidden]`.
+    /// Weights `[feature][hidden]`.
     feature_weights: AlignedArray<i16>,
     feature_biases: AlignedArray<i16>,
     head: Head,
@@ -62,6 +62,12 @@ impl<'a> Cursor<'a> {
         self.take(4 * count).as_chunks::<4>().0.iter().map(|bytes| i32::from_le_bytes(*bytes))
     }
 
+    fn biases(&mut self) -> [i32; HIDDEN_2] {
+        let mut biases = [0; HIDDEN_2];
+        biases.iter_mut().zip(self.i32s(HIDDEN_2)).for_each(|(place, bias)| *place = bias);
+        biases
+    }
+
     fn i8s(&mut self, count: usize) -> impl Iterator<Item = i8> {
         self.take(count).iter().map(|&byte| byte as i8)
     }
@@ -72,7 +78,7 @@ impl Network {
     pub(super) fn from_payload(layout: Layout, payload: &[u8]) -> Network {
         let hidden = layout.hidden;
         let mut cursor = Cursor(payload);
-        let rows = layout.king_buckets * super::FEATURES;
+        let rows = layout.features();
         let feature_weights = AlignedArray::collect(rows * hidden, cursor.i16s(rows * hidden));
         let feature_biases = AlignedArray::collect(hidden, cursor.i16s(hidden));
         let head = match layout.kind {
@@ -83,14 +89,17 @@ impl Network {
                 let narrow = weights.iter().all(|weight| weight.unsigned_abs() <= NARROW);
                 Head::Screlu { weights, biases, narrow }
             }
-            Kind::Layered => {
+            Kind::Layered | Kind::Deep => {
                 let rows: Vec<i8> = cursor.i8s(HIDDEN_2 * 2 * hidden).collect();
-                let mut biases = [0; HIDDEN_2];
-                biases.iter_mut().zip(cursor.i32s(HIDDEN_2)).for_each(|(place, bias)| *place = bias);
+                let biases = cursor.biases();
+                let middle = (layout.kind == Kind::Deep).then(|| {
+                    let rows: Vec<i8> = cursor.i8s(HIDDEN_2 * HIDDEN_2).collect();
+                    MiddleLayer::new(&rows, cursor.biases())
+                });
                 let mut output = [0; HIDDEN_2];
                 output.iter_mut().zip(cursor.i8s(HIDDEN_2)).for_each(|(place, weight)| *place = weight);
                 let output_bias = cursor.i32s(1).next().unwrap_or(0);
-                Head::Layered(LayeredHead::new(&rows, biases, output, output_bias))
+                Head::Layered(LayeredHead::new(&rows, biases, middle, output, output_bias))
             }
         };
         Network { layout, feature_weights, feature_biases, head }
@@ -134,7 +143,7 @@ impl Network {
     /// Kind 1: the sum over both accumulators of clamp(a, 0, QA)^2 * w, divided by QA, plus the
     /// bias, times SCALE / (QA * QB). Kind 2: clamp(a, 0, 127) times the second layer plus bias,
     /// shifted right by 6, clamped to 0..127, times the output weights, plus bias, divided by 16.
-    /// Divisions round towards zero.
+    /// Kind 3: the same with one more such layer before the output. Divisions round towards zero.
     #[inline]
     pub(super) fn evaluate(&self, kernels: &Kernels, own: &[i16], other: &[i16], bucket: usize) -> Score {
         let limit = i64::from(EVAL_LIMIT);

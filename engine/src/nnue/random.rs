@@ -19,7 +19,7 @@ impl Random {
 pub fn random_payload(layout: &Layout, seed: u64) -> Vec<u8> {
     let mut random = Random(SplitMix64::new(seed));
     let mut bytes = Vec::with_capacity(layout.payload_len());
-    for _ in 0..layout.king_buckets * super::FEATURES * layout.hidden {
+    for _ in 0..layout.features() * layout.hidden {
         bytes.extend_from_slice(&(random.within(48) as i16).to_le_bytes());
     }
     for _ in 0..layout.hidden {
@@ -34,10 +34,16 @@ pub fn random_payload(layout: &Layout, seed: u64) -> Vec<u8> {
                 bytes.extend_from_slice(&(random.within(1000) as i16).to_le_bytes());
             }
         }
-        Kind::Layered => {
+        Kind::Layered | Kind::Deep => {
             bytes.extend((0..HIDDEN_2 * 2 * layout.hidden).map(|_| random.within(40) as u8));
             for _ in 0..HIDDEN_2 {
                 bytes.extend_from_slice(&random.within(8000).to_le_bytes());
+            }
+            if layout.kind == Kind::Deep {
+                bytes.extend((0..HIDDEN_2 * HIDDEN_2).map(|_| random.within(80) as u8));
+                for _ in 0..HIDDEN_2 {
+                    bytes.extend_from_slice(&random.within(8000).to_le_bytes());
+                }
             }
             bytes.extend((0..HIDDEN_2).map(|_| random.within(127) as u8));
             bytes.extend_from_slice(&random.within(6400).to_le_bytes());

@@ -1,6 +1,7 @@
 //! Tests of accumulators against evaluations from scratch, and of the evaluation against its
 //! formula.
 
+use super::sets::{FeaturePair, FeatureSet, Locality, PairList};
 use super::simd::Kernels;
 use super::{Accumulators, Kind, Layout, Network, View, encode, parse, random_payload};
 use crate::board::Board;
@@ -30,7 +31,42 @@ fn layouts() -> Vec<Layout> {
     let unmirrored = Layout { mirrored: false, ..buckets.clone() };
     let layered = Layout::plain(Kind::Layered, 32);
     let layered_buckets = Layout { king_buckets: 8, bucket_map, mirrored: true, ..layered.clone() };
-    vec![plain, one_output, mirrored, buckets, unmirrored, layered, layered_buckets]
+    let deep = Layout { king_buckets: 8, bucket_map, mirrored: true, ..Layout::plain(Kind::Deep, 32) };
+    vec![plain, one_output, mirrored, buckets, unmirrored, layered, layered_buckets, deep]
+}
+
+/// Returns layouts of each block alone, and of sums, in all kinds.
+fn layouts_of_sets() -> Vec<Layout> {
+    let pairs = (0..384).step_by(7).filter_map(|feature| FeaturePair::new(feature, 767 - 2 * feature));
+    let pairs = Arc::new(PairList::new(pairs.collect()).expect("different pairs"));
+    let sets = [
+        "file",
+        "rank",
+        "diagonal",
+        "antidiagonal",
+        "king-piece",
+        "king-all",
+        "king-relative",
+        "king-relative-h",
+        "king-relative-v",
+        "moves",
+        "file-pairs",
+        "rank-pairs",
+        "diagonal-pairs",
+        "antidiagonal-pairs",
+        "mobility-squares",
+        "mobility-counts",
+        "piece+file+rank",
+        "piece+king-relative-h",
+        "king-piece+piece",
+        "king-relative-h+king-relative-v",
+        "mobility-counts+king-relative+piece",
+    ];
+    let sets = sets.map(|text| text.parse::<FeatureSet>().expect(text)).into_iter();
+    let with_pairs =
+        ["top-pairs:55", "piece+top-pairs:55"].map(|text| FeatureSet::parse(text, Some(&pairs)).expect(text));
+    let kinds = Kind::ALL.into_iter().cycle();
+    sets.chain(with_pairs).zip(kinds).map(|(set, kind)| Layout::of_set(kind, set, 32)).collect()
 }
 
 fn network(layout: &Layout, seed: u64) -> Arc<Network> {
@@ -89,7 +125,7 @@ fn walk(accumulators: &mut Accumulators, start: &Board, steps: usize, random: &m
 #[test]
 fn incremental_is_refreshed_over_random_lines() {
     let mut random = Random(7);
-    for (seed, layout) in layouts().iter().enumerate() {
+    for (seed, layout) in layouts().iter().chain(&layouts_of_sets()).enumerate() {
         let mut accumulators = Accumulators::new(network(layout, seed as u64));
         for fen in STARTS {
             let board = Board::from_fen(fen).expect("a legal position");
@@ -100,8 +136,36 @@ fn incremental_is_refreshed_over_random_lines() {
         // If no king changes the view, only the first position of a line is refreshed: two sides,
         // and the constructor.
         let least = 2 * (STARTS.len() as u64 + 1);
-        let views_change = layout.king_buckets > 1 || layout.mirrored;
-        assert_eq!(counters.refreshes > least, views_change, "{counters:?}");
+        let depends_on_king = matches!(layout.set.locality(), Locality::Piece { king_mask: 1.. });
+        let views_change = layout.king_buckets > 1 || layout.mirrored || depends_on_king;
+        assert_eq!(counters.refreshes > least, views_change, "{} {counters:?}", layout.describe());
+    }
+}
+
+/// For each legal move of positions with castling, en passant and promotions, the update gives the
+/// same accumulators as the evaluation from scratch, in every set and with every instruction set.
+#[test]
+fn each_move_updates_like_a_refresh() {
+    for layout in layouts_of_sets() {
+        let network = network(&layout, 5);
+        for kernels in Kernels::available() {
+            let mut accumulators = Accumulators::with_kernels(Arc::clone(&network), kernels);
+            for fen in STARTS {
+                let board = Board::from_fen(fen).expect("a legal position");
+                accumulators.reset(&board);
+                let mut moves = MoveList::new();
+                board.legal_moves(&mut moves);
+                for &mv in moves.iter() {
+                    accumulators.push(&board, mv);
+                    let mut after = board;
+                    after.play(mv);
+                    let expected = network.evaluate_alone_with(Kernels::available()[0], &after);
+                    assert_eq!(accumulators.evaluate(&after), expected, "{} {fen}", layout.describe());
+                    accumulators.pop();
+                }
+                assert_eq!(accumulators.evaluate(&board), network.evaluate_alone(&board));
+            }
+        }
     }
 }
 
@@ -134,7 +198,14 @@ fn branches_share_a_refresh() {
 /// A line longer than any search's makes the storage grow.
 #[test]
 fn a_line_may_be_as_long_as_it_likes() {
-    let mut accumulators = Accumulators::new(network(&layouts()[3], 1));
+    let sets = layouts_of_sets().into_iter().filter(|layout| layout.set.to_string().contains("king-relative"));
+    for layout in [layouts().remove(3)].into_iter().chain(sets) {
+        long_line(&layout);
+    }
+}
+
+fn long_line(layout: &Layout) {
+    let mut accumulators = Accumulators::new(network(layout, 1));
     let mut board = Board::startpos();
     accumulators.reset(&board);
     let mut random = Random(1);
@@ -214,7 +285,7 @@ fn wide_output_weights_take_the_plain_path() {
 /// A position and its mirror image with colours exchanged have the same value for the side to move.
 #[test]
 fn the_evaluation_knows_no_colour() {
-    for layout in layouts() {
+    for layout in layouts().into_iter().chain(layouts_of_sets()) {
         let network = network(&layout, 9);
         for fen in STARTS {
             let board = Board::from_fen(fen).expect("a legal position");

@@ -49,6 +49,18 @@ pub enum Locality {
     Board,
 }
 
+impl Locality {
+    /// Returns the dependence of two blocks together.
+    pub(super) const fn and(self, other: Locality) -> Locality {
+        match (self, other) {
+            (Locality::Piece { king_mask: a }, Locality::Piece { king_mask: b }) => {
+                Locality::Piece { king_mask: a | b }
+            }
+            _ => Locality::Board,
+        }
+    }
+}
+
 /// Block with its code in network files, its name, and the names of a master thesis: those of the
 /// text in capitals, those of the code in small letters.
 pub(super) struct BlockRow {
@@ -63,7 +75,7 @@ const fn row(code: u16, name: &'static str, block: FeatureBlock, aliases: &'stat
 }
 
 /// Code of `top-pairs` in network files.
-pub(super) const TOP_PAIRS_CODE: u16 = 12;
+pub(in super::super) const TOP_PAIRS_CODE: u16 = 12;
 
 /// Name of `top-pairs`, before its number of pairs.
 pub(super) const TOP_PAIRS_NAME: &str = "top-pairs";
@@ -111,6 +123,11 @@ pub(super) static BLOCKS: [BlockRow; 17] = [
 ];
 
 impl FeatureBlock {
+    /// Iterates over all blocks except `top-pairs`, which has a list.
+    pub fn all() -> impl Iterator<Item = &'static FeatureBlock> {
+        BLOCKS.iter().map(|row| &row.block)
+    }
+
     /// Returns the number of features.
     pub fn size(&self) -> usize {
         match self {

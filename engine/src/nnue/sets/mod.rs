@@ -42,6 +42,7 @@ mod set;
 mod tests;
 
 pub use active::ActiveFeatures;
+pub(super) use block::TOP_PAIRS_CODE;
 pub use block::{FeatureBlock, Locality};
 pub use king::RelativeAxes;
 pub use lines::LineKind;

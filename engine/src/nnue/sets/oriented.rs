@@ -48,6 +48,12 @@ impl OrientedBoard {
         self.pieces[first..first + 6].iter().fold(Bitboard::EMPTY, |all, &set| all | set)
     }
 
+    /// Returns the board with only the pieces on `kept`.
+    #[must_use]
+    pub fn within(&self, kept: Bitboard) -> OrientedBoard {
+        OrientedBoard { pieces: self.pieces.map(|set| set & kept), occupied: self.occupied & kept }
+    }
+
     /// Returns the square of the own king; a1 if there is none.
     #[inline]
     pub fn king(&self) -> Square {

@@ -24,12 +24,17 @@ pub struct FeatureSet {
     /// Blocks with their first features.
     blocks: Vec<(FeatureBlock, usize)>,
     size: usize,
+    locality: Locality,
 }
 
 impl FeatureSet {
     /// Creates the set of the block `piece` alone.
     pub fn piece() -> FeatureSet {
-        FeatureSet { size: FeatureBlock::Piece.size(), blocks: vec![(FeatureBlock::Piece, 0)] }
+        FeatureSet {
+            size: FeatureBlock::Piece.size(),
+            locality: FeatureBlock::Piece.locality(),
+            blocks: vec![(FeatureBlock::Piece, 0)],
+        }
     }
 
     /// Creates a set from blocks in the order of their features.
@@ -57,7 +62,9 @@ impl FeatureSet {
         if size > MAX_SET_SIZE {
             return Err(SetError::Size(size));
         }
-        Ok(FeatureSet { blocks, size })
+        let locality =
+            blocks.iter().map(|(block, _)| block.locality()).fold(FeatureBlock::Piece.locality(), Locality::and);
+        Ok(FeatureSet { blocks, size, locality })
     }
 
     /// Parses names of blocks joined by `+`, with the list of a block `top-pairs:K` if there is
@@ -128,13 +135,9 @@ impl FeatureSet {
     }
 
     /// Returns the dependence of the features on the board: that of all blocks together.
+    #[inline]
     pub fn locality(&self) -> Locality {
-        self.blocks.iter().fold(Locality::Piece { king_mask: 0 }, |all, (block, _)| match (all, block.locality()) {
-            (Locality::Piece { king_mask: a }, Locality::Piece { king_mask: b }) => {
-                Locality::Piece { king_mask: a | b }
-            }
-            _ => Locality::Board,
-        })
+        self.locality
     }
 
     /// Replaces a set of active features by those of a view.

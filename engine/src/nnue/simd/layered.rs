@@ -1,4 +1,4 @@
-//! Head of kind 2, with the weights in the order of its kernels.
+//! Head of kinds 2 and 3, with the weights in the order of its kernels.
 
 use super::AlignedArray;
 use crate::nnue::HIDDEN_2;
@@ -9,20 +9,66 @@ pub(super) const GROUP: usize = 4;
 /// Largest activation.
 pub(super) const ONE: i16 = 127;
 
-/// Second layer and output.
+/// Third layer of kind 3.
+pub struct MiddleLayer {
+    /// Weights `[input][neuron]`, so that a lane is a neuron.
+    weights: [[i8; HIDDEN_2]; HIDDEN_2],
+    biases: [i32; HIDDEN_2],
+}
+
+impl MiddleLayer {
+    /// Creates the layer from rows `[neuron][input]`.
+    pub fn new(rows: &[i8], biases: [i32; HIDDEN_2]) -> MiddleLayer {
+        let mut weights = [[0; HIDDEN_2]; HIDDEN_2];
+        for (neuron, row) in rows.chunks_exact(HIDDEN_2).take(HIDDEN_2).enumerate() {
+            for (input, &weight) in row.iter().enumerate() {
+                weights[input][neuron] = weight;
+            }
+        }
+        MiddleLayer { weights, biases }
+    }
+
+    /// Returns the sums of the layer from those of the layer before.
+    #[inline]
+    fn sums(&self, sums: &[i32; HIDDEN_2]) -> [i32; HIDDEN_2] {
+        let mut products = [0; HIDDEN_2];
+        for (&sum, weights) in sums.iter().zip(&self.weights) {
+            let value = activation(sum);
+            for (product, &weight) in products.iter_mut().zip(weights) {
+                *product += value * i32::from(weight);
+            }
+        }
+        std::array::from_fn(|neuron| products[neuron].wrapping_add(self.biases[neuron]))
+    }
+}
+
+/// Returns the activation of a sum. A sum of [`ONE`] times 64 is one, so it is shifted by six bits.
+#[inline]
+fn activation(sum: i32) -> i32 {
+    (sum >> 6).clamp(0, i32::from(ONE))
+}
+
+/// Second layer, third layer if there is one, and output.
 ///
 /// The weights are in groups of four inputs, `[input / 4][neuron][input % 4]`. A group of
 /// activations is spread over all lanes, each lane is a neuron, and nothing is summed across lanes.
 pub struct LayeredHead {
     weights: AlignedArray<i8>,
     biases: [i32; HIDDEN_2],
+    middle: Option<Box<MiddleLayer>>,
     output: [i8; HIDDEN_2],
     output_bias: i32,
 }
 
 impl LayeredHead {
     /// Creates the head from rows `[neuron][input]`.
-    pub fn new(rows: &[i8], biases: [i32; HIDDEN_2], output: [i8; HIDDEN_2], output_bias: i32) -> LayeredHead {
+    pub fn new(
+        rows: &[i8],
+        biases: [i32; HIDDEN_2],
+        middle: Option<MiddleLayer>,
+        output: [i8; HIDDEN_2],
+        output_bias: i32,
+    ) -> LayeredHead {
         let inputs = rows.len() / HIDDEN_2;
         let mut weights = AlignedArray::zeroed(rows.len());
         for (neuron, row) in rows.chunks_exact(inputs.max(1)).enumerate() {
@@ -30,7 +76,7 @@ impl LayeredHead {
                 weights[(input / GROUP * HIDDEN_2 + neuron) * GROUP + input % GROUP] = weight;
             }
         }
-        LayeredHead { weights, biases, output, output_bias }
+        LayeredHead { weights, biases, middle: middle.map(Box::new), output, output_bias }
     }
 
     /// Returns the weights of each group of four inputs, first those of the side to move's
@@ -45,12 +91,19 @@ impl LayeredHead {
         &self.biases
     }
 
-    /// Computes the output from the sums of the second layer. A sum of [`ONE`] times 64 is one, so
-    /// it is shifted by six bits.
+    /// Computes the output from the sums of the second layer.
     #[inline]
     pub(super) fn output(&self, sums: &[i32; HIDDEN_2]) -> i32 {
+        match &self.middle {
+            None => self.last(sums),
+            Some(middle) => self.last(&middle.sums(sums)),
+        }
+    }
+
+    #[inline]
+    fn last(&self, sums: &[i32; HIDDEN_2]) -> i32 {
         let neurons = sums.iter().zip(&self.output);
-        let sum: i32 = neurons.map(|(&sum, &weight)| (sum >> 6).clamp(0, i32::from(ONE)) * i32::from(weight)).sum();
+        let sum: i32 = neurons.map(|(&sum, &weight)| activation(sum) * i32::from(weight)).sum();
         sum.wrapping_add(self.output_bias)
     }
 }

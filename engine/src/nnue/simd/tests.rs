@@ -1,6 +1,6 @@
 //! Tests of every table against the reference, bit for bit, on noise and at the ends of the ranges.
 
-use super::{AlignedArray, Kernels, LayeredHead, screlu_wide};
+use super::{AlignedArray, Kernels, LayeredHead, MiddleLayer, screlu_wide};
 use crate::nnue::HIDDEN_2;
 use std::cell::Cell;
 
@@ -139,8 +139,10 @@ fn the_layered_head_is_that_of_the_reference() {
         for source in weights {
             let rows: Vec<i8> = std::iter::repeat_with(source).take(HIDDEN_2 * 2 * width).collect();
             let biases = std::array::from_fn(|_| random.pick(&[0, 8128, -500_000, i32::MAX, i32::MIN]));
+            let middle_rows: Vec<i8> = std::iter::repeat_with(source).take(HIDDEN_2 * HIDDEN_2).collect();
+            let middle = (random.next() % 2 == 1).then(|| MiddleLayer::new(&middle_rows, biases));
             let output = std::array::from_fn(|_| source());
-            let head = LayeredHead::new(&rows, biases, output, random.pick(&[0, 1000, i32::MAX, i32::MIN]));
+            let head = LayeredHead::new(&rows, biases, middle, output, random.pick(&[0, 1000, i32::MAX, i32::MIN]));
             let expected = (reference.layered)(&own, &other, &head);
             assert_eq!((kernels.layered)(&own, &other, &head), expected, "{} {width}", kernels.name);
         }
@@ -159,14 +161,20 @@ fn the_layered_reference_is_the_formula() {
         let biases: [i32; HIDDEN_2] = std::array::from_fn(|_| (random.next() % 16_000) as i32 - 8000);
         let output: [i8; HIDDEN_2] = std::array::from_fn(|_| random.next() as i8);
         let inputs: Vec<i32> = own.iter().chain(other.iter()).map(|&value| i32::from(value).clamp(0, 127)).collect();
-        let mut expected = 4321;
-        for neuron in 0..HIDDEN_2 {
-            let row = rows[neuron * 2 * width..][..2 * width].iter();
-            let sum: i32 = row.zip(&inputs).map(|(&weight, &input)| i32::from(weight) * input).sum();
-            expected += ((sum + biases[neuron]) >> 6).clamp(0, 127) * i32::from(output[neuron]);
+        let layer = |rows: &[i8], inputs: &[i32]| -> Vec<i32> {
+            let sum = |row: &[i8]| row.iter().zip(inputs).map(|(&weight, &input)| i32::from(weight) * input).sum();
+            let sums = rows.chunks_exact(inputs.len()).map(sum);
+            sums.zip(&biases).map(|(sum, bias): (i32, &i32)| ((sum + bias) >> 6).clamp(0, 127)).collect()
+        };
+        let middle_rows: Vec<i8> = (0..HIDDEN_2 * HIDDEN_2).map(|_| random.next() as i8).collect();
+        let one = layer(&rows, &inputs);
+        for (middle, neurons) in
+            [(None, one.clone()), (Some(MiddleLayer::new(&middle_rows, biases)), layer(&middle_rows, &one))]
+        {
+            let sum: i32 = neurons.iter().zip(&output).map(|(&value, &weight)| value * i32::from(weight)).sum();
+            let head = LayeredHead::new(&rows, biases, middle, output, 4321);
+            assert_eq!((Kernels::available()[0].layered)(&own, &other, &head), sum + 4321);
         }
-        let head = LayeredHead::new(&rows, biases, output, 4321);
-        assert_eq!((Kernels::available()[0].layered)(&own, &other, &head), expected);
     }
 }
 

@@ -1,12 +1,13 @@
 //! Speed of training on random positions.
 
 use super::features::Inputs;
-use super::head::Loss;
+use super::head::{ErrorForm, Loss};
 use super::kernels::Step;
 use super::network::{Parameters, Random, Shape};
 use super::trainer::{Batch, Trainer};
 use bulletformat::ChessBoard;
 use destrier::nnue::Kind;
+use destrier::nnue::sets::FeatureSet;
 use std::convert::Infallible;
 use std::time::Instant;
 
@@ -26,14 +27,34 @@ pub struct Speed {
 /// Measures the training of a mirrored SCReLU network with eight output buckets, `hidden` neurons
 /// per perspective and batches of 16,384 positions.
 pub fn measure(hidden: usize, threads: usize, batches: usize) -> Speed {
+    measure_kind(Kind::Screlu, hidden, threads, batches)
+}
+
+/// Measures the training like [`measure`], of a network of any kind.
+pub fn measure_kind(kind: Kind, hidden: usize, threads: usize, batches: usize) -> Speed {
     let inputs = Inputs::new(true, [0; 32]);
-    let shape = Shape { kind: Kind::Screlu, hidden, inputs, output_buckets: 8, factorised: false };
+    measure_shape(
+        Shape { kind, hidden, inputs, output_buckets: kind.usual_output_buckets(), factorised: false },
+        threads,
+        batches,
+    )
+}
+
+/// Measures the training like [`measure`], of a network with a feature set.
+pub fn measure_set(set: FeatureSet, hidden: usize, threads: usize, batches: usize) -> Speed {
+    let inputs = Inputs::of_set(set);
+    measure_shape(Shape { kind: Kind::Screlu, hidden, inputs, output_buckets: 8, factorised: false }, threads, batches)
+}
+
+fn measure_shape(shape: Shape, threads: usize, batches: usize) -> Speed {
     let zero = Parameters::zero(&shape);
-    let mut trainer = Trainer::new(shape, threads, &[Parameters::random(&shape, 1), zero.clone(), zero]);
+    let weights = Parameters::random(&shape, 1);
+    let mut trainer = Trainer::new(shape, threads, &[weights, zero.clone(), zero]);
     let mut random = Random::new(1);
     let positions: Vec<ChessBoard> = (0..BATCH).map(|_| position(&mut random)).collect();
-    let loss = Loss { power: 2.0, blend: 0.3, scale: 400.0 };
-    let step = Step { rate: 1e-3, decay: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, clip: 1.98 };
+    let loss = Loss { form: ErrorForm::Power(2.0), blend: 0.3, scale: 400.0, gain: 1.0 };
+    let step =
+        Step { rate: 1e-3, decay: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, clip: 1.98, clip_features: 1.98 };
     let mut left = batches;
     let next = || -> Result<Option<Batch>, Infallible> {
         left = match left.checked_sub(1) {

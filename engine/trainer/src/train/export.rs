@@ -26,16 +26,18 @@ pub enum ExportError {
 /// Quantises a network to Bullet's `quantised.bin`, which is also the payload of a network file.
 ///
 /// SCReLU: i16 first-layer weights `[input][H]` and biases `[H]` at 255 a unit, output weights
-/// `[bucket][2H]` at 64 a unit, output biases at 255 * 64 a unit. Layered: i16 first-layer weights
-/// and biases at 127 a unit; i8 second-layer weights `[32][2H]` at 64 and i32 biases `[32]` at 127
-/// * 64; i8 output weights `[32]` at 400 * 16 / 127 and an i32 bias at 400 * 16. The last sum is
-/// then in sixteenths of a centipawn. The payload is padded with zeros to a multiple of 64 bytes.
+/// `[bucket][2H]` at 64 a unit, output biases at 255 x 64 a unit. Layered: i16 first-layer weights
+/// and biases at 127 a unit; i8 second-layer weights `[32][2H]` at 64 and i32 biases `[32]` at 127 x
+/// 64; i8 output weights `[32]` at 400 x 16 / 127 and an i32 bias at 400 x 16. The last sum is then
+/// in sixteenths of a centipawn. Deep: the same with i8 third-layer weights `[32][32]` at 64 and i32
+/// biases `[32]` at 127 x 64 before the output weights. The payload is padded with zeros to a
+/// multiple of 64 bytes.
 ///
 /// # Errors
 /// [`ExportError::Overflow`] if a weight is outside the range of its integer type.
 pub fn payload(shape: &Shape, weights: &Parameters) -> Result<Vec<u8>, ExportError> {
     let mut bytes = Vec::new();
-    let features = weights.merged_features();
+    let features = weights.merged_features(shape);
     match shape.kind {
         Kind::Screlu => {
             words(&mut bytes, "first layer", &features, QA)?;
@@ -43,19 +45,31 @@ pub fn payload(shape: &Shape, weights: &Parameters) -> Result<Vec<u8>, ExportErr
             words(&mut bytes, "output weights", &weights.output, QB)?;
             words(&mut bytes, "output biases", &weights.head, QA * QB)?;
         }
-        Kind::Layered => {
-            let (biases, rest) = weights.head.split_at(HIDDEN_2);
-            let (output, bias) = rest.split_at(HIDDEN_2);
+        Kind::Layered | Kind::Deep => {
+            let (biases, mut rest) = weights.head.split_at(HIDDEN_2);
             words(&mut bytes, "first layer", &features, QC)?;
             words(&mut bytes, "first biases", &weights.bias, QC)?;
             octets(&mut bytes, "second layer", &weights.output, QB)?;
             longs(&mut bytes, "second biases", biases, QC * QB)?;
+            if shape.kind == Kind::Deep {
+                let (third, after) = rest.split_at(HIDDEN_2 * HIDDEN_2);
+                let (biases, after) = after.split_at(HIDDEN_2);
+                octets(&mut bytes, "third layer", &transposed(third), QB)?;
+                longs(&mut bytes, "third biases", biases, QC * QB)?;
+                rest = after;
+            }
+            let (output, bias) = rest.split_at(HIDDEN_2);
             octets(&mut bytes, "output weights", output, QO / QC)?;
             longs(&mut bytes, "output bias", bias, QO)?;
         }
     }
     bytes.resize(shape.layout().payload_len(), 0);
     Ok(bytes)
+}
+
+/// Returns the rows of the third layer by unit, from rows by input.
+fn transposed(weights: &[f32]) -> Vec<f32> {
+    (0..HIDDEN_2).flat_map(|unit| (0..HIDDEN_2).map(move |input| weights[input * HIDDEN_2 + unit])).collect()
 }
 
 /// Creates a network file: the engine's header, then the payload.

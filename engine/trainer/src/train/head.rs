@@ -1,19 +1,38 @@
 //! Forward and backward pass between the shards' sums and the loss. It is cheap, so every thread
 //! repeats it.
 
-use super::kernels::Step;
+use super::kernels::{LANES, Step, fold};
 use super::network::Shape;
 use destrier::nnue::{HIDDEN_2, Kind};
+
+/// First bias of a deep network's third layer in the head's weights.
+const THIRD_BIASES: usize = HIDDEN_2 + HIDDEN_2 * HIDDEN_2;
+/// First output weight of a deep network in the head's weights.
+const OUTPUT: usize = THIRD_BIASES + HIDDEN_2;
+
+/// One value for each unit of a layer.
+type Units = [f32; HIDDEN_2];
+
+/// Dependence of the loss on the error, which is that of two win probabilities.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ErrorForm {
+    /// The absolute error to this power.
+    Power(f32),
+    /// The absolute error less this margin, and zero within it (epsilon-insensitive loss).
+    Margin(f32),
+}
 
 /// Loss function.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Loss {
-    /// Exponent of the error.
-    pub power: f32,
+    /// Dependence on the error.
+    pub form: ErrorForm,
     /// Share of the game's result in the target, 0 to 1; the rest is the score.
     pub blend: f32,
-    /// Centipawns at which the sigmoid reaches 0.73.
+    /// Centipawns of a score at which the sigmoid reaches 0.73.
     pub scale: f32,
+    /// Factor of the output in its sigmoid.
+    pub gain: f32,
 }
 
 impl Loss {
@@ -23,17 +42,21 @@ impl Loss {
         self.blend * (f32::from(result) / 2.0) + (1.0 - self.blend) * sigmoid(f32::from(score) / self.scale)
     }
 
-    /// Returns the loss `|sigmoid(output) - target|^power` and its derivative with respect to the
+    /// Returns the loss of `sigmoid(gain * output) - target` and its derivative with respect to the
     /// output.
     pub fn of(&self, output: f32, target: f32) -> (f32, f32) {
-        let expected = sigmoid(output);
+        let expected = sigmoid(self.gain * output);
         let error = expected - target;
-        let slope = expected * (1.0 - expected);
-        if self.power == 2.0 {
-            return (error * error, 2.0 * error * slope);
+        let slope = self.gain * (expected * (1.0 - expected));
+        match self.form {
+            ErrorForm::Power(2.0) => (error * error, 2.0 * error * slope),
+            ErrorForm::Power(power) => {
+                let rest = error.abs().powf(power - 1.0);
+                (rest * error.abs(), power * rest * error.signum() * slope)
+            }
+            ErrorForm::Margin(margin) if error.abs() > margin => (error.abs() - margin, error.signum() * slope),
+            ErrorForm::Margin(_) => (0.0, 0.0),
         }
-        let rest = error.abs().powf(self.power - 1.0);
-        (rest * error.abs(), self.power * rest * error.signum() * slope)
     }
 }
 
@@ -71,7 +94,59 @@ impl Head {
                 let units = sums.iter().zip(biases).map(|(sum, bias)| (sum + bias).clamp(0.0, 1.0));
                 units.zip(weights).fold(bias[0], |output, (unit, weight)| output + unit * weight)
             }
+            Kind::Deep => {
+                let units = self.third(&self.second(sums));
+                let weights = &self.weights[OUTPUT..OUTPUT + HIDDEN_2];
+                let terms = units.iter().zip(weights);
+                let output = self.weights[OUTPUT + HIDDEN_2];
+                terms.fold(output, |output, (unit, weight)| output + unit.clamp(0.0, 1.0) * weight)
+            }
         }
+    }
+
+    /// Returns the activations of a deep network's second layer.
+    fn second(&self, sums: &[f32]) -> Units {
+        std::array::from_fn(|unit| (sums[unit] + self.weights[unit]).clamp(0.0, 1.0))
+    }
+
+    /// Returns the sums of a deep network's third layer.
+    fn third(&self, second: &Units) -> Units {
+        let mut sums: Units = std::array::from_fn(|unit| self.weights[THIRD_BIASES + unit]);
+        for (value, row) in second.iter().zip(self.weights[HIDDEN_2..THIRD_BIASES].as_chunks::<HIDDEN_2>().0) {
+            for (sum, weight) in sums.iter_mut().zip(row) {
+                *sum += value * weight;
+            }
+        }
+        sums
+    }
+
+    /// Backward pass of a deep network.
+    fn backward_deep(&mut self, sums: &mut [f32], slope: f32) {
+        let second = self.second(sums);
+        let third = self.third(&second);
+        self.gradients[OUTPUT + HIDDEN_2] += slope;
+        let mut slopes: Units = [0.0; HIDDEN_2];
+        for unit in 0..HIDDEN_2 {
+            self.gradients[OUTPUT + unit] += slope * third[unit].clamp(0.0, 1.0);
+            let open = third[unit] > 0.0 && third[unit] < 1.0;
+            slopes[unit] = if open { slope * self.weights[OUTPUT + unit] } else { 0.0 };
+            self.gradients[THIRD_BIASES + unit] += slopes[unit];
+        }
+        let rows = HIDDEN_2..THIRD_BIASES;
+        let gradients = self.gradients[rows.clone()].as_chunks_mut::<HIDDEN_2>().0.iter_mut();
+        let rows = gradients.zip(self.weights[rows].as_chunks::<HIDDEN_2>().0);
+        let mut biases: Units = [0.0; HIDDEN_2];
+        for (unit, (gradients, weights)) in rows.enumerate() {
+            let mut lanes = [0.0; LANES];
+            for (place, (gradient, weight)) in gradients.iter_mut().zip(weights).enumerate() {
+                *gradient += second[unit] * slopes[place];
+                lanes[place % LANES] += slopes[place] * weight;
+            }
+            let open = second[unit] > 0.0 && second[unit] < 1.0;
+            sums[unit] = if open { fold(lanes) } else { 0.0 };
+            biases[unit] = sums[unit];
+        }
+        self.gradients.iter_mut().zip(biases).for_each(|(gradient, slope)| *gradient += slope);
     }
 
     /// Accumulates the gradients for the output's slope, and replaces a position's sums by their
@@ -92,6 +167,7 @@ impl Head {
                     self.gradients[unit] += *sum;
                 }
             }
+            Kind::Deep => self.backward_deep(sums, slope),
         }
     }
 

@@ -5,28 +5,78 @@
 
 use super::network::Shape;
 use bulletformat::ChessBoard;
+use destrier::nnue::sets::ActiveFeatures;
 use destrier::nnue::{HIDDEN_2, Kind};
+use quintain::report::plot::{CurvePlot, Scale};
 
 /// Centipawns of an output of 1 in the engine.
 const SCALE: i64 = 400;
 
-/// Quantisation error in centipawns.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+/// Bins of the histogram of errors in win probability.
+const BINS: usize = 50;
+
+/// Width of a bin in win probability; the last bin has all larger errors.
+pub const BIN: f64 = 0.002;
+
+/// Quantisation error, as differences between whole numbers and floats.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Rounding {
-    /// Mean absolute error.
+    /// Mean absolute error in centipawns.
     pub mean: f64,
-    /// Largest absolute error.
+    /// Largest absolute error in centipawns.
     pub worst: f64,
+    /// Mean absolute error in win probability.
+    pub win_mean: f64,
+    /// Error in win probability that 99 % of the positions do not exceed.
+    pub win_most: f64,
+    /// Largest absolute error in win probability.
+    pub win_worst: f64,
+    /// Share of the positions by error in win probability.
+    pub histogram: [f64; BINS],
 }
 
 impl Rounding {
-    /// Compares float outputs with the integer evaluations of the same positions.
-    pub fn of(shape: &Shape, payload: &[u8], positions: &[ChessBoard], outputs: &[f32]) -> Rounding {
-        let network = Integer::new(shape, payload);
-        let errors = positions.iter().zip(outputs);
-        let errors = errors.map(|(board, &out)| (network.evaluate(board) as f64 - f64::from(out) * SCALE as f64).abs());
-        let (sum, worst) = errors.fold((0.0, 0.0), |(sum, worst): (f64, f64), error| (sum + error, worst.max(error)));
-        Rounding { mean: sum / positions.len().max(1) as f64, worst }
+    /// Compares float outputs with the integer evaluations of the same positions. `gain` is the
+    /// factor of the output in the sigmoid of its win probability.
+    pub fn of(network: &Integer, positions: &[ChessBoard], outputs: &[f32], gain: f32) -> Rounding {
+        let count = positions.len().max(1) as f64;
+        let win = |output: f64| 1.0 / (1.0 + (-f64::from(gain) * output).exp());
+        let (mut mean, mut worst) = (0.0, 0.0_f64);
+        let mut errors = Vec::with_capacity(positions.len());
+        for (board, &output) in positions.iter().zip(outputs) {
+            let (whole, float) = (network.evaluate(board) as f64 / SCALE as f64, f64::from(output));
+            let error = (whole - float).abs() * SCALE as f64;
+            mean += error / count;
+            worst = worst.max(error);
+            errors.push((win(whole) - win(float)).abs());
+        }
+        errors.sort_unstable_by(f64::total_cmp);
+        let mut histogram = [0.0; BINS];
+        for error in &errors {
+            histogram[((error / BIN) as usize).min(BINS - 1)] += 1.0 / count;
+        }
+        let most = errors.get((errors.len() * 99).div_ceil(100).saturating_sub(1)).copied().unwrap_or(0.0);
+        let win_mean = errors.iter().sum::<f64>() / count;
+        let win_worst = errors.last().copied().unwrap_or(0.0);
+        Rounding { mean, worst, win_mean, win_most: most, win_worst, histogram }
+    }
+
+    /// Draws the histogram of errors in win probability as an SVG document.
+    pub fn to_svg(&self, name: &str) -> String {
+        let share = (0..).zip(&self.histogram).map(|(bin, share)| ((f64::from(bin) + 0.5) * BIN, 100.0 * share));
+        let (mean, most, worst) = (self.win_mean, self.win_most, self.win_worst);
+        CurvePlot {
+            title: format!("Whole numbers against floats of {name}"),
+            caption: format!("mean {mean:.4}, 99 % within {most:.4}, worst {worst:.4}; a bin is {BIN}"),
+            x_label: "error in win probability".to_owned(),
+            x_scale: Scale::Linear,
+            y_label: "% of the positions".to_owned(),
+            y_scale: Scale::Linear,
+            longest_join: None,
+            series: vec![("positions".to_owned(), share.collect())],
+            bands: Vec::new(),
+        }
+        .to_svg()
     }
 }
 
@@ -34,11 +84,13 @@ impl Rounding {
 #[derive(Debug)]
 pub struct Integer {
     shape: Shape,
-    features: Vec<i64>,
+    features: Vec<i16>,
     bias: Vec<i64>,
     output: Vec<i64>,
-    /// Biases of the columns; in a layered network, also the output's weights and bias.
+    /// Biases of the columns. In a layered network, also the output's weights and bias.
     head: Vec<i64>,
+    /// Rows `[unit][input]` and biases of the third layer of a deep network.
+    third: Option<[Vec<i64>; 2]>,
 }
 
 impl Integer {
@@ -51,23 +103,28 @@ impl Integer {
             rest = tail;
             head.chunks_exact(width).map(number).collect()
         };
-        let (features, bias) = (numbers(features, 2), numbers(bias, 2));
+        let features = numbers(features, 2).into_iter().map(|weight| weight as i16).collect();
+        let bias = numbers(bias, 2);
+        let mut third = None;
         let (output, head) = match shape.kind {
             Kind::Screlu => (numbers(output, 2), numbers(shape.output_buckets, 2)),
-            Kind::Layered => {
+            Kind::Layered | Kind::Deep => {
                 let output = numbers(output, 1);
                 let biases = numbers(HIDDEN_2, 4);
+                if shape.kind == Kind::Deep {
+                    third = Some([numbers(HIDDEN_2 * HIDDEN_2, 1), numbers(HIDDEN_2, 4)]);
+                }
                 let weights = numbers(HIDDEN_2, 1);
                 (output, [biases, weights, numbers(1, 4)].concat())
             }
         };
-        Integer { shape: *shape, features, bias, output, head }
+        Integer { shape: shape.clone(), features, bias, output, head, third }
     }
 
     /// Evaluates a position in centipawns for the side to move.
     pub fn evaluate(&self, board: &ChessBoard) -> i64 {
         let (mut us, mut them) = (Vec::new(), Vec::new());
-        self.shape.inputs.append(board, &mut us, &mut them);
+        self.shape.inputs.append(board, &mut ActiveFeatures::default(), &mut us, &mut them);
         let sides = [self.accumulate(&us), self.accumulate(&them)];
         match self.shape.kind {
             Kind::Screlu => {
@@ -75,12 +132,17 @@ impl Integer {
                 let square = |value: &i64| (*value).clamp(0, 255).pow(2);
                 (self.column(bucket, &sides, square) / 255 + self.head[bucket]) * SCALE / (255 * 64)
             }
-            Kind::Layered => {
-                let units = (0..HIDDEN_2).map(|unit| {
-                    let sum = self.column(unit, &sides, |value| (*value).clamp(0, 127)) + self.head[unit];
-                    (sum >> 6).clamp(0, 127)
-                });
-                let sum: i64 = units.zip(&self.head[HIDDEN_2..2 * HIDDEN_2]).map(|(unit, weight)| unit * weight).sum();
+            Kind::Layered | Kind::Deep => {
+                let active = |sum: i64| (sum >> 6).clamp(0, 127);
+                let second = |unit| self.column(unit, &sides, |value| (*value).clamp(0, 127)) + self.head[unit];
+                let mut units: Vec<i64> = (0..HIDDEN_2).map(second).map(active).collect();
+                if let Some([rows, biases]) = &self.third {
+                    let dot = |row: &[i64]| row.iter().zip(&units).map(|(weight, unit)| weight * unit).sum::<i64>();
+                    let sums = rows.chunks_exact(HIDDEN_2).zip(biases).map(|(row, bias)| dot(row) + bias);
+                    units = sums.map(active).collect();
+                }
+                let sum: i64 =
+                    units.iter().zip(&self.head[HIDDEN_2..2 * HIDDEN_2]).map(|(unit, weight)| unit * weight).sum();
                 (sum + self.head[2 * HIDDEN_2]) / 16
             }
         }
@@ -90,7 +152,7 @@ impl Integer {
         let mut sums = self.bias.clone();
         for &input in inputs {
             let row = &self.features[usize::from(input) * self.shape.hidden..][..self.shape.hidden];
-            sums.iter_mut().zip(row).for_each(|(sum, weight)| *sum += weight);
+            sums.iter_mut().zip(row).for_each(|(sum, weight)| *sum += i64::from(*weight));
         }
         sums
     }

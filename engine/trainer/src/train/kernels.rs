@@ -13,10 +13,16 @@ impl<const N: usize> Row<N> {
     pub const ZERO: Row<N> = Row([0.0; N]);
 
     #[inline(always)]
-    fn add(&mut self, other: &Row<N>) {
+    pub fn add(&mut self, other: &Row<N>) {
         for i in 0..N {
             self.0[i] += other.0[i];
         }
+    }
+
+    /// Multiplies all values.
+    #[inline(always)]
+    pub fn scale(&mut self, factor: f32) {
+        self.0.iter_mut().for_each(|value| *value *= factor);
     }
 }
 
@@ -181,9 +187,16 @@ pub struct Step {
     pub epsilon: f32,
     /// Bound of the absolute value of every weight.
     pub clip: f32,
+    /// The same for the weights of the first layer.
+    pub clip_features: f32,
 }
 
 impl Step {
+    /// Returns the step for the weights of the first layer.
+    pub fn of_features(self) -> Step {
+        Step { clip: self.clip_features, ..self }
+    }
+
     /// Updates one weight. As in Bullet, the moments are not bias-corrected.
     #[inline(always)]
     pub fn apply(&self, weight: &mut f32, gradient: f32, momentum: &mut f32, velocity: &mut f32) {

@@ -86,6 +86,15 @@ fn destrier_says_the_trainers_whole_numbers() {
         "kind = \"layered\"\nhidden = 32\noutput-buckets = 1".to_owned(),
         "kind = \"layered\"\nhidden = 64\nmirrored = false\noutput-buckets = 1".to_owned(),
         format!("kind = \"layered\"\nhidden = 32\noutput-buckets = 1\n{buckets}"),
+        "kind = \"deep\"\nhidden = 32\noutput-buckets = 1".to_owned(),
+        "kind = \"deep\"\nhidden = 64\noutput-buckets = 1\nfeatures = \"piece+mobility-squares\"".to_owned(),
+        "kind = \"layered\"\nhidden = 64\noutput-buckets = 1\nfeatures = \"PIECE-MOVE\"".to_owned(),
+        "hidden = 32\nfeatures = \"file-pairs+rank-pairs+diagonal-pairs+antidiagonal-pairs+piece\"".to_owned(),
+        "hidden = 32\nfeatures = \"king-piece\"".to_owned(),
+        "hidden = 64\nfactorised = false\nfeatures = \"king-piece\"".to_owned(),
+        "hidden = 32\nfeatures = \"king-all+compact\"".to_owned(),
+        "hidden = 32\nfeatures = \"king-relative+king-relative-h+king-relative-v+piece\"".to_owned(),
+        "hidden = 32\nfeatures = \"mobility-counts+piece+d1+d2\"".to_owned(),
     ] {
         let folder = tempfile::tempdir().expect("a fresh folder");
         let plan = trained(folder.path(), &network);

@@ -1,21 +1,22 @@
 //! Shape of a network in training, and its weights in file order.
 
-use super::features::Inputs;
+use super::features::{Inputs, SharedInputs};
 use destrier::nnue::{FEATURES, HIDDEN_2, Kind, Layout, output_bucket};
 use destrier::types::SplitMix64;
 
 /// Shape of a network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shape {
     /// Architecture.
     pub kind: Kind,
     /// Neurons per perspective; a multiple of 16.
     pub hidden: usize,
-    /// Input features: king buckets and mirroring.
+    /// Input features: the set, king buckets and mirroring.
     pub inputs: Inputs,
     /// Output buckets by material: 8, or 1.
     pub output_buckets: usize,
-    /// True if king buckets share a common part during training (factorised inputs).
+    /// True if inputs of different squares of the own king share a common part during training
+    /// (factorised inputs).
     pub factorised: bool,
 }
 
@@ -24,6 +25,7 @@ impl Shape {
     pub fn layout(&self) -> Layout {
         Layout {
             kind: self.kind,
+            set: self.inputs.set().clone(),
             hidden: self.hidden,
             king_buckets: self.inputs.king_buckets(),
             output_buckets: self.output_buckets,
@@ -43,7 +45,7 @@ impl Shape {
     pub fn columns(&self) -> usize {
         match self.kind {
             Kind::Screlu => self.output_buckets,
-            Kind::Layered => HIDDEN_2,
+            Kind::Layered | Kind::Deep => HIDDEN_2,
         }
     }
 
@@ -51,16 +53,21 @@ impl Shape {
     pub fn sums(&self) -> usize {
         match self.kind {
             Kind::Screlu => 1,
-            Kind::Layered => HIDDEN_2,
+            Kind::Layered | Kind::Deep => HIDDEN_2,
         }
     }
 
-    /// Returns the number of weights after the sums: biases, and in a layered network also the
-    /// output's weights and bias.
+    /// Returns the inputs with a common part, if they are factorised.
+    pub fn shared(&self) -> Option<SharedInputs> {
+        self.inputs.shared().filter(|_| self.factorised)
+    }
+
+    /// Returns the number of weights after the sums, see [`Parameters::head`].
     pub fn head(&self) -> usize {
         match self.kind {
             Kind::Screlu => self.output_buckets,
             Kind::Layered => 2 * HIDDEN_2 + 1,
+            Kind::Deep => HIDDEN_2 * HIDDEN_2 + 3 * HIDDEN_2 + 1,
         }
     }
 
@@ -71,7 +78,7 @@ impl Shape {
 
     /// Returns the sizes of the five groups of [`Parameters`], in their order.
     pub fn sizes(&self) -> [usize; 5] {
-        let factor = if self.factorised { FEATURES * self.hidden } else { 0 };
+        let factor = self.shared().map_or(0, |shared| shared.period * self.hidden);
         [self.inputs.size() * self.hidden, factor, self.hidden, self.columns() * 2 * self.hidden, self.head()]
     }
 }
@@ -79,15 +86,17 @@ impl Shape {
 /// One value per weight of a network: the weights themselves, or one of the optimiser's moments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameters {
-    /// `[king bucket * 768 + input][neuron]`.
+    /// `[input][neuron]`; the inputs of king buckets follow one another.
     pub features: Vec<f32>,
-    /// Part shared by all king buckets, `[input][neuron]`; empty unless factorised.
+    /// Common parts of inputs, `[part][neuron]`; empty unless factorised.
     pub factor: Vec<f32>,
     /// `[neuron]`.
     pub bias: Vec<f32>,
     /// `[column][side to move, opponent][neuron]`.
     pub output: Vec<f32>,
-    /// Biases of the columns; in a layered network, then the output's weights and bias.
+    /// Biases of the columns. In a layered network, the output's weights and bias follow. In a deep
+    /// one, the weights `[unit of the second layer][unit]` and biases of the third layer are
+    /// between.
     pub head: Vec<f32>,
 }
 
@@ -99,8 +108,8 @@ impl Parameters {
     }
 
     /// Creates random weights N(0, sqrt(2 / inputs)) (He et al. 2015) and zero biases. The first
-    /// layer counts the 768 inputs of one king bucket. A count of the simultaneously active inputs
-    /// would keep the variance of the outputs. Rare features, however, keep their initial weights,
+    /// layer counts the 768 inputs of one king bucket in every set. A count of the simultaneously
+    /// active inputs would keep the variance of the outputs. Rare features, however, keep their initial weights,
     /// and these would be noise in every evaluation.
     pub fn random(shape: &Shape, seed: u64) -> Parameters {
         let mut parameters = Parameters::zero(shape);
@@ -110,17 +119,21 @@ impl Parameters {
             values.iter_mut().for_each(|value| *value = (random.normal() * deviation) as f32);
         };
         fill(&mut parameters.features, FEATURES);
-        if !shape.factorised {
-            fill(&mut parameters.output, 2 * shape.hidden);
-        } else {
-            // The common part starts random and the parts of the buckets at zero, or the variance
-            // of their sum would be too large.
-            parameters.features.fill(0.0);
+        if let Some(shared) = shape.shared() {
+            // The common parts start random and those of the inputs at zero, or the variance of
+            // their sum would be too large.
+            parameters.features[shared.first * shape.hidden..shared.end * shape.hidden].fill(0.0);
             fill(&mut parameters.factor, FEATURES);
-            fill(&mut parameters.output, 2 * shape.hidden);
         }
-        if shape.kind == Kind::Layered {
-            fill(&mut parameters.head[HIDDEN_2..2 * HIDDEN_2], HIDDEN_2);
+        fill(&mut parameters.output, 2 * shape.hidden);
+        match shape.kind {
+            Kind::Screlu => {}
+            Kind::Layered => fill(&mut parameters.head[HIDDEN_2..2 * HIDDEN_2], HIDDEN_2),
+            Kind::Deep => {
+                let biases = HIDDEN_2 + HIDDEN_2 * HIDDEN_2;
+                fill(&mut parameters.head[HIDDEN_2..biases], HIDDEN_2);
+                fill(&mut parameters.head[biases + HIDDEN_2..biases + 2 * HIDDEN_2], HIDDEN_2);
+            }
         }
         parameters
     }
@@ -135,13 +148,15 @@ impl Parameters {
         [&mut self.features, &mut self.factor, &mut self.bias, &mut self.output, &mut self.head]
     }
 
-    /// Returns the first-layer weights of the engine: the sums of each bucket's part and the common
-    /// part.
-    pub fn merged_features(&self) -> Vec<f32> {
-        if self.factor.is_empty() {
-            return self.features.clone();
+    /// Returns the first-layer weights of the engine: the sums of each input's own and common part.
+    pub fn merged_features(&self, shape: &Shape) -> Vec<f32> {
+        let mut merged = self.features.clone();
+        let Some(shared) = shape.shared() else { return merged };
+        let rows = merged.chunks_exact_mut(shape.hidden).take(shared.end).skip(shared.first);
+        for (own, common) in rows.zip(self.factor.chunks_exact(shape.hidden).cycle()) {
+            own.iter_mut().zip(common).for_each(|(own, common)| *own += common);
         }
-        self.features.iter().zip(self.factor.iter().cycle()).map(|(own, common)| own + common).collect()
+        merged
     }
 }
 

@@ -1,12 +1,16 @@
 //! Training plans: TOML files.
 
 use super::features::Inputs;
+use super::head::ErrorForm;
 use super::network::Shape;
+use super::pairs::{self, PairFileError};
 use super::schedule::{Blend, Rate};
-use destrier::nnue::{Kind, MAX_KING_BUCKETS, sha256_hex};
+use destrier::nnue::sets::{FeatureBlock, FeatureSet, SetError};
+use destrier::nnue::{Kind, MAX_KING_BUCKETS, SCALE, sha256_hex};
 use quintain::text::{TomlError, from_toml};
 use serde::{Deserialize, Deserializer};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 /// Error in a plan.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +21,10 @@ pub enum PlanError {
     Syntax(#[from] TomlError),
     #[error("{}: line {line}, `{key}` is {value}: {remedy}", path.display())]
     Value { path: PathBuf, line: usize, key: &'static str, value: String, remedy: &'static str },
+    #[error("{}: line {line}, `features`: {error}", path.display())]
+    Features { path: PathBuf, line: usize, error: SetError },
+    #[error(transparent)]
+    Pairs(#[from] PairFileError),
 }
 
 /// Plan of one training run. Relative paths start at the plan's folder.
@@ -72,20 +80,31 @@ pub struct Data {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Network {
-    /// `screlu` or `layered`.
+    /// Sum of feature blocks, such as `piece+file+rank`.
+    #[serde(default = "defaults::features")]
+    pub features: String,
+    /// File with the pairs of the block `top-pairs`.
+    #[serde(default)]
+    pub pairs: Option<PathBuf>,
+    /// Feature set of the two keys above.
+    #[serde(skip, default = "FeatureSet::piece")]
+    pub set: FeatureSet,
+    /// `screlu`, `layered` or `deep`.
     #[serde(default = "defaults::kind", deserialize_with = "kind")]
     pub kind: Kind,
     /// Neurons per perspective, 32 to 4096 in steps of 32.
     pub hidden: usize,
-    /// Mirrors the board so that the own king stands on files a to d.
-    #[serde(default = "defaults::yes")]
-    pub mirrored: bool,
+    /// Mirrors the board so that the own king stands on files a to d; true by default if the
+    /// features are `piece`, the only set that allows it.
+    #[serde(default)]
+    pub mirrored: Option<bool>,
     /// Bucket numbers of the 32 squares of the own king, rank by rank, files a to d. If empty,
     /// there is one bucket.
     #[serde(default)]
     pub king_buckets: Vec<u8>,
-    /// Shares a common part between king buckets (factorised inputs); by default if there are
-    /// several.
+    /// Shares a common part between king buckets, or between the squares of the own king in
+    /// `king-piece` and `king-all` (factorised inputs); by default if the inputs have no block
+    /// `piece` of their own.
     #[serde(default)]
     pub factorised: Option<bool>,
     /// Number of output buckets by material, 8 or 1.
@@ -119,12 +138,25 @@ pub struct Training {
     /// Positions per batch.
     #[serde(default = "defaults::batch")]
     pub batch: usize,
-    /// Exponent of the error.
+    /// Form of the loss: `power` of the error, or `epsilon`, which is zero within a margin.
+    #[serde(default)]
+    pub loss: LossName,
+    /// Exponent of the error in the loss `power`.
     #[serde(default = "defaults::power")]
     pub power: f32,
-    /// Centipawns of an output of 1.
+    /// Error in win probability without a loss in the loss `epsilon`.
+    #[serde(default = "defaults::margin")]
+    pub margin: f32,
+    /// Centipawns of an output of 1, and of a score at which the win probability is 0.73.
     #[serde(default = "defaults::scale")]
     pub scale: f32,
+    /// Centipawns of a score at which the win probability is 0.73; `scale` by default.
+    #[serde(default)]
+    pub in_scale: Option<f32>,
+    /// Centipawns of the network at which its win probability is 0.73; an output of 1 is then 400
+    /// centipawns.
+    #[serde(default)]
+    pub out_scale: Option<f32>,
     /// Superbatches between checkpoints; one also follows the last superbatch.
     #[serde(default = "defaults::save_every")]
     pub save_every: u32,
@@ -132,6 +164,72 @@ pub struct Training {
     /// advises to stop; 0 disables it.
     #[serde(default = "defaults::patience")]
     pub patience: u32,
+}
+
+/// Key, value and remedy of a mistake.
+type Fault = (&'static str, String, &'static str);
+
+/// Returns a mistake.
+fn wrong(key: &'static str, value: &dyn std::fmt::Display, remedy: &'static str) -> Result<(), Fault> {
+    Err((key, value.to_string(), remedy))
+}
+
+/// Name of the form of the loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossName {
+    /// Power of the error.
+    #[default]
+    Power,
+    /// Error less a margin.
+    Epsilon,
+}
+
+impl Training {
+    fn check(&self) -> Result<(), Fault> {
+        if self.superbatches == 0 || self.batches == 0 {
+            return wrong("superbatches", &"zero, or batches is", "give at least 1 of each");
+        }
+        if self.batch == 0 || self.batch > 1 << 20 {
+            return wrong("batch", &self.batch, "give 1 to 1048576 positions");
+        }
+        if !(1.5..=4.0).contains(&self.power) {
+            return wrong("power", &self.power, "give 1.5 to 4; 2 and 2.6 are usual");
+        }
+        if !(self.scale >= 50.0 && self.scale <= 2000.0) {
+            return wrong("scale", &self.scale, "give 50 to 2000 centipawns; 400 is what Destrier expects");
+        }
+        for (key, scale) in [("in-scale", self.in_scale), ("out-scale", self.out_scale)] {
+            if let Some(scale) = scale.filter(|scale| !(50.0..=2000.0).contains(scale)) {
+                return wrong(key, &scale, "give 50 to 2000 centipawns");
+            }
+        }
+        if !(0.0..0.5).contains(&self.margin) {
+            return wrong("margin", &self.margin, "give 0 or more and less than 0.5 of a win probability");
+        }
+        if self.save_every == 0 {
+            return wrong("save-every", &0, "give 1 or more superbatches");
+        }
+        Ok(())
+    }
+
+    /// Returns the dependence of the loss on the error.
+    pub fn form(&self) -> ErrorForm {
+        match self.loss {
+            LossName::Power => ErrorForm::Power(self.power),
+            LossName::Epsilon => ErrorForm::Margin(self.margin),
+        }
+    }
+
+    /// Returns the centipawns of a score at which its win probability is 0.73.
+    pub fn score_scale(&self) -> f32 {
+        self.in_scale.unwrap_or(self.scale)
+    }
+
+    /// Returns the factor of the output in its sigmoid.
+    pub fn gain(&self) -> f32 {
+        self.out_scale.map_or(1.0, |scale| SCALE as f32 / scale)
+    }
 }
 
 /// Parameters of AdamW.
@@ -148,18 +246,23 @@ pub struct Optimiser {
     pub epsilon: f32,
     /// Bound of the absolute value of every weight.
     pub clip: f32,
+    /// Set if the bound also holds for the weights of the first layer.
+    pub clip_features: bool,
 }
 
 impl Default for Optimiser {
     /// Returns Bullet's parameters, so that its schedules carry over.
     fn default() -> Optimiser {
-        Optimiser { decay: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, clip: 1.98 }
+        Optimiser { decay: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, clip: 1.98, clip_features: true }
     }
 }
 
 mod defaults {
     use destrier::nnue::Kind;
 
+    pub fn features() -> String {
+        "piece".to_owned()
+    }
     pub fn kind() -> Kind {
         Kind::Screlu
     }
@@ -172,9 +275,6 @@ mod defaults {
     pub fn validation_positions() -> u64 {
         1 << 20
     }
-    pub fn yes() -> bool {
-        true
-    }
     pub fn output_buckets() -> usize {
         8
     }
@@ -186,6 +286,9 @@ mod defaults {
     }
     pub fn power() -> f32 {
         2.0
+    }
+    pub fn margin() -> f32 {
+        0.01
     }
     pub fn scale() -> f32 {
         400.0
@@ -242,7 +345,15 @@ impl Plan {
     /// # Errors
     /// [`PlanError`], with file, line, key and remedy.
     pub fn parse(path: &Path, text: &str) -> Result<Plan, PlanError> {
-        let plan: Plan = from_toml(path, text)?;
+        let mut plan: Plan = from_toml(path, text)?;
+        let network = &mut plan.network;
+        network.pairs = network.pairs.as_ref().map(|file| folder_of(path).join(file));
+        let list = network.pairs.as_ref().map(|file| pairs::read(file).map(Arc::new)).transpose()?;
+        network.set = FeatureSet::parse(&network.features, list.as_ref()).map_err(|error| PlanError::Features {
+            path: path.to_owned(),
+            line: line_of(text, "features"),
+            error,
+        })?;
         plan.check().map_err(|(key, value, remedy)| PlanError::Value {
             path: path.to_owned(),
             line: line_of(text, key),
@@ -253,9 +364,7 @@ impl Plan {
         Ok(plan)
     }
 
-    fn check(&self) -> Result<(), (&'static str, String, &'static str)> {
-        let wrong = |key, value: &dyn std::fmt::Display, remedy| Err((key, value.to_string(), remedy));
-        let (network, training) = (&self.network, &self.training);
+    fn check(&self) -> Result<(), Fault> {
         if self.name.trim().is_empty() || self.name.contains(['/', '\\', '\0']) {
             return wrong(
                 "name",
@@ -273,39 +382,8 @@ impl Plan {
         if self.data.validation_positions == 0 {
             return wrong("validation-positions", &0, "give 1 or more");
         }
-        if network.hidden == 0 || network.hidden > 4096 || network.hidden % 32 != 0 {
-            return wrong("hidden", &network.hidden, "give 32 to 4096 in steps of 32");
-        }
-        if ![1, 8].contains(&network.output_buckets) {
-            return wrong("output-buckets", &network.output_buckets, "give 8 or 1");
-        }
-        if ![0, 32].contains(&network.king_buckets.len()) {
-            return wrong("king-buckets", &network.king_buckets.len(), "give 32 numbers, or leave the key out");
-        }
-        if network.kind == Kind::Layered && network.output_buckets != 1 {
-            return wrong("output-buckets", &network.output_buckets, "a layered network has one output: set it to 1");
-        }
-        if network.king_buckets.iter().any(|&bucket| usize::from(bucket) >= MAX_KING_BUCKETS) {
-            return wrong("king-buckets", &"too high", "number the buckets 0 to 31");
-        }
-        if !network.king_buckets.is_empty() && !network.mirrored {
-            return wrong("mirrored", &"false", "king buckets name files a to d only: set it to true");
-        }
-        if training.superbatches == 0 || training.batches == 0 {
-            return wrong("superbatches", &"zero, or batches is", "give at least 1 of each");
-        }
-        if training.batch == 0 || training.batch > 1 << 20 {
-            return wrong("batch", &training.batch, "give 1 to 1048576 positions");
-        }
-        if !(1.5..=4.0).contains(&training.power) {
-            return wrong("power", &training.power, "give 1.5 to 4; 2 and 2.6 are usual");
-        }
-        if !(training.scale >= 50.0 && training.scale <= 2000.0) {
-            return wrong("scale", &training.scale, "give 50 to 2000 centipawns; 400 is what Destrier expects");
-        }
-        if training.save_every == 0 {
-            return wrong("save-every", &0, "give 1 or more superbatches");
-        }
+        self.check_network()?;
+        self.training.check()?;
         if self.threads == Some(0) {
             return wrong("threads", &0, "give 1 or more, or leave the key out");
         }
@@ -332,6 +410,45 @@ impl Plan {
         self.wdl.check().or_else(|(value, remedy)| wrong("wdl", &value, remedy))
     }
 
+    fn check_network(&self) -> Result<(), Fault> {
+        let network = &self.network;
+        if network.hidden == 0 || network.hidden > 4096 || !network.hidden.is_multiple_of(32) {
+            return wrong("hidden", &network.hidden, "give 32 to 4096 in steps of 32");
+        }
+        if ![1, 8].contains(&network.output_buckets) {
+            return wrong("output-buckets", &network.output_buckets, "give 8 or 1");
+        }
+        if ![0, 32].contains(&network.king_buckets.len()) {
+            return wrong("king-buckets", &network.king_buckets.len(), "give 32 numbers, or leave the key out");
+        }
+        if network.kind != Kind::Screlu && network.output_buckets != 1 {
+            return wrong("output-buckets", &network.output_buckets, "a layered network has one output: set it to 1");
+        }
+        if network.king_buckets.iter().any(|&bucket| usize::from(bucket) >= MAX_KING_BUCKETS) {
+            return wrong("king-buckets", &"too high", "number the buckets 0 to 31");
+        }
+        if !network.king_buckets.is_empty() && network.mirrored == Some(false) {
+            return wrong("mirrored", &"false", "king buckets name files a to d only: set it to true");
+        }
+        if !network.set.is_piece() && !network.king_buckets.is_empty() {
+            return wrong("king-buckets", &"given", "only the features `piece` have them: leave the key out");
+        }
+        if !network.set.is_piece() && network.mirrored == Some(true) {
+            return wrong("mirrored", &"true", "only the features `piece` allow it: leave the key out");
+        }
+        if !network.set.is_piece() && network.factorised == Some(true) && self.inputs().shared().is_none() {
+            return wrong(
+                "factorised",
+                &"true",
+                "only king buckets, `king-piece` and `king-all` have a common part: leave the key out",
+            );
+        }
+        if let Err(error) = self.shape().layout().validate() {
+            return wrong("hidden", &error, "give fewer neurons, or a smaller set of features");
+        }
+        Ok(())
+    }
+
     /// Returns the parts of the plan that determine the weights, along with seed and data. Settings
     /// of checkpoints and advice are reset to their defaults. The initial checkpoint counts by its
     /// content, not its path.
@@ -340,22 +457,34 @@ impl Plan {
     /// Fails if the initial checkpoint cannot be read.
     pub fn decisive(&self) -> std::io::Result<(Network, Training, &Rate, &Blend, &Optimiser)> {
         let hash = |path: &PathBuf| Ok::<_, std::io::Error>(PathBuf::from(sha256_hex(&std::fs::read(path)?)));
-        let network = Network { start: self.network.start.as_ref().map(hash).transpose()?, ..self.network.clone() };
+        let [start, pairs] = [&self.network.start, &self.network.pairs].map(|file| file.as_ref().map(hash).transpose());
+        let network = Network { start: start?, pairs: pairs?, ..self.network.clone() };
         let (save_every, patience) = (defaults::save_every(), defaults::patience());
         let training = Training { save_every, patience, ..self.training.clone() };
         Ok((network, training, &self.rate, &self.wdl, &self.optimiser))
     }
 
-    /// Shape of the network.
-    pub fn shape(&self) -> Shape {
+    /// Returns the inputs of the network.
+    fn inputs(&self) -> Inputs {
         let network = &self.network;
+        if !network.set.is_piece() {
+            return Inputs::of_set(network.set.clone());
+        }
         let mut map = [0; 32];
         map.iter_mut().zip(&network.king_buckets).for_each(|(to, from)| *to = *from);
-        let inputs = Inputs::new(network.mirrored, map);
+        Inputs::new(network.mirrored.unwrap_or(true), map)
+    }
+
+    /// Returns the shape of the network.
+    pub fn shape(&self) -> Shape {
+        let network = &self.network;
+        let inputs = self.inputs();
+        let is_bare = !network.set.blocks().iter().any(|(block, _)| *block == FeatureBlock::Piece);
+        let by_default = inputs.king_buckets() > 1 || is_bare;
         Shape {
             kind: network.kind,
             hidden: network.hidden,
-            factorised: inputs.king_buckets() > 1 && network.factorised.unwrap_or(true),
+            factorised: inputs.shared().is_some() && network.factorised.unwrap_or(by_default),
             inputs,
             output_buckets: network.output_buckets,
         }

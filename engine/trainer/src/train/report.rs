@@ -42,11 +42,14 @@ pub fn table(summaries: &[Summary], out: &mut dyn Write) -> io::Result<()> {
 fn paths(summaries: &[Summary], out: &mut dyn Write) -> io::Result<()> {
     for Summary { name, network, rounding, same, .. } in summaries {
         let (mean, worst) = (rounding.mean, rounding.worst);
+        let [win_mean, win_most, win_worst] =
+            [rounding.win_mean, rounding.win_most, rounding.win_worst].map(|error| 100.0 * error);
         let path = network.display();
         writeln!(
             out,
-            "{name}: {path}; whole numbers differ from floats by {mean:.2} cp on average, {worst:.1} at worst; loaded in \
-             Destrier, they are the same on {same} held-out positions"
+            "{name}: {path}; whole numbers differ from floats by {mean:.2} cp on average, {worst:.1} at worst, and by \
+             {win_mean:.2} % of win probability on average, {win_most:.2} on all but 1 % of the positions, {win_worst:.2} \
+             at worst; loaded in Destrier, they are the same on {same} held-out positions"
         )?;
     }
     Ok(())

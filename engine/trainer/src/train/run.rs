@@ -3,7 +3,7 @@
 use super::checkpoint::{Checkpoint, CheckpointError, lock_folder, replace};
 use super::curve::{Curve, Point};
 use super::export::{self, ExportError};
-use super::head::Loss;
+use super::head::{ErrorForm, Loss};
 use super::integer::{Integer, Rounding};
 use super::kernels::Step;
 use super::loaded::{self, LoadedError};
@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Number of held-out positions on which the exported network is compared.
-const ROUNDING_SAMPLE: usize = 1 << 14;
+const ROUNDING_SAMPLE: usize = 100_000;
 
 /// Error that stops a run.
 #[derive(Debug, thiserror::Error)]
@@ -58,7 +58,7 @@ pub enum RunError {
 pub struct Summary {
     /// Name of the run.
     pub name: String,
-    /// Centipawns of an output of 1.
+    /// Centipawns of a score at which the win probability is 0.73.
     pub scale: f32,
     /// Learning curve.
     pub curve: Curve,
@@ -198,8 +198,8 @@ impl<'a> Run<'a> {
             train,
             validation: mean(loss),
             settled: mean(last_loss(self.plan)),
-            score: mean(Loss { blend: 0.0, power: 2.0, ..loss }),
-            result: mean(Loss { blend: 1.0, power: 2.0, ..loss }),
+            score: mean(Loss { blend: 0.0, form: ErrorForm::Power(2.0), ..loss }),
+            result: mean(Loss { blend: 1.0, form: ErrorForm::Power(2.0), ..loss }),
         }
     }
 
@@ -219,8 +219,9 @@ impl<'a> Run<'a> {
         replace(&path, bytes).map_err(|error| RunError::Io { path, error })
     }
 
-    /// Writes the network file, and a bare `quantised.bin` if that determines the shape. Compares
-    /// the integer evaluations with the float outputs, and those of Destrier with the trainer's.
+    /// Writes the network file, the picture `rounding.svg` of the quantisation error, and a bare
+    /// `quantised.bin` if that determines the shape. Compares the integer evaluations with the float
+    /// outputs, and those of Destrier with the trainer's.
     ///
     /// # Errors
     /// [`RunError::Export`] if a weight is out of range, [`RunError::Loaded`] if Destrier evaluates
@@ -232,15 +233,17 @@ impl<'a> Run<'a> {
             self.write("quantised.bin", &payload)?;
         }
         let sample = &self.validation[..self.validation.len().min(ROUNDING_SAMPLE)];
-        let rounding = Rounding::of(self.trainer.shape(), &payload, sample, &self.trainer.outputs(sample));
+        let integer = Integer::new(self.trainer.shape(), &payload);
+        let rounding = Rounding::of(&integer, sample, &self.trainer.outputs(sample), self.plan.training.gain());
+        self.write("rounding.svg", rounding.to_svg(&self.plan.name).as_bytes())?;
         let bytes = export::network(self.trainer.shape(), &payload)?;
         let network = network_path(self.plan);
         replace(&network, &bytes).map_err(|error| RunError::Io { path: network.clone(), error })?;
-        let same = loaded::check(&network, &Integer::new(self.trainer.shape(), &payload), sample)?;
+        let same = loaded::check(&network, &integer, sample)?;
         let hash = sha256_hex(&bytes);
         let speed = (self.spent.0 > 0).then(|| self.spent.0 as f64 / self.spent.1.max(1e-9));
         let (name, curve) = (self.plan.name.clone(), self.curve.clone());
-        Ok(Summary { name, scale: self.plan.training.scale, curve, network, hash, rounding, same, speed })
+        Ok(Summary { name, scale: self.plan.training.score_scale(), curve, network, hash, rounding, same, speed })
     }
 
     /// Returns the advice to stop, once, if the plan's patience is exhausted. It uses the loss
@@ -304,7 +307,12 @@ fn recipe(plan: &Plan, batch: u64) -> (Loss, Step) {
     let (training, optimiser) = (&plan.training, &plan.optimiser);
     let progress =
         Progress { batch, per_superbatch: u64::from(training.batches), superbatches: u64::from(training.superbatches) };
-    let loss = Loss { power: training.power, blend: plan.wdl.at(progress), scale: training.scale };
+    let loss = Loss {
+        form: training.form(),
+        blend: plan.wdl.at(progress),
+        scale: training.score_scale(),
+        gain: training.gain(),
+    };
     let step = Step {
         rate: plan.rate.at(progress),
         decay: optimiser.decay,
@@ -312,6 +320,7 @@ fn recipe(plan: &Plan, batch: u64) -> (Loss, Step) {
         beta2: optimiser.beta2,
         epsilon: optimiser.epsilon,
         clip: optimiser.clip,
+        clip_features: if optimiser.clip_features { optimiser.clip } else { f32::MAX },
     };
     (loss, step)
 }

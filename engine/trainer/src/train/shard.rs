@@ -1,11 +1,13 @@
 //! Slice of a network's neurons with their weights, gradients, moments and activations.
 
 use super::dispatch::Isa;
+use super::features::SharedInputs;
 use super::kernels::{Accumulation, AccumulationBack, Adam, Row, SquareSums, SquareSumsBack, Step};
-use super::layered::{DenseSums, DenseSumsBack};
+use super::layered::{DenseSums, DenseSumsBack, UnitWeights, transpose};
+use super::lazy::LazyRows;
 use super::network::{Parameters, Shape};
 use super::tile::{TILE, Tile};
-use destrier::nnue::{FEATURES, Kind};
+use destrier::nnue::Kind;
 
 /// Group of weights with their gradients and moments.
 #[derive(Debug)]
@@ -35,6 +37,14 @@ impl<const N: usize> Group<N> {
         let Group { weights, gradients, momentum, velocity } = self;
         isa.run(Adam { step, weights, gradients, momentum, velocity });
     }
+
+    /// Runs one step for one row.
+    fn step_row(&mut self, isa: Isa, step: Step, row: usize) {
+        let Group { weights, gradients, momentum, velocity } = self;
+        let [weights, gradients, momentum, velocity] =
+            [weights, gradients, momentum, velocity].map(|rows| &mut rows[row..=row]);
+        isa.run(Adam { step, weights, gradients, momentum, velocity });
+    }
 }
 
 fn cut<const N: usize>(values: &[f32], width: usize, first: usize) -> Vec<Row<N>> {
@@ -51,11 +61,16 @@ pub struct Shard<const N: usize> {
     kind: Kind,
     index: usize,
     features: Group<N>,
-    factor: Option<Group<N>>,
-    /// Sums of each bucket's part and the common part; empty unless factorised.
+    /// Inputs with a common part, and these parts.
+    factor: Option<(SharedInputs, Group<N>)>,
+    /// Sums of each input's own and common part; empty unless factorised.
     merged: Vec<Row<N>>,
+    /// Rows of a large first layer that wait for the optimiser.
+    lazy: Option<LazyRows>,
     bias: Group<N>,
     output: Group<N>,
+    /// Output weights by input, for the forward pass of a dense layer.
+    dense: Vec<UnitWeights>,
     /// Activations of the tiles of one round, later replaced by their gradients.
     rows: Vec<Row<N>>,
 }
@@ -65,18 +80,22 @@ impl<const N: usize> Shard<N> {
     pub fn new(shape: &Shape, index: usize, tiles: usize, state: [&Parameters; 3]) -> Shard<N> {
         let (width, first) = (shape.hidden, index * N);
         let group = |pick: fn(&Parameters) -> &[f32]| Group::new(state.map(pick), width, first);
-        let factor = shape.factorised.then(|| group(|parameters| &parameters.factor));
+        let factor = shape.shared().map(|shared| (shared, group(|parameters| &parameters.factor)));
+        let lazy = LazyRows::is_worth_it(shape).then(|| LazyRows::new(shape.inputs.size()));
         let mut shard = Shard {
             kind: shape.kind,
             index,
             features: group(|parameters| &parameters.features),
             merged: Vec::new(),
             factor,
+            lazy,
             bias: group(|parameters| &parameters.bias),
             output: group(|parameters| &parameters.output),
+            dense: Vec::new(),
             rows: vec![Row::ZERO; tiles * 2 * TILE],
         };
         shard.merge();
+        shard.transpose_dense();
         shard
     }
 
@@ -89,21 +108,59 @@ impl<const N: usize> Shard<N> {
         save(&self.features, |parameters| &mut parameters.features);
         save(&self.bias, |parameters| &mut parameters.bias);
         save(&self.output, |parameters| &mut parameters.output);
-        if let Some(factor) = &self.factor {
+        if let Some((_, factor)) = &self.factor {
             save(factor, |parameters| &mut parameters.factor);
         }
     }
 
+    /// Computes the effective weights of all inputs.
     fn merge(&mut self) {
-        if let Some(factor) = &self.factor {
-            self.merged.resize(self.features.weights.len(), Row::ZERO);
-            let common = factor.weights.iter().cycle();
-            for ((merged, own), common) in self.merged.iter_mut().zip(&self.features.weights).zip(common) {
-                for i in 0..N {
-                    merged.0[i] = own.0[i] + common.0[i];
+        if let Some((shared, factor)) = &self.factor {
+            self.merged.clone_from(&self.features.weights);
+            let merged = &mut self.merged[shared.first..shared.end];
+            for (merged, common) in merged.iter_mut().zip(factor.weights.iter().cycle()) {
+                merged.add(common);
+            }
+        }
+    }
+
+    fn transpose_dense(&mut self) {
+        if self.kind != Kind::Screlu {
+            transpose(&self.output.weights, &mut self.dense);
+        }
+    }
+
+    /// Prepares the rows of a tile's inputs before the first pass of a batch.
+    pub fn bring_up(&mut self, tile: &Tile) {
+        let Some(lazy) = &mut self.lazy else { return };
+        let Group { weights, momentum, velocity, .. } = &mut self.features;
+        for (input, _) in tile.lists() {
+            if lazy.touch(input) {
+                let [decay, beta1, beta2] = lazy.factors(input);
+                weights[input].scale(decay);
+                momentum[input].scale(beta1);
+                velocity[input].scale(beta2);
+                if let Some((shared, factor)) = &self.factor {
+                    self.merged[input] = weights[input];
+                    shared.of(input).into_iter().for_each(|part| self.merged[input].add(&factor.weights[part]));
                 }
             }
         }
+    }
+
+    /// Brings all rows up to date, so that the weights are those of the network.
+    pub fn settle(&mut self) {
+        let Some(mut lazy) = self.lazy.take() else { return };
+        let Group { weights, momentum, velocity, .. } = &mut self.features;
+        for input in 0..weights.len() {
+            let [decay, beta1, beta2] = lazy.factors(input);
+            weights[input].scale(decay);
+            momentum[input].scale(beta1);
+            velocity[input].scale(beta2);
+        }
+        lazy.reset();
+        self.lazy = Some(lazy);
+        self.merge();
     }
 
     /// Returns the effective first-layer weights.
@@ -124,7 +181,7 @@ impl<const N: usize> Shard<N> {
         isa.run(Accumulation { tile, weights, bias: &self.bias.weights[0], rows: &mut *rows });
         match self.kind {
             Kind::Screlu => isa.run(SquareSums { tile, weights: &self.output.weights, rows, sums }),
-            Kind::Layered => isa.run(DenseSums { weights: &self.output.weights, rows, sums }),
+            Kind::Layered | Kind::Deep => isa.run(DenseSums { weights: &self.dense, rows, sums }),
         }
     }
 
@@ -134,7 +191,7 @@ impl<const N: usize> Shard<N> {
         let (weights, weight_gradients) = (&self.output.weights[..], &mut self.output.gradients[..]);
         match self.kind {
             Kind::Screlu => isa.run(SquareSumsBack { tile, weights, weight_gradients, rows, slopes }),
-            Kind::Layered => isa.run(DenseSumsBack { weights, weight_gradients, rows, slopes }),
+            Kind::Layered | Kind::Deep => isa.run(DenseSumsBack { weights, weight_gradients, rows, slopes }),
         }
         let (gradients, bias_gradient) = (&mut self.features.gradients[..], &mut self.bias.gradients[0]);
         isa.run(AccumulationBack { tile, rows, gradients, bias_gradient });
@@ -142,19 +199,46 @@ impl<const N: usize> Shard<N> {
 
     /// Runs one step of the optimiser.
     pub fn step(&mut self, isa: Isa, step: Step) {
-        if let Some(factor) = &mut self.factor {
-            for bucket in self.features.gradients.chunks_exact(FEATURES) {
-                for (sum, gradient) in factor.gradients.iter_mut().zip(bucket) {
-                    for i in 0..N {
-                        sum.0[i] += gradient.0[i];
+        let of_features = step.of_features();
+        self.add_common_gradients();
+        if let Some((_, factor)) = &mut self.factor {
+            factor.step(isa, of_features);
+        }
+        match &mut self.lazy {
+            None => {
+                self.features.step(isa, of_features);
+                self.merge();
+            }
+            // The rows are merged when a batch uses them.
+            Some(lazy) => {
+                lazy.record(&of_features);
+                for &input in lazy.touched() {
+                    self.features.step_row(isa, of_features, input as usize);
+                }
+                lazy.finish();
+            }
+        }
+        self.bias.step(isa, of_features);
+        self.output.step(isa, step);
+        self.transpose_dense();
+    }
+
+    /// Adds the gradients of the inputs to those of their common parts.
+    fn add_common_gradients(&mut self) {
+        let Some((shared, factor)) = &mut self.factor else { return };
+        match &self.lazy {
+            None => {
+                for own in self.features.gradients[shared.first..shared.end].chunks_exact(shared.period) {
+                    factor.gradients.iter_mut().zip(own).for_each(|(sum, gradient)| sum.add(gradient));
+                }
+            }
+            Some(lazy) => {
+                for &input in lazy.touched() {
+                    if let Some(part) = shared.of(input as usize) {
+                        factor.gradients[part].add(&self.features.gradients[input as usize]);
                     }
                 }
             }
-            factor.step(isa, step);
         }
-        self.features.step(isa, step);
-        self.bias.step(isa, step);
-        self.output.step(isa, step);
-        self.merge();
     }
 }

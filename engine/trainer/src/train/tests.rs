@@ -5,7 +5,7 @@ use super::curve::Curve;
 use super::dispatch::Isa;
 use super::export;
 use super::features::Inputs;
-use super::head::{Loss, sigmoid};
+use super::head::{ErrorForm, Loss, sigmoid};
 use super::integer::{Integer, Rounding};
 use super::kernels::Step;
 use super::network::{Parameters, Random, Shape};
@@ -15,13 +15,15 @@ use super::run::{self, Run};
 use super::source::{Records, Source};
 use super::trainer::{Batch, State, Trainer};
 use bulletformat::{BulletFormat, ChessBoard};
+use destrier::nnue::sets::ActiveFeatures;
 use destrier::nnue::{HIDDEN_2, Kind};
 use indicatif::ProgressBar;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
-const LOSS: Loss = Loss { power: 2.0, blend: 0.3, scale: 400.0 };
-const STEP: Step = Step { rate: 1e-3, decay: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, clip: 1.98 };
+const LOSS: Loss = Loss { form: ErrorForm::Power(2.0), blend: 0.3, scale: 400.0, gain: 1.0 };
+const STEP: Step =
+    Step { rate: 1e-3, decay: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, clip: 1.98, clip_features: 1.98 };
 
 /// Returns a map of four king buckets: back rank by wing, the rest by half of the board.
 fn four_buckets() -> [u8; 32] {
@@ -39,10 +41,25 @@ fn shape(kind: Kind, hidden: usize, buckets: [u8; 32]) -> Shape {
     Shape { kind, hidden, factorised: inputs.king_buckets() > 1, inputs, output_buckets }
 }
 
-fn shapes() -> [Shape; 4] {
+/// Returns the shape of a feature set, factorised if it can be.
+fn set_shape(kind: Kind, hidden: usize, set: &str) -> Shape {
+    let inputs = Inputs::of_set(set.parse().expect(set));
+    let factorised = inputs.shared().is_some();
+    Shape { kind, hidden, inputs, output_buckets: kind.usual_output_buckets(), factorised }
+}
+
+fn shapes() -> Vec<Shape> {
     let plain = Shape { output_buckets: 1, inputs: Inputs::new(false, [0; 32]), ..shape(Kind::Screlu, 16, [0; 32]) };
     let [screlu, layered] = [Kind::Screlu, Kind::Layered];
-    [plain, shape(screlu, 64, [0; 32]), shape(screlu, 32, four_buckets()), shape(layered, 32, [0; 32])]
+    let kinds = [plain, shape(screlu, 64, [0; 32]), shape(screlu, 32, four_buckets()), shape(layered, 32, [0; 32])];
+    let sets = [
+        set_shape(Kind::Deep, 32, "piece+file+rank"),
+        set_shape(screlu, 16, "mobility-counts+king-relative-h"),
+        // Large enough for rows that wait for the optimiser.
+        set_shape(screlu, 64, "file+king-piece"),
+        set_shape(layered, 16, "moves+rank-pairs"),
+    ];
+    kinds.into_iter().chain(sets).collect()
 }
 
 /// Returns positions with random pieces. The score is their material, and the result follows it.
@@ -92,11 +109,14 @@ fn train(trainer: &mut Trainer, batches: Vec<Batch>) -> Vec<f64> {
 /// Computes the network's output in double precision, straight from its definition.
 fn reference(shape: &Shape, weights: &Parameters, board: &ChessBoard) -> f64 {
     let (mut us, mut them) = (Vec::new(), Vec::new());
-    shape.inputs.append(board, &mut us, &mut them);
+    shape.inputs.append(board, &mut ActiveFeatures::default(), &mut us, &mut them);
     let width = shape.hidden;
     let neuron = |inputs: &[u16], i: usize| {
         let own = |&f: &u16| f64::from(weights.features[usize::from(f) * width + i]);
-        let common = |&f: &u16| weights.factor.get(usize::from(f) % 768 * width + i).copied().map_or(0.0, f64::from);
+        let common = |&f: &u16| {
+            let part = shape.shared().and_then(|shared| shared.of(usize::from(f)));
+            part.map_or(0.0, |part| f64::from(weights.factor[part * width + i]))
+        };
         let sum: f64 = inputs.iter().map(|f| own(f) + common(f)).sum();
         (f64::from(weights.bias[i]) + sum).clamp(0.0, 1.0)
     };
@@ -112,13 +132,27 @@ fn reference(shape: &Shape, weights: &Parameters, board: &ChessBoard) -> f64 {
             let layer = (0..HIDDEN_2).map(|unit| column(unit, 1).clamp(0.0, 1.0) * head[HIDDEN_2 + unit]);
             head[2 * HIDDEN_2] + layer.sum::<f64>()
         }
+        Kind::Deep => {
+            let second: Vec<f64> = (0..HIDDEN_2).map(|unit| column(unit, 1).clamp(0.0, 1.0)).collect();
+            let (third, rest) = head[HIDDEN_2..].split_at(HIDDEN_2 * HIDDEN_2);
+            let sum = |unit: usize| {
+                let terms = second.iter().enumerate().map(|(input, value)| value * third[input * HIDDEN_2 + unit]);
+                rest[unit] + terms.sum::<f64>()
+            };
+            let last = (0..HIDDEN_2).map(|unit| sum(unit).clamp(0.0, 1.0) * rest[HIDDEN_2 + unit]);
+            rest[2 * HIDDEN_2] + last.sum::<f64>()
+        }
     }
 }
 
 fn reference_loss(shape: &Shape, weights: &Parameters, loss: Loss, boards: &[ChessBoard]) -> f64 {
     let of = |board: &ChessBoard| {
-        let expected = 1.0 / (1.0 + (-reference(shape, weights, board)).exp());
-        (expected - f64::from(loss.target(board.score, board.result))).abs().powf(f64::from(loss.power))
+        let expected = 1.0 / (1.0 + (-f64::from(loss.gain) * reference(shape, weights, board)).exp());
+        let error = (expected - f64::from(loss.target(board.score, board.result))).abs();
+        match loss.form {
+            ErrorForm::Power(power) => error.powf(f64::from(power)),
+            ErrorForm::Margin(margin) => (error - f64::from(margin)).max(0.0),
+        }
     };
     boards.iter().map(of).sum::<f64>() / boards.len() as f64
 }
@@ -128,7 +162,7 @@ fn outputs_are_those_of_the_definition() {
     let boards = positions(600, 5);
     for shape in shapes() {
         let state = fresh(&shape, 1);
-        let outputs = Trainer::new(shape, 2, &state).outputs(&boards);
+        let outputs = Trainer::new(shape.clone(), 2, &state).outputs(&boards);
         for (board, output) in boards.iter().zip(outputs) {
             let expected = reference(&shape, &state[0], board);
             assert!((f64::from(output) - expected).abs() < 1e-5, "{shape:?}: {output} for {expected}");
@@ -141,13 +175,18 @@ fn outputs_are_those_of_the_definition() {
 #[test]
 fn gradients_are_finite_differences() {
     let boards = positions(40, 6);
-    for (shape, power) in shapes().into_iter().flat_map(|shape| [(shape, 2.0), (shape, 2.6)]) {
-        let (state, loss) = (fresh(&shape, 2), Loss { power, ..LOSS });
-        let mut trainer = Trainer::new(shape, 1, &state);
+    let losses = [
+        LOSS,
+        Loss { form: ErrorForm::Power(2.6), gain: 400.0 / 361.0, scale: 410.0, ..LOSS },
+        Loss { form: ErrorForm::Margin(0.02), ..LOSS },
+    ];
+    for (shape, loss) in shapes().into_iter().flat_map(|shape| losses.map(|loss| (shape.clone(), loss))) {
+        let state = fresh(&shape, 2);
+        let mut trainer = Trainer::new(shape.clone(), 1, &state);
         let step = Step { rate: 0.0, beta1: 0.0, ..STEP };
         train(&mut trainer, vec![Batch { positions: boards.clone(), loss, step }]);
         let [unchanged, gradient, _] = trainer.state();
-        assert_eq!(unchanged, state[0]);
+        assert!(unchanged == state[0], "{shape:?}");
         for (group, slopes) in gradient.groups().into_iter().enumerate() {
             let mut steepest: Vec<usize> = (0..slopes.len()).collect();
             steepest.sort_by(|&a, &b| slopes[b].abs().total_cmp(&slopes[a].abs()));
@@ -158,7 +197,7 @@ fn gradients_are_finite_differences() {
                     let at = f64::from(weights.groups()[group][place]);
                     (at, reference_loss(&shape, &weights, loss, &boards))
                 };
-                let ((low, below), (high, above)) = (moved(-2e-4), moved(2e-4));
+                let ((low, below), (high, above)) = (moved(-5e-5), moved(5e-5));
                 let difference = (above - below) / (high - low);
                 let slope = f64::from(slopes[place]);
                 let near = (difference - slope).abs() <= 0.02 * slope.abs() + 1e-6;
@@ -172,7 +211,7 @@ fn gradients_are_finite_differences() {
 fn loss_falls_on_a_thousand_positions() {
     let boards = positions(1000, 7);
     for shape in shapes() {
-        let mut trainer = Trainer::new(shape, 2, &fresh(&shape, 3));
+        let mut trainer = Trainer::new(shape.clone(), 2, &fresh(&shape, 3));
         let batch = Batch { positions: boards.clone(), loss: LOSS, step: STEP };
         let losses = train(&mut trainer, vec![batch; 150]);
         assert!(losses[149] < 0.25 * losses[0], "{shape:?}: from {} to {}", losses[0], losses[149]);
@@ -182,9 +221,14 @@ fn loss_falls_on_a_thousand_positions() {
 #[test]
 fn threads_and_instruction_sets_change_no_bit() {
     let batch = |seed| Batch { positions: positions(1500, seed), loss: LOSS, step: STEP };
-    for shape in [shape(Kind::Screlu, 64, four_buckets()), shape(Kind::Layered, 64, [0; 32])] {
+    for shape in [
+        shape(Kind::Screlu, 64, four_buckets()),
+        shape(Kind::Layered, 64, [0; 32]),
+        shape(Kind::Deep, 128, [0; 32]),
+        set_shape(Kind::Screlu, 64, "king-piece"),
+    ] {
         let run = |threads: usize, isa: Isa| {
-            let mut trainer = Trainer::new(shape, threads, &fresh(&shape, 4));
+            let mut trainer = Trainer::new(shape.clone(), threads, &fresh(&shape, 4));
             trainer.set_isa(isa);
             let losses = train(&mut trainer, (0..4).map(batch).collect());
             (losses, trainer.state())
@@ -204,13 +248,26 @@ fn dequantised(shape: &Shape, weights: &Parameters) -> Parameters {
     let (first, second) = if shape.kind == Kind::Screlu { (255.0, 64.0) } else { (127.0, 64.0) };
     let head = match shape.kind {
         Kind::Screlu => round(&weights.head, first * second),
-        Kind::Layered => {
-            let parts =
-                [(0..HIDDEN_2, first * second), (HIDDEN_2..2 * HIDDEN_2, 6400.0 / 127.0), (2 * HIDDEN_2..65, 6400.0)];
-            parts.into_iter().flat_map(|(range, unit)| -> Vec<f32> { round(&weights.head[range], unit) }).collect()
+        Kind::Layered | Kind::Deep => {
+            let third = if shape.kind == Kind::Deep { HIDDEN_2 } else { 0 };
+            let parts = [
+                (HIDDEN_2, first * second),
+                (third * HIDDEN_2, second),
+                (third, first * second),
+                (HIDDEN_2, 6400.0 / 127.0),
+                (1, 6400.0),
+            ];
+            let mut rest = &weights.head[..];
+            let mut head = Vec::new();
+            for (count, unit) in parts {
+                let (part, after) = rest.split_at(count);
+                head.extend::<Vec<f32>>(round(part, unit));
+                rest = after;
+            }
+            head
         }
     };
-    let features = round(&weights.merged_features(), first);
+    let features = round(&weights.merged_features(shape), first);
     let (bias, output) = (round(&weights.bias, first), round(&weights.output, second));
     Parameters { features, factor: vec![], bias, output, head }
 }
@@ -223,16 +280,20 @@ fn exported_networks_say_the_same_in_whole_numbers() {
         let payload = export::payload(&shape, &weights).expect("weights in range");
         let network = Integer::new(&shape, &payload);
         let rounded = dequantised(&shape, &weights);
+        let alone = Shape { factorised: false, ..shape.clone() };
         // SCReLU loses less than a centipawn in each of two divisions. A layered network has 32
         // units that each lose up to a step of 1/127.
-        let bound = if shape.kind == Kind::Screlu { 2.0 } else { 40.0 };
+        let bound = if shape.kind == Kind::Screlu { 2.0 } else { 60.0 };
         for board in &boards {
-            let (whole, float) = (network.evaluate(board) as f64, 400.0 * reference(&shape, &rounded, board));
+            let (whole, float) = (network.evaluate(board) as f64, 400.0 * reference(&alone, &rounded, board));
             assert!((whole - float).abs() <= bound, "{shape:?}: {whole} for {float}");
         }
-        let outputs = Trainer::new(shape, 1, &[weights.clone(), weights.clone(), weights]).outputs(&boards);
-        let rounding = Rounding::of(&shape, &payload, &boards, &outputs);
+        let outputs = Trainer::new(shape.clone(), 1, &[weights.clone(), weights.clone(), weights]).outputs(&boards);
+        let rounding = Rounding::of(&network, &boards, &outputs, 1.0);
         assert!(rounding.mean < 25.0 && rounding.mean <= rounding.worst, "{shape:?}: {rounding:?}");
+        let in_order = [rounding.win_mean, rounding.win_most, rounding.win_worst];
+        assert!(in_order.is_sorted() && rounding.win_mean <= rounding.mean / 1600.0 + 1e-6, "{shape:?}: {rounding:?}");
+        assert!((rounding.histogram.iter().sum::<f64>() - 1.0).abs() < 1e-9);
     }
 }
 
@@ -244,7 +305,7 @@ fn network_files_have_the_engines_header() {
     let file = export::network(&shape, &payload).expect("a shape of the engine's");
     assert_eq!(&file[..8], b"DESTRIER");
     let words: Vec<u32> = file[8..32].as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
-    assert_eq!(words, [1, 1, 64, 4, 8, 1]);
+    assert_eq!(words, [1, 1, 64, 4, 8, 1], "version 1");
     assert_eq!(file[32..64], four_buckets());
     assert_eq!(file.len(), 128 + (2_usize * (4 * 768 * 64 + 64 + 8 * 128 + 8)).next_multiple_of(64));
     let mut wide = weights;
@@ -557,6 +618,25 @@ fn mistakes_in_plans_are_named_with_their_line() {
         check("[wdl]", &format!("[optimiser]\n{key} = {value}\n[wdl]"), &format!("a.toml: line 20, `{key}` is "));
     }
     check("hidden = 64", "hidden = 64\nking-buckets = [0]", "32 numbers");
+    let keys = |keys: &str| format!("hidden = 64\n{keys}");
+    check(
+        "hidden = 64",
+        &keys("features = \"piece+fiel\""),
+        "a.toml: line 10, `features`: unknown feature block `fiel`",
+    );
+    check("hidden = 64", &keys("features = \"top-pairs:9\""), "without its list; name a file with 9 pairs");
+    let missing = PLAN.replace("hidden = 64", &keys("features = \"top-pairs:9\"\npairs = \"no.txt\""));
+    let error = Plan::parse(Path::new("a.toml"), &missing).expect_err("no such file").to_string();
+    assert!(error.contains("no.txt: "), "{error}");
+    check("hidden = 64", &keys("features = \"king-piece+king-all\""), "90112 features, expected at most 65536");
+    check("hidden = 64", &keys("features = \"file\"\nmirrored = true"), "only the features `piece` allow it");
+    check("hidden = 64", &keys("features = \"file\"\nfactorised = true"), "have a common part: leave the key out");
+    let map = "0,".repeat(32);
+    check("hidden = 64", &keys(&format!("features = \"h\"\nking-buckets = [{map}]")), "only the features `piece` have");
+    check("hidden = 64", "hidden = 4096\nfeatures = \"king-all\"", "give fewer neurons, or a smaller set");
+    check("batch = 300", "batch = 300\nin-scale = 10.0", "`in-scale` is 10");
+    check("batch = 300", "batch = 300\nloss = \"epsilon\"\nmargin = 0.5", "`margin` is 0.5");
+    check("batch = 300", "batch = 300\nloss = \"huber\"", "huber");
     check("seed = 5", "seed = true", "a.toml:3:8: ");
     Plan::parse(Path::new("a.toml"), PLAN).expect("a plan without a mistake");
     let shipped = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/plans")).expect("the folder of the plans");

@@ -2,6 +2,7 @@
 
 use super::features::Inputs;
 use bulletformat::ChessBoard;
+use destrier::nnue::sets::ActiveFeatures;
 
 /// Positions per tile. Its activations of 64 neurons take 128 KiB, so they stay in the L2 cache.
 pub const TILE: usize = 256;
@@ -24,6 +25,7 @@ pub struct Tile {
     /// Target of the output's sigmoid for each position, 0 to 1.
     pub targets: Vec<f32>,
     them: Vec<u16>,
+    active: ActiveFeatures,
     counts: Vec<u32>,
 }
 
@@ -37,7 +39,7 @@ impl Tile {
         self.starts.push(0);
         for (board, bucket, target) in positions {
             self.them.clear();
-            inputs.append(board, &mut self.features, &mut self.them);
+            inputs.append(board, &mut self.active, &mut self.features, &mut self.them);
             self.starts.push(self.features.len() as u32);
             self.features.extend_from_slice(&self.them);
             self.starts.push(self.features.len() as u32);

@@ -120,8 +120,9 @@ impl Trainer {
         mut next: impl FnMut() -> Result<Option<Batch>, E>,
         mut done: impl FnMut(f64),
     ) -> Result<(), E> {
-        let (shape, isa, threads, head) = (self.shape, self.isa, self.threads, &mut self.head);
-        with_shards!(&mut self.shards, shards => {
+        let Trainer { shape, isa, threads, shards, head } = self;
+        let (isa, threads) = (*isa, *threads);
+        let trained = with_shards!(shards, shards => {
             let shared = SharedBuffers::new(shape, isa, threads, largest, shards.len());
             let share = shards.len().div_ceil(threads);
             let (report, losses) = channel();
@@ -159,7 +160,9 @@ impl Trainer {
                 }
                 fed
             })
-        })
+        });
+        with_shards!(shards, shards => shards.iter_mut().for_each(Shard::settle));
+        trained
     }
 
     /// Returns the network's output for each position before the sigmoid, from the side to move's
@@ -203,8 +206,8 @@ impl Trainer {
 
 /// State shared by the threads.
 #[derive(Debug)]
-struct SharedBuffers {
-    shape: Shape,
+struct SharedBuffers<'a> {
+    shape: &'a Shape,
     isa: Isa,
     threads: usize,
     tiles: Vec<RwLock<Tile>>,
@@ -214,8 +217,8 @@ struct SharedBuffers {
     meeting: Barrier,
 }
 
-impl SharedBuffers {
-    fn new(shape: Shape, isa: Isa, threads: usize, largest: usize, shards: usize) -> SharedBuffers {
+impl SharedBuffers<'_> {
+    fn new(shape: &Shape, isa: Isa, threads: usize, largest: usize, shards: usize) -> SharedBuffers<'_> {
         let sums = || (0..shards).map(|_| RwLock::new(vec![0.0; ROUND * TILE * shape.sums()])).collect();
         let share = shards.div_ceil(threads);
         SharedBuffers {
@@ -239,7 +242,7 @@ fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
 
 /// Thread with its neurons and its own copy of the head.
 struct Worker<'a, const N: usize> {
-    shared: &'a SharedBuffers,
+    shared: &'a SharedBuffers<'a>,
     thread: usize,
     /// Index of its first shard.
     first: usize,
@@ -261,6 +264,11 @@ impl<const N: usize> Worker<'_, N> {
             self.shared.meeting.wait();
             let mut loss = 0.0;
             let used = count.div_ceil(TILE);
+            for shard in self.shards.iter_mut() {
+                for tile in &self.shared.tiles[..used] {
+                    shard.bring_up(&read(tile));
+                }
+            }
             for round in (0..used).step_by(ROUND) {
                 let tiles = round..used.min(round + ROUND);
                 self.forward(tiles.clone(), slot);
@@ -285,7 +293,7 @@ impl<const N: usize> Worker<'_, N> {
 
     /// Fills this thread's share of the tiles with positions in order of their output buckets.
     fn prepare(&mut self, batch: &Batch) {
-        let shape = &self.shared.shape;
+        let shape = self.shared.shape;
         self.order.clear();
         let buckets = batch.positions.iter().map(|board| shape.bucket(board.occ.count_ones()));
         self.order.extend(buckets.zip(0..));
