@@ -229,10 +229,10 @@ impl ThreadFigures {
     }
 
     /// Times since the thread began: running and waiting. `None` once it has ended.
-    pub(crate) fn read(&self) -> Option<(Duration, Duration)> {
+    pub(crate) fn read(&self) -> Option<(Duration, Option<Duration>)> {
         let mut text = [0; 96];
         let count = self.0.read_at(&mut text, 0).ok()?;
-        share(&text[..count])
+        share(&text[..count]).map(|(ran, waited)| (ran, Some(waited)))
     }
 }
 

@@ -27,3 +27,21 @@ pub(crate) fn allowed_cpus() -> Option<Vec<usize>> {
 pub(crate) fn since_boot() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
+
+/// Scheduler's figures of one thread; there are none.
+#[derive(Debug)]
+pub(crate) enum ThreadFigures {}
+
+impl ThreadFigures {
+    pub(crate) fn of_process(_: u32) -> impl Iterator<Item = Self> {
+        std::iter::empty()
+    }
+
+    pub(crate) fn of_this_thread() -> Option<Self> {
+        None
+    }
+
+    pub(crate) fn read(&self) -> Option<(Duration, Option<Duration>)> {
+        match *self {}
+    }
+}

@@ -246,6 +246,9 @@ pub(crate) fn give_to_all(file: &File, is_program: bool) -> io::Result<()> {
     file.set_permissions(Permissions::from_mode(if is_program { 0o755 } else { 0o644 }))
 }
 
+/// Advice on a file that [`is_executable`] refuses.
+pub(crate) const HOW_TO_MAKE_EXECUTABLE: &str = "run `chmod +x` on it";
+
 /// Returns true for a file that someone may execute.
 pub(crate) fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|about| about.is_file() && about.mode() & 0o111 != 0)

@@ -52,24 +52,6 @@ impl CpuBinding {
     }
 }
 
-/// Scheduler's figures of one thread; there are none.
-#[derive(Debug)]
-pub(crate) enum ThreadFigures {}
-
-impl ThreadFigures {
-    pub(crate) fn of_process(_: u32) -> impl Iterator<Item = Self> {
-        std::iter::empty()
-    }
-
-    pub(crate) fn of_this_thread() -> Option<Self> {
-        None
-    }
-
-    pub(crate) fn read(&self) -> Option<(Duration, Duration)> {
-        match *self {}
-    }
-}
-
 /// Unknown.
 pub(crate) fn stolen() -> Option<Duration> {
     None

@@ -27,7 +27,8 @@ use windows_sys::Win32::System::Pipes::PeekNamedPipe;
 use windows_sys::Win32::System::SystemInformation::GetTickCount64;
 use windows_sys::Win32::System::Threading::{
     CREATE_NEW_PROCESS_GROUP, GetCurrentProcess, GetProcessAffinityMask, GetProcessTimes, OpenProcess,
-    PROCESS_SET_INFORMATION, PROCESS_SET_QUOTA, PROCESS_TERMINATE, SetProcessAffinityMask,
+    PROCESS_QUERY_LIMITED_INFORMATION, PROCESS_SET_INFORMATION, PROCESS_SET_QUOTA, PROCESS_TERMINATE,
+    SetProcessAffinityMask,
 };
 
 mod pipe_rights;
@@ -288,6 +289,9 @@ pub(crate) fn give_to_all(_: &File, _is_program: bool) -> io::Result<()> {
 /// Endings of the files that can be executed.
 const PROGRAMS: [&str; 4] = ["exe", "com", "bat", "cmd"];
 
+/// Advice on a file that [`is_executable`] refuses.
+pub(crate) const HOW_TO_MAKE_EXECUTABLE: &str = "the name of a program ends in .exe, .com, .bat or .cmd";
+
 /// Returns true for a file that can be executed, according to its extension.
 pub(crate) fn is_executable(path: &Path) -> bool {
     has_ending_of_program(path) && path.is_file()
@@ -496,26 +500,65 @@ pub(crate) fn host_name() -> String {
     std::env::var("COMPUTERNAME").unwrap_or_else(|_| "localhost".to_owned())
 }
 
+/// CPU time that a process has had, in kernel and user mode; `None` if the system does not say. The
+/// system counts in steps of its clock, 15.6 ms by default.
+fn cpu_time(process: HANDLE) -> Option<Duration> {
+    let mut times = [FILETIME::default(); 4];
+    let [created, exited, kernel, user] = &mut times;
+    #[expect(unsafe_code, reason = "the standard library has no CPU times")]
+    // SAFETY: the structures are written here alone; a closed handle is an error.
+    let is_known = unsafe { GetProcessTimes(process, created, exited, kernel, user) } != 0;
+    let ticks = |time: &FILETIME| u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime);
+    is_known.then(|| of_ticks(ticks(&times[2]).saturating_add(ticks(&times[3]))))
+}
+
+/// Duration of a number of units of 100 ns.
+fn of_ticks(ticks: u64) -> Duration {
+    Duration::from_nanos(ticks.saturating_mul(100))
+}
+
 /// CPU time of the processes of this process's job, itself left out: of all that it started.
 pub(crate) fn cpu_time_of_children() -> Duration {
     let Some(job) = own_job() else { return Duration::ZERO };
     let mut about = JOBOBJECT_BASIC_ACCOUNTING_INFORMATION::default();
     let size = u32::try_from(size_of_val(&about)).unwrap_or(0);
-    let mut times = [FILETIME::default(); 4];
-    let [created, exited, kernel, user] = &mut times;
-    #[expect(unsafe_code, reason = "the standard library has no CPU times")]
-    // SAFETY: the handles are open, and the structures are of the sizes given.
-    unsafe {
+    #[expect(unsafe_code, reason = "the standard library has no job objects")]
+    // SAFETY: the handle is open, and the structure is of the size given.
+    let own = unsafe {
         let into = std::ptr::from_mut(&mut about).cast();
         let job = job.0.as_raw_handle();
         QueryInformationJobObject(job, JobObjectBasicAccountingInformation, into, size, std::ptr::null_mut());
-        GetProcessTimes(GetCurrentProcess(), created, exited, kernel, user);
+        GetCurrentProcess()
+    };
+    let all = of_ticks((about.TotalUserTime + about.TotalKernelTime).unsigned_abs());
+    all.saturating_sub(cpu_time(own).unwrap_or_default())
+}
+
+/// CPU time of one process: of all its threads. The system does not count how long they wait.
+#[derive(Debug)]
+pub(crate) struct ThreadFigures(OwnedHandle);
+
+impl ThreadFigures {
+    /// Figures of a process.
+    pub(crate) fn of_process(pid: u32) -> impl Iterator<Item = Self> {
+        #[expect(unsafe_code, reason = "the standard library has no handle of a process by its id")]
+        // SAFETY: the new handle is owned here alone.
+        let handle = unsafe {
+            let handle = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, 0, pid);
+            (!handle.is_null()).then(|| OwnedHandle::from_raw_handle(handle))
+        };
+        handle.map(Self).into_iter()
     }
-    let ticks = |time: &FILETIME| u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime);
-    let all = (about.TotalUserTime + about.TotalKernelTime).unsigned_abs();
-    let own = ticks(&times[2]) + ticks(&times[3]);
-    // In units of 100 ns.
-    Duration::from_nanos(all.saturating_sub(own) * 100)
+
+    /// None: only its wait would matter.
+    pub(crate) fn of_this_thread() -> Option<Self> {
+        None
+    }
+
+    /// Time since the process began: running; how long it waited is unknown.
+    pub(crate) fn read(&self) -> Option<(Duration, Option<Duration>)> {
+        Some((cpu_time(self.0.as_raw_handle())?, None))
+    }
 }
 
 // CPUs.

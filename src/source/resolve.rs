@@ -448,7 +448,7 @@ fn check(program: &Path) -> Result<(), SourceError> {
     let reason = match program.metadata() {
         Err(error) => format!("{error}; give the path of an executable, a name or `git:REV`"),
         Ok(meta) if meta.is_dir() => "it is a folder; give a program in it, or `git:REV@FOLDER`".to_owned(),
-        Ok(_) if !os::is_executable(program) => "it is not executable; run `chmod +x` on it".to_owned(),
+        Ok(_) if !os::is_executable(program) => format!("it is not executable; {}", os::HOW_TO_MAKE_EXECUTABLE),
         Ok(_) => return Ok(()),
     };
     Err(SourceError::Program { path: program.to_path_buf(), reason })

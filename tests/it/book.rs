@@ -74,12 +74,14 @@ struct Live(Child);
 
 impl Live {
     /// Starts it and waits until `until_judged` positions are judged.
+    #[cfg(unix)]
     fn start(args: &[String], out: &Path, until_judged: usize) -> Self {
         let mut live = Self(quintain(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
         until("judgements", || judged(out) >= until_judged || live.0.try_wait().unwrap().is_some());
         live
     }
 
+    #[cfg(unix)]
     fn signal(mut self, signal: rustix::process::Signal) -> Ran {
         let pid = rustix::process::Pid::from_child(&self.0);
         rustix::process::kill_process(pid, signal).unwrap();
@@ -107,6 +109,7 @@ impl Drop for Live {
 /// The material after 14 plies decides: some positions are skimmed, some refused, most kept.
 const SETTINGS: &str = "--count 120 --plies 14 --seed 3 --nodes 2000 --window 0,60";
 
+#[cfg(unix)]
 #[test]
 fn a_make_that_is_stopped_goes_on_to_the_same_book() {
     use rustix::process::Signal;
@@ -156,7 +159,7 @@ fn a_make_that_is_stopped_goes_on_to_the_same_book() {
 fn an_engine_that_fails_leaves_no_book() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("book.epd");
-    let broken = run(&make_args("--fault segv@1", &out, &format!("{SETTINGS} -j 1")));
+    let broken = run(&make_args("--fault abort@1", &out, &format!("{SETTINGS} -j 1")));
     assert_eq!(broken.code, Some(2), "{broken:?}");
     assert!(broken.stderr.contains("the engine ended"), "{broken:?}");
     assert!(!out.exists() && judged(&out) == 0);
@@ -322,6 +325,7 @@ fn the_books_of_this_repository_are_sound() {
 }
 
 /// A book whose temporary file is cut while a run lasts stops it, resumable: it is not at its end.
+#[cfg(target_os = "linux")]
 #[test]
 fn a_book_that_cannot_be_read_any_more_breaks_the_run_off() {
     let folder = tempfile::tempdir().unwrap();

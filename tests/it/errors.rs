@@ -1,7 +1,9 @@
 //! Bad input: one line that says what to do, exit code 2, and no run directory left behind.
 
+#[cfg(unix)]
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
 use std::process::Command;
 
 use crate::harness::{Ran, fake, quintain};
@@ -22,7 +24,10 @@ impl Place {
 
     fn file(&self, name: &str, text: &str, mode: u32) -> &Self {
         std::fs::write(self.path(name), text).unwrap();
+        #[cfg(unix)]
         std::fs::set_permissions(self.path(name), std::fs::Permissions::from_mode(mode)).unwrap();
+        #[cfg(not(unix))]
+        let _ = mode;
         self
     }
 
@@ -171,14 +176,23 @@ fn engines_that_do_not_start() {
         .file("orphan", "#!/no/such/shell\n", 0o755)
         .file("cat", "#!/bin/sh\nread line\n", 0o755);
     for (args, words) in [
+        #[cfg(unix)]
         (&["--new", "./missing"][..], &["new `./missing`", "No such file"][..]),
+        #[cfg(windows)]
+        (&["--new", "./missing"][..], &["new `./missing`", "cannot find"][..]),
         (&["--base", "./missing -- --arg"], &["base `./missing -- --arg`", "missing"]),
+        #[cfg(unix)]
         (&["--new", "./plain"], &["plain", "not executable", "chmod +x"]),
+        #[cfg(windows)]
+        (&["--new", "./plain"], &["plain", "not executable", ".exe"]),
         (&["--new", "."], &["not in a Git repository"]),
         (&["--new", "git:HEAD"], &["not in a Git repository"]),
         (&["--new", "no-such-engine"], &["no-such-engine", "engines.toml"]),
+        #[cfg(unix)]
         (&["--new", "./exits"], &["exits", "exit status 5 before `uciok`", "no network file"]),
+        #[cfg(unix)]
         (&["--base", "./orphan"], &["orphan", "interpreter"]),
+        #[cfg(unix)]
         (&["--base", "./cat"], &["cat", "exit status 0 before `uciok`"]),
         (&["--new", "'./plain"], &["quote"]),
         (&["--option", "Nope=1"], &["no option `Nope`"]),
@@ -192,6 +206,8 @@ fn engines_that_do_not_start() {
     }
 }
 
+/// The recipes are commands of Unix.
+#[cfg(unix)]
 #[test]
 fn revisions_that_do_not_build() {
     let place = Place::new();

@@ -5,6 +5,7 @@
 //! `QUINTAIN_BLESS=1` writes the golden files anew. fastchess is looked for in `PATH`, or where
 //! `FASTCHESS` says.
 
+#[cfg(unix)]
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -71,7 +72,9 @@ fn words(runner: &str, line: &str) -> Vec<String> {
 /// The program under another runner's name.
 fn under(name: &str, line: &str, folder: &Path) -> Command {
     let mut command = quintain(&words(name, line));
-    command.arg0(name).current_dir(folder);
+    #[cfg(unix)]
+    command.arg0(name);
+    command.current_dir(folder);
     command
 }
 

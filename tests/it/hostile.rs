@@ -7,6 +7,7 @@
 //! restarted. What a whole run cannot show (a full pipe, children that outlive their parent, what
 //! is in a transcript) is tested at the process level, in `process`.
 
+#[cfg(unix)]
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -100,7 +101,9 @@ const fn row(behaviour: &'static str, new: &'static str, limits: Limits, then: T
 
 const QUICK: Limits = Limits::Plies(16);
 const BRIEF: Limits = Limits::Plies(4);
+#[cfg(unix)]
 const CLOSED_IN: &str = "closed its standard input and went on running; killed";
+#[cfg(unix)]
 const CLOSED_OUT: &str = "closed its standard output and went on running; killed";
 
 use Then::{GoesOn, Loses, Refused};
@@ -111,14 +114,10 @@ const POLICY: &[Row] = &[
     // It is gone: the game is lost if it is asked for another move, the report names exit status or
     // signal, and a new process plays the next game. Gone between games, it loses none.
     row("exits while thinking", "--fault exit-in-search", QUICK, Loses("crash", "exit status 3", 3), 2),
-    row("aborts while thinking", "--fault abort", QUICK, Loses("crash", "signal 6 (SIGABRT)", 3), 2),
-    row("is killed while thinking", "--fault segv", QUICK, Loses("crash", "signal 11 (SIGSEGV)", 3), 2),
     row("exits after bestmove", "--fault exit-after-bestmove", QUICK, Loses("crash", "exit status 0", 4), 2),
     row("exits after its last bestmove", "--fault exit-after-bestmove", Limits::Plies(8), GoesOn, 2),
     row("exits at ucinewgame", "--fault die-on-new-game", QUICK, GoesOn, 2),
     row("exits while position is sent", "--fault exit-on-position@2", QUICK, Loses("crash", "exit status 0", 1), 2),
-    row("closes stdin", "--fault close-stdin", QUICK, Loses("crash", CLOSED_IN, 4), 2),
-    row("closes stdout", "--fault close-stdout", QUICK, Loses("crash", CLOSED_OUT, 3), 2),
     // It stays silent: `stop` after the deadline; who answers that plays on in the next game, who
     // does not is killed.
     row("hangs under a clock", "--fault hang@2", Limits::Clock, Loses("time-forfeit", "overrun", 1), 2),
@@ -146,8 +145,6 @@ const POLICY: &[Row] = &[
     row("exits at once", "--fault exit-at-start", Limits::Start, Refused("exit status 7 before `uciok`"), 0),
     row("starts slower than it may", "--start-ms 60000", Limits::Start, Refused("no `uciok` within 3.0 s"), 0),
     row("starts slowly", "--start-ms 200", QUICK, GoesOn, 1),
-    row("is not executable", "@plain", QUICK, Refused("not executable"), 0),
-    row("is not there", "@missing", QUICK, Refused("No such file"), 0),
     // It answers no legal move: the game is lost, the process plays on.
     row("illegal move", "--fault illegal", QUICK, Loses("illegal-move", "`a1a1` is not legal here", 3), 1),
     row("(none)", "--fault none", QUICK, Loses("illegal-move", "`(none)` is not a move", 3), 1),
@@ -204,7 +201,6 @@ const POLICY: &[Row] = &[
     row("ponders on after the game", "--ponder 2 --fault no-stop", Limits::Ponder, GoesOn, 2),
     // It does not go: it is killed after the plan's grace, with its process group.
     row("ignores quit", "--fault ignore-quit", QUICK, GoesOn, 1),
-    row("ignores SIGTERM", "--fault ignore-sigterm --fault ignore-quit", QUICK, GoesOn, 1),
     row(
         "forks a child that outlives it",
         "--fault fork-child --fault exit-in-search",
@@ -214,15 +210,37 @@ const POLICY: &[Row] = &[
     ),
 ];
 
+/// Rows that only Unix has: signals, standard streams that are closed one by one, and the right to
+/// execute a file.
+#[cfg(unix)]
+const OF_THIS_SYSTEM: &[Row] = &[
+    row("aborts while thinking", "--fault abort", QUICK, Loses("crash", "signal 6 (SIGABRT)", 3), 2),
+    row("is killed while thinking", "--fault segv", QUICK, Loses("crash", "signal 11 (SIGSEGV)", 3), 2),
+    row("closes stdin", "--fault close-stdin", QUICK, Loses("crash", CLOSED_IN, 4), 2),
+    row("closes stdout", "--fault close-stdout", QUICK, Loses("crash", CLOSED_OUT, 3), 2),
+    row("is not executable", "@plain", QUICK, Refused("not executable"), 0),
+    row("is not there", "@missing", QUICK, Refused("No such file"), 0),
+    row("ignores SIGTERM", "--fault ignore-sigterm --fault ignore-quit", QUICK, GoesOn, 1),
+];
+
+/// Rows of Windows: a fault has a status of the system, and a program is known by its name.
+#[cfg(windows)]
+const OF_THIS_SYSTEM: &[Row] = &[
+    row("aborts while thinking", "--fault abort", QUICK, Loses("crash", "exception 0xC0000409 (abort)", 3), 2),
+    row("is not executable", "@plain", QUICK, Refused("not executable"), 0),
+    row("is not there", "@missing", QUICK, Refused("cannot find"), 0),
+];
+
 #[test]
 fn the_policy_holds() {
     // Most of a row is waiting, for a limit or for a process to go.
     const AT_ONCE: usize = 6;
+    let rows: Vec<_> = POLICY.iter().chain(OF_THIS_SYSTEM).collect();
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
-                while let Some(row) = POLICY.get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some(row) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
                     check(row);
                 }
             });
@@ -237,6 +255,7 @@ fn check(row: &Row) {
     let [dir, book, plain] = ["run", "book.epd", "plain"].map(|name| folder.path().join(name));
     std::fs::write(&book, row.limits.opening()).unwrap();
     std::fs::write(&plain, "#!/bin/sh\n").unwrap();
+    #[cfg(unix)]
     std::fs::set_permissions(&plain, std::fs::Permissions::from_mode(0o644)).unwrap();
     let more = format!("{} --max-pairs 1 --seed 1 -j 1", row.limits.words(&book));
     let mut args = sprt_args(&format!("--announce {}", row.new), "--seed 2", &dir, &more);
@@ -286,9 +305,26 @@ fn check(row: &Row) {
     check_summary(what, &summary(&dir), lost.iter().filter(|lost| **lost).count(), termination);
 }
 
+/// The engine that talks past its clock has spent CPU time, which the system counts. It counts no
+/// waits, so none is made up.
+#[cfg(windows)]
+#[test]
+fn a_loss_on_time_states_the_cpu_time_of_the_engine() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let more = format!("{} --max-pairs 1 --seed 1 -j 1", Limits::Clock.words(&dir));
+    run(&sprt_args("--fault chatter@2", "--seed 2", &dir, &more));
+    for record in records(&dir) {
+        let overstep = &record["overstep"];
+        assert!(overstep["engine_ran_us"].as_u64() > Some(100_000), "{record}");
+        assert!(overstep.get("engine_waited_us").is_none() && overstep.get("since_flag").is_none(), "{record}");
+    }
+}
+
 /// A process that is gone between games costs none, and one that cannot be started in its place
 /// stops the run. `fails` is a condition of the shell on the number of the start, `$n`; the first
 /// start is before the run.
+#[cfg(unix)]
 #[track_caller]
 fn check_starts(fails: &str, games_at_once: u16, code: i32) -> (Ran, PathBuf, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
@@ -312,6 +348,7 @@ fn check_starts(fails: &str, games_at_once: u16, code: i32) -> (Ran, PathBuf, te
     (ran, dir, folder)
 }
 
+#[cfg(unix)]
 #[test]
 fn an_engine_that_does_not_start_is_started_again() {
     let (ran, dir, _folder) = check_starts("$n -ge 3 -a $n -le 4", 1, 3);
@@ -321,6 +358,7 @@ fn an_engine_that_does_not_start_is_started_again() {
     assert!(ran.stderr.contains("engine: ended after a game (exit status 0); restarted"), "{ran:?}");
 }
 
+#[cfg(unix)]
 #[test]
 fn an_engine_that_never_starts_again_stops_the_run_and_loses_no_game() {
     for games_at_once in [1, 4] {

@@ -1,11 +1,13 @@
 //! The integration tests: one binary, so that one link serves them all.
+//!
+//! Modules of Unix use shell scripts as engines and recipes, signals or permissions. Those of Linux
+//! look into `/proc` as well. All others run on Windows, too (`.ci/windows`).
 
+#![cfg_attr(not(target_os = "linux"), allow(dead_code, unused, reason = "what only tests of Linux use"))]
 #![allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
-#[cfg(target_os = "linux")]
 mod archive;
 mod book;
-#[cfg(target_os = "linux")]
 mod chain;
 mod check;
 #[cfg(all(target_os = "linux", feature = "cluster"))]
@@ -15,16 +17,13 @@ mod complete;
 #[cfg(target_os = "linux")]
 mod control;
 mod demo;
-#[cfg(unix)]
 mod errors;
 mod explain;
-#[cfg(unix)]
 mod fastchess;
 #[cfg(all(target_os = "linux", feature = "cluster"))]
 mod faults;
 mod formats;
 mod harness;
-#[cfg(unix)]
 mod hostile;
 #[cfg(all(target_os = "linux", feature = "cluster"))]
 mod hub;
@@ -33,17 +32,15 @@ mod limits;
 mod live;
 #[cfg(all(target_os = "linux", feature = "cluster"))]
 mod machines;
+#[cfg(unix)]
 mod names;
 #[cfg(unix)]
 mod networks;
-#[cfg(target_os = "linux")]
 mod notify;
 mod openings;
 #[cfg(target_os = "linux")]
 mod persist;
-#[cfg(target_os = "linux")]
 mod ponder;
-#[cfg(unix)]
 mod preflight;
 #[cfg(unix)]
 mod process;
@@ -54,16 +51,12 @@ mod queue;
 mod rate;
 mod record_table;
 mod records;
-#[cfg(target_os = "linux")]
 mod replay;
 #[cfg(target_os = "linux")]
 mod resume;
 mod run;
-#[cfg(target_os = "linux")]
 mod scaling;
-#[cfg(unix)]
 mod serve;
-#[cfg(unix)]
 mod serve_work;
 mod settings;
 mod simulate;
@@ -87,9 +80,7 @@ mod trust;
 mod tune;
 #[cfg(unix)]
 mod tuned;
-#[cfg(unix)]
 mod tuned_page;
-#[cfg(target_os = "linux")]
 mod tuning;
 #[cfg(unix)]
 mod workflow;

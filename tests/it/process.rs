@@ -290,7 +290,7 @@ fn a_start_that_fails_says_why() {
     let at = |path: &Path| path.display().to_string();
     let cases = [
         (program(&missing), format!("there is no program `{}`: give a path to an executable file", at(&missing))),
-        (program(&plain), format!("`{}` is not executable: try `chmod +x`", at(&plain))),
+        (program(&plain), format!("`{}` is not executable: run `chmod +x` on it", at(&plain))),
         (program(&orphan), format!("`{}` names an interpreter or loader that is not on this machine", at(&orphan))),
         (program(&script), "exit status 5 before `uciok`; it said: no network file".into()),
         (

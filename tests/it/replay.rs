@@ -54,6 +54,7 @@ fn check(fault: &str, limits: &str, crashed: bool, code: i32, words: &str) {
 fn a_failure_comes_again() {
     let calm = "--nodes 1";
     check("--fault exit-in-search", calm, true, 1, "failed: exit status 3 (the game ended by crash");
+    #[cfg(unix)]
     check("--fault segv@2", calm, true, 1, "failed: signal 11 (SIGSEGV)");
     check("--fault exit-after-bestmove", calm, true, 1, "failed: exit status 0");
     check("--fault illegal", calm, true, 1, "failed: `a1a1` is not legal here");

@@ -81,7 +81,7 @@ pub enum StartError {
         dir: PathBuf,
     },
     /// The file is not executable.
-    #[error("engine {name}: `{}` is not executable: try `chmod +x`", program.display())]
+    #[error("engine {name}: `{}` is not executable: {}", program.display(), crate::os::HOW_TO_MAKE_EXECUTABLE)]
     NotExecutable {
         /// Player's name.
         name: String,

@@ -4,8 +4,9 @@
 //! For each thread Linux counts how long it ran and how long it waited for a CPU
 //! ([`ThreadFigures`]). For the whole machine it counts how long the host ran something else
 //! ([`os::stolen`]). Both are read right before and right after a move, outside of the charged
-//! time. Under a clock the threads' figures stay open. Without a clock none are opened. On other
-//! systems all values are `None`.
+//! time. Under a clock the threads' figures stay open. Without a clock none are opened. Windows counts
+//! how long a process ran, and nothing else; other systems count nothing. What is not counted is
+//! `None`.
 //!
 //! The figures are stored with the move in the journal, and with every loss on time. They are read
 //! once more when the mover's clock reaches zero, if its move is still awaited. A loss that they
@@ -58,7 +59,8 @@ struct FlagReading {
 #[derive(Clone, Copy, Debug, Default)]
 struct LoadShare {
     ran: Duration,
-    waited: Duration,
+    /// `None` if the system does not count it.
+    waited: Option<Duration>,
 }
 
 impl LoadMeter {
@@ -95,7 +97,7 @@ impl LoadMeter {
     /// Takes the figures when the mover's clock is at zero without an answer.
     pub(super) fn flag(&mut self) {
         let engine: Vec<_> = self.engine.iter().map(read_share).collect();
-        if engine.iter().any(Option::is_some) {
+        if engine.iter().flatten().any(|share| share.waited.is_some()) {
             let runner = self.runner_waited().unwrap_or_default();
             self.at_flag =
                 Some(FlagReading { at: Instant::now(), engine, runner, stolen: os::stolen().unwrap_or_default() });
@@ -116,7 +118,8 @@ impl LoadMeter {
         for (file, before) in self.engine.iter().zip(engine) {
             let (Some(now), Some(before)) = (read_share(file), before) else { continue };
             since.ran = since.ran.max(now.ran.saturating_sub(before.ran));
-            since.waited = since.waited.max(now.waited.saturating_sub(before.waited));
+            since.waited =
+                since.waited.max(now.waited.unwrap_or_default().saturating_sub(before.waited.unwrap_or_default()));
         }
         Some(since)
     }
@@ -125,12 +128,12 @@ impl LoadMeter {
     /// `answered`. The machine's figures are read only for a `late` move.
     pub(super) fn end(&self, late: bool, answered: Instant) -> MoveLoad {
         let now = self.read();
-        let since = |now: Option<LoadShare>, before: Option<LoadShare>, part: fn(LoadShare) -> Duration| {
-            Some(part(now?).saturating_sub(part(before?)))
+        let since = |now: Option<LoadShare>, before: Option<LoadShare>, part: fn(LoadShare) -> Option<Duration>| {
+            Some(part(now?)?.saturating_sub(part(before?)?))
         };
         let stolen = || Some(os::stolen()?.saturating_sub(self.stolen_before?.1));
         MoveLoad {
-            engine_ran: since(now.engine, self.before.engine, |share| share.ran),
+            engine_ran: since(now.engine, self.before.engine, |share| Some(share.ran)),
             engine_waited: since(now.engine, self.before.engine, |share| share.waited),
             runner_waited: since(now.runner, self.before.runner, |share| share.waited),
             stolen: if late { stolen() } else { None },
@@ -141,7 +144,7 @@ impl LoadMeter {
 
     /// Total time that this thread had waited for a CPU at [`begin`](Self::begin).
     pub(super) fn runner_waited_before(&self) -> Option<Duration> {
-        self.before.runner.map(|share| share.waited)
+        self.before.runner.and_then(|share| share.waited)
     }
 
     /// Total time that this thread had waited for a CPU at `now` or up to 0.1 s before. Most
@@ -159,17 +162,16 @@ impl LoadMeter {
             Some(file) => read_share(file),
             None => read_share(&ThreadFigures::of_this_thread()?),
         }
-        .map(|share| share.waited)
+        .and_then(|share| share.waited)
     }
 
     fn read(&self) -> Reading {
         // A thread that ended is left out of the sum. The sum may thus decrease, and `end` then
         // reports zero.
-        let engine = self
-            .engine
-            .iter()
-            .filter_map(read_share)
-            .reduce(|sum, share| LoadShare { ran: sum.ran + share.ran, waited: sum.waited + share.waited });
+        let engine = self.engine.iter().filter_map(read_share).reduce(|sum, share| LoadShare {
+            ran: sum.ran + share.ran,
+            waited: sum.waited.zip(share.waited).map(|(a, b)| a + b),
+        });
         Reading { engine, runner: self.runner.as_ref().and_then(read_share) }
     }
 }
@@ -177,12 +179,12 @@ impl LoadMeter {
 /// Longest time that a thread of process `pid` has waited for a CPU; zero if unknown.
 pub(super) fn waited_by(pid: u32) -> Duration {
     let shares = ThreadFigures::of_process(pid).filter_map(|thread| read_share(&thread));
-    shares.map(|share| share.waited).max().unwrap_or_default()
+    shares.filter_map(|share| share.waited).max().unwrap_or_default()
 }
 
 /// Total time that this thread has waited for a CPU; zero if unknown.
 pub(super) fn waited_by_this_thread() -> Duration {
-    ThreadFigures::of_this_thread().as_ref().and_then(read_share).map(|share| share.waited).unwrap_or_default()
+    ThreadFigures::of_this_thread().as_ref().and_then(read_share).and_then(|share| share.waited).unwrap_or_default()
 }
 
 fn read_share(thread: &ThreadFigures) -> Option<LoadShare> {
