@@ -12,18 +12,19 @@ use crate::run::speed::{self, Cost, MeasuredProgram, SpeedMeasurement, SpeedSett
 use crate::run::{Exit, progress};
 use crate::settings::{RawPlan, value};
 use crate::source::{self, Context, ResolvedEngine};
-use crate::stats::speed::{SpeedVerdict, Speedup};
+use crate::stats::speed::{FEWEST_ROUNDS, SpeedVerdict, Speedup};
 
 /// Waiting share from which a warning is printed: the machine is busy.
 const BUSY: f64 = 0.1;
 
 const EXAMPLES: &str = "\
 Both programs run their `bench` in turns, bound to one CPU, and the CPU time of each run is \
-measured. A round is one run of each; which goes first changes. The result is the mean of the \
-rounds' log ratios with Student's 95 % interval, as a difference in speed of NEW against BASE: +2 \
-% is 2 % more nodes a second. CPU time leaves out the time that a run waits for a CPU, but not \
-what other programs do to caches, clock frequency and hyper-threads: measure on a quiet machine. \
-The start of the program counts too.
+measured. A round is one run of each; a coin decides which goes first. The result is the \
+Hodges-Lehmann estimate of the rounds' log ratios with the 95 % interval of Wilcoxon's signed \
+ranks, as a difference in speed of NEW against BASE: +2 % is 2 % more nodes a second. The interval \
+holds on a busy machine too, but is wider there: CPU time leaves out the time that a run waits for \
+a CPU, not what other programs do to caches, clock frequency and hyper-threads. The start of the \
+program counts too.
 
 Both have to search the same number of nodes, which is what a non-functional change does. Two \
 networks (--new-net, --base-net) search different trees, so the cost of a node is compared. A \
@@ -55,10 +56,10 @@ pub(super) struct SpeedArgs {
     /// The engine it is compared with [default: the last commit with other engine sources].
     #[arg(value_name = "BASE")]
     base: Option<String>,
-    /// Rounds at most.
+    /// Rounds at most, from 6.
     #[arg(long, value_name = "N", default_value_t = 40, value_parser = rounds)]
     rounds: usize,
-    /// End as soon as the interval is this narrow: half its width, in percent.
+    /// End once the interval is this narrow: half its width, in percent.
     #[arg(long, value_name = "PERCENT")]
     width: Option<f64>,
     /// Arguments of the bench [default: those of the recipe, or `bench`].
@@ -92,8 +93,8 @@ pub(super) struct SpeedArgs {
 
 fn rounds(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(rounds @ 2..=100_000) => Ok(rounds),
-        _ => Err("write a number from 2 to 100000".to_owned()),
+        Ok(rounds @ FEWEST_ROUNDS..=100_000) => Ok(rounds),
+        _ => Err(format!("write a number from {FEWEST_ROUNDS} to 100000")),
     }
 }
 

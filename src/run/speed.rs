@@ -17,7 +17,7 @@ use crate::run::progress;
 use crate::schedule::affinity::{Topology, check_cpus};
 use crate::source::{Bench, ResolvedEngine};
 use crate::stats::random::SplitMix64;
-use crate::stats::speed::Speedup;
+use crate::stats::speed::{FEWEST_ROUNDS, Speedup};
 use crate::text::{printable, with_causes};
 use crate::uci::Go;
 use crate::uci::process::{Engine, EngineConfig, SearchOutcome};
@@ -31,8 +31,12 @@ const LIMIT: Duration = Duration::from_mins(10);
 /// Positions of the built-in book that an engine without a bench searches.
 const POSITIONS: usize = 24;
 
-/// Rounds before the width of the interval may end a measurement.
-const FEWEST: usize = 10;
+/// Rounds before the width of the interval may end a measurement, and the factor between two looks
+/// at it. An interval that ends the rounds at its first narrow moment is too narrow too often.
+const LOOKS: (usize, f64) = (12, 1.2);
+
+/// Rounds between two lines on the progress.
+const TOLD: usize = 10;
 
 /// Work that both programs do.
 #[derive(Clone, Debug)]
@@ -100,8 +104,12 @@ pub(crate) fn measure(engines: [ResolvedEngine; 2], settings: &SpeedSettings) ->
     let is_per_node = engines[0].origin.network != engines[1].origin.network;
     let [first, second] = engines;
     let mut sides = [first, second].map(|engine| MeasuredProgram { engine, nodes: 0, costs: Vec::new() });
+    let mut seconds = 0.0;
     for (side, runner) in sides.iter_mut().zip(&runners) {
-        side.nodes = runner.run()?.0;
+        progress::note(&format!("{}: first run, not counted", side.engine.name));
+        let (nodes, cost) = runner.run()?;
+        side.nodes = nodes;
+        seconds += cost.wall.as_secs_f64();
     }
     if sides[0].nodes != sides[1].nodes && !is_per_node {
         fail!(
@@ -113,14 +121,14 @@ pub(crate) fn measure(engines: [ResolvedEngine; 2], settings: &SpeedSettings) ->
             sides[1].nodes
         );
     }
+    progress::note(&format!("up to {} rounds of about {seconds:.1} s", settings.rounds));
     let mut order = SplitMix64::new(settings.seed);
+    let mut look = LOOKS.0;
     let mut time = None;
-    for round in 0..settings.rounds {
-        // Each order once in two rounds, so that a drift cancels.
-        let begins = if round % 2 == 0 { order.below(2) as usize } else { 1 - begun(&sides) };
+    for round in 1..=settings.rounds {
+        let begins = order.below(2) as usize;
         for place in [begins, 1 - begins] {
-            let (nodes, mut cost) = runners[place].run()?;
-            cost.began_round = place == begins;
+            let (nodes, cost) = runners[place].run()?;
             let side = &mut sides[place];
             if nodes != side.nodes {
                 fail!(
@@ -132,28 +140,28 @@ pub(crate) fn measure(engines: [ResolvedEngine; 2], settings: &SpeedSettings) ->
             }
             side.costs.push(cost);
         }
-        time = Speedup::of(&pairs(&sides, |cost| cost.cpu.as_secs_f64()));
-        let narrow = settings.width.zip(time).is_some_and(|(width, found)| found.half_width() <= width);
-        if narrow && round + 1 >= FEWEST {
-            break;
+        if round != look && !round.is_multiple_of(TOLD) && round != settings.rounds {
+            continue;
         }
-        tell(round + 1, settings.rounds, time.as_ref());
+        time = Speedup::of_rounds(&pairs(&sides, |cost| cost.cpu.as_secs_f64()));
+        if round == look {
+            look = (LOOKS.1 * look as f64).ceil() as usize;
+            if settings.width.zip(time).is_some_and(|(width, found)| found.half_width() <= width) {
+                break;
+            }
+        }
+        tell(round, settings.rounds, time.as_ref());
     }
-    let Some(time) = time else { fail!(Setting, "--rounds {}: at least 2 are needed", settings.rounds) };
+    let Some(time) = time else { fail!(Setting, "--rounds {}: at least {FEWEST_ROUNDS} are needed", settings.rounds) };
     let counted = |count: fn(&Cost) -> Option<u64>| {
         let all = sides.iter().flat_map(|side| &side.costs).all(|cost| count(cost).is_some());
-        all.then(|| Speedup::of(&pairs(&sides, |cost| count(cost).unwrap_or(0) as f64))).flatten()
+        all.then(|| Speedup::of_rounds(&pairs(&sides, |cost| count(cost).unwrap_or(0) as f64))).flatten()
     };
     let (instructions, cycles) = (counted(|cost| cost.instructions), counted(|cost| cost.cycles));
     let sum = |part: fn(&Cost) -> Duration| sides.iter().flat_map(|side| &side.costs).map(part).sum::<Duration>();
     let (cpu, wall) = (sum(|cost| cost.cpu).as_secs_f64(), sum(|cost| cost.wall).as_secs_f64());
     let waiting = if wall > 0.0 { (1.0 - cpu / wall).max(0.0) } else { 0.0 };
     Ok(SpeedMeasurement { sides, cpus, time, instructions, cycles, waiting })
-}
-
-/// The program that began the last round.
-fn begun(sides: &[MeasuredProgram; 2]) -> usize {
-    usize::from(sides[1].costs.last().is_some_and(|cost| cost.began_round))
 }
 
 /// Costs of a node by round. With equal node counts their ratios are those of the runs.
@@ -166,7 +174,7 @@ fn pairs(sides: &[MeasuredProgram; 2], part: impl Fn(&Cost) -> f64) -> Vec<(f64,
 }
 
 fn tell(round: usize, rounds: usize, time: Option<&Speedup>) {
-    if let Some(found) = time.filter(|_| round.is_multiple_of(10) && round < rounds) {
+    if let Some(found) = time.filter(|_| round.is_multiple_of(TOLD) && round < rounds) {
         progress::note(&format!("round {round}: {:+.2} % [{:+.2}, {:+.2}]", found.percent, found.lo, found.hi));
     }
 }
@@ -180,6 +188,9 @@ enum SpeedRunner {
 fn runner(engine: &ResolvedEngine, settings: &SpeedSettings, cpus: &[usize]) -> Result<SpeedRunner> {
     match &settings.work {
         Workload::Bench(words) => {
+            if words.as_ref().is_some_and(|words| words.trim().is_empty()) {
+                fail!(Setting, "--bench: write the arguments of a bench, or use --depth N");
+            }
             let words = words.as_ref().unwrap_or(&engine.bench);
             if words.trim().is_empty() {
                 fail!(Setting, "{}: its recipe says that it has no bench; use --depth N", engine.name);

@@ -53,7 +53,7 @@ impl Bases {
         let spec = Spec::parse(new_spec)?;
         let place = match &spec {
             Spec::Program(_) => {
-                let reason = "it is of no Git history to find a base in; choose one with --base".to_owned();
+                let reason = "it is of no Git history to find a base in; name the base".to_owned();
                 return Err(SourceError::Spec { spec: new_spec.to_owned(), reason });
             }
             Spec::Git { repository: Some(place), .. } => format!("@{place}"),

@@ -121,9 +121,7 @@ pub enum SourceError {
         what: String,
     },
     /// No commit differs from `new`.
-    #[error(
-        "no commit in the history of {head} has engine sources other than those of `{new}`; choose one with --base"
-    )]
+    #[error("no commit in the history of {head} has engine sources other than those of `{new}`; name the base")]
     NoBase {
         /// The spec of `new`.
         new: String,

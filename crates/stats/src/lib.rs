@@ -67,7 +67,7 @@
 //! | `race` | `race` | e-processes, alpha shared by the takes |
 //! | `explain` | `explain` | cluster variances over pairs, Holm |
 //! | `suite` | `mcnemar`, `proportion` | McNemar's exact test, Wilson's interval |
-//! | `speed` | `speed` | paired logarithms of times, Student's law |
+//! | `speed` | `speed`, `signed_rank` | signed ranks of paired logarithms, order by fair coins |
 //! | `book judge` | `sensor` | variance of games less that of pairs; delta method |
 //! | `scaling` | `scaling` | ratio of sums over positions, Student's law; censored quartiles |
 
@@ -92,6 +92,7 @@ pub mod sample_size;
 pub mod scaling;
 pub mod sensor;
 pub mod sequence;
+pub mod signed_rank;
 pub mod simulate;
 pub mod speed;
 pub mod sprt;

@@ -124,7 +124,7 @@ impl EngineScaling {
             || self.found.iter().zip(&first.found).filter_map(|(own, base)| Some((own.as_ref()?, base.as_ref()?)));
         let nps: Vec<(f64, f64)> = both().filter_map(|(own, base)| Some((base.nps?, own.nps?))).collect();
         let times: Vec<(f64, f64)> = both().filter_map(|(own, base)| deepest(&own.seconds, &base.seconds)).collect();
-        [Speedup::of(&nps), Speedup::of(&times)]
+        [Speedup::of_positions(&nps), Speedup::of_positions(&times)]
     }
 }
 

@@ -15,8 +15,6 @@ pub(crate) struct Cost {
     pub(crate) instructions: Option<u64>,
     /// Cycles in user mode; `None` if the system does not count them.
     pub(crate) cycles: Option<u64>,
-    /// True if this program ran first in its round.
-    pub(crate) began_round: bool,
 }
 
 /// Measures the children of this process that start and end until [`Self::stop`]. Counters see only
@@ -36,7 +34,7 @@ impl Meter {
         let wall = self.begun.elapsed();
         let cpu = os::cpu_time_of_children().saturating_sub(self.before);
         let (instructions, cycles) = self.counters.read();
-        Cost { cpu, wall, instructions, cycles, began_round: false }
+        Cost { cpu, wall, instructions, cycles }
     }
 }
 
