@@ -417,6 +417,7 @@ impl ConfigFile {
             (settings.strict, settings.test_env) = (own.strict, own.test_env);
             [settings.startup, settings.ucinewgame, settings.ping] =
                 [own.startup_ms, own.ucinewgame_ms, own.ping_ms].map(Duration::from_millis);
+            settings.pings = settings.ping != RunnerSettings::new(Dialect::Fastchess).ping;
             settings.affinity_cpus = own.affinity_cpus;
         }
         let engines = self

@@ -299,7 +299,7 @@ fn single(settings: &mut RunnerSettings, option: &str, value: &str) -> Result<()
         }
         "-startup-ms" => settings.startup = millis(value)?,
         "-ucinewgame-ms" => settings.ucinewgame = millis(value)?,
-        "-ping-ms" => settings.ping = millis(value)?,
+        "-ping-ms" => (settings.ping, settings.pings) = (millis(value)?, true),
         _ => return Err("it is not known".to_owned()),
     }
     Ok(())

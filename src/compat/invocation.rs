@@ -331,6 +331,8 @@ pub(crate) struct RunnerSettings {
     pub startup: Duration,
     pub ucinewgame: Duration,
     pub ping: Duration,
+    /// True if `isready` is sent before each search, because its limit was given.
+    pub pings: bool,
     pub log: LogArgs,
     pub check_mate_pvs: bool,
     pub show_latency: bool,
@@ -380,6 +382,7 @@ impl RunnerSettings {
             startup: Duration::from_secs(10),
             ucinewgame: Duration::from_secs(60),
             ping: Duration::from_secs(60),
+            pings: false,
             log: LogArgs::default(),
             check_mate_pvs: false,
             show_latency: false,

@@ -120,6 +120,7 @@ pub(super) fn plan(
             start: settings.startup,
             ready: settings.ping,
             new_game: settings.ucinewgame,
+            ping: settings.pings.then_some(settings.ping),
             ..Timeouts::default()
         },
         // A crash without `-recover` stops the run at once, so failures are not counted.

@@ -31,11 +31,11 @@ use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::{prepare, signals, trust};
 use crate::schedule::affinity::Topology;
 use crate::schedule::dispatcher::{self, Inbox, Run};
-use crate::schedule::trial;
+use crate::schedule::trial::{self, TrialError};
 use crate::tablebase::Tables;
 use crate::tournament::events::{Observer, Stop, StopReason};
 use crate::tournament::scoreboard::Scoreboard;
-use crate::uci::process::{Engine, EngineConfig};
+use crate::uci::process::{Engine, EngineConfig, StartError};
 use crate::uci::{EngineOption, OptionKind};
 
 /// Plays a tournament. Returns true if it came to its end.
@@ -114,7 +114,10 @@ async fn ask(invocation: &Invocation, warned: &AtomicBool) -> Result<Vec<ProbedE
             ..EngineConfig::default()
         };
         let started = Engine::start(&config, &[]).await;
-        let process = started.within(|| format!("Fatal; {} engine startup failure", engine.name))?;
+        let process = match started {
+            Ok(process) => process,
+            Err(error) => fail!(Setting, "{}: {}", startup_failure(&engine.name), start_fault(&error)),
+        };
         let known = process.options().to_vec();
         process.quit().await;
         let options = accepted(engine, &known, warned);
@@ -122,6 +125,22 @@ async fn ask(invocation: &Invocation, warned: &AtomicBool) -> Result<Vec<ProbedE
         asked.push(ProbedEngine { options, given });
     }
     Ok(asked)
+}
+
+/// Begin of the line on an engine that does not start, as scripts expect it.
+fn startup_failure(name: &str) -> String {
+    format!("Fatal; {name} engine startup failure")
+}
+
+/// Reason that an engine did not start. A missing `uciok` has the words that scripts expect before
+/// our own.
+fn start_fault(error: &StartError) -> String {
+    match error {
+        StartError::Exited { awaited: "uciok", .. } | StartError::Silent { awaited: "uciok", .. } => {
+            format!("\"Engine didn't respond to uciok after startup\" ({error})")
+        }
+        _ => error.to_string(),
+    }
 }
 
 /// Options that the engine accepts; the others cause a warning.
@@ -199,8 +218,11 @@ async fn try_players(plan: &mut Plan, book: &Book, warned: &AtomicBool) -> Resul
     let opening = prepare::first_opening(plan, book)?;
     for place in 0..plan.players.len() {
         let player = &plan.players[place];
-        let tried = trial::run(plan, player, &opening).await;
-        let complaints = tried.within(|| format!("Fatal; {} engine startup failure", player.name))?;
+        let complaints = match trial::run(plan, player, &opening).await {
+            // It crashes in its first game too, where `-recover` decides what follows.
+            Err(TrialError::Gone { .. }) => Vec::new(),
+            tried => tried.within(|| startup_failure(&player.name))?,
+        };
         complaints.iter().for_each(|text| warn(&format!("Warning; {}", drive::complaint(&player.name, text)), warned));
         plan.players[place].complaints = complaints;
     }

@@ -154,6 +154,7 @@ fn the_options_of_a_tournament() {
     fast("-use-affinity 3,5,7-9", |s| (s.affinity, s.affinity_cpus) = (true, vec![3, 5, 7, 8, 9]));
     fast("-startup-ms 1 -ucinewgame-ms 2 -ping-ms 3", |s| {
         [s.startup, s.ucinewgame, s.ping] = [1, 2, 3].map(Duration::from_millis);
+        s.pings = true;
     });
     fast("-event 'Batch 7: a vs b' -site https://example.org/x", |s| {
         (s.event, s.site) = ("Batch 7: a vs b".to_owned(), "https://example.org/x".to_owned());
@@ -588,6 +589,7 @@ fn command_lines_become_plans() {
     plans(fast, 2, "-srand 7 -startup-ms 1 -ping-ms 2 -ucinewgame-ms 3", |plan| {
         plan.seed = 7;
         [plan.timeouts.start, plan.timeouts.ready, plan.timeouts.new_game] = [1, 2, 3].map(Duration::from_millis);
+        plan.timeouts.ping = Some(Duration::from_millis(2));
     });
     plans(fast, 2, "-event My event -site here -pgnout pv=true match_line=^info", |plan| {
         plan.name = "My event".to_owned();

@@ -38,7 +38,7 @@ impl Observer for Watch {
         }
         if is_gone && !record.is_void && !self.recover {
             say(&format!(
-                "Game {}: an engine failed, and without -recover that ends the tournament.",
+                "Game {}: an engine failed, and there is no recover option set (-recover): the tournament ends.",
                 record.id.number()
             ));
             self.fail();

@@ -290,6 +290,8 @@ struct TimeoutsV1 {
     start_s: f64,
     ready_s: f64,
     new_game_s: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ping_s: Option<f64>,
     stop_s: f64,
     quit_s: f64,
 }
@@ -352,6 +354,7 @@ pub fn to_toml(plan: &Plan) -> String {
             start_s: plan.timeouts.start.as_secs_f64(),
             ready_s: plan.timeouts.ready.as_secs_f64(),
             new_game_s: plan.timeouts.new_game.as_secs_f64(),
+            ping_s: plan.timeouts.ping.map(|limit| limit.as_secs_f64()),
             stop_s: plan.timeouts.stop.as_secs_f64(),
             quit_s: plan.timeouts.quit.as_secs_f64(),
         },
@@ -417,6 +420,7 @@ pub fn from_toml(text: &str) -> Result<Plan, PlanFileError> {
             start: seconds("timeouts.start_s", file.timeouts.start_s)?,
             ready: seconds("timeouts.ready_s", file.timeouts.ready_s)?,
             new_game: seconds("timeouts.new_game_s", file.timeouts.new_game_s)?,
+            ping: file.timeouts.ping_s.map(|limit| seconds("timeouts.ping_s", limit)).transpose()?,
             stop: seconds("timeouts.stop_s", file.timeouts.stop_s)?,
             quit: seconds("timeouts.quit_s", file.timeouts.quit_s)?,
         },

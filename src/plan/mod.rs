@@ -63,6 +63,8 @@ pub struct Timeouts {
     pub ready: Duration,
     /// `ucinewgame` to `readyok`.
     pub new_game: Duration,
+    /// `isready` before each search to `readyok`; `None` if it is not sent there.
+    pub ping: Option<Duration>,
     /// `stop`, after a missed deadline, to `bestmove`.
     pub stop: Duration,
     /// `quit` to the end of the process.
@@ -75,6 +77,7 @@ impl Default for Timeouts {
             start: Duration::from_secs(10),
             ready: Duration::from_secs(30),
             new_game: Duration::from_secs(30),
+            ping: None,
             stop: Duration::from_millis(500),
             quit: Duration::from_secs(1),
         }

@@ -24,7 +24,7 @@ use crate::record::{
 use crate::schedule::program::ProgramStates;
 use crate::schedule::{engine_config, stderr_file};
 use crate::tournament::events::{Failure, MoveUpdate, Orders, PairTask, Ply, SlotId, Stop, WorkerEvent};
-use crate::uci::process::{Confinement, Engine, EngineConfig, Evidence, SearchOutcome};
+use crate::uci::process::{Confinement, Engine, EngineConfig, Evidence, SearchOutcome, StartFault};
 use crate::uci::{Go, SideClock};
 
 /// Replays per pair before a disturbed game counts anyway. Without a cap a noisy host could replay
@@ -482,6 +482,17 @@ impl SlotWorker {
         let Some(engine) = engine else {
             return (game.handle(Input::Crashed { color, detail: "not running".to_owned() }), None);
         };
+        if let Some(limit) = self.context.plan.timeouts.ping.filter(|_| !engine.is_pondering())
+            && let Err(fault) = engine.ping(limit).await
+        {
+            self.reusable = false;
+            let detail = fault.to_string();
+            let input = match fault {
+                StartFault::Exited { .. } => Input::Crashed { color, detail },
+                StartFault::Silent { .. } => Input::Stalled { color, detail },
+            };
+            return (game.handle(input), None);
+        }
         let command = go(request);
         let search = engine.go(game.position_line(), &command, Some(request.deadline));
         let listen = async {

@@ -21,6 +21,7 @@ mod pulse;
 mod spawn;
 mod stderr;
 mod strays;
+mod sync;
 mod talk;
 
 use std::future::pending;
@@ -232,19 +233,9 @@ impl Engine {
         self.session.begin_game();
         self.say(&[Command::UciNewGame, Command::IsReady]);
         self.out.splice(..0, self.unsent.drain(..));
-        self.session.begin_sync();
-        let limit = self.config.timeouts.new_game;
-        match self.exchange_patiently(now, limit).await.0 {
-            WaitOutcome::Answer(_) => {
-                self.load.watch(self.process.pid);
-                Ok(())
-            }
-            WaitOutcome::Gone(status) => Err(StartFault::Exited { status }),
-            WaitOutcome::Deadline => {
-                self.process.kill();
-                Err(StartFault::Silent { awaited: "readyok", waited: limit })
-            }
-        }
+        self.sync(now, self.config.timeouts.new_game).await?;
+        self.load.watch(self.process.pid);
+        Ok(())
     }
 
     /// Starts a search and waits for its answer. `position` is a complete `position` line, sent
