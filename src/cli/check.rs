@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::check::{Check, CheckOutcome, CheckVerdict, CheckedEngine, Severity, TABLE};
 use crate::files::write_atomically;
+use crate::plan::time_control::Limit;
 use crate::run::{Exit, progress, resolve};
 
 const EXAMPLES: &str = "\
@@ -76,7 +77,8 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let rows = rows(&args.only)?;
-    let config = resolve::one_engine(args.engine.as_deref().unwrap_or_default(), &args.options, args.net.as_deref())?;
+    let spec = args.engine.as_deref().unwrap_or_default();
+    let config = resolve::one_engine(spec, &args.options, args.net.as_deref(), Limit::default())?;
     let patience = match Duration::try_from_secs_f64(args.patience) {
         Ok(patience) if !patience.is_zero() && patience < Duration::from_secs(3600) => patience,
         _ => bail!("--patience `{}`: give a number of seconds above 0 and below 3600", args.patience),

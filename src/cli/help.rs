@@ -23,8 +23,10 @@ const GROUPS: [(&str, &[&str]); 6] = [
 /// Columns of a command's name.
 const NAME_WIDTH: usize = 11;
 
-/// The command line with its commands listed by [`GROUPS`] instead of in one list.
+/// The command line with its commands listed by [`GROUPS`] instead of in one list. A negative
+/// number is a value everywhere, so that the error names the flag that does not take it.
 pub(super) fn grouped(command: Command) -> Command {
+    let command = with_negative_numbers(command);
     let styles = command.get_styles().clone();
     let (header, literal) = (styles.get_header(), styles.get_literal());
     let mut template = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
@@ -44,6 +46,10 @@ pub(super) fn grouped(command: Command) -> Command {
     }
     let _ = write!(template, "\n{header}Options:{header:#}\n{{options}}{{after-help}}");
     command.help_template(template)
+}
+
+fn with_negative_numbers(command: Command) -> Command {
+    command.allow_negative_numbers(true).mut_subcommands(with_negative_numbers)
 }
 
 #[cfg(test)]

@@ -17,9 +17,24 @@ pub(super) enum PictureFormat {
     Html,
 }
 
+/// Returns an error if the folder of a file of `--out` is missing. Commands check this at their
+/// start, not after an hour of searching.
+pub(super) fn check_folder(path: &Path) -> Result<()> {
+    match path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        Some(folder) if !folder.is_dir() => {
+            bail!("{}: no such folder; make it, or choose another --out", folder.display())
+        }
+        _ => Ok(()),
+    }
+}
+
 impl PictureFormat {
     /// Format by the name's end. `endings` lists those that the command takes.
+    ///
+    /// # Errors
+    /// Returns an error for another name, and if the file's folder is missing.
     pub(super) fn of(path: &Path, endings: &str) -> Result<Self> {
+        check_folder(path)?;
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("svg") => Ok(Self::Svg),
             #[cfg(feature = "png")]

@@ -131,7 +131,7 @@ pub(super) fn run(args: &ScalingArgs) -> Result<Exit> {
     let positions = Positions::of_book(&book, args.positions as usize, Variant::Standard)?;
     let mut configs = Vec::new();
     let mut engines = Vec::new();
-    for (spec, config) in suite::engines(&args.engines, &args.options, &args.nets)? {
+    for (spec, config) in suite::engines(&args.engines, &args.options, &args.nets, &go)? {
         for threads in &threads {
             let option = threads.map(|threads| ("Threads".to_owned(), threads.to_string()));
             configs.push(config.clone().with_options(option.as_slice()));

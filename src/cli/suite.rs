@@ -13,6 +13,7 @@ use self::page::SuitePage;
 use super::picture::PictureFormat;
 use crate::chess::Variant;
 use crate::files::{MOST_DOCUMENT_BYTES, read_input, write_atomically};
+use crate::plan::time_control::Limit;
 use crate::report::figures;
 use crate::run::{Exit, RunError, progress, resolve, suite as solve};
 use crate::suite::TestAnswer;
@@ -124,7 +125,7 @@ pub(super) fn run(args: &SuiteArgs) -> Result<Exit> {
     let go = Go { movetime: time, nodes: args.nodes, depth: args.depth, ..Go::default() };
     let format = args.out.as_deref().map(|path| PictureFormat::of(path, ".html, .svg or .png")).transpose()?;
     let (mut results, mut failed) = (Vec::new(), Vec::new());
-    let engines = engines(&args.engines, &args.options, &args.nets)?;
+    let engines = engines(&args.engines, &args.options, &args.nets, &go)?;
     let is_alone = engines.len() == 1;
     for (spec, mut config) in engines {
         if args.chess960 {
@@ -174,12 +175,18 @@ pub(super) fn run(args: &SuiteArgs) -> Result<Exit> {
 
 /// Resolves engines with their specs, each with every network. Those of one name are named by their
 /// specs.
-pub(super) fn engines(specs: &[String], options: &[String], nets: &[PathBuf]) -> Result<Vec<(String, EngineConfig)>> {
+pub(super) fn engines(
+    specs: &[String],
+    options: &[String],
+    nets: &[PathBuf],
+    go: &Go,
+) -> Result<Vec<(String, EngineConfig)>> {
+    let limit = Limit { movetime: go.movetime, nodes: go.nodes, depth: go.depth, ..Limit::default() };
     let mut found = Vec::new();
     for spec in specs {
         let own = nets.is_empty().then_some(None);
         for net in nets.iter().map(|net| Some(net.as_path())).chain(own) {
-            found.push((spec.clone(), resolve::one_engine(spec, options, net)?));
+            found.push((spec.clone(), resolve::one_engine(spec, options, net, limit)?));
         }
     }
     let names: Vec<String> = found.iter().map(|(_, config)| config.name.clone()).collect();
@@ -194,7 +201,7 @@ pub(super) fn engines(specs: &[String], options: &[String], nets: &[PathBuf]) ->
 /// Limit of a search as text.
 pub(super) fn limit(go: &Go) -> String {
     let time = go.movetime.map(|time| format!("{} s", time.as_secs_f64()));
-    let nodes = go.nodes.map(|nodes| format!("{nodes} nodes"));
+    let nodes = go.nodes.map(|nodes| figures::count(nodes, "node"));
     let depth = go.depth.map(|depth| format!("depth {depth}"));
     [time, nodes, depth].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -11,7 +11,7 @@ use chrono::DateTime;
 use serde_json::json;
 
 use crate::cli::flags::RunFlags;
-use crate::cli::picture::PictureFormat;
+use crate::cli::picture::{PictureFormat, check_folder};
 use crate::cli::rate;
 use crate::cli::runs::run_parser;
 use crate::files::{open_regular, write_atomically};
@@ -426,8 +426,8 @@ enum CurveFormat {
 impl CurveFormat {
     fn of(path: &Path) -> Result<Self> {
         match path.extension().and_then(|extension| extension.to_str()) {
-            Some("json") => Ok(Self::Json),
-            Some("csv") => Ok(Self::Csv),
+            Some("json") => check_folder(path).map(|()| Self::Json),
+            Some("csv") => check_folder(path).map(|()| Self::Csv),
             _ => PictureFormat::of(path, ".svg, .png, .html, .json or .csv").map(Self::Picture),
         }
     }

@@ -505,14 +505,15 @@ fn timeouts(raw: &RawPlan) -> Result<Timeouts> {
 }
 
 /// Finds or builds one engine with its options and its network, if it has one of the user's, for
-/// commands that play no match.
-pub(crate) fn one_engine(spec: &str, typed: &[String], net: Option<&Path>) -> Result<EngineConfig> {
+/// commands that play no match. Its searches will have this limit.
+pub(crate) fn one_engine(spec: &str, typed: &[String], net: Option<&Path>, limit: Limit) -> Result<EngineConfig> {
     let option =
         |word: &String| value::option(word).map_err(|why| RunError::Setting(format!("--option `{word}`: {why}")));
     let typed: Vec<_> = typed.iter().map(option).collect::<Result<_>>()?;
     let context = Context::from_env()?;
     let network = net.map(|net| networks::keep("--net", net, &context)).transpose()?;
     let found = source::resolve_with(spec, network.as_ref(), &context, &mut progress::step)?;
+    obeyed::check(&found, limit)?;
     networks::check_typed(&found, &typed)?;
     let mut options = found.options;
     for (name, value) in typed {

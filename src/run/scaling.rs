@@ -7,8 +7,8 @@ use crate::run::error::{Result, fail};
 use crate::run::lanes::in_lanes;
 use crate::run::prepare::position_line;
 use crate::stats::scaling::CostPath;
-use crate::suite::deadline;
-use crate::uci::process::{Engine, EngineConfig, SearchOutcome};
+use crate::suite::PositionSearcher;
+use crate::uci::process::EngineConfig;
 use crate::uci::{Go, Iteration, PositionLine};
 
 /// Result of one search.
@@ -96,23 +96,21 @@ pub(crate) fn search(
     let start = async || {
         let mut engines = Vec::with_capacity(configs.len());
         for config in configs {
-            let mut engine = Engine::start(config, &[]).await?;
-            engine.keep_iterations();
-            engines.push(engine);
+            engines.push(PositionSearcher::start(config, *go).await?);
         }
         Ok(engines)
     };
-    let work = async |engines: &mut Vec<Engine>, place: usize, line: &PositionLine| {
+    let work = async |engines: &mut Vec<PositionSearcher>, place: usize, line: &PositionLine| {
         let mut results = vec![PositionSearch::Silent; configs.len()];
         for turn in 0..configs.len() {
             let at = (place + turn) % configs.len();
-            results[at] = one(&mut engines[at], &configs[at].name, line, go).await?;
+            results[at] = one(&mut engines[at], &configs[at].name, line, go.depth).await?;
         }
         Ok(results)
     };
-    let end = async |engines: Vec<Engine>| {
+    let end = async |engines: Vec<PositionSearcher>| {
         for engine in engines {
-            engine.quit().await;
+            engine.end().await;
         }
     };
     let found = in_lanes((&positions.lines, lanes), start, work, end, tell)?;
@@ -120,17 +118,17 @@ pub(crate) fn search(
 }
 
 /// Searches a position as a new game.
-async fn one(engine: &mut Engine, name: &str, line: &PositionLine, go: &Go) -> Result<PositionSearch> {
-    if let Err(fault) = engine.new_game().await {
-        fail!(Engine, "engine {name}: {fault}");
-    }
-    let shown = || String::from_utf8_lossy(line.as_bytes()).trim().to_owned();
-    match engine.go(line.as_bytes(), go, Some(deadline(go))).await {
-        SearchOutcome::BestMove { .. } => Ok(costs(engine.iterations(), go.depth)),
-        SearchOutcome::Overrun { elapsed, .. } => {
-            fail!(Engine, "engine {name}: no move after {:.0} s, at `{}`", elapsed.as_secs_f64(), shown())
+async fn one(
+    engine: &mut PositionSearcher,
+    name: &str,
+    line: &PositionLine,
+    depth: Option<u32>,
+) -> Result<PositionSearch> {
+    match engine.search(line.as_bytes()).await {
+        Ok(_) => Ok(costs(engine.iterations(), depth)),
+        Err(why) => {
+            fail!(Engine, "engine {name}: {why}, at `{}`", String::from_utf8_lossy(line.as_bytes()).trim())
         }
-        SearchOutcome::Exited { status, .. } => fail!(Engine, "engine {name}: {status}, at `{}`", shown()),
     }
 }
 

@@ -3,23 +3,20 @@
 use std::time::{Duration, Instant};
 
 use super::epd::{Task, TestPosition};
+use super::searcher::{LONGEST, PositionSearcher};
 use crate::chess::Position;
 use crate::record::Score;
 use crate::source::bench_nodes;
 use crate::text::printable;
-use crate::uci::process::{Engine, EngineConfig, SearchOutcome, StartError, Talk, TalkEvent};
+use crate::uci::process::{EngineConfig, StartError, Talk, TalkEvent};
 use crate::uci::{Command, Go, Iteration, PositionLine};
 
-/// Time beyond its limit after which a search is given up.
-const GRACE: Duration = Duration::from_secs(10);
+/// Longest wait for the first count of an engine.
+const FIRST_COUNT: Duration = Duration::from_secs(10);
 
-/// Time limit of a search without a time of its own, and of a perft count.
-const LONGEST: Duration = Duration::from_hours(1);
-
-/// Time after which a search is given up.
-pub(crate) fn deadline(go: &Go) -> Duration {
-    go.movetime.map_or(LONGEST, |time| time + GRACE)
-}
+/// Longest wait for the first count after the answer to a later `isready`. The answer comes first
+/// if the engine counts in a thread of its own, or does not know `go perft`.
+const AFTER_READY: Duration = Duration::from_secs(2);
 
 /// Answer of an engine to a test.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -61,8 +58,7 @@ pub enum SuiteError {
 /// An engine that answers tests.
 pub(crate) struct Solver {
     config: EngineConfig,
-    go: Go,
-    engine: Engine,
+    searcher: PositionSearcher,
 }
 
 impl Solver {
@@ -71,9 +67,8 @@ impl Solver {
     /// # Errors
     /// Returns an error if it does not start.
     pub(crate) async fn start(config: EngineConfig, go: Go) -> Result<Self, SuiteError> {
-        let mut engine = Engine::start(&config, &[]).await?;
-        engine.keep_iterations();
-        Ok(Self { config, go, engine })
+        let searcher = PositionSearcher::start(&config, go).await?;
+        Ok(Self { config, searcher })
     }
 
     /// Asks the engine one test, as a new game.
@@ -94,18 +89,14 @@ impl Solver {
     }
 
     async fn search(&mut self, test: &TestPosition) -> Result<TestAnswer, String> {
-        self.engine.new_game().await.map_err(|fault| fault.to_string())?;
         let line = PositionLine::new(&test.fen).map_err(|error| error.to_string())?;
-        match self.engine.go(line.as_bytes(), &self.go, Some(deadline(&self.go))).await {
-            SearchOutcome::BestMove { text, info, .. } => judge(test, &text, info.score, self.engine.iterations()),
-            SearchOutcome::Overrun { elapsed, .. } => Err(format!("no move after {:.0} s", elapsed.as_secs_f64())),
-            SearchOutcome::Exited { status, .. } => Err(status),
-        }
+        let found = self.searcher.search(line.as_bytes()).await?;
+        judge(test, &found.text, found.info.score, self.searcher.iterations())
     }
 
     /// Ends the engine.
     pub(crate) async fn end(self) {
-        self.engine.quit().await;
+        self.searcher.end().await;
     }
 }
 
@@ -160,7 +151,6 @@ async fn count(
     counts: &[(u32, u64)],
 ) -> Result<Result<TestAnswer, String>, SuiteError> {
     let mut talk = Talk::start(config, &[]).await?;
-    let begun = Instant::now();
     let mut answer = TestAnswer::default();
     let mut start = b"uci\n".to_vec();
     for (name, value) in &config.options {
@@ -175,14 +165,20 @@ async fn count(
     if let Err(why) = hear(&mut talk, LONGEST, is_ready).await {
         return Ok(Err(why));
     }
+    let begun = Instant::now();
     for (depth, expected) in counts {
         talk.say(format!("position fen {}\ngo perft {depth}\n", test.fen).as_bytes());
         // The first depth takes no time. Engines that do not know the command are silent or
         // search.
-        let limit = if answer.points > 0.0 { LONGEST } else { GRACE };
-        let counted = |line: &str| match line.strip_prefix("bestmove") {
-            Some(_) => Some(Err("it answers with a move".to_owned())),
-            None => bench_nodes(line).map(Ok),
+        let is_first = answer.points <= 0.0;
+        if is_first {
+            talk.say(b"isready\n");
+        }
+        let limit = if is_first { FIRST_COUNT } else { LONGEST };
+        let counted = |line: &str| match line {
+            _ if line.starts_with("bestmove") => Some(Err("it answers with a move".to_owned())),
+            _ if line.starts_with("info depth") => Some(Err("it answers with a search".to_owned())),
+            _ => bench_nodes(line).map(Ok),
         };
         let found = match hear(&mut talk, limit, counted).await {
             Ok(found) => found,
@@ -206,21 +202,26 @@ async fn count(
     Ok(Ok(answer))
 }
 
-/// Passes the lines of a process to `take` until it returns a value.
+/// Passes the lines of a process to `take` until it returns a value. A `readyok` that is not taken
+/// ends the wait soon.
 async fn hear(
     talk: &mut Talk,
     limit: Duration,
     take: impl Fn(&str) -> Option<Result<u64, String>>,
 ) -> Result<u64, String> {
-    let until = Instant::now() + limit;
+    let mut until = Instant::now() + limit;
     loop {
         match talk.hear(until).await {
             TalkEvent::Line(line, _) => {
-                if let Some(value) = take(String::from_utf8_lossy(&line).trim()) {
+                let line = String::from_utf8_lossy(&line);
+                if let Some(value) = take(line.trim()) {
                     return value;
                 }
+                if line.trim() == "readyok" {
+                    until = until.min(Instant::now() + AFTER_READY);
+                }
             }
-            TalkEvent::Silence => return Err(format!("no answer within {} s", limit.as_secs())),
+            TalkEvent::Silence => return Err("no answer".to_owned()),
             TalkEvent::Ended(status) => return Err(status),
         }
     }

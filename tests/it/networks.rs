@@ -271,6 +271,11 @@ fn commits_are_searched_with_one_network() {
     assert_eq!(found["conditions"], serde_json::json!([condition]), "{found}");
     let versions = found["versions"].as_array().unwrap();
     assert!(versions.len() == 2 && versions.iter().all(|version| version["games"] == 4), "{found}");
+    // A partner without a network is named before a version is built.
+    let partner = crate::harness::fake("--seed 9");
+    let ran = of(&["--net", "two.nnue", "--vs", &partner]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("which gets the network of --net too"), "{ran:?}");
+    assert!(ran.stderr.contains("no option `EvalFile`") && !ran.stderr.contains("is skipped"), "{ran:?}");
     for net in [&["--net", "three.nnue"][..], &[]] {
         let ran = of(net);
         assert!(ran.code == Some(2) && ran.stderr.contains(&condition), "{ran:?}");

@@ -111,6 +111,11 @@ fn the_registry_says_which_limits_an_engine_obeys() {
     let words = "`timed` does not obey `nodes=1`: its entry in configs/engines.toml says that it obeys clock, movetime, not nodes";
     assert!(ran.code == Some(2) && ran.stderr.contains(words), "{ran:?}");
     assert!(!folder.path().join("run").exists());
+    std::fs::write(folder.path().join("one.epd"), "k7/8/8/8/8/8/6q1/7K w - - bm Kxg2;\n").unwrap();
+    for instrument in [&["suite", "one.epd", "timed"][..], &["scaling", "timed"]] {
+        let ran = registered(folder.path(), &registry, &[instrument, &["--nodes", "1"]].concat());
+        assert!(ran.code == Some(2) && ran.stderr.contains(words), "{ran:?}");
+    }
     let ran = play(["--tc", "100"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let listed = registered(folder.path(), &registry, &["engines"]);

@@ -91,6 +91,7 @@ fn engines_that_tell_little_get_a_clear_line() {
         ("--grows 1.9", "--threads 1,1", 2, "--threads: 1 is given twice"),
         ("--grows 1.9", "--out picture.gif", 2, "--out picture.gif: choose a name that ends in .svg, .png or .html"),
         ("--grows 1.9", "--book missing.epd", 2, "missing.epd"),
+        ("--fault overuses-depth --fault only-after-stop", "", 2, "so it does not obey `go depth 9`"),
         ("--grows 1.9", "--option Nothing=1", 2, "Nothing"),
     ] {
         let ran = scaling(&[engine], &format!("--depth 9 --positions 20 {more}"));

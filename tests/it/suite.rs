@@ -56,6 +56,21 @@ fn answers_are_counted_by_theme_and_listed() {
 }
 
 #[test]
+fn wrong_settings_are_found_before_the_searches() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = format!("{ONE_MOVE} bm Kxg2;\n");
+    let missing = folder.path().join("none").join("page.html");
+    for (more, says) in [
+        (format!("--out {}", missing.display()), "no such folder; make it, or choose another --out"),
+        ("--nodes -5".to_owned(), "invalid value '-5' for '--nodes <N>'"),
+    ] {
+        // An engine that would fail first if it were started.
+        let ran = suite(folder.path(), &good, &["--fault exit-at-start"], &more);
+        assert!(ran.code == Some(2) && ran.stderr.contains(says), "{more}: {ran:?}");
+    }
+}
+
+#[test]
 fn the_page_has_missed_positions_first_and_asks_no_other_host() {
     let folder = tempfile::tempdir().unwrap();
     let text = format!("{ONE_MOVE} bm Kxg2; id \"good <1>\";\n{ONE_MOVE} am Kxg2; id \"bad 1\";\n");
@@ -106,6 +121,11 @@ fn faults_are_named_on_one_line() {
         (format!("{good}{ONE_MOVE} bm Kg1;\n"), "--seed 1", "suite.epd:2: `Kg1` is not legal here"),
         (good.clone(), "--fault exit-in-search@1", "at `first` (k7/8/8/8/8/8/6q1/7K w - - 0 1)"),
         (good.clone(), "--fault illegal@1", "bestmove: "),
+        (
+            good.clone(),
+            "--fault ignores-nodes --fault only-after-stop",
+            "it searched 500000 nodes, so it does not obey `go nodes`",
+        ),
         (
             format!("{ONE_MOVE} ;D1 1\n"),
             "--seed 1",

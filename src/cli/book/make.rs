@@ -3,16 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, anyhow};
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::sync::mpsc;
 
 use super::judge::{self, Judge};
 use super::partial::{JudgementSettings, PartialBook};
 use crate::chess::Variant;
+use crate::cli::picture::check_folder;
 use crate::files::write_atomically;
 use crate::openings::Packing;
 use crate::openings::maker::{BookTally, ScoreWindow, Selection, Start, Walks};
+use crate::plan::time_control::Limit;
 use crate::run::dir::sha256;
 use crate::run::{Exit, progress, resolve, signals};
 use crate::schedule::affinity::Topology;
@@ -70,7 +72,7 @@ impl MakeArgs {
 
     /// Engine with its options; `UCI_Chess960` is set if the starting positions need it.
     fn judge(&self, window: ScoreWindow) -> Result<Judge> {
-        let mut engine = resolve::one_engine(&self.engine, &self.options, None)
+        let mut engine = resolve::one_engine(&self.engine, &self.options, None, Limit::nodes(self.nodes))
             .with_context(|| format!("--engine `{}`", self.engine))?;
         if self.start().variant() == Variant::Chess960 {
             const OPTION: &str = "UCI_Chess960";
@@ -99,11 +101,7 @@ impl MakeArgs {
 
 pub(super) fn run(args: &MakeArgs) -> Result<Exit> {
     let window = args.window.parse::<ScoreWindow>().map_err(|error| anyhow!("--window {error}"))?;
-    let folder = args.out.parent().filter(|parent| !parent.as_os_str().is_empty());
-    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-        // Checked now, not after an hour of searching.
-        bail!("{}: no such folder; make it, or choose another --out", folder.display());
-    }
+    check_folder(&args.out)?;
     let judge = args.judge(window)?;
     let (partial, known) = PartialBook::open(&args.out, &args.settings(&judge)?)?;
     if !known.is_empty() {

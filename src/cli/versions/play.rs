@@ -5,15 +5,17 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, bail};
 
 use crate::cli::versions::{GatheredGames, ProgressArgs, curve, short};
+use crate::plan::time_control::Limit;
 use crate::report::collection::{RunPlayer, condition_of};
 use crate::report::results::Results;
 use crate::run::dir::RunDir;
 use crate::run::series::{MatchResult, Series};
-use crate::run::{Exit, progress, resolve};
+use crate::run::{Exit, prepare, progress, resolve};
 use crate::settings::RawPlan;
 use crate::source::{self, Commit, Context};
 use crate::stats::progress::least_certain;
 use crate::text::with_causes;
+use crate::uci::process::Engine;
 
 /// Plays versions of `range` until the curve is known well enough or a limit is reached, and adds
 /// their games to `gathered`.
@@ -127,12 +129,22 @@ fn check(args: &ProgressArgs, raw: &RawPlan, gathered: &GatheredGames, context: 
     let network = network.as_deref().unwrap_or_default();
     let condition = condition_of(&[RunPlayer { name: "", key: "", limit, network }], variant);
     gathered.is_at(args, &condition)?;
-    // The fault of a partner that cannot be resolved would be blamed on the version it meets.
+    // The fault of a partner that does not start, or takes no network, would be blamed on the
+    // version it meets.
     for partner in &args.partners {
-        let found = source::resolve(partner, context, &mut progress::step);
-        found.with_context(|| format!("--vs `{partner}`"))?;
+        let with = if raw.net.is_some() { ", which gets the network of --net too" } else { "" };
+        started(partner, raw, limit).with_context(|| format!("--vs `{partner}`{with}"))?;
     }
     Ok(())
+}
+
+/// Starts a partner once, with the settings of the matches.
+fn started(partner: &str, raw: &RawPlan, limit: Limit) -> Result<()> {
+    let config = resolve::one_engine(partner, &[], raw.net.as_deref(), limit)?;
+    prepare::runtime()?.block_on(async {
+        Engine::start(&config, &[]).await?.quit().await;
+        Ok(())
+    })
 }
 
 /// Least certain step between two of `commits`; `None` if all are known well enough.
