@@ -11,7 +11,7 @@ use clap::Subcommand;
 
 use crate::cli::runs::run_parser;
 use crate::run::queue::again;
-use crate::run::queue::daemon::{self, DaemonLimits, StopSwitch};
+use crate::run::queue::daemon::{self, DaemonLimits, Deadline, StopSwitch};
 use crate::run::queue::{EntryId, Queue};
 use crate::run::{Exit, play, progress, resolve};
 use crate::source::Context;
@@ -116,7 +116,8 @@ fn time_until(text: &str) -> Result<Duration, String> {
 impl RunArgs {
     fn limits(&self) -> Result<DaemonLimits> {
         let budget = self.budget.as_deref().map(|text| resolve::time("--budget", text)).transpose()?;
-        Ok(DaemonLimits { time: self.until.or(budget), until_empty: self.until_empty })
+        let end = self.until.map(Deadline::at_clock).or(budget.map(Deadline::after));
+        Ok(DaemonLimits { end, until_empty: self.until_empty })
     }
 }
 
@@ -163,10 +164,11 @@ fn remove(queue: &Queue, id: EntryId) -> Result<()> {
     let removed = queue.remove(id)?;
     let run = removed.entry.runs.last().map(|run| queue.results().join(run));
     progress::result(&match run {
-        Some(run) if removed.was_playing => format!(
+        Some(run) if removed.was_playing && run.exists() => format!(
             "entry {id} is removed; its run stops after the pairs being played and is kept in {}",
             run.display()
         ),
+        Some(_) if removed.was_playing => format!("entry {id} is removed; its run will not begin"),
         Some(run) if run.exists() => format!("entry {id} is removed; its run is kept in {}", run.display()),
         _ => format!("entry {id} is removed"),
     });

@@ -305,6 +305,26 @@ fn the_run_of_a_removed_entry_stops_and_is_kept() {
 }
 
 #[test]
+fn a_run_whose_folder_is_removed_has_not_been_played() {
+    let (queued, mut daemon) = Queued::begun();
+    let dir = queued.run_of(1);
+    until("its socket", || run(&["ctl", &dir.display().to_string(), "status"]).code == Some(0));
+    std::fs::remove_dir_all(&dir).unwrap();
+    queued.gate.open();
+    let (said, code) = rest(&mut daemon);
+    assert!(code == Some(0) && said.contains("was removed while it was played; `queue up 1`"), "{said}");
+    assert_eq!(queued.state(1), "failed");
+    // What failed has no run, and begins a new one.
+    assert!(queued.entry(1)["runs"].as_array().unwrap().is_empty());
+    queued.done(&["note", "1", "again"]);
+    queued.done(&["up", "1"]);
+    queued.play(&[]);
+    assert_eq!(summary(&queued.run_of(1))["note"], "again");
+    let ran = queued.queue(&["note", "1", "late"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("its last run has begun"), "{ran:?}");
+}
+
+#[test]
 fn a_run_that_its_user_stops_waits_until_it_is_put_up() {
     let (queued, mut daemon) = Queued::begun();
     let dir = queued.run_of(1).display().to_string();
@@ -474,6 +494,47 @@ fn a_revision_is_that_of_the_time_it_was_added() {
     toy.git(&["gc", "--quiet", "--prune=now"]);
     let kept = toy.git(&["for-each-ref", "--format=%(objectname)", "refs/quintain"]);
     assert_eq!(toy.git(&["show", &format!("{kept}:engine/main.sh")]), script(4).trim());
+}
+
+#[test]
+fn an_entry_removed_while_its_engines_are_built_plays_nothing() {
+    let toy = Toy::bare();
+    let gate = tempfile::tempdir().unwrap();
+    let gate = gate.path().join("open");
+    let waits = format!("until [ -e {} ]; do sleep 0.05; done && cp engine/main.sh", gate.display());
+    toy.write("quintain.toml", &RECIPE.replace("cp engine/main.sh", &waits));
+    let bench = "[ \"$1\" = bench ] && echo '1 nodes 1 nps' && exit";
+    for seed in 1..=2 {
+        toy.write("engine/main.sh", &format!("#!/bin/sh\n{bench}\nexec '{FAKE}' --seed {seed} \"$@\"\n"));
+        toy.commit(&format!("Number {seed}"));
+    }
+    let results = toy.context.cwd.join("results");
+    let here = |words: &[&str]| -> Ran {
+        let ran: Ran = quintain(&[&["queue"], words].concat()).current_dir(&toy.context.cwd).output().unwrap().into();
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        ran
+    };
+    let settings: Vec<&str> = SETTINGS.split_whitespace().collect();
+    here(&[&["add", "sprt", "--new", "git:main", "--base", "git:HEAD~1", "--max-pairs", "1"], &settings[..]].concat());
+    let mut command = heeding_signals(&["queue", "run", "--until-empty"]);
+    command.current_dir(&toy.context.cwd).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut daemon = Daemon(command.spawn().unwrap());
+    hears(&mut daemon.0, "building");
+    assert!(here(&["rm", "1"]).stdout.contains("its run will not begin"));
+    // The next entry is another one.
+    let added =
+        here(&["add", "match", &fake("--seed 1"), &fake("--seed 2"), "--nodes", "1", "--pairs", "1", "-j", "1"]);
+    assert!(added.stdout.contains("entry 2"), "{added:?}");
+    std::fs::write(&gate, "").unwrap();
+    let (said, code) = rest(&mut daemon);
+    assert!(code == Some(0) && said.contains("entry 1 does not begin: it was removed"), "{said}");
+    let list: Value = serde_json::from_str(&here(&["ls", "--all", "--json"]).stdout).unwrap();
+    let entries: Vec<_> = list["entries"].as_array().unwrap().iter().map(|one| (&one["id"], &one["state"])).collect();
+    assert_eq!(entries, [(&2.into(), &"done".into())]);
+    assert_eq!(
+        std::fs::read_dir(results.join("runs")).unwrap().filter(|run| run.as_ref().unwrap().path().is_dir()).count(),
+        1
+    );
 }
 
 #[test]

@@ -22,6 +22,9 @@ pub(super) struct LsArgs {
     json: bool,
 }
 
+/// Characters of a title that are shown.
+const MOST_TITLE: usize = 72;
+
 /// Heads of the columns; `#` marks numbers.
 const HEADS: [&str; 6] = ["#id", "state", "#priority", "command", "title", "run"];
 
@@ -54,6 +57,15 @@ pub(super) fn run(queue: &Queue, args: &LsArgs) -> Result<()> {
     Ok(())
 }
 
+/// Text of a cell, cut if it would make all rows long.
+fn cut(text: &str) -> String {
+    let text = printable(text);
+    match text.char_indices().nth(MOST_TITLE) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
 fn cells(id: EntryId, entry: &QueueEntry, has_daemon: bool) -> Vec<String> {
     let title = entry.next_plan().or(entry.plans.last()).map(title).unwrap_or_default();
     let state = match results(entry).as_slice() {
@@ -62,7 +74,8 @@ fn cells(id: EntryId, entry: &QueueEntry, has_daemon: bool) -> Vec<String> {
         results => format!("{} ({})", state(entry, has_daemon), results.join(", ")),
     };
     let run = entry.runs.last().map(|run| run.display().to_string());
-    [id.to_string(), state, entry.priority.to_string(), entry.command.name().to_owned(), title, run.unwrap_or_default()]
-        .map(|cell| printable(&cell))
-        .to_vec()
+    let steps = if entry.plans.len() > 1 { format!(" ({} in turn)", entry.plans.len()) } else { String::new() };
+    let command = format!("{}{steps}", entry.command.name());
+    let run = printable(&run.unwrap_or_default());
+    [id.to_string(), state, entry.priority.to_string(), command, cut(&title), run].to_vec()
 }

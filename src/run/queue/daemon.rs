@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::plan::{Chain, Plan};
 use crate::run::begin::{self, GameCommand};
@@ -37,11 +37,44 @@ impl StopSwitch {
     }
 }
 
+/// Time at which a daemon ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline {
+    at: Option<Instant>,
+    /// Time of day. It is reached during a machine's sleep too, in which an `Instant` stands still.
+    until: Option<SystemTime>,
+}
+
+impl Deadline {
+    /// Deadline after a duration from now.
+    pub(crate) fn after(time: Duration) -> Self {
+        Self { at: Instant::now().checked_add(time), until: None }
+    }
+
+    /// Deadline at the time of day that comes after `time` from now. A clock that is set back does
+    /// not defer it.
+    pub(crate) fn at_clock(time: Duration) -> Self {
+        Self { until: SystemTime::now().checked_add(time), ..Self::after(time) }
+    }
+
+    /// Time left.
+    fn left(self) -> Duration {
+        let by_clock = self.until.map(|until| until.duration_since(SystemTime::now()).unwrap_or_default());
+        let by_duration = self.at.map(|at| at.saturating_duration_since(Instant::now()));
+        by_clock.into_iter().chain(by_duration).min().unwrap_or(Duration::MAX)
+    }
+
+    /// True if no time is left.
+    pub(super) fn is_over(self) -> bool {
+        self.left().is_zero()
+    }
+}
+
 /// Conditions on which a daemon ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DaemonLimits {
-    /// Time after which nothing is played.
-    pub(crate) time: Option<Duration>,
+    /// End of the time in which entries are played.
+    pub(crate) end: Option<Deadline>,
     /// True to end as soon as nothing is left to play.
     pub(crate) until_empty: bool,
 }
@@ -50,7 +83,7 @@ pub(crate) struct DaemonLimits {
 struct Daemon<'a> {
     queue: &'a Queue,
     stop: &'a StopSwitch,
-    deadline: Option<Instant>,
+    deadline: Option<Deadline>,
     /// Entries that do not fit into the time left, or cannot be read.
     put_off: Vec<EntryId>,
 }
@@ -61,7 +94,7 @@ enum PlayResult {
     Ended(Exit, Option<StopCause>),
     /// The entry does not fit into the time left.
     TooLong,
-    /// The daemon was told to end before the first game.
+    /// The daemon was told to end, or to play another entry, before the first game.
     NotBegun,
 }
 
@@ -76,14 +109,14 @@ pub(crate) fn run(queue: &Queue, lock: DaemonLock, limits: DaemonLimits, stop: &
 }
 
 fn play_all(queue: &Queue, limits: DaemonLimits, stop: &StopSwitch) -> Result<Exit> {
-    let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
+    let deadline = limits.end;
     let mut daemon = Daemon { queue, stop, deadline, put_off: Vec::new() };
     let mut is_idle = false;
     loop {
         if stop.is_set() {
             return Ok(Exit::Interrupted);
         }
-        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        if deadline.is_some_and(Deadline::is_over) {
             progress::note("queue: the time is over");
             return Ok(Exit::Done);
         }
@@ -159,6 +192,11 @@ impl Daemon<'_> {
         let receivers = Receivers::of(&raw);
         let result = self.play_run(id, entry, raw, &self.queue.results().join(&run));
         match result {
+            // Nothing of it can be shown or resumed.
+            Ok(PlayResult::Ended(..)) if !self.queue.results().join(&run).exists() => self.fail(
+                id,
+                &format!("{} was removed while it was played; `queue up {id}` plays it again", run.display()),
+            ),
             Ok(PlayResult::Ended(exit, cause)) => {
                 if let Ok(receivers) = receivers {
                     let root = self.queue.results().join(&run);
@@ -176,6 +214,15 @@ impl Daemon<'_> {
             Err(_) if self.stop.is_set() => self.wait(id),
             Err(error) => self.fail(id, &with_causes(&error)),
         }
+    }
+
+    /// True if the entry was not removed, and no entry of a higher priority waits.
+    fn is_first(&self, id: EntryId) -> Result<bool> {
+        let watch =
+            QueueWatch { queue: self.queue, id, run: Path::new(""), deadline: self.deadline, put_off: &self.put_off };
+        let Some(cause) = watch.cause()? else { return Ok(true) };
+        progress::note(&format!("queue: entry {id} does not begin: {}", cause.reason()));
+        Ok(false)
     }
 
     /// Lets an entry wait again.
@@ -220,7 +267,8 @@ impl Daemon<'_> {
         }
         let (mut plan, book) = begin::resolved(entry.command, raw.clone())?;
         plan.chain = self.chain(entry)?;
-        if self.stop.is_set() {
+        // Much may have changed while the engines were built.
+        if self.stop.is_set() || !self.is_first(id)? {
             return Ok(PlayResult::NotBegun);
         }
         if let Some(why) = self.too_long(&plan) {
@@ -262,7 +310,7 @@ impl Daemon<'_> {
 
     /// Reason that a run does not fit into the time left, if it is known to need more.
     fn too_long(&self, plan: &Plan) -> Option<String> {
-        let left = self.deadline?.saturating_duration_since(Instant::now());
+        let left = self.deadline?.left();
         let needed = forecast::time(plan).filter(|needed| *needed > left)?;
         Some(format!("it takes about {}, and {} are left", forecast::length(needed), forecast::length(left)))
     }
@@ -316,5 +364,24 @@ impl Daemon<'_> {
             chain::print(&self.queue.results().join(run), OutputStyle::new(false));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deadline_is_the_earlier_of_clock_and_duration() {
+        let [past, hour] = [Duration::from_secs(60), Duration::from_secs(3_600)];
+        let (now, clock) = (Instant::now(), SystemTime::now());
+        // A machine that slept past the time of day, and a clock that was set back.
+        assert!(Deadline { at: Some(now + hour), until: Some(clock - past) }.is_over());
+        assert!(Deadline { at: Some(now), until: Some(clock + hour) }.is_over());
+        assert!(!Deadline::after(hour).is_over() && !Deadline::at_clock(hour).is_over());
+        assert!(Deadline::after(Duration::ZERO).is_over());
+        assert!(Deadline::at_clock(hour).left() <= hour);
+        // Longer than a clock can tell is no end.
+        assert!(!Deadline::at_clock(Duration::MAX).is_over());
     }
 }

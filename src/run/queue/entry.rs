@@ -1,7 +1,7 @@
 //! Entry of the queue: the plans of a test or match, and its progress.
 
 use std::cmp::Reverse;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -134,6 +134,10 @@ impl QueueEntry {
                 entry.version
             );
         }
+        // They are not signed, and the daemon makes them.
+        if let Some(run) = entry.runs.iter().find(|run| !stays_inside(run)) {
+            fail!(Setting, "{}, key `runs`: `{}` leads out of the results; remove it", path.display(), run.display());
+        }
         if entry.plans.is_empty() {
             fail!(Setting, "{}: it has no [[plans]]; remove it and add it again", path.display());
         }
@@ -164,9 +168,17 @@ impl QueueEntry {
     /// A begun run continues before a new one of its priority.
     pub(super) fn place(&self, id: EntryId) -> impl Ord + use<> {
         let is_begun = self.begun().is_some();
-        let rank = if self.is_open() { self.rank } else { i64::from(id) };
-        (!self.is_open(), Reverse(self.priority), !is_begun, rank, id)
+        if !self.is_open() {
+            return (true, Reverse(0), false, i64::from(id), id);
+        }
+        (false, Reverse(self.priority), !is_begun, self.rank, id)
     }
+}
+
+/// True if a path leads to a place below the folder that it starts from.
+fn stays_inside(path: &Path) -> bool {
+    let mut parts = path.components().peekable();
+    parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
 }
 
 fn text(value: &impl Serialize) -> Result<String> {

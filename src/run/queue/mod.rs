@@ -29,6 +29,9 @@ const FOLDER: &str = "queue";
 /// Name of the file that a change of an entry locks.
 const EDIT_LOCK: &str = ".edit.lock";
 
+/// Name of the file with the highest number that was ever given to an entry.
+const LAST_ID: &str = ".last";
+
 /// Name of the file that the daemon locks.
 const DAEMON_LOCK: &str = ".daemon.lock";
 
@@ -150,10 +153,18 @@ impl Queue {
         change()
     }
 
-    /// Adds an entry behind the others of its priority.
+    /// Adds an entry behind the others of its priority. Its number was never given before, because
+    /// a daemon may still play an entry that was removed.
     pub(crate) fn add(&self, mut entry: QueueEntry) -> Result<EntryId> {
         self.edit(|| {
-            let id = self.ids()?.last().map_or(1, |last| last.saturating_add(1));
+            let path = self.folder.join(LAST_ID);
+            let given = read_text(&path, MOST_DOCUMENT_BYTES).ok().and_then(|text| text.trim().parse().ok());
+            let last: EntryId = self.ids()?.last().copied().max(given).unwrap_or(0);
+            let Some(id) = last.checked_add(1) else {
+                fail!(Setting, "{}: an entry has the highest number, {last}; remove it", self.folder.display());
+            };
+            write_atomically(&path, id.to_string().as_bytes())
+                .within(|| format!("{}: cannot write it", path.display()))?;
             entry.rank = i64::from(id);
             self.write(id, &entry)?;
             Ok(id)
@@ -235,6 +246,12 @@ impl Queue {
         let note = resolve::one_line("the note", note)?;
         self.edit(|| {
             let Some(entry) = self.read(id)? else { return self.missing(id) };
+            if entry.runs.len() >= entry.plans.len() {
+                fail!(
+                    Setting,
+                    "entry {id}: its last run has begun; write a note on the run's page of `quintain serve`"
+                );
+            }
             if !entry.is_own() {
                 fail!(Setting, "entry {id}: you did not add it on this machine, or it was changed since");
             }

@@ -29,6 +29,10 @@ fn entries_are_played_by_priority_and_age_and_up_puts_one_first() {
     queue.update(3, |entry| entry.runs.push("runs/x".into())).unwrap();
     queue.update(2, |entry| entry.state = QueueState::Done).unwrap();
     assert_eq!(order(&queue), [3, 4, 1, 2]);
+    // Those that are over stand last, by number.
+    queue.update(4, |entry| entry.state = QueueState::Done).unwrap();
+    assert_eq!(order(&queue), [3, 1, 2, 4]);
+    queue.update(4, |entry| entry.state = QueueState::Waiting).unwrap();
     assert!(queue.up(2, None).unwrap_err().to_string().contains("is over"));
     assert!(queue.up(9, None).unwrap_err().to_string().contains("no entry 9"));
     queue.remove(1).unwrap();
@@ -83,6 +87,28 @@ fn an_entry_comes_back_as_it_was() {
 }
 
 #[test]
+fn a_number_is_given_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let queue = Queue::of(folder.path()).unwrap();
+    assert_eq!([0, 0].map(|priority| queue.add(entry(priority)).unwrap()), [1, 2]);
+    queue.remove(2).unwrap();
+    queue.remove(1).unwrap();
+    assert_eq!(queue.add(entry(0)).unwrap(), 3);
+    // A counter that was lost or spoilt does not give the number of an entry again.
+    for text in [None, Some(""), Some("-7"), Some("1")] {
+        let counter = folder.path().join("queue/.last");
+        let id = queue.ids().unwrap().last().copied().unwrap();
+        match text {
+            None => std::fs::remove_file(&counter).unwrap(),
+            Some(text) => std::fs::write(&counter, text).unwrap(),
+        }
+        assert_eq!(queue.add(entry(0)).unwrap(), id + 1);
+    }
+    std::fs::copy(queue.file(3), queue.file(EntryId::MAX)).unwrap();
+    assert!(queue.add(entry(0)).unwrap_err().to_string().contains("has the highest number, 4294967295"));
+}
+
+#[test]
 fn a_damaged_entry_is_named_and_leaves_the_others() {
     let folder = tempfile::tempdir().unwrap();
     let queue = Queue::of(folder.path()).unwrap();
@@ -93,6 +119,12 @@ fn a_damaged_entry_is_named_and_leaves_the_others() {
         (3, text.replace("priority", "prioritie"), "unknown key `prioritie`, did you mean `priority`?"),
         (4, text.replace("version = 1", "version = 2"), "newer"),
         (5, text.split("[[plans]]").next().unwrap().to_owned() + "plans = []\n", "no [[plans]]"),
+        (
+            6,
+            text.replace("[[plans]]", "runs = [\"runs/../../x\"]\n[[plans]]"),
+            "6.toml, key `runs`: `runs/../../x` leads out",
+        ),
+        (7, text.replace("[[plans]]", "runs = [\"/x\"]\n[[plans]]"), "leads out of the results"),
     ] {
         std::fs::write(queue.file(number), text).unwrap();
         let listing = queue.list().unwrap();

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::control::client::Client;
 use crate::control::protocol::{ClientMessage, ServerMessage};
 use crate::run::error::Result;
 use crate::run::progress;
+use crate::run::queue::daemon::Deadline;
 use crate::run::queue::{EntryId, Queue};
 use crate::run::tuning::session;
 
@@ -26,6 +27,15 @@ pub(super) enum StopCause {
 }
 
 impl StopCause {
+    /// Reason not to begin a run.
+    pub(super) fn reason(self) -> String {
+        match self {
+            Self::Removed => "it was removed".to_owned(),
+            Self::Overtaken(other) => format!("entry {other} comes first"),
+            Self::TimeOver => "the time is over".to_owned(),
+        }
+    }
+
     /// Message for the user.
     fn told(self, id: EntryId) -> String {
         match self {
@@ -44,7 +54,7 @@ pub(super) struct QueueWatch<'a> {
     pub(super) queue: &'a Queue,
     pub(super) id: EntryId,
     pub(super) run: &'a Path,
-    pub(super) deadline: Option<Instant>,
+    pub(super) deadline: Option<Deadline>,
     /// Entries that are not played before the daemon ends.
     pub(super) put_off: &'a [EntryId],
 }
@@ -68,8 +78,9 @@ impl QueueWatch<'_> {
         stopped
     }
 
-    fn cause(&self) -> Result<Option<StopCause>> {
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+    /// Reason to stop the entry now.
+    pub(super) fn cause(&self) -> Result<Option<StopCause>> {
+        if self.deadline.is_some_and(Deadline::is_over) {
             return Ok(Some(StopCause::TimeOver));
         }
         let Some(own) = self.queue.read(self.id)? else { return Ok(Some(StopCause::Removed)) };
