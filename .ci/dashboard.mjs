@@ -139,6 +139,11 @@ const fits = async (name) => {
 const go = (hash) => value(`location.hash = ${JSON.stringify(hash)}`);
 const set = (id, text) => value(`{ const one = document.getElementById('${id}'); one.value = ${JSON.stringify(text)}; one.dispatchEvent(new Event('input', { bubbles: true })); }`);
 await fits('a run that is over');
+// Charts are drawn for the width of a phone, and again for a desk.
+for (const [width, drawn] of [[390, 360], [1200, 800]]) {
+  await ask('Emulation.setDeviceMetricsOverride', { width, height: 1000, deviceScaleFactor: 1, mobile: width < 500 });
+  await until(`charts are ${drawn} units wide at ${width} pixels`, `document.getElementById('llr').naturalWidth === ${drawn} && document.getElementById('elo').naturalWidth === ${drawn}`);
+}
 // A new test by the form: refused in one line first, then added and played by the daemon.
 await go('#/new');
 await until('the form has the preset', "[...document.querySelectorAll('#new-preset option')].map((one) => one.value).join(' ') === ' configs/quick.toml'");
@@ -170,6 +175,7 @@ await picture('dragged');
 await value("[...document.querySelectorAll('#queue-rows tr')].find((row) => row.textContent.includes('three')).querySelector('[aria-label*=\"before all\"]').focus()");
 await ask('Input.dispatchKeyEvent', { type: 'keyDown', key: 'Enter', code: 'Enter', windowsVirtualKeyCode: 13, text: '\r' });
 await until('the keyboard puts one first', "[...document.querySelectorAll('#queue-rows tr')].find((row) => row.textContent.includes('three')).cells[2].textContent === '9'");
+await until('the focus stays on the button', "document.activeElement?.textContent === 'First' && document.activeElement.closest('tr').textContent.includes('three')");
 for (let left = 4; left > 0; left -= 1) {
   await value("[...document.querySelectorAll('#queue-rows button')].find((one) => one.textContent === 'Remove')?.click()");
   await until(`${left - 1} entries are left`, `document.querySelectorAll('#queue-rows tr').length < ${left}`);
@@ -179,6 +185,7 @@ await value("[...document.querySelectorAll('#over-rows tr')].find((row) => row.t
 await until('its games are listed', "document.querySelectorAll('#game-rows tr').length === 4");
 await value("document.querySelector('#game-rows button').click()");
 await until('a game stands on the board', "document.querySelectorAll('#replay-board .piece').length > 3 && document.querySelectorAll('#replay-moves .move').length > 10");
+await until('its moves are numbered', "document.getElementById('replay-moves').textContent.startsWith('1.') || document.getElementById('replay-moves').textContent.startsWith('1 ')");
 const at = await value("document.getElementById('replay-ply').textContent");
 await ask('Input.dispatchKeyEvent', { type: 'keyDown', key: 'ArrowLeft', code: 'ArrowLeft', windowsVirtualKeyCode: 37 });
 await until('the keyboard moves it', `document.getElementById('replay-ply').textContent !== ${JSON.stringify(at)} && document.querySelectorAll('#replay-evals polyline').length === 2`);
@@ -201,9 +208,11 @@ await until('the report is there', "window.report?.startsWith('<!DOCTYPE html>')
 // Two runs side by side.
 await go(`#/compare/runs%2Flive/${await value('location.hash.slice(6)')}`);
 await until('settings that differ are shown', "[...document.querySelectorAll('#compare-plans tr')].some((row) => row.cells[0].textContent === 'seed')");
+await until('both pictures are there', "[...document.querySelectorAll('.pair img')].filter((one) => one.naturalWidth > 100).length > 0");
 await fits('two runs');
 await go('#/progress');
-await until('the progress is answered', "document.getElementById('progress-said').textContent.length > 10 || !document.getElementById('progress-picture').hidden");
+await until('the progress is drawn', "!document.getElementById('progress-picture').hidden && document.getElementById('progress-picture').naturalWidth > 100 && document.querySelectorAll('#progress-at option').length > 1");
+await fits('the progress');
 // The run that was stopped goes on in the queue, is watched, and stops again.
 await go('#/run/runs%2Flive');
 await until('what happened survives a reload', "document.getElementById('lines').textContent.includes('paused') && !document.getElementById('happened').hidden");

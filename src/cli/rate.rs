@@ -12,6 +12,7 @@ use anyhow::{Context as _, Result, bail};
 use crate::cli::runs::run_parser;
 use crate::files::open_input;
 use crate::report::collection::{Collection, RunGames, RunPlayer, SkippedGames};
+use crate::report::figures::count;
 use crate::report::results::Results;
 use crate::run::dir::RunDir;
 use crate::run::progress;
@@ -143,7 +144,7 @@ pub(super) fn chosen<'a>(collection: &'a Collection, at: Option<&str>) -> Result
 
 /// Conditions with their numbers of games, in one line.
 pub(super) fn listed(collection: &Collection) -> String {
-    let one = |(condition, games): (&String, &u64)| format!("{games} games at `{}`", printable(condition));
+    let one = |(condition, games): (&String, &u64)| format!("{} at `{}`", count(*games, "game"), printable(condition));
     let all: Vec<String> = collection.conditions().iter().map(one).collect();
     if all.is_empty() { "none at any".to_owned() } else { all.join(", ") }
 }

@@ -17,6 +17,8 @@ use crate::cli::runs::run_parser;
 use crate::files::{open_regular, write_atomically};
 use crate::plan::{Network, Player};
 use crate::report::collection::{Collection, RunGames, RunPlayer};
+use crate::report::figures::count;
+use crate::report::plot::Sheet;
 use crate::report::progress::{Curve, Version, first_days};
 use crate::report::results::Results;
 use crate::run::dir::RunDir;
@@ -27,6 +29,7 @@ use crate::source::{self, Context, Spec};
 use crate::stats::Pentanomial;
 use crate::stats::progress::{Progress, progress as rate_versions};
 use crate::stats::rating::EncounterCounts;
+use crate::text::printable;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -55,6 +58,8 @@ line; at most --versions of them) are built and play, each against the one befor
 --vs, in batches, always for the step of the curve that is least certain, until every step is \
 known to +/- --width Elo or --limit pairs are played. Games in --runs count; the same command \
 continues there.
+
+JSON of --conditions: a list of `condition` and `games`.
 
 JSON: `versions` (`version, commit, date, subject, elo, elo_error, elo_lo, elo_hi, bound, games, \
 score`), `steps` (`from, to, elo, elo_error, p, p_adjusted, mark (drop|gain|open)`), `anchor, \
@@ -89,6 +94,12 @@ pub(super) struct ProgressArgs {
     /// Rate games of different conditions together.
     #[arg(long, help_heading = "Versions")]
     mix: bool,
+    /// Only list the conditions, with their numbers of games.
+    #[arg(long, conflicts_with_all = ["at", "mix", "out", "revs"], help_heading = "Versions")]
+    conditions: bool,
+    /// Draw the curve of --out 360 pixels wide, for a phone.
+    #[arg(long, help_heading = "Versions")]
+    narrow: bool,
     /// Build and play the versions in this range of commits, if games are missing.
     #[arg(long, value_name = "A..B", help_heading = "Playing")]
     revs: Option<String>,
@@ -364,6 +375,9 @@ pub(super) fn run(args: &ProgressArgs) -> Result<Exit> {
     for input in rate::runs_first(&args.inputs) {
         gathered.add(input)?;
     }
+    if args.conditions {
+        return print(&conditions(&gathered.collection, args.flags.json));
+    }
     if args.revs.is_none() {
         gathered.results(args)?;
     }
@@ -399,7 +413,7 @@ pub(super) fn run(args: &ProgressArgs) -> Result<Exit> {
         skipped: gathered.collection.skipped(),
     };
     if let (Some(form), Some(path)) = (form, &raw.out) {
-        let bytes = form.write(&curve)?;
+        let bytes = form.write(&curve, if args.narrow { Sheet::Narrow } else { Sheet::Wide })?;
         write_atomically(path, &bytes).with_context(|| format!("{}: cannot write it", path.display()))?;
         progress::note(&format!("wrote {}", path.display()));
     }
@@ -407,12 +421,28 @@ pub(super) fn run(args: &ProgressArgs) -> Result<Exit> {
         let headline = format!("the Elo of {} versions from {} games", versions.len(), results.games());
         receivers.tell_of("progress", (serde_json::from_str(&curve.json()?)?, &headline), &args.runs, Exit::Done);
     }
-    let text = if args.flags.json { curve.json()? } else { curve.text() };
+    print(&if args.flags.json { curve.json()? } else { curve.text() })
+}
+
+fn print(text: &str) -> Result<Exit> {
     match std::io::stdout().lock().write_all(text.as_bytes()) {
         // The reader has closed the pipe.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Done),
         written => Ok(written.map(|()| Exit::Done)?),
     }
+}
+
+/// Conditions of the games with their numbers, most games first.
+fn conditions(collection: &Collection, is_json: bool) -> String {
+    let mut all: Vec<(&String, &u64)> = collection.conditions().iter().collect();
+    all.sort_by_key(|(_, games)| std::cmp::Reverse(**games));
+    if is_json {
+        let one = |(condition, games): &(&String, &u64)| json!({ "condition": condition, "games": games });
+        return format!("{}\n", json!(all.iter().map(one).collect::<Vec<_>>()));
+    }
+    let line =
+        |(condition, games): &(&String, &u64)| format!("{:>10}  {}\n", count(**games, "game"), printable(condition));
+    all.iter().map(line).collect()
 }
 
 /// Format of the file of `--out`.
@@ -432,9 +462,9 @@ impl CurveFormat {
         }
     }
 
-    fn write(self, curve: &Curve) -> Result<Vec<u8>> {
+    fn write(self, curve: &Curve, sheet: Sheet) -> Result<Vec<u8>> {
         match self {
-            Self::Picture(format) => format.write("Elo of the versions", &curve.svg(), &curve.text()),
+            Self::Picture(format) => format.write("Elo of the versions", &curve.svg(sheet), &curve.text()),
             Self::Json => Ok(curve.json()?.into_bytes()),
             Self::Csv => Ok(curve.csv().into_bytes()),
         }

@@ -194,10 +194,12 @@ pub(super) struct ProgressQuery {
     /// Condition, as the list of conditions names it; empty for the only one.
     at: String,
     mix: bool,
+    /// True for a sheet of a phone's width.
+    narrow: bool,
 }
 
-/// Elo of the project's versions, from all stored runs, as a picture.
-pub(super) async fn progress(State(app): State<App>, Query(query): Query<ProgressQuery>) -> Result<Response, Response> {
+/// Folders of the runs whose games can be rated.
+async fn rated(app: &App) -> Result<Vec<String>, Response> {
     let index = app.index().await?;
     let is_rated = |entry: &IndexEntry| archive::stored_name(&entry.dir).is_some() && entry.about.state != "damaged";
     let runs: Vec<String> =
@@ -205,6 +207,25 @@ pub(super) async fn progress(State(app): State<App>, Query(query): Query<Progres
     if runs.is_empty() {
         return Err(error(StatusCode::NOT_FOUND, "no run with a journal is stored yet"));
     }
+    Ok(runs)
+}
+
+/// Conditions of the games of all stored runs, most games first.
+pub(super) async fn conditions(State(app): State<App>) -> Result<Response, Response> {
+    let runs = rated(&app).await?;
+    let own = Arc::clone(&app.own);
+    let mut args = ["progress", "--conditions", "--json", "--"].map(str::to_owned).to_vec();
+    args.extend(runs);
+    let listed = app.spawn_long_work(move || own.run(&args, LIMIT)).await?.map_err(|why| own_failed(&why))?;
+    match serde_json::from_str::<Value>(&listed) {
+        Ok(listed) => Ok(answer(StatusCode::OK, &listed)),
+        Err(why) => Err(error(StatusCode::INTERNAL_SERVER_ERROR, &format!("the conditions cannot be read: {why}"))),
+    }
+}
+
+/// Elo of the project's versions, from all stored runs, as a picture.
+pub(super) async fn progress(State(app): State<App>, Query(query): Query<ProgressQuery>) -> Result<Response, Response> {
+    let runs = rated(&app).await?;
     let own = Arc::clone(&app.own);
     let drawn = app
         .spawn_long_work(move || {
@@ -216,6 +237,9 @@ pub(super) async fn progress(State(app): State<App>, Query(query): Query<Progres
                 args.push(format!("--at={}", query.at));
             } else if query.mix {
                 args.push("--mix".to_owned());
+            }
+            if query.narrow {
+                args.push("--narrow".to_owned());
             }
             args.push("--".to_owned());
             args.extend(runs);

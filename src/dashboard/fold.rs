@@ -15,7 +15,7 @@ use crate::record::{GameRecord, Outcome, Termination};
 use crate::report::eco::{OpeningName, OpeningNames};
 use crate::report::figures;
 use crate::report::html::tuning;
-use crate::report::plot::{EloPlot, EloPoint, LlrPlot};
+use crate::report::plot::{EloPlot, EloPoint, LlrPlot, Sheet};
 use crate::report::stored;
 use crate::report::summary::Summary;
 use crate::report::tune;
@@ -223,7 +223,7 @@ impl Fold {
     }
 
     /// The LLR between its bounds; `None` without a test.
-    pub(super) fn llr_svg(&self) -> Option<String> {
+    pub(super) fn llr_svg(&self, sheet: Sheet) -> Option<String> {
         let sprt = self.scoreboard.sprt()?;
         let plot = LlrPlot {
             title: self.title(),
@@ -233,26 +233,26 @@ impl Fold {
             lower: sprt.lower(),
             upper: sprt.upper(),
         };
-        Some(plot.to_svg())
+        Some(plot.to_svg_on(sheet))
     }
 
     /// Course of a tuning's parameters over the pairs; `None` if the run is not a tuning.
-    pub(super) fn tune_svg(&self) -> Option<String> {
-        Some(tuning::traces_svg(self.scoreboard.tuning()?.course(), &self.caption()))
+    pub(super) fn tune_svg(&self, sheet: Sheet) -> Option<String> {
+        Some(tuning::traces_svg(self.scoreboard.tuning()?.course(), &self.caption(), sheet))
     }
 
     /// Elo with its interval over the pairs, of a tuning that of its validation; `None` if more
     /// than two players play.
-    pub(super) fn elo_svg(&self) -> Option<String> {
+    pub(super) fn elo_svg(&self, sheet: Sheet) -> Option<String> {
         if let Some(progress) = self.scoreboard.tuning() {
-            return tuning::validation_svg(progress.course(), &self.caption());
+            return tuning::validation_svg(progress.course(), &self.caption(), sheet);
         }
         (self.plan.players.len() == 2).then(|| {
             let (title, subtitle, caption) = (self.title(), self.subtitle(), self.caption());
             let mut points = self.elo.clone();
             let now = elo_point(&self.scoreboard).filter(|now| points.last().is_none_or(|last| last.pairs < now.pairs));
             points.extend(now);
-            EloPlot { title, subtitle, caption, unit: "Elo", points }.to_svg()
+            EloPlot { title, subtitle, caption, unit: "Elo", points }.to_svg_on(sheet)
         })
     }
 }

@@ -20,7 +20,7 @@ use crate::control::client::{Client, ClientError};
 use crate::control::protocol::{ClientMessage, RunProgress, ServerMessage};
 use crate::dashboard::app::{App, answer, error, spawn_blocking_io};
 use crate::dashboard::documents;
-use crate::dashboard::fold::{FoldError, Folds};
+use crate::dashboard::fold::{Fold, FoldError, Folds};
 use crate::dashboard::games;
 use crate::dashboard::guard::{Facts, RequestRefusal, TOKEN_HEADER};
 use crate::dashboard::live::{Hub, LiveRun, LiveStatus, MAX_LINES, ServerSentEvent};
@@ -28,6 +28,7 @@ use crate::dashboard::machine::MachineFigures;
 use crate::dashboard::queue;
 use crate::plan::file;
 use crate::report::event_log;
+use crate::report::plot::Sheet;
 use crate::report::stored::{self, Index, IndexEntry, RunDigest};
 use crate::stats::elo::Elo;
 use crate::stats::estimates::Estimates;
@@ -69,6 +70,7 @@ pub(super) fn router(app: App) -> Router {
         .route("/api/runs/{id}/llr.svg", get(llr_svg))
         .route("/api/runs/{id}/elo.svg", get(elo_svg))
         .route("/api/runs/{id}/tune.svg", get(tune_svg))
+        .route("/api/conditions", get(documents::conditions))
         .route("/api/progress.svg", get(documents::progress))
         .route("/api/runs/{id}/more", get(documents::more))
         .route("/api/runs/{id}/games", get(games::list))
@@ -261,7 +263,7 @@ fn detail(folds: &Folds, entry: &IndexEntry, row: &RunRow, lines: Option<Vec<Str
     let stored = stored::text(&dir.join(stored::SUMMARY)).and_then(|text| serde_json::from_str::<Value>(&text).ok());
     // A live run reports its figures itself, and one that was stopped has them in its summary.
     let summary = match stored {
-        None if lines.is_none() => folds.ask(&row.id, dir, super::fold::Fold::summary).ok(),
+        None if lines.is_none() => folds.ask(&row.id, dir, Fold::summary).ok(),
         stored => stored,
     };
     let plan = stored::plan(dir).map(|plan| {
@@ -294,22 +296,38 @@ fn detail(folds: &Folds, entry: &IndexEntry, row: &RunRow, lines: Option<Vec<Str
     })
 }
 
-async fn llr_svg(State(app): State<App>, Path(id): Path<String>) -> Result<Response, Response> {
-    picture(&app, id, super::fold::Fold::llr_svg).await
+/// Form of a picture.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct PictureQuery {
+    /// True for a sheet of a phone's width.
+    pub(super) narrow: bool,
 }
 
-async fn elo_svg(State(app): State<App>, Path(id): Path<String>) -> Result<Response, Response> {
-    picture(&app, id, super::fold::Fold::elo_svg).await
+impl PictureQuery {
+    const fn sheet(self) -> Sheet {
+        if self.narrow { Sheet::Narrow } else { Sheet::Wide }
+    }
 }
 
-async fn tune_svg(State(app): State<App>, Path(id): Path<String>) -> Result<Response, Response> {
-    picture(&app, id, super::fold::Fold::tune_svg).await
+async fn llr_svg(State(app): State<App>, Path(id): Path<String>, Query(form): Query<PictureQuery>) -> PictureAnswer {
+    picture(&app, id, form, Fold::llr_svg).await
 }
 
-async fn picture(app: &App, id: String, draw: fn(&super::fold::Fold) -> Option<String>) -> Result<Response, Response> {
+async fn elo_svg(State(app): State<App>, Path(id): Path<String>, Query(form): Query<PictureQuery>) -> PictureAnswer {
+    picture(&app, id, form, Fold::elo_svg).await
+}
+
+async fn tune_svg(State(app): State<App>, Path(id): Path<String>, Query(form): Query<PictureQuery>) -> PictureAnswer {
+    picture(&app, id, form, Fold::tune_svg).await
+}
+
+type PictureAnswer = Result<Response, Response>;
+
+async fn picture(app: &App, id: String, form: PictureQuery, draw: fn(&Fold, Sheet) -> Option<String>) -> PictureAnswer {
     let entry = app.entry(&id).await?;
     let folds = Arc::clone(&app.folds);
-    let drawn = spawn_blocking_io(move || folds.ask(&id, &entry.dir, draw)).await?;
+    let drawn = spawn_blocking_io(move || folds.ask(&id, &entry.dir, |fold| draw(fold, form.sheet()))).await?;
     match drawn {
         Ok(Some(svg)) => Ok(([(header::CONTENT_TYPE, "image/svg+xml")], svg).into_response()),
         Ok(None) => Err(error(StatusCode::NOT_FOUND, "this run has no such picture")),

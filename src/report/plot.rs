@@ -1,6 +1,6 @@
 //! Plots of a run as SVG, written by hand. The same numbers give the same bytes on any machine.
 //!
-//! Every plot is 800 units wide and follows the reader's light or dark setting by itself. Its
+//! Every plot is 800 units wide, some also 360 for phones, and follows the reader's light or dark setting by itself. Its
 //! colours differ for the colour-blind too, and nothing is told by colour alone. Input is plain
 //! numbers and strings. `page` has the sheet, colours and texts, `chart` the axes. With the feature
 //! `png` plots are also written as bitmaps, in a font of their own.
@@ -22,7 +22,7 @@ pub use bars::{HistogramPlot, HistogramSeries, PtnmlPlot};
 pub use chart::Scale;
 pub use cross::{CrossCell, CrossPlot};
 pub use curve::{Band, CurvePlot};
-pub use page::Heads;
+pub use page::{Heads, Sheet};
 pub use progression::{PlottedVersion, ProgressionPlot, VersionMark};
 pub use ratings::{RatingPlot, RatingRow};
 pub use stacked::stacked;
@@ -58,6 +58,12 @@ impl LlrPlot {
     /// Draws the plot as a complete SVG document.
     #[must_use]
     pub fn to_svg(&self) -> String {
+        self.to_svg_on(Sheet::Wide)
+    }
+
+    /// Draws the plot on a sheet.
+    #[must_use]
+    pub fn to_svg_on(&self, sheet: Sheet) -> String {
         // The path begins at an LLR of 0.
         let mut path = vec![(0.0, 0.0)];
         path.extend(numbered(&self.points));
@@ -66,6 +72,7 @@ impl LlrPlot {
         let values = path.iter().map(|point| point.1).chain([self.lower, self.upper]);
         // Room above and below the bounds for their labels.
         let frame = Frame {
+            sheet,
             title: &self.title,
             subtitle: &self.subtitle,
             caption: &self.caption,
@@ -130,6 +137,12 @@ impl EloPlot {
     /// Draws the plot as a complete SVG document.
     #[must_use]
     pub fn to_svg(&self) -> String {
+        self.to_svg_on(Sheet::Wide)
+    }
+
+    /// Draws the plot on a sheet.
+    #[must_use]
+    pub fn to_svg_on(&self, sheet: Sheet) -> String {
         let finite = |point: &&EloPoint| [point.elo, point.low, point.high].into_iter().all(f64::is_finite);
         let points: Vec<&EloPoint> = self.points.iter().filter(finite).collect();
         let along = |value: fn(&EloPoint) -> f64| -> Vec<(f64, f64)> {
@@ -141,6 +154,7 @@ impl EloPlot {
         let settled = low.len() / 10;
         let seen = low[settled..].iter().chain(&high[settled..]).map(|point| point.1).chain([0.0]);
         let frame = Frame {
+            sheet,
             title: &self.title,
             subtitle: &self.subtitle,
             caption: &self.caption,

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::report::collection::SkippedGames;
 use crate::report::pgn_tags;
-use crate::report::plot::{self, Heads, ProgressionPlot};
+use crate::report::plot::{self, Heads, ProgressionPlot, Sheet};
 use crate::stats::elo::fixed;
 use crate::stats::progress::{Mark, Progress, VersionStep};
 use crate::stats::rating::{Rating, RatingKind};
@@ -218,7 +218,7 @@ impl Curve<'_> {
 
     /// Draws the plot as SVG.
     #[must_use]
-    pub fn svg(&self) -> String {
+    pub fn svg(&self, sheet: Sheet) -> String {
         let unit = match self.progress.anchor {
             Some(player) => format!("Elo against {} (95 % intervals)", self.label(player)),
             None => "Elo (95 % intervals)".to_owned(),
@@ -228,7 +228,7 @@ impl Curve<'_> {
             unit,
             versions: self.points(),
         }
-        .to_svg()
+        .to_svg_on(sheet)
     }
 
     /// Writes the JSON document.

@@ -152,6 +152,16 @@ pub fn table(rows: &[StandingsRow], most: Option<usize>) -> Vec<String> {
 /// Formats `2 time losses, 1 crash`; empty without faults.
 #[must_use]
 pub fn fault_words(faults: &Faults) -> String {
+    faults_but(faults, |count| count == 0)
+}
+
+/// Formats all kinds of faults, those that did not happen too: `1 time loss, 0 crashes, ...`.
+#[must_use]
+pub fn all_fault_words(faults: &Faults) -> String {
+    faults_but(faults, |_| false)
+}
+
+fn faults_but(faults: &Faults, is_left_out: fn(u64) -> bool) -> String {
     let kinds = [
         (faults.time_forfeits, "time loss", "time losses"),
         (faults.crashes, "crash", "crashes"),
@@ -159,7 +169,7 @@ pub fn fault_words(faults: &Faults) -> String {
         (faults.illegal_moves, "illegal move", "illegal moves"),
     ];
     let words = |(count, one, many): (u64, &str, &str)| format!("{count} {}", if count == 1 { one } else { many });
-    kinds.into_iter().filter(|kind| kind.0 > 0).map(words).collect::<Vec<_>>().join(", ")
+    kinds.into_iter().filter(|kind| !is_left_out(kind.0)).map(words).collect::<Vec<_>>().join(", ")
 }
 
 /// First few players on one line.

@@ -290,9 +290,13 @@ fn seconds(at: SystemTime) -> Option<u64> {
     at.duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs())
 }
 
-/// The time at which a run with its default name began; also of a name that starts with a date.
+/// The time at which a run with its default name began; also of a run whose name, or else the
+/// folder of whose series, starts with a date.
 fn date(id: &str) -> Option<u64> {
-    let name = id.rsplit('/').next()?;
+    id.rsplit('/').find_map(date_of_name)
+}
+
+fn date_of_name(name: &str) -> Option<u64> {
     let at = match (name.get(..15), name.get(..10)) {
         (Some(stamp), _) if name.as_bytes().get(8) == Some(&b'-') => {
             chrono::NaiveDateTime::parse_from_str(stamp, "%Y%m%d-%H%M%S").ok()?
@@ -396,6 +400,7 @@ mod tests {
     #[test]
     fn a_name_may_tell_the_date() {
         assert!(date("runs/20261121-101112-sprt").is_some() && date("2026-11-21-first").is_some());
+        assert_eq!(date("2026-11-21-loop/generation-001"), date("2026-11-21"));
         for id in ["sprt", "runs/2026", "20269999-101112", "2026-13-41-x", "éééééééééééé", ""] {
             assert_eq!(date(id), None, "{id}");
         }

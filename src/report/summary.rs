@@ -287,11 +287,7 @@ fn duel_players(plan: &Plan, scoreboard: &Scoreboard) -> Vec<String> {
         if let Some(nodes) = player.origin.bench_nodes {
             let _ = write!(about, ", bench {nodes}");
         }
-        let _ = write!(
-            about,
-            ", {} time losses, {} crashes, {} stalls, {} illegal moves",
-            faults.time_forfeits, faults.crashes, faults.stalls, faults.illegal_moves
-        );
+        let _ = write!(about, ", {}", standings::all_fault_words(&faults));
         lines.push(about);
         lines.extend(wrong_pvs(&player.name, &faults).map(|text| format!("     {text}")));
         lines.extend(complaints(player).map(|text| format!("     {text}")));

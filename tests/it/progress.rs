@@ -125,6 +125,14 @@ fn games_count_once_and_conditions_are_not_mixed_without_a_word() {
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
     let listed = "2 conditions: 240 games at `1+0.01`, 240 games at `8+0.08`; give --at with one of them, or --mix";
     assert!(ran.stderr.contains(listed), "{}", ran.stderr);
+    std::fs::write(&fast, at("1+0.01").lines().take(20).collect::<Vec<_>>().join("\n")).unwrap();
+    let listed = run(&["progress", "--conditions", "--json", &fast, &slow]);
+    let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
+    assert_eq!(listed[0], serde_json::json!({ "condition": "8+0.08", "games": 240 }));
+    assert_eq!(listed[1]["condition"], "1+0.01");
+    let lines = run(&["progress", "--conditions", &slow]).stdout;
+    assert_eq!(lines.trim(), "240 games  8+0.08");
+    std::fs::write(&fast, at("1+0.01")).unwrap();
     let one = curve(&[&slow, &fast, "--at", "8+0.08"]);
     assert_eq!((&one["steps"], &one["conditions"]), (&once["steps"], &serde_json::json!(["8+0.08"])));
     let mixed = curve(&[&slow, &fast, "--mix"]);
@@ -367,8 +375,16 @@ fn missing_versions_are_built_and_played() {
         "progress", "--revs", &range, "--runs", &runs, "--vs", &partner, "--pairs", "8", "--limit", "160", "--json",
         "--out", &svg,
     ];
-    let ran = toy.run(0, &args);
+    let heard = toy.folder.path().join("heard");
+    let command = format!("cat > '{0}'; echo \" $QUINTAIN_NAME $QUINTAIN_EXIT\" >> '{0}'", heard.display());
+    let ran = toy.run(0, &[&args[..], &["--on-end", &command, "--narrow"]].concat());
     let curve = json(&ran);
+    // The end is told, with the curve.
+    let told = std::fs::read_to_string(&heard).unwrap();
+    let (document, variables) = told.rsplit_once('}').unwrap();
+    assert_eq!(variables.trim(), "progress 0");
+    let document: Value = serde_json::from_str(&format!("{document}}}")).unwrap();
+    assert_eq!((&document["versions"], &document["exit"]), (&curve["versions"], &0.into()));
     let ids: Vec<_> = curve["versions"].as_array().unwrap().iter().map(|v| v["commit"].clone()).collect();
     assert_eq!(ids, [0, 1, 3, 4].map(|number| toy.id(number)), "{curve}");
     assert_eq!(curve["versions"][0]["subject"], "Number 0");
@@ -376,7 +392,8 @@ fn missing_versions_are_built_and_played() {
     let marks: Vec<_> = curve["steps"].as_array().unwrap().iter().map(|step| step["mark"].clone()).collect();
     assert_eq!(marks, ["open", "drop", "open"], "{curve}");
     assert_eq!(curve["sparring"].as_array().unwrap().len(), 1, "{curve}");
-    assert!(std::fs::read_to_string(&svg).unwrap().starts_with("<svg"));
+    let picture = std::fs::read_to_string(&svg).unwrap();
+    assert!(picture.starts_with("<svg") && picture.contains("width=\"360\""));
     // Wide enough is wide enough: nothing more is played, and what is stored gives the same curve.
     let again = json(&toy.run(0, &[&args[..], &["--width", "5000"]].concat()));
     assert_eq!(again["versions"], curve["versions"]);

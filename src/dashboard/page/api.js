@@ -25,10 +25,19 @@ export function notice(text) {
 export async function ask(path, more = {}) {
   const response = await fetch(path, { headers: headers(), credentials: 'omit', cache: 'no-store', ...more });
   if (response.ok) return response;
-  const said = await response.json().catch(() => ({}));
-  const error = new Error(said.error ?? `status ${response.status}`);
+  const said = await response.text().catch(() => '');
+  const error = new Error(reason(said) || `status ${response.status}`);
   error.status = response.status;
   throw error;
+}
+
+// Answers of the server itself are text.
+function reason(said) {
+  try {
+    return JSON.parse(said).error;
+  } catch {
+    return said.slice(0, 300);
+  }
 }
 
 export const json = async (path, more) => (await ask(path, more)).json();

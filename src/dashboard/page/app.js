@@ -2,9 +2,9 @@
 import { failed, json, notice, takeToken } from './api.js';
 import { begin, form, queue } from './queue.js';
 import { begin as beginGames } from './games.js';
-import { begin as beginRun, close, open, redraw, refresh, shownRun } from './run.js';
+import { begin as beginRun, close, open, redraw, refresh, repaint, shownRun } from './run.js';
 import { begin as beginMore, compare, progression } from './more.js';
-import { at, date, element, elo, fill, signed, tick } from './view.js';
+import { at, date, element, elo, fill, many, phone, signed, tick } from './view.js';
 
 const LIST_EVERY = 3000;
 const REFRESH_EVERY = 5000;
@@ -17,10 +17,12 @@ const lived = new Set(); // runs that were live
 
 function row(run) {
   const line = element('tr');
-  const name = element('td', '', 'name');
+  line.dataset.key = run.id;
+  const name = element('td', '', 'name bare');
   const pick = element('input');
   pick.type = 'checkbox';
   pick.checked = picked.has(run.id);
+  pick.dataset.of = run.id;
   pick.setAttribute('aria-label', `compare ${run.id}`);
   pick.addEventListener('change', () => choose(run.id, pick.checked));
   name.append(pick, ' ');
@@ -51,7 +53,7 @@ function choose(id, is) {
   if (is) picked.add(id);
   else picked.delete(id);
   if (picked.size > 2) picked.delete([...picked][0]);
-  for (const box of document.querySelectorAll('#rows input')) box.checked = picked.has(box.getAttribute('aria-label').slice(8));
+  for (const box of document.querySelectorAll('#rows input')) box.checked = picked.has(box.dataset.of);
   at('compare-go').disabled = picked.size !== 2;
 }
 
@@ -84,11 +86,11 @@ async function list() {
     page = pages - 1;
     return;
   }
-  const focus = document.activeElement?.getAttribute('aria-label');
   fill(at('rows'), found.runs.map(row));
-  if (focus) [...document.querySelectorAll('#rows input')].find((one) => one.getAttribute('aria-label') === focus)?.focus();
+  for (const box of document.querySelectorAll('#rows input')) box.checked = picked.has(box.dataset.of);
   ended(found.runs);
-  at('count').textContent = found.total === found.stored ? `${found.total} runs` : `${found.total} of ${found.stored} runs`;
+  at('count').textContent = found.total === found.stored ? many(found.total, 'run') : `${found.total} of ${many(found.stored, 'run')}`;
+  at('empty').hidden = found.stored > 0;
   at('page').textContent = `page ${page + 1} of ${pages}`;
   at('before').disabled = page === 0;
   at('after').disabled = page + 1 >= pages;
@@ -98,7 +100,7 @@ async function list() {
 async function machine() {
   const { version, machine: now } = await json('/api/info');
   const parts = [`Quintain ${version}`];
-  if (now.cpus) parts.push(`${now.cpus} CPUs`);
+  if (now.cpus) parts.push(many(now.cpus, 'CPU'));
   if (now.load) parts.push(`load ${now.load.map((part) => part.toFixed(2)).join(' ')}`);
   if (now.available) parts.push(`${(now.available / 2 ** 30).toFixed(1)} GiB of memory free`);
   at('machine').textContent = parts.join(' · ');
@@ -165,6 +167,11 @@ at('notify').addEventListener('change', async () => {
   else if (await Notification.requestPermission() !== 'granted') notice('the browser blocks notifications; allow them for this page in its settings');
   else return;
   at('notify').checked = false;
+});
+phone.addEventListener('change', () => {
+  repaint().catch(failed);
+  if (!at('progress').hidden) progression().catch(failed);
+  if (!at('compare').hidden) route();
 });
 window.addEventListener('hashchange', () => {
   notice('');

@@ -1,6 +1,6 @@
 // The games of a run: the list with its filters, and one game on the board.
 import { api, ask, failed, json } from './api.js';
-import { at, board, button, element, evaluation, fill, signed } from './view.js';
+import { at, board, button, element, evaluation, fill, many, signed } from './view.js';
 
 const FILTERS = ['player', 'result', 'termination', 'opening'];
 
@@ -47,12 +47,13 @@ export async function games(id) {
   options('termination', ['fault', ...found.terminations], ['an engine\'s fault', ...found.terminations]);
   options('result', chosen('player') ? ['win', 'draw', 'loss'] : ['1-0', '1/2-1/2', '0-1']);
   const pages = Math.max(1, Math.ceil(found.total / found.size));
-  at('games-count').textContent = found.total === found.all ? `${found.all} games` : `${found.total} of ${found.all} games`;
+  at('games-count').textContent = found.total === found.all ? many(found.all, 'game') : `${found.total} of ${many(found.all, 'game')}`;
   at('games-page').textContent = `page ${page + 1} of ${pages}`;
   at('games-before').disabled = page === 0;
   at('games-after').disabled = page + 1 >= pages;
   fill(at('game-rows'), found.games.map((game) => {
     const line = element('tr');
+    line.dataset.key = String(game.game);
     const number = element('td', undefined, 'number');
     number.append(button(game.game, `show game ${game.game}`, () => show(game.game).catch(failed)));
     const opening = game.eco ? `${game.eco} ${game.name}` : `no. ${game.opening}`;
@@ -68,11 +69,18 @@ async function show(number) {
   const found = await json(api(of, `/games/${number}`));
   one = { ...found, at: found.plies.length };
   at('replay').hidden = false;
+  const [, side, , , , first] = found.fen.split(' ');
+  const offset = side === 'b' ? 1 : 0;
   fill(at('replay-moves'), found.plies.map((ply, place) => {
     const move = element('button', ply.san, ply.is_book ? 'move book' : 'move');
     move.type = 'button';
     move.addEventListener('click', () => go(place + 1));
-    return move;
+    const isWhite = (place + offset) % 2 === 0;
+    const number = (Number(first) || 1) + Math.floor((place + offset) / 2);
+    if (!isWhite && place > 0) return move;
+    const step = element('span', undefined, 'step');
+    step.append(element('span', `${number}${isWhite ? '.' : ' \u2026'}`, 'faint'), move);
+    return step;
   }));
   at('replay-title').textContent = `Game ${found.game}: ${found.white} \u2013 ${found.black} ${found.result}, ${found.termination}${found.detail ? ` (${found.detail})` : ''}`;
   at('replay-opening').textContent = found.opening ?? '';
@@ -99,7 +107,7 @@ function go(place) {
   const score = !ply || ply.is_book ? 'book' : ply.mate !== null ? `#${ply.mate}` : ply.cp !== null ? signed(ply.cp / 100, 2) : '\u2013';
   const parts = ply ? [`ply ${one.at} of ${one.plies.length}`, ply.san, score, ply.depth !== null ? `depth ${ply.depth}` : '', ply.ms !== null ? `${(ply.ms / 1000).toFixed(3)} s` : ''] : ['start'];
   at('replay-ply').textContent = parts.filter(Boolean).join(' \u00b7 ');
-  const moves = at('replay-moves').children;
+  const moves = at('replay-moves').querySelectorAll('.move');
   for (const move of moves) move.removeAttribute('aria-current');
   const now = moves[one.at - 1];
   if (now) {

@@ -1,12 +1,34 @@
 // The project's progress, and two runs side by side.
 import { api, ask, json } from './api.js';
-import { at, element, elo, fill, signed } from './view.js';
+import { draw } from './run.js';
+import { at, element, elo, fill, many, phone, signed } from './view.js';
+
+const ALL = '*';
+
+// Games of one condition are rated together: those of most games, unless another is chosen.
+async function conditions() {
+  const select = at('progress-at');
+  const chosen = select.value;
+  const found = await json('/api/conditions');
+  const option = (value, text) => {
+    const one = element('option', text);
+    one.value = value;
+    return one;
+  };
+  const list = found.map(({ condition, games }) => option(condition, `${condition}: ${many(games, 'game')}`));
+  if (found.length > 1) list.push(option(ALL, 'all together'));
+  fill(select, list);
+  if (list.some((one) => one.value === chosen)) select.value = chosen;
+  at('progress-choice').hidden = found.length === 0;
+}
 
 export async function progression() {
   const picture = at('progress-picture');
   at('progress-said').textContent = 'computing ...';
-  const query = new URLSearchParams({ at: at('progress-at').value.trim(), mix: at('progress-mix').checked });
   try {
+    await conditions();
+    const chosen = at('progress-at').value;
+    const query = new URLSearchParams({ at: chosen === ALL ? '' : chosen, mix: chosen === ALL, narrow: phone.matches });
     const blob = await (await ask(`/api/progress.svg?${query}`)).blob();
     if (picture.src) URL.revokeObjectURL(picture.src);
     picture.src = URL.createObjectURL(blob);
@@ -14,7 +36,17 @@ export async function progression() {
     at('progress-said').textContent = '';
   } catch (error) {
     picture.hidden = true;
-    at('progress-said').textContent = error.message.replace('give --at with one of them, or --mix to rate them together', 'write one of them into the field, or rate them together');
+    at('progress-said').textContent = error.message;
+  }
+}
+
+// The pictures of both runs, below each other for each kind.
+function pictures(ids) {
+  for (const name of ['llr', 'elo']) {
+    ids.forEach((id, place) => {
+      const image = at(`compare-${name}-${place}`);
+      draw(image, id, name).then(() => { image.hidden = false; }, () => { image.hidden = true; });
+    });
   }
 }
 
@@ -69,8 +101,9 @@ export async function compare(one, other) {
   fill(at('compare-plans'), rows(shown, (key) => plans.map((plan) => plan.get(key))));
   at('compare-same').textContent = plans.some((plan) => plan.size === 0) ? 'The plan of a run was not kept.' : `${shown.length} of ${keys.length} settings ${all ? 'are shown' : 'differ'}.`;
   at('compare-all').onchange = () => compare(one, other);
+  pictures([one, other]);
 }
 
 export function begin() {
-  for (const id of ['progress-at', 'progress-mix']) at(id).addEventListener('change', progression);
+  at('progress-at').addEventListener('change', progression);
 }

@@ -37,13 +37,16 @@ function buttons(one) {
   list.push(button('Remove', playing ? `${name}: stop its run after the games being played` : `${name}: take it out`, () => {
     if (!playing || confirm(`Stop the run of entry ${one.id} after its games, and take it out?`)) change(one.id, 'rm');
   }));
+  // Labels change with the priority; the focus is kept by these.
+  for (const act of list) act.dataset.key = `${one.id} ${act.textContent}`;
   return list;
 }
 
 function row(one) {
   const line = element('tr');
+  line.dataset.key = `entry ${one.id}`;
   line.dataset.entry = String(one.id);
-  const title = element('td', one.title, 'name');
+  const title = element('td', one.title, 'name bare');
   for (const run of one.runs ?? []) {
     const link = element('a', run);
     // A tuning has its games in a folder of its own.
@@ -117,15 +120,14 @@ export async function queue() {
   if (dragged !== null) return found; // its row would vanish
   const over = found.entries.filter((one) => one.state === 'done').reverse();
   const open = found.entries.filter((one) => one.state !== 'done');
-  const focus = document.activeElement?.getAttribute('aria-label');
   fill(at('queue-rows'), open.map(row));
   fill(at('over-rows'), over.slice(0, 100).map(row));
   at('queue-over').hidden = over.length === 0;
   at('queue-table').hidden = open.length === 0;
+  at('queue-drag').hidden = document.querySelectorAll('#queue-rows tr[draggable=true]').length < 2;
   at('daemon').textContent = found.daemon
     ? (open.length ? 'A daemon plays this queue.' : 'Nothing waits. A daemon plays what you add.')
     : 'Nobody plays this queue: start `quintain serve --run` or `quintain queue run`.';
-  if (focus) [...document.querySelectorAll('#queue button')].find((one) => one.getAttribute('aria-label') === focus)?.focus();
   return found;
 }
 
@@ -193,7 +195,9 @@ function hint() {
   for (const [id, key] of [...FIELDS, ['new', 'new'], ['base', 'base'], ['format', 'format']]) {
     const input = at(`new-${id}`);
     const value = Array.isArray(keys[key]) ? keys[key].join(',') : keys[key];
-    if (input.tagName === 'INPUT') input.placeholder = value === undefined || value === null ? input.dataset.hint ?? '' : String(value);
+    const hasLimit = key === 'tc' && ['nodes', 'depth', 'movetime'].some((limit) => keys[limit] ?? null);
+    const usual = hasLimit ? '' : input.dataset.hint ?? '';
+    if (input.tagName === 'INPUT') input.placeholder = value === undefined || value === null ? usual : String(value);
   }
   const players = (keys.players ?? []).map((one) => one.spec ?? one.name).filter(Boolean);
   at('new-engines').placeholder = players.length ? players.join('\n') : 'one engine a line';

@@ -1,7 +1,7 @@
 // One run: its figures, pictures, games in progress, documents; and the commands that steer it.
 import { api, ask, failed, hasToken, json, notice, post } from './api.js';
 import { games, resetGames } from './games.js';
-import { at, button, clock, date, element, elo, facts, fill, game, signed } from './view.js';
+import { at, clock, date, element, elo, facts, fill, game, many, phone, signed } from './view.js';
 
 const LOOK_EVERY = 3000;
 const PICTURES = ['llr', 'elo', 'tune'];
@@ -16,7 +16,7 @@ function figures(now) {
   const parts = [];
   if (Number.isFinite(now.llr)) parts.push(`LLR ${signed(now.llr, 2)} (${signed(now.llr_lower, 2)}, ${signed(now.llr_upper, 2)})`);
   if (elo(now)) parts.push(`Elo ${elo(now)}`);
-  if (Number.isFinite(now.pairs)) parts.push(`${now.pairs} pairs`);
+  if (Number.isFinite(now.pairs)) parts.push(many(now.pairs, 'pair'));
   // A tuning's sides are one engine: its own lines say what it has found.
   if (now.ptnml && Number.isFinite(now.score) && !now.tune) parts.push(`ptnml ${now.ptnml.join(', ')}`);
   if (Number.isFinite(now.pairs_per_minute)) parts.push(`${now.pairs_per_minute.toFixed(1)} pairs/min`);
@@ -31,7 +31,7 @@ function fleet(workers) {
     const row = element('tr');
     const number = (value) => element('td', value ?? '\u2013', 'number');
     row.append(
-      element('td', one.name, 'name'), element('td', one.machine ?? '\u2013'), number(one.slots),
+      element('td', one.name, 'name bare'), element('td', one.machine ?? '\u2013'), number(one.slots),
       number(one.nps), number(one.scale?.toFixed(6)), number(one.games), number(one.pairs),
       number(signed(one.score_z)), number(one.time_losses), number(one.voided), number(one.failures), number(one.lost),
       number(one.verified), element('td', one.state ?? '\u2013'),
@@ -41,7 +41,10 @@ function fleet(workers) {
 }
 
 function status(now) {
-  at('status').textContent = now ? `${now.phase}, ${now.playing} of ${now.concurrency} games are being played` : '';
+  at('status').textContent = now ? `${now.phase}, ${now.playing} of ${many(now.concurrency, 'game')} ${now.playing === 1 ? 'is' : 'are'} being played` : '';
+  for (const [command, phase] of [['pause', 'running'], ['resume', 'paused']]) {
+    at('steering').querySelector(`[data-command=${command}]`).disabled = Boolean(now) && now.phase !== phase;
+  }
   if (now && shown) shown.concurrency = now.concurrency;
   if (now && document.activeElement !== at('games')) at('games').value = now.concurrency;
 }
@@ -146,11 +149,16 @@ async function stream(id, signal) {
   }
 }
 
+// Draws a picture of a run into an `img`.
+export async function draw(image, id, name, signal) {
+  const blob = await (await ask(api(id, `/${name}.svg?narrow=${phone.matches}`), { signal })).blob();
+  if (image.src) URL.revokeObjectURL(image.src);
+  image.src = URL.createObjectURL(blob);
+}
+
 async function picture(id, name, signal) {
   try {
-    const blob = await (await ask(api(id, `/${name}.svg`), { signal })).blob();
-    if (at(name).src) URL.revokeObjectURL(at(name).src);
-    at(name).src = URL.createObjectURL(blob);
+    await draw(at(name), id, name, signal);
     at(name).hidden = false;
   } catch (error) {
     if (error.name === 'AbortError') return;
@@ -165,7 +173,7 @@ function pictures(id, signal) {
 function player(one) {
   const line = element('tr');
   const error = Number.isFinite(one.rating_error) ? ` ± ${one.rating_error.toFixed(1)}` : '';
-  line.append(element('td', one.name, 'name'), element('td', signed(one.rating) + error, 'number'));
+  line.append(element('td', one.name, 'name bare'), element('td', signed(one.rating) + error, 'number'));
   const failures = (one.crashes ?? 0) + (one.stalls ?? 0);
   for (const value of [one.games, one.wins, one.draws, one.losses, one.time_losses, failures, one.illegal_moves]) line.append(element('td', value, 'number'));
   line.append(element('td', one.limit));
@@ -188,6 +196,8 @@ function about({ run, summary, plan, crashes, files, notes, written, key }) {
   fill(at('crashes'), crashes.map(crash));
   fill(at('downloads'), links(run.id, files ?? []));
   if (document.activeElement !== at('notes')) at('notes').value = notes ?? '';
+  at('explain-part').hidden = !hasGames(files ?? []);
+  at('diff-part').hidden = (written?.players ?? []).slice(0, 2).filter((one) => one.commit || one.tree).length < 2;
   at('restart').hidden = run.state !== 'interrupted' || !plan;
   at('steering').hidden = run.state !== 'live' && at('restart').hidden;
   for (const part of at('steering').querySelectorAll('[data-live]')) part.hidden = run.state !== 'live';
@@ -199,6 +209,7 @@ function about({ run, summary, plan, crashes, files, notes, written, key }) {
     ['Format', run.format],
     ['Players', run.players.join(', ')],
     ['Test', test ? `[${test.elo0}, ${test.elo1}] ${test.model}, alpha ${test.alpha}, beta ${test.beta}` : ''],
+    ['Chain', chain(run.id, written?.chain)],
     ['Limit', run.limit],
     ['Concurrency', plan?.concurrency ?? summary?.concurrency],
     ['Seed', plan?.seed ?? summary?.seed],
@@ -217,6 +228,8 @@ async function quiet(id, before, signal) {
     if (!document.hidden && !same(await json(api(id), { signal }))) return;
   }
 }
+
+export const repaint = async () => (shown ? pictures(shown.id, shown.abort.signal) : undefined);
 
 // What grows with the journal of a live run.
 export const refresh = (id, signal) => Promise.all([pictures(id, signal), more(id, signal), games(id)]);
@@ -256,13 +269,29 @@ function links(id, files) {
   const list = [
     link(api(id, '/report'), 'Report'), link(api(id, '/report.md'), 'Markdown'), ...files.map((name) => link(api(id, `/files/${name}`), name, true)),
   ];
-  return files.includes('games.jsonl') || files.includes('games.json.gz') ? list : list.slice(2);
+  return hasGames(files) ? list : list.slice(2);
 }
+
+const hasGames = (files) => files.includes('games.jsonl') || files.includes('games.json.gz');
 
 function crash({ game: number, files }) {
   const line = element('li', `game ${number}: `);
   for (const name of files) line.append(link(api(shown.id, `/crashes/${number}/${name}`), name), ' ');
   return line;
+}
+
+// The tests of a chain: those before link to their runs, those that follow are named.
+function chain(id, { before = [], then = [] } = {}) {
+  if (before.length + then.length === 0) return '';
+  const box = element('span', `test ${before.length + 1} of ${before.length + 1 + then.length}`);
+  before.forEach((run, place) => {
+    const one = element('a', run);
+    one.href = `#/run/${encodeURIComponent(run.includes('/') ? run : id.replace(/[^/]*$/, run))}`;
+    box.append(place ? ', ' : '; after ', one);
+  });
+  const next = ({ name, tc, nodes, bounds }) => [name, tc ?? (nodes ? `nodes=${nodes}` : ''), bounds ? `[${bounds.join(', ')}]` : ''].filter(Boolean).join(' ');
+  if (then.length) box.append(`; if it passes, then ${then.map(next).join(', then ')}`);
+  return box;
 }
 
 function sources(written) {
@@ -291,9 +320,9 @@ function field(table, rounds) {
   fill(at('cross-heads'), ['', 'Player', ...table.map((_, place) => place + 1)].map((text, place) => element('th', text, place > 1 ? 'number' : '')));
   fill(at('field-rows'), table.map((one) => {
     const line = element('tr');
-    const cells = [one.rank, one.name, one.elo, number(one.error, 1), one.games, number(one.swiss ?? one.points, 1), `${number((one.score ?? NaN) * 100, 1)} %`,
+    const cells = [one.rank, one.name, one.elo.replace('-', '\u2212'), number(one.error, 1), one.games, number(one.swiss ?? one.points, 1), `${number((one.score ?? NaN) * 100, 1)} %`,
       `${one.wins}-${one.draws}-${one.losses}`, `${one.white}/${one.black}`, signed(one.performance, 0), one.faults];
-    line.append(...cells.map((text, place) => element('td', text, place === 1 || place === 10 ? 'name' : 'number')));
+    line.append(...cells.map((text, place) => element('td', text, place === 1 ? 'name bare' : place === 10 ? 'name' : 'number')));
     return line;
   }));
   fill(at('cross-rows'), table.map((one, place) => {
@@ -387,7 +416,6 @@ async function steer(command) {
     failed(error);
   }
 }
-
 
 export function close() {
   if (shown) shown.abort.abort();

@@ -13,6 +13,9 @@ export function element(name, text, className) {
   return node;
 }
 
+// A phone's width, at which pictures are drawn narrow.
+export const phone = window.matchMedia('(max-width: 600px)');
+
 export function button(text, label, act) {
   const node = element('button', text);
   node.type = 'button';
@@ -30,6 +33,8 @@ function shape(name, attributes) {
 
 export const signed = (value, digits = 1) =>
   Number.isFinite(value) ? (value > 0 ? '+' : '') + value.toFixed(digits).replace('-', '\u2212') : '\u2013';
+
+export const many = (number, noun) => `${number} ${number === 1 ? noun : `${noun}s`}`;
 
 export function elo(about) {
   if (!Number.isFinite(about.elo)) return '';
@@ -123,7 +128,8 @@ export function game(now, evals) {
   box.dataset.game = String(now.game);
   const end = now.result ? `${now.result} ${now.termination ?? ''}` : `game ${now.game}, ply ${now.plies}`;
   box.append(side(now, 'black'), board(now), side(now, 'white'), evaluation(evals));
-  box.append(element('div', `${words(now.said[0]) || '\u2013'} / ${words(now.said[1]) || '\u2013'}`, 'said'), element('div', end, 'said'));
+  for (const [place, sign] of ['\u25cb', '\u25cf'].entries()) box.append(element('div', `${sign} ${words(now.said[place]) || '\u2013'}`, 'said'));
+  box.append(element('div', end, 'said'));
   return box;
 }
 
@@ -142,6 +148,8 @@ export function evaluation(points, mark) {
   if (mark !== undefined) svg.append(shape('line', { x1: x(mark), x2: x(mark), y1: 0, y2: height, class: 'here' }));
   const of = (white) => points.filter((one) => one.white === white).at(-1);
   const said = (one) => (one ? signed(one.cp / 100, 2) : 'nothing');
+  svg.append(shape('title', {}));
+  svg.lastChild.textContent = 'Scores from White\'s view: White\'s solid, Black\'s dashed; won and lost lie at the edges';
   svg.setAttribute('aria-label', `Scores from White's view: White says ${said(of(true))}, Black ${said(of(false))}`);
   return svg;
 }
@@ -150,10 +158,37 @@ export function tick() {
   for (const time of document.querySelectorAll('.clock[data-ends]')) time.textContent = clock(Number(time.dataset.ends) - performance.now());
 }
 
+const nameOf = (node) => node.dataset?.key ?? node.getAttribute('href') ?? node.getAttribute('aria-label');
+
+// Sets the rows of a list. Rows with a key that did not change stay as they are, so that the focus
+// and a selection of text outlast it.
 export function fill(list, rows) {
-  list.replaceChildren(...rows);
+  if (list.tagName === 'TBODY' && list.closest('.cards')) rows.forEach((row) => label(list, row));
+  const focused = list.contains(document.activeElement) ? nameOf(document.activeElement) : null;
+  const old = new Map([...list.children].filter((node) => node.dataset.key).map((node) => [node.dataset.key, node]));
+  const kept = rows.map((row) => (old.get(row.dataset?.key)?.isEqualNode(row) ? old.get(row.dataset.key) : row));
+  const stays = new Set(kept);
+  for (const node of [...list.childNodes]) if (!stays.has(node)) node.remove();
+  let next = list.firstChild;
+  for (const node of kept) {
+    if (node === next) next = next.nextSibling;
+    else list.insertBefore(node, next);
+  }
+  if (focused && !list.contains(document.activeElement)) [...list.querySelectorAll('a, button, input')].find((node) => nameOf(node) === focused)?.focus();
+}
+
+// On a phone a row is a card, whose cells carry the heads of their columns.
+function label(list, row) {
+  const heads = list.closest('table').tHead?.rows[0].cells ?? [];
+  [...row.cells].forEach((cell, place) => {
+    if (heads[place]?.textContent) cell.dataset.label = heads[place].textContent;
+  });
 }
 
 export function facts(list, pairs) {
-  fill(list, pairs.filter(([, value]) => value !== undefined && value !== null && value !== '').flatMap(([key, value]) => [element('dt', key), element('dd', value)]));
+  fill(list, pairs.filter(([, value]) => value !== undefined && value !== null && value !== '').flatMap(([key, value]) => {
+    const said = element('dd');
+    said.append(value instanceof Node ? value : String(value));
+    return [element('dt', key), said];
+  }));
 }

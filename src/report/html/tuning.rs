@@ -1,7 +1,7 @@
 //! Section of a page on a tuning: traces of the parameters, their values, and the validation.
 
 use super::{facts, put, table};
-use crate::report::plot::{EloPlot, EloPoint, Heads, Move, MovePlot, Trace, TracePlot, TracePoint};
+use crate::report::plot::{EloPlot, EloPoint, Heads, Move, MovePlot, Sheet, Trace, TracePlot, TracePoint};
 use crate::report::tune;
 use crate::stats::elo::fixed;
 use crate::tune::course::Course;
@@ -46,8 +46,8 @@ fn plots(course: &Course, dead: &[String], caption: &str) -> Vec<String> {
         return Vec::new();
     }
     let rows = course.rows(dead);
-    let mut plots: Vec<String> = validation_svg(course, caption).into_iter().collect();
-    plots.push(traces_svg(course, caption));
+    let mut plots: Vec<String> = validation_svg(course, caption, Sheet::Wide).into_iter().collect();
+    plots.push(traces_svg(course, caption, Sheet::Wide));
     let moves = tune::by_distance(&rows).into_iter().map(moved).collect();
     let heads = Heads {
         title: "Distance moved".to_owned(),
@@ -59,23 +59,23 @@ fn plots(course: &Course, dead: &[String], caption: &str) -> Vec<String> {
 }
 
 /// Traces of the parameters over the pairs.
-pub fn traces_svg(course: &Course, caption: &str) -> String {
+pub fn traces_svg(course: &Course, caption: &str, sheet: Sheet) -> String {
     let heads = Heads {
         title: "Parameters over pairs".to_owned(),
         subtitle: tune::state_line(course),
         caption: caption.to_owned(),
     };
-    TracePlot { heads, traces: traces(course, &course.rows(&[])) }.to_svg()
+    TracePlot { heads, traces: traces(course, &course.rows(&[])) }.to_svg_on(sheet)
 }
 
 /// Validation Elo over the pairs; `None` if the method has no validation pairs.
-pub fn validation_svg(course: &Course, caption: &str) -> Option<String> {
+pub fn validation_svg(course: &Course, caption: &str, sheet: Sheet) -> Option<String> {
     let heads = Heads {
         title: "Validation: the result so far against the start".to_owned(),
         subtitle: tune::validation_line(course)?,
         caption: caption.to_owned(),
     };
-    Some(validation(course, heads).to_svg())
+    Some(validation(course, heads).to_svg_on(sheet))
 }
 
 fn validation(course: &Course, heads: Heads) -> EloPlot {
@@ -161,7 +161,7 @@ mod tests {
         let space = Space::new("p", names.iter().map(param).collect()).expect("sound");
         let mut course = Course::new(Tuning::auto(Rule { space, seed: 1, block: 16, calibration: 1 }));
         (0..20 * 16).for_each(|pair| course.record((pair % 3) as i8 - 1));
-        let svg = traces_svg(&course, "<caption>");
+        let svg = traces_svg(&course, "<caption>", Sheet::Wide);
         well_formed_below(&svg, 520.0);
         assert!(!svg.contains("<b>") && !svg.contains("<caption>"), "{svg}");
         for name in ["plain", "&lt;b&gt;&amp;&quot;x&quot;&lt;/b&gt;", "a'b"] {

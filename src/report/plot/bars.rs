@@ -1,7 +1,7 @@
 //! Bar plots: pairs by points, and histograms.
 
 use super::chart::{Chart, Frame, Scale, Span, Ticks};
-use super::page::{Heads, RIGHT, number};
+use super::page::{Heads, RIGHT, Sheet, number};
 
 /// Plot of pairs by points, from the view of the tested engine.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +23,7 @@ impl PtnmlPlot {
         let total: u64 = self.counts.iter().sum();
         let most = self.counts.iter().copied().max().unwrap_or(0).max(1);
         let mut chart = Chart::new(&Frame {
+            sheet: Sheet::Wide,
             title: &self.heads.title,
             subtitle: &self.heads.subtitle,
             caption: &self.heads.caption,
@@ -87,6 +88,7 @@ impl HistogramPlot {
         let shares: Vec<(String, Vec<f64>)> = self.series.iter().take(2).map(shares).collect();
         let most = shares.iter().flat_map(|(_, shares)| shares).copied().fold(0.0, f64::max);
         let mut chart = Chart::new(&Frame {
+            sheet: Sheet::Wide,
             title: &self.heads.title,
             subtitle: &self.heads.subtitle,
             caption: &self.heads.caption,

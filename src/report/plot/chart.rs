@@ -2,16 +2,18 @@
 
 use std::fmt::Write as _;
 
-use super::page::{LEFT, Page, RIGHT, TOP, number, text_width};
+use super::page::{Page, Sheet, TOP, fitted, number, text_width};
 
-/// Default lower edge of the plot.
+/// Lower edge of the plot, by sheet.
 const BOTTOM: f64 = 384.0;
+const NARROW_BOTTOM: f64 = 300.0;
 /// Height of ticks and axis label below the lower axis.
 const AXIS_DEPTH: f64 = 46.0;
 /// Minimum distance between the baselines of two labels in the right margin.
 const LABEL_STEP: f64 = 15.0;
-/// Approximate number of ticks along an axis.
+/// Approximate number of ticks along an axis, and along the lower one of a narrow sheet.
 const X_TICKS: f64 = 6.0;
+const NARROW_TICKS: f64 = 4.0;
 const Y_TICKS: f64 = 6.0;
 /// Maximum number of ticks along a logarithmic axis.
 const MOST_LOG_TICKS: usize = 9;
@@ -139,6 +141,7 @@ pub(super) enum Ticks {
 
 /// Titles, axes and ranges of a plot.
 pub(super) struct Frame<'a> {
+    pub(super) sheet: Sheet,
     pub(super) title: &'a str,
     pub(super) subtitle: &'a str,
     pub(super) caption: &'a str,
@@ -173,21 +176,26 @@ impl Chart {
             Ticks::Named { depth } => f64::from(depth),
             Ticks::Whole | Ticks::Fine | Ticks::Log => 0.0,
         };
-        let page = Page::new([frame.title, frame.subtitle, frame.caption], BOTTOM + AXIS_DEPTH + depth, style);
-        let mut chart = Self { page, x: frame.x, y: frame.y, bottom: BOTTOM, labels: Vec::new() };
+        let bottom = if frame.sheet == Sheet::Wide { BOTTOM } else { NARROW_BOTTOM };
+        let heads = [frame.title, frame.subtitle, frame.caption];
+        let page = Page::on(frame.sheet, heads, bottom + AXIS_DEPTH + depth, style);
+        let mut chart = Self { page, x: frame.x, y: frame.y, bottom, labels: Vec::new() };
         chart.axes(frame, depth);
         chart
     }
 
     fn axes(&mut self, frame: &Frame<'_>, depth: f64) {
-        let bottom = self.bottom;
+        let (left, right, bottom) = (self.left(), self.right(), self.bottom);
+        let is_wide = frame.sheet == Sheet::Wide;
+        let wanted = if is_wide { X_TICKS } else { NARROW_TICKS };
+        let most = if is_wide { MOST_LOG_TICKS } else { MOST_LOG_TICKS / 2 };
         let named = |(ticks, decimals): (Vec<f64>, usize)| -> Vec<(f64, String)> {
             ticks.into_iter().map(|tick| (tick, number(tick, decimals))).collect()
         };
         let ticks = match frame.x_ticks {
-            Ticks::Whole => named(self.x.ticks(X_TICKS, 1.0)),
-            Ticks::Fine => named(self.x.ticks(X_TICKS, 0.0)),
-            Ticks::Log => self.x.log_ticks(MOST_LOG_TICKS),
+            Ticks::Whole => named(self.x.ticks(wanted, 1.0)),
+            Ticks::Fine => named(self.x.ticks(wanted, 0.0)),
+            Ticks::Log => self.x.log_ticks(most),
             Ticks::Named { .. } => Vec::new(),
         };
         for (tick, text) in ticks {
@@ -204,19 +212,24 @@ impl Chart {
         };
         for (tick, text) in ticks {
             let y = self.y_of(tick);
-            self.page.rule("grid", (LEFT, y), (RIGHT, y));
-            self.page.text_at(LEFT - 8.0, y + 4.0, "end", "", &text);
+            self.page.rule("grid", (left, y), (right, y));
+            self.page.text_at(left - 8.0, y + 4.0, "end", "", &text);
         }
-        self.page.rule("axis", (LEFT, bottom), (RIGHT, bottom));
-        self.page.rule("axis", (LEFT, TOP), (LEFT, bottom));
-        self.page.text_at(f64::midpoint(LEFT, RIGHT), bottom + 39.0 + depth, "middle", "", frame.x_label);
-        self.page.text_upwards(18.0, f64::midpoint(TOP, bottom), frame.y_label);
+        self.page.rule("axis", (left, bottom), (right, bottom));
+        self.page.rule("axis", (left, TOP), (left, bottom));
+        self.page.text_at(f64::midpoint(left, right), bottom + 39.0 + depth, "middle", "", frame.x_label);
+        if is_wide {
+            self.page.text_upwards(18.0, f64::midpoint(TOP, bottom), frame.y_label);
+        } else {
+            let label = fitted(frame.y_label, 12.0, frame.sheet.width() - left - 8.0);
+            self.page.text(left + 4.0, TOP - 6.0, "", &label);
+        }
     }
 
     /// Draws a horizontal line across the plot, named in the right margin.
     pub(super) fn level(&mut self, value: f64, class: &str, name: &str) {
         let y = self.y_of(value);
-        self.page.rule(&format!("level {class}"), (LEFT, y), (RIGHT, y));
+        self.page.rule(&format!("level {class}"), (self.left(), y), (self.right(), y));
         if !name.is_empty() {
             self.label(value, class, name);
         }
@@ -230,7 +243,8 @@ impl Chart {
         let tries = (0..200).map(f64::from).flat_map(|shift| [wanted - shift, wanted + shift]);
         let y = tries.into_iter().find(|y| free(*y)).unwrap_or(wanted);
         self.labels.push(y);
-        self.page.text(RIGHT + 10.0, y, class, text);
+        let gap = if self.page.sheet == Sheet::Wide { 10.0 } else { 6.0 };
+        self.page.text(self.right() + gap, y, class, text);
     }
 
     /// Draws a line through the points.
@@ -286,12 +300,12 @@ impl Chart {
     pub(super) fn verdict(&mut self, value: f64, class: &str, text: &str) {
         let y = self.y_of(value);
         let baseline = if class == "h1" { y - 11.0 } else { y + 20.0 }.clamp(TOP + 10.0, self.bottom - 5.0);
-        self.page.text_at(RIGHT, baseline, "end", &format!("halo {class}"), text);
+        self.page.text_at(self.right(), baseline, "end", &format!("halo {class}"), text);
     }
 
     /// Writes a remark in the middle of an empty plot.
     pub(super) fn note(&mut self, text: &str) {
-        let (x, y) = (f64::midpoint(LEFT, RIGHT), f64::midpoint(TOP, self.bottom) - 12.0);
+        let (x, y) = (f64::midpoint(self.left(), self.right()), f64::midpoint(TOP, self.bottom) - 12.0);
         self.page.text_at(x, y, "middle", "halo", text);
     }
 
@@ -315,8 +329,18 @@ impl Chart {
         text
     }
 
+    /// Left edge of the plot.
+    pub(super) const fn left(&self) -> f64 {
+        self.page.sheet.left()
+    }
+
+    /// Right edge of the plot.
+    pub(super) const fn right(&self) -> f64 {
+        self.page.sheet.right()
+    }
+
     pub(super) fn x_of(&self, value: f64) -> f64 {
-        self.x.place(value, LEFT, RIGHT)
+        self.x.place(value, self.left(), self.right())
     }
 
     pub(super) fn y_of(&self, value: f64) -> f64 {

@@ -1,7 +1,7 @@
 //! Plot of values along an axis, such as losses over the epochs of a training.
 
 use super::chart::{Chart, Frame, Scale, Span, Ticks};
-use super::page::number;
+use super::page::{Sheet, number};
 use super::thinned;
 
 /// Maximum number of lines drawn, limited by the distinct colours and dashes.
@@ -80,6 +80,7 @@ impl CurvePlot {
         let edges = areas.iter().flatten().flat_map(|(_, low, high)| [*low, *high]);
         let y = Span::around(all().map(|point| point.1).chain(edges)).widened(0.05);
         let frame = Frame {
+            sheet: Sheet::Wide,
             title: &self.title,
             subtitle: "",
             caption: &self.caption,

@@ -3,19 +3,91 @@
 use crate::stats::elo::fixed;
 use crate::text::escaped;
 
-/// Width of the page in SVG units (pixels at full size).
+/// Width of a wide page in SVG units (pixels at full size).
 pub(super) const WIDTH: f64 = 800.0;
-/// Edges of the plot area, from the page's left and top edge.
+/// Edges of the plot area of a wide page, from the page's left and top edge.
 pub(super) const LEFT: f64 = 70.0;
 pub(super) const RIGHT: f64 = WIDTH - 88.0;
 pub(super) const TOP: f64 = 74.0;
+/// Width of a narrow page, and the left and right margins of its plot area.
+const NARROW: f64 = 360.0;
+const NARROW_LEFT: f64 = 50.0;
+const NARROW_RIGHT: f64 = NARROW - 70.0;
+/// Distance of texts from the edges of a narrow page.
+const NARROW_MARGIN: f64 = 10.0;
 /// Distance from the end of the plot to the first caption line's baseline, and between lines.
 const CAPTION_GAP: f64 = 18.0;
 const CAPTION_STEP: f64 = 15.0;
-/// Limits on lines of text.
-const LINE: f64 = WIDTH - LEFT - 16.0;
-const CAPTION_CHARS: usize = 122;
-const CAPTION_LINES: usize = 3;
+/// Distance between the rows of a legend.
+const LEGEND_STEP: f64 = 17.0;
+
+/// Sheet that a plot is drawn on. Texts have one size on both, so that a plot is readable as it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sheet {
+    /// 800 units wide, for documents and screens.
+    #[default]
+    Wide,
+    /// 360 units wide, for phones.
+    Narrow,
+}
+
+impl Sheet {
+    /// Width of the page.
+    pub(super) const fn width(self) -> f64 {
+        match self {
+            Self::Wide => WIDTH,
+            Self::Narrow => NARROW,
+        }
+    }
+
+    /// Left edge of the plot area.
+    pub(super) const fn left(self) -> f64 {
+        match self {
+            Self::Wide => LEFT,
+            Self::Narrow => NARROW_LEFT,
+        }
+    }
+
+    /// Right edge of the plot area.
+    pub(super) const fn right(self) -> f64 {
+        match self {
+            Self::Wide => RIGHT,
+            Self::Narrow => NARROW_RIGHT,
+        }
+    }
+
+    /// Left edge of titles and captions.
+    const fn head(self) -> f64 {
+        match self {
+            Self::Wide => LEFT,
+            Self::Narrow => NARROW_MARGIN,
+        }
+    }
+
+    /// Longest line of text.
+    const fn line(self) -> f64 {
+        match self {
+            Self::Wide => WIDTH - LEFT - 16.0,
+            Self::Narrow => NARROW - 2.0 * NARROW_MARGIN,
+        }
+    }
+
+    /// Size of the title's letters.
+    const fn title_size(self) -> f64 {
+        match self {
+            Self::Wide => 18.0,
+            Self::Narrow => 15.0,
+        }
+    }
+
+    /// Characters of a caption's line, and its lines.
+    const fn caption(self) -> (usize, usize) {
+        match self {
+            Self::Wide => (122, 3),
+            Self::Narrow => (52, 6),
+        }
+    }
+}
 
 // Colours are Okabe and Ito's blue and vermilion, darker on white and lighter on black for
 // contrast. They are plain values, because only browsers know CSS variables.
@@ -104,28 +176,38 @@ pub struct Heads {
 /// A page being drawn, later shapes over earlier ones.
 pub(super) struct Page {
     svg: String,
+    pub(super) sheet: Sheet,
 }
 
 impl Page {
-    /// Creates a page for a plot that ends at `bottom`, with titles above and the caption below.
-    /// `style` is CSS besides that of all pages.
+    /// Creates a wide page for a plot that ends at `bottom`, with titles above and the caption
+    /// below. `style` is CSS besides that of all pages.
     pub(super) fn new(heads: [&str; 3], bottom: f64, style: &str) -> Self {
+        Self::on(Sheet::Wide, heads, bottom, style)
+    }
+
+    /// Creates a page as [`new`](Self::new) does, on a sheet.
+    pub(super) fn on(sheet: Sheet, heads: [&str; 3], bottom: f64, style: &str) -> Self {
         let [title, subtitle, caption] = heads;
-        let captions = wrapped(caption, CAPTION_CHARS, CAPTION_LINES);
+        let (width, left, line) = (sheet.width(), sheet.head(), sheet.line());
+        let (characters, lines) = sheet.caption();
+        let captions = wrapped(caption, characters, lines);
         let first = bottom + CAPTION_GAP;
         let height = first + CAPTION_STEP * captions.len().saturating_sub(1) as f64 + 12.0;
-        let mut page = Self { svg: String::with_capacity(16 * 1024) };
+        let mut page = Self { svg: String::with_capacity(16 * 1024), sheet };
         page.put(&format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"qp\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" \
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"qp\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
              height=\"{height}\" role=\"img\">"
         ));
         page.put(&format!("<title>{}: {}</title>", escaped(title), escaped(subtitle)));
-        page.put(&format!("<style>{STYLE}{style}</style>"));
-        page.put(&format!("<rect class=\"page\" width=\"{WIDTH}\" height=\"{height}\"/>"));
-        page.text(LEFT, 30.0, "title", &fitted(title, 19.0, LINE));
-        page.text(LEFT, 52.0, "subtitle", &fitted(subtitle, 13.0, LINE));
+        let size = sheet.title_size();
+        let own = if sheet == Sheet::Wide { String::new() } else { format!(".qp .title{{font-size:{size}px}}") };
+        page.put(&format!("<style>{STYLE}{style}{own}</style>"));
+        page.put(&format!("<rect class=\"page\" width=\"{width}\" height=\"{height}\"/>"));
+        page.text(left, 30.0, "title", &fitted(title, size + 1.0, line));
+        page.text(left, 52.0, "subtitle", &fitted(subtitle, 13.0, line));
         for (line, text) in captions.iter().enumerate() {
-            page.text(LEFT, first + CAPTION_STEP * line as f64, "caption", text);
+            page.text(left, first + CAPTION_STEP * line as f64, "caption", text);
         }
         page
     }
@@ -136,20 +218,32 @@ impl Page {
         self.svg
     }
 
-    /// Draws swatches and their names in a row above the plot.
+    /// Draws swatches and their names above the plot: in a row, and in a row each on a narrow
+    /// sheet.
     pub(super) fn legend(&mut self, entries: &[(&str, &str)]) {
-        let room = LINE / entries.len().max(1) as f64 - 40.0;
-        let mut x = LEFT;
+        let count = entries.len().max(1) as f64;
+        let is_wide = self.sheet == Sheet::Wide;
+        let room = if is_wide { self.sheet.line() / count - 40.0 } else { self.sheet.line() - 30.0 };
+        let (mut x, mut y) = (self.sheet.head(), 66.0);
         for (class, name) in entries {
             let name = fitted(name, 12.0, room);
             if class.starts_with("path") {
-                self.put(&format!("<polyline class=\"{class}\" points=\"{x:.1},66.0 {:.1},66.0\"/>", x + 24.0));
+                self.put(&format!("<polyline class=\"{class}\" points=\"{x:.1},{y:.1} {:.1},{y:.1}\"/>", x + 24.0));
             } else {
-                self.rect(class, (x + 6.0, 60.0), (12.0, 12.0), "");
+                self.rect(class, (x + 6.0, y - 6.0), (12.0, 12.0), "");
             }
-            self.text(x + 30.0, 70.0, "", &name);
-            x += 30.0 + text_width(&name, 12.0) + 18.0;
+            self.text(x + 30.0, y + 4.0, "", &name);
+            if is_wide {
+                x += 30.0 + text_width(&name, 12.0) + 18.0;
+            } else {
+                y += LEGEND_STEP;
+            }
         }
+    }
+
+    /// Height of a legend's rows after the first.
+    pub(super) fn legend_depth(sheet: Sheet, entries: usize) -> f64 {
+        if sheet == Sheet::Wide { 0.0 } else { LEGEND_STEP * entries.saturating_sub(1) as f64 }
     }
 
     pub(super) fn rule(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {

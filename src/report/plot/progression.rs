@@ -2,7 +2,7 @@
 //! room.
 
 use super::chart::{Chart, Frame, Scale, Span, Ticks, fit_side_by_side};
-use super::page::{Heads, LEFT, RIGHT, TOP, fitted, signed, text_width};
+use super::page::{Heads, Sheet, TOP, fitted, signed, text_width};
 
 /// Minimum distance between names that rise at 45 degrees, which is a line's height across.
 const RISING_PITCH: f64 = 19.0;
@@ -58,8 +58,14 @@ impl ProgressionPlot {
     /// Draws the plot as a complete SVG document.
     #[must_use]
     pub fn to_svg(&self) -> String {
+        self.to_svg_on(Sheet::Wide)
+    }
+
+    /// Draws the plot on a sheet.
+    #[must_use]
+    pub fn to_svg_on(&self, sheet: Sheet) -> String {
         let shown: Vec<&PlottedVersion> = self.versions.iter().filter(|version| version.elo.is_finite()).collect();
-        let pitch = (RIGHT - LEFT) / shown.len().max(1) as f64;
+        let pitch = (sheet.right() - sheet.left()) / shown.len().max(1) as f64;
         let level = fit_side_by_side(shown.iter().flat_map(|one| [one.label.as_str(), date(one)]), pitch);
         let dated = shown.iter().any(|version| version.date.is_some());
         let depth = match (level, dated) {
@@ -69,6 +75,7 @@ impl ProgressionPlot {
         };
         let ends = shown.iter().flat_map(|one| [one.elo, one.low, one.high]).filter(|value| value.is_finite());
         let mut chart = Chart::new(&Frame {
+            sheet,
             title: &self.heads.title,
             subtitle: &self.heads.subtitle,
             caption: &self.heads.caption,
@@ -154,7 +161,7 @@ fn notes(chart: &mut Chart, shown: &[&PlottedVersion]) {
         shown.iter().enumerate().filter(|(_, one)| one.mark != VersionMark::None && !one.note.is_empty())
     {
         let half = text_width(&version.note, 12.0) / 2.0 + 3.0;
-        let x = chart.x_of(place as f64).clamp(LEFT + half, RIGHT - half);
+        let x = chart.x_of(place as f64).clamp(chart.left() + half, (chart.right() - half).max(chart.left() + half));
         let (class, baseline) = if version.mark == VersionMark::Drop {
             ("halo h0", chart.y_of(version.low.min(version.elo)) + 15.0)
         } else {
@@ -188,10 +195,11 @@ fn names(chart: &mut Chart, shown: &[&PlottedVersion], level: bool) {
         }
         return;
     }
-    for place in named(shown, (RIGHT - LEFT) / shown.len() as f64) {
+    for place in named(shown, (chart.right() - chart.left()) / shown.len() as f64) {
         let version = shown[place];
         let x = chart.x_of(place as f64) + 4.0;
-        chart.page.text_rising(x, bottom + 14.0, ink(version), &fitted(&version.label, 12.0, RISING_LENGTH));
+        let length = RISING_LENGTH.min((x - 6.0) * std::f64::consts::SQRT_2);
+        chart.page.text_rising(x, bottom + 14.0, ink(version), &fitted(&version.label, 12.0, length));
     }
 }
 

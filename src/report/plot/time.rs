@@ -1,7 +1,7 @@
 //! Plot of the time spent on each move of a game.
 
 use super::chart::{Chart, Frame, Scale, Span, Ticks};
-use super::page::Heads;
+use super::page::{Heads, Sheet};
 
 /// Time that one player spent on one move number, over all games.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,6 +49,7 @@ impl TimePlot {
         let last = all().map(|one| one.number).max().unwrap_or(1);
         let first = all().map(|one| one.number).min().unwrap_or(0).min(last.saturating_sub(1));
         let mut chart = Chart::new(&Frame {
+            sheet: Sheet::Wide,
             title: &self.heads.title,
             subtitle: &self.heads.subtitle,
             caption: &self.heads.caption,

@@ -1,19 +1,25 @@
 //! Plots of a tuning's parameters: traces over the pairs, and distances from the start.
 
 use super::chart::Span;
-use super::page::{Heads, LEFT, Page, TOP, WIDTH, fitted, number, signed};
+use super::page::{Heads, LEFT, Page, Sheet, TOP, WIDTH, fitted, number, signed};
 use super::{evenly, page};
 
-/// Maximum number of panels drawn, and their number in a row.
+/// Maximum number of panels drawn, and their number in a row, by sheet.
 const MAX_PANELS: usize = 12;
 const COLUMNS: usize = 4;
-/// Size of a panel, gap between two, and room for its name above.
+const NARROW_COLUMNS: usize = 2;
+/// Size of a panel, by sheet, gap between two, and room for its name above.
 const PANEL_WIDTH: f64 = 168.0;
+const NARROW_PANEL_WIDTH: f64 = 142.0;
 const PANEL_HEIGHT: f64 = 84.0;
 const GAP: f64 = 14.0;
 const NAME_HEIGHT: f64 = 20.0;
 /// Room below the last panels for ticks and axis label.
 const AXIS_DEPTH: f64 = 40.0;
+
+/// Classes and names of a trace's parts.
+const LEGEND: [(&str, &str); 3] =
+    [("path", "result so far"), ("path thin", "centre"), ("band", "± 1.96 standard errors")];
 
 /// Maximum number of bars drawn, and the height of one with its gap.
 const MAX_BARS: usize = 40;
@@ -57,32 +63,45 @@ impl TracePlot {
     /// Draws the plot as a complete SVG document.
     #[must_use]
     pub fn to_svg(&self) -> String {
+        self.to_svg_on(Sheet::Wide)
+    }
+
+    /// Draws the plot on a sheet.
+    #[must_use]
+    pub fn to_svg_on(&self, sheet: Sheet) -> String {
         let shown = &self.traces[..self.traces.len().min(MAX_PANELS)];
-        let rows = shown.len().div_ceil(COLUMNS).max(1);
-        let bottom = TOP + 8.0 + rows as f64 * (PANEL_HEIGHT + NAME_HEIGHT);
+        let (columns, width) = match sheet {
+            Sheet::Wide => (COLUMNS, PANEL_WIDTH),
+            Sheet::Narrow => (NARROW_COLUMNS, NARROW_PANEL_WIDTH),
+        };
+        let rows = shown.len().div_ceil(columns).max(1);
         let heads = [&self.heads.title, &self.heads.subtitle, &self.heads.caption].map(String::as_str);
-        let mut page = Page::new(heads, bottom + AXIS_DEPTH, "");
-        page.legend(&[("path", "result so far"), ("path thin", "centre"), ("band", "± 1.96 standard errors")]);
+        let top = TOP + 8.0 + Page::legend_depth(sheet, LEGEND.len());
+        let bottom = top + rows as f64 * (PANEL_HEIGHT + NAME_HEIGHT);
+        let mut page = Page::on(sheet, heads, bottom + AXIS_DEPTH, "");
+        page.legend(&LEGEND);
         let y = span(shown);
         let last = shown.iter().filter_map(|trace| trace.points.last()).map(|point| point.pairs).max().unwrap_or(0);
         let x = Span { low: 0.0, high: (last as f64).max(1.0) };
         for (place, trace) in shown.iter().enumerate() {
             let at = Panel {
-                left: LEFT + (place % COLUMNS) as f64 * (PANEL_WIDTH + GAP),
-                top: TOP + 8.0 + NAME_HEIGHT + (place / COLUMNS) as f64 * (PANEL_HEIGHT + NAME_HEIGHT),
+                left: sheet.left() + (place % columns) as f64 * (width + GAP),
+                top: top + NAME_HEIGHT + (place / columns) as f64 * (PANEL_HEIGHT + NAME_HEIGHT),
+                width,
                 x,
                 y,
             };
-            at.draw(&mut page, trace, place % COLUMNS == 0);
-            if place + COLUMNS >= shown.len() {
+            at.draw(&mut page, trace, place.is_multiple_of(columns));
+            if place + columns >= shown.len() {
                 at.name_ends(&mut page, last);
             }
         }
-        let middle = f64::midpoint(LEFT, LEFT + 4.0 * PANEL_WIDTH + 3.0 * GAP);
+        let middle = sheet.left() + f64::midpoint(0.0, columns as f64 * (width + GAP) - GAP);
         page.text_at(middle, bottom + 34.0, "middle", "", "game pairs counted");
-        page.text_upwards(18.0, f64::midpoint(TOP, bottom), "steps from the start");
+        let edge = if sheet == Sheet::Wide { 18.0 } else { 15.0 };
+        page.text_upwards(edge, f64::midpoint(top, bottom), "steps from the start");
         if shown.iter().all(|trace| trace.points.is_empty()) {
-            page.text_at(middle, f64::midpoint(TOP, bottom), "middle", "halo", "no block of pairs counted yet");
+            page.text_at(middle, f64::midpoint(top, bottom), "middle", "halo", "no block of pairs counted yet");
         }
         page.finish()
     }
@@ -105,13 +124,14 @@ fn span(traces: &[Trace]) -> Span {
 struct Panel {
     left: f64,
     top: f64,
+    width: f64,
     x: Span,
     y: Span,
 }
 
 impl Panel {
     fn x_of(&self, value: f64) -> f64 {
-        self.x.place(value, self.left, self.left + PANEL_WIDTH)
+        self.x.place(value, self.left, self.left + self.width)
     }
 
     fn y_of(&self, value: f64) -> f64 {
@@ -120,7 +140,7 @@ impl Panel {
     }
 
     fn draw(&self, page: &mut Page, trace: &Trace, has_ticks: bool) {
-        let (left, right, bottom) = (self.left, self.left + PANEL_WIDTH, self.top + PANEL_HEIGHT);
+        let (left, right, bottom) = (self.left, self.left + self.width, self.top + PANEL_HEIGHT);
         let (ticks, decimals) = self.y.ticks(4.0, 0.0);
         for tick in ticks {
             page.rule("grid", (left, self.y_of(tick)), (right, self.y_of(tick)));
@@ -150,7 +170,7 @@ impl Panel {
         page.rule("axis", (left, bottom), (right, bottom));
         let moved = points.last().map_or_else(String::new, |point| signed(point.mean, 2));
         page.text_at(right, self.top - 6.0, "end", "ink", &moved);
-        let room = PANEL_WIDTH - page::text_width(&moved, 12.0) - 8.0;
+        let room = self.width - page::text_width(&moved, 12.0) - 8.0;
         page.text(left, self.top - 6.0, "ink", &fitted(&trace.name, 12.0, room));
     }
 
@@ -158,7 +178,7 @@ impl Panel {
     fn name_ends(&self, page: &mut Page, last: u64) {
         let baseline = self.top + PANEL_HEIGHT + 14.0;
         page.text_at(self.left, baseline, "start", "small", "0");
-        page.text_at(self.left + PANEL_WIDTH, baseline, "end", "small", &number(last as f64, 0));
+        page.text_at(self.left + self.width, baseline, "end", "small", &number(last as f64, 0));
     }
 
     fn path(&self, page: &mut Page, element: &str, class: &str, points: &[(u64, f64)]) {

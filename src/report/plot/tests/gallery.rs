@@ -179,6 +179,20 @@ fn elo() -> EloPlot {
     EloPlot { title, subtitle, caption, unit: "Elo", points: points.collect() }
 }
 
+fn traces(count: usize) -> TracePlot {
+    let mut next = chance(count as u64 + 21);
+    let traces = (0..count).map(|place| {
+        let mut theta = 0.0;
+        let points = (1..=40).map(|block| {
+            theta += next() * 0.4 - 0.15;
+            TracePoint { pairs: block * 250, theta, mean: theta * 0.8, error: Some(2.0 / (block as f64).sqrt()) }
+        });
+        Trace { name: format!("AParameterWithALongName{place}"), points: points.collect() }
+    });
+    let traces = traces.collect();
+    TracePlot { heads: heads("Parameters over pairs", "10,000 pairs of 20,000, steps of 4.00"), traces }
+}
+
 /// Stored plots by name.
 fn gallery() -> Vec<(&'static str, String)> {
     let llr = LlrPlot { caption: heads("", "").caption, ..llr_plot(walk(400, 0.008)) };
@@ -203,6 +217,11 @@ fn gallery() -> Vec<(&'static str, String)> {
         ("progression-400", versions(400, false).to_svg()),
         ("ratings-3", ratings(3).to_svg()),
         ("ratings-40", ratings(40).to_svg()),
+        ("llr-narrow", llr.to_svg_on(Sheet::Narrow)),
+        ("elo-narrow", elo().to_svg_on(Sheet::Narrow)),
+        ("progression-3-narrow", versions(3, true).to_svg_on(Sheet::Narrow)),
+        ("progression-60-narrow", versions(60, true).to_svg_on(Sheet::Narrow)),
+        ("traces-narrow", traces(5).to_svg_on(Sheet::Narrow)),
     ]
 }
 
@@ -259,6 +278,7 @@ fn texts(svg: &str) -> Vec<(String, [(f64, f64); 4])> {
         let number = |name| attribute(tag, name).parse::<f64>().expect("a number");
         let class = attribute(tag, "class");
         let size = match class {
+            "title" if svg.contains(".title{font-size:15px}") => 15.0,
             "title" => 18.0,
             "subtitle" => 13.0,
             "caption" => 11.0,
@@ -279,12 +299,17 @@ fn texts(svg: &str) -> Vec<(String, [(f64, f64); 4])> {
 fn no_text_covers_another_and_all_is_on_the_page() {
     for (name, svg) in gallery() {
         well_formed(&svg);
-        let height: f64 = attribute(svg.split('>').next().unwrap_or_default(), "height").parse().expect("a height");
+        let sheet = svg.split('>').next().unwrap_or_default();
+        let [width, height]: [f64; 2] = ["width", "height"].map(|name| attribute(sheet, name).parse().expect("a size"));
+        assert_eq!(width, if name.ends_with("-narrow") { 360.0 } else { 800.0 }, "{name}");
         let texts = texts(&svg);
         assert!(texts.len() > 5, "{name}");
         for (place, (text, shape)) in texts.iter().enumerate() {
             for (x, y) in shape {
-                assert!((-1.0..=801.0).contains(x) && (0.0..=height).contains(y), "{name}: {text} at {x:.0},{y:.0}");
+                assert!(
+                    (-1.0..=width + 1.0).contains(x) && (0.0..=height).contains(y),
+                    "{name}: {text} at {x:.0},{y:.0}"
+                );
             }
             for (other, covered) in &texts[..place] {
                 assert!(apart(shape, covered), "{name}: `{text}` covers `{other}`");
