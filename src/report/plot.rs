@@ -1,9 +1,10 @@
 //! Plots of a run as SVG, written by hand. The same numbers give the same bytes on any machine.
 //!
-//! Every plot is 800 units wide, some also 360 for phones, and follows the reader's light or dark setting by itself. Its
-//! colours differ for the colour-blind too, and nothing is told by colour alone. Input is plain
-//! numbers and strings. `page` has the sheet, colours and texts, `chart` the axes. With the feature
-//! `png` plots are also written as bitmaps, in a font of their own.
+//! Every plot is 800 units wide, and some also 360 for phones. It follows the reader's light or
+//! dark setting by itself. Its colours differ for the colour-blind too, and nothing is told by
+//! colour alone. Input is plain numbers and strings. `page` has the sheet, colours and texts,
+//! `chart` the axes. With the feature `png` plots are also written as bitmaps, in a font of their
+//! own.
 
 mod bars;
 mod chart;

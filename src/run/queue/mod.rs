@@ -146,8 +146,14 @@ impl Queue {
         opened.within(|| format!("{}: cannot open it", path.display()))
     }
 
-    /// Changes the folder while no other process does.
-    fn edit<T>(&self, change: impl FnOnce() -> Result<T>) -> Result<T> {
+    /// Changes the entry `id` while no other process changes the folder.
+    fn edit<T>(&self, id: EntryId, change: impl FnOnce() -> Result<T>) -> Result<T> {
+        // A mistyped folder is not made.
+        if self.folder.is_dir() { self.edit_folder(change) } else { self.missing(id) }
+    }
+
+    /// Changes the folder, which is made if there is none, while no other process does.
+    fn edit_folder<T>(&self, change: impl FnOnce() -> Result<T>) -> Result<T> {
         let lock = self.lock_file(EDIT_LOCK)?;
         lock.lock().within(|| format!("{}: cannot lock it", self.folder.display()))?;
         change()
@@ -156,7 +162,7 @@ impl Queue {
     /// Adds an entry behind the others of its priority. Its number was never given before, because
     /// a daemon may still play an entry that was removed.
     pub(crate) fn add(&self, mut entry: QueueEntry) -> Result<EntryId> {
-        self.edit(|| {
+        self.edit_folder(|| {
             let path = self.folder.join(LAST_ID);
             let given = read_text(&path, MOST_DOCUMENT_BYTES).ok().and_then(|text| text.trim().parse().ok());
             let last: EntryId = self.ids()?.last().copied().max(given).unwrap_or(0);
@@ -173,7 +179,10 @@ impl Queue {
 
     /// Changes an entry; false if it is not there any more.
     pub(crate) fn update(&self, id: EntryId, change: impl FnOnce(&mut QueueEntry)) -> Result<bool> {
-        self.edit(|| {
+        if !self.folder.is_dir() {
+            return Ok(false);
+        }
+        self.edit_folder(|| {
             let Some(mut entry) = self.read(id)? else { return Ok(false) };
             change(&mut entry);
             self.write(id, &entry)?;
@@ -188,7 +197,7 @@ impl Queue {
     /// Puts an entry before all others of its priority, or of `priority`. An entry that failed or
     /// was stopped waits again.
     pub(crate) fn up(&self, id: EntryId, priority: Option<i32>) -> Result<QueueEntry> {
-        self.edit(|| {
+        self.edit(id, || {
             let Some(mut entry) = self.read(id)? else { return self.missing(id) };
             if entry.state == QueueState::Done {
                 fail!(Setting, "entry {id} is over; add it again to play it again");
@@ -210,7 +219,7 @@ impl Queue {
     /// Puts an entry that is not over right before `other`, or behind all, and gives it the
     /// priority that stands there.
     pub(crate) fn move_before(&self, id: EntryId, other: Option<EntryId>) -> Result<()> {
-        self.edit(|| {
+        self.edit(id, || {
             let mut open = self.list()?.in_order().entries;
             open.retain(|(_, entry)| entry.is_open());
             let Some(place) = open.iter().position(|(known, _)| *known == id) else {
@@ -244,7 +253,7 @@ impl Queue {
     /// Sets the note of the runs that an entry has yet to begin.
     pub(crate) fn note(&self, id: EntryId, note: &str) -> Result<()> {
         let note = resolve::one_line("the note", note)?;
-        self.edit(|| {
+        self.edit(id, || {
             let Some(entry) = self.read(id)? else { return self.missing(id) };
             if entry.runs.len() >= entry.plans.len() {
                 fail!(
@@ -262,7 +271,7 @@ impl Queue {
     /// Takes an entry out. A daemon that plays it stops the run.
     pub(crate) fn remove(&self, id: EntryId) -> Result<RemovedEntry> {
         let has_daemon = self.has_daemon()?;
-        self.edit(|| {
+        self.edit(id, || {
             let path = self.file(id);
             let entry = self.read(id);
             if matches!(entry, Ok(None)) {

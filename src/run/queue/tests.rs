@@ -17,6 +17,10 @@ fn order(queue: &Queue) -> Vec<EntryId> {
 fn entries_are_played_by_priority_and_age_and_up_puts_one_first() {
     let folder = tempfile::tempdir().unwrap();
     let queue = Queue::of(folder.path()).unwrap();
+    // What changes no entry makes no folder.
+    assert!(queue.remove(1).unwrap_err().to_string().contains("no entry 1"));
+    assert!(queue.up(1, None).is_err() && queue.move_before(1, None).is_err() && queue.note(1, "x").is_err());
+    assert!(!folder.path().join("queue").exists());
     for (number, priority) in (1..).zip([0, 0, 2, -1]) {
         assert_eq!(queue.add(entry(priority)).unwrap(), number);
     }
