@@ -164,7 +164,7 @@ mod tests {
         fs::write(&path, "changed").unwrap();
         assert!(!cache.has(&program), "a changed file is fetched again");
         for (name, bytes) in [(program.as_str(), &b"other"[..]), ("../../etc/x", b"program")] {
-            assert!(cache.put(name, bytes, true, &none).unwrap_err().to_string().contains("another content"));
+            assert!(cache.put(name, bytes, true, &none).unwrap_err().to_string().contains("other contents"));
         }
         for (name, hours) in [("new-123", 2), ("new-124", 0)] {
             fs::write(folder.path().join(name), "half").unwrap();
