@@ -211,7 +211,7 @@ await until('settings that differ are shown', "[...document.querySelectorAll('#c
 await until('both pictures are there', "[...document.querySelectorAll('.pair img')].filter((one) => one.naturalWidth > 100).length > 0");
 await fits('two runs');
 await go('#/progress');
-await until('the progress is drawn', "!document.getElementById('progress-picture').hidden && document.getElementById('progress-picture').naturalWidth > 100 && document.querySelectorAll('#progress-at option').length > 1");
+await until('the progress is drawn', "!document.getElementById('progress-picture').hidden && document.getElementById('progress-picture').naturalWidth > 100 && document.getElementById('progress-at').value === 'nodes=1'");
 await fits('the progress');
 // The run that was stopped goes on in the queue, is watched, and stops again.
 await go('#/run/runs%2Flive');
