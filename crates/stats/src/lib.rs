@@ -16,7 +16,7 @@
 //!
 //! // Logistic Elo with its 95 % interval, and the estimate that is valid after the stop.
 //! let estimate = elo::logistic(&pairs).expect("there are pairs");
-//! assert_eq!(estimate.to_string(), "+17.4 [+10.1, +24.7]");
+//! assert_eq!(estimate.to_string(), "+17.4 [+10.4, +24.4]");
 //! let after = unbiased::after(&test, &pairs).expect("the test is over");
 //! assert!(after.elo.value < estimate.value);
 //! # Ok::<(), quintain_stats::sprt::SprtError>(())
