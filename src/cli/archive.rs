@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 use indicatif::HumanBytes;
 
 use crate::cli::runs::{RESULTS, run_parser};
+use crate::journal::archive::Detail;
 use crate::report::figures;
 use crate::run::archive::{self, CopyDirection};
 use crate::run::dir::Place;
@@ -20,7 +21,7 @@ whole. The run itself is not changed. The archive of a live run has the games pl
 
 Examples:
   quintain archive latest
-  quintain archive results/tune --out results/2026-11-23-tuning
+  quintain archive results/tune --moves-only --out results/2026-11-23-tuning
   quintain archive results/2026-11-23-tuning --unpack --out results/tune";
 
 /// Copies a run in about a tenth of the bytes, or restores a run from such a copy.
@@ -34,13 +35,20 @@ pub(super) struct ArchiveArgs {
     /// The new directory [default: results/archive/ID, with --unpack results/runs/ID].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Keeps the moves, but no times and no engine output: a third of the bytes.
+    ///
+    /// Results, counts, PGN and `resume` stay the same; `explain` and the pictures of times and
+    /// searches have no data.
+    #[arg(long, conflicts_with = "unpack")]
+    moves_only: bool,
     /// Restores a run that can be resumed from an archive.
     #[arg(long)]
     unpack: bool,
 }
 
 pub(super) fn run(args: &ArchiveArgs) -> Result<Exit> {
-    let direction = if args.unpack { CopyDirection::Unpack } else { CopyDirection::Pack };
+    let detail = if args.moves_only { Detail::Moves } else { Detail::Full };
+    let direction = if args.unpack { CopyDirection::Unpack } else { CopyDirection::Pack(detail) };
     let folder = if args.unpack { "runs" } else { "archive" };
     let place = match (&args.out, args.run.canonicalize().ok().as_deref().and_then(std::path::Path::file_name)) {
         (Some(out), _) => Place::Given(out.clone()),
@@ -55,7 +63,7 @@ pub(super) fn run(args: &ArchiveArgs) -> Result<Exit> {
     let games = figures::count(report.games, "game");
     progress::result(&match direction {
         CopyDirection::Unpack => format!("{root}: {games}; continue with `quintain resume {root}`"),
-        CopyDirection::Pack => format!(
+        CopyDirection::Pack(_) => format!(
             "{root}: {games} in {} instead of {}; read it with `quintain report {root}`",
             HumanBytes(report.archive_bytes),
             HumanBytes(report.journal_bytes)

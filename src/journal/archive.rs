@@ -3,7 +3,7 @@
 //! `games.json.gz` is gzip over JSON lines: a header, then blocks of games. A block stores the
 //! plies of its games by columns, because numbers of one kind compress well side by side. A number
 //! that others predict is stored as its difference from the prediction. Every field of a record is
-//! kept. Lines that the journal's readers skip, such as a second record of a game, are left out.
+//! kept, unless only the moves are asked for ([`Detail`]). Lines that the journal's readers skip, such as a second record of a game, are left out.
 //!
 //! All readers of a run take the archive if there is no journal ([`open`]). Only a journal can be
 //! appended to, and [`unpack`] makes one.
@@ -23,7 +23,7 @@ use super::format;
 use super::lines::JournalLines;
 use super::{FILE_NAME, Header, JournalError, PlanFacts, read_from, run_of};
 use crate::files::open_regular;
-use crate::record::GameRecord;
+use crate::record::{GameRecord, MoveRecord};
 
 /// Name of an archive in a run directory.
 pub const ARCHIVE_NAME: &str = "games.json.gz";
@@ -38,12 +38,33 @@ const BLOCK: &str = "games";
 /// Bytes of journal lines from which a block is written. A reader keeps one block in memory.
 const BLOCK_BYTES: usize = 4 << 20;
 
+/// Part of a game that an archive keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Every field.
+    Full,
+    /// Moves without times and engine output: about a third of the bytes. Results, counts and PGN
+    /// stay the same. Statistics of times and searches have no data.
+    Moves,
+}
+
+impl Detail {
+    fn keep(self, mut game: GameRecord) -> GameRecord {
+        if self == Self::Moves {
+            for played in &mut game.moves {
+                *played = MoveRecord { uci: std::mem::take(&mut played.uci), ..MoveRecord::default() };
+            }
+        }
+        game
+    }
+}
+
 /// Size of an archive that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArchiveReport {
     /// Number of games, void ones included.
     pub games: u64,
-    /// Bytes of these games' lines in a journal.
+    /// Bytes of these games' lines in their journal.
     pub journal_bytes: u64,
     /// Bytes of the archive.
     pub archive_bytes: u64,
@@ -192,11 +213,10 @@ struct ArchiveWriter<W: Write> {
     totals: Totals,
 }
 
-/// Count, bytes and checksum of games' journal lines.
+/// Count and checksum of games' journal lines.
 #[derive(Clone, Default)]
 struct Totals {
     games: u64,
-    bytes: u64,
     lines: crc32fast::Hasher,
     line: Vec<u8>,
 }
@@ -205,7 +225,6 @@ impl Totals {
     fn record(&mut self, game: &GameRecord) {
         format::write_game(game, &mut self.line);
         self.games += 1;
-        self.bytes += self.line.len() as u64;
         self.lines.update(&self.line);
     }
 }
@@ -347,20 +366,24 @@ pub fn reader<'a>(bytes: impl Read + 'a, path: &Path) -> impl BufRead + 'a {
 }
 
 /// Writes the games of the journal at `from`, which may be live, to a new archive at `to`, and
-/// reads the archive again to compare them.
+/// reads the archive again to compare them. `detail` is what it keeps of each.
 ///
 /// # Errors
 /// As [`PlanFacts::read`], and [`JournalError::Io`] if the archive cannot be written or does not
 /// hold the same games.
-pub fn pack(from: &Path, to: &Path, expected: &PlanFacts) -> Result<ArchiveReport, JournalError> {
+pub fn pack(from: &Path, to: &Path, expected: &PlanFacts, detail: Detail) -> Result<ArchiveReport, JournalError> {
     let io = |act| move |source| JournalError::Io { path: to.to_owned(), act, source };
     let header = header(from)?;
     let file = File::create_new(to).map_err(io("create it"))?;
     let mut writer = ArchiveWriter::new(file, &header).map_err(io("write it"))?;
     let mut written = Ok(());
+    let mut journal_bytes = 0;
+    let mut line = Vec::new();
     expected.read(from, |game| {
         if written.is_ok() {
-            written = writer.record(&game);
+            format::write_game(&game, &mut line);
+            journal_bytes += line.len() as u64;
+            written = writer.record(&detail.keep(game));
         }
     })?;
     let (file, totals) = written.and_then(|()| writer.finish()).map_err(io("write it"))?;
@@ -375,7 +398,7 @@ pub fn pack(from: &Path, to: &Path, expected: &PlanFacts) -> Result<ArchiveRepor
         let differs = io::Error::other("what was read back is not what was written");
         return Err(io("check it")(differs));
     }
-    Ok(ArchiveReport { games: totals.games, journal_bytes: totals.bytes, archive_bytes })
+    Ok(ArchiveReport { games: totals.games, journal_bytes, archive_bytes })
 }
 
 /// Writes the games of the archive at `from` to a new journal at `to`. Returns their number.

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::journal;
-use crate::journal::archive::{self, ARCHIVE_NAME, ArchiveReport};
+use crate::journal::archive::{self, ARCHIVE_NAME, ArchiveReport, Detail};
 use crate::plan::file;
 use crate::report::crashes;
 use crate::run::dir::{Place, RunDir};
@@ -38,8 +38,8 @@ pub(crate) struct ArchiveResult {
 /// Direction of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CopyDirection {
-    /// Journals become archives.
-    Pack,
+    /// Journals become archives with this detail.
+    Pack(Detail),
     /// Archives become journals, to which games can be added.
     Unpack,
 }
@@ -57,7 +57,7 @@ pub(crate) fn copy(from: &Path, place: &Place, direction: CopyDirection) -> Resu
     let scratch = place.scratch()?;
     let runs = folder(from, scratch.path(), direction, DEPTH, &mut archived)?;
     if runs == 0 {
-        let name = if direction == CopyDirection::Pack { journal::FILE_NAME } else { ARCHIVE_NAME };
+        let name = if direction == CopyDirection::Unpack { ARCHIVE_NAME } else { journal::FILE_NAME };
         fail!(Setting, "{}: no run there: no folder has {} and {name}", from.display(), file::FILE_NAME);
     }
     archived.root = place.take(scratch)?;
@@ -105,15 +105,15 @@ fn one_file(from: &Path, to: &Path, archived: &mut ArchiveResult) -> Result<()> 
 /// Packs or unpacks the games of a run directory; false if the folder is not one.
 fn games(from: &Path, to: &Path, direction: CopyDirection, archived: &mut ArchiveResult) -> Result<bool> {
     let (journal, packed) = (from.join(journal::FILE_NAME), from.join(ARCHIVE_NAME));
-    let source = if direction == CopyDirection::Pack { &journal } else { &packed };
+    let source = if direction == CopyDirection::Unpack { &packed } else { &journal };
     if !from.join(file::FILE_NAME).is_file() || !source.is_file() {
         return Ok(false);
     }
     let (dir, plan) = RunDir::open(from)?;
     let expected = dir.expected(&plan);
     match direction {
-        CopyDirection::Pack => {
-            let report = archive::pack(&journal, &to.join(ARCHIVE_NAME), &expected)?;
+        CopyDirection::Pack(detail) => {
+            let report = archive::pack(&journal, &to.join(ARCHIVE_NAME), &expected, detail)?;
             archived.report.games += report.games;
             archived.report.journal_bytes += report.journal_bytes;
             archived.report.archive_bytes += report.archive_bytes;

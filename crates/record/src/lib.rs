@@ -365,7 +365,7 @@ pub struct SearchInfo {
 }
 
 /// One ply played by an engine.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MoveRecord {
     /// The move as sent to the engines, in UCI notation.
     pub uci: String,

@@ -3,7 +3,7 @@ use std::time::Duration;
 use super::*;
 use crate::journal::Journal;
 use crate::journal::tests::{collect, game, header, three};
-use crate::record::{MoveRecord, RecordedOutput};
+use crate::record::{MoveRecord, RecordedOutput, SearchInfo};
 
 /// Facts of another plan, with which no game is compared.
 fn facts() -> PlanFacts {
@@ -30,12 +30,16 @@ fn clocked(number: u64, plies: u64) -> GameRecord {
 
 /// Packs a journal with these games and returns the folder of both.
 fn packed(games: &[GameRecord]) -> (tempfile::TempDir, ArchiveReport) {
+    packed_with(games, Detail::Full)
+}
+
+fn packed_with(games: &[GameRecord], detail: Detail) -> (tempfile::TempDir, ArchiveReport) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run").join(FILE_NAME);
     std::fs::create_dir(dir.path().join("run")).unwrap();
     let mut journal = Journal::create(&path, &header()).unwrap();
     games.iter().for_each(|game| journal.append(game).unwrap());
-    let report = pack(&path, &dir.path().join(ARCHIVE_NAME), &facts()).unwrap();
+    let report = pack(&path, &dir.path().join(ARCHIVE_NAME), &facts(), detail).unwrap();
     (dir, report)
 }
 
@@ -75,6 +79,24 @@ fn clocked_games_shrink_to_a_tenth() {
         (10..60).map(|number| clocked(number, 120)).map(|game| GameRecord { is_void: false, ..game }).collect();
     let (_dir, report) = packed(&games);
     assert!(report.archive_bytes * 10 < report.journal_bytes, "{report:?}");
+}
+
+/// Moves, results and everything else of the game stay; times and engine output go.
+#[test]
+fn an_archive_of_moves_keeps_the_games_and_is_smaller() {
+    let games: Vec<_> = (10..60).map(|number| clocked(number, 120)).collect();
+    let (_dir, whole) = packed(&games);
+    let (dir, small) = packed_with(&games, Detail::Moves);
+    assert_eq!(small.journal_bytes, whole.journal_bytes);
+    assert!(small.archive_bytes * 2 < whole.archive_bytes, "{small:?} of {whole:?}");
+    let (found, _) = collect(&dir.path().join(FILE_NAME)).unwrap();
+    assert_eq!(found.len(), games.len());
+    for (found, game) in found.iter().zip(&games) {
+        let moves = |game: &GameRecord| game.moves.iter().map(|played| played.uci.clone()).collect::<Vec<_>>();
+        assert_eq!(moves(found), moves(game));
+        assert!(found.moves.iter().all(|played| played.elapsed.is_zero() && played.info == SearchInfo::default()));
+        assert_eq!(GameRecord { moves: game.moves.clone(), ..found.clone() }, *game);
+    }
 }
 
 /// A cut archive is an error that names it, and never a shorter run.
