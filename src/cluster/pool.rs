@@ -174,20 +174,7 @@ pub(crate) async fn serve_hub(
     };
     let mut news = link.requests(List::Runs.subject(">")).await?;
     let (ends, mut ended) = mpsc::unbounded_channel();
-    let mut pool = Pool {
-        house,
-        slots,
-        entry,
-        shares: Shares::default(),
-        known: BTreeMap::new(),
-        listed: Vec::new(),
-        signs: BTreeMap::new(),
-        dealt: None,
-        ends,
-        stop: Stop::No,
-        is_news: true,
-        is_lost: false,
-    };
+    let mut pool = Pool::new(house, slots, entry, ends);
     let games = count(slots.into(), "game");
     pool.say(format!("connected to {} as {}; {games} at once", access.url, access.user));
     let (mut read_at, mut present_at) = (None::<Instant>, Instant::now());
@@ -241,6 +228,23 @@ fn is_name(run: &str) -> bool {
 }
 
 impl Pool {
+    fn new(house: House, slots: u16, entry: WorkerEntry, ends: mpsc::UnboundedSender<RunEnd>) -> Self {
+        Self {
+            house,
+            slots,
+            entry,
+            shares: Shares::default(),
+            known: BTreeMap::new(),
+            listed: Vec::new(),
+            signs: BTreeMap::new(),
+            dealt: None,
+            ends,
+            stop: Stop::No,
+            is_news: true,
+            is_lost: false,
+        }
+    }
+
     fn say(&self, line: String) {
         // Nobody reads any more if the program ends.
         let _ = self.house.lines.send(line);

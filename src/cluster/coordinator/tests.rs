@@ -297,6 +297,9 @@ async fn simulated_and_real_workers_do_not_meet() {
     }
 }
 
+/// Bytes of a result for a session and its attempt, and the expected reason.
+type HostileCase<'a> = (&'a dyn Fn(&str, u64) -> Vec<u8>, &'a str);
+
 /// No message of a worker can replace the games of its lease.
 #[tokio::test]
 async fn results_of_hostile_workers_count_for_nothing() {
@@ -341,7 +344,7 @@ async fn results_of_hostile_workers_count_for_nothing() {
         many.games.splice(0..0, (0..7).map(|_| (void.clone(), None)));
         many.pack()
     };
-    let cases: [(&dyn Fn(&str, u64) -> Vec<u8>, &str); 8] = [
+    let cases: [HostileCase<'_>; 8] = [
         (&|_, _| b"noise".to_vec(), "neither plain nor deflated"),
         (&|_, _| Vec::new(), "neither plain nor deflated"),
         (&cut, ""),
