@@ -76,7 +76,7 @@ fn what_is_no_curve_is_refused() {
         (&["progress", &pgn, "--out", "elo.txt"], "a name that ends in"),
         #[cfg(not(feature = "png"))]
         (&["progress", &pgn, "--out", "elo.png"], "build it with `--features png`"),
-        (&["progress", &pgn, "--alpha", "1"], "--alpha 1: a probability"),
+        (&["progress", &pgn, "--alpha", "1"], "--alpha 1: give a probability"),
         (&["progress", &pgn, "--order", "size"], "--order `size`: give commit or date"),
         (&["progress", "missing.pgn"], "missing.pgn: cannot open it"),
         // Flags of games to be played, of which there are none.
@@ -213,7 +213,7 @@ fn a_race_of_equally_good_takes_ends_if_told_what_is_close() {
 fn a_race_that_cannot_be_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     for (more, expected) in [
-        ("--alpha 0", "--alpha 0: a probability"),
+        ("--alpha 0", "--alpha 0: give a probability"),
         ("--gain 2000", "--gain 2000: Elo from"),
         ("--close -1", "--close -1: Elo from 0"),
         ("--close nan", "--close NaN: Elo from 0"),
