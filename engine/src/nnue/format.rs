@@ -298,6 +298,12 @@ fn raw_layout(len: usize) -> Option<Layout> {
     layouts.into_iter().find(|layout| len == layout.payload_len() || len == layout.weights_len())
 }
 
+/// Returns the weights of a network from the bytes of its file, which has this layout.
+pub fn weights<'a>(bytes: &'a [u8], layout: &Layout) -> &'a [u8] {
+    let start = if bytes.starts_with(MAGIC) { HEADER_LEN + layout.pairs_len() } else { 0 };
+    bytes.get(start..).unwrap_or_default()
+}
+
 /// Encodes a network file: header, pairs if the set has them, weights, padding. The payload is the
 /// weights and may lack its padding.
 ///

@@ -27,7 +27,7 @@ pub mod simd;
 pub use accumulator::{Accumulators, Counters};
 pub use embedded::embedded;
 pub use features::View;
-pub use format::{FormatError, HEADER_LEN, encode, parse, read_bytes, read_file};
+pub use format::{FormatError, HEADER_LEN, encode, parse, read_bytes, read_file, weights};
 pub use layout::{FEATURES, HIDDEN_2, Kind, Layout, MAX_KING_BUCKETS, QA, SizeError, output_bucket};
 pub use network::{EVAL_LIMIT, Network, QB, SCALE};
 pub use random::random_payload;

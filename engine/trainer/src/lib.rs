@@ -6,6 +6,7 @@
 //! | [`train`] | networks (NNUE) on the CPU; the same seed gives the same bytes |
 //! | [`texel`] | weights of the classical evaluation, fitted to results |
 //! | [`compare`] | matches between networks |
+//! | [`lab`] | what the inputs of a network see, and what they cost |
 //! | [`loss`] | losses of networks on positions of other engines' games |
 //! | [`shards`] | self-play in checked shards that a stop does not lose |
 //! | [`bootstrap`] | the loop of self-play, training and match |
@@ -39,6 +40,7 @@
 pub mod bootstrap;
 pub mod compare;
 pub mod data;
+pub mod lab;
 pub mod loss;
 pub mod shards;
 pub mod texel;

@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use destrier::board::attacks::{SlidingMethod, choose_sliding};
-use destrier_trainer::{bootstrap, compare, data, shards, texel, train};
+use destrier_trainer::{bootstrap, compare, data, lab, shards, texel, train};
 use quintain::run::{Exit, play::on_interrupt};
 use std::fs;
 use std::io::{self, Write};
@@ -35,6 +35,10 @@ enum Command {
     /// Self-play data in checked shards: make, check, list and join them.
     #[command(subcommand)]
     Shards(shards::ShardsCommand),
+    /// Show the features of a position in a set of network inputs, and its evaluation.
+    Features(lab::FeaturesArgs),
+    /// Show how active a network's neurons are, and which never are.
+    Neurons(lab::NeuronsArgs),
     #[command(flatten)]
     Texel(texel::TexelCommand),
     /// Speak UCI: the engine that is linked in, for `--engine "destrier-trainer -- uci"`.
@@ -67,6 +71,8 @@ fn main() -> ExitCode {
         Command::Compare(compare) => compare.run(&mut io::stdout()),
         Command::Loop(bootstrap) => bootstrap.run(&mut io::stdout()),
         Command::Shards(command) => shards::run(command, &mut io::stdout()),
+        Command::Features(features) => features.run(&mut io::stdout()).map(done),
+        Command::Neurons(neurons) => neurons.run().map(done),
         Command::Texel(command) => texel::run(command).map(done),
         Command::Uci => destrier::uci::run(io::stdin().lock(), io::stdout()).map(done).map_err(Into::into),
     };

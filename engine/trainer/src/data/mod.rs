@@ -33,8 +33,11 @@ pub use error::{DataError, Place};
 pub use filter::Filter;
 pub use format::Format;
 pub(crate) use hash::sha256_of;
+pub(crate) use input::Input;
 pub(crate) use journal::journal_games;
 pub use lines::Lines;
+pub(crate) use needs::Needs;
+pub(crate) use record::Position;
 pub(crate) use split::may_follow;
 
 use clap::Subcommand;
@@ -64,6 +67,8 @@ pub enum DataCommand {
     Split(split::SplitArgs),
     /// Replace scores by those of UCI engines
     Rescore(rescore::RescoreArgs),
+    /// Count the active features of blocks of network inputs, and their changes by moves
+    Features(crate::lab::StatisticsArgs),
     /// Measure networks on positions of other engines' games, each at its best scale
     Loss(crate::loss::LossArgs),
 }
@@ -73,7 +78,11 @@ impl DataCommand {
     /// because an interrupted run continues.
     pub fn unfinished(&self) -> Vec<PathBuf> {
         let written = match self {
-            DataCommand::Info(_) | DataCommand::Check(_) | DataCommand::Rescore(_) | DataCommand::Loss(_) => vec![],
+            DataCommand::Info(_)
+            | DataCommand::Check(_)
+            | DataCommand::Features(_)
+            | DataCommand::Rescore(_)
+            | DataCommand::Loss(_) => vec![],
             DataCommand::Convert(convert) => vec![&convert.output.out],
             DataCommand::Filter(filter) => vec![&filter.output.out],
             DataCommand::Import(import) => vec![&import.output.out],
@@ -102,6 +111,7 @@ pub fn run(command: DataCommand) -> anyhow::Result<()> {
         DataCommand::Dedup(dedup) => dedup.run(),
         DataCommand::Split(split) => split.run(),
         DataCommand::Rescore(rescore) => rescore.run(),
+        DataCommand::Features(features) => features.run(),
         DataCommand::Loss(loss) => loss.run(),
     }
 }

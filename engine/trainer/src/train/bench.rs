@@ -41,8 +41,8 @@ pub fn measure_kind(kind: Kind, hidden: usize, threads: usize, batches: usize) -
 }
 
 /// Measures the training like [`measure`], of a network with a feature set.
-pub fn measure_set(set: FeatureSet, hidden: usize, threads: usize, batches: usize) -> Speed {
-    let inputs = Inputs::of_set(set);
+pub fn measure_set(set: &FeatureSet, hidden: usize, threads: usize, batches: usize) -> Speed {
+    let inputs = Inputs::of_set(set.clone());
     measure_shape(Shape { kind: Kind::Screlu, hidden, inputs, output_buckets: 8, factorised: false }, threads, batches)
 }
 

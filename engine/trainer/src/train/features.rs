@@ -1,8 +1,8 @@
 //! Input features of a position.
 
 use bulletformat::ChessBoard;
-use destrier::nnue::FEATURES;
 use destrier::nnue::sets::{ActiveFeatures, FeatureBlock, FeatureSet, Locality, OrientedBoard};
+use destrier::nnue::{FEATURES, Layout};
 use destrier::types::{Bitboard, Square};
 
 /// Mapping from positions to input indices: a feature set, and for the set `piece` also king
@@ -25,6 +25,12 @@ impl Inputs {
     pub fn new(mirrored: bool, map: [u8; 32]) -> Inputs {
         let king_buckets = usize::from(map.iter().copied().max().unwrap_or(0)) + 1;
         Inputs { set: FeatureSet::piece(), mirrored, king_buckets, map }
+    }
+
+    /// Creates the mapping of a network file.
+    pub fn of_layout(layout: &Layout) -> Inputs {
+        let Layout { set, mirrored, king_buckets, bucket_map, .. } = layout;
+        Inputs { set: set.clone(), mirrored: *mirrored, king_buckets: *king_buckets, map: *bucket_map }
     }
 
     /// Creates a mapping of a set without king buckets and mirroring.

@@ -6,7 +6,7 @@
 use super::network::Shape;
 use bulletformat::ChessBoard;
 use destrier::nnue::sets::ActiveFeatures;
-use destrier::nnue::{HIDDEN_2, Kind};
+use destrier::nnue::{self, FormatError, HIDDEN_2, Kind};
 use quintain::report::plot::{CurvePlot, Scale};
 
 /// Centipawns of an output of 1 in the engine.
@@ -94,6 +94,15 @@ pub struct Integer {
 }
 
 impl Integer {
+    /// Reads a network of the engine's from the bytes of its file.
+    ///
+    /// # Errors
+    /// Fails if the bytes are not a network.
+    pub fn of_file(bytes: &[u8]) -> Result<Integer, FormatError> {
+        let network = nnue::parse(bytes)?;
+        Ok(Integer::new(&Shape::of_layout(network.layout()), nnue::weights(bytes, network.layout())))
+    }
+
     /// Reads a payload that [`super::export::payload`] wrote for this shape.
     pub fn new(shape: &Shape, payload: &[u8]) -> Integer {
         let [features, _, bias, output, _] = shape.sizes();
@@ -121,31 +130,62 @@ impl Integer {
         Integer { shape: shape.clone(), features, bias, output, head, third }
     }
 
-    /// Evaluates a position in centipawns for the side to move.
-    pub fn evaluate(&self, board: &ChessBoard) -> i64 {
+    /// Returns the shape of the network.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Returns the value of a first-layer neuron from which on it is saturated.
+    pub fn one(&self) -> i64 {
+        if self.shape.kind == Kind::Screlu { 255 } else { 127 }
+    }
+
+    /// Returns the squares summed over the output weights of each bucket.
+    pub fn output_norms(&self) -> Vec<f64> {
+        let square = |weights: &[i64]| weights.iter().map(|weight| (weight * weight) as f64).sum::<f64>().sqrt();
+        self.output.chunks_exact(2 * self.shape.hidden).map(square).collect()
+    }
+
+    /// Returns the inputs of a position: those of the side to move, then those of the opponent.
+    pub fn inputs(&self, board: &ChessBoard) -> [Vec<u16>; 2] {
         let (mut us, mut them) = (Vec::new(), Vec::new());
         self.shape.inputs.append(board, &mut ActiveFeatures::default(), &mut us, &mut them);
-        let sides = [self.accumulate(&us), self.accumulate(&them)];
-        match self.shape.kind {
-            Kind::Screlu => {
-                let bucket = usize::from(self.shape.bucket(board.occ.count_ones()));
-                let square = |value: &i64| (*value).clamp(0, 255).pow(2);
-                (self.column(bucket, &sides, square) / 255 + self.head[bucket]) * SCALE / (255 * 64)
-            }
-            Kind::Layered | Kind::Deep => {
-                let active = |sum: i64| (sum >> 6).clamp(0, 127);
-                let second = |unit| self.column(unit, &sides, |value| (*value).clamp(0, 127)) + self.head[unit];
-                let mut units: Vec<i64> = (0..HIDDEN_2).map(second).map(active).collect();
-                if let Some([rows, biases]) = &self.third {
-                    let dot = |row: &[i64]| row.iter().zip(&units).map(|(weight, unit)| weight * unit).sum::<i64>();
-                    let sums = rows.chunks_exact(HIDDEN_2).zip(biases).map(|(row, bias)| dot(row) + bias);
-                    units = sums.map(active).collect();
-                }
-                let sum: i64 =
-                    units.iter().zip(&self.head[HIDDEN_2..2 * HIDDEN_2]).map(|(unit, weight)| unit * weight).sum();
-                (sum + self.head[2 * HIDDEN_2]) / 16
-            }
+        [us, them]
+    }
+
+    /// Returns the sums of the first layer: those of the side to move, then those of the opponent.
+    pub fn sides(&self, board: &ChessBoard) -> [Vec<i64>; 2] {
+        self.inputs(board).map(|inputs| self.accumulate(&inputs))
+    }
+
+    /// Returns the activations of each dense layer; none in a SCReLU network.
+    pub fn units(&self, sides: &[Vec<i64>; 2]) -> Vec<Vec<i64>> {
+        if self.shape.kind == Kind::Screlu {
+            return Vec::new();
         }
+        let active = |sum: i64| (sum >> 6).clamp(0, 127);
+        let second = |unit| self.column(unit, sides, |value| (*value).clamp(0, 127)) + self.head[unit];
+        let mut layers = vec![(0..HIDDEN_2).map(second).map(active).collect::<Vec<i64>>()];
+        if let Some([rows, biases]) = &self.third {
+            let dot = |row: &[i64]| row.iter().zip(&layers[0]).map(|(weight, unit)| weight * unit).sum::<i64>();
+            let sums = rows.chunks_exact(HIDDEN_2).zip(biases).map(|(row, bias)| dot(row) + bias);
+            let third = sums.map(active).collect();
+            layers.push(third);
+        }
+        layers
+    }
+
+    /// Evaluates a position in centipawns for the side to move.
+    pub fn evaluate(&self, board: &ChessBoard) -> i64 {
+        let sides = self.sides(board);
+        if let Some(units) = self.units(&sides).last() {
+            let weights = &self.head[HIDDEN_2..2 * HIDDEN_2];
+            let sum: i64 = units.iter().zip(weights).map(|(unit, weight)| unit * weight).sum();
+            return (sum + self.head[2 * HIDDEN_2]) / 16;
+        }
+        let bucket = usize::from(self.shape.bucket(board.occ.count_ones()));
+        let square = |value: &i64| (*value).clamp(0, 255).pow(2);
+        (self.column(bucket, &sides, square) / 255 + self.head[bucket]) * SCALE / (255 * 64)
     }
 
     fn accumulate(&self, inputs: &[u16]) -> Vec<i64> {

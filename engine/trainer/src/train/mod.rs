@@ -29,6 +29,8 @@ mod loaded_tests;
 mod tests;
 
 pub(crate) use checkpoint::{lock_folder, replace};
+pub(crate) use integer::Integer;
+pub(crate) use pairs::read as read_pairs;
 pub(crate) use plan::{Plan, PlanError, folder_of, full, line_of};
 pub(crate) use run::run as train;
 

@@ -21,6 +21,12 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// Creates the shape of a network file.
+    pub fn of_layout(layout: &Layout) -> Shape {
+        let Layout { kind, hidden, output_buckets, .. } = *layout;
+        Shape { kind, hidden, inputs: Inputs::of_layout(layout), output_buckets, factorised: false }
+    }
+
     /// Returns the layout of the exported file.
     pub fn layout(&self) -> Layout {
         Layout {

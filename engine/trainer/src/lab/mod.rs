@@ -1,0 +1,16 @@
+//! Laboratory for the inputs of networks: what a feature set sees, and what it costs.
+//!
+//! `features.rs` shows one position, `neurons.rs` the activity of a network, `statistics.rs` counts over data files, `block_counts.rs` has
+//! the counts of one block.
+
+mod block_counts;
+mod features;
+mod neurons;
+mod statistics;
+
+#[cfg(test)]
+mod tests;
+
+pub use features::FeaturesArgs;
+pub use neurons::NeuronsArgs;
+pub use statistics::StatisticsArgs;

@@ -1,0 +1,246 @@
+//! Statistics of feature blocks over data files: `data features`.
+
+use super::block_counts::{BlockCounts, MoveCounts};
+use crate::data::{Input, Needs, Position, say};
+use crate::train::read_pairs;
+use clap::Args;
+use destrier::nnue::sets::{ActiveFeatures, FeatureBlock, FeatureSet, OrientedBoard};
+use destrier::types::{Color, Move, MoveList, SplitMix64};
+use quintain::report::plot::{CurvePlot, Heads, HistogramPlot, HistogramSeries, Scale};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Legal moves drawn for each position.
+const DRAWN: usize = 2;
+
+/// Kinds of pieces, for pictures.
+const KINDS: [&str; 6] = ["pawns", "knights", "bishops", "rooks", "queens", "king"];
+
+/// Arguments of `data features`.
+#[derive(Debug, Args)]
+pub struct StatisticsArgs {
+    /// Sum of feature blocks, each counted by itself; `every` for all except top-pairs
+    set: String,
+    #[command(flatten)]
+    input: Input,
+    /// Positions to count, from the first on
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    positions: u64,
+    /// Count one position in N, so that those of a game do not count alike
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    every_nth: u64,
+    /// Seed of the legal moves drawn
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// File with the pairs of a block top-pairs:K
+    #[arg(long, value_name = "FILE")]
+    pairs: Option<PathBuf>,
+    /// Most frequent features to list for each block
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    top: usize,
+    /// Folder for pictures: frequencies, mobility and numbers of legal moves as SVG
+    #[arg(long, value_name = "FOLDER")]
+    plots: Option<PathBuf>,
+    /// Say it as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Counts of all blocks, and of moves.
+struct Statistics {
+    blocks: Vec<BlockCounts>,
+    moves: MoveCounts,
+    positions: u64,
+    /// Block `mobility-squares`, whose numbers of squares are counted.
+    mobility: FeatureSet,
+    active: ActiveFeatures,
+    random: SplitMix64,
+}
+
+impl Statistics {
+    fn new(blocks: Vec<FeatureBlock>, seed: u64) -> Statistics {
+        let mobility = FeatureSet::new(vec![FeatureBlock::MobilitySquares]).unwrap_or_else(|_| FeatureSet::piece());
+        Statistics {
+            blocks: blocks.into_iter().filter_map(BlockCounts::new).collect(),
+            moves: MoveCounts::default(),
+            positions: 0,
+            active: ActiveFeatures::new(mobility.size()),
+            mobility,
+            random: SplitMix64::new(seed),
+        }
+    }
+
+    fn record(&mut self, position: &Position) {
+        let board = &position.board;
+        let mut list = MoveList::new();
+        board.legal_moves(&mut list);
+        let mut moves: Vec<Move> = list.iter().copied().collect();
+        let played = (!position.mv.is_null()).then_some(position.mv);
+        self.moves.record(board, moves.len(), played);
+        for first in 0..moves.len().min(DRAWN) {
+            let other = first + self.random.below(moves.len() - first);
+            moves.swap(first, other);
+        }
+        moves.truncate(DRAWN);
+        for block in &mut self.blocks {
+            block.record(board, played, &moves);
+        }
+        for color in Color::ALL {
+            self.mobility.activate(&OrientedBoard::from((board, color)), &mut self.active);
+            self.moves.record_mobility(&self.active);
+        }
+        self.positions += 1;
+    }
+}
+
+impl StatisticsArgs {
+    /// Counts and prints.
+    ///
+    /// # Errors
+    /// Fails if the set is not right, an input cannot be read or an output cannot be written.
+    pub fn run(&self) -> anyhow::Result<()> {
+        let mut statistics = Statistics::new(self.blocks()?, self.seed);
+        let (mut place, step, most) = (0_u64, self.every_nth.max(1), self.positions);
+        self.input.read(Needs::default(), |entry| {
+            for position in entry.positions() {
+                if place.is_multiple_of(step) && statistics.positions < most {
+                    statistics.record(&position);
+                }
+                place += 1;
+            }
+            Ok(())
+        })?;
+        if let Some(folder) = &self.plots {
+            draw(&statistics, folder).map_err(|error| anyhow::anyhow!("{}: {error}", folder.display()))?;
+        }
+        if self.json {
+            say(&serde_json::to_string_pretty(&self.to_json(&statistics))?)?;
+        } else {
+            self.print(&statistics)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the blocks of the set, which may be larger than a network's.
+    fn blocks(&self) -> anyhow::Result<Vec<FeatureBlock>> {
+        if self.set == "every" {
+            return Ok(FeatureBlock::all().cloned().collect());
+        }
+        let pairs = self.pairs.as_ref().map(|path| read_pairs(path).map(Arc::new)).transpose()?;
+        let set = FeatureSet::parse(&self.set, pairs.as_ref())?;
+        Ok(set.blocks().iter().map(|(block, _)| block.clone()).collect())
+    }
+
+    fn print(&self, statistics: &Statistics) -> anyhow::Result<()> {
+        say(&format!("{} positions; for each side's view and move", statistics.positions))?;
+        say(&format!(
+            "{:22} {:>6} {:>6} {:>6} {:>8} {:>7} {:>23} {:>23}",
+            "block", "size", "on", "dead", "active", "%", "legal +  -  refresh", "played +  -  refresh"
+        ))?;
+        for block in &statistics.blocks {
+            let (size, ever, mean) = (block.frequency.len(), block.ever_on(), block.mean_active());
+            let changes = [&block.legal, &block.played].map(|counts| {
+                let [adds, removes, refreshes] = counts.means();
+                format!("{adds:7.2} {removes:7.2} {refreshes:7.3}")
+            });
+            say(&format!(
+                "{:22} {size:>6} {ever:>6} {:>6} {mean:>8.2} {:>7.3} {:>23} {:>23}",
+                block.name(),
+                size - ever,
+                100.0 * mean / size as f64,
+                changes[0],
+                changes[1]
+            ))?;
+            for (feature, views) in block.most_frequent(self.top) {
+                say(&format!("    {feature:>6} {:6.2} %", 100.0 * views as f64 / block.views.max(1) as f64))?;
+            }
+        }
+        let MoveCounts { file_steps, rank_steps, .. } = &statistics.moves;
+        let mean = |steps: &[u64; 8]| {
+            let count: u64 = steps.iter().sum();
+            let sum: u64 = (0..).zip(steps).map(|(step, &count): (u64, _)| step * count).sum();
+            sum as f64 / count.max(1) as f64
+        };
+        say(&format!("played moves cross {:.2} files and {:.2} ranks on average", mean(file_steps), mean(rank_steps)))?;
+        Ok(())
+    }
+
+    fn to_json(&self, statistics: &Statistics) -> serde_json::Value {
+        let blocks = statistics.blocks.iter().map(|block| {
+            let size = block.frequency.len();
+            json!({
+                "block": block.name(),
+                "size": size,
+                "ever_on": block.ever_on(),
+                "dead": size - block.ever_on(),
+                "mean_active": block.mean_active(),
+                "legal": block.legal,
+                "played": block.played,
+                "top": block.most_frequent(self.top),
+            })
+        });
+        json!({ "positions": statistics.positions, "blocks": blocks.collect::<Vec<_>>(), "moves": statistics.moves })
+    }
+}
+
+/// Draws frequencies of each block, mobility by kind, and legal moves by move number.
+fn draw(statistics: &Statistics, folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    let by_rank = |block: &BlockCounts| {
+        let mut shares: Vec<f64> =
+            block.frequency.iter().map(|&views| 100.0 * views as f64 / block.views.max(1) as f64).collect();
+        shares.sort_unstable_by(|a, b| b.total_cmp(a));
+        let points = (1..).zip(shares).filter(|&(_, share)| share > 0.0);
+        (block.name(), points.map(|(place, share)| (f64::from(place), share)).collect())
+    };
+    let frequencies = CurvePlot {
+        title: "Features by frequency".to_owned(),
+        caption: format!("{} positions", statistics.positions),
+        x_label: "place of the feature".to_owned(),
+        x_scale: Scale::Log,
+        y_label: "% of views".to_owned(),
+        y_scale: Scale::Linear,
+        longest_join: None,
+        series: statistics.blocks.iter().map(by_rank).collect(),
+        bands: Vec::new(),
+    };
+    std::fs::write(folder.join("frequencies.svg"), frequencies.to_svg())?;
+    for (kind, counts) in KINDS.into_iter().zip(&statistics.moves.mobility) {
+        let heads = Heads { title: format!("Mobility of {kind}"), ..Heads::default() };
+        std::fs::write(folder.join(format!("mobility-{kind}.svg")), histogram(heads, "squares", counts))?;
+    }
+    for (side, counts) in ["white", "black"].into_iter().zip(&statistics.moves.legal) {
+        let heads = Heads { title: format!("Legal moves, {side} to move"), ..Heads::default() };
+        std::fs::write(folder.join(format!("legal-{side}.svg")), histogram(heads, "legal moves", counts))?;
+    }
+    let by_move = |(side, cells): (&str, &Vec<(u64, u64)>)| {
+        let known = (0..).zip(cells).filter(|(_, (_, positions))| *positions > 0);
+        let means = known.map(|(number, &(moves, count)): (u32, _)| (f64::from(number), moves as f64 / count as f64));
+        (side.to_owned(), means.collect())
+    };
+    let legal = CurvePlot {
+        title: "Legal moves by move number".to_owned(),
+        caption: format!("{} positions", statistics.positions),
+        x_label: "move of the game".to_owned(),
+        x_scale: Scale::Linear,
+        y_label: "legal moves".to_owned(),
+        y_scale: Scale::Linear,
+        longest_join: None,
+        series: ["White", "Black"].into_iter().zip(&statistics.moves.by_move).map(by_move).collect(),
+        bands: Vec::new(),
+    };
+    std::fs::write(folder.join("legal-by-move.svg"), legal.to_svg())
+}
+
+fn histogram(heads: Heads, x_label: &str, counts: &[u64]) -> String {
+    HistogramPlot {
+        heads,
+        x_label: x_label.to_owned(),
+        of: "positions".to_owned(),
+        low: -0.5,
+        width: 1.0,
+        series: vec![HistogramSeries { name: "positions".to_owned(), counts: counts.to_vec() }],
+    }
+    .to_svg()
+}
