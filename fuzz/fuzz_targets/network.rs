@@ -1,7 +1,7 @@
 //! The reader of network files: bytes as they come, and a file that is right but for its shape and
 //! its weights, with a feature set or without. What it takes, every instruction set evaluates
-//! alike, from scratch and by accumulators. An input is the shape, in 38 bytes, and then the file or
-//! the weights.
+//! alike, from scratch and by accumulators. An input is the shape, in 38 bytes, and then the file
+//! or the weights.
 #![no_main]
 
 use destrier::board::Board;

@@ -1,7 +1,7 @@
 //! Laboratory for the inputs of networks: what a feature set sees, and what it costs.
 //!
-//! `features.rs` shows one position, `neurons.rs` the activity of a network, `statistics.rs` counts over data files, `block_counts.rs` has
-//! the counts of one block.
+//! `features.rs` shows one position, `neurons.rs` the activity of a network, `statistics.rs` counts
+//! over data files, `block_counts.rs` has the counts of one block.
 
 mod block_counts;
 mod features;

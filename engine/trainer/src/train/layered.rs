@@ -1,8 +1,8 @@
 //! Dense second layer of a layered network, over the neurons of one shard.
 //!
 //! Each pass is a matrix product in blocks: [`BLOCK`] rows of the result are accumulated at once
-//! over vectors of adjacent numbers, so that a vector that is loaded serves several rows. Each number of
-//! the result is a sum in a fixed order, so the blocks change no bit.
+//! over vectors of adjacent numbers, so that a vector that is loaded serves several rows. Each
+//! number of the result is a sum in a fixed order, so the blocks change no bit.
 
 use super::dispatch::Kernel;
 use super::kernels::Row;

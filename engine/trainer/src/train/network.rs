@@ -115,8 +115,8 @@ impl Parameters {
 
     /// Creates random weights N(0, sqrt(2 / inputs)) (He et al. 2015) and zero biases. The first
     /// layer counts the 768 inputs of one king bucket in every set. A count of the simultaneously
-    /// active inputs would keep the variance of the outputs. Rare features, however, keep their initial weights,
-    /// and these would be noise in every evaluation.
+    /// active inputs would keep the variance of the outputs. Rare features, however, keep their
+    /// initial weights, and these would be noise in every evaluation.
     pub fn random(shape: &Shape, seed: u64) -> Parameters {
         let mut parameters = Parameters::zero(shape);
         let mut random = Random::new(seed);

@@ -220,8 +220,8 @@ impl<'a> Run<'a> {
     }
 
     /// Writes the network file, the picture `rounding.svg` of the quantisation error, and a bare
-    /// `quantised.bin` if that determines the shape. Compares the integer evaluations with the float
-    /// outputs, and those of Destrier with the trainer's.
+    /// `quantised.bin` if that determines the shape. Compares the integer evaluations with the
+    /// float outputs, and those of Destrier with the trainer's.
     ///
     /// # Errors
     /// [`RunError::Export`] if a weight is out of range, [`RunError::Loaded`] if Destrier evaluates
