@@ -4,9 +4,9 @@
 //! For each thread Linux counts how long it ran and how long it waited for a CPU
 //! ([`ThreadFigures`]). For the whole machine it counts how long the host ran something else
 //! ([`os::stolen`]). Both are read right before and right after a move, outside of the charged
-//! time. Under a clock the threads' figures stay open. Without a clock none are opened. Windows counts
-//! how long a process ran, and nothing else; other systems count nothing. What is not counted is
-//! `None`.
+//! time. Under a clock the threads' figures stay open. Without a clock none are opened. Windows
+//! counts how long a process ran, and nothing else. Other systems count nothing. A figure that is
+//! not counted is `None`.
 //!
 //! The figures are stored with the move in the journal, and with every loss on time. They are read
 //! once more when the mover's clock reaches zero, if its move is still awaited. A loss that they
