@@ -3,7 +3,8 @@
 //! `games.json.gz` is gzip over JSON lines: a header, then blocks of games. A block stores the
 //! plies of its games by columns, because numbers of one kind compress well side by side. A number
 //! that others predict is stored as its difference from the prediction. Every field of a record is
-//! kept, unless only the moves are asked for ([`Detail`]). Lines that the journal's readers skip, such as a second record of a game, are left out.
+//! kept, unless only the moves are asked for ([`Detail`]). Lines that the journal's readers skip,
+//! such as a second record of a game, are left out.
 //!
 //! All readers of a run take the archive if there is no journal ([`open`]). Only a journal can be
 //! appended to, and [`unpack`] makes one.
