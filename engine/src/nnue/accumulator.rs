@@ -3,6 +3,7 @@
 //! Sets of features of single pieces are updated by the pieces that moved (`piece_line.rs`), all
 //! others by the difference of the active features (`difference_line.rs`).
 
+use super::counters::Counters;
 use super::difference_line::DifferenceLine;
 use super::features::{Features, View};
 use super::network::Network;
@@ -12,26 +13,6 @@ use super::simd::{AlignedArray, Kernels};
 use crate::board::Board;
 use crate::types::{Bitboard, Color, Move, Piece, PieceType, Score, Square};
 use std::sync::Arc;
-
-/// Initial capacity in plies: a search line with its quiescence search.
-pub(super) const PLIES: usize = 160;
-
-/// Counts of the work done, for the benchmark.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counters {
-    /// Number of evaluations.
-    pub evaluations: u64,
-    /// Moves recorded.
-    pub moves: u64,
-    /// Updates of one side's accumulator by a move.
-    pub updates: u64,
-    /// Refreshes of one side's accumulator from the cache.
-    pub refreshes: u64,
-    /// Rows added or subtracted by refreshes.
-    pub refresh_rows: u64,
-    /// Rows added or subtracted by updates through lists, which all sets but `piece` use.
-    pub list_rows: u64,
-}
 
 /// Accumulators of a line of moves, and their network.
 pub struct Accumulators {

@@ -5,7 +5,7 @@
 //! are skipped, and moves back and forth cancel. A refresh is the same, so both agree by
 //! construction.
 
-use super::accumulator::{Counters, PLIES};
+use super::counters::{Counters, PLIES};
 use super::network::Network;
 use super::sets::{ActiveFeatures, OrientedBoard};
 use super::simd::{AlignedArray, Kernels};

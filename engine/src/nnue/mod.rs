@@ -12,6 +12,7 @@
 //! the place of 768 in each kind.
 
 mod accumulator;
+mod counters;
 mod difference_line;
 mod embedded;
 mod features;
@@ -24,7 +25,8 @@ pub mod sets;
 mod sha256;
 pub mod simd;
 
-pub use accumulator::{Accumulators, Counters};
+pub use accumulator::Accumulators;
+pub use counters::Counters;
 pub use embedded::embedded;
 pub use features::View;
 pub use format::{FormatError, HEADER_LEN, encode, parse, read_bytes, read_file, weights};

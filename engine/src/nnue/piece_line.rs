@@ -8,7 +8,7 @@
 //! The rows of the usual set `piece` are combined in one pass. Other sets whose features are of
 //! single pieces, such as `king-piece`, list the rows of the moved pieces.
 
-use super::accumulator::{Counters, PLIES};
+use super::counters::{Counters, PLIES};
 use super::features::{Features, View};
 use super::network::Network;
 use super::simd::{AlignedArray, Kernels};
