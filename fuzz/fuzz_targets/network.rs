@@ -5,8 +5,8 @@
 #![no_main]
 
 use destrier::board::Board;
-use destrier::nnue::simd::Kernels;
 use destrier::nnue::sets::{FeaturePair, FeatureSet, PairList};
+use destrier::nnue::simd::Kernels;
 use destrier::nnue::{Accumulators, Kind, Layout, Network, encode, parse};
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
