@@ -540,6 +540,8 @@ impl Coordinator {
 
     async fn on_orders(&mut self) {
         self.link.say(call(&self.run)).await;
+        // A short run ends before the next tick, and its summary has the workers.
+        self.report();
         match self.stop() {
             Stop::No => {}
             Stop::AfterPair | Stop::AfterGame => self.dismiss().await,
@@ -588,6 +590,7 @@ impl Coordinator {
         if self.now().saturating_sub(self.ticked) >= LOOK {
             self.look().await;
         }
+        self.report();
         while let Some(taker) = self.takers.pop_before(self.now().saturating_sub(LONGEST_WAIT)) {
             self.link.answer(&taker.reply, &Offer::Wait).await;
         }
@@ -619,7 +622,6 @@ impl Coordinator {
             self.warn(format!("worker {worker}: {why}; {}", replayed(pairs)));
             self.roster.lose(&worker, pairs, &why);
         }
-        self.report();
         self.lose(lost);
     }
 

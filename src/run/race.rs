@@ -18,7 +18,7 @@ pub(crate) fn rule(raw: &RawPlan) -> Result<RaceRule> {
     resolve::refuse(raw, "race", "a race")?;
     let alpha = raw.alpha.unwrap_or(DEFAULT_ALPHA);
     if !(alpha > 0.0 && alpha < 1.0) {
-        fail!(Setting, "--alpha {alpha}: a probability between 0 and 1");
+        fail!(Setting, "--alpha {alpha}: give a probability between 0 and 1");
     }
     let gain = raw.gain.unwrap_or(0.0);
     if gain.is_nan() || gain.abs() > 1000.0 {

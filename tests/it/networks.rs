@@ -211,7 +211,7 @@ fn instruments_take_networks() {
     };
     // The bench of each network has its own node count, and a node of one is compared with a node
     // of the other.
-    let ran = run(&toy, &["speed", "--new-net", "two.nnue", "--rounds", "3", "--json"]);
+    let ran = run(&toy, &["speed", "--new-net", "two.nnue", "--rounds", "6", "--json"]);
     let found = json(&ran);
     assert!(matches!(ran.code, Some(0 | 1 | 3)), "{ran:?}");
     assert_eq!((&found["new"]["nodes"], &found["base"]["nodes"]), (&2.into(), &1.into()));
@@ -220,7 +220,7 @@ fn instruments_take_networks() {
     let [plain, knows] = [format!("'{FAKE}' -- --seed 1"), with_option("")];
     let refused = run(&toy, &["speed", &knows, &knows, "--new-net", "two.nnue", "--base-net", "three.nnue"]);
     assert!(refused.code == Some(2) && refused.stderr.contains("use --depth N"), "{refused:?}");
-    let searched = ["--new-net", "two.nnue", "--base-net", "three.nnue", "--depth", "1", "--rounds", "2", "--json"];
+    let searched = ["--new-net", "two.nnue", "--base-net", "three.nnue", "--depth", "1", "--rounds", "6", "--json"];
     let ran = run(&toy, &[&["speed", &knows][..], &searched].concat());
     assert!(matches!(ran.code, Some(0 | 1 | 3)), "{ran:?}");
     // A suite asks every engine with every network.
