@@ -408,7 +408,7 @@ fn other_repositories_are_used_in_place_or_cloned() {
 fn the_default_base_is_the_newest_other_engine() {
     let toy = Toy::new();
     let none = toy.base(".").unwrap_err();
-    assert!(none.contains("has engine sources other than") && none.contains("--base"), "{none}");
+    assert!(none.contains("has engine sources other than") && none.contains("name the base"), "{none}");
     let one = toy.git(&["rev-parse", "HEAD"]);
     toy.write("engine/main.sh", &script(2));
     assert_eq!(toy.base("."), Ok(format!("git:{one}")), "uncommitted changes are tested against HEAD");
@@ -429,7 +429,7 @@ fn the_default_base_is_the_newest_other_engine() {
     let base = toy.base(&format!("git:{one}")).unwrap();
     assert_ne!(toy.resolve(&base).unwrap().origin.bench_nodes, Some(1));
     assert_eq!(toy.resolve(&format!("git:{two}")).unwrap().origin.bench_nodes, Some(2));
-    assert!(toy.base("stockfish").unwrap_err().contains("--base"));
+    assert!(toy.base("stockfish").unwrap_err().contains("name the base"));
 }
 
 /// The words of the program in a toy's repository, with its cache.
