@@ -189,6 +189,20 @@ fn cpu_time() -> Duration {
     nanos.map_or_else(|| start.elapsed(), Duration::from_nanos)
 }
 
+/// Nodes per second of CPU time of one search of the bench positions to [`DEPTH`].
+fn nodes_per_second(searcher: &mut Searcher) -> f64 {
+    let limits = Limits { depth: Some(DEPTH), ..Limits::default() };
+    let start = cpu_time();
+    let nodes: u64 = POSITIONS
+        .iter()
+        .map(|fen| {
+            let game = Game::new(Board::from_fen(fen).expect("a legal position"));
+            searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut SilentReport).nodes
+        })
+        .sum();
+    nodes as f64 / (cpu_time() - start).as_secs_f64()
+}
+
 fn search_speed() {
     println!(
         "\nsearch of the bench positions to depth {DEPTH}: thousand nodes per second, ratio to the classical evaluation"
@@ -201,22 +215,13 @@ fn search_speed() {
         let name = network.layout().describe();
         configs.push((name, EvalConfig { mode: EvalMode::Nnue, network: Some(network) }));
     }
-    let limits = Limits { depth: Some(DEPTH), ..Limits::default() };
     let mut searcher = Searcher::new(16).expect("a small table");
     let mut best = vec![0.0f64; configs.len()];
     let mut work = vec![None; configs.len()];
     for _ in 0..3 {
         for (index, (_, config)) in configs.iter().enumerate() {
             searcher.set_evaluation(config);
-            let start = cpu_time();
-            let nodes: u64 = POSITIONS
-                .iter()
-                .map(|fen| {
-                    let game = Game::new(Board::from_fen(fen).expect("a legal position"));
-                    searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut SilentReport).nodes
-                })
-                .sum();
-            best[index] = best[index].max(nodes as f64 / (cpu_time() - start).as_secs_f64());
+            best[index] = best[index].max(nodes_per_second(&mut searcher));
             work[index] = searcher.nnue_counters();
         }
     }
@@ -263,7 +268,6 @@ fn sets(names: &[String], lines: &[Line]) {
     );
     let boards: Vec<Vec<Board>> = lines.iter().map(|line| line.boards().collect()).collect();
     let count: usize = boards.iter().map(Vec::len).sum();
-    let limits = Limits { depth: Some(DEPTH), ..Limits::default() };
     let mut searcher = Searcher::new(16).expect("a small table");
     let mut first = None;
     for name in names {
@@ -287,15 +291,7 @@ fn sets(names: &[String], lines: &[Line]) {
         searcher.set_evaluation(&EvalConfig { mode: EvalMode::Nnue, network: Some(network) });
         let mut best = 0.0f64;
         for _ in 0..3 {
-            let start = cpu_time();
-            let nodes: u64 = POSITIONS
-                .iter()
-                .map(|fen| {
-                    let game = Game::new(Board::from_fen(fen).expect("a legal position"));
-                    searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut SilentReport).nodes
-                })
-                .sum();
-            best = best.max(nodes as f64 / (cpu_time() - start).as_secs_f64());
+            best = best.max(nodes_per_second(&mut searcher));
         }
         let unit = *first.get_or_insert(best);
         let Some(counters) = searcher.nnue_counters() else { continue };

@@ -652,4 +652,4 @@ fn replayed(pairs: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -76,23 +76,13 @@ fn failing(game: &GameRecord) -> Option<PlayerId> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::coordinator::tests::task;
     use crate::cluster::simulation::game as random_game;
-    use crate::record::{ByColor, Leg, Opening, PairId};
+    use crate::record::Leg;
     use crate::stats::random::SplitMix64;
-    use crate::tournament::events::PairTask;
 
     fn game(leg: Leg, ending: (Outcome, Termination)) -> GameRecord {
-        let sides = ByColor { white: PlayerId(0), black: PlayerId(1) };
-        let opening = Opening { index: 0, fen: crate::chess::START_FEN.to_owned(), moves: Vec::new() };
-        let task = PairTask {
-            pair: PairId(0),
-            sides: [sides, ByColor { white: PlayerId(1), black: PlayerId(0) }],
-            openings: [opening.clone(), opening],
-            legs: Leg::BOTH.to_vec(),
-            all_legs: &Leg::BOTH,
-            options: None,
-        };
-        let mut game = random_game(&task, leg, crate::chess::Variant::Standard, 0, &mut SplitMix64::new(1));
+        let mut game = random_game(&task(), leg, crate::chess::Variant::Standard, 0, &mut SplitMix64::new(1));
         (game.ending.outcome, game.ending.termination) = ending;
         game
     }

@@ -159,7 +159,8 @@ fn beat(session: &str, held: Vec<(u64, u64)>, sent: Vec<(u64, u64)>) -> Heartbea
     Heartbeat { v, worker, held, progress, sent, back, notes, logs, leaves: false, machine, speed }
 }
 
-fn task() -> PairTask {
+/// First pair of players 0 and 1, from the starting position.
+pub(in crate::cluster) fn task() -> PairTask {
     let sides = ByColor { white: PlayerId(0), black: PlayerId(1) };
     let opening = Opening { index: 0, fen: crate::chess::START_FEN.to_owned(), moves: Vec::new() };
     PairTask {
