@@ -88,7 +88,7 @@ fn compare(conditions: &str) {
 }
 
 /// Microseconds a ply of a whole `quintain sprt`, one game at a time, from the first game to the
-/// last, with referee, journal, PGN and statistics; and the seconds from its start to its exit. The
+/// last: referee, journal, PGN and statistics. Also the seconds from its start to its exit. The
 /// runner and its engines inherit our CPU.
 fn our_run(pairs: u32) -> (f64, f64) {
     let folder = tempfile::tempdir().expect("a folder");

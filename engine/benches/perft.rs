@@ -1,11 +1,11 @@
 //! Speed of move generation: perft with bulk counting, compared with cozy-chess and shakmaty in the
 //! same run.
 //!
-//! All three copy the board, cache no counts and are built with the same profile. cozy-chess counts
-//! the last ply by the sizes of its target sets, as its own perft example does. They take turns in
-//! short rounds, measured in processor time. A speed is that of the best round. A ratio is the
-//! median over the rounds, whose parts are close in time, so that other load on the machine affects
-//! both alike. Above 1, Destrier with magics is faster.
+//! All three copy the board, cache no counts and are built with the same profile. For cozy-chess,
+//! the last ply is counted by the sizes of target sets, as in its own perft example. They take
+//! turns in short rounds, measured in processor time. A speed is that of the best round. A ratio is
+//! the median over the rounds, whose parts are close in time, so that other load on the machine
+//! affects both alike. Above 1, Destrier with magics is faster.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
 use destrier::board::attacks::{SlidingMethod, choose_sliding};

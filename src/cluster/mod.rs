@@ -1,14 +1,15 @@
 //! Runs over many processes and machines: one dispatcher, one journal, and workers that play pairs.
 //!
 //! Reading order: `leases` (who plays what, without a clock or a network) and `learnt` (the same
-//! after a restart), `wire` (the messages), `access` (who may connect), `link` (the connection),
-//! `registry` (the lists of runs and workers), `sign` (authors of plans). A run: `takers` (slots
-//! that wait), `patience` (pairs that nobody plays), `failures` and `drift` (machines that are set
-//! aside), `coordinator`, `worker`, `outbox` (results that are not written yet), `children`
-//! (`--workers local:N`). A hub: `users` (their rights), `server` (its process), `blobs` (files
-//! that workers fetch), `hub`. A worker of other people's runs: `terms` (what its owner allows),
-//! `shares` (slots by priority and weight), `places`, `cache`, `speed`, `joining` (one run), `pool`
-//! (all of them), `setup`. `simulation`: workers without engines, to measure a hub.
+//! after a restart), then `wire` (the messages), `access` (who may connect), `link` (the
+//! connection), `registry` (the lists of runs and workers), `sign` (authors of plans). A run:
+//! `takers` (slots that wait), `patience` (pairs that nobody plays), `failures` and `drift`
+//! (machines that are set aside), `coordinator`, `worker`, `outbox` (results that are not written
+//! yet), `children` (`--workers local:N`). A hub: `users` (their rights), `server` (its process),
+//! `blobs` (files that workers fetch), `hub`. A worker of other people's runs: `terms` (what its
+//! owner allows), `shares` (slots by priority and weight), `places`, `cache`, `speed`, `joining`
+//! (one run), `pool` (all of them), `setup`. `simulation`: workers without engines, to measure a
+//! hub.
 //!
 //! The server (NATS with JetStream) decides nothing. Pairs are handed out by the dispatcher when a
 //! slot asks, so that the lowest missing pair goes first and a stop is instant. Results come

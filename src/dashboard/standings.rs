@@ -1,4 +1,4 @@
-//! Result of a run beyond its main figures: the block for a pull request; for more than two
+//! Result of a run beyond its main figures: the block for a pull request. For more than two
 //! players, the table with colours and performance, the cross table and the rounds.
 
 use serde::Serialize;

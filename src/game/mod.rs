@@ -6,8 +6,8 @@
 //! test.
 //!
 //! Reading order: this file, then `clock` (time left to a side), `adjudicate` (results by
-//! agreement), `tablebase` (results by endgame tables), `pv` (checks of principal variations) and
-//! `stall` (the likely cause of a search without end).
+//! agreement) and `tablebase` (results by endgame tables). Then `pv` (checks of principal
+//! variations) and `stall` (the likely cause of a search without end).
 //!
 //! Losses and other faults
 //! - A side whose answer comes after its clock and the margin loses on time, whatever the answer. A

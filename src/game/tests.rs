@@ -527,8 +527,8 @@ fn setups_that_are_refused() {
 }
 
 proptest! {
-    /// Any events in any order: no panic, the loser is never the side that did nothing, clocks
-    /// never exceed what was given, and the line has as many moves as the record.
+    /// Any events in any order. Nothing panics, the loser is never the side that did nothing,
+    /// clocks never exceed what was given, and the line has as many moves as the record.
     #[test]
     fn any_inputs(events in proptest::collection::vec((0u8..40, any::<u16>(), any::<Option<i16>>(), ".{0,8}"), 0..200)) {
         let mut setup = setup("startpos", "1+0.1");

@@ -134,7 +134,7 @@ mod tests {
         }
     }
 
-    /// All 24 orders of four openings come up about equally often: chi-squared with 23 degrees of
+    /// All 24 orders of four openings come up about equally often. Chi-squared with 23 degrees of
     /// freedom is below 49.7 in all but one of a thousand cases, and this one is fixed.
     #[test]
     fn orders_are_equally_likely() {

@@ -1,13 +1,13 @@
 //! A run from its settings to its summary, for commands and for programs that play matches.
 //!
 //! One run: `resolve` (from settings to a plan), `dir` (the run directory), `prepare` (the
-//! resources of a run), `drive` (plays it), `signals` (stops it), `notify` (notifications at its
-//! end), `archive` (a run in few bytes).
+//! resources of a run), and `drive` (plays it). Then `signals` (stops it), `notify` (notifications
+//! at its end) and `archive` (a run in few bytes).
 //!
 //! Commands: `begin` (the settings of a command), `chain` (plays them, and the tests that follow),
-//! `chain_report` (a chain as a whole), `race` (the settings of one), `tuning` (from an engine's
-//! parameters to proven values), `queue` (runs one after another), `series` and `play` (runs as
-//! parts of something larger).
+//! `chain_report` (a chain as a whole) and `race` (the settings of one). Last, `tuning` (from an
+//! engine's parameters to proven values), `queue` (runs one after another), `series` and `play`
+//! (runs as parts of something larger).
 //!
 //! Without games: `speed` (the speed of two programs), `suite` (test positions). `error` has all
 //! errors of these.

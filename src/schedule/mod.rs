@@ -6,12 +6,12 @@
 //!
 //! # Slots
 //!
-//! Each slot is an operating-system thread with its own single-threaded runtime. Measured by `cargo
-//! bench --bench overhead`, in us a ply with an instant engine, all on one CPU / free: a blocking
-//! driver without a deadline 9.2 / 11.1, a slot's own runtime 10.7 / 11.2, a task on a runtime of
-//! two shared threads 11.0 / 11.8. The means are not the reason for the choice: on shared threads
-//! one game's work would delay another's timestamp. The journal's `fdatasync`, the statistics and
-//! the screen live on the main thread, where they can delay no stamp.
+//! Each slot is an operating-system thread with its own single-threaded runtime. Measured by
+//! `cargo bench --bench overhead`, in us a ply with an instant engine, all on one CPU / free. A
+//! blocking driver without a deadline takes 9.2 / 11.1, a slot's own runtime 10.7 / 11.2, a task on
+//! a runtime of two shared threads 11.0 / 11.8. The means are not the reason for the choice: on
+//! shared threads one game's work would delay another's timestamp. The journal's `fdatasync`, the
+//! statistics and the screen live on the main thread, where they can delay no stamp.
 //!
 //! Workers read their orders (`tournament::events::Orders`: stop, paused, slots) before each
 //! game. A slot that retires between the games of a pair hands the rest back. That goes to the
@@ -33,11 +33,11 @@
 //! # Concurrent games
 //!
 //! They are bounded before a run starts and at each `ctl concurrency`: by one for each CPU under a
-//! clock, by 64 without, and by the open files, processes and threads that the system still allows.
-//! The soft limit on open files is raised to the hard one first. A slot without a clock holds 12
-//! files: four of its event loop, and of each engine three pipes and its process. An engine that
-//! writes to its standard error adds its log, a clock adds the figures of each thread. A slot keeps
-//! four engines running at most.
+//! clock, by 64 without. The open files, processes and threads that the system still allows bound
+//! them too. The soft limit on open files is raised to the hard one first. A slot without a clock
+//! holds 12 files: four of its event loop, and of each engine three pipes and its process. An
+//! engine that writes to its standard error adds its log, a clock adds the figures of each thread.
+//! A slot keeps four engines running at most.
 //!
 //! # Signals
 //!

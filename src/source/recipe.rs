@@ -16,7 +16,7 @@ const TEXTS: [&str; 9] =
 
 /// Files at the root that affect every build, wherever the engine's sources are: the compiler, its
 /// flags, profiles and versions of dependencies. They are in a build's key but not among the
-/// sources: a new version of another crate in the workspace, such as a test harness, does not make
+/// sources. A new version of another crate in the workspace, such as a test harness, does not make
 /// a different engine.
 pub(super) const PINS: [&str; 11] = [
     "rust-toolchain.toml",

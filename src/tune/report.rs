@@ -1,5 +1,5 @@
-//! Report of a tuning: the move of each parameter with its certainty, the share of noise in the
-//! whole step, the result of the validation pairs, and the values to prove.
+//! Report of a tuning: the move of each parameter with its certainty, and the share of noise in the
+//! whole step. Then the result of the validation pairs, and the values to prove.
 //!
 //! No Elo is predicted from the tuning pairs: on an engine that was tuned before, such figures
 //! promised 20 Elo, and the true gain was zero. They only rank parameters.

@@ -229,8 +229,9 @@ mod tests {
         follow(&Schedule::fishtest(&space, pairs, constants), &space, &trace.fishtest);
         let openbench = Schedule::openbench(&space, pairs / u64::from(pairs_per), pairs_per, constants);
         follow(&openbench, &space, &trace.openbench);
-        // What the traces must have met for this test to mean something: a theta at an end of its
-        // range, a perturbation that was raised to a half, sides that fishtest gave one value.
+        // Cases that the traces must contain for this test to mean something. They are a theta at
+        // an end of its range, a perturbation that was raised to a half, and sides that fishtest
+        // gave one value.
         let small = |peer: &Schedule| peer.gains(1.0)[2].perturbation;
         assert!(trace.fishtest.iter().any(|step| step.theta[1] == 0.0));
         assert!(small(&openbench) == 0.5 && small(&Schedule::fishtest(&space, pairs, constants)) < 0.5);

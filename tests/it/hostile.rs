@@ -177,9 +177,9 @@ const POLICY: &[Row] = &[
     row("option names with spaces", "--fault weird-options", QUICK, GoesOn, 1),
     row("malformed option lines", "--fault bad-option-lines", QUICK, GoesOn, 1),
     row("arguments with spaces and quotes", "--name \"It's \\\"Fake\\\"  2\"", QUICK, GoesOn, 1),
-    // It ponders. Who does not name a legal move does not; an answer that was not asked for is
-    // none; who does not come back from a wrong guess loses on time; who is gone loses when it is
-    // asked, and who does not stop after the game is started anew.
+    // It ponders, unless the move that it names is illegal. An answer that was not asked for is
+    // ignored. An engine that does not come back from a wrong guess loses on time. One that is gone
+    // loses when it is asked, and one that does not stop is started anew after the game.
     row("ponders on right guesses", "--ponder 2", Limits::Ponder, GoesOn, 1),
     row("ponders on wrong guesses", "--ponder 7", Limits::Ponder, GoesOn, 1),
     row("names an illegal move to ponder", "--ponder 2 --fault illegal-ponder", Limits::Ponder, GoesOn, 1),

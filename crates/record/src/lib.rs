@@ -375,7 +375,7 @@ pub struct MoveRecord {
     pub left: Option<Duration>,
     /// Figures that the engine reported.
     pub info: SearchInfo,
-    /// Part of the charged time in which the engine or the runner was ready to run but had no CPU;
+    /// Part of the charged time in which the engine or the runner was ready to run but had no CPU.
     /// `None` without a clock, or if the system does not report it.
     pub waited: Option<Duration>,
     /// Engine output kept with the move; empty unless the plan asks for it.

@@ -45,12 +45,12 @@
 //! or a panic: an undefined figure is `None`, and an infinite one is marked as such. Nothing does
 //! I/O; random numbers come from seeds ([`random`]) and are the same on every machine.
 //!
-//! Reading order: the counts below, [`elo`] (differences in strength), [`clusters`] (samples that
-//! are not independent), `likelihood` (the most likely distribution under a hypothesis), [`sprt`]
-//! (the sequential test), [`stopping`] (rules that end a run early). Then `exit` (a Brownian motion
-//! between bounds), [`simulate`] (the cost of a test), [`unbiased`] (the strength after a test),
-//! [`sequence`] (intervals that hold at all times), [`rating`] (many players on one scale),
-//! [`random`] (random numbers).
+//! Reading order: the counts below, [`elo`] (differences in strength) and [`clusters`] (samples
+//! that are not independent). For a test: `likelihood` (the most likely distribution under a
+//! hypothesis), [`sprt`] (the sequential test) and [`stopping`] (rules that end a run early). For
+//! its cost and result: `exit` (a Brownian motion between bounds), [`simulate`] (the cost of a
+//! test), [`unbiased`] (the strength after a test) and [`sequence`] (intervals that hold at all
+//! times). Last, [`rating`] (many players on one scale) and [`random`] (random numbers).
 //!
 //! The program `quintain` uses the files so:
 //!

@@ -9,7 +9,7 @@
 //! here is the mean of those of `STAKES` gamblers with fixed stakes, so it depends on the counts
 //! alone and no stake must be guessed.
 //!
-//! Each candidate has three claims on its pair scores against the base: it is weaker than the base
+//! Each candidate has three claims on its pair scores against the base. It is weaker than the base
 //! plus the required gain; it is stronger than the base; it is weaker than the base plus
 //! [`RaceSettings::close`]. Each ordered pair of candidates has two claims on the difference of
 //! their scores of the same opening: the first is stronger; the second is not stronger by `close`.
@@ -19,9 +19,9 @@
 //! are not made, and `n(n+1)` are left. No bound is asymptotic.
 //!
 //! A candidate is dropped once it is shown to be weaker than the base plus the gain, or than any
-//! other candidate. With `close`, a candidate not shown to be stronger than the base is also
-//! dropped once it is shown to be weaker than the base plus `close` (or plus the gain, if that is
-//! more). A winner that is stronger than the base can then be behind the dropped candidate by less
+//! other candidate. With `close`, a candidate is also dropped once it is shown to gain less than
+//! `close` (or the required gain, if that is more), unless it is shown to be stronger than the
+//! base. A winner that is stronger than the base can then be behind the dropped candidate by less
 //! than `close`. The race is over if no candidate is left. It is also over if one is shown to be
 //! stronger than the base, and no other one left can be stronger than it by `close`. Without
 //! `close` it must be the only one left, and two equally good candidates play until their pairs run

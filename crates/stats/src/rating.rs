@@ -259,7 +259,7 @@ pub enum RatingKind {
 pub struct Rating {
     /// Elo on the 400 scale.
     pub elo: f64,
-    /// Half-width of the 95 % interval, relative to the group's anchors or its mean; `None` if the
+    /// Half-width of the 95 % interval, relative to the group's anchors or its mean. `None` if the
     /// games do not determine it: a bound, too few games, or no scatter at all.
     pub error95: Option<f64>,
     /// Exact rating or bound.

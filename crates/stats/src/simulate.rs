@@ -263,8 +263,8 @@ pub fn most_expected_pairs(sprt: &Sprt) -> Option<f64> {
 }
 
 /// The narrowest bounds from `sprt`'s `elo0` up, in tenths of an Elo, whose test ends within
-/// `pairs` at any strength of the engine: in 95 % of cases, or on average if `on_average`. `None`
-/// if no bounds are wide enough.
+/// `pairs` at any strength of the engine. It does so in 95 % of cases, or on average if
+/// `on_average`. `None` if no bounds are wide enough.
 #[must_use]
 pub fn bounds_within(sprt: &Sprt, shape: &Law, pairs: f64, on_average: bool) -> Option<Bounds> {
     let Bounds { elo0, .. } = sprt.bounds();

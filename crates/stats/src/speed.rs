@@ -47,7 +47,7 @@ impl Speedup {
     ///
     /// The interval holds its level if a fair coin decided in each round which program went first.
     /// Then the deviation of a round's logarithm from the truth is as likely to be positive as
-    /// negative, whatever the machine does meanwhile: it may drift, be busy, or disturb some runs
+    /// negative, whatever the machine does meanwhile. It may drift, be busy, or disturb some runs
     /// much more than others.
     #[must_use]
     pub fn of_rounds(rounds: &[(f64, f64)]) -> Option<Self> {

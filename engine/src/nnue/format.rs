@@ -19,16 +19,16 @@
 //! written for all else. A set with `top-pairs` has the number of its pairs as u32 and two u16
 //! features a pair, the lower one first, between the header and the weights.
 //!
-//! The payload of kind 1 is Bullet's `quantised.bin`: feature weights i16 `[K * 768][H]` and biases
-//! i16 `[H]` (both times QA), output weights i16 `[buckets][2 * H]` (times QB; the side to move's
-//! half first), output biases i16 `[buckets]` (times QA * QB).
+//! The payload of kind 1 is Bullet's `quantised.bin`. It holds feature weights i16 `[K * 768][H]`
+//! and biases i16 `[H]` (both times QA). Output weights i16 `[buckets][2 * H]` (times QB; the side
+//! to move's half first) and output biases i16 `[buckets]` (times QA * QB) follow.
 //!
-//! The payload of kind 2: feature weights i16 `[K * 768][H]` and biases i16 `[H]` (times 127),
-//! weights i8 `[32][2 * H]` (times 64) and biases i32 `[32]` (times 127 * 64) of the second layer,
-//! output weights i8 `[32]` (times 400 * 16 / 127, which is 50.4) and bias i32 `[1]` (times 400 *
-//! 16). Kind 3 has weights i8 `[32][32]` (times 64) and biases i32 `[32]` (times 127 * 64) of one
-//! more layer before the output weights. All are padded to a multiple of 64 bytes; the contents of
-//! the padding are ignored.
+//! The payload of kind 2 holds feature weights i16 `[K * 768][H]` and biases i16 `[H]` (times 127).
+//! Weights i8 `[32][2 * H]` (times 64) and biases i32 `[32]` (times 127 * 64) of the second layer
+//! follow. The last are output weights i8 `[32]` (times 400 * 16 / 127, which is 50.4) and the bias
+//! i32 `[1]` (times 400 * 16). Kind 3 has weights i8 `[32][32]` (times 64) and biases i32 `[32]`
+//! (times 127 * 64) of one more layer before the output weights. All are padded to a multiple of 64
+//! bytes; the contents of the padding are ignored.
 //!
 //! A file without the magic is read as a bare `quantised.bin` if its size is right for some H: no
 //! king buckets, not mirrored, eight output buckets.

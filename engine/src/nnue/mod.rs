@@ -2,9 +2,9 @@
 //! small head.
 //!
 //! Reading order: `sets/` (all possible inputs), `features.rs` (those of single pieces),
-//! `layout.rs` (the shape), `network.rs` (the weights and the formula), `format.rs` (the file),
-//! `accumulator.rs`, `piece_line.rs` and `difference_line.rs` (incremental updates of the first
-//! layer), `simd/` (the loops).
+//! `layout.rs` (the shape), `network.rs` (the weights and the formula), and `format.rs` (the file).
+//! Then `accumulator.rs`, `piece_line.rs` and `difference_line.rs` (incremental updates of the
+//! first layer), and `simd/` (the loops).
 //!
 //! Kind 1 is `(768 x king buckets -> H)x2 -> SCReLU -> 1 x output buckets`, the shape of the first
 //! examples of the trainer Bullet. Kind 2 is `(768 x king buckets -> H)x2 -> 32 -> 1` with clipped

@@ -142,8 +142,9 @@ fn incremental_is_refreshed_over_random_lines() {
     }
 }
 
-/// For each legal move of positions with castling, en passant and promotions, the update gives the
-/// same accumulators as the evaluation from scratch, in every set and with every instruction set.
+/// The update gives the same accumulators as the evaluation from scratch, in every set and with
+/// every instruction set. It is checked for each legal move of positions with castling, en passant
+/// and promotions.
 #[test]
 fn each_move_updates_like_a_refresh() {
     for layout in layouts_of_sets() {

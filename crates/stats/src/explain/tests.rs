@@ -122,9 +122,9 @@ fn holm_as_in_the_paper() {
     }
 }
 
-/// A run in which a pair belongs to one of `number` groups; `edge` is added to the probability of a
-/// win in group 0 and subtracted from that of a loss. With `mixed`, each game has a group of its
-/// own. Returns true for any group found, and for group 0 found.
+/// A run in which each pair belongs to one of `number` groups. `edge` is added to the probability
+/// of a win in group 0 and subtracted from that of a loss. With `mixed`, each game has a group of
+/// its own. Returns true for any group found, and for group 0 found.
 fn play(random: &mut SplitMix64, pairs: usize, number: usize, draw: f64, edge: f64, mixed: bool) -> (bool, bool) {
     let win = (1.0 - draw) / 2.0 + 0.02;
     let mut played = Vec::with_capacity(pairs);

@@ -134,8 +134,8 @@ fn equally_good_takes_end() {
 
 #[test]
 fn what_is_close_is_seldom_called_so_wrongly() {
-    // Takes of the base's strength and one that is stronger by just `close`: a claim that is false
-    // is one of "better than the base", "weaker than the other" and "the other is no stronger by
+    // Candidates of the base's strength and one that is stronger by just `close`. A false claim is
+    // one of "better than the base", "weaker than the other" and "the other is no stronger by
     // `close`". All are on the edge of the hypotheses.
     const RACES: usize = 300;
     let mut dice = Dice(7);

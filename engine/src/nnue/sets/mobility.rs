@@ -1,6 +1,6 @@
 //! Blocks about moves: from which square to which, and by which kinds of piece.
 //!
-//! `moves` has the attacks of every piece of both sides less the own pieces; for pawns, one step,
+//! `moves` has the attacks of every piece of both sides less the own pieces. Pawns have one step,
 //! two steps from their first rank if both squares are empty, and captures of enemy pieces. Pins,
 //! castling and en passant do not count.
 //!
@@ -84,8 +84,8 @@ impl<'a> Mover<'a> {
         squares
     }
 
-    /// Returns the pinned pieces, and the squares on which a piece other than the king may end: all
-    /// without a check, those that end a single check, none in a double check.
+    /// Returns the pinned pieces, and the squares on which a piece other than the king may end.
+    /// Those are all without a check, those that end a single check, and none in a double check.
     fn king_safety(&self, king: Square) -> (Bitboard, Bitboard) {
         let mut checkers = (pawn_attacks(self.color, king) & self.enemy(PieceType::Pawn))
             | (knight_attacks(king) & self.enemy(PieceType::Knight));

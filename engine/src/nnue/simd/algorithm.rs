@@ -9,11 +9,12 @@ pub(super) const SCRELU_BLOCK: usize = 1024;
 
 /// Generates the kernels of an instruction set as a constant `KERNELS`.
 ///
-/// The calling module provides these as safe functions with the same target features: `V`, a vector
-/// of `LANES` 16-bit numbers; `zero`, `load`, `store`, `add` and `sub` (wrapping); `screlu_step`
-/// (32-bit lanes plus pairs of `clamp(a)^2 * w`); `add32`; `sum_wide` (all 32-bit lanes as one
-/// 64-bit sum); `activate` (clipped ReLU into bytes); `load_weights` (bytes); `splat` (four bytes
-/// in every lane); `dot` (32-bit lanes plus four products each); `load32` and `store32`.
+/// The calling module provides these as safe functions with the same target features. Of 16-bit
+/// lanes: the vector `V` of `LANES` numbers, `zero`, `load`, `store`, `add` and `sub` (wrapping),
+/// and `activate` (clipped ReLU into bytes). Of bytes: `load_weights`, and `splat` (four bytes in
+/// every lane). Of 32-bit lanes: `load32`, `store32`, `add32` and `sum_wide` (all lanes as one
+/// 64-bit sum). `screlu_step` adds pairs of `clamp(a)^2 * w` to 32-bit lanes, and `dot` adds four
+/// products to each.
 macro_rules! kernels {
     ($name:literal, $features:tt) => {
         use crate::nnue::HIDDEN_2;

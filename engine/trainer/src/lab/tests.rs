@@ -53,7 +53,7 @@ fn castling_counts_as_the_kings_step() {
     assert_eq!(moves.legal[0][25], 1);
 }
 
-/// Random games stand in for those that the specification measured: with whole games the means of
+/// Random games stand in for those that the specification measured. With whole games the means of
 /// active features differ, but a move changes about two features of `piece`, and never more than
 /// four.
 #[test]

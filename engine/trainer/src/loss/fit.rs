@@ -89,9 +89,9 @@ pub fn losses(values: &[i16], targets: &[f32], scale: f64) -> Vec<f64> {
 }
 
 /// Computes the mean over the positions of which `is_in` is true, and its standard error. The error
-/// is that of a ratio estimator: each game contributes its sum of deviations from the mean, so
-/// positions of one game may depend on each other in any way. `games` has the game of each position
-/// and is sorted.
+/// is that of a ratio estimator: each game contributes its sum of deviations from the mean.
+/// Positions of one game may therefore depend on each other in any way. `games` has the game of
+/// each position and is sorted.
 pub fn mean_by_game(numbers: &[f64], games: &[u32], is_in: impl Fn(usize) -> bool) -> Option<MeanLoss> {
     let chosen = || (0..numbers.len()).filter(|place| is_in(*place));
     let positions = chosen().count();

@@ -27,11 +27,11 @@ pub enum ExportError {
 ///
 /// SCReLU: i16 first-layer weights `[input][H]` and biases `[H]` at 255 a unit, output weights
 /// `[bucket][2H]` at 64 a unit, output biases at 255 x 64 a unit. Layered: i16 first-layer weights
-/// and biases at 127 a unit; i8 second-layer weights `[32][2H]` at 64 and i32 biases `[32]` at 127
-/// x 64; i8 output weights `[32]` at 400 x 16 / 127 and an i32 bias at 400 x 16. The last sum is
-/// then in sixteenths of a centipawn. Deep: the same with i8 third-layer weights `[32][32]` at 64
-/// and i32 biases `[32]` at 127 x 64 before the output weights. The payload is padded with zeros to
-/// a multiple of 64 bytes.
+/// and biases at 127 a unit. Then i8 second-layer weights `[32][2H]` at 64 and i32 biases `[32]` at
+/// 127 x 64. Last, i8 output weights `[32]` at 400 x 16 / 127 and an i32 bias at 400 x 16. The last
+/// sum is then in sixteenths of a centipawn. Deep: the same with i8 third-layer weights `[32][32]`
+/// at 64 and i32 biases `[32]` at 127 x 64 before the output weights. The payload is padded with
+/// zeros to a multiple of 64 bytes.
 ///
 /// # Errors
 /// [`ExportError::Overflow`] if a weight is outside the range of its integer type.

@@ -2,7 +2,7 @@
 //!
 //! A step of AdamW costs as much for a row without a gradient as for any other, and a batch uses
 //! few rows of a large set. So a row is brought up to date when a batch uses it again, and at the
-//! end of a superbatch: over `k` steps without a gradient its moments shrink by `beta^k`, its
+//! end of a superbatch. Over `k` steps without a gradient its moments shrink by `beta^k`, its
 //! weights by weight decay. The last moves by its old momentum are left out.
 
 use super::kernels::Step;

@@ -103,8 +103,8 @@ pub struct Network {
     #[serde(default)]
     pub king_buckets: Vec<u8>,
     /// Shares a common part between king buckets, or between the squares of the own king in
-    /// `king-piece` and `king-all` (factorised inputs); by default if the inputs have no block
-    /// `piece` of their own.
+    /// `king-piece` and `king-all` (factorised inputs). The default is true if the inputs have no
+    /// block `piece` of their own.
     #[serde(default)]
     pub factorised: Option<bool>,
     /// Number of output buckets by material, 8 or 1.
