@@ -52,9 +52,9 @@
 //! test), [`unbiased`] (the strength after a test) and [`sequence`] (intervals that hold at all
 //! times). Last, [`rating`] (many players on one scale) and [`random`] (random numbers).
 //!
-//! The program `quintain` uses the files so:
+//! The commands of `quintain` use these modules:
 //!
-//! | command | file | method |
+//! | command | module | method |
 //! | --- | --- | --- |
 //! | `sprt`, `stats` | `sprt`, `unbiased`, `sequence` | GSPRT; median-unbiased; any-time |
 //! | `--until-width` | `stopping` | 95 % intervals narrow enough (Chow and Robbins 1965) |
@@ -64,7 +64,7 @@
 //! | `rate` | `rating` | one likelihood of a condition's games; clusters of pairs or openings |
 //! | `progress` | `progress` | differences of neighbouring versions, Student's law, Holm |
 //! | `bisect` | `bisect` | a posterior over commits |
-//! | `race` | `race` | e-processes, alpha shared by the takes |
+//! | `race` | `race` | e-processes, alpha shared by the candidates |
 //! | `explain` | `explain` | cluster variances over pairs, Holm |
 //! | `suite` | `mcnemar`, `proportion` | McNemar's exact test, Wilson's interval |
 //! | `speed` | `speed`, `signed_rank` | signed ranks of paired logarithms, order by fair coins |

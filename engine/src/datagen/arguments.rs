@@ -32,8 +32,8 @@ same words. The games depend on the seed and the settings, not on the number of 
   --evaluation FILE     network to play with, or `classical` (default: what the program has built in)
   --book FILE           EPD or FEN file with positions to start from
   --opening-limit CP    drop starts beyond this score (default 600; off)
-  --win CP:PLIES        give a win at this score for so many plies (default 2500:4; off)
-  --draw CP:PLIES       give a draw within this score for so many plies (default 4:12; off)
+  --win CP:PLIES        give a win at this score for this many plies (default 2500:4; off)
+  --draw CP:PLIES       give a draw within this score for this many plies (default 4:12; off)
   --draw-after PLY      no such draw before (default 80)
   --max-plies N         a longer game is a draw (default 400)
 ";
