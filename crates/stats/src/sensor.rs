@@ -10,10 +10,11 @@
 //! of single games less that of pairs, as fishtest prints it ("RMS bias"). Its root is shown as the
 //! Elo of a score of `1/2 + root`. The root of an unbiased estimate is not unbiased itself.
 //!
-//! # Efficiency The pairs that a test needs go with the inverse square of normalized Elo. So
-//! `nElo^2` times the pairs an hour says how fast a book and a clock decide. Its error is by the
-//! delta method, on the logarithm. The influence of a pair is the sum of two: that on the mean and
-//! deviation of the score, and that on the mean time. Long pairs may be less informative.
+//! # Efficiency
+//! The pairs that a test needs go with the inverse square of normalized Elo. So `nElo^2` times the
+//! pairs an hour says how fast a book and a clock decide. Its error is by the delta method, on the
+//! logarithm. The influence of a pair is the sum of two: that on the mean and deviation of the
+//! score, and that on the mean time. Long pairs may be less informative.
 
 use serde::Serialize;
 

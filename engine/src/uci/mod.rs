@@ -32,8 +32,9 @@ pub const NAME: &str = concat!("Destrier ", env!("CARGO_PKG_VERSION"));
 
 /// Speaks UCI until `quit` or the end of the input.
 ///
-/// # Errors Returns an error if the input cannot be read, or if memory or a thread is not available
-/// at the start. Also if a search is requested after a network failed to load.
+/// # Errors
+/// Returns an error if the input cannot be read, or if memory or a thread is not available at the
+/// start. Also if a search is requested after a network failed to load.
 pub fn run(mut input: impl BufRead, output: impl Write + Send + 'static) -> io::Result<()> {
     let output = Output::new(output);
     let mut session = Session {
