@@ -103,7 +103,8 @@ fn restart(value: &str, fastchess: bool) -> Result<bool, String> {
 /// Word quoted for a shell, if it needs quotes.
 pub(super) fn quoted(word: &str) -> String {
     if word.is_empty() || word.contains([' ', '\'', '"', '\\']) {
-        format!("'{}'", word.replace('\'', r"'\''"))
+        // On Windows a backslash escapes nothing, so the other kind quotes a quote.
+        format!("'{}'", word.replace('\'', "'\"'\"'"))
     } else {
         word.to_owned()
     }

@@ -246,6 +246,12 @@ pub(crate) fn give_to_all(file: &File, is_program: bool) -> io::Result<()> {
     file.set_permissions(Permissions::from_mode(if is_program { 0o755 } else { 0o644 }))
 }
 
+/// True if a backslash outside quotes takes the next letter of a command line literally.
+pub(crate) const BACKSLASH_ESCAPES: bool = true;
+
+/// Letters between the paths of a list.
+pub(crate) const LIST_SEPARATORS: &[char] = &[':', ';'];
+
 /// Advice on a file that [`is_executable`] refuses.
 pub(crate) const HOW_TO_MAKE_EXECUTABLE: &str = "run `chmod +x` on it";
 

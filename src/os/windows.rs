@@ -289,6 +289,12 @@ pub(crate) fn give_to_all(_: &File, _is_program: bool) -> io::Result<()> {
 /// Endings of the files that can be executed.
 const PROGRAMS: [&str; 4] = ["exe", "com", "bat", "cmd"];
 
+/// False: a backslash separates the folders of a path.
+pub(crate) const BACKSLASH_ESCAPES: bool = false;
+
+/// Letters between the paths of a list. A colon follows the letter of a drive.
+pub(crate) const LIST_SEPARATORS: &[char] = &[';'];
+
 /// Advice on a file that [`is_executable`] refuses.
 pub(crate) const HOW_TO_MAKE_EXECUTABLE: &str = "the name of a program ends in .exe, .com, .bat or .cmd";
 

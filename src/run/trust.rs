@@ -132,7 +132,7 @@ fn leads_into(player: &Player, root: &Path) -> Option<PathBuf> {
         let in_it = words(text).find(|word| {
             let path = folder.join(word);
             // An option's value may equal the directory's name by chance; it names no file in it.
-            let is_root = !is_arg && !word.contains('/') && is_same(&path, root);
+            let is_root = !is_arg && !word.contains(std::path::is_separator) && is_same(&path, root);
             !is_root && lies_in(&path, root)
         });
         in_it.map(|word| folder.join(word)).or_else(|| names(text, root).then(|| root.to_owned()))

@@ -108,7 +108,8 @@ impl RawEntry {
                 if let Some((key, _)) = of_git.into_iter().find(|(_, is_set)| *is_set) {
                     return Err((key, format!("`{key}` is for engines that are built; remove it, or write `git`")));
                 }
-                EntryOrigin::Command(if command.contains('/') { seen_from(folder, &command) } else { command.into() })
+                let is_path = command.contains(std::path::is_separator);
+                EntryOrigin::Command(if is_path { seen_from(folder, &command) } else { command.into() })
             }
             (None, Some(git)) => {
                 if git.is_empty() || git.starts_with('-') {

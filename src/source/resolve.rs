@@ -378,7 +378,7 @@ fn program(
         origin: plan::Origin { spec: spec.to_owned(), ..plan::Origin::default() },
         limits: None,
     };
-    if !word.contains('/') {
+    if !word.contains(std::path::is_separator) {
         named(&word, &mut resolved, network, context, progress)?;
     }
     check(&resolved.program)?;

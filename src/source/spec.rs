@@ -1,5 +1,8 @@
 //! Engine specs as the user types them.
 
+use std::path::Path;
+
+use crate::os;
 use crate::source::error::SourceError;
 
 /// An engine as typed, before it is looked up.
@@ -56,11 +59,15 @@ fn separator(text: &str) -> Option<usize> {
 }
 
 /// Splits a command line as a shell would: blanks, single and double quotes, backslash; no
-/// expansion.
+/// expansion. On Windows a backslash is a letter like any other, because paths have it.
 ///
 /// # Errors
 /// Returns an error if a quote is not closed.
 pub fn split_words(text: &str) -> Result<Vec<String>, SourceError> {
+    split(text, os::BACKSLASH_ESCAPES)
+}
+
+fn split(text: &str, backslash_escapes: bool) -> Result<Vec<String>, SourceError> {
     let unclosed =
         |what: &str| SourceError::Spec { spec: text.to_owned(), reason: format!("close the {what} in its arguments") };
     let mut words = Vec::new();
@@ -74,7 +81,7 @@ pub fn split_words(text: &str) -> Result<Vec<String>, SourceError> {
                 quote = Some(letter);
                 word.get_or_insert_default();
             }
-            (None | Some('"'), '\\') => {
+            (None | Some('"'), '\\') if backslash_escapes => {
                 let escaped = letters.next().ok_or_else(|| unclosed("backslash"))?;
                 let word = word.get_or_insert_default();
                 if quote.is_some() && !matches!(escaped, '"' | '\\' | '$' | '`') {
@@ -94,9 +101,10 @@ pub fn split_words(text: &str) -> Result<Vec<String>, SourceError> {
 }
 
 /// Returns true for `scheme://...` and for `host:path`, by Git's rule that distinguishes them from
-/// paths.
+/// paths. A path with the letter of a drive is absolute.
 pub(super) fn is_url(place: &str) -> bool {
-    place.contains("://") || place.split_once(':').is_some_and(|(host, _)| !host.contains('/'))
+    let has_host = || place.split_once(':').is_some_and(|(host, _)| !host.contains('/'));
+    place.contains("://") || !Path::new(place).is_absolute() && has_host()
 }
 
 #[cfg(test)]
@@ -123,11 +131,29 @@ mod tests {
 
     #[test]
     fn words_split_like_a_shells() {
-        let split = |text: &str| split_words(text).unwrap();
+        let split = |text: &str| split(text, true).unwrap();
         assert_eq!(split("a  b\tc"), ["a", "b", "c"]);
         assert_eq!(split(r#"'a b' "c \"d" e\ f "" g'h'"#), ["a b", "c \"d", "e f", "", "gh"]);
         assert_eq!(split(r#""a\n" 'b\'"#), ["a\\n", "b\\"]);
         assert!(split_words("a 'b").is_err());
-        assert!(split_words("a\\").is_err());
+        assert!(super::split("a\\", true).is_err());
+    }
+
+    #[test]
+    fn a_backslash_is_a_letter_of_windows_paths() {
+        let split = |text: &str| split(text, false).unwrap();
+        assert_eq!(split(r"C:\a\b.exe --tables \\host\t\"), [r"C:\a\b.exe", "--tables", r"\\host\t\"]);
+        assert_eq!(split(r#""C:\a b\" 'd:\c d'"#), [r"C:\a b\", r"d:\c d"]);
+        assert!(super::split("\"a\\", false).is_err());
+    }
+
+    #[test]
+    fn urls_are_told_from_paths() {
+        for url in ["https://host/a", "git@host:a/b", "host:a"] {
+            assert!(is_url(url), "{url}");
+        }
+        for path in ["../a", "a", "./host:a", "/a:b"] {
+            assert!(!is_url(path), "{path}");
+        }
     }
 }

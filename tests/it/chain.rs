@@ -161,7 +161,9 @@ fn a_circle_or_a_missing_file_is_refused_at_once() {
         for command in [&["sprt"][..], &["queue", "add"]] {
             let ran = chained.words(&[command, &[&plan], &peers].concat());
             assert_eq!(ran.code, Some(2), "{file}: {ran:?}");
-            assert!(why.iter().all(|why| ran.stderr.contains(why)), "{file}: {ran:?}");
+            // A plan's own folder is joined to a name in it as the system joins paths.
+            let said = ran.stderr.replace('\\', "/");
+            assert!(why.iter().all(|why| said.contains(why)), "{file}: {ran:?}");
             assert_eq!(ran.stderr.lines().count(), 1, "{file}: {ran:?}");
         }
     }

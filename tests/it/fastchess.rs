@@ -74,6 +74,15 @@ fn under(name: &str, line: &str, folder: &Path) -> Command {
     let mut command = quintain(&words(name, line));
     #[cfg(unix)]
     command.arg0(name);
+    // Windows calls a program by its file.
+    #[cfg(windows)]
+    {
+        let program = folder.join(name).with_extension("exe");
+        if !program.exists() {
+            crate::harness::copy_program(&program);
+        }
+        command = crate::harness::under_path(&program, &words(name, line));
+    }
     command.current_dir(folder);
     command
 }
@@ -222,6 +231,8 @@ const GOLDEN: &[(&str, &str, i32, &str)] = &[
     ("version", "fastchess", 0, "--version"),
 ];
 
+/// Some of their peers end by a signal.
+#[cfg(unix)]
 #[test]
 fn consoles_are_as_they_were() {
     let bless = std::env::var_os("QUINTAIN_BLESS").is_some();

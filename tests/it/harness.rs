@@ -33,7 +33,12 @@ impl From<Output> for Ran {
 
 /// The program with arguments, shut off from its user's environment.
 pub(crate) fn quintain<S: AsRef<str>>(args: &[S]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_quintain"));
+    under_path(Path::new(env!("CARGO_BIN_EXE_quintain")), args)
+}
+
+/// The program's copy at `path` with arguments.
+pub(crate) fn under_path<S: AsRef<str>>(path: &Path, args: &[S]) -> Command {
+    let mut command = Command::new(path);
     command.args(args.iter().map(AsRef::as_ref));
     shut_off(command)
 }

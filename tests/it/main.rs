@@ -36,6 +36,7 @@ mod machines;
 mod names;
 #[cfg(unix)]
 mod networks;
+#[cfg(unix)]
 mod notify;
 mod openings;
 #[cfg(target_os = "linux")]

@@ -154,6 +154,7 @@ fn engines_that_are_not_installed_are_all_named() {
 }
 
 /// Debian's engines, which root's PATH leaves out.
+#[cfg(unix)]
 #[test]
 fn engines_in_usr_games_are_found() {
     if !Path::new("/usr/games/toga2").exists() {

@@ -90,12 +90,12 @@ pub(super) fn look(
         },
         None if names(LISTS) => {
             let is_missing = |part: &&str| !part.is_empty() && find(part).is_some_and(|about| about.is_err());
-            match value.split([':', ';']).find(is_missing) {
+            match value.split(os::LIST_SEPARATORS).find(is_missing) {
                 Some(part) => fault(part, "which is not there".to_owned()),
                 None => Ok(None),
             }
         }
-        None if reads && value.contains('/') => {
+        None if reads && value.contains(std::path::is_separator) => {
             let hint = if value.starts_with("~/") { ": no shell reads the `~`" } else { "" };
             fault(value, format!("which is not there{hint}"))
         }
