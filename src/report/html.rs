@@ -78,7 +78,7 @@ pub(crate) fn page_with(story: &Story, headline: Option<&str>, crashes: &[Crash]
 
 /// Self-contained document with a heading above its body, and one script that may run.
 #[must_use]
-pub(crate) fn document(title: &str, body: &str, script: &str) -> String {
+pub fn document(title: &str, body: &str, script: &str) -> String {
     let hash = base64(&Sha256::digest(script.as_bytes()));
     let title = escaped(title);
     format!(
@@ -158,7 +158,7 @@ pub(crate) fn put(out: &mut String, text: &str) {
 }
 
 /// Writes a table, whose cells are escaped here. Columns with a leading `#` hold numbers.
-pub(crate) fn table(out: &mut String, columns: &[&str], rows: &[Vec<String>]) {
+pub fn table(out: &mut String, columns: &[&str], rows: &[Vec<String>]) {
     let class = |column: &&str| if column.starts_with('#') { " class=\"n\"" } else { "" };
     out.push_str("<div class=\"wide\"><table><thead><tr>");
     for column in columns {

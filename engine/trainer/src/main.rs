@@ -39,6 +39,9 @@ enum Command {
     Features(lab::FeaturesArgs),
     /// Show how active a network's neurons are, and which never are.
     Neurons(lab::NeuronsArgs),
+    /// Train and compare networks of several feature sets, sizes and seeds; continues where it
+    /// stopped.
+    Lab(lab::LabArgs),
     #[command(flatten)]
     Texel(texel::TexelCommand),
     /// Speak UCI: the engine that is linked in, for `--engine "destrier-trainer -- uci"`.
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         Command::Shards(command) => shards::run(command, &mut io::stdout()),
         Command::Features(features) => features.run(&mut io::stdout()).map(done),
         Command::Neurons(neurons) => neurons.run().map(done),
+        Command::Lab(lab) => lab.run(&mut io::stdout()),
         Command::Texel(command) => texel::run(command).map(done),
         Command::Uci => destrier::uci::run(io::stdin().lock(), io::stdout()).map(done).map_err(Into::into),
     };

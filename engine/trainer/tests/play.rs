@@ -3,7 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+use destrier::board::Board;
 use destrier::nnue::{Kind, Layout, encode, random_payload};
+use destrier::types::{MoveList, SplitMix64};
 use destrier_trainer::bootstrap::{Loop, LoopPlan, LoopStep, Verdict};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -412,7 +414,7 @@ fn mistakes_in_plans_are_named() {
     check("games = 16", "games = 16\nrandom-plies = 0", "16 games of 1 different starts would be copies");
     check("pairs = 3", "pears = 3", "unknown key `pears`");
     check("pairs = 3", "pairs = 3\nseed = 3", "`match`");
-    check("pairs = 3", "new = \"x\"", "the players are the loop's");
+    check("pairs = 3", "new = \"x\"", "the players are given");
     LoopPlan::load(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/plans/loop.toml"))).unwrap();
 
     let plan = folder.plan("other", |text| text);
@@ -437,4 +439,86 @@ fn mistakes_in_plans_are_named() {
     let error = Loop::open(&plan, Some(&engine())).unwrap_err().to_string();
     assert!(error.contains("another loop is at work"), "{error}");
     drop(held);
+}
+
+/// Writes positions of random games as bulletformat.
+fn positions(folder: &Path, name: &str, seed: u64) {
+    let mut random = SplitMix64::new(seed);
+    let mut lines = String::new();
+    for _ in 0..40 {
+        let mut board = Board::startpos();
+        for _ in 0..40 {
+            let mut list = MoveList::new();
+            board.legal_moves(&mut list);
+            if list.is_empty() {
+                break;
+            }
+            board.play(list[random.below(list.len())]);
+            let score = random.below(400) as i32 - 200;
+            lines += &format!("{} | {score} | 0.5\n", board.to_fen(false));
+        }
+    }
+    let text = folder.join(format!("{name}.txt"));
+    fs::write(&text, lines).unwrap();
+    let (text, out) = (text.to_str().unwrap(), folder.join(format!("{name}.bin")));
+    ended(&trainer(&["data", "convert", text, "--out", out.to_str().unwrap()]).output().unwrap(), 0);
+}
+
+const LAB: &str = "name = \"small\"\nout = \"OUT\"\nsets = [\"piece\", \"file+rank\"]\nhidden = [32]\nseeds = [1, 2]\n\
+    threads = 2\n[data]\nfiles = [\"train.bin\"]\nvalidation = [\"held-out.bin\"]\n[training]\nsuperbatches = 4\nbatches = 4\n\
+    batch = 128\n[rate]\nschedule = \"constant\"\nstart = 0.005\n[games]\nnodes = 100\ntc = \"2+0.02\"\npairs = 2\n\
+    max-plies = 24\nconcurrency = 2\noptions = { Hash = 1 }\n";
+
+#[test]
+fn a_lab_that_is_killed_goes_on_and_ends_the_same() {
+    let folder = TempDir::new().unwrap();
+    positions(folder.path(), "train", 1);
+    positions(folder.path(), "held-out", 2);
+    let lab = |out: &str, change: &dyn Fn(String) -> String, more: &[&str]| {
+        let path = folder.path().join(format!("{out}.toml"));
+        fs::write(&path, change(LAB.replace("OUT", out))).unwrap();
+        trainer(&[&["lab", path.to_str().unwrap(), "--engine", &engine()], more].concat())
+    };
+    let same = |text: String| text;
+    let listed = ended(&lab("whole", &same, &["--dry-run"]).output().unwrap(), 0);
+    assert!(listed.contains("file+rank-screlu-32-s2") && listed.contains("together about"), "{listed}");
+    assert!(!folder.path().join("whole").exists(), "a dry run creates nothing");
+    let told = ended(&lab("whole", &same, &[]).output().unwrap(), 0);
+    assert!(told.contains("Elo is against piece"), "{told}");
+    // Killed in the middle of a training, then of the games.
+    for line in ["goes on", "games-at-nodes", "games-at-time"] {
+        let mut child = lab("killed", &same, &[]).stdout(Stdio::piped()).spawn().unwrap();
+        let wanted = if line == "goes on" { "superbatch 2" } else { line };
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(lines.any(|read| read.unwrap().contains(wanted)), "{wanted}");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let again = ended(&lab("killed", &same, &["--json"]).output().unwrap(), 0);
+    assert!(!again.contains("superbatch"), "trained cells are not trained again: {again}");
+    let cells = |out: &str| json(&folder.path().join(out).join("lab.json"))["cells"].clone();
+    let [whole, killed] = ["whole", "killed"].map(cells);
+    for (whole, killed) in whole.as_array().unwrap().iter().zip(killed.as_array().unwrap()) {
+        for key in ["name", "shape", "inputs"] {
+            assert_eq!(whole[key], killed[key]);
+        }
+        for key in ["validation", "sha256", "win_worst", "checked"] {
+            assert!(!whole["training"][key].is_null());
+            assert_eq!(whole["training"][key], killed["training"][key], "{key}");
+        }
+        assert_eq!(whole["nodes"]["ptnml"], killed["nodes"]["ptnml"], "the same games");
+        let pairs =
+            |games: &Value| games["ptnml"].as_array().map(|counts| counts.iter().filter_map(Value::as_u64).sum());
+        let expected = if whole["set"] == "piece" { None } else { Some(2) };
+        assert_eq!([pairs(&whole["time"]), pairs(&killed["time"])], [expected; 2]);
+    }
+    let page = fs::read_to_string(folder.path().join("killed/lab.html")).unwrap();
+    assert!(page.contains("file+rank") && !page.contains("http://localhost"), "{page}");
+    // A set more keeps what is done; another training is refused.
+    let mut more = lab("killed", &|text| text.replace("\"file+rank\"", "\"file+rank\", \"file\""), &["--dry-run"]);
+    let listed = ended(&more.output().unwrap(), 0);
+    assert!(listed.contains("file-screlu-32-s1"), "{listed}");
+    let other = lab("killed", &|text| text.replace("batches = 4", "batches = 5"), &[]).output().unwrap();
+    let said = text(&other.stderr);
+    assert!(!other.status.success() && said.contains("batches = 4") && said.contains("another `out`"), "{said}");
 }

@@ -14,8 +14,8 @@ mod positions;
 mod row;
 mod stages;
 
-pub(crate) use plan::words;
 pub use plan::{LoopPlan, LoopPlanError};
+pub(crate) use plan::{check_match, key_a_line, set_keys, settings_of_match, words};
 pub(crate) use positions::{check_rescore, parse_filter, rescore};
 pub use row::{GenerationRow, Verdict};
 pub use stages::{Loop, LoopStep};

@@ -245,7 +245,7 @@ fn settings_of_training(training: &Plan) -> Result<String, LoopPlanError> {
 }
 
 /// Settings of a match that determine its result.
-fn settings_of_match(raw: &RawPlan) -> String {
+pub(crate) fn settings_of_match(raw: &RawPlan) -> String {
     let raw = RawPlan { concurrency: None, affinity: None, max_time: None, max_failures: None, ..raw.clone() };
     key_a_line(&format!("{raw:?}"))
 }
@@ -269,14 +269,14 @@ fn trainings(file: &LoopFile, folder: &Path) -> Result<Vec<Plan>, PlanError> {
 
 /// Formats a structure with one key per line, as close to TOML as possible, so that a message can
 /// name the key that differs.
-fn key_a_line(debug: &str) -> String {
+pub(crate) fn key_a_line(debug: &str) -> String {
     let lines = debug.replace(", ", "\n").replace(" { ", "\n").replace(" }", "");
     set_keys(&lines.replace("Some(", "").replace(')', "").replace(": ", " = ").replace('_', "-"))
 }
 
 /// Returns the lines of keys that are set, so that a later version with more keys can resume an
 /// older loop.
-pub(super) fn set_keys(settings: &str) -> String {
+pub(crate) fn set_keys(settings: &str) -> String {
     let lines: Vec<&str> = settings.lines().filter(|line| !line.ends_with(" = None")).collect();
     lines.join("\n")
 }
@@ -301,16 +301,16 @@ fn check_selection(file: &LoopFile, trainings: usize) -> Result<(), (&'static st
 }
 
 /// Checks that a match leaves to the loop what is the loop's.
-fn check_match(raw: &RawPlan, key: &'static str) -> Result<(), (&'static str, &'static str)> {
+pub(crate) fn check_match(raw: &RawPlan, key: &'static str) -> Result<(), (&'static str, &'static str)> {
     let RawPlan { new, base, new_name, base_name, new_options, base_options, players, .. } = raw;
     let RawPlan { out, seed, name, heroes, rounds, format, .. } = raw;
     let has_players = [new, base, new_name, base_name].iter().any(|key| key.is_some()) || !players.is_empty();
     let has_options = !new_options.is_empty() || !base_options.is_empty();
     if has_players || has_options || heroes.is_some() || rounds.is_some() || format.is_some() {
-        return Err((key, "the players are the loop's; leave out `new`, `base`, `players` and `format`"));
+        return Err((key, "the players are given; leave out `new`, `base`, `players` and `format`"));
     }
     if out.is_some() || seed.is_some() || name.is_some() {
-        return Err((key, "folder, seed and name are the loop's; leave out `out`, `seed` and `name`"));
+        return Err((key, "folder, seed and name are given; leave out `out`, `seed` and `name`"));
     }
     Ok(())
 }

@@ -5,11 +5,11 @@ use super::filter::Filter;
 use super::format::Format;
 use super::input::{Input, Output};
 use super::needs::Needs;
-#[cfg(feature = "binpack")]
-use super::record::Entry;
+use super::record::{Entry, Position};
 use super::write::Encoder;
 use super::{passed_over, say};
 use clap::Args;
+use destrier::types::SplitMix64;
 
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
@@ -29,6 +29,35 @@ pub struct FilterArgs {
     pub(super) output: Output,
     #[command(flatten)]
     filter: Filter,
+    #[command(flatten)]
+    draw: PositionDraw,
+}
+
+/// Draw of a few positions of each game, so that long games do not count more than short ones.
+#[derive(Debug, Clone, Copy, Args)]
+struct PositionDraw {
+    /// Keep at most N positions of each game, drawn uniformly among those that pass the filter
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    per_game: Option<u32>,
+    /// Seed of the draw of --per-game
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
+impl PositionDraw {
+    /// Leaves at most `per_game` of the positions of a game, in the order of the game.
+    fn draw(self, game: u64, positions: &mut Vec<Position>) {
+        let Some(most) = self.per_game.map(|most| most as usize).filter(|most| *most < positions.len()) else { return };
+        let mut random = SplitMix64::from_seeds(&[self.seed, game]);
+        let mut places: Vec<usize> = (0..positions.len()).collect();
+        for place in 0..most {
+            let other = place + random.below(places.len() - place);
+            places.swap(place, other);
+        }
+        places.truncate(most);
+        places.sort_unstable();
+        *positions = places.into_iter().map(|place| positions[place]).collect();
+    }
 }
 
 /// Arguments of `import`.
@@ -48,7 +77,7 @@ impl ConvertArgs {
     /// # Errors
     /// Fails if an input cannot be read or the output cannot be written.
     pub fn run(&self) -> anyhow::Result<()> {
-        convert(&self.input, &self.output, None)
+        convert(&self.input, &self.output)
     }
 }
 
@@ -56,7 +85,29 @@ impl FilterArgs {
     /// # Errors
     /// Fails if an input cannot be read or the output cannot be written.
     pub fn run(&self) -> anyhow::Result<()> {
-        convert(&self.input, &self.output, Some(self.filter))
+        let FilterArgs { input, output, filter, draw } = self;
+        let format = Format::to_write(&output.out, output.to)?;
+        let mut encoder = Encoder::new(&output.out, format, Some(*filter))?;
+        let games = draw.per_game.map(|_| "leave out `--per-game`, or draw from the games");
+        let needs = Needs { games, ..encoder.needs() };
+        let mut sink = output.create(input)?;
+        let (mut game, mut undrawn) = (0_u64, 0);
+        let passed = input.read(needs, |entry| {
+            if draw.per_game.is_none() {
+                return encoder.encode(entry, |_, record| sink.put(record));
+            }
+            let (mut kept, rest): (Vec<_>, Vec<_>) = entry.positions().into_iter().partition(|p| encoder.takes(p));
+            let found = kept.len();
+            draw.draw(game, &mut kept);
+            game += 1;
+            undrawn += found - kept.len();
+            // Positions that do not pass are encoded too, because the encoder counts them.
+            let positions = rest.into_iter().chain(kept).map(Entry::Position);
+            positions.into_iter().try_for_each(|position| encoder.encode(position, |_, record| sink.put(record)))
+        })?;
+        let records = sink.finish()?;
+        let undrawn = if undrawn > 0 { format!(", {undrawn} not drawn") } else { String::new() };
+        tell(records, &encoder, output, format, &(undrawn + &passed_over(passed)))
     }
 }
 
@@ -99,9 +150,9 @@ fn bad_games(games: u64) -> String {
     if games == 0 { String::new() } else { format!(", {games} games left out (illegal move or start)") }
 }
 
-fn convert(input: &Input, output: &Output, filter: Option<Filter>) -> anyhow::Result<()> {
+fn convert(input: &Input, output: &Output) -> anyhow::Result<()> {
     let format = Format::to_write(&output.out, output.to)?;
-    let mut encoder = Encoder::new(&output.out, format, filter)?;
+    let mut encoder = Encoder::new(&output.out, format, None)?;
     let needs = encoder.needs();
     let mut sink = output.create(input)?;
     #[cfg(feature = "binpack")]
@@ -135,4 +186,28 @@ fn tell_binpack(written: &super::binpack::WriteCounts, output: &Output, passed: 
         output.out.display()
     ))?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use destrier::board::Board;
+    use destrier::datagen::viriformat::GameResult;
+    use destrier::types::Move;
+
+    #[test]
+    fn each_position_of_a_game_is_drawn_alike() {
+        let of = |score| Position { board: Board::startpos(), mv: Move::NULL, score, result: GameResult::Draw };
+        let draw = PositionDraw { per_game: Some(2), seed: 5 };
+        let mut counts = [0_u32; 5];
+        for game in 0..5000 {
+            let mut positions: Vec<Position> = (0..5).map(of).collect();
+            draw.draw(game, &mut positions);
+            let scores: Vec<i16> = positions.iter().map(|position| position.score).collect();
+            assert!(scores.len() == 2 && scores[0] < scores[1], "two in the order of the game: {scores:?}");
+            scores.iter().for_each(|score| counts[*score as usize] += 1);
+        }
+        // 2000 each, with a standard deviation of 35.
+        assert!(counts.iter().all(|count| (1850..2150).contains(count)), "{counts:?}");
+    }
 }

@@ -11,6 +11,7 @@ mod convert;
 mod dedup;
 mod error;
 mod filter;
+mod fit_wdl;
 mod format;
 mod hash;
 mod info;
@@ -67,8 +68,12 @@ pub enum DataCommand {
     Split(split::SplitArgs),
     /// Replace scores by those of UCI engines
     Rescore(rescore::RescoreArgs),
+    /// Fit the win probability of a score to results
+    FitWdl(fit_wdl::FitWdlArgs),
     /// Count the active features of blocks of network inputs, and their changes by moves
     Features(crate::lab::StatisticsArgs),
+    /// Choose pairs for the block top-pairs of network inputs
+    Pairs(crate::lab::PairsArgs),
     /// Measure networks on positions of other engines' games, each at its best scale
     Loss(crate::loss::LossArgs),
 }
@@ -81,6 +86,8 @@ impl DataCommand {
             DataCommand::Info(_)
             | DataCommand::Check(_)
             | DataCommand::Features(_)
+            | DataCommand::FitWdl(_)
+            | DataCommand::Pairs(_)
             | DataCommand::Rescore(_)
             | DataCommand::Loss(_) => vec![],
             DataCommand::Convert(convert) => vec![&convert.output.out],
@@ -112,6 +119,8 @@ pub fn run(command: DataCommand) -> anyhow::Result<()> {
         DataCommand::Split(split) => split.run(),
         DataCommand::Rescore(rescore) => rescore.run(),
         DataCommand::Features(features) => features.run(),
+        DataCommand::FitWdl(fit) => fit.run(),
+        DataCommand::Pairs(pairs) => pairs.run(),
         DataCommand::Loss(loss) => loss.run(),
     }
 }

@@ -101,14 +101,20 @@ impl Encoder {
         }
     }
 
+    /// Returns true if a position has what the format needs and passes the filter.
+    pub fn takes(&self, position: &Position) -> bool {
+        let lacks_move = self.format == Format::Plain && position.mv.is_null();
+        let passes = self.filter.is_none_or(|filter| filter.keeps(position));
+        position.score != NO_SCORE && !lacks_move && passes
+    }
+
     fn encode_position<E>(
         &mut self,
         format: Format,
         position: &Position,
         each: &mut impl FnMut(Option<&Position>, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let lacks_move = format == Format::Plain && position.mv.is_null();
-        if position.score == NO_SCORE || lacks_move || self.filter.is_some_and(|filter| !filter.keeps(position)) {
+        if !self.takes(position) {
             self.dropped += 1;
             self.moveless += u64::from(self.filter.is_some_and(|filter| filter.lacks_move(position)));
             return Ok(());

@@ -1,16 +1,21 @@
 //! Laboratory for the inputs of networks: what a feature set sees, and what it costs.
 //!
 //! `features.rs` shows one position, `neurons.rs` the activity of a network, `statistics.rs` counts
-//! over data files, `block_counts.rs` has the counts of one block.
+//! over data files, `block_counts.rs` has the counts of one block, `selection.rs` chooses pairs. `grid` trains and compares
+//! networks of several sets.
 
 mod block_counts;
 mod features;
+mod grid;
 mod neurons;
+mod selection;
 mod statistics;
 
 #[cfg(test)]
 mod tests;
 
 pub use features::FeaturesArgs;
+pub use grid::LabArgs;
 pub use neurons::NeuronsArgs;
+pub use selection::PairsArgs;
 pub use statistics::StatisticsArgs;

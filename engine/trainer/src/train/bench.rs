@@ -46,7 +46,8 @@ pub fn measure_set(set: &FeatureSet, hidden: usize, threads: usize, batches: usi
     measure_shape(Shape { kind: Kind::Screlu, hidden, inputs, output_buckets: 8, factorised: false }, threads, batches)
 }
 
-fn measure_shape(shape: Shape, threads: usize, batches: usize) -> Speed {
+/// Measures the training like [`measure`], of a network of any shape.
+pub(crate) fn measure_shape(shape: Shape, threads: usize, batches: usize) -> Speed {
     let zero = Parameters::zero(&shape);
     let weights = Parameters::random(&shape, 1);
     let mut trainer = Trainer::new(shape, threads, &[weights, zero.clone(), zero]);

@@ -140,6 +140,11 @@ impl Integer {
         if self.shape.kind == Kind::Screlu { 255 } else { 127 }
     }
 
+    /// Returns the first-layer weights of an input.
+    pub fn row(&self, input: usize) -> &[i16] {
+        &self.features[input * self.shape.hidden..][..self.shape.hidden]
+    }
+
     /// Returns the squares summed over the output weights of each bucket.
     pub fn output_norms(&self) -> Vec<f64> {
         let square = |weights: &[i64]| weights.iter().map(|weight| (weight * weight) as f64).sum::<f64>().sqrt();

@@ -30,9 +30,10 @@ mod tests;
 
 pub(crate) use checkpoint::{lock_folder, replace};
 pub(crate) use integer::Integer;
-pub(crate) use pairs::read as read_pairs;
-pub(crate) use plan::{Plan, PlanError, folder_of, full, line_of};
-pub(crate) use run::run as train;
+pub(crate) use pairs::{PairFileError, read as read_pairs};
+pub(crate) use plan::{Data, Network, Optimiser, Plan, PlanError, Training, folder_of, full, kind, line_of};
+pub(crate) use run::{Summary, check as check_training, run as train};
+pub(crate) use schedule::{Blend, Rate};
 
 use clap::Subcommand;
 use std::io;

@@ -117,7 +117,7 @@ pub struct Network {
 }
 
 /// Deserialises the name of an architecture, as [`Kind::name`] returns it.
-fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Kind, D::Error> {
+pub(crate) fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Kind, D::Error> {
     let name = String::deserialize(deserializer)?;
     let names = || Kind::ALL.map(|kind| format!("`{}`", kind.name())).join(" or ");
     Kind::ALL
@@ -354,14 +354,22 @@ impl Plan {
             line: line_of(text, "features"),
             error,
         })?;
-        plan.check().map_err(|(key, value, remedy)| PlanError::Value {
+        plan.checked(path, text)?;
+        Ok(plan)
+    }
+
+    /// Checks the values of a plan; `path` and `text` are for messages.
+    ///
+    /// # Errors
+    /// [`PlanError::Value`].
+    pub fn checked(&self, path: &Path, text: &str) -> Result<(), PlanError> {
+        self.check().map_err(|(key, value, remedy)| PlanError::Value {
             path: path.to_owned(),
             line: line_of(text, key),
             key,
             value,
             remedy,
-        })?;
-        Ok(plan)
+        })
     }
 
     fn check(&self) -> Result<(), Fault> {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod crates;
+mod draws;
 mod files;
 mod formats;
 mod imports;
