@@ -16,6 +16,7 @@ mod help;
 #[cfg(feature = "cluster")]
 mod hub;
 mod init;
+mod located;
 mod matches;
 mod picture;
 mod queue;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 
 use crate::cli::flags::RunFlags;
+use crate::cli::located;
 use crate::run::begin::GameCommand;
 use crate::run::drive::OutputStyle;
 use crate::run::{Exit, chain};
@@ -62,17 +63,24 @@ fn named(spec: &str) -> RawPlayer {
 }
 
 pub(super) fn run_match(args: &MatchArgs) -> Result<Exit> {
-    Ok(chain::play(GameCommand::Match, merged_match(args)?, OutputStyle::new(args.flags.json))?)
+    let played = chain::play(GameCommand::Match, merged_match(args)?, OutputStyle::new(args.flags.json));
+    let plan = args.engines.iter().find(|word| is_plan(word)).map(Path::new);
+    played.map_err(|error| located::in_plan(error.into(), plan, args.flags.typed()))
 }
 
 pub(super) fn run_gauntlet(args: &GauntletArgs) -> Result<Exit> {
-    Ok(chain::play(GameCommand::Gauntlet, merged_gauntlet(args)?, OutputStyle::new(args.flags.json))?)
+    let played = chain::play(GameCommand::Gauntlet, merged_gauntlet(args)?, OutputStyle::new(args.flags.json));
+    played.map_err(|error| located::in_plan(error.into(), args.plan.as_deref(), args.flags.typed()))
+}
+
+/// Returns true if a positional argument of `match` or `race` is a plan file and not an engine.
+pub(super) fn is_plan(word: &str) -> bool {
+    Path::new(word).extension().is_some_and(|extension| extension == "toml")
 }
 
 /// Keys of the plan file with the engines and flags of the command line over them.
 pub(super) fn merged_match(args: &MatchArgs) -> Result<RawPlan> {
-    let is_plan = |word: &&String| Path::new(word.as_str()).extension().is_some_and(|extension| extension == "toml");
-    let (plans, engines): (Vec<&String>, Vec<&String>) = args.engines.iter().partition(is_plan);
+    let (plans, engines): (Vec<&String>, Vec<&String>) = args.engines.iter().partition(|word| is_plan(word));
     let file = match plans.as_slice() {
         [] => RawPlan::default(),
         [plan] => RawPlan::read(Path::new(plan))?,

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use crate::cli::flags::RunFlags;
+use crate::cli::located;
+use crate::cli::matches::is_plan;
 use crate::run::begin::GameCommand;
 use crate::run::drive::OutputStyle;
 use crate::run::{Exit, chain};
@@ -49,7 +51,6 @@ pub(super) struct RaceArgs {
 
 /// Keys of the plan file with those of the command line over them. Candidates of both race.
 pub(super) fn merged(args: &RaceArgs) -> Result<RawPlan> {
-    let is_plan = |word: &String| Path::new(word).extension().is_some_and(|extension| extension == "toml");
     let (file, specs) = match args.candidates.split_first() {
         Some((plan, specs)) if is_plan(plan) => (RawPlan::read(Path::new(plan))?, specs),
         _ => (RawPlan::default(), args.candidates.as_slice()),
@@ -63,5 +64,7 @@ pub(super) fn merged(args: &RaceArgs) -> Result<RawPlan> {
 }
 
 pub(super) fn run(args: &RaceArgs) -> Result<Exit> {
-    Ok(chain::play(GameCommand::Race, merged(args)?, OutputStyle::new(args.flags.json))?)
+    let played = chain::play(GameCommand::Race, merged(args)?, OutputStyle::new(args.flags.json));
+    let plan = args.candidates.first().filter(|word| is_plan(word)).map(Path::new);
+    played.map_err(|error| located::in_plan(error.into(), plan, args.flags.typed()))
 }

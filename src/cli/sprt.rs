@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use crate::cli::flags::RunFlags;
+use crate::cli::located;
 use crate::run::begin::GameCommand;
 use crate::run::drive::OutputStyle;
 use crate::run::{Exit, chain};
@@ -50,5 +51,6 @@ pub(super) fn merged(args: &SprtArgs) -> Result<RawPlan> {
 }
 
 pub(super) fn run(args: &SprtArgs) -> Result<Exit> {
-    Ok(chain::play(GameCommand::Sprt, merged(args)?, OutputStyle::new(args.flags.json))?)
+    let played = chain::play(GameCommand::Sprt, merged(args)?, OutputStyle::new(args.flags.json));
+    played.map_err(|error| located::in_plan(error.into(), args.plan.as_deref(), args.flags.typed()))
 }

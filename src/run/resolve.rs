@@ -216,7 +216,7 @@ fn book(raw: &RawPlan, variant: Variant, seed: u64) -> Result<(BookRef, Book)> {
     let order = match raw.book_order.as_deref() {
         None | Some("random") => Order::Random { seed },
         Some("sequential") => Order::Sequential,
-        Some(other) => fail!(Setting, "--book-order `{other}`: random or sequential"),
+        Some(other) => fail!(Setting, "--book-order `{other}`: write random or sequential"),
     };
     let openings = book.len() as u64;
     let start = raw.book_start.unwrap_or(1);
@@ -380,7 +380,7 @@ fn format(raw: &RawPlan) -> Result<Format> {
     let players = u16::try_from(count).ok().filter(|count| *count <= MAX_PLAYERS);
     let Some(players) = players else { fail!(Setting, "{count} players: {MAX_PLAYERS} is the most") };
     if players < 2 {
-        fail!(Setting, "{players} player{}: a match takes two at least", if players == 1 { "" } else { "s" });
+        fail!(Setting, "{players} player{}: a match needs at least two", if players == 1 { "" } else { "s" });
     }
     Ok(Format::choose(raw.format.as_deref(), &raw.format_parameters(), players)?)
 }

@@ -147,6 +147,8 @@ fn files_that_cannot_be_used() {
         .file("keys.toml", "nodes = 1\nseed = 3\nmax-piars = 5\n", 0o644)
         .file("kind.toml", "nodes = 1\nmax-pairs = \"five\"\n", 0o644)
         .file("broken.toml", "nodes = \n", 0o644)
+        .file("order.toml", "nodes = 1\nbook-order = \"shuffled\"\n", 0o644)
+        .file("bounds.toml", "seed = 3\n\nbounds = [5, 0]\n", 0o644)
         .file("broken.epd", &format!("{fen}\n{fen}\nrnbqkbnr/pppp/8 b KQkq -\n{fen}\n"), 0o644)
         .file("over.epd", "7k/5QQ1/8/8/8/8/8/7K b - - 0 1\n", 0o644)
         .file("empty.epd", "# nothing\n\n", 0o644)
@@ -157,6 +159,10 @@ fn files_that_cannot_be_used() {
         (&["keys.toml"], &["keys.toml:3:1", "max-piars"]),
         (&["kind.toml"], &["kind.toml:2:"]),
         (&["broken.toml"], &["broken.toml:1:"]),
+        // Settings that are wrong only after the merge with the flags.
+        (&["order.toml"], &["order.toml:2: ", "book-order `shuffled`"]),
+        (&["bounds.toml"], &["bounds.toml:3: ", "write 0,5"]),
+        (&["order.toml", "--book-order", "random", "--bounds", "5,0"], &["error: cannot start the test: bounds 5,0"]),
         (&["--book", "missing.epd"], &["missing.epd", "No such file"]),
         (&["--book", "taken"], &["taken"]),
         (&["--book", "broken.epd"], &["broken.epd", "3"]),

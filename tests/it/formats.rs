@@ -181,8 +181,8 @@ fn what_cannot_be_played_is_refused() {
     std::fs::write(&sprt, "bounds = [0, 5]\nnew = \"a\"\n").unwrap();
     let one = fake("--seed 1");
     let cases: &[(&[&str], &str)] = &[
-        (&["match", &one], "1 player: a match takes two at least"),
-        (&["match"], "0 players: a match takes two at least"),
+        (&["match", &one], "1 player: a match needs at least two"),
+        (&["match"], "0 players: a match needs at least two"),
         (&["match", &two, "--format", "swis"], "--format `swis`: round-robin, gauntlet, swiss, knockout or pyramid"),
         (&["match", &two, "--pairs", "0"], "--pairs 0 plays nothing"),
         (&["match", &two, "--heroes", "2"], "2 heroes of 2 players: 1 to 1"),
