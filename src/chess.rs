@@ -1,10 +1,9 @@
-//! The rules of chess, for the referee: the only file, besides `tablebase`, that knows the rules
-//! library (shakmaty).
+//! The rules of chess, for the referee.
 //!
-//! A [`Position`] is a game in progress: the board and as much of its past as the rules need. It is
-//! changed in place and answers in the harness's own words ([`Color`], [`Outcome`],
-//! [`Termination`], UCI text), so that the library can be exchanged without any other file
-//! noticing.
+//! Only this file and `tablebase` know the rules library (shakmaty). A [`Position`] is a game in
+//! progress: the board and as much of its past as the rules need. It is changed in place and
+//! answers in the harness's own words ([`Color`], [`Outcome`], [`Termination`], UCI text), so that
+//! the library can be exchanged without any other file noticing.
 
 mod identity;
 

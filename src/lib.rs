@@ -47,27 +47,35 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! | room | contents |
+//! # Modules by subject
+//!
+//! | modules | contents |
 //! | --- | --- |
 //! | [`record`], [`chess`], [`openings`] | results and games, the rules, books |
 //! | [`stats`], [`tune`] | SPRT, Elo, ratings, races; tuning by games |
 //! | [`uci`], [`game`] | the protocol and the referee |
+//! | [`settings`], [`plan`] | keys of a plan file; the resolved, immutable plan |
 //! | [`journal`], [`tournament`], [`report`] | games on disk, their counts, documents |
 //! | [`run`] | whole runs, from settings to the summary |
 //!
-//! The rest of this page is the map for those who change the library.
-//!
-#![doc = include_str!("ARCHITECTURE.md")]
+//! The other modules serve the program `quintain` and are left out here. `src/ARCHITECTURE.md` is
+//! the map of all, for those who change the library.
+
 #![deny(missing_docs)]
 #![cfg_attr(not(feature = "cli"), allow(dead_code, reason = "only the commands use the rest"))]
 
-// Reading order: the words first, then the pure rooms, then the rooms that touch the world.
+// Reading order: the words first, then the pure rooms, then the rooms that touch the world. The
+// lint for missing documentation skips hidden modules, so they are hidden from `rustdoc` alone.
+#[cfg_attr(doc, doc(hidden))]
 pub mod files;
 pub(crate) mod os;
+#[cfg_attr(doc, doc(hidden))]
 pub mod text;
+#[doc(inline)]
 pub use quintain_record as record;
 
 pub mod chess;
+#[doc(inline)]
 pub use quintain_stats as stats;
 
 pub mod openings;
@@ -79,34 +87,45 @@ pub mod game;
 pub mod uci;
 
 pub mod journal;
+#[cfg_attr(doc, doc(hidden))]
 pub mod source;
+#[cfg_attr(doc, doc(hidden))]
 pub mod tablebase;
 
 pub mod tournament;
 
+#[cfg_attr(doc, doc(hidden))]
 pub mod check;
+#[cfg_attr(doc, doc(hidden))]
 pub mod schedule;
 pub mod settings;
+#[cfg_attr(doc, doc(hidden))]
 pub mod suite;
 
 pub mod report;
 
+#[cfg_attr(doc, doc(hidden))]
 pub mod control;
 
+#[cfg_attr(doc, doc(hidden))]
 #[cfg(feature = "cluster")]
 pub mod cluster;
+#[cfg_attr(doc, doc(hidden))]
 #[cfg(not(feature = "cluster"))]
 #[path = "cluster/absent.rs"]
 pub mod cluster;
 
 #[cfg(feature = "cli")]
+#[cfg_attr(doc, doc(hidden))]
 pub mod dashboard;
 
 pub mod run;
 
+#[cfg_attr(doc, doc(hidden))]
 pub mod compat;
 
 #[cfg(feature = "cli")]
+#[cfg_attr(doc, doc(hidden))]
 pub mod cli;
 
 #[cfg(test)]

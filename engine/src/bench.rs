@@ -1,5 +1,6 @@
-//! The bench: fixed positions to a fixed depth. Its node count is the signature of the search, the
-//! same on every machine.
+//! The bench: fixed positions to a fixed depth.
+//!
+//! Its node count is the signature of the search, the same on every machine.
 
 use crate::board::Board;
 use crate::search::{Game, Limits, Searcher, Signals, SilentReport, in_search_thread};

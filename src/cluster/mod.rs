@@ -1,8 +1,8 @@
 //! Runs over many processes and machines: one dispatcher, one journal, and workers that play pairs.
 //!
 //! Reading order: `leases` (who plays what, without a clock or a network) and `learnt` (the same
-//! after a restart), then `wire` (the messages), `access` (who may connect), `link` (the
-//! connection), `registry` (the lists of runs and workers), `sign` (authors of plans). A run:
+//! after a restart), then `wire` (the messages) and `access` (who may connect). Then `link` (the
+//! connection), `registry` (the lists of runs and workers) and `sign` (authors of plans). A run:
 //! `takers` (slots that wait), `patience` (pairs that nobody plays), `failures` and `drift`
 //! (machines that are set aside), `coordinator`, `worker`, `outbox` (results that are not written
 //! yet), `children` (`--workers local:N`). A hub: `users` (their rights), `server` (its process),

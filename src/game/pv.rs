@@ -1,12 +1,15 @@
-//! Principal variations checked against the rules. A wrong variation costs no game, but it is
-//! counted and reported, because most faults of a search or a hash table show there first.
+//! Principal variations checked against the rules.
+//!
+//! A wrong variation costs no game, but it is counted and reported, because most faults of a search
+//! or a hash table show there first.
 
 use crate::chess::Position;
 use crate::record::{PvFault, Score, Termination};
 
 /// Returns the first fault of the variation `pv` (words separated by blanks), received before
-/// `best` was played from `position`. An empty one has no fault. `score` is the score that came
-/// with it, if that was exact.
+/// `best` was played from `position`.
+///
+/// An empty one has no fault. `score` is the score that came with it, if that was exact.
 ///
 /// A variation may be shorter than its mate score: hash tables cut them. It contradicts the score
 /// if it is longer, if it mates at another move, or if it is as long and does not mate.

@@ -341,8 +341,10 @@ impl<R: Read> BufRead for ArchiveReader<R> {
 }
 
 /// Opens the journal at `path`, or, if there is none, the archive beside it, as the lines of a
-/// journal. A journal is read up to its present length, because a line that grows during the read
-/// would look like two.
+/// journal.
+///
+/// A journal is read up to its present length, because a line that grows during the read would look
+/// like two.
 ///
 /// # Errors
 /// Returns the error of opening the journal. Reading returns an error that names the archive if
@@ -367,7 +369,9 @@ pub fn reader<'a>(bytes: impl Read + 'a, path: &Path) -> impl BufRead + 'a {
 }
 
 /// Writes the games of the journal at `from`, which may be live, to a new archive at `to`, and
-/// reads the archive again to compare them. `detail` is what it keeps of each.
+/// reads the archive again to compare them.
+///
+/// `detail` is what it keeps of each.
 ///
 /// # Errors
 /// As [`PlanFacts::read`], and [`JournalError::Io`] if the archive cannot be written or does not

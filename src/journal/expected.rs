@@ -1,5 +1,7 @@
-//! Consistency of a journal's games with their plan. A right checksum says that a line is as it was
-//! written, not that its game can be one of the plan.
+//! Consistency of a journal's games with their plan.
+//!
+//! A right checksum says that a line is as it was written, not that its game can be one of the
+//! plan.
 
 use std::io::BufRead;
 use std::path::Path;

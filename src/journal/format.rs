@@ -1,5 +1,7 @@
-//! Serde types and line format of the journal, version 1. The line of a void game is version 2, so
-//! that older readers stop there. The domain types stay free of serde.
+//! Serde types and line format of the journal, version 1.
+//!
+//! The line of a void game is version 2, so that older readers stop there. The domain types stay
+//! free of serde.
 
 use std::borrow::Cow;
 use std::io::Write;

@@ -1,11 +1,11 @@
-//! Journal of a run, its only source of truth: one line per finished game, appended before the game
-//! counts.
+//! Journal of a run, its only source of truth.
 //!
-//! `games.jsonl` is JSON lines. Each line ends with a `crc` key, the CRC-32 of the bytes before it,
-//! so a torn or damaged line is recognised. The first line is the header. A torn last line, and
-//! NULs that a power cut may leave after it, are dropped when the file is opened again. Damage
-//! anywhere else means lost games, so it is an error that names the line. [`mend`] drops such lines
-//! if the user asks for it, and their games are played again.
+//! It has one line per finished game, appended before the game counts. `games.jsonl` is JSON lines.
+//! Each line ends with a `crc` key, the CRC-32 of the bytes before it, so a torn or damaged line is
+//! recognised. The first line is the header. A torn last line, and NULs that a power cut may leave
+//! after it, are dropped when the file is opened again. Damage anywhere else means lost games, so
+//! it is an error that names the line. [`mend`] drops such lines if the user asks for it, and their
+//! games are played again.
 //!
 //! A line goes to the kernel in one write, so a killed process loses nothing that was counted.
 //! [`Journal::sync`] makes it safe against a power cut too. The dispatcher calls it about once a
@@ -124,8 +124,9 @@ fn run_of(journal: &Path) -> &Path {
     journal.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Locks a file for this process, with up to 200 ms of retries. A child that the last owner was
-/// starting shares the owner's lock until it runs its own program.
+/// Locks a file for this process, with up to 200 ms of retries.
+///
+/// A child that the last owner was starting shares the owner's lock until it runs its own program.
 ///
 /// # Errors
 /// As [`File::try_lock`].
@@ -280,8 +281,9 @@ fn locked(file: File, path: &Path) -> Result<File, JournalError> {
     }
 }
 
-/// Reads a journal, also a live one, and passes its games to `each`, one at a time. Memory grows by
-/// a few bytes per game.
+/// Reads a journal, also a live one, and passes its games to `each`, one at a time.
+///
+/// Memory grows by a few bytes per game.
 ///
 /// If a game has several records, the first is passed, and a warning names those that differ from
 /// it. A game may be recorded again after a void one of its pair.

@@ -1,5 +1,6 @@
-//! Plan of a run, and its form `plan.toml` in the run directory. People can read it, and `quintain
-//! resume` continues from it.
+//! Plan of a run, and its form `plan.toml` in the run directory.
+//!
+//! People can read it, and `quintain resume` continues from it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -34,8 +34,9 @@ pub struct HubRun {
     pub is_simulated: bool,
 }
 
-/// Speed of a player's engine that the times of a run are for. A worker on which the engine has
-/// another speed scales its times.
+/// Speed of a player's engine that the times of a run are for.
+///
+/// A worker on which the engine has another speed scales its times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReferenceSpeed {
     /// The player.

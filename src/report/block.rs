@@ -11,8 +11,9 @@ use crate::stats::elo::{Estimate, fixed};
 use crate::stats::sprt::Verdict;
 use crate::tournament::scoreboard::Scoreboard;
 
-/// Lines of the block, each with its newline. `None` unless two players play each other: the sides
-/// of a tuning are values that are tried.
+/// Lines of the block, each with its newline.
+///
+/// `None` unless two players play each other: the sides of a tuning are values that are tried.
 #[must_use]
 pub fn block(plan: &Plan, scoreboard: &Scoreboard) -> Option<String> {
     let [new, base] = plan.players.as_slice() else { return None };

@@ -1,5 +1,7 @@
-//! Load calibration of a machine. An engine plays itself with different numbers of games at once
-//! under a clock. The waits of its moves for a CPU and its losses on time are then compared.
+//! Load calibration of a machine.
+//!
+//! An engine plays itself with different numbers of games at once under a clock. The waits of its
+//! moves for a CPU and its losses on time are then compared.
 
 use std::time::Duration;
 

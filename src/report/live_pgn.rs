@@ -1,5 +1,7 @@
 //! PGN of the games in play, for broadcasts: one file that always holds the moves so far, replaced
-//! as a whole about once a second. Readers see the old file or the new one, never half of it.
+//! as a whole about once a second.
+//!
+//! Readers see the old file or the new one, never half of it.
 //!
 //! It is an observer, so no game waits for it. Another thread makes the text and writes the file,
 //! so the dispatcher only hands it the games. While a file is being written, one more waits at

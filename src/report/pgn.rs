@@ -1,5 +1,7 @@
 //! Finished games as PGN, in export format (Edwards, "Portable Game Notation Specification", 1994,
-//! section 8). Comments follow the leading runners, so that tools made for them read ours.
+//! section 8).
+//!
+//! Comments follow the leading runners, so that tools made for them read ours.
 //!
 //! ```text
 //! 1. e4 {book} 1... e5 {book} 2. Nf3 {+0.35/12 0.051s, n=12345} 2... Nc6
@@ -90,8 +92,9 @@ pub(super) fn head(
     tags::tags(record, meta, options, openings)
 }
 
-/// Text of a game in the format of `options`. `openings` name the opening in its tags; without
-/// them, there are no such tags.
+/// Text of a game in the format of `options`.
+///
+/// `openings` name the opening in its tags; without them, there are no such tags.
 ///
 /// # Errors
 /// [`PgnError`] for a record that can't be replayed.

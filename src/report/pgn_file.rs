@@ -1,6 +1,8 @@
 //! Game files of a run beside its journal: `games.pgn`, and on request a further PGN and an EPD of
-//! final positions. Each holds exactly the counted games, in schedule order, and is repaired from
-//! the journal if a run resumes.
+//! final positions.
+//!
+//! Each holds exactly the counted games, in schedule order, and is repaired from the journal if a
+//! run resumes.
 
 use std::io;
 use std::path::Path;
@@ -15,8 +17,9 @@ use crate::report::pgn::{self, PgnMeta};
 use crate::report::sink::Sink;
 use crate::tournament::events::{Observer, RunEvent};
 
-/// Observer that writes each pair when it counts. A write error is reported once and never stops
-/// the run, because the journal holds all games.
+/// Observer that writes each pair when it counts.
+///
+/// A write error is reported once and never stops the run, because the journal holds all games.
 pub struct PgnFile {
     plan: Arc<Plan>,
     openings: Option<OpeningNames>,

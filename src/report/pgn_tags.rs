@@ -66,8 +66,9 @@ pub struct PgnSummary {
     pub overlong: u64,
 }
 
-/// Passes each game of a PGN text to `each`. Text in comments is never read as tags. Words without
-/// tags are not a game and are skipped.
+/// Passes each game of a PGN text to `each`.
+///
+/// Text in comments is never read as tags. Words without tags are not a game and are skipped.
 ///
 /// # Errors
 /// Returns the errors of `source`.

@@ -1,6 +1,7 @@
 //! Archives of runs: a run directory, or a folder with runs below it such as a tuning's, with its
-//! journals packed and its small files, for Git. Games, pages and pictures that a command makes
-//! again are left out.
+//! journals packed and its small files, for Git.
+//!
+//! Games, pages and pictures that a command makes again are left out.
 
 use std::path::{Path, PathBuf};
 

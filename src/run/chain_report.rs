@@ -1,5 +1,7 @@
 //! Report of a chain of tests: a row for each test, the state of the whole, and how likely an
-//! engine passes all of them. Each run of a chain finds those before and after it.
+//! engine passes all of them.
+//!
+//! Each run of a chain finds those before and after it.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
-//! Runs as parts of something larger, such as matches of other programs. Their directories also
-//! work with `quintain resume` and `report`.
+//! Runs as parts of something larger, such as matches of other programs.
+//!
+//! Their directories also work with `quintain resume` and `report`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -33,9 +34,11 @@ pub struct PlayedRun {
 }
 
 /// Plays the games of `raw` in the directory `root`: starts the run, resumes it, or counts it if it
-/// is complete. It is a test if `raw` has `new` or `base`, and otherwise a match of its `players`.
-/// `seed` must be set, so that the same call is the same run. Only the caller gets the results; the
-/// progress goes to standard error.
+/// is complete.
+///
+/// It is a test if `raw` has `new` or `base`, and otherwise a match of its `players`. `seed` must
+/// be set, so that the same call is the same run. Only the caller gets the results; the progress
+/// goes to standard error.
 ///
 /// # Errors
 /// Returns an error if keys contradict each other, if an engine is not found or does not start, or
@@ -86,9 +89,11 @@ fn resolved(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
     if is_test { resolve::sprt(raw) } else { resolve::games(raw, name) }
 }
 
-/// Calls `act` on its own thread for each stop signal. Signals that the program was started to
-/// ignore stay ignored. Programs that do more than play need this, because after the first run
-/// signals lose their default effect. Call it before the first run.
+/// Calls `act` on its own thread for each stop signal.
+///
+/// Signals that the program was started to ignore stay ignored. Programs that do more than play
+/// need this, because after the first run signals lose their default effect. Call it before the
+/// first run.
 ///
 /// # Errors
 /// Returns an error if the thread cannot be started.

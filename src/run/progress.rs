@@ -1,5 +1,6 @@
-//! Lines that a command prints itself: results to stdout, the rest to stderr. Write errors, such as
-//! a closed pipe, are ignored.
+//! Lines that a command prints itself: results to stdout, the rest to stderr.
+//!
+//! Write errors, such as a closed pipe, are ignored.
 //!
 //! The text may quote engines, files and directory names, so control characters are replaced.
 

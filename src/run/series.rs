@@ -1,5 +1,6 @@
-//! Series of matches that answer one question, in one directory. Earlier matches count, and
-//! interrupted ones are resumed.
+//! Series of matches that answer one question, in one directory.
+//!
+//! Earlier matches count, and interrupted ones are resumed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,5 +1,6 @@
-//! Stop signals, heard from the first run of the process to its end. One that comes between two
-//! runs of a series stops the second.
+//! Stop signals, heard from the first run of the process to its end.
+//!
+//! One that comes between two runs of a series stops the second.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};

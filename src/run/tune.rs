@@ -66,6 +66,7 @@ pub struct TuningSettings {
 }
 
 /// Returns the plan of a tuning, from a resolved plan with its engine as the first player.
+///
 /// `max_pairs` is its end, if any.
 ///
 /// # Errors

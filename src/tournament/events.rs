@@ -13,8 +13,10 @@ use crate::tournament::scoreboard::Scoreboard;
 use crate::tournament::time_losses::TimeLosses;
 use crate::tournament::workers::WorkerStatus;
 
-/// Number of a slot, from 0. A slot plays one game at a time on a thread of its own, and on CPUs of
-/// its own if the plan pins games.
+/// Number of a slot, from 0.
+///
+/// A slot plays one game at a time on a thread of its own, and on CPUs of its own if the plan pins
+/// games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SlotId(pub u16);
 
@@ -301,8 +303,9 @@ pub struct Failure {
     pub status: String,
 }
 
-/// Message from the dispatcher to the observers, in order. Observers cannot answer, slow a game
-/// down or stop a run.
+/// Message from the dispatcher to the observers, in order.
+///
+/// Observers cannot answer, slow a game down or stop a run.
 #[derive(Clone, Copy, Debug)]
 pub enum RunEvent<'a> {
     /// The run begins, or continues after `scoreboard` was replayed from the journal.

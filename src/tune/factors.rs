@@ -140,7 +140,9 @@ impl Factors {
 }
 
 /// Run of randomised switches, in blocks like every tuning: a parameter's lowest value is off, its
-/// highest on. The fold of its results in the order of its pairs.
+/// highest on.
+///
+/// The fold of its results in the order of its pairs.
 #[derive(Clone, Debug)]
 pub struct FactorRun {
     space: Space,

@@ -1,4 +1,4 @@
-//! Tuning of engine parameters by games: which values to try next, what the results say of them.
+//! Tuning of engine parameters by games: values to try next, and their results.
 //!
 //! Reading order: [`space`] (the parameters), [`read`] and `write` (their formats), [`spin`]
 //! (parameters from an engine's own options), [`draws`] (random numbers) and `sides` (values drawn

@@ -16,9 +16,11 @@ pub fn parse(file: &str, text: &str) -> Result<Space, SpaceError> {
     if is_toml { toml(file, text) } else { lines(file, text) }
 }
 
-/// Reads `name, start, min, max, c_end, r_end` (fishtest) and `name, int|float, start, min, max,
-/// c_end, r_end` (OpenBench), one a line, in any mixture. Blanks, empty lines and everything after
-/// `#` do not count. A line without a kind is an `int`, because fishtest rounds every value.
+/// Reads `name, start, min, max, c_end, r_end` (fishtest) and
+/// `name, int|float, start, min, max, c_end, r_end` (OpenBench), one a line, in any mixture.
+///
+/// Blanks, empty lines and everything after `#` do not count. A line without a kind is an `int`,
+/// because fishtest rounds every value.
 ///
 /// # Errors
 /// The first line that is not a parameter, or one that cannot be tuned.
@@ -104,8 +106,10 @@ impl Number {
 }
 
 /// Reads a table `[params]` of rows `NAME = { start, min, max, step }`, with `kind` and `rate` if
-/// wanted. A row without a kind is an `int` if its start, min and max are written without a
-/// fraction. The order is that of the file.
+/// wanted.
+///
+/// A row without a kind is an `int` if its start, min and max are written without a fraction. The
+/// order is that of the file.
 ///
 /// # Errors
 /// The first place that is not TOML or no parameter, or one that cannot be tuned.

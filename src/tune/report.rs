@@ -1,5 +1,7 @@
 //! Report of a tuning: the move of each parameter with its certainty, and the share of noise in the
-//! whole step. Then the result of the validation pairs, and the values to prove.
+//! whole step.
+//!
+//! Then the result of the validation pairs, and the values to prove.
 //!
 //! No Elo is predicted from the tuning pairs: on an engine that was tuned before, such figures
 //! promised 20 Elo, and the true gain was zero. They only rank parameters.
@@ -251,8 +253,9 @@ pub fn rows(space: &Space, result: &[f64], regression: Option<&Regression>, dead
 }
 
 /// Share of the step from start to result, `0.0..=1.0`, that chance alone would have made on
-/// average; `None` before anything has moved. It is the factor by which James and Stein would draw
-/// the result back.
+/// average; `None` before anything has moved.
+///
+/// It is the factor by which James and Stein would draw the result back.
 #[must_use]
 pub fn noise(run: &Auto, variance: f64) -> Option<f64> {
     let loss = run.rule().loss_at_perturbation();
@@ -306,8 +309,9 @@ pub enum Stride {
     Half,
 }
 
-/// Candidates for the proof, by values that the engine takes. Those that rounding makes equal to
-/// the start or to one another are left out.
+/// Candidates for the proof, by values that the engine takes.
+///
+/// Those that rounding makes equal to the start or to one another are left out.
 #[must_use]
 pub fn candidates(space: &Space, result: &[f64]) -> Vec<(Stride, Vec<f64>)> {
     let start = space.start();

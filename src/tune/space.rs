@@ -61,8 +61,10 @@ impl RangeEnd {
     }
 }
 
-/// Parameter of an engine, in the unit of its UCI option. A checked one has finite numbers, `min <
-/// max`, `start` between them, and a step above 0 that is no longer than the range.
+/// Parameter of an engine, in the unit of its UCI option.
+///
+/// A checked one has finite numbers, `min < max`, `start` between them, and a step above 0 that is
+/// no longer than the range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Param {
     /// UCI option that sets it.

@@ -24,6 +24,7 @@ pub struct Spin {
 }
 
 /// Makes a parameter of each option that can be one, with a twentieth of the range as its step.
+///
 /// Each option that is left out, or whose step is doubtful, gets a note.
 ///
 /// # Errors

@@ -63,8 +63,9 @@ impl<C: Counts> Counts for ClusteredCounts<C> {
     }
 }
 
-/// Pairs of two players by opening. All sums are of integers, so that they do not depend on the
-/// order of the pairs.
+/// Pairs of two players by opening.
+///
+/// All sums are of integers, so that they do not depend on the order of the pairs.
 #[derive(Clone, Debug, Default)]
 pub struct Openings {
     /// Pairs and their half points, by opening.

@@ -169,8 +169,10 @@ impl ScoreSpread {
     }
 }
 
-/// Logistic Elo: the mean score through -400 log10(1/s - 1). The ends of the score's interval are
-/// mapped likewise, so the interval is wider on the far side. `None` without samples.
+/// Logistic Elo: the mean score through -400 log10(1/s - 1).
+///
+/// The ends of the score's interval are mapped likewise, so the interval is wider on the far side.
+/// `None` without samples.
 #[must_use]
 pub fn logistic<C: Counts>(counts: &C) -> Option<Estimate> {
     let spread = ScoreSpread::new(counts)?;
@@ -181,9 +183,10 @@ pub fn logistic<C: Counts>(counts: &C) -> Option<Estimate> {
     Some(Estimate { value: Elo::of_score(spread.score), interval })
 }
 
-/// Normalized Elo: (s - 1/2)/(standard deviation of a game) * 800/ln 10. The error is by the delta
-/// method, which accounts for the estimated deviation. `None` if it is 0/0: no samples, or only
-/// level ones.
+/// Normalized Elo: (s - 1/2)/(standard deviation of a game) * 800/ln 10.
+///
+/// The error is by the delta method, which accounts for the estimated deviation. `None` if it is
+/// 0/0: no samples, or only level ones.
 #[must_use]
 pub fn normalized<C: Counts>(counts: &C) -> Option<Estimate> {
     let spread = ScoreSpread::new(counts)?;
@@ -200,12 +203,14 @@ pub fn normalized<C: Counts>(counts: &C) -> Option<Estimate> {
 }
 
 /// Stopping condition of a run that stops as soon as its 95 % interval is this narrow, `half_width`
-/// in logistic Elo either way. Unlike a stop at a verdict, a stop by width alone hardly biases the
-/// plain interval, because the width hardly depends on who is ahead: Y. S. Chow and H. Robbins, "On
-/// the asymptotic theory of fixed-width sequential confidence intervals for the mean", Ann. Math.
-/// Stat. 36 (1965). The 1/n added to the variance here is theirs and guards against stops after a
-/// few equal results; it costs 1 to 2 % more pairs at +-5 Elo. A side that wins everything never
-/// reaches the width, because its Elo has no upper end.
+/// in logistic Elo either way.
+///
+/// Unlike a stop at a verdict, a stop by width alone hardly biases the plain interval, because the
+/// width hardly depends on who is ahead: Y. S. Chow and H. Robbins, "On the asymptotic theory of
+/// fixed-width sequential confidence intervals for the mean", Ann. Math. Stat. 36 (1965). The 1/n
+/// added to the variance here is theirs and guards against stops after a few equal results; it
+/// costs 1 to 2 % more pairs at +-5 Elo. A side that wins everything never reaches the width,
+/// because its Elo has no upper end.
 #[must_use]
 pub fn is_within<C: Counts>(counts: &C, half_width: f64) -> bool {
     ScoreSpread::new(counts).is_some_and(|spread| {
@@ -216,7 +221,9 @@ pub fn is_within<C: Counts>(counts: &C, half_width: f64) -> bool {
 }
 
 /// Likelihood of superiority: the probability, `0.0..=1.0`, that the tested engine is the stronger
-/// one. `None` without samples and if all were level. It is [`normal_superiority`], bounded by the
+/// one.
+///
+/// `None` without samples and if all were level. It is [`normal_superiority`], bounded by the
 /// evidence of wins alone. Suppose that all `d` samples that were not level were won. From a
 /// uniform prior on the share of wins, `1 - 2^-(d+1)` is then the probability that the share is
 /// above one half (Laplace). So one won game is worth 75 % and not 100 %. From 20 decisive samples
@@ -235,7 +242,9 @@ pub(super) fn doubt<C: Counts>(counts: &C) -> f64 {
 }
 
 /// Likelihood of superiority by the normal tail alone, Phi((s-1/2)/sqrt(v/n)), as other runners
-/// print it; it is 1 after one won game. `None` without samples and if all were level.
+/// print it; it is 1 after one won game.
+///
+/// `None` without samples and if all were level.
 #[must_use]
 pub fn normal_superiority<C: Counts>(counts: &C) -> Option<f64> {
     let spread = ScoreSpread::new(counts)?;

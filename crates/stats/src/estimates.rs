@@ -1,4 +1,4 @@
-//! Estimates of a match or test: the figures of every output, declared once.
+//! Figures of a match or test, as every output shows them.
 //!
 //! `quintain stats --json` prints this struct. `summary.json`, the control protocol and the
 //! dashboard's lists have its keys among their own. The order of the fields is that of the keys.
@@ -11,8 +11,9 @@ use super::sprt::{Sprt, Verdict};
 use super::unbiased::AdjustedEstimates;
 use super::{Counts, Pentanomial, Trinomial, sequence};
 
-/// Estimates from counts, of the first player against the second, with 95 % intervals. `None` for a
-/// figure that is not defined; an infinite Elo is null in a document.
+/// Estimates from counts, of the first player against the second, with 95 % intervals.
+///
+/// `None` for a figure that is not defined; an infinite Elo is null in a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Estimates {

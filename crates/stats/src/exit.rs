@@ -1,6 +1,7 @@
-//! A Brownian motion between two bounds: the bound it reaches first, and the time. A log-likelihood
-//! ratio on its way to a verdict is nearly one, and all statements about a test before or after it
-//! is played rest on this.
+//! A Brownian motion between two bounds: the bound it reaches first, and the time.
+//!
+//! A log-likelihood ratio on its way to a verdict is nearly one, and all statements about a test
+//! before or after it is played rest on this.
 //!
 //! Two series give the probability of having reached a bound by a time. Sums over reflections
 //! converge at once for short times, sums over the sines of the eigenfunctions for long ones. Both

@@ -1,6 +1,6 @@
-//! Sources of a difference in strength: comparisons between groups of games, many at once, with
-//! game pairs as the unit of chance.
+//! Sources of a difference in strength: comparisons between groups of games.
 //!
+//! Many groups are compared at once, with game pairs as the unit of chance.
 //! The two games of a pair share an opening and are not independent samples, whichever groups they
 //! belong to; pairs are. So every variance here is one of sums over pairs ("clusters").
 //!
@@ -155,12 +155,13 @@ pub struct Contrast {
     pub p: Option<f64>,
 }
 
-/// Compares a group with the rest of `whole`; `None` if either has no trials. The variance is the
-/// larger of two. The one from cluster sums is valid for any spreads of the groups. But it is
-/// worthless if a small group saw only one result, which is common if nine pairs of ten end level.
-/// The other uses variance and covariance of all games, as if the group made no difference, and is
-/// too small if rare results gather in a group. For `p` the sums are taken around the common mean
-/// (a score test), for the interval around their own means.
+/// Compares a group with the rest of `whole`; `None` if either has no trials.
+///
+/// The variance is the larger of two. The one from cluster sums is valid for any spreads of the
+/// groups. But it is worthless if a small group saw only one result, which is common if nine pairs
+/// of ten end level. The other uses variance and covariance of all games, as if the group made no
+/// difference, and is too small if rare results gather in a group. For `p` the sums are taken
+/// around the common mean (a score test), for the interval around their own means.
 #[must_use]
 pub fn contrast(group: &PairGroup, whole: &PairSums) -> Option<Contrast> {
     let mean = whole.mean()?;
@@ -218,8 +219,10 @@ fn two_sided(deviation: f64, variance: f64) -> f64 {
     }
 }
 
-/// Holm's adjusted p-values, in the order given. If all values below `a` are reported, the
-/// probability of one or more false alarms is at most `a`, however the tests depend on each other.
+/// Holm's adjusted p-values, in the order given.
+///
+/// If all values below `a` are reported, the probability of one or more false alarms is at most
+/// `a`, however the tests depend on each other.
 #[must_use]
 pub fn holm(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
@@ -299,9 +302,11 @@ impl SideMeans {
 }
 
 /// Effective number of pairs if some games are repeats: pairs of independent games that would vary
-/// as much. `times` is the number of times that each different game was played. It is Kish's n^2 /
-/// sum of squared weights, because repeats have the same result and other games are taken as
-/// independent of them. A pair that shares one game with another pair shares half of its evidence.
+/// as much. `times` is the number of times that each different game was played.
+///
+/// It is Kish's n^2 / sum of squared weights, because repeats have the same result and other games
+/// are taken as independent of them. A pair that shares one game with another pair shares half of
+/// its evidence.
 #[must_use]
 pub fn effective_pairs(pairs: u64, times: impl IntoIterator<Item = u64>) -> f64 {
     let (mut games, mut squares) = (0.0, 0.0);
@@ -343,8 +348,10 @@ pub struct DesignEffect {
 }
 
 /// The design effect of openings that were played more than once; `None` if none was, if there is
-/// only one, or if all scores are equal. With the correlation r from a one-way analysis of variance
-/// and n_i pairs of opening i, the effect is 1 + (sum n_i^2 / sum n_i - 1) r.
+/// only one, or if all scores are equal.
+///
+/// With the correlation r from a one-way analysis of variance and n_i pairs of opening i, the
+/// effect is 1 + (sum n_i^2 / sum n_i - 1) r.
 #[must_use]
 pub fn design_effect(openings: impl IntoIterator<Item = OpeningCluster>) -> Option<DesignEffect> {
     let (mut clusters, mut pairs, mut squared, mut sum, mut squares, mut explained) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);

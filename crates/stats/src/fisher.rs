@@ -1,7 +1,9 @@
 //! Comparison of two shares by Fisher's exact test: failures here and elsewhere.
 
 /// Probability that at least as many of the failures fall on `here` by chance, if each game is as
-/// likely to fail as any other. Both are failures and games; 1 for impossible counts.
+/// likely to fail as any other.
+///
+/// Both are failures and games; 1 for impossible counts.
 ///
 /// R. A. Fisher, "The logic of inductive inference", J. R. Stat. Soc. 98 (1935).
 #[must_use]

@@ -39,37 +39,36 @@
 //! # Ok::<(), quintain_stats::rating::RatingError>(())
 //! ```
 //!
-//! Conventions: Elo differences are logistic unless a name says `normalized` or `nelo`, positive if
-//! the first (new, tested) engine is stronger. Shares and probabilities are in `0.0..=1.0`, scores
-//! are points per game, LLRs are in nats. Intervals are two-sided and of 95 %. No input gives `NaN`
-//! or a panic: an undefined figure is `None`, and an infinite one is marked as such. Nothing does
-//! I/O; random numbers come from seeds ([`random`]) and are the same on every machine.
+//! # Conventions
 //!
-//! Reading order: the counts below, [`elo`] (differences in strength) and [`clusters`] (samples
-//! that are not independent). For a test: `likelihood` (the most likely distribution under a
-//! hypothesis), [`sprt`] (the sequential test) and [`stopping`] (rules that end a run early). For
-//! its cost and result: `exit` (a Brownian motion between bounds), [`simulate`] (the cost of a
-//! test), [`unbiased`] (the strength after a test) and [`sequence`] (intervals that hold at all
-//! times). Last, [`rating`] (many players on one scale) and [`random`] (random numbers).
+//! - Elo differences are logistic unless a name says `normalized` or `nelo`. They are positive if
+//!   the first (new, tested) engine is stronger.
+//! - Shares and probabilities are in `0.0..=1.0`, scores are points per game, LLRs are in nats.
+//! - Intervals are two-sided and of 95 %.
+//! - No input gives `NaN` or a panic: an undefined figure is `None`, and an infinite one is marked
+//!   as such.
+//! - Nothing does I/O. Random numbers come from seeds and are the same on every machine.
 //!
-//! The commands of `quintain` use these modules:
+//! # Modules by question
 //!
-//! | command | module | method |
+//! | question | modules | method |
 //! | --- | --- | --- |
-//! | `sprt`, `stats` | `sprt`, `unbiased`, `sequence` | GSPRT; median-unbiased; any-time |
-//! | `--until-width` | `stopping` | 95 % intervals narrow enough (Chow and Robbins 1965) |
-//! | `simulate` | `simulate` | Brownian motion with Siegmund's correction; whole tests played |
-//! | `simulate --width`, `--pairs` | `sample_size` | normal law; one-sided test |
-//! | repeated openings | `clusters` | cluster-robust variance |
-//! | `rate` | `rating` | one likelihood of a condition's games; clusters of pairs or openings |
-//! | `progress` | `progress` | differences of neighbouring versions, Student's law, Holm |
-//! | `bisect` | `bisect` | a posterior over commits |
-//! | `race` | `race` | e-processes, alpha shared by the candidates |
-//! | `explain` | `explain` | cluster variances over pairs, Holm |
-//! | `suite` | `mcnemar`, `proportion` | McNemar's exact test, Wilson's interval |
-//! | `speed` | `speed`, `signed_rank` | signed ranks of paired logarithms, order by fair coins |
-//! | `book judge` | `sensor` | variance of games less that of pairs; delta method |
-//! | `scaling` | `scaling` | ratio of sums over positions, Student's law; censored quartiles |
+//! | Is the new version stronger? | [`sprt`], [`sequence`] | GSPRT; intervals at any time |
+//! | By how much? | [`elo`], [`unbiased`], [`clusters`] | median-unbiased after a stop |
+//! | May a run stop? | [`stopping`] | intervals that are narrow enough (Chow and Robbins 1965) |
+//! | What will a test cost? | [`simulate`], [`sample_size`] | Brownian motion; normal law |
+//! | How strong are many players? | [`rating`] | maximum likelihood, clusters of pairs |
+//! | Which version gained? | [`progress`], [`bisect`] | Holm; a posterior over commits |
+//! | Which candidate is best? | [`race`] | e-processes, alpha shared by the candidates |
+//! | Where did the points come from? | [`explain`] | cluster variances over pairs, Holm |
+//! | Which book decides tests soonest? | [`sensor`] | variance of games less that of pairs |
+//! | Which program is faster? | [`speed`], [`signed_rank`] | signed ranks of paired logarithms |
+//! | How does a search scale? | [`scaling`] | ratio of sums over positions, censored quartiles |
+//! | Who solves more? | [`proportion`], [`mcnemar`], [`fisher`] | Wilson; McNemar; Fisher |
+//!
+//! The others are tools: [`estimates`] (the figures of a match as one struct), [`student`],
+//! [`dense`] and [`random`]. To read the code, begin with the counts below, then `likelihood`,
+//! [`sprt`], `exit` and [`simulate`].
 
 #![deny(missing_docs)]
 

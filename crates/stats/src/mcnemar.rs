@@ -1,4 +1,4 @@
-//! McNemar's test: two programs answered the same questions; is one of them better?
+//! McNemar's test of two programs that answered the same questions.
 
 use statrs::distribution::{Binomial, DiscreteCDF as _};
 

@@ -77,8 +77,9 @@ pub struct Progress {
 }
 
 /// Rates `players` players and follows `versions`, players in their order; steps are marked at
-/// `level`, the family-wise error rate. `shared` are the meetings of openings that more than one
-/// has ([`rate_by_opening`]).
+/// `level`, the family-wise error rate.
+///
+/// `shared` are the meetings of openings that more than one has ([`rate_by_opening`]).
 ///
 /// # Errors
 /// As [`rate_by_opening`].
@@ -169,9 +170,10 @@ fn holm(values: &[Option<f64>]) -> Vec<Option<f64>> {
     adjusted
 }
 
-/// The step with the least evidence, for which more games help most. A step without a known error
-/// comes first, that with the fewest games between its versions; else the one with the largest
-/// error. `None` if every error is at most `width`.
+/// The step with the least evidence, for which more games help most.
+///
+/// A step without a known error comes first, that with the fewest games between its versions; else
+/// the one with the largest error. `None` if every error is at most `width`.
 #[must_use]
 pub fn least_certain(progress: &Progress, width: f64) -> Option<usize> {
     let games = |step: &VersionStep| {

@@ -1,5 +1,6 @@
-//! Races of several candidates against one base on the same openings: hopeless candidates are
-//! dropped, and the best one is found.
+//! Races of several candidates against one base, with hopeless ones dropped.
+//!
+//! All play the same openings, until the best candidate is found.
 //!
 //! # Method
 //! Every claim is a bet (an e-process). The claim is "the mean of x is above m", with x within `m
@@ -20,8 +21,8 @@
 //!
 //! A candidate is dropped once it is shown to be weaker than the base plus the gain, or than any
 //! other candidate. With `close`, a candidate is also dropped once it is shown to gain less than
-//! `close` (or the required gain, if that is more), unless it is shown to be stronger than the
-//! base. A winner that is stronger than the base can then be behind the dropped candidate by less
+//! `close` or the required gain, whichever is more. One that is shown to be stronger than the base
+//! stays. A winner that is stronger than the base can then be behind the dropped candidate by less
 //! than `close`. The race is over if no candidate is left. It is also over if one is shown to be
 //! stronger than the base, and no other one left can be stronger than it by `close`. Without
 //! `close` it must be the only one left, and two equally good candidates play until their pairs run
@@ -145,8 +146,9 @@ fn together(fortunes: &[f64; STAKES]) -> f64 {
 }
 
 /// Evidence of pairs for two claims, each as the natural logarithm of an e-value: their mean is
-/// above one half, and it is below. If a claim is false, the probability that its value ever
-/// exceeds `ln(1/a)` is at most `a`.
+/// above one half, and it is below.
+///
+/// If a claim is false, the probability that its value ever exceeds `ln(1/a)` is at most `a`.
 #[must_use]
 pub fn evidence(pairs: &super::Pentanomial) -> [f64; 2] {
     [1.0, -1.0].map(|sign| {

@@ -1,6 +1,7 @@
 //! Pseudorandom numbers that are the same on every machine.
 
 /// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014).
+///
 /// It is small, takes any seed, and stands here so that no release of a dependency changes the
 /// order of a run.
 #[derive(Clone, Debug)]

@@ -1,5 +1,7 @@
-//! Many players on one scale: maximum likelihood ratings with a white advantage, a draw rate, and
-//! errors that account for the dependence of the two games of a pair.
+//! Ratings of many players on one scale, by maximum likelihood.
+//!
+//! They come with a white advantage, a draw rate, and errors that account for the dependence of the
+//! two games of a pair.
 //!
 //! # The model
 //! In a game between players of ratings `a` and `b`, the first with White, the first is expected to

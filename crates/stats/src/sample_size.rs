@@ -1,5 +1,6 @@
-//! Sizes of matches of a fixed length: the pairs that an interval takes, and the strength that a
-//! number of pairs can show.
+//! Sizes of matches of a fixed length.
+//!
+//! The pairs that an interval takes, and the strength that a number of pairs can show.
 
 use super::elo::{Elo, Z_95};
 use super::simulate::Law;
@@ -18,7 +19,9 @@ fn deviation(law: &Law) -> f64 {
 }
 
 /// Half the width of the 95 % interval of the logistic Elo after `pairs` pairs; infinite if an end
-/// is. It is that of the rule `until-width`, with its 1/n added to the variance.
+/// is.
+///
+/// It is that of the rule `until-width`, with its 1/n added to the variance.
 #[must_use]
 pub fn half_width(law: &Law, pairs: f64) -> f64 {
     let reach = Z_95 * ((deviation(law).powi(2) + 1.0 / pairs) / pairs).sqrt();
@@ -47,9 +50,9 @@ pub fn pairs_for_width(law: &Law, width: f64) -> Option<f64> {
 }
 
 /// Smallest strength, in Elo of `model`, that a one-sided test of `pairs` pairs finds with
-/// probability
-/// `1 - beta` if it takes equal engines for different ones with probability `alpha`. `None` if
-/// pairs of this shape show none, or if `alpha + beta >= 1`.
+/// probability `1 - beta` if it takes equal engines for different ones with probability `alpha`.
+///
+/// `None` if pairs of this shape show none, or if `alpha + beta >= 1`.
 #[must_use]
 pub fn detectable(shape: &Law, model: Model, pairs: f64, alpha: f64, beta: f64) -> Option<f64> {
     let [alarm, miss] = [alpha, beta].map(|rate| quantile(1.0 - rate, f64::INFINITY));

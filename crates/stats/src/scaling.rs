@@ -89,9 +89,11 @@ pub fn by_depth(paths: &[CostPath]) -> Vec<DepthCost> {
 }
 
 /// Growth a ply between the first depth with a median cost of at least `least` and the deepest that
-/// nine of ten positions reached. Positions are independent samples, the plies of one are not, so
-/// the interval is that of a ratio of sums over positions with Student's law. `None` with fewer
-/// than two positions that have a ratio.
+/// nine of ten positions reached.
+///
+/// Positions are independent samples, the plies of one are not, so the interval is that of a ratio
+/// of sums over positions with Student's law. `None` with fewer than two positions that have a
+/// ratio.
 #[must_use]
 pub fn growth(paths: &[CostPath], least: f64) -> Option<Growth> {
     let rows = by_depth(paths);

@@ -1,5 +1,7 @@
-//! Openings as sensors: how much information a pair from a book has about the strength of two
-//! engines, and how much an opening favours one colour.
+//! Openings as sensors of a difference in strength.
+//!
+//! A pair has some information about the strength of two engines, and an opening may favour one
+//! colour. Both are measured here.
 //!
 //! # Bias
 //! Let a pair's games score `s1` (first colour) and `s2` for one engine, with the mean `m` of all
@@ -96,7 +98,9 @@ impl LevelPairs {
 }
 
 /// Root mean square of the advantage that openings give to a colour, in Elo; `None` if it cannot be
-/// told. The lower end is 0 if the openings may be balanced.
+/// told.
+///
+/// The lower end is 0 if the openings may be balanced.
 #[must_use]
 pub fn bias(pairs: &Pentanomial, level: LevelPairs) -> Option<IntervalEstimate> {
     let n = pairs.pairs() as f64;

@@ -39,7 +39,9 @@ const STAKES: usize = 21;
 const LN_ENOUGH: f64 = 3.688_879_454_113_936;
 
 /// The interval of mean scores, within `0.0..=1.0`, that are not excluded at 95 % after `counts`,
-/// at whatever time it is read. All of `0.0..=1.0` without samples.
+/// at whatever time it is read.
+///
+/// All of `0.0..=1.0` without samples.
 #[must_use]
 pub fn score<C: Counts>(counts: &C) -> (f64, f64) {
     let classes = C::SCORES.len();

@@ -1,4 +1,6 @@
-//! Location of a symmetric distribution by signed ranks (Hodges and Lehmann 1963, Tukey 1949).
+//! Location of a symmetric distribution by signed ranks.
+//!
+//! J. L. Hodges and E. L. Lehmann (1963); J. W. Tukey (1949).
 //!
 //! The estimate is the median of all averages of two values, a value with itself included. The
 //! interval runs from the k-th smallest to the k-th largest of them, and k follows from the

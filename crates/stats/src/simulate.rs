@@ -1,5 +1,6 @@
-//! The cost of a test before it is started: its probability to pass and its number of pairs, for an
-//! engine of an assumed strength.
+//! The cost of a test before it is started.
+//!
+//! Its probability of passing and its number of pairs, for an engine of an assumed strength.
 //!
 //! [`forecast`] takes the log-likelihood ratio for a Brownian motion, with Siegmund's correction
 //! for steps over a bound (`exit`), and is immediate. [`play`] draws pair results and runs the test
@@ -200,8 +201,9 @@ pub struct Forecast {
     pub is_sound: bool,
 }
 
-/// The closed form, for a test of at most `max_pairs`. `None` if pairs of this law do not
-/// distinguish the hypotheses.
+/// The closed form, for a test of at most `max_pairs`.
+///
+/// `None` if pairs of this law do not distinguish the hypotheses.
 #[must_use]
 pub fn forecast(sprt: &Sprt, law: &Law, max_pairs: Option<u64>) -> Option<Forecast> {
     let many = Pentanomial(law.0.map(|share| (share * PAIRS).round().max(1.0) as u64));
@@ -245,15 +247,18 @@ pub fn in_turn(forecasts: &[Forecast]) -> (f64, Vec<f64>) {
 }
 
 /// Mean number of pairs of a test between engines whose pairs have the shape of [`Law::TYPICAL`],
-/// the tested one of strength `elo` in the unit of the test's model. `None` if such pairs do not
-/// distinguish the hypotheses.
+/// the tested one of strength `elo` in the unit of the test's model.
+///
+/// `None` if such pairs do not distinguish the hypotheses.
 #[must_use]
 pub fn expected_pairs(sprt: &Sprt, elo: f64) -> Option<f64> {
     forecast(sprt, &Law::TYPICAL.leaned(elo, sprt.model()), None).map(|found| found.pairs)
 }
 
-/// The largest of [`expected_pairs`] over strengths between the hypotheses. It is that of an engine
-/// halfway between them, except for the Bayesian model, whose unit is not that of the strength.
+/// The largest of [`expected_pairs`] over strengths between the hypotheses.
+///
+/// It is that of an engine halfway between them, except for the Bayesian model, whose unit is not
+/// that of the strength.
 #[must_use]
 pub fn most_expected_pairs(sprt: &Sprt) -> Option<f64> {
     const STEPS: u32 = 16;
@@ -263,8 +268,9 @@ pub fn most_expected_pairs(sprt: &Sprt) -> Option<f64> {
 }
 
 /// The narrowest bounds from `sprt`'s `elo0` up, in tenths of an Elo, whose test ends within
-/// `pairs` at any strength of the engine. It does so in 95 % of cases, or on average if
-/// `on_average`. `None` if no bounds are wide enough.
+/// `pairs` at any strength of the engine.
+///
+/// It does so in 95 % of cases, or on average if `on_average`. `None` if no bounds are wide enough.
 #[must_use]
 pub fn bounds_within(sprt: &Sprt, shape: &Law, pairs: f64, on_average: bool) -> Option<Bounds> {
     let Bounds { elo0, .. } = sprt.bounds();
@@ -342,8 +348,9 @@ impl Simulation {
 }
 
 /// Runs the test `runs` times on pairs drawn from `law`, looking at the exact ratio after each
-/// `step` pairs (0 is taken as 1), at most `max_pairs` a test. The same seed gives the same
-/// results.
+/// `step` pairs (0 is taken as 1), at most `max_pairs` a test.
+///
+/// The same seed gives the same results.
 #[must_use]
 pub fn play(sprt: &Sprt, law: &Law, runs: u32, max_pairs: u64, step: u64, seed: u64) -> Simulation {
     let mut simulation = Simulation { runs, accepted_h1: 0, undecided: 0, pairs: Vec::new() };

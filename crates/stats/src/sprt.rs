@@ -1,4 +1,4 @@
-//! The sequential probability ratio test: is the tested engine at `elo1`, or no better than `elo0`?
+//! The sequential probability ratio test (SPRT) of `elo1` against `elo0`.
 //!
 //! The log-likelihood ratio is the exact one of the generalised SPRT (see `likelihood`), not the
 //! normal approximation.

@@ -53,8 +53,9 @@ pub struct AdjustedEstimates {
 }
 
 /// The estimates after a test that ended at `counts`, with a verdict or without; `None` without
-/// samples. The caller must know that the test is over: the same figures of a running test are
-/// biased.
+/// samples.
+///
+/// The caller must know that the test is over: the same figures of a running test are biased.
 #[must_use]
 pub fn after<C: Counts>(sprt: &Sprt, counts: &C) -> Option<AdjustedEstimates> {
     let observed = ObservedShares::new(counts)?;

@@ -1,5 +1,6 @@
-//! Detection of `info string` lines that report a failure. An engine that cannot load its network
-//! often only prints such a line and plays on.
+//! Detection of `info string` lines that report a failure.
+//!
+//! An engine that cannot load its network often only prints such a line and plays on.
 
 /// Words that mark a failure, in lower case.
 const FAILURES: &[&str] = &[

@@ -2,8 +2,9 @@
 
 use std::io::BufRead as _;
 
-/// Longest line kept, in bytes; the rest of a longer line is discarded. The longest genuine line is
-/// a principal variation (PV) of a few hundred moves.
+/// Longest line kept, in bytes; the rest of a longer line is discarded.
+///
+/// The longest genuine line is a principal variation (PV) of a few hundred moves.
 pub const MAX_LINE: usize = 64 * 1024;
 
 /// Space for one read. A pipe holds 64 KiB by default on Linux.

@@ -1,9 +1,8 @@
-//! The Universal Chess Interface (UCI) as values: commands written, replies parsed, and the state
-//! of one engine's session. Nothing here does I/O or reads a clock.
+//! The Universal Chess Interface (UCI) as values: commands, replies, sessions.
 //!
-//! The caller owns the engine's process and its pipes. [`Command`] encodes a line to send,
-//! [`LineBuffer`] splits the output into lines of bounded length, and [`Session`](session::Session)
-//! digests each line and reports the awaited event:
+//! Nothing here does I/O or reads a clock: the caller owns the engine's process and its pipes.
+//! [`Command`] encodes a line to send, and [`LineBuffer`] splits the output into lines of bounded
+//! length. [`Session`](session::Session) digests each line and reports the awaited event:
 //!
 //! ```
 //! use quintain_record::Score;
@@ -49,21 +48,24 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! | file | contents |
+//! # Items by subject
+//!
+//! | subject | items |
 //! | --- | --- |
-//! | `command` | commands to the engine, encoded as bytes |
-//! | `reply` | replies of the engine, parsed from bytes; the hot path |
-//! | `option` | advertised options, and the check of values against them |
-//! | `grammar` | the protocol crate, with its panics caught |
-//! | `framing` | split of the output into lines, in a bounded buffer |
-//! | `session` | state machine of one engine |
-//! | `transcript` | latest traffic of a game, for crash reports |
+//! | commands, encoded as bytes | [`Command`], [`Go`], [`SideClock`], [`PositionLine`] |
+//! | lines of the output, in a bounded buffer | [`LineBuffer`], [`MAX_LINE`] |
+//! | replies, parsed from bytes | [`Reply`], [`InfoLine`], [`BestMove`], [`Bound`] |
+//! | options, and checks of values | [`EngineOption`], [`OptionKind`], [`set_option`] |
+//! | state machine of one engine | [`session`] |
+//! | latest traffic of a game, for crash reports | [`transcript`] |
+//!
+//! # Robustness
 //!
 //! No line that an engine prints causes a panic or unbounded memory: text is cut at stated lengths,
 //! numbers saturate, and unknown words are skipped. The `vampirc-uci` grammar parses the rare lines
 //! (`id`, `option`) if it parses them correctly. `info` and `bestmove`, which an engine prints by
 //! the thousand between two clock stamps, have their own parser (`reply`); a test compares it with
-//! that grammar. A profile with `panic = "abort"` does not compile, because panics of the grammar
+//! the grammar. A profile with `panic = "abort"` does not compile, because panics of the grammar
 //! are caught.
 //!
 //! Protocol: Stefan-Meyer Kahlen and Rudolf Huber, "Description of the universal chess interface

@@ -100,8 +100,10 @@ pub enum Bound {
     Upper,
 }
 
-/// Fields of one `info` line. A field is `None` if it is absent or has no whole number. Numbers too
-/// large for their type saturate.
+/// Fields of one `info` line.
+///
+/// A field is `None` if it is absent or has no whole number. Numbers too large for their type
+/// saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InfoLine<'a> {
     /// Depth in plies.

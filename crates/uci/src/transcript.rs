@@ -13,8 +13,9 @@ pub enum Direction {
     FromEngine,
 }
 
-/// Ring buffer of the latest traffic. Chunks are stored as they were written and read; lines are
-/// assembled on request.
+/// Ring buffer of the latest traffic.
+///
+/// Chunks are stored as they were written and read; lines are assembled on request.
 #[derive(Debug)]
 pub struct Transcript {
     ring: VecDeque<u8>,

@@ -3,8 +3,9 @@
 use super::Board;
 use crate::types::MoveList;
 
-/// Returns the number of paths of `depth` legal moves from a position. The last ply is counted
-/// without being played.
+/// Returns the number of paths of `depth` legal moves from a position.
+///
+/// The last ply is counted without being played.
 pub fn perft(board: &Board, depth: u32) -> u64 {
     match depth {
         0 => 1,

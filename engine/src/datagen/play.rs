@@ -57,8 +57,9 @@ pub enum OpeningFault {
     Beyond,
 }
 
-/// Plays the game of a given number, from openings drawn until one fits. The game depends only on
-/// the arguments: the searcher's state is cleared first.
+/// Plays the game of a given number, from openings drawn until one fits.
+///
+/// The game depends only on the arguments: the searcher's state is cleared first.
 ///
 /// Needs a thread with a stack of [`crate::search::THREAD_STACK_BYTES`].
 ///

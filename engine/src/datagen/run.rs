@@ -229,8 +229,9 @@ const SIGNATURE_HASH_MIB: usize = 1;
 /// Interval at which the file is synced to disk.
 const SYNC_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Plays games until the target is reached, and resumes a killed run. `progress` is called with the
-/// contents of the file at the start and after each game.
+/// Plays games until the target is reached, and resumes a killed run.
+///
+/// `progress` is called with the contents of the file at the start and after each game.
 ///
 /// # Errors
 /// Returns a [`RunError`]; whole games stay in the file.
@@ -389,8 +390,9 @@ fn summary_path(out: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Returns the engine's name, version and signature. The nodes of some searches tell engines of the
-/// same version apart.
+/// Returns the engine's name, version and signature.
+///
+/// The nodes of some searches tell engines of the same version apart.
 ///
 /// # Errors
 /// Returns [`RunError::Signature`] if there is no memory for the searches.

@@ -6,8 +6,9 @@ use super::{MAX_PHASE, Pair, add_all_terms, phase, scale};
 use crate::board::Board;
 use crate::types::{Color, Score};
 
-/// Coefficients of a position. The value is linear in the weights, except for the side that is
-/// ahead in the endgame.
+/// Coefficients of a position.
+///
+/// The value is linear in the weights, except for the side that is ahead in the endgame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trace {
     /// Pairs of a weight's index and its count for White less that for Black, in ascending order.

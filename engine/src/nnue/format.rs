@@ -304,8 +304,9 @@ pub fn weights<'a>(bytes: &'a [u8], layout: &Layout) -> &'a [u8] {
     bytes.get(start..).unwrap_or_default()
 }
 
-/// Encodes a network file: header, pairs if the set has them, weights, padding. The payload is the
-/// weights and may lack its padding.
+/// Encodes a network file: header, pairs if the set has them, weights, padding.
+///
+/// The payload is the weights and may lack its padding.
 ///
 /// # Errors
 /// Returns an error if the layout is out of range or the payload's size differs from it.

@@ -1,5 +1,6 @@
-//! Neural evaluation ("NNUE", Nasu 2018): a wide first layer that is updated move by move, and a
-//! small head.
+//! Efficiently updatable neural networks (NNUE).
+//!
+//! A wide first layer is updated move by move, and a small head follows. Source: Y. Nasu (2018).
 //!
 //! Reading order: `sets/` (all possible inputs), `features.rs` (those of single pieces),
 //! `layout.rs` (the shape), `network.rs` (the weights and the formula), and `format.rs` (the file).

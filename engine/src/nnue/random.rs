@@ -14,8 +14,10 @@ impl Random {
     }
 }
 
-/// Returns the payload of a random network with numbers about as large as a trained one's. About
-/// half of the neurons are active, a few saturate, and evaluations are some hundreds of centipawns.
+/// Returns the payload of a random network with numbers about as large as a trained one's.
+///
+/// About half of the neurons are active, a few saturate, and evaluations are some hundreds of
+/// centipawns.
 pub fn random_payload(layout: &Layout, seed: u64) -> Vec<u8> {
     let mut random = Random(SplitMix64::new(seed));
     let mut bytes = Vec::with_capacity(layout.payload_len());

@@ -1,5 +1,7 @@
 //! Extensions and internal iterative reduction: pure functions, and the singular search that feeds
-//! them. TT stands for transposition table.
+//! them.
+//!
+//! TT stands for transposition table.
 
 use super::params;
 use super::tt::{Bound, Entry};
@@ -51,15 +53,18 @@ fn verdict<N: NodeKind>(others: Score, bound: Score, tt_score: Score, beta: Scor
     }
 }
 
-/// Check extension of one ply (common practice since the 1970s). A check leaves few legal replies,
-/// and they should not be left to quiescence search.
+/// Check extension of one ply (common practice since the 1970s).
+///
+/// A check leaves few legal replies, and they should not be left to quiescence search.
 #[inline]
 pub fn check_extension(in_check: bool) -> i32 {
     i32::from(in_check)
 }
 
 /// Internal iterative reduction (IIR; E. Schröder, 2020): PV and cut nodes without a TT move lose a
-/// ply. The shallower search finds a move for the next visit.
+/// ply.
+///
+/// The shallower search finds a move for the next visit.
 pub fn internal_reduction<N: NodeKind>(depth: i32, tt_move: Move) -> i32 {
     i32::from((N::PV || N::CUT) && tt_move.is_null() && depth >= params::internal_reduction_depth())
 }

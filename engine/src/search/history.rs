@@ -40,8 +40,10 @@ pub fn tt_bonus(depth: i32) -> i32 {
 }
 
 /// Returns the bonus of a quiet move from the static evaluations around it, "evaluation difference"
-/// in other engines (common practice). `before` is from the view of the side that moved, `after`
-/// from the opponent's. The smaller their sum, the better the move.
+/// in other engines (common practice).
+///
+/// `before` is from the view of the side that moved, `after` from the opponent's. The smaller their
+/// sum, the better the move.
 pub fn evaluation_bonus(before: Score, after: Score) -> i32 {
     let max = params::evaluation_bonus_max();
     (params::evaluation_bonus_slope() * (TEMPO - before - after) / 8).clamp(-max, max)

@@ -208,9 +208,10 @@ impl Pool {
 /// Weight of the worst score in the vote, in centipawns.
 const VOTE_BASE: Score = 16;
 
-/// Elects the thread whose line is played. Every thread votes for its move, weighted by depth and
-/// score. The best thread of the winning move is elected. A proven mate wins over all votes, and
-/// the leader wins ties.
+/// Elects the thread whose line is played.
+///
+/// Every thread votes for its move, weighted by depth and score. The best thread of the winning
+/// move is elected. A proven mate wins over all votes, and the leader wins ties.
 pub fn elect(findings: &[Finding]) -> usize {
     let lines: Vec<(usize, Move, Score, i32)> = findings
         .iter()

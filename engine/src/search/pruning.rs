@@ -4,21 +4,25 @@ use super::params;
 use crate::types::{Score, is_mate};
 
 /// Reverse futility pruning (RFP, static null-move pruning): returns the margin above beta at which
-/// a node is taken to fail high. It is futility pruning (E. Heinz, ICCA Journal 21(2), 1998) for
-/// the other side.
+/// a node is taken to fail high.
+///
+/// It is futility pruning (E. Heinz, ICCA Journal 21(2), 1998) for the other side.
 pub fn reverse_futility_margin(depth: i32) -> Option<Score> {
     (depth <= params::reverse_futility_depth()).then(|| params::reverse_futility_slope() * depth)
 }
 
-/// RFP: returns the score of a pruned node. It lies between beta and the evaluation, which no
-/// search has confirmed ("fail medium", common practice).
+/// RFP: returns the score of a pruned node.
+///
+/// It lies between beta and the evaluation, which no search has confirmed ("fail medium", common
+/// practice).
 pub fn reverse_futility_score(eval: Score, beta: Score) -> Score {
     beta + (eval - beta) * params::reverse_futility_blend() / 64
 }
 
-/// Razoring: returns the margin below alpha within which moves are still searched. Below it only a
-/// capture can help, and quiescence search decides ("Computer chess methods", J. Birmingham and P.
-/// Kent, Advances in Computer Chess 1, 1977).
+/// Razoring: returns the margin below alpha within which moves are still searched.
+///
+/// Below it only a capture can help, and quiescence search decides ("Computer chess methods", J.
+/// Birmingham and P. Kent, Advances in Computer Chess 1, 1977).
 pub fn razoring_margin(depth: i32) -> Option<Score> {
     (depth <= params::razoring_depth()).then(|| params::razoring_base() + params::razoring_slope() * depth * depth)
 }
@@ -34,26 +38,30 @@ pub fn probcut_bound(depth: i32, beta: Score) -> Option<Score> {
 pub const PROBCUT_REDUCTION: i32 = 4;
 
 /// Null-move pruning (NMP): returns whether the side to move may try a null move (C. Donninger,
-/// "Null move and deep search", ICCA Journal 16(3), 1993). Without pieces zugzwang is too likely,
-/// and mates must be proven by moves. At low depth little can be saved, so the static evaluation
-/// must be higher (common practice).
+/// "Null move and deep search", ICCA Journal 16(3), 1993).
+///
+/// Without pieces zugzwang is too likely, and mates must be proven by moves. At low depth little
+/// can be saved, so the static evaluation must be higher (common practice).
 pub fn may_try_null_move(depth: i32, eval: Score, static_eval: Score, beta: Score, has_pieces: bool) -> bool {
     let surplus = params::null_move_static_base() - params::null_move_static_slope() * depth;
     depth >= 3 && eval >= beta && static_eval >= beta + surplus && has_pieces && !is_mate(beta)
 }
 
-/// NMP: returns the reduction in plies. It grows with depth ("adaptive null-move pruning", E.
-/// Heinz, ICCA Journal 22(3), 1999) and with the evaluation's surplus over beta, by up to three
-/// plies (common practice).
+/// NMP: returns the reduction in plies.
+///
+/// It grows with depth ("adaptive null-move pruning", E. Heinz, ICCA Journal 22(3), 1999) and with
+/// the evaluation's surplus over beta, by up to three plies (common practice).
 pub fn null_move_reduction(depth: i32, eval: Score, beta: Score) -> i32 {
     let surplus = ((eval - beta) / params::null_move_eval_divisor()).clamp(0, 3);
     (params::null_move_base() + params::null_move_slope() * depth) / 100 + surplus
 }
 
 /// NMP: returns whether a fail high at this depth needs verification by a search without null
-/// moves. At high depth an overlooked zugzwang costs more than the search ("verified null-move
-/// pruning", O. David-Tabibi and N. Netanyahu, ICGA Journal 25(3), 2002). At low depth RFP may
-/// still prune the root of the verification search.
+/// moves.
+///
+/// At high depth an overlooked zugzwang costs more than the search ("verified null-move pruning",
+/// O. David-Tabibi and N. Netanyahu, ICGA Journal 25(3), 2002). At low depth RFP may still prune
+/// the root of the verification search.
 pub fn wants_verification(depth: i32) -> bool {
     depth >= params::null_move_verified_depth()
 }
@@ -64,8 +72,10 @@ pub fn verification_end(ply: usize, depth: i32) -> usize {
 }
 
 /// Late move pruning (LMP, move-count pruning; common practice): returns the number of moves after
-/// which quiet moves are skipped. At low depth a good quiet move is rarely ordered that late, least
-/// of all if the side to move is not improving.
+/// which quiet moves are skipped.
+///
+/// At low depth a good quiet move is rarely ordered that late, least of all if the side to move is
+/// not improving.
 pub fn late_move_count(depth: i32, improving: bool) -> Option<usize> {
     let all = params::late_move_base() + params::late_move_slope() * depth * depth;
     let count = if improving { all } else { all * params::late_move_not_improving() / 100 };
@@ -73,34 +83,41 @@ pub fn late_move_count(depth: i32, improving: bool) -> Option<usize> {
 }
 
 /// Futility pruning: returns the margin below alpha within which a quiet move is still searched (E.
-/// Heinz, "Extended futility pruning", ICCA Journal 21(2), 1998). The depth is reduced by late move
-/// reductions (LMR).
+/// Heinz, "Extended futility pruning", ICCA Journal 21(2), 1998).
+///
+/// The depth is reduced by late move reductions (LMR).
 pub fn futility_margin(depth: i32) -> Option<Score> {
     (depth <= params::futility_depth()).then(|| params::futility_base() + params::futility_slope() * depth)
 }
 
 /// History pruning (common practice): returns the least history score of a quiet move that is still
-/// searched. The depth is reduced by LMR.
+/// searched.
+///
+/// The depth is reduced by LMR.
 pub fn history_threshold(depth: i32) -> Option<i32> {
     (depth <= params::history_pruning_depth()).then(|| -params::history_pruning_slope() * depth)
 }
 
-/// Returns the quiescence score of a stand-pat cutoff. It lies between beta and the evaluation
-/// ("fail medium", common practice).
+/// Returns the quiescence score of a stand-pat cutoff.
+///
+/// It lies between beta and the evaluation ("fail medium", common practice).
 pub fn stand_pat_score(eval: Score, beta: Score) -> Score {
     beta + (eval - beta) * params::stand_pat_blend() / 64
 }
 
-/// Delta pruning: returns the upper bound of the score after a capture that wins `gain`. The
-/// capture is skipped if this does not exceed alpha (E. Heinz, "AEL pruning", ICGA Journal 23(1),
-/// 2000, calls it futility pruning).
+/// Delta pruning: returns the upper bound of the score after a capture that wins `gain`.
+///
+/// The capture is skipped if this does not exceed alpha (E. Heinz, "AEL pruning", ICGA Journal
+/// 23(1), 2000, calls it futility pruning).
 pub fn delta_bound(stand_pat: Score, gain: Score) -> Score {
     stand_pat + gain + params::delta_margin()
 }
 
 /// SEE pruning (common practice): returns the least static exchange value of a move that is still
-/// searched, in centipawns. It falls with depth, because a deeper search can win more back. For
-/// quiet moves the depth is reduced by LMR.
+/// searched, in centipawns.
+///
+/// It falls with depth, because a deeper search can win more back. For quiet moves the depth is
+/// reduced by LMR.
 pub fn exchange_threshold(depth: i32, is_quiet: bool) -> Option<Score> {
     let loss = if is_quiet {
         params::quiet_exchange_slope() * depth + params::quiet_exchange_square() * depth * depth

@@ -1,5 +1,6 @@
-//! Reductions of late moves, and adjustments of their re-search, as pure functions. Depths are in
-//! plies, reductions in 1024ths of a ply.
+//! Reductions of late moves, and adjustments of their re-search, as pure functions.
+//!
+//! Depths are in plies, reductions in 1024ths of a ply.
 
 use super::params;
 use crate::types::Score;
@@ -44,8 +45,10 @@ pub struct LateMove {
 }
 
 /// Late move reductions (LMR): returns the reduction of a move late in the order, in 1024ths of a
-/// ply; negative values are allowed (T. Romstad, "An introduction to late move reductions"). The
-/// base grows with the logarithms of depth and move number. The adjustments are common practice.
+/// ply; negative values are allowed (T. Romstad, "An introduction to late move reductions").
+///
+/// The base grows with the logarithms of depth and move number. The adjustments are common
+/// practice.
 pub fn late_move_reduction(mv: LateMove) -> i32 {
     let logarithms = natural_log_1024(mv.depth.max(1) as usize) * natural_log_1024(mv.number) / 1024;
     let mut reduction = params::reduction_base() + 100 * logarithms / params::reduction_divisor();
@@ -84,9 +87,11 @@ pub fn research_adjustment(score: Score, best: Score, depth: i32) -> i32 {
 }
 
 /// Hindsight adjustment (common practice): returns the change in depth of a node reached by a
-/// reduced move. One ply more if the reduction was large and the move cost its side nothing. One
-/// ply less if the move lost so much that the side to move has little to find. `eval` is from the
-/// side to move's view, `eval_before` from the opponent's before its move.
+/// reduced move.
+///
+/// One ply more if the reduction was large and the move cost its side nothing. One ply less if the
+/// move lost so much that the side to move has little to find. `eval` is from the side to move's
+/// view, `eval_before` from the opponent's before its move.
 pub fn hindsight_adjustment(reduction: i32, depth: i32, eval: Score, eval_before: Score) -> i32 {
     if reduction >= params::hindsight_deeper() && eval <= -eval_before {
         1

@@ -45,8 +45,10 @@ const OVERLOOKED_PER_HALVING: f64 = 0.1;
 const HASH_MIB: usize = 1;
 
 /// Creates the searcher of limited play: one thread, a small hash, the classical evaluation and no
-/// tablebases, whatever the options say. The Elo of a level then does not depend on the full
-/// player's settings. All state must be cleared before each search.
+/// tablebases, whatever the options say.
+///
+/// The Elo of a level then does not depend on the full player's settings. All state must be cleared
+/// before each search.
 ///
 /// # Errors
 /// Returns an error if the memory of the table cannot be allocated.
@@ -56,8 +58,9 @@ pub fn limited_searcher() -> Result<Searcher, MemoryError> {
     Ok(searcher)
 }
 
-/// Restricts the limits to those of a player of this Elo in a position. Other limits still apply,
-/// and fewer nodes than the level's make the player weaker.
+/// Restricts the limits to those of a player of this Elo in a position.
+///
+/// Other limits still apply, and fewer nodes than the level's make the player weaker.
 pub fn limit(game: &Game, elo: u32, seed: u64, limits: &mut Limits) {
     let nodes = nodes_of(elo).min(limits.nodes.unwrap_or(u64::MAX));
     limits.nodes = Some(nodes);

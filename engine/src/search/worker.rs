@@ -1,5 +1,6 @@
-//! One search thread: its state, the current node, and the operations that all searches share. TT
-//! stands for transposition table.
+//! One search thread: its state, the current node, and the operations that all searches share.
+//!
+//! TT stands for transposition table.
 
 use super::context::PieceTo;
 use super::corrections::{CorrectionKeys, corrected};

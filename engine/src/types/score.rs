@@ -15,8 +15,9 @@ pub const DRAW: Score = 0;
 /// Maximum length of a line below the root, in plies.
 pub const MAX_PLY: usize = 128;
 
-/// Score of a tablebase win on the board, less the plies to it. It is below every mate and above
-/// every evaluation.
+/// Score of a tablebase win on the board, less the plies to it.
+///
+/// It is below every mate and above every evaluation.
 pub const TABLE_WIN: Score = 25_000;
 /// Lowest score of a tablebase win; evaluations are below it.
 pub const TABLE_WIN_IN_MAX: Score = TABLE_WIN - MAX_PLY as Score;

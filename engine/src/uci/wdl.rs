@@ -3,8 +3,10 @@
 use crate::board::Board;
 use crate::types::{Color, PieceType, Score};
 
-/// Win rate as a logistic curve of centipawns. Its midpoint `a` and width `b` depend on the
-/// material on the board. A loss is a win of the opponent, and the rest are draws.
+/// Win rate as a logistic curve of centipawns.
+///
+/// Its midpoint `a` and width `b` depend on the material on the board. A loss is a win of the
+/// opponent, and the rest are draws.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Model {
     /// Centipawns at which half the games are won: a constant, and the addition for full material.
@@ -15,10 +17,11 @@ pub struct Model {
 }
 
 /// Model fitted by `cargo run --release -p destrier --example fit_wdl` to 485,683 scored positions
-/// of 3,701 games. Destrier with its network played earlier and reduced versions at 5,000 and 7,000
-/// nodes per move, without adjudication. The loss is 0.6954 nats per position. The model holds for
-/// that evaluation at that strength, and must be fitted again if the scale of the evaluation
-/// changes.
+/// of 3,701 games.
+///
+/// Destrier with its network played earlier and reduced versions at 5,000 and 7,000 nodes per move,
+/// without adjudication. The loss is 0.6954 nats per position. The model holds for that evaluation
+/// at that strength, and must be fitted again if the scale of the evaluation changes.
 pub const MODEL: Model = Model { a: [277.1, -216.5], b: [103.3, 2.9] };
 
 /// Material of both sides at the start: 16 pawns, 8 minor pieces of three, 4 rooks of five and 2

@@ -1,5 +1,6 @@
-//! Check for engines of a match that are not installed. All of them are reported at once, before
-//! anything is built.
+//! Check for engines of a match that are not installed.
+//!
+//! All of them are reported at once, before anything is built.
 
 use std::fmt::Write as _;
 

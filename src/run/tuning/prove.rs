@@ -1,5 +1,6 @@
-//! Proof of a tuning: its full step and its half step race against the start. The openings are not
-//! those of the tuning, and the clock may differ.
+//! Proof of a tuning: its full step and its half step race against the start.
+//!
+//! The openings are not those of the tuning, and the clock may differ.
 //!
 //! If the recipe names the rows in the sources, the race's engines are built as usual from commits
 //! with the new values. The proof is then about the program that would be released. Otherwise they

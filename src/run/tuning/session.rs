@@ -1,5 +1,7 @@
 //! A tuning in its directory: `tuning.toml` (its settings), `tune/` (its games), `prove/` (the race
-//! that follows), and the values. The same command resumes it.
+//! that follows), and the values.
+//!
+//! The same command resumes it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,5 +1,7 @@
-//! Single elimination, seeded in the order of the plan. The best two can only meet in the last
-//! round. If the number of players is not a power of two, the best have no opponent in the first.
+//! Single elimination, seeded in the order of the plan.
+//!
+//! The best two can only meet in the last round. If the number of players is not a power of two,
+//! the best have no opponent in the first.
 //!
 //! An encounter tied after its pairs is played on, one pair at a time, until one player leads.
 //! After [`TIE_BREAKS`] such pairs the better seed advances, because engines that always draw would

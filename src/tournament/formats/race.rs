@@ -12,8 +12,10 @@ use crate::tournament::formats::{
     Definition, Encounter, Format, FormatRules, PairResult, Pairs, Parameters, Stages, in_turn,
 };
 
-/// Entry in the table of formats. Openings may not come again, because the bets of a race are on
-/// pairs that are independent of each other.
+/// Entry in the table of formats.
+///
+/// Openings may not come again, because the bets of a race are on pairs that are independent of
+/// each other.
 pub static DEFINITION: Definition = Definition {
     takes: &["race"],
     is_open: true,

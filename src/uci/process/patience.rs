@@ -1,5 +1,7 @@
-//! Limits that exclude waits for a CPU. If a hundred engines start on two CPUs they mostly wait for
-//! a CPU, which is not the engines' fault.
+//! Limits that exclude waits for a CPU.
+//!
+//! If a hundred engines start on two CPUs they mostly wait for a CPU, which is not the engines'
+//! fault.
 
 use std::time::Duration;
 

@@ -1,6 +1,8 @@
-//! Detector of stops of the harness itself. Engines have process groups of their own, so Ctrl-Z,
-//! SIGSTOP or a frozen group stops the harness and not them. An answer then waits in the pipe until
-//! the harness continues, and its stamp is wrong.
+//! Detector of stops of the harness itself.
+//!
+//! Engines have process groups of their own, so Ctrl-Z, SIGSTOP or a frozen group stops the harness
+//! and not them. An answer then waits in the pipe until the harness continues, and its stamp is
+//! wrong.
 //!
 //! No signal reports this in time (SIGCONT is handled after the other threads run again). A wait
 //! with a deadline therefore wakes up every [`Pulse::BEAT`]. A gap much longer than a beat is a

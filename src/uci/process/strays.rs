@@ -1,5 +1,6 @@
-//! Descendants of an engine that left its process group, as daemons do (`setsid`). Signals to the
-//! group do not reach them. They are identified in two ways:
+//! Descendants of an engine that left its process group, as daemons do (`setsid`).
+//!
+//! Signals to the group do not reach them. They are identified in two ways:
 //!
 //! - By their ancestors. On Linux each engine adopts the orphans among its descendants (it is a
 //!   child subreaper), so all of them are below it while it lives. They are looked up before `quit`

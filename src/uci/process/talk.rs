@@ -1,6 +1,7 @@
-//! Conversation with a process without any protocol, for checks of an engine's behaviour. Any bytes
-//! can be sent, and every line is returned with its stamp. Games use [`Engine`](super::Engine),
-//! which knows the protocol.
+//! Conversation with a process without any protocol, for checks of an engine's behaviour.
+//!
+//! Any bytes can be sent, and every line is returned with its stamp. Games use
+//! [`Engine`](super::Engine), which knows the protocol.
 
 use std::time::{Duration, Instant};
 

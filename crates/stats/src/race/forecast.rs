@@ -18,7 +18,9 @@ const LUCK: f64 = 1.1;
 const NEVER: f64 = 1e9;
 
 /// Pairs after which a candidate of this strength (in Elo against the base) is dropped by its games
-/// against the base, in a race of `candidates`. `None` if no drop is expected.
+/// against the base, in a race of `candidates`.
+///
+/// `None` if no drop is expected.
 #[must_use]
 pub fn pairs_to_drop(settings: RaceSettings, candidates: usize, elo: f64) -> Option<f64> {
     let wanted = expected_score(settings.enough());
@@ -27,7 +29,9 @@ pub fn pairs_to_drop(settings: RaceSettings, candidates: usize, elo: f64) -> Opt
 }
 
 /// Pairs after which two equally strong candidates, both shown to be stronger than the base, are
-/// found to be close enough. `None` without [`RaceSettings::close`].
+/// found to be close enough.
+///
+/// `None` without [`RaceSettings::close`].
 #[must_use]
 pub fn pairs_of_equals(settings: RaceSettings, candidates: usize) -> Option<f64> {
     let close = settings.close_score();

@@ -1,5 +1,7 @@
-//! Self-play training loop: the engine plays itself, a network is trained on the games, and it
-//! replaces the present one if it plays better.
+//! Loop of self-play, training and match.
+//!
+//! The engine plays itself, and a network is trained on the games. It replaces the present one if
+//! it plays better.
 //!
 //! Reading order: `plan.rs` (the user's settings), `row.rs` (results of a generation),
 //! `positions.rs` (games to training data), `stages.rs` (the stages in order), then the command

@@ -1,5 +1,6 @@
-//! Comparison of networks by games under Quintain: candidates against each other and against the
-//! engine's present evaluation.
+//! Comparison of networks by games under Quintain.
+//!
+//! Candidates play each other and the engine's present evaluation.
 //!
 //! Reading order: `evaluation.rs` (the evaluation of a player), `table.rs` (the results), then the
 //! command here.

@@ -1,5 +1,6 @@
-//! Neutral loss of evaluations: squared error on positions of other engines' games, with each
-//! evaluation at its best scale.
+//! Neutral loss of evaluations, on positions of other engines' games.
+//!
+//! It is the squared error of each evaluation at its best scale.
 //!
 //! The validation loss of a training says how well a network learned its own labels. It cannot
 //! compare networks of different labels, and it once preferred a network that lost 47 Elo. Scores
