@@ -243,15 +243,17 @@ fn a_crate_is_named_by_its_path() {
 }
 
 /// Files outside of `src/os` that know the operating system, with the reason.
-const KNOW_THE_SYSTEM: [(&str, &str); 7] = [
+const KNOW_THE_SYSTEM: [(&str, &str); 9] = [
     ("engine/src/search/memory.rs", "only Linux is asked for huge pages"),
     ("benches/overhead.rs", "CPU times of other processes are read from `/proc`"),
     ("tests/fake_engine/system.rs", "faults that only Unix lets a process commit"),
     ("engine/tests/nnue.rs", "a FIFO as a network file"),
     // The trainer is for Unix.
     ("engine/trainer/src/data/write.rs", "a file is the same by its device and inode"),
+    ("engine/trainer/src/serve/segment.rs", "shared memory of POSIX"),
     ("engine/trainer/src/train/bench.rs", "CPU time of this process"),
     ("engine/trainer/tests/data/files.rs", "signals, and a socket in place of a file"),
+    ("engine/trainer/tests/data/serve.rs", "signals, and shared memory of POSIX"),
 ];
 
 /// Only one room knows which system it is on: elsewhere nothing asks for it, and nothing calls it

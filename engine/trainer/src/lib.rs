@@ -7,6 +7,7 @@
 //! | [`texel`] | weights of the classical evaluation, fitted to results |
 //! | [`compare`] | matches between networks |
 //! | [`lab`] | what the inputs of a network see, and what they cost |
+//! | [`serve`] | encoded positions for trainers in other programs |
 //! | [`loss`] | losses of networks on positions of other engines' games |
 //! | [`shards`] | self-play in checked shards that a stop does not lose |
 //! | [`bootstrap`] | the loop of self-play, training and match |
@@ -42,6 +43,7 @@ pub mod compare;
 pub mod data;
 pub mod lab;
 pub mod loss;
+pub mod serve;
 pub mod shards;
 pub mod texel;
 pub mod train;

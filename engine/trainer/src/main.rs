@@ -4,7 +4,6 @@ use clap::{Parser, Subcommand};
 use destrier::board::attacks::{SlidingMethod, choose_sliding};
 use destrier_trainer::{bootstrap, compare, data, lab, shards, texel, train};
 use quintain::run::{Exit, play::on_interrupt};
-use std::fs;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -51,14 +50,11 @@ enum Command {
 /// Exit code of bad usage, a bad plan or file, or an engine that does not start.
 const EXIT_USAGE: u8 = 2;
 
-/// Installs a handler that removes unfinished output files on Ctrl-C and similar signals.
+/// Installs a handler that removes unfinished outputs on Ctrl-C and similar signals.
 fn leave_nothing(command: &data::DataCommand) -> anyhow::Result<()> {
-    let unfinished = command.unfinished();
+    let leftovers = command.leftovers();
     on_interrupt(move || {
-        for path in &unfinished {
-            // The file may not exist yet or any more.
-            let _ = fs::remove_file(path);
-        }
+        leftovers.remove();
         #[expect(clippy::exit, reason = "the command is in the middle of its work")]
         std::process::exit(i32::from(Exit::Interrupted.code()));
     })?;

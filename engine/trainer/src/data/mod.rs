@@ -41,7 +41,9 @@ pub(crate) use needs::Needs;
 pub(crate) use record::Position;
 pub(crate) use split::may_follow;
 
+use crate::serve::SegmentName;
 use clap::Subcommand;
+use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -74,15 +76,22 @@ pub enum DataCommand {
     Features(crate::lab::StatisticsArgs),
     /// Choose pairs for the block top-pairs of network inputs
     Pairs(crate::lab::PairsArgs),
+    /// Hand encoded positions to a trainer in another program
+    Serve(crate::serve::ServeArgs),
     /// Measure networks on positions of other engines' games, each at its best scale
     Loss(crate::loss::LossArgs),
 }
 
 impl DataCommand {
-    /// Returns the partial files that remain if a command is interrupted. `rescore` has none,
-    /// because an interrupted run continues.
-    pub fn unfinished(&self) -> Vec<PathBuf> {
+    /// Returns the remains of a command that is interrupted. `rescore` has none, because an
+    /// interrupted run continues.
+    pub fn leftovers(&self) -> Leftovers {
+        let mut segment = None;
         let written = match self {
+            DataCommand::Serve(serve) => {
+                segment = Some(serve.segment());
+                vec![]
+            }
             DataCommand::Info(_)
             | DataCommand::Check(_)
             | DataCommand::Features(_)
@@ -98,7 +107,27 @@ impl DataCommand {
             DataCommand::Dedup(dedup) => vec![&dedup.output.out],
             DataCommand::Split(split) => vec![&split.output.out, &split.validation],
         };
-        written.into_iter().map(|path| write::partial(path)).collect()
+        Leftovers { files: written.into_iter().map(|path| write::partial(path)).collect(), segment }
+    }
+}
+
+/// Unfinished outputs of a command.
+#[derive(Debug, Default)]
+pub struct Leftovers {
+    files: Vec<PathBuf>,
+    segment: Option<SegmentName>,
+}
+
+impl Leftovers {
+    /// Removes files and shared memory that are there.
+    pub fn remove(&self) {
+        for path in &self.files {
+            // The file may not exist yet or any more.
+            let _ = fs::remove_file(path);
+        }
+        if let Some(segment) = &self.segment {
+            segment.unlink();
+        }
     }
 }
 
@@ -121,6 +150,7 @@ pub fn run(command: DataCommand) -> anyhow::Result<()> {
         DataCommand::Features(features) => features.run(),
         DataCommand::FitWdl(fit) => fit.run(),
         DataCommand::Pairs(pairs) => pairs.run(),
+        DataCommand::Serve(serve) => serve.run(),
         DataCommand::Loss(loss) => loss.run(),
     }
 }

@@ -14,7 +14,7 @@ use std::time::Instant;
 /// Positions per batch.
 const BATCH: usize = 16384;
 
-/// Training speed in positions per second.
+/// Speed in positions per second.
 #[derive(Debug, Clone, Copy)]
 pub struct Speed {
     /// Positions per second of wall-clock time.
@@ -51,8 +51,7 @@ pub(crate) fn measure_shape(shape: Shape, threads: usize, batches: usize) -> Spe
     let zero = Parameters::zero(&shape);
     let weights = Parameters::random(&shape, 1);
     let mut trainer = Trainer::new(shape, threads, &[weights, zero.clone(), zero]);
-    let mut random = Random::new(1);
-    let positions: Vec<ChessBoard> = (0..BATCH).map(|_| position(&mut random)).collect();
+    let positions = positions(BATCH);
     let loss = Loss { form: ErrorForm::Power(2.0), blend: 0.3, scale: 400.0, gain: 1.0 };
     let step =
         Step { rate: 1e-3, decay: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, clip: 1.98, clip_features: 1.98 };
@@ -73,8 +72,14 @@ pub(crate) fn measure_shape(shape: Shape, threads: usize, batches: usize) -> Spe
     }
 }
 
+/// Creates random positions, the same in each call.
+pub(crate) fn positions(count: usize) -> Vec<ChessBoard> {
+    let mut random = Random::new(1);
+    (0..count).map(|_| position(&mut random)).collect()
+}
+
 /// Returns the processor time of this process over all threads, in seconds.
-fn processor_seconds() -> f64 {
+pub(crate) fn processor_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }

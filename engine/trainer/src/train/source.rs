@@ -25,12 +25,33 @@ const RECORD: u64 = 32;
 /// Error in training data.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
+    /// Failed read.
     #[error("{}: {error}", path.display())]
-    Io { path: PathBuf, error: io::Error },
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        error: io::Error,
+    },
+    /// File that is not a whole number of records.
     #[error("{}: {size} bytes are not a multiple of 32-byte records; convert it to bulletformat first", path.display())]
-    Size { path: PathBuf, size: u64 },
+    Size {
+        /// The file.
+        path: PathBuf,
+        /// Length of the file in bytes.
+        size: u64,
+    },
+    /// Record that is not a position.
     #[error("{}: record {record} has {fault}; run `data check` on the file", path.display())]
-    Record { path: PathBuf, record: u64, fault: &'static str },
+    Record {
+        /// The file.
+        path: PathBuf,
+        /// Number of the record, from 0.
+        record: u64,
+        /// The fault.
+        fault: &'static str,
+    },
+    /// Files without positions.
     #[error("no positions to train on or to hold out; name files with positions in `data.files` and `data.validation`")]
     Empty,
 }

@@ -9,7 +9,11 @@ mod formats;
 mod imports;
 mod loss;
 mod order;
+mod python;
 mod rescore;
+mod serve;
+#[path = "../../../../tests/skip.rs"]
+mod skip;
 
 use clap::Parser;
 use destrier::board::Board;

@@ -1,0 +1,134 @@
+"""Compares the service's batches with features that this file computes, and writes a network for the engine.
+
+    python3 check.py PROGRAM POSITIONS.bf NET EVALUATIONS
+
+PROGRAM is destrier-trainer. EVALUATIONS gets the evaluation of each position by NET, in whole numbers, a line each.
+"""
+
+import sys
+from collections import Counter
+
+import numpy as np
+
+from network import QA, QB, screlu
+from serve import Batches
+
+RECORD = np.dtype([("occ", "<u8"), ("pieces", "u1", 16), ("score", "<i2"), ("result", "u1"), ("rest", "u1", 5)])
+
+PIECE, FILE, RELATIVE, PAIRS = 768, 96, 2250, 2160
+SET = "piece+king-relative+diagonal-pairs+file"
+
+
+def views(record):
+    """Returns the pieces of a record as (code, square), seen by the side to move and by the opponent."""
+    own, place = [], 0
+    for square in range(64):
+        if int(record["occ"]) >> square & 1:
+            nibble = int(record["pieces"][place // 2]) >> 4 * (place % 2) & 15
+            own.append((6 * (nibble >> 3) + (nibble & 7), square))
+            place += 1
+    return own, [((code + 6) % 12, square ^ 56) for code, square in own]
+
+
+def piece(view):
+    return {64 * code + square for code, square in view}
+
+
+def file(view):
+    return {8 * code + square % 8 for code, square in view}
+
+
+def king_relative(view):
+    king = next(square for code, square in view if code == 5)
+    found = set()
+    for code, square in view:
+        if code % 6 != 5:
+            files, ranks = king % 8 - square % 8 + 7, king // 8 - square // 8 + 7
+            found.add(225 * (code - code // 6) + 15 * files + ranks)
+    return found
+
+
+def diagonal_pairs(view):
+    found = set()
+    for line in range(15):
+        along = sorted((square % 8, code) for code, square in view if square % 8 + square // 8 == line)
+        for (_, one), (_, two) in zip(along, along[1:]):
+            found.add(144 * line + 12 * one + two)
+    return found
+
+
+def features(view):
+    blocks = [(piece, PIECE), (king_relative, RELATIVE), (diagonal_pairs, PAIRS), (file, FILE)]
+    found, first = [], 0
+    for block, size in blocks:
+        found += sorted(first + feature for feature in block(view))
+        first += size
+    return tuple(found)
+
+
+def rows_of(records):
+    return [(int(record["score"]), int(record["result"]), int(record["occ"]).bit_count(),
+             *map(features, views(record))) for record in records]
+
+
+def rows_by_service(program, path, **options):
+    rows = []
+    with Batches([path], SET, batch=128, program=program, **options) as batches:
+        for batch in batches:
+            dense = batch.dense(np.uint8)
+            for place in range(len(batch)):
+                lists = [tuple(batch.active(place, side).tolist()) for side in (0, 1)]
+                for side in (0, 1):
+                    assert tuple(np.flatnonzero(dense[place, side]).tolist()) == lists[side], "dense() and active()"
+                rows.append((int(batch.scores[place]), int(2 * batch.results[place]), int(batch.pieces[place]), *lists))
+    return rows
+
+
+def divided(a, b):
+    """Divides and rounds towards zero, as the engine does."""
+    return abs(a) // b * (1 if a >= 0 else -1)
+
+
+def evaluate(row, weights):
+    feature_weights, feature_biases, output, output_biases = weights
+    bucket = (row[2] - 2) // 4
+    sides = [feature_weights[list(row[side])].sum(0) + feature_biases for side in (3, 4)]
+    active = np.clip(np.concatenate(sides), 0, QA) ** 2
+    total = divided(int(active @ output[bucket]), QA) + int(output_biases[bucket])
+    return divided(400 * total, QA * QB)
+
+
+def write_network(rows, path, told):
+    random = np.random.default_rng(7)
+    inputs, hidden, buckets = PIECE + RELATIVE + PAIRS + FILE, 32, 8
+    shapes = [(inputs, hidden), (hidden,), (buckets, 2 * hidden), (buckets,)]
+    weights = [random.integers(-60, 61, shape) for shape in shapes]
+    units = [QA, QA, QB, QA * QB]
+    with open(path, "wb") as out:
+        out.write(screlu(SET, *(part / unit for part, unit in zip(weights, units))))
+    with open(told, "w") as out:
+        out.writelines(f"{evaluate(row, weights)}\n" for row in rows)
+
+
+def main():
+    program, path, net, told = sys.argv[1:]
+    rows = rows_of(np.fromfile(path, RECORD))
+    orders = []
+    for options in ({}, {"sparse": True}, {"stream": True}, {"stream": True, "sparse": True, "threads": 2}):
+        found = rows_by_service(program, path, **options)
+        missing = Counter(rows) - Counter(found)
+        if missing or len(found) != len(rows):
+            sys.exit(f"check.py: {options}: {len(found)} of {len(rows)} positions, {len(missing)} differ, "
+                     f"such as {next(iter(missing), None)}")
+        orders.append(found)
+    if any(order != orders[0] for order in orders):
+        sys.exit("check.py: the order depends on the layout")
+    with Batches([path], batch=32, loop=True, program=program) as batches:
+        if [batch.number for _, batch in zip(range(100), batches)] != list(range(1, 101)):
+            sys.exit("check.py: batches are missing in a loop")
+    write_network(rows, net, told)
+    print(f"{len(rows)} positions agree")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,177 @@
+"""Trains a small network on batches of `destrier-trainer data serve`, and writes it as a network of Destrier.
+
+    python3 train.py shuffled.bf --features piece+file --hidden 64 --batches 2000 --out net.nnue
+
+It uses PyTorch if it is installed, on a GPU if there is one, else NumPy. It is an example to start from: one learning
+rate that falls in a cosine, and a blend of score and result.
+"""
+
+import argparse
+import math
+import sys
+
+import numpy as np
+
+from network import screlu
+from serve import Batches
+
+# Bound of weights and biases, so that they fit 16 bits and the output's products 16 bits in vectors.
+CLIP = 1.98
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("files", nargs="+", metavar="FILE", help="positions in bulletformat, shuffled")
+    parser.add_argument("--out", required=True, help="network file to write")
+    parser.add_argument("--features", default="piece", help="feature set, such as piece+file")
+    parser.add_argument("--hidden", type=int, default=64, help="neurons, a multiple of 32")
+    parser.add_argument("--buckets", type=int, default=1, choices=(1, 8), help="output buckets")
+    parser.add_argument("--batch", type=int, default=16384)
+    parser.add_argument("--batches", type=int, default=2000, help="batches to train on")
+    parser.add_argument("--rate", type=float, default=1e-3)
+    parser.add_argument("--blend", type=float, default=0.3, help="share of the result in the target")
+    parser.add_argument("--scale", type=float, default=400, help="centipawns at a win probability of 0.73")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=1, help="threads of the service")
+    parser.add_argument("--backend", choices=("auto", "torch", "numpy"), default="auto")
+    parser.add_argument("--program", default="destrier-trainer", help="the trainer")
+    return parser.parse_args()
+
+
+def start(inputs, hidden, buckets, seed):
+    """Returns random first weights by name."""
+    random = np.random.default_rng(seed)
+    uniform = lambda bound, *shape: random.uniform(-bound, bound, shape).astype(np.float32)
+    return {
+        "features": uniform(1 / math.sqrt(32), inputs, hidden),
+        "biases": uniform(1 / math.sqrt(32), hidden),
+        "output": uniform(1 / math.sqrt(2 * hidden), buckets, 2 * hidden),
+        "output_biases": np.zeros(buckets, np.float32),
+    }
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+class NumPyTrainer:
+    """Adam and the gradients of the network by hand."""
+
+    def __init__(self, weights):
+        self.weights = weights
+        self.moments = {name: (np.zeros_like(part), np.zeros_like(part)) for name, part in weights.items()}
+        self.step = 0
+
+    def train(self, batch, target, bucket, rate):
+        """Makes one step; returns the loss."""
+        w, x, n = self.weights, batch.dense(), len(batch)
+        sums = x @ w["features"] + w["biases"]
+        clipped = np.clip(sums, 0, 1)
+        active = (clipped * clipped).reshape(n, -1)
+        chosen = w["output"][bucket]
+        q = sigmoid((active * chosen).sum(1) + w["output_biases"][bucket])
+        slope = 2 / n * (q - target) * q * (1 - q)
+        output = np.zeros_like(w["output"])
+        np.add.at(output, bucket, active * slope[:, None])
+        biases = np.bincount(bucket, slope, len(w["output_biases"])).astype(np.float32)
+        inner = (slope[:, None] * chosen).reshape(sums.shape) * 2 * clipped * ((sums > 0) & (sums < 1))
+        rows = x.reshape(2 * n, -1), inner.reshape(2 * n, -1)
+        self._adam({"features": rows[0].T @ rows[1], "biases": rows[1].sum(0), "output": output,
+                    "output_biases": biases}, rate)
+        return float(np.mean((q - target) ** 2))
+
+    def _adam(self, slopes, rate):
+        self.step += 1
+        rate *= math.sqrt(1 - 0.999**self.step) / (1 - 0.9**self.step)
+        for name, slope in slopes.items():
+            first, second = self.moments[name]
+            first += 0.1 * (slope - first)
+            second += 0.001 * (slope * slope - second)
+            part = self.weights[name]
+            part -= rate * first / (np.sqrt(second) + 1e-8)
+            np.clip(part, -CLIP, CLIP, out=part)
+
+    def finished(self):
+        return self.weights
+
+
+class TorchTrainer:
+    """The same by PyTorch. Bits go to the device and are spread there."""
+
+    def __init__(self, weights):
+        import torch
+
+        self.torch = torch
+        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        tensor = lambda part: torch.nn.Parameter(torch.from_numpy(part).to(self.device))
+        self.weights = {name: tensor(part) for name, part in weights.items()}
+        self.adam = torch.optim.Adam(self.weights.values())
+
+    def dense(self, batch):
+        torch = self.torch
+        octets = torch.from_numpy(batch.bits.view(np.uint8)).to(self.device)
+        spread = octets.unsqueeze(-1) >> torch.arange(8, dtype=torch.uint8, device=self.device) & 1
+        return spread.flatten(2)[:, :, : batch.features].float()
+
+    def train(self, batch, target, bucket, rate):
+        """Makes one step; returns the loss."""
+        torch, w = self.torch, self.weights
+        bucket = torch.from_numpy(bucket).to(self.device)
+        target = torch.from_numpy(target).to(self.device)
+        sums = self.dense(batch) @ w["features"] + w["biases"]
+        active = sums.clamp(0, 1).square().flatten(1)
+        out = (active * w["output"][bucket]).sum(1) + w["output_biases"][bucket]
+        loss = (torch.sigmoid(out) - target).square().mean()
+        self.adam.param_groups[0]["lr"] = rate
+        self.adam.zero_grad()
+        loss.backward()
+        self.adam.step()
+        with torch.no_grad():
+            for part in w.values():
+                part.clamp_(-CLIP, CLIP)
+        return float(loss)
+
+    def finished(self):
+        return {name: part.detach().cpu().numpy() for name, part in self.weights.items()}
+
+
+def backend(name, weights):
+    if name != "numpy":
+        try:
+            return TorchTrainer(weights)
+        except ImportError:
+            if name == "torch":
+                sys.exit("train.py: PyTorch is not installed; install it, or give --backend numpy")
+    return NumPyTrainer(weights)
+
+
+def main():
+    args = arguments()
+    trainer = None
+    with Batches(args.files, args.features, args.batch, loop=True, seed=args.seed, threads=args.threads,
+                 program=args.program) as batches:
+        mean = None
+        for step, batch in zip(range(args.batches), batches):
+            if trainer is None:
+                trainer = backend(args.backend, start(batch.features, args.hidden, args.buckets, args.seed))
+            wins = sigmoid(batch.scores.astype(np.float32) / args.scale)
+            target = ((1 - args.blend) * wins + args.blend * batch.results).astype(np.float32)
+            bucket = (batch.pieces.astype(np.int64) - 2) * args.buckets // 32
+            rate = args.rate * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * step / args.batches)))
+            loss = trainer.train(batch, target, bucket, rate)
+            mean = loss if mean is None else mean + 0.02 * (loss - mean)
+            if (step + 1) % max(1, args.batches // 10) == 0:
+                print(f"batch {step + 1}: loss {mean:.6f}", flush=True)
+    if trainer is None:
+        sys.exit("train.py: no batch to train on")
+    w = trainer.finished()
+    # The output of 1 stands for 400 centipawns in a file.
+    ratio = args.scale / 400
+    data = screlu(args.features, w["features"], w["biases"], ratio * w["output"], ratio * w["output_biases"])
+    with open(args.out, "wb") as file:
+        file.write(data)
+    print(f"{args.out}: {args.features}, {args.hidden} neurons, by {type(trainer).__name__}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+//! Python side of the batch service, run by the `python3` of the machine.
+
+use super::{Folder, skip};
+use destrier::nnue;
+use destrier_trainer::data::read;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Runs a script of `engine/trainer/python`; `None` without Python and NumPy.
+fn python(folder: &Folder, words: &str) -> Option<Output> {
+    let python = |words: &[String]| {
+        let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("python");
+        Command::new("python3").env("PYTHONDONTWRITEBYTECODE", "1").current_dir(scripts).args(words).output()
+    };
+    let has_numpy = python(&["-c".to_owned(), "import numpy".to_owned()]);
+    if !has_numpy.is_ok_and(|ended| ended.status.success()) {
+        return None;
+    }
+    Some(python(&folder.words(words)).unwrap())
+}
+
+fn told(ended: &Output) -> String {
+    String::from_utf8_lossy(&[&ended.stdout[..], &ended.stderr].concat()).into_owned()
+}
+
+const REASON: &str = "no python3 with NumPy; install it: `python3 -m pip install numpy`";
+
+/// Python computes the features of the positions itself, compares them with the batches, writes a
+/// network, and evaluates the positions as the engine must.
+#[test]
+fn python_reads_the_same_features() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 71, 12);
+    folder.run("convert @a.vf --out @a.bf");
+    let program = env!("CARGO_BIN_EXE_destrier-trainer");
+    let Some(ended) = python(&folder, &format!("check.py {program} @a.bf @net.nnue @told.txt")) else {
+        return skip::skip("python_reads_the_same_features", REASON);
+    };
+    assert!(ended.status.success() && told(&ended).contains(" positions agree"), "{}", told(&ended));
+    let network = nnue::read_file(&folder.path("net.nnue")).unwrap();
+    assert_eq!(network.layout().describe(), "(piece+king-relative+diagonal-pairs+file[5274] -> 32)x2 -> 1x8");
+    let positions = read::open(&folder.path("a.bf"), None).unwrap().entries;
+    let values: Vec<String> = positions
+        .flat_map(|entry| entry.unwrap().positions())
+        .map(|position| network.evaluate_alone(&position.board).to_string())
+        .collect();
+    assert_eq!(values, super::lines(&folder.path("told.txt")));
+    assert!(values.iter().any(|value| *value != values[0]));
+}
+
+/// The example trains by NumPy, and the engine loads its network.
+#[test]
+fn a_network_trained_by_numpy_is_loaded() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 72, 40);
+    folder.run("convert @a.vf --out @a.bf");
+    let program = env!("CARGO_BIN_EXE_destrier-trainer");
+    let words = format!(
+        "train.py @a.bf --features piece+rank --hidden 32 --buckets 8 --batch 256 --batches 30 --rate 0.01 --backend numpy \
+         --program {program} --out @net.nnue"
+    );
+    let Some(ended) = python(&folder, &words) else {
+        return skip::skip("a_network_trained_by_numpy_is_loaded", REASON);
+    };
+    assert!(ended.status.success(), "{}", told(&ended));
+    let losses: Vec<f64> = told(&ended).lines().filter_map(|line| line.split("loss ").nth(1)?.parse().ok()).collect();
+    assert!(losses.len() == 10 && losses[9] < losses[0], "{}", told(&ended));
+    let network = nnue::read_file(&folder.path("net.nnue")).unwrap();
+    assert_eq!(network.layout().describe(), "(piece+rank[864] -> 32)x2 -> 1x8");
+    let again = told(&python(&folder, &words.replace("@net", "@again")).unwrap());
+    assert!(again.contains("again.nnue"), "{again}");
+    assert!(folder.read("net.nnue") == folder.read("again.nnue"), "the same words train the same network");
+}
