@@ -1,8 +1,8 @@
 //! Tunable numbers of the search. Each row has a name, a default, a range and a step.
 //!
 //! Numbers that give a rule its shape are constants where they are used: minimum depths of two or
-//! three plies, fractions of a depth, move counts, caps. The numbers of `time.rs` are constants
-//! too, because games at fixed nodes cannot tune them.
+//! three plies, fractions of a depth, move counts, caps. The rows `time_*` act only on a clock;
+//! at fixed nodes a tuner finds them dead.
 //!
 //! In a normal build every name is a constant function. With the feature `tune` it reads a value
 //! set by the UCI option of the same name. `destrier spsa` prints the rows for a tuner.
@@ -238,6 +238,27 @@ params! {
     /// Quiescence search: minimum static exchange value of a capture, in centipawns. Even trades
     /// are skipped above zero.
     quiescence_see: 11, -200, 100, 15;
+    /// Time management: expected number of moves to the end of the game.
+    time_moves: 22, 10, 40, 2;
+    /// Time management: share of the increment in the soft limit, in percent.
+    time_increment: 70, 30, 110, 6;
+    /// Time management: hard limit, in percent of the soft limit.
+    time_hard: 300, 120, 800, 30;
+    /// Time management: maximum share of the usable time for one move, in percent.
+    time_ceiling: 50, 15, 80, 5;
+    /// Time management: factor of the soft limit after a change of the best move, in percent.
+    time_unstable: 160, 100, 260, 10;
+    /// Time management: decrease of that factor per iteration without a change, in tenths of a
+    /// percent. It ends after ten iterations.
+    time_stable: 100, 0, 100, 8;
+    /// Time management: drop of the score that doubles the soft limit, in centipawns.
+    time_drop: 40, 15, 120, 5;
+    /// Time management: share of the nodes spent on the best move that leaves the soft limit as it
+    /// is, in percent.
+    time_share: 70, 40, 95, 4;
+    /// Time management: increase of the soft limit per percent of the nodes below that share, in
+    /// hundredths of a percent.
+    time_share_slope: 275, 50, 600, 20;
 }
 
 /// Formats the rows for a tuner: `name, int, default, min, max, step, learning rate`.

@@ -1,5 +1,9 @@
 //! Time management: how long to think, as pure functions of the clock.
 
+use super::params::{
+    time_ceiling, time_drop, time_hard, time_increment, time_moves, time_share, time_share_slope, time_stable,
+    time_unstable,
+};
 use crate::types::Score;
 use std::time::Duration;
 
@@ -25,8 +29,6 @@ pub struct TimeBudget {
     pub is_fixed: bool,
 }
 
-/// Expected number of moves to the end of the game, if none is given.
-const EXPECTED_MOVES: u32 = 22;
 /// Maximum number of moves to plan for.
 const MAX_MOVES: u32 = 40;
 
@@ -34,18 +36,23 @@ const MAX_MOVES: u32 = 40;
 ///
 /// `overhead` is the time lost per move between the engine and the clock. As much again is kept in
 /// reserve for a move that loses twice that. The soft limit is an even share of the clock and most
-/// of the increment. The hard limit is a few times that, but at most a fixed share of the time
-/// left, so no single move can lose the game on time.
+/// of the increment. The hard limit is a few times that, but at most a share of the time left,
+/// so no single move can lose the game on time. The numbers are rows of the table of parameters.
 pub fn budget(clock: Clock, overhead: Duration) -> TimeBudget {
     let usable = clock.remaining.saturating_sub(overhead * 2).max(clock.remaining / 20);
-    let moves = clock.moves_to_go.unwrap_or(EXPECTED_MOVES).clamp(1, MAX_MOVES);
+    let moves = clock.moves_to_go.unwrap_or(time_moves().unsigned_abs()).clamp(1, MAX_MOVES);
     // Each later move costs its overhead too, less the part that its increment pays.
     let later = overhead.saturating_sub(clock.increment).saturating_mul(moves - 1);
     let share = usable.saturating_sub(later).max(usable / 4) / moves;
-    let ceiling = if moves == 1 { usable.mul_f64(0.8) } else { usable / 2 };
-    let soft = (share + clock.increment.mul_f64(0.7)).min(ceiling);
-    let hard = soft.saturating_mul(3).min(ceiling);
+    let ceiling = if moves == 1 { percent(usable, 80) } else { percent(usable, time_ceiling()) };
+    let soft = (share + percent(clock.increment, time_increment())).min(ceiling);
+    let hard = percent(soft, time_hard()).min(ceiling);
     TimeBudget { soft, hard, is_fixed: false }
+}
+
+/// Returns a share of a time, in percent.
+fn percent(time: Duration, percent: i32) -> Duration {
+    time.saturating_mul(percent.unsigned_abs()) / 100
 }
 
 /// Overhead per move unless the user sets one.
@@ -80,21 +87,22 @@ pub struct Pace {
     pub growth: f64,
 }
 
-/// Returns the factor for the stability of the best move: 1.6 after a change, a tenth less per
-/// iteration without one, at least 0.6.
+/// Returns the factor for the stability of the best move: highest after a change, lower with each
+/// iteration without one, up to ten.
 fn stability_factor(stability: u32) -> f64 {
-    1.6 - 0.1 * f64::from(stability.min(10))
+    f64::from(time_unstable()) / 100.0 - f64::from(time_stable()) / 1000.0 * f64::from(stability.min(10))
 }
 
-/// Returns the factor for a falling score: a fortieth more per centipawn, up to 2.
+/// Returns the factor for a falling score, 1 to 2.
 fn drop_factor(drop: Score) -> f64 {
-    1.0 + f64::from(drop.clamp(0, 40)) / 40.0
+    1.0 + f64::from(drop.clamp(0, time_drop())) / f64::from(time_drop())
 }
 
-/// Returns the factor for the best move's share of the nodes: 1 at seven tenths, lower if nearly
+/// Returns the factor for the best move's share of the nodes: 1 at [`time_share`], lower if nearly
 /// all nodes went into it, higher if other moves needed many.
 fn share_factor(best_share: f64) -> f64 {
-    1.0 + 2.75 * (0.7 - best_share.clamp(0.0, 1.0))
+    let missing = f64::from(time_share()) / 100.0 - best_share.clamp(0.0, 1.0);
+    1.0 + f64::from(time_share_slope()) / 100.0 * missing
 }
 
 /// Returns the factor of the soft limit, 0.2 to 3 and about 1 on average.
