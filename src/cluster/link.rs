@@ -5,6 +5,7 @@
 //! own, every request is repeated, and a result is published again with the same id until it is
 //! acknowledged.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -53,6 +54,9 @@ const OLDEST: Duration = Duration::from_hours(7 * 24);
 
 /// Maximum size of stored results in bytes.
 const MOST_BYTES: i64 = 1 << 30;
+
+/// Maximum number of pairs of a run and a user that are listed at once.
+const MOST_SENDERS: usize = 100_000;
 
 /// Maximum size of one result in bytes.
 pub(super) const MOST_MESSAGE: i32 = 8 << 20;
@@ -259,6 +263,34 @@ impl Link {
         };
         let created = self.jetstream.get_or_create_stream(config).await;
         created.map(|_| ()).map_err(|error| LinkError::Server { act: "keep results", why: error.to_string() })
+    }
+
+    /// Runs and users with stored results.
+    ///
+    /// # Errors
+    /// Returns an error if the server does not answer.
+    pub(super) async fn senders(&self) -> Result<BTreeSet<(String, String)>, LinkError> {
+        let server = |why: String| LinkError::Server { act: "list results", why };
+        let stream = self.jetstream.get_stream_no_info(STREAM).await.map_err(|error| server(error.to_string()))?;
+        let found = stream.info_with_subjects("q.*.res.>").await.map_err(|error| server(error.to_string()))?;
+        let pair = |subject: &str| {
+            let mut tokens = subject.splitn(4, '.').skip(1).step_by(2);
+            Some((tokens.next()?.to_owned(), tokens.next()?.to_owned()))
+        };
+        Ok(found.take(MOST_SENDERS).filter_map(async |found| pair(&found.ok()?.0)).collect().await)
+    }
+
+    /// Removes a user's stored results of a run. The server stores results of runs with the name of
+    /// a wildcard, which a purge takes for all runs: then all results of the user are removed.
+    ///
+    /// # Errors
+    /// Returns an error if the server does not do it.
+    pub(super) async fn forget(&self, run: &str, user: &str) -> Result<(), LinkError> {
+        let server = |why: String| LinkError::Server { act: "remove results", why };
+        let stream = self.jetstream.get_stream_no_info(STREAM).await.map_err(|error| server(error.to_string()))?;
+        let run = if run.contains(['*', '>']) { "*" } else { run };
+        let purged = stream.purge().filter(format!("q.{run}.res.{user}")).await;
+        purged.map(drop).map_err(|error| server(error.to_string()))
     }
 
     /// Passes the results of a run on, as long as anybody reads them. A lost server is waited for,

@@ -240,20 +240,27 @@ pub(crate) async fn create(link: &Link) -> Result<(), LinkError> {
 /// # Errors
 /// Returns an error if the server does not answer.
 pub(crate) async fn read<T: DeserializeOwned>(link: &Link, list: List) -> Result<Vec<T>, LinkError> {
-    let server = |why: String| LinkError::Server { act: "read its lists", why };
-    let stream = link.jetstream().get_stream_no_info(list.stream()).await.map_err(|error| server(error.to_string()))?;
-    let found = stream.info_with_subjects(list.subject(">")).await.map_err(|error| server(error.to_string()))?;
-    let subjects: Vec<_> = found.take(MOST_ENTRIES).filter_map(async |found| found.ok()).collect().await;
-    let prefix = list.subject("");
     let mut entries = Vec::new();
-    for (subject, _) in subjects {
-        let Some(key) = subject.strip_prefix(&prefix) else { continue };
+    for key in keys(link, list).await? {
         // An entry may have aged away meanwhile.
-        if let Ok(Some((entry, _))) = get(link, list, key).await {
+        if let Ok(Some((entry, _))) = get(link, list, &key).await {
             entries.push(entry);
         }
     }
     Ok(entries)
+}
+
+/// Names of a list's entries, and of those that were removed within the time that entries are kept.
+///
+/// # Errors
+/// Returns an error if the server does not answer.
+pub(super) async fn keys(link: &Link, list: List) -> Result<Vec<String>, LinkError> {
+    let server = |why: String| LinkError::Server { act: "read its lists", why };
+    let stream = link.jetstream().get_stream_no_info(list.stream()).await.map_err(|error| server(error.to_string()))?;
+    let found = stream.info_with_subjects(list.subject(">")).await.map_err(|error| server(error.to_string()))?;
+    let prefix = list.subject("");
+    let keys = found.take(MOST_ENTRIES).filter_map(async |found| Some(found.ok()?.0.strip_prefix(&prefix)?.to_owned()));
+    Ok(keys.collect().await)
 }
 
 /// Writes a worker's entry. Without an answer it is written again at the next renewal.

@@ -145,7 +145,7 @@ async fn check_terms(terms: &Terms, config: &Path, asked: Option<u16>, lines: &m
     let needed = u64::from(slots) * SMALL_GAME_MIB;
     lines.push((
         needed <= memory,
-        format!("{memory} MiB of memory; with small hash tables, {} take {needed}", count(slots.into(), "game")),
+        format!("{memory} MiB of memory; {} with small hash tables: {needed} MiB", count(slots.into(), "game")),
     ));
     if !terms.syzygy.is_empty() {
         lines.push(match Tables::open(&terms.syzygy) {

@@ -279,11 +279,61 @@ async fn files_are_kept_as_long_as_a_run_names_them() {
     );
     let entered = coordinator.jetstream().publish("$KV.runs.run", entry.into()).await.unwrap();
     entered.await.unwrap();
-    let known = purge(&owner, BTreeSet::from([names[2].clone()])).await;
-    assert_eq!(known, BTreeSet::from([names[1].clone()]));
+    let mut seen = SweepState { named: BTreeSet::from([names[2].clone()]), strays: BTreeSet::new() };
+    assert!(purge(&owner, &mut seen).await.is_empty());
+    assert_eq!(seen, SweepState { named: BTreeSet::from([names[1].clone()]), strays: BTreeSet::new() });
     assert!(matches!(blobs::get(&worker, &names[0], u64::MAX).await, Err(blobs::BlobError::Missing(_))));
     for place in [1, 2] {
         assert!(blobs::get(&worker, &names[place], u64::MAX).await.is_ok(), "{place}");
     }
+    hub.stop().await;
+}
+
+/// Results that a worker invents do not fill the store: those of runs that the hub does not know
+/// are removed at the second look. Those of a run that was entered, or left, are kept.
+#[tokio::test]
+async fn results_of_unknown_runs_are_removed() {
+    if !has_server("results_of_unknown_runs_are_removed") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let hub = Running::start(folder.path(), "127.0.0.1:0").await;
+    let anna = invite(folder.path(), "anna", Role::Worker).await.unwrap();
+    let carl = invite(folder.path(), "carl", Role::Coordinator).await.unwrap();
+    let ben = invite(folder.path(), "ben", Role::Worker).await.unwrap();
+    let worker = Link::open(&anna, "anna-1").await.unwrap();
+    let other = Link::open(&ben, "ben-1").await.unwrap();
+    let coordinator = Link::open(&carl, "carl-1").await.unwrap();
+    let register = users(folder.path()).unwrap();
+    let owner = Link::open(&register.owner(local_url(&register)), "test-1").await.unwrap();
+    for (run, entry) in [("live", "{}"), ("left", "")] {
+        let entered = coordinator.jetstream().publish(format!("$KV.runs.{run}"), entry.into()).await.unwrap();
+        entered.await.unwrap();
+    }
+    let send = async |worker: &Link, run: &str, user: &str| {
+        for _ in 0..3 {
+            let sent = worker.jetstream().publish(format!("q.{run}.res.{user}"), "noise".into()).await.unwrap();
+            sent.await.unwrap();
+        }
+    };
+    for run in ["live", "left", "invented", "forged"] {
+        send(&worker, run, "anna").await;
+    }
+    send(&other, "live", "ben").await;
+    let mut seen = SweepState::default();
+    assert!(purge(&owner, &mut seen).await.is_empty());
+    assert_eq!(owner.senders().await.unwrap().len(), 5);
+    let removed = ["removed results of anna, for runs that the hub does not know"];
+    assert_eq!(purge(&owner, &mut seen).await, removed);
+    let left =
+        async || owner.senders().await.unwrap().into_iter().map(|(run, user)| run + " " + &user).collect::<Vec<_>>();
+    assert_eq!(left().await, ["left anna", "live anna", "live ben"]);
+    // As the name of a run, a wildcard would stand for all of them. It costs nobody else anything.
+    for run in ["*", ">"] {
+        send(&worker, run, "anna").await;
+    }
+    assert!(purge(&owner, &mut seen).await.is_empty());
+    assert_eq!(purge(&owner, &mut seen).await, removed);
+    assert_eq!(left().await, ["live ben"]);
     hub.stop().await;
 }
