@@ -105,6 +105,17 @@ pub fn llr_svg(story: &Story, headline: &str) -> Option<String> {
     Some(plot.to_svg())
 }
 
+/// Plots that a run directory keeps beside the page, with the names of their files.
+#[must_use]
+pub fn kept_svgs(story: &Story, headline: &str) -> Vec<(&'static str, String)> {
+    let llr = llr_svg(story, headline).map(|svg| ("llr.svg", svg));
+    let tuned = story
+        .scoreboard
+        .tuning()
+        .map(|progress| tuning::plots(progress.course(), &progress.rule().dead, &caption(story)));
+    llr.into_iter().chain(tuned.into_iter().flatten()).collect()
+}
+
 /// Caption for plots of this run: time control, book, pairs, machine and date.
 #[must_use]
 pub fn caption(story: &Story) -> String {

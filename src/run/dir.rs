@@ -1,5 +1,6 @@
 //! Run directory: `plan.toml`, `extension.toml`, `stamp`, `games.jsonl`, `games.pgn`,
-//! `summary.json`, `report.html`, `llr.svg`, `events.txt`, `stderr/`, `crashes/`.
+//! `summary.json`, `report.html`, `llr.svg`, `validation.svg`, `traces.svg`, `moves.svg`,
+//! `events.txt`, `stderr/`, `crashes/`.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Graphics of a run directory: `report.html`, and `llr.svg` if there is a test.
+//! Graphics of a run directory: `report.html`, `llr.svg` of a test, and three of a tuning.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -47,7 +47,7 @@ impl PageFold {
         self.story().record_counted(scoreboard);
     }
 
-    /// Writes the page and the graphic to `dir`.
+    /// Writes the page and the graphics to `dir`.
     pub(crate) fn write(&self, dir: &RunDir, scoreboard: &Scoreboard, headline: &str) -> Result<()> {
         let mut story = self.story();
         story.finish(scoreboard.clone());
@@ -81,8 +81,8 @@ fn write(dir: &RunDir, story: &Story, headline: &str) -> Result<()> {
     let put = |name: &str, text: &str| {
         write_atomically(&dir.path(name), text.as_bytes()).within(|| format!("cannot write {name}"))
     };
-    if let Some(svg) = html::llr_svg(story, headline) {
-        put("llr.svg", &svg)?;
+    for (name, svg) in html::kept_svgs(story, headline) {
+        put(name, &svg)?;
     }
     let crashes = failed(&dir.path(crashes::FOLDER));
     put(PAGE, &html::page_with(story, Some(headline), &crashes, &chain(dir, story.plan())))

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::journal;
 use crate::plan::{Plan, Player, file};
+use crate::report::html::tuning;
 use crate::report::{crashes, event_log};
 use crate::run::dir::RunDir;
 use crate::run::error::{Result, ResultContext as _, fail};
@@ -157,7 +158,7 @@ fn names(text: &str, root: &Path) -> bool {
 }
 
 /// Files of a run directory that a run writes, and directories in which it creates others.
-const WRITTEN: [&str; 9] = [
+const WRITTEN: [&str; 12] = [
     stamp::FILE_NAME,
     file::FILE_NAME,
     journal::FILE_NAME,
@@ -165,6 +166,9 @@ const WRITTEN: [&str; 9] = [
     "summary.json",
     "report.html",
     "llr.svg",
+    tuning::VALIDATION,
+    tuning::TRACES,
+    tuning::MOVES,
     event_log::FILE_NAME,
     "control.path",
 ];

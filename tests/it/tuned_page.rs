@@ -56,6 +56,12 @@ fn a_tuning_is_told_by_its_validation_and_its_moves_alone() {
     let explained = run(&["explain".to_owned(), dir.display().to_string()]);
     assert!(explained.code == Some(0) && explained.stderr.contains("their points are not a gain"), "{explained:?}");
 
+    for (name, title) in
+        [("validation.svg", "Validation"), ("traces.svg", "Parameters over pairs"), ("moves.svg", "Distance moved")]
+    {
+        let svg = std::fs::read_to_string(dir.join(name)).unwrap();
+        assert!(svg.starts_with("<svg") && svg.contains(title), "{name}");
+    }
     let page = std::fs::read_to_string(dir.join("report.html")).unwrap();
     for text in ["tuning 3 parameters of ", "<h2>Tuning</h2>", "Calibrated step", "Parameters over pairs"] {
         assert!(page.contains(text), "{text}");

@@ -7,12 +7,17 @@ use crate::stats::elo::fixed;
 use crate::tune::course::Course;
 use crate::tune::report::ReportRow;
 
+/// Files of the plots in a run directory.
+pub const VALIDATION: &str = "validation.svg";
+pub const TRACES: &str = "traces.svg";
+pub const MOVES: &str = "moves.svg";
+
 /// Writes facts, plots and table of a tuning. `dead` names parameters that change nothing.
 pub fn section(out: &mut String, course: &Course, dead: &[String], caption: &str) {
     put(out, "<h2>Tuning</h2>");
     facts(out, numbers(course));
     put(out, "<div class=\"plots\">");
-    for svg in plots(course, dead, caption) {
+    for (_, svg) in plots(course, dead, caption) {
         out.push_str(&svg);
     }
     put(out, "</div>");
@@ -40,22 +45,22 @@ fn numbers(course: &Course) -> Vec<(&'static str, String)> {
     rows
 }
 
-/// Plots of a tuning: validation, traces, bars. Random switching has none.
-fn plots(course: &Course, dead: &[String], caption: &str) -> Vec<String> {
+/// Plots of a tuning and the names of their files: validation, traces, bars. Random switching has
+/// none.
+pub(super) fn plots(course: &Course, dead: &[String], caption: &str) -> Vec<(&'static str, String)> {
     if course.tuning().as_factors().is_some() {
         return Vec::new();
     }
     let rows = course.rows(dead);
-    let mut plots: Vec<String> = validation_svg(course, caption, Sheet::Wide).into_iter().collect();
-    plots.push(traces_svg(course, caption, Sheet::Wide));
+    let validation = validation_svg(course, caption, Sheet::Wide).map(|svg| (VALIDATION, svg));
     let moves = tune::by_distance(&rows).into_iter().map(moved).collect();
     let heads = Heads {
         title: "Distance moved".to_owned(),
         subtitle: "the result so far against the start".to_owned(),
         caption: caption.to_owned(),
     };
-    plots.push(MovePlot { heads, moves }.to_svg());
-    plots
+    let others = [(TRACES, traces_svg(course, caption, Sheet::Wide)), (MOVES, MovePlot { heads, moves }.to_svg())];
+    validation.into_iter().chain(others).collect()
 }
 
 /// Traces of the parameters over the pairs.
