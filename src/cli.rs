@@ -72,7 +72,7 @@ Exit codes:
 
 Examples:
   quintain demo                                       a whole test in about a minute
-  quintain sprt                                       does the working tree beat the last engine commit?
+  quintain sprt                                       is the working tree stronger?
   quintain sprt --new git:my-branch --base git:main --tc 8+0.08 --bounds 0,5
   quintain match ./engine-a ./engine-b stockfish --pairs 100
   quintain gauntlet --hero . --vs stockfish --vs toga2

@@ -41,7 +41,7 @@ pub(super) struct DemoArgs {
     /// Concurrent games [default: physical cores].
     #[arg(short = 'j', long, value_name = "N")]
     concurrency: Option<u16>,
-    /// The run's directory [default: results/runs/<date>-demo].
+    /// The run's directory [default: results/runs/DATE-demo].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }

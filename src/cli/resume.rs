@@ -45,8 +45,8 @@ pub(super) struct ResumeArgs {
     /// differing records of one game the first is kept. The old journal is kept beside the new one.
     #[arg(long)]
     drop_damaged: bool,
-    /// Shell command that gets the summary as JSON on its standard input at the end, if not as
-    /// before.
+    /// Shell command run at the end, with the summary as JSON on its input, in place of the first
+    /// command's.
     #[arg(long, value_name = "COMMAND")]
     on_end: Option<String>,
     /// Print the summary as one JSON document.

@@ -35,7 +35,7 @@ Exit code: 0 NEW is faster, 1 it is slower, 3 the interval contains zero. With 9
 one of 20 comparisons of equal programs ends with 0 or 1.
 
 Examples:
-  quintain speed                                  the working tree against the last engine commit
+  quintain speed                                  the working tree against its default base
   quintain speed git:my-branch git:main
   quintain speed ./new ./old --rounds 200 --width 0.3
   quintain speed stockfish ./stockfish-patched --bench 'bench 16 1 13'

@@ -36,7 +36,7 @@ pub(super) struct WorkerArgs {
     /// physical cores less one].
     #[arg(short = 'j', long = "slots", value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     slots: Option<u16>,
-    /// Terms of this machine's owner [default: ~/.config/quintain/worker.toml].
+    /// File of what this machine's owner allows [default: ~/.config/quintain/worker.toml].
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Credentials for the hub [default: those stored by `quintain hub join`].

@@ -261,7 +261,7 @@ pub struct RawPlan {
     #[arg(long, value_name = "S", help_heading = "Limits")]
     #[schemars(example = 60.0)]
     pub stall_timeout: Option<f64>,
-    /// Seconds that an engine may take to say `uciok`, and again `readyok` [default: 10 and 30].
+    /// Seconds in which an engine must answer `uci`, and then `isready` [default: 10 and 30].
     ///
     /// `readyok` is awaited before each game. The time for which the engine waits for a CPU does
     /// not count.
@@ -358,7 +358,7 @@ pub struct RawPlan {
     #[arg(long, value_name = "N", help_heading = "Running", allow_negative_numbers = true)]
     #[schemars(example = 1)]
     pub priority: Option<i32>,
-    /// Share of the hub's workers among runs of one priority [default: 1].
+    /// Weight by which runs of one priority share the hub's workers [default: 1].
     #[arg(long, value_name = "SHARE", help_heading = "Running")]
     #[schemars(example = 2.0)]
     pub weight: Option<f64>,
@@ -470,11 +470,11 @@ pub struct RawPlan {
     #[arg(long, value_name = "FILE", help_heading = "Records")]
     #[schemars(example = &"final.epd")]
     pub epd: Option<PathBuf>,
-    /// Event of the PGN [default: the run's name].
+    /// Value of the PGN tag Event [default: the run's name].
     #[arg(long, value_name = "TEXT", help_heading = "Records")]
     #[schemars(example = &"my-test")]
     pub event: Option<String>,
-    /// Site of the PGN [default: ?].
+    /// Value of the PGN tag Site [default: ?].
     #[arg(long, value_name = "TEXT", help_heading = "Records")]
     #[schemars(example = &"?")]
     pub site: Option<String>,
@@ -484,7 +484,7 @@ pub struct RawPlan {
     #[arg(long, help_heading = "Records")]
     #[schemars(example = false)]
     pub record_pv: Option<bool>,
-    /// Regular expression whose last match in a move's output is kept, repeatable [default: none].
+    /// Regular expression whose last match in a move's output is kept; repeatable [default: none].
     ///
     /// The line is kept in the journal and in the PGN's comments.
     #[arg(long, value_name = "REGEX", help_heading = "Records")]
@@ -505,25 +505,25 @@ pub struct RawPlan {
     #[schemars(example = &"wider aspiration windows")]
     pub note: Option<String>,
 
-    /// Shell command that gets the summary as JSON on its input at the end [default: none].
+    /// Shell command run at the end, with the summary as JSON on its input [default: none].
     ///
     /// QUINTAIN_RUN, QUINTAIN_NAME, QUINTAIN_TITLE, QUINTAIN_VERDICT, QUINTAIN_STOPPED_BY and
     /// QUINTAIN_EXIT describe the run. The command may take a minute. `quintain resume` keeps it.
     #[arg(long, value_name = "COMMAND", help_heading = "Output")]
     #[schemars(example = &"jq .elo")]
     pub on_end: Option<String>,
-    /// Variable with the address that gets the summary as JSON at the end [default: none].
+    /// Environment variable with the URL to which the summary is posted as JSON [default: none].
     ///
-    /// The environment variable holds the address, because plans are stored and the address is a
-    /// secret. quintain.toml may name it in its table [notify], as `webhook`, `ntfy` and `discord`.
+    /// A variable holds the URL, because plans are stored and the URL is a secret. quintain.toml
+    /// may name it in its table [notify], as `webhook`, `ntfy` and `discord`.
     #[arg(long, value_name = "VARIABLE", help_heading = "Output")]
     #[schemars(example = &"MY_WEBHOOK")]
     pub notify_webhook: Option<String>,
-    /// Variable with the address of an ntfy topic, notified at the end [default: none].
+    /// Environment variable with the URL of an ntfy topic, notified at the end [default: none].
     #[arg(long, value_name = "VARIABLE", help_heading = "Output")]
     #[schemars(example = &"MY_NTFY")]
     pub notify_ntfy: Option<String>,
-    /// Variable with the address of a Discord webhook, notified at the end [default: none].
+    /// Environment variable with the URL of a Discord webhook, called at the end [default: none].
     #[arg(long, value_name = "VARIABLE", help_heading = "Output")]
     #[schemars(example = &"MY_DISCORD")]
     pub notify_discord: Option<String>,

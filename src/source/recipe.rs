@@ -107,11 +107,11 @@ pub struct RawRecipe {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RawNotify {
-    /// Variable with an address that gets the summary as JSON.
+    /// Environment variable with the URL to which the summary is posted as JSON.
     pub webhook: Option<String>,
-    /// Variable with the address of an ntfy topic.
+    /// Environment variable with the URL of an ntfy topic.
     pub ntfy: Option<String>,
-    /// Variable with the address of a Discord webhook.
+    /// Environment variable with the URL of a Discord webhook.
     pub discord: Option<String>,
 }
 
