@@ -1,6 +1,6 @@
 //! Tests of UCI chess engines: game pairs, sequential tests, ratings, tuning.
 //!
-//! The program `quintain` is a thin layer over this library. Three of its rooms are crates of their
+//! The program `quintain` is a thin layer over this library. Three modules are crates of their
 //! own that can be used alone and do no I/O: [`stats`] (`quintain-stats`), [`uci`] without its
 //! processes (`quintain-uci`) and [`record`] (`quintain-record`). A sequential probability ratio
 //! test (SPRT) of 2,000 pairs:
