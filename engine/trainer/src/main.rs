@@ -38,6 +38,8 @@ enum Command {
     Features(lab::FeaturesArgs),
     /// Show how active a network's neurons are, and which never are.
     Neurons(lab::NeuronsArgs),
+    /// Draw the weights of a network's neurons as boards in a page, lit by a typed position.
+    Show(lab::ShowArgs),
     /// Train and compare networks of several feature sets, sizes and seeds; continues where it
     /// stopped.
     Lab(lab::LabArgs),
@@ -72,6 +74,7 @@ fn main() -> ExitCode {
         Command::Shards(command) => shards::run(command, &mut io::stdout()),
         Command::Features(features) => features.run(&mut io::stdout()).map(done),
         Command::Neurons(neurons) => neurons.run().map(done),
+        Command::Show(show) => show.run().map(done),
         Command::Lab(lab) => lab.run(&mut io::stdout()),
         Command::Texel(command) => texel::run(command).map(done),
         Command::Uci => destrier::uci::run(io::stdin().lock(), io::stdout()).map(done).map_err(Into::into),

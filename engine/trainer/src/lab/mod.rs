@@ -1,14 +1,15 @@
 //! Laboratory for the inputs of networks: what a feature set sees, and what it costs.
 //!
-//! `features.rs` shows one position, `neurons.rs` the activity of a network, `statistics.rs` counts
-//! over data files, `block_counts.rs` has the counts of one block, `selection.rs` chooses pairs. `grid` trains and compares
-//! networks of several sets.
+//! `features.rs` shows one position, `neurons.rs` the activity of a network, `show.rs` writes a page
+//! about its neurons, `statistics.rs` counts over data files, `block_counts.rs` has the counts of
+//! one block, `selection.rs` chooses pairs. `grid` trains and compares networks of several sets.
 
 mod block_counts;
 mod features;
 mod grid;
 mod neurons;
 mod selection;
+mod show;
 mod statistics;
 
 #[cfg(test)]
@@ -18,4 +19,5 @@ pub use features::FeaturesArgs;
 pub use grid::LabArgs;
 pub use neurons::NeuronsArgs;
 pub use selection::PairsArgs;
+pub use show::ShowArgs;
 pub use statistics::StatisticsArgs;

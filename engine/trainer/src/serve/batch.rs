@@ -9,11 +9,11 @@
 //! | `N` | pieces on the board, 2 to 32, u8 |
 //! | up to 7 | zeros, so that the inputs begin at a multiple of 8 |
 //! | layout `bits`: `16 N W` | inputs as bits, u64 `[N][2][W]` with `W` = F / 64, rounded up |
-//! | layout `sparse`: `4 (2 N + 1)` | starts of the lists, u32: side to move, opponent, next position |
+//! | layout `sparse`: `4 (2 N + 1)` | starts of the lists, u32: side to move, then opponent |
 //! | layout `sparse`: `2 L` | inputs that are on, u16, all lists one after the other |
 //!
-//! Feature `f` is bit `f % 64` of word `f / 64`. In a list, the order has no meaning. The last batch
-//! of a pass may hold fewer positions; the rest of its arrays is zero, and its lists are empty.
+//! Feature `f` is bit `f % 64` of word `f / 64`. In a list, the order has no meaning. The last
+//! batch of the files may hold fewer positions: the rest of its arrays is zero, its lists empty.
 
 use super::error::ServeError;
 use crate::train::{Inputs, oriented};
@@ -242,17 +242,24 @@ impl BatchEncoder {
         let mut before = 0;
         self.payload.extend_from_slice(&[0; 4]);
         for share in used {
-            self.payload.extend(share.ends.iter().flat_map(|end| (before + end).to_le_bytes()));
+            append(&mut self.payload, share.ends.iter().map(|end| (before + end).to_le_bytes()));
             before += share.features.len() as u32;
         }
         for _ in 2 * boards.len()..2 * self.shape.positions {
             self.payload.extend_from_slice(&before.to_le_bytes());
         }
         for share in used {
-            self.payload.extend(share.features.iter().flat_map(|feature| feature.to_le_bytes()));
+            append(&mut self.payload, share.features.iter().map(|feature| feature.to_le_bytes()));
         }
         Ok(())
     }
+}
+
+/// Appends numbers of `N` bytes.
+fn append<const N: usize>(bytes: &mut Vec<u8>, numbers: impl ExactSizeIterator<Item = [u8; N]>) {
+    let end = bytes.len();
+    bytes.resize(end + N * numbers.len(), 0);
+    bytes[end..].as_chunks_mut::<N>().0.iter_mut().zip(numbers).for_each(|(place, number)| *place = number);
 }
 
 /// Runs jobs in a thread each, or one job alone in this one.

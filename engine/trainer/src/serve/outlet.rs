@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 /// Byte of the handshake.
 pub(super) const READY: u8 = 64;
 
-/// Whether a consumer is still there.
+/// Presence of a consumer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Consumer {
     /// It takes batches.

@@ -20,8 +20,8 @@ pub(super) const SLOTS: usize = 2;
 pub struct SegmentName(Arc<Mutex<Option<String>>>);
 
 impl SegmentName {
-    /// Removes the name from the system, if it is there. Processes that have mapped the segment keep
-    /// it.
+    /// Removes the name from the system, if it is there. Processes that have mapped the segment
+    /// keep it.
     pub fn unlink(&self) {
         let mut name = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(name) = name.take() {
@@ -96,8 +96,8 @@ impl SharedSegment {
     #[expect(unsafe_code, reason = "the memory belongs to other processes too, so there is no slice of it")]
     fn write(&mut self, at: usize, bytes: &[u8]) {
         assert!(at.checked_add(bytes.len()).is_some_and(|end| end <= self.len), "a write past the segment's end");
-        // SAFETY: `start` is a mapping of `len` bytes that lives as long as `self`, and the range was
-        // checked. `bytes` is no part of it, because no reference into the mapping is ever made.
+        // SAFETY: `start` is a mapping of `len` bytes that lives as long as `self`, and the range
+        // was checked. `bytes` is no part of it, because no reference into the mapping is made.
         // The order of two writes is kept by the pipe that tells the consumer of the second.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.cast::<u8>().add(at), bytes.len()) };
     }

@@ -12,6 +12,7 @@ mod order;
 mod python;
 mod rescore;
 mod serve;
+mod show;
 #[path = "../../../../tests/skip.rs"]
 mod skip;
 

@@ -1,0 +1,252 @@
+//! Page about a network's neurons: `show`.
+//!
+//! The page computes features itself; `show/features.js` mirrors `engine/src/nnue/sets`, and a test
+//! compares both. Weights are stored exactly, as i16 in base64, of as many neurons as
+//! [`MAX_WEIGHTS`] allows.
+
+use anyhow::{Context as _, bail, ensure};
+use clap::Args;
+use destrier::nnue::{self, HIDDEN_2, Kind, Layout};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Maximum length of the first layer's weights of all networks in a page, in bytes before base64.
+const MAX_WEIGHTS: usize = 6 << 20;
+
+/// Position that a page shows first.
+const FIRST_FEN: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+
+const EXAMPLES: &str = "\
+Examples:
+  destrier-trainer show net.nnue --out net.html
+  destrier-trainer show early.nnue middle.nnue late.nnue --out growth.html
+
+The page needs no network connection. Several networks of the same shape are snapshots, chosen by a slider.";
+
+/// Arguments of `show`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ShowArgs {
+    /// Network files of the same shape
+    #[arg(required = true, value_name = "NET")]
+    nets: Vec<PathBuf>,
+    /// Page to write, an .html file
+    #[arg(long, short, value_name = "FILE")]
+    out: PathBuf,
+    /// Neurons to show: those with the largest weights in and out; by default as many as fit in
+    /// 6 MiB
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    neurons: Option<u16>,
+    /// Position to show first
+    #[arg(long, value_name = "FEN", default_value = FIRST_FEN)]
+    fen: String,
+}
+
+impl ShowArgs {
+    /// Writes the page.
+    ///
+    /// # Errors
+    /// Fails if a network cannot be read, the networks have different shapes, or the page cannot be
+    /// written.
+    pub fn run(&self) -> anyhow::Result<()> {
+        let out = self.out.display();
+        ensure!(self.out.extension().is_some_and(|end| end == "html"), "{out}: not an .html file; name the page so");
+        let nets = self.nets.iter().map(|path| RawNetwork::read(path)).collect::<anyhow::Result<Vec<_>>>()?;
+        let Some(last) = nets.last() else { bail!("no network; name one") };
+        if let Some(other) = nets.iter().find(|net| net.layout != last.layout) {
+            bail!(
+                "{}: a network {}, not {} as {}; give networks of one shape",
+                other.name,
+                other.layout.describe(),
+                last.layout.describe(),
+                last.name
+            );
+        }
+        destrier::board::Board::from_fen(&self.fen).map_err(|error| anyhow::anyhow!("--fen: {error}"))?;
+        let hidden = last.layout.hidden;
+        let fit = MAX_WEIGHTS / (2 * last.layout.features() * nets.len());
+        let count = self.neurons.map_or(fit, usize::from).clamp(1, hidden);
+        let neurons = last.strongest(count);
+        let page = page(&nets, last, &neurons, &self.fen);
+        fs::write(&self.out, &page).with_context(|| format!("{out}: cannot write it"))?;
+        let mib = page.len() as f64 / f64::from(1 << 20);
+        crate::data::say(&format!("{out}: {} of {hidden} neurons, {} snapshots, {mib:.1} MiB", count, nets.len()))?;
+        Ok(())
+    }
+}
+
+/// Network with its weights as they are in the file.
+struct RawNetwork {
+    name: String,
+    layout: Layout,
+    weights: Vec<u8>,
+}
+
+/// Weights after the first layer.
+struct RawHead {
+    /// Weights `[bucket or unit][side][neuron]`.
+    output: Vec<i16>,
+    biases: Vec<i32>,
+    /// Weights `[unit][input]` and biases of the third layer.
+    middle: Option<[Vec<i32>; 2]>,
+    /// Weights of the output, and its bias.
+    last: Option<(Vec<i32>, i32)>,
+}
+
+/// Decodes numbers of `width` bytes from the start of a slice, which moves past them.
+fn take(bytes: &mut &[u8], count: usize, width: usize) -> Vec<i32> {
+    let (head, rest) = bytes.split_at((count * width).min(bytes.len()));
+    *bytes = rest;
+    let number = |bytes: &[u8]| {
+        let shift = 32 - 8 * bytes.len() as u32;
+        let raw = bytes.iter().rev().fold(0_u32, |value, &byte| value << 8 | u32::from(byte));
+        (raw << shift).cast_signed() >> shift
+    };
+    head.chunks_exact(width).map(number).collect()
+}
+
+impl RawNetwork {
+    fn read(path: &Path) -> anyhow::Result<RawNetwork> {
+        let named = |error| anyhow::anyhow!("{}: {error}", path.display());
+        let bytes = nnue::read_bytes(path).map_err(named)?;
+        let layout = nnue::parse(&bytes).map_err(named)?.layout().clone();
+        let weights = nnue::weights(&bytes, &layout).to_vec();
+        Ok(RawNetwork { name: path.display().to_string(), layout, weights })
+    }
+
+    /// Returns a weight of the first layer by row and neuron; the biases are the row after the
+    /// last.
+    fn weight(&self, row: usize, neuron: usize) -> i16 {
+        let at = 2 * (row * self.layout.hidden + neuron);
+        self.weights.get(at..at + 2).map_or(0, |bytes| i16::from_le_bytes([bytes[0], bytes[1]]))
+    }
+
+    fn head(&self) -> RawHead {
+        let Layout { hidden, output_buckets, kind, .. } = self.layout;
+        let mut rest = self.weights.get(2 * hidden * (self.layout.features() + 1)..).unwrap_or_default();
+        let (units, width) = if kind == Kind::Screlu { (output_buckets, 2) } else { (HIDDEN_2, 1) };
+        let output = take(&mut rest, units * 2 * hidden, width).into_iter().map(|weight| weight as i16).collect();
+        let biases = take(&mut rest, units, if kind == Kind::Screlu { 2 } else { 4 });
+        let middle =
+            (kind == Kind::Deep).then(|| [take(&mut rest, HIDDEN_2 * HIDDEN_2, 1), take(&mut rest, HIDDEN_2, 4)]);
+        let last = (kind != Kind::Screlu).then(|| {
+            let weights = take(&mut rest, HIDDEN_2, 1);
+            (weights, take(&mut rest, 1, 4).first().copied().unwrap_or(0))
+        });
+        RawHead { output, biases, middle, last }
+    }
+
+    /// Returns the neurons with the largest product of the norms of their weights in and out, the
+    /// largest first.
+    fn strongest(&self, count: usize) -> Vec<usize> {
+        let hidden = self.layout.hidden;
+        let square = |weight: i16| f64::from(weight).powi(2);
+        let output = self.head().output;
+        let strength = |neuron: usize| {
+            let inward: f64 = (0..self.layout.features()).map(|row| square(self.weight(row, neuron))).sum();
+            let outward: f64 = output.iter().skip(neuron).step_by(hidden).map(|&weight| square(weight)).sum();
+            inward * outward
+        };
+        let mut list: Vec<(f64, usize)> = (0..hidden).map(|neuron| (strength(neuron), neuron)).collect();
+        list.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        list.into_iter().take(count).map(|(_, neuron)| neuron).collect()
+    }
+
+    /// Returns the weights of some neurons for the page.
+    fn snapshot(&self, neurons: &[usize]) -> Value {
+        let rows = self.layout.features();
+        let of_row = |row: usize| neurons.iter().map(move |&neuron| self.weight(row, neuron));
+        let head = self.head();
+        let output = head.output.chunks_exact(self.layout.hidden).flat_map(|half| neurons.iter().map(|&n| half[n]));
+        let [middle, middle_biases] = head.middle.unwrap_or_default();
+        let (last, last_bias) = head.last.unwrap_or_default();
+        json!({
+            "name": self.name,
+            "weights": base64((0..rows).flat_map(of_row)),
+            "biases": base64(of_row(rows)),
+            "head": {
+                "output": base64(output),
+                "biases": head.biases,
+                "middle": middle,
+                "middleBiases": middle_biases,
+                "last": last,
+                "lastBias": last_bias,
+            },
+        })
+    }
+}
+
+/// Returns the layout for the page.
+fn layout_of(layout: &Layout, neurons: &[usize]) -> Value {
+    let pairs = layout.set.pairs().map(|list| list.pairs().iter().map(|pair| pair.features()).collect::<Vec<_>>());
+    let block = |(block, first): &(nnue::sets::FeatureBlock, usize)| {
+        let of_pairs = matches!(block, nnue::sets::FeatureBlock::TopPairs(_)).then(|| pairs.clone()).flatten();
+        json!({ "name": block.to_string(), "size": block.size(), "first": first, "pairs": of_pairs })
+    };
+    json!({
+        "blocks": layout.set.blocks().iter().map(block).collect::<Vec<_>>(),
+        "kind": layout.kind.name(),
+        "hidden": layout.hidden,
+        "neurons": neurons,
+        "whole": neurons.len() == layout.hidden,
+        "outputBuckets": layout.output_buckets,
+        "kingBuckets": layout.king_buckets,
+        "mirrored": layout.mirrored,
+        "bucketMap": layout.bucket_map,
+    })
+}
+
+/// Returns the page.
+fn page(nets: &[RawNetwork], last: &RawNetwork, neurons: &[usize], fen: &str) -> String {
+    let Layout { hidden, .. } = last.layout;
+    let shown = if neurons.len() == hidden {
+        format!("all {hidden} neurons")
+    } else {
+        format!("the {} of {hidden} neurons with the largest weights in and out", neurons.len())
+    };
+    let data = json!({
+        "about": format!("{}: {}, {shown}.", last.name, last.layout.describe()),
+        "layout": layout_of(&last.layout, neurons),
+        "snapshots": nets.iter().map(|net| net.snapshot(neurons)).collect::<Vec<_>>(),
+        "fen": fen,
+    });
+    // A name must not end the script.
+    let data = data.to_string().replace('<', "\\u003c");
+    let parts = [
+        ("/*STYLE*/", include_str!("show/page.css")),
+        ("/*FEATURES*/", include_str!("show/features.js")),
+        ("/*PAGE*/", include_str!("show/page.js")),
+        ("/*DATA*/", &data),
+    ];
+    parts.iter().fold(include_str!("show/page.html").to_owned(), |page, (mark, text)| page.replacen(mark, text, 1))
+}
+
+/// Encodes numbers, little endian, in base64.
+fn base64(numbers: impl Iterator<Item = i16>) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let bytes: Vec<u8> = numbers.flat_map(i16::to_le_bytes).collect();
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let byte = |place: usize| u32::from(three.get(place).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for place in 0..4 {
+            let letter = char::from(LETTERS[(bits >> (18 - 6 * place) & 63) as usize]);
+            text.push(if place <= three.len() { letter } else { '=' });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_that_of_rfc_4648() {
+        let words = |text: &str| base64(text.as_bytes().as_chunks::<2>().0.iter().map(|two| i16::from_le_bytes(*two)));
+        for (text, encoded) in [("", ""), ("fo", "Zm8="), ("foob", "Zm9vYg=="), ("foobar", "Zm9vYmFy")] {
+            assert_eq!(words(text), encoded);
+        }
+    }
+}

@@ -1,0 +1,323 @@
+'use strict';
+// The page: a list of neurons, the weights of one as boards, and a position that lights them.
+
+const layout = DATA.layout;
+const byId = (id) => document.getElementById(id);
+const element = (tag, text, parent) => {
+  const made = document.createElement(tag);
+  if (text !== undefined) made.textContent = text;
+  if (parent) parent.append(made);
+  return made;
+};
+const numbers = (text) => {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)), view = new DataView(bytes.buffer);
+  return Int16Array.from({ length: bytes.length / 2 }, (_, place) => view.getInt16(2 * place, true));
+};
+const one = layout.kind === 'screlu' ? 255 : 127;
+const PIECES = ['pawn', 'knight', 'bishop', 'rook', 'queen', 'king'];
+const GLYPHS = '♙♘♗♖♕♔♟♞♝♜♛♚';
+const pieceName = (code) => `${code < 6 ? 'own' : 'enemy'} ${PIECES[code % 6]}`;
+const squareName = (square) => 'abcdefgh'[square % 8] + (1 + (square >> 3));
+const signed = (value, digits) => (value < 0 ? '−' : '+') + Math.abs(value).toFixed(digits);
+
+const snapshots = DATA.snapshots.map((stored) => ({ stored, ready: null }));
+// Decodes a snapshot when it is first shown.
+function snapshot(place) {
+  const entry = snapshots[place];
+  entry.ready ??= { ...entry.stored, weights: numbers(entry.stored.weights), biases: numbers(entry.stored.biases), head: { ...entry.stored.head, output: numbers(entry.stored.head.output) } };
+  return entry.ready;
+}
+
+const state = { place: snapshots.length - 1, neuron: 0, sort: layout.kind === 'screlu' ? 'share' : null, bucket: 0, king: 4, position: null };
+
+// Values of all shown neurons for the snapshot and the position.
+function measure() {
+  const net = snapshot(state.place), count = layout.neurons.length, { position } = state;
+  const columns = layout.neurons.map((number) => ({ number }));
+  for (let neuron = 0; neuron < count; neuron += 1) {
+    let square = 0;
+    for (let at = neuron; at < net.weights.length; at += count) square += net.weights[at] ** 2;
+    columns[neuron].norm = Math.sqrt(square) / one;
+    let output = 0;
+    for (let at = neuron; at < net.head.output.length; at += count) output += net.head.output[at] ** 2;
+    columns[neuron].output = Math.sqrt(output) / 64;
+  }
+  if (position) {
+    const sides = position.rows.map((rows) => accumulate(rows, net.weights, net.biases));
+    const shares = layout.kind === 'screlu' ? contributions(layout, net.head, sides, position.output) : null;
+    columns.forEach((column, neuron) => {
+      const active = sides.map((sums) => clamp(sums[neuron], one) / one).map((value) => (layout.kind === 'screlu' ? value * value : value));
+      [column.us, column.them] = active;
+      if (shares) column.share = shares[0][neuron] + shares[1][neuron];
+    });
+    position.value = layout.whole ? evaluate(layout, net.head, sides, position.output) : null;
+    position.shown = shares && columns.reduce((sum, column) => sum + column.share, 0);
+  }
+  return columns;
+}
+
+const COLUMNS = [
+  ['number', 'neuron', (value) => String(value)],
+  ['norm', 'weights', (value) => value.toFixed(2)],
+  ['output', 'output', (value) => value.toFixed(2)],
+  ['us', 'to move', (value) => value.toFixed(2)],
+  ['them', 'opponent', (value) => value.toFixed(2)],
+  ...(layout.kind === 'screlu' ? [['share', 'cp', (value) => signed(value, 1)]] : []),
+];
+let measured = [];
+
+function drawList() {
+  measured = measure();
+  const heads = document.querySelector('thead tr'), body = document.querySelector('tbody');
+  heads.replaceChildren(...COLUMNS.map(([key, title]) => {
+    const cell = element('th'), button = element('button', title, cell);
+    button.type = 'button';
+    if (state.sort === key) cell.setAttribute('aria-sort', 'descending');
+    button.onclick = () => { state.sort = key; drawList(); };
+    return cell;
+  }));
+  const order = measured.map((_, neuron) => neuron);
+  if (state.sort === 'number') order.sort((a, b) => measured[a].number - measured[b].number);
+  else if (state.sort) order.sort((a, b) => Math.abs(measured[b][state.sort] ?? 0) - Math.abs(measured[a][state.sort] ?? 0));
+  state.order = order;
+  body.replaceChildren(...order.map((neuron) => {
+    const row = element('tr');
+    row.dataset.neuron = neuron;
+    row.onclick = () => choose(neuron);
+    for (const [key, , written] of COLUMNS) {
+      const value = measured[neuron][key];
+      element('td', value === undefined ? '' : written(value), row);
+    }
+    return row;
+  }));
+  const { position } = state;
+  byId('value').textContent = !position ? '' : position.value !== null
+    ? `Evaluation: ${signed(position.value, 0)} cp for the side to move.`
+    : position.shown !== null && position.shown !== undefined ? `The shown neurons add ${signed(position.shown, 0)} cp; the others are not in this page.` : 'Not all neurons are in this page, so there is no evaluation.';
+  mark();
+}
+
+const mark = () => document.querySelectorAll('tbody tr').forEach((row) => row.setAttribute('aria-selected', Number(row.dataset.neuron) === state.neuron));
+
+// Pictures of a block: a grid of cells each, with the feature of column x and row y, -1 for none.
+function panels(block) {
+  const codes = (count, title = pieceName) => Array.from({ length: count }, (_, code) => [code, title(code)]);
+  const noKings = (code) => pieceName(code + (code >= 5 ? 1 : 0));
+  const boards = (list, feature, columns = 8, rows = 8, size = 14) =>
+    list.map(([code, title]) => ({ title, columns, rows, size, feature: (x, y) => feature(code, x, y) }));
+  const square = (x, y) => 8 * (7 - y) + x;
+  switch (block.name) {
+    case 'piece': case 'mobility-squares': return boards(codes(12), (c, x, y) => 64 * c + square(x, y));
+    case 'file': return boards(codes(12), (c, x) => 8 * c + x);
+    case 'rank': return boards(codes(12), (c, x, y) => 8 * c + 7 - y);
+    case 'diagonal': return boards(codes(12), (c, x, y) => 15 * c + x + 7 - y);
+    case 'antidiagonal': return boards(codes(12), (c, x, y) => 15 * c + x + y);
+    case 'king-piece': return boards(codes(10, noKings), (c, x, y) => 640 * state.king + 64 * c + square(x, y));
+    case 'king-all': return boards(codes(12), (c, x, y) => 768 * state.king + 64 * c + square(x, y));
+    case 'king-relative': return boards(codes(10, noKings), (c, x, y) => 225 * c + 15 * (14 - x) + y, 15, 15, 7);
+    case 'king-relative-h': return boards(codes(10, noKings), (c, x, y) => 120 * c + 8 * (14 - x) + 7 - y, 15, 8, 7);
+    case 'king-relative-v': return boards(codes(10, noKings), (c, x, y) => 120 * c + 15 * x + y, 8, 15, 8);
+    case 'moves': return [{ title: 'from: large squares; to: small ones', columns: 64, rows: 64, size: 5, frame: 8,
+      feature: (x, y) => 64 * square(x >> 3, y >> 3) + square(x & 7, y & 7) }];
+    case 'mobility-counts': return [{ title: 'rows: own pawn to enemy king; columns: 0 squares and more', columns: 26, rows: 12, size: 12,
+      feature: (x, y) => (x <= CAPS[y % 6] ? 103 * Math.floor(y / 6) + OFFSETS[y % 6] + x : -1) }];
+    default:
+  }
+  if (block.name.startsWith('top-pairs')) {
+    return [{ title: 'pairs in the order of their list', columns: 32, rows: Math.ceil(block.size / 32), size: 10,
+      feature: (x, y) => (32 * y + x < block.size ? 32 * y + x : -1) }];
+  }
+  const kind = block.name.replace('-pairs', '');
+  const lineName = (line) => (kind === 'file' ? `file ${'abcdefgh'[line]}` : kind === 'rank' ? `rank ${line + 1}` : `${kind} ${line}`);
+  const lines = Array.from({ length: LINES[kind].count }, (_, line) => [line, lineName(line)]);
+  return boards(lines, (line, x, y) => 144 * line + 12 * y + x, 12, 12, 9);
+}
+
+// A feature in words.
+function describe(block, feature) {
+  const pair = block.pairs?.[feature];
+  if (pair) return pair.map((of) => `${pieceName(of >> 6)} ${squareName(of % 64)}`).join(' and ');
+  if (block.name === 'moves') return `${squareName(feature >> 6)} to ${squareName(feature % 64)}`;
+  if (block.name.endsWith('-pairs')) return `${pieceName(Math.floor(feature / 12) % 12)}, then ${pieceName(feature % 12)}`;
+  return `feature ${block.first + feature}`;
+}
+
+const firstRow = (block) => block.first + (layout.kingBuckets > 1 ? 768 * state.bucket : 0);
+
+function drawPanel(panel, weightOf, most, lit, label) {
+  const figure = element('figure'), canvas = element('canvas', undefined, figure);
+  const { columns, rows, size, frame } = panel, sharp = 2;
+  [canvas.width, canvas.height] = [columns * size * sharp, rows * size * sharp];
+  canvas.style.width = `${columns * size}px`;
+  canvas.setAttribute('role', 'img');
+  canvas.setAttribute('aria-label', `${label}: ${panel.title}`);
+  const pen = canvas.getContext('2d'), style = getComputedStyle(document.documentElement);
+  const [plus, minus, rule, ring] = ['--plus', '--minus', '--rule', '--ring'].map((name) => style.getPropertyValue(name).trim());
+  pen.scale(sharp, sharp);
+  const cells = (visit) => {
+    for (let y = 0; y < rows; y += 1) for (let x = 0; x < columns; x += 1) if (panel.feature(x, y) >= 0) visit(x, y, panel.feature(x, y));
+  };
+  cells((x, y, feature) => {
+    const weight = weightOf(feature);
+    pen.fillStyle = `rgba(${weight < 0 ? minus : plus}, ${Math.min(1, Math.abs(weight) / most)})`;
+    pen.fillRect(x * size, y * size, size, size);
+  });
+  pen.strokeStyle = rule;
+  pen.lineWidth = frame ? 2 : 0.5;
+  for (let x = 0; x <= columns; x += frame ?? 1) pen.strokeRect(x * size, 0, 0, rows * size);
+  for (let y = 0; y <= rows; y += frame ?? 1) pen.strokeRect(0, y * size, columns * size, 0);
+  pen.strokeStyle = ring;
+  pen.lineWidth = size > 6 ? 2 : 1;
+  cells((x, y, feature) => { if (lit.has(feature)) pen.strokeRect(x * size + 1, y * size + 1, size - 2, size - 2); });
+  canvas.onpointermove = canvas.onpointerdown = (event) => {
+    const scale = columns * size / canvas.getBoundingClientRect().width;
+    const feature = panel.feature(Math.floor(event.offsetX * scale / size), Math.floor(event.offsetY * scale / size));
+    if (feature >= 0) byId('cell').textContent = `${label}, ${panel.title}: ${describe(panel.block, feature)}, weight ${signed(weightOf(feature) / one, 3)}`;
+  };
+  element('figcaption', panel.title, figure);
+  return figure;
+}
+
+// A choice of the squares of the own king, or of king buckets.
+function chooser(block) {
+  const byKing = block.name === 'king-piece' || block.name === 'king-all';
+  if (!byKing && layout.kingBuckets === 1) return null;
+  const label = element('label', byKing ? ' Own king on ' : ' King bucket '), select = element('select', undefined, label);
+  for (let place = 0; place < (byKing ? 64 : layout.kingBuckets); place += 1) element('option', byKing ? squareName(place) : place, select).value = place;
+  select.value = byKing ? state.king : state.bucket;
+  select.onchange = () => { state[byKing ? 'king' : 'bucket'] = Number(select.value); drawNeuron(); };
+  return label;
+}
+
+function drawBlock(block) {
+  const net = snapshot(state.place), count = layout.neurons.length, first = firstRow(block);
+  const weightOf = (feature) => net.weights[(first + feature) * count + state.neuron];
+  const active = state.position ? state.position.rows[Number(byId('side').value)] : [];
+  const lit = new Set(active.map((row) => row - first).filter((feature) => feature >= 0 && feature < block.size));
+  const section = element('section'), title = element('h2', `${block.name}: ${block.size} features, ${lit.size} on`, section);
+  const choice = chooser(block);
+  if (choice) title.append(choice);
+  const list = panels(block).map((panel) => ({ ...panel, block }));
+  let most = 1;
+  for (const panel of list) {
+    for (let y = 0; y < panel.rows; y += 1) for (let x = 0; x < panel.columns; x += 1) {
+      const feature = panel.feature(x, y);
+      if (feature >= 0) most = Math.max(most, Math.abs(weightOf(feature)));
+    }
+  }
+  element('p', `Full colour is a weight of ${(most / one).toFixed(3)}.${block.name.endsWith('-pairs') && !block.pairs ? ' Rows: the lower or left piece, own pawn to enemy king; columns: the other one.' : ''}${
+    block.name.startsWith('king-relative') ? ' The own king stands in the middle of a relative axis.' : ''}${
+    layout.mirrored ? ' The board is mirrored so that the own king stands on files a to d.' : ''}`, section);
+  const row = element('div', undefined, section);
+  row.className = 'panels';
+  row.append(...list.map((panel) => drawPanel(panel, weightOf, most, lit, block.name)));
+  if (block.pairs) {
+    const strongest = block.pairs.map((_, place) => place).sort((a, b) => Math.abs(weightOf(b)) - Math.abs(weightOf(a))).slice(0, 24);
+    const items = element('ol', undefined, section);
+    for (const place of strongest) element('li', `${describe(block, place)}: ${signed(weightOf(place) / one, 3)}${lit.has(place) ? ', on' : ''}`, items);
+  }
+  return section;
+}
+
+function drawNeuron() {
+  const net = snapshot(state.place), count = layout.neurons.length, columns = net.head.output.length / (2 * count);
+  byId('which').textContent = `Neuron ${layout.neurons[state.neuron]}, bias ${signed(net.biases[state.neuron] / one, 3)}`;
+  const outputs = (side) => Array.from({ length: columns }, (_, column) => signed(net.head.output[(2 * column + side) * count + state.neuron] / 64, 2)).join(' ');
+  const name = layout.kind === 'screlu' ? 'Output weights by bucket, few pieces first' : 'Weights to the second layer';
+  byId('head').replaceChildren(...[0, 1].map((side) => element('p', `${name}, ${side ? 'opponent' : 'side to move'}: ${outputs(side)}`)));
+  byId('blocks').replaceChildren(...layout.blocks.map(drawBlock));
+  mark();
+}
+
+function choose(neuron) {
+  state.neuron = neuron;
+  drawNeuron();
+  // Scrolls the list alone, not the page.
+  const list = byId('list'), row = document.querySelector(`tr[data-neuron="${neuron}"]`);
+  const [top, bottom] = [row.offsetTop - 2 * row.offsetHeight, row.offsetTop + row.offsetHeight - list.clientHeight];
+  list.scrollTop = Math.max(Math.min(list.scrollTop, top), bottom);
+}
+
+const step = (by) => {
+  const place = state.order.indexOf(state.neuron) + by;
+  choose(state.order[(place + state.order.length) % state.order.length]);
+};
+
+function drawBoard(parsed) {
+  const cells = [];
+  for (let y = 0; y < 8; y += 1) for (let x = 0; x < 8; x += 1) {
+    const code = parsed.white[8 * (7 - y) + x], cell = element('i', code < 0 ? '' : GLYPHS[code] + '\uFE0E');
+    if ((x + y) % 2) cell.className = 'dark';
+    cells.push(cell);
+  }
+  byId('board').replaceChildren(...cells);
+}
+
+// Takes the typed position; one with an error leaves the last one.
+function setPosition() {
+  const parsed = parseFen(byId('fen').value);
+  byId('fault').textContent = parsed.error ?? '';
+  if (parsed.error) return false;
+  const black = turned(parsed.white), views = parsed.turn === 'w' ? [parsed.white, black] : [black, parsed.white];
+  const pieces = parsed.white.filter((code) => code >= 0).length;
+  state.position = { views, rows: views.map((view) => activeRows(layout, view)), output: outputBucket(pieces, layout.outputBuckets) };
+  drawBoard(parsed);
+  setSide();
+  return true;
+}
+
+// Turns the boards that depend on the own king to that of the chosen side.
+function setSide() {
+  const side = Number(byId('side').value), { views, rows, output } = state.position;
+  state.king = views[side].indexOf(5);
+  state.bucket = layout.kingBuckets > 1 ? Math.floor(rows[side][0] / 768) : 0;
+  byId('lit').textContent = `${rows[side].length} features on, output bucket ${output}.`;
+  drawList();
+  drawNeuron();
+}
+
+function setSnapshot() {
+  state.place = Number(byId('snapshot').value);
+  byId('name').textContent = `${state.place + 1} of ${snapshots.length}: ${snapshots[state.place].stored.name}`;
+  drawList();
+  drawNeuron();
+}
+
+// Goes through every neuron of every snapshot, and says so in the document, for a test.
+function check() {
+  let drawn = 0;
+  for (let place = 0; place < snapshots.length; place += 1) {
+    byId('snapshot').value = place;
+    setSnapshot();
+    for (const neuron of state.order.slice(0, 8)) { choose(neuron); drawn += document.querySelectorAll('canvas').length; }
+  }
+  const isWide = document.documentElement.scrollWidth > window.innerWidth;
+  byId('fen').value = 'no position';
+  if (setPosition() || !byId('fault').textContent) throw new Error('a wrong FEN is taken');
+  if (isWide) throw new Error(`${document.documentElement.scrollWidth} pixels wide in ${window.innerWidth}`);
+  return `ok ${drawn} value ${state.position.value}`;
+}
+
+byId('about').textContent = DATA.about;
+byId('snapshot').max = snapshots.length - 1;
+byId('snapshot').value = state.place;
+byId('snapshots').hidden = snapshots.length === 1;
+byId('name').textContent = `${state.place + 1} of ${snapshots.length}: ${DATA.snapshots[state.place].name}`;
+byId('snapshot').oninput = setSnapshot;
+byId('fen').value = DATA.fen;
+byId('fen').oninput = setPosition;
+byId('side').onchange = setSide;
+byId('before').onclick = () => step(-1);
+byId('after').onclick = () => step(1);
+document.addEventListener('keydown', (event) => {
+  if (event.target.matches('input, select')) return;
+  if (event.key === 'ArrowLeft') step(-1);
+  if (event.key === 'ArrowRight') step(1);
+});
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawNeuron);
+setPosition();
+state.neuron = state.order[0];
+drawNeuron();
+if (location.hash === '#check') {
+  try { document.documentElement.dataset.check = check(); } catch (error) { document.documentElement.dataset.check = `no: ${error}`; }
+}

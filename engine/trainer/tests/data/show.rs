@@ -1,0 +1,258 @@
+//! Page of `show`: its script computes features and evaluations as the engine does, and it works in
+//! a browser.
+
+use super::{Folder, STARTS, random_game, skip};
+use destrier::board::Board;
+use destrier::nnue::sets::{FeaturePair, FeatureSet, OrientedBoard, PairList};
+use destrier::nnue::{self, HIDDEN_2, Kind, Layout};
+use destrier::types::SplitMix64;
+use std::fs;
+use std::io::Write as _;
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+
+/// Script for Node: reads a page and FENs, and prints for each one the rows of both views, the side
+/// to move's first, and the evaluation.
+const SCRIPT: &str = r"
+const fs = require('fs');
+const [, features, page] = fs.readFileSync(process.argv[1], 'utf8').split('<script>\n').map((part) => part.split('</script>')[0]);
+const data = JSON.parse(/^const DATA = (.*);$/m.exec(page)[1]);
+const { parseFen, turned, activeRows, accumulate, evaluate, outputBucket } = new Function(
+  `${features}; return { parseFen, turned, activeRows, accumulate, evaluate, outputBucket };`)();
+const numbers = (text) => { const bytes = Buffer.from(text, 'base64'); return Int16Array.from({ length: bytes.length / 2 }, (_, at) => bytes.readInt16LE(2 * at)); };
+const { layout, snapshots: [net] } = data;
+const [weights, biases, output] = [net.weights, net.biases, net.head.output].map(numbers);
+const head = { ...net.head, output };
+for (const fen of fs.readFileSync(0, 'utf8').trim().split('\n')) {
+  const { white, turn, error } = parseFen(fen);
+  if (error) { console.log(`error ${error}`); continue; }
+  const views = turn === 'w' ? [white, turned(white)] : [turned(white), white];
+  const rows = views.map((view) => activeRows(layout, view));
+  const sides = rows.map((list) => accumulate(list, weights, biases));
+  const bucket = outputBucket(white.filter((code) => code >= 0).length, layout.outputBuckets);
+  console.log([...rows.map((list) => list.join(' ')), layout.whole ? evaluate(layout, head, sides, bucket) : '-'].join(';'));
+}
+";
+
+/// Every feature block, in sets of one network each.
+const SETS: [(&str, Kind); 7] = [
+    ("piece", Kind::Screlu),
+    ("file+rank+diagonal+antidiagonal", Kind::Layered),
+    ("king-relative+king-relative-h+king-relative-v", Kind::Screlu),
+    ("moves+mobility-squares+mobility-counts", Kind::Deep),
+    ("file-pairs+rank-pairs+diagonal-pairs+antidiagonal-pairs+top-pairs:40", Kind::Screlu),
+    ("king-piece", Kind::Layered),
+    ("king-all", Kind::Screlu),
+];
+
+/// Creates a layout of 32 neurons.
+fn layout(set: &str, kind: Kind) -> Layout {
+    // Some pairs that stand in many positions, and others.
+    let common = [(12, 764), (8, 9), (192, 324), (324, 764)];
+    let list = common.into_iter().chain((0..40).map(|n| (8 * n, 767 - 5 * n)));
+    let pairs = list.filter_map(|(a, b)| FeaturePair::new(a, b)).take(40).collect();
+    let pairs = Arc::new(PairList::new(pairs).unwrap());
+    Layout::of_set(kind, FeatureSet::parse(set, set.contains("top-pairs").then_some(&pairs)).unwrap(), 32)
+}
+
+/// Writes a network of random weights, small enough for no overflow.
+fn write_network(folder: &Folder, name: &str, layout: &Layout, seed: u64) {
+    let mut random = SplitMix64::from_seeds(&[seed]);
+    let mut payload = Vec::with_capacity(layout.payload_len());
+    let mut put = |count: usize, width: usize| {
+        for _ in 0..count {
+            let most = if width == 4 { 10_000 } else { 60 };
+            let weight = random.below(2 * most + 1) as i32 - most as i32;
+            payload.extend_from_slice(&weight.to_le_bytes()[..width]);
+        }
+    };
+    put(layout.hidden * (layout.features() + 1), 2);
+    if layout.kind == Kind::Screlu {
+        put(layout.output_buckets * (2 * layout.hidden + 1), 2);
+    } else {
+        put(HIDDEN_2 * 2 * layout.hidden, 1);
+        put(HIDDEN_2, 4);
+        if layout.kind == Kind::Deep {
+            put(HIDDEN_2 * HIDDEN_2, 1);
+            put(HIDDEN_2, 4);
+        }
+        put(HIDDEN_2, 1);
+        put(1, 4);
+    }
+    payload.resize(layout.payload_len(), 0);
+    folder.write(name, nnue::encode(layout, &payload).unwrap());
+}
+
+fn boards() -> Vec<Board> {
+    let mut boards: Vec<Board> = STARTS.iter().map(|fen| Board::from_fen(fen).unwrap()).collect();
+    // Checks, double checks, and pins of each kind.
+    for fen in [
+        "4k3/8/8/8/1b5q/8/3PPP2/r3K2R w K - 0 1",
+        "4k3/4r3/8/8/1b6/8/3N4/4K3 w - - 0 1",
+        "3rk3/8/5n2/8/3Q3b/6P1/8/3K3r w - - 0 1",
+        "8/8/8/1k1pP2R/8/8/8/K7 w - d6 0 2",
+    ] {
+        boards.push(Board::from_fen(fen).unwrap());
+    }
+    for seed in 0..6 {
+        boards.extend(random_game(seed).positions().map(|(board, _)| board).step_by(9));
+    }
+    boards
+}
+
+fn show(folder: &Folder, words: &str) -> Output {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_destrier-trainer"));
+    program.arg("show").args(folder.words(words)).output().unwrap()
+}
+
+fn shown(folder: &Folder, words: &str) {
+    let ended = show(folder, words);
+    assert!(ended.status.success(), "{words}: {ended:?}");
+}
+
+/// Runs the script of a page for some lines; `None` without Node.
+fn by_node(folder: &Folder, page: &str, lines: &str) -> Option<Vec<String>> {
+    let mut node = Command::new("node");
+    node.arg("-e").arg(SCRIPT).arg(folder.path(page)).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut running = node.spawn().ok()?;
+    running.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    let ended = running.wait_with_output().unwrap();
+    assert!(ended.status.success(), "{page}");
+    Some(String::from_utf8(ended.stdout).unwrap().lines().map(str::to_owned).collect())
+}
+
+#[test]
+fn a_page_computes_as_the_engine_does() {
+    let folder = Folder::new();
+    let boards = boards();
+    let lines: String = boards.iter().map(|board| board.to_fen(false) + "\n").collect();
+    let mut mirrored = Layout::plain(Kind::Screlu, 32);
+    (mirrored.king_buckets, mirrored.mirrored) = (3, true);
+    mirrored.bucket_map = std::array::from_fn(|square| (square / 4 % 3) as u8);
+    let plain = SETS.iter().map(|&(set, kind)| layout(set, kind));
+    for (number, layout) in (0..).zip(plain.chain([mirrored])) {
+        let name = layout.describe();
+        write_network(&folder, "net.nnue", &layout, number);
+        shown(&folder, "@net.nnue --neurons 32 --out @page.html");
+        let Some(found) = by_node(&folder, "page.html", &lines) else {
+            return skip::skip("a_page_computes_as_the_engine_does", "no Node; install it");
+        };
+        assert_eq!(found.len(), boards.len(), "{name}");
+        let network = nnue::read_file(&folder.path("net.nnue")).unwrap();
+        let mut values = Vec::new();
+        for (board, line) in boards.iter().zip(&found) {
+            let parts: Vec<&str> = line.split(';').collect();
+            for (color, list) in [board.turn(), !board.turn()].into_iter().zip(&parts) {
+                let mut features = Vec::new();
+                layout.set.active(&OrientedBoard::from((board, color))).for_each(|on| features.push(on.to_string()));
+                assert!(layout.mirrored || features.join(" ") == *list, "{name}: {}", board.to_fen(false));
+            }
+            values.push(network.evaluate_alone(board).to_string());
+            assert_eq!(parts[2], *values.last().unwrap(), "{name}: {}", board.to_fen(false));
+        }
+        values.sort_unstable();
+        values.dedup();
+        assert!(values.len() > 10, "{name}: {values:?}");
+    }
+}
+
+#[test]
+fn a_page_names_what_is_wrong_with_a_fen() {
+    let folder = Folder::new();
+    write_network(&folder, "net.nnue", &layout("piece", Kind::Screlu), 1);
+    shown(&folder, "@net.nnue --out @page.html");
+    let cases = [
+        ("8/8/8/8/8/8/8 w", "7 ranks"),
+        ("8/8/8/8/8/8/8/8 w", "White has 0 kings"),
+        ("k7/8/8/8/8/8/8/KK6 w", "White has 2 kings"),
+        ("k7/8/8/9/8/8/8/K7 w", "“9” in rank 5"),
+        ("k8/8/8/8/8/8/8/K7 w", "rank 8 has 9 squares"),
+        ("k7/8/8/x7/8/8/8/K7 w", "“x” in rank 5"),
+        ("k7/8/8/8/8/8/8/K7 x", "“x” to move"),
+    ];
+    let lines: String = cases.iter().map(|(fen, _)| format!("{fen}\n")).collect();
+    let Some(found) = by_node(&folder, "page.html", &lines) else {
+        return skip::skip("a_page_names_what_is_wrong_with_a_fen", "no Node; install it");
+    };
+    for ((fen, says), line) in cases.iter().zip(found) {
+        assert!(line.starts_with("error ") && line.contains(says), "{fen}: {line}");
+    }
+}
+
+/// The page draws every block of every snapshot, stays as wide as its window, and has the engine's
+/// evaluation.
+#[test]
+fn a_page_works_in_a_browser() {
+    let named = std::env::var("CHROMIUM").ok();
+    let mut names = named.iter().map(String::as_str).chain(["chromium", "chromium-browser", "google-chrome"]);
+    let is_there = |name: &&str| Command::new(name).arg("--version").output().is_ok_and(|ended| ended.status.success());
+    let Some(chromium) = names.find(is_there) else {
+        return skip::skip("a_page_works_in_a_browser", "no Chromium; install it, or name one with CHROMIUM");
+    };
+    let folder = Folder::new();
+    for (number, (set, kind)) in (0..).zip(SETS) {
+        let layout = layout(set, kind);
+        // A path that ends the script, if it is written as it is.
+        fs::create_dir_all(folder.path("<b><")).unwrap();
+        let names = ["early.nnue", "<b></script><svg onload=document.documentElement.dataset.pwned=1>.nnue"];
+        names.iter().for_each(|name| write_network(&folder, name, &layout, number));
+        // A third network, so that the last snapshot is another one than the first.
+        write_network(&folder, "late.nnue", &layout, number + 100);
+        let mut program = Command::new(env!("CARGO_BIN_EXE_destrier-trainer"));
+        let files = [names[0], names[1], "late.nnue"].map(|name| folder.path(name));
+        let page = folder.path("page.html");
+        let ended = program.arg("show").args(files).args(["--neurons", "32", "--out"]).arg(&page).output().unwrap();
+        assert!(ended.status.success(), "{ended:?}");
+        let text = fs::read_to_string(&page).unwrap();
+        assert!(
+            !["http://", "https://", "src=", "href="].iter().any(|part| text.contains(part)),
+            "nothing from outside"
+        );
+        let profile = format!("--user-data-dir={}", folder.path("profile").display());
+        let ended = Command::new(chromium)
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=390,844"])
+            .args([&profile, "--dump-dom", &format!("file://{}#check", page.display())])
+            .output()
+            .unwrap();
+        let dom = String::from_utf8_lossy(&ended.stdout);
+        let root = dom.lines().find(|line| line.contains("<html")).unwrap_or_default();
+        let network = nnue::read_file(&folder.path("late.nnue")).unwrap();
+        let value = network.evaluate_alone(&Board::from_fen(FIRST).unwrap());
+        assert!(root.contains("data-check=\"ok "), "{set}: {root}");
+        assert!(root.contains(&format!(" value {value}\"")), "{set}: {root}, not {value}");
+        assert!(!root.contains("pwned"), "{set}: a name was run as a script");
+    }
+}
+
+/// Position that a page shows first.
+const FIRST: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+
+#[test]
+fn bad_networks_and_words_are_one_line() {
+    let folder = Folder::new();
+    write_network(&folder, "a.nnue", &layout("piece", Kind::Screlu), 1);
+    write_network(&folder, "b.nnue", &layout("piece+file", Kind::Screlu), 1);
+    folder.write("c.nnue", "no network");
+    for (words, says) in [
+        (
+            "@a.nnue @b.nnue --out @p.html",
+            "a.nnue: a network (768 -> 32)x2 -> 1x8, not (piece+file[864] -> 32)x2 -> 1x8",
+        ),
+        ("@c.nnue --out @p.html", "c.nnue: no network"),
+        ("@missing.nnue --out @p.html", "missing.nnue: "),
+        ("@a.nnue --out @b.nnue", "b.nnue: not an .html file"),
+        ("@a.nnue --out @none/p.html", "none/p.html: cannot write it"),
+        ("@a.nnue --out @p.html --fen x", "--fen: "),
+    ] {
+        let ended = show(&folder, words);
+        let told = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(2), "{words}: {told}");
+        assert!(told.contains(says) && told.lines().count() == 1, "{words}: {told}");
+    }
+    assert!(!folder.path("p.html").exists());
+    // Fewer neurons make a smaller page, which says so.
+    shown(&folder, "@a.nnue --neurons 4 --out @small.html");
+    shown(&folder, "@a.nnue --out @large.html");
+    assert!(folder.read("small.html").len() < folder.read("large.html").len());
+    assert!(folder.text("small.html").contains("the 4 of 32 neurons with the largest weights"));
+}
