@@ -1,7 +1,7 @@
 //! Batch service: encoded positions for trainers in other programs, such as PyTorch on a GPU.
 //!
-//! The service reads bulletformat files in the order of `train` for the same seed, encodes the
-//! inputs of a feature set, and hands over batches by shared memory ([`--shm`](ServeArgs)) or by
+//! The service reads bulletformat files in the order of `train` for the same seed, and encodes the
+//! inputs of a feature set. It hands over batches by shared memory ([`--shm`](ServeArgs)) or by
 //! stdout. Each batch is a function of the seed and the files.
 //!
 //! The header of 64 bytes, all little endian, at the start of a segment or stream:
@@ -21,9 +21,10 @@
 //!
 //! A segment goes on with two slots, a stream with batches (`outlet.rs`). In shared memory, the
 //! service writes one byte (64) to stdout when the next batch lies in its slot, batch 1 in slot 0
-//! and then in turn, and the consumer one byte to its stdin when it has copied a batch. The service
-//! runs up to two batches ahead. It removes the segment's name with the consumer's first byte, so
-//! open it before; and at its end, also by a signal. The end of stdout is the end of the data.
+//! and then in turn. The consumer writes one byte to its stdin when it has copied a batch. The
+//! service runs up to two batches ahead. It removes the segment's name with the consumer's first
+//! byte, so open it before; and at its end, also by a signal. The end of stdout is the end of the
+//! data.
 //!
 //! Reading order: `batch.rs` (the bytes of a batch), `outlet.rs`, `segment.rs`.
 
