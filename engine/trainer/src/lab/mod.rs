@@ -1,8 +1,8 @@
 //! Laboratory for the inputs of networks: what a feature set sees, and what it costs.
 //!
-//! `features.rs` shows one position, `neurons.rs` the activity of a network, `show.rs` writes a page
-//! about its neurons, `statistics.rs` counts over data files, `block_counts.rs` has the counts of
-//! one block, `selection.rs` chooses pairs. `grid` trains and compares networks of several sets.
+//! `features.rs` shows one position, `neurons.rs` the activity of a network, `show.rs` writes a
+//! page about its neurons, `statistics.rs` counts over data files, `block_counts.rs` has the counts
+//! of one block, `selection.rs` chooses pairs. `grid` trains and compares networks of several sets.
 
 mod block_counts;
 mod features;
