@@ -27,6 +27,7 @@ mod shuffle;
 mod sorter;
 mod split;
 pub(crate) mod text;
+mod triplets;
 mod write;
 
 pub(crate) use error::RecordFault;
@@ -40,6 +41,7 @@ pub use lines::Lines;
 pub(crate) use needs::Needs;
 pub(crate) use record::Position;
 pub(crate) use split::may_follow;
+pub(crate) use triplets::MARKS as TRIPLET_MARKS;
 
 use crate::serve::SegmentName;
 use clap::Subcommand;
@@ -74,6 +76,8 @@ pub enum DataCommand {
     FitWdl(fit_wdl::FitWdlArgs),
     /// Count the active features of blocks of network inputs, and their changes by moves
     Features(crate::lab::StatisticsArgs),
+    /// Make triplets of positions from games, for the training method pqr
+    Triplets(triplets::TripletsArgs),
     /// Choose pairs for the block top-pairs of network inputs
     Pairs(crate::lab::PairsArgs),
     /// Hand encoded positions to a trainer in another program
@@ -105,6 +109,7 @@ impl DataCommand {
             DataCommand::Shuffle(shuffle) => vec![&shuffle.output.out],
             DataCommand::Interleave(interleave) => vec![&interleave.output.out],
             DataCommand::Dedup(dedup) => vec![&dedup.output.out],
+            DataCommand::Triplets(triplets) => vec![&triplets.out],
             DataCommand::Split(split) => vec![&split.output.out, &split.validation],
         };
         Leftovers { files: written.into_iter().map(|path| write::partial(path)).collect(), segment }
@@ -149,6 +154,7 @@ pub fn run(command: DataCommand) -> anyhow::Result<()> {
         DataCommand::Rescore(rescore) => rescore.run(),
         DataCommand::Features(features) => features.run(),
         DataCommand::FitWdl(fit) => fit.run(),
+        DataCommand::Triplets(triplets) => triplets.run(),
         DataCommand::Pairs(pairs) => pairs.run(),
         DataCommand::Serve(serve) => serve.run(),
         DataCommand::Loss(loss) => loss.run(),

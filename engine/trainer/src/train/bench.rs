@@ -4,7 +4,7 @@ use super::features::Inputs;
 use super::head::{ErrorForm, Loss};
 use super::kernels::Step;
 use super::network::{Parameters, Random, Shape};
-use super::trainer::{Batch, Trainer};
+use super::trainer::{Batch, Trainer, TrainingMethod};
 use bulletformat::ChessBoard;
 use destrier::nnue::Kind;
 use destrier::nnue::sets::FeatureSet;
@@ -61,7 +61,7 @@ pub(crate) fn measure_shape(shape: Shape, threads: usize, batches: usize) -> Spe
             None => return Ok(None),
             Some(left) => left,
         };
-        Ok(Some(Batch { positions: positions.clone(), loss, step }))
+        Ok(Some(Batch { positions: positions.clone(), method: TrainingMethod::Eval(loss), step }))
     };
     let (begun, used) = (Instant::now(), processor_seconds());
     let Ok(()) = trainer.train(BATCH, next, |_| ());

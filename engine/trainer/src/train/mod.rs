@@ -6,6 +6,7 @@ mod curve;
 mod dispatch;
 mod export;
 mod features;
+mod feed;
 mod head;
 mod integer;
 mod kernels;
@@ -22,11 +23,14 @@ mod shard;
 mod source;
 mod tile;
 mod trainer;
+mod triplet;
 
 #[cfg(test)]
 mod loaded_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod triplet_tests;
 
 pub(crate) use checkpoint::{lock_folder, replace};
 pub(crate) use features::{Inputs, oriented};

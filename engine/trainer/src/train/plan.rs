@@ -5,6 +5,7 @@ use super::head::ErrorForm;
 use super::network::Shape;
 use super::pairs::{self, PairFileError};
 use super::schedule::{Blend, Rate};
+use super::triplet::{TRIPLET, TripletForm, TripletLoss, TripletSpace};
 use destrier::nnue::sets::{FeatureBlock, FeatureSet, SetError};
 use destrier::nnue::{Kind, MAX_KING_BUCKETS, SCALE, sha256_hex};
 use quintain::text::{TomlError, from_toml};
@@ -62,7 +63,8 @@ pub struct Plan {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Data {
-    /// Shuffled files of 32-byte bulletformat records.
+    /// Shuffled files of 32-byte bulletformat records; the method `pqr` needs none.
+    #[serde(default)]
     pub files: Vec<PathBuf>,
     /// Files of positions that are never trained on, preferably split off by game.
     #[serde(default)]
@@ -74,6 +76,9 @@ pub struct Data {
     /// Maximum number of held-out positions used.
     #[serde(default = "defaults::validation_positions")]
     pub validation_positions: u64,
+    /// Files of triplets from `data triplets`, for the methods `pqr` and `mixed`.
+    #[serde(default)]
+    pub triplets: Option<Vec<PathBuf>>,
 }
 
 /// Shape of the network.
@@ -135,9 +140,21 @@ pub struct Training {
     /// Batches per superbatch; Bullet's 6,104 make it 100 million positions.
     #[serde(default = "defaults::batches")]
     pub batches: u32,
-    /// Positions per batch.
+    /// Positions per batch; of triplets, as many whole ones as these are.
     #[serde(default = "defaults::batch")]
     pub batch: usize,
+    /// Training method; `eval` by default.
+    #[serde(default)]
+    pub method: Option<MethodName>,
+    /// Space in which triplets are compared; `wdl` by default.
+    #[serde(default)]
+    pub pqr_space: Option<TripletSpace>,
+    /// Weight of the equality of a position and the one after its best move; 1 by default.
+    #[serde(default)]
+    pub pqr_equality: Option<f32>,
+    /// Margin of the triplet loss with the position as anchor, in place of the logistic loss.
+    #[serde(default)]
+    pub pqr_margin: Option<f32>,
     /// Form of the loss: `power` of the error, or `epsilon`, which is zero within a margin.
     #[serde(default)]
     pub loss: LossName,
@@ -185,7 +202,63 @@ pub enum LossName {
     Epsilon,
 }
 
+/// Name of a training method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MethodName {
+    /// Targets from scores and results.
+    #[default]
+    Eval,
+    /// Order of the positions of triplets.
+    Pqr,
+    /// Batches of both in turn, `eval` first.
+    Mixed,
+}
+
 impl Training {
+    /// Returns the training method.
+    pub fn method(&self) -> MethodName {
+        self.method.unwrap_or_default()
+    }
+
+    /// Returns the positions of a batch of triplets.
+    pub fn triplet_batch(&self) -> usize {
+        self.batch - self.batch % TRIPLET
+    }
+
+    /// Returns the loss of triplets.
+    pub fn triplet_loss(&self) -> TripletLoss {
+        let form = match self.pqr_margin {
+            Some(margin) => TripletForm::Margin { margin },
+            None => TripletForm::Logistic { equality: self.pqr_equality.unwrap_or(1.0) },
+        };
+        TripletLoss { space: self.pqr_space.unwrap_or(TripletSpace::Wdl), form, gain: self.gain() }
+    }
+
+    fn check_triplets(&self) -> Result<(), Fault> {
+        let keys = [
+            ("pqr-space", self.pqr_space.is_some()),
+            ("pqr-equality", self.pqr_equality.is_some()),
+            ("pqr-margin", self.pqr_margin.is_some()),
+        ];
+        if let (MethodName::Eval, Some((key, _))) = (self.method(), keys.iter().find(|(_, is_set)| *is_set)) {
+            return wrong(key, &"given", "only the methods `pqr` and `mixed` have it: leave the key out");
+        }
+        if self.method() != MethodName::Eval && self.batch < TRIPLET {
+            return wrong("batch", &self.batch, "give 3 positions or more, one triplet");
+        }
+        if let Some(equality) = self.pqr_equality.filter(|equality| !(0.0..=100.0).contains(equality)) {
+            return wrong("pqr-equality", &equality, "give 0 to 100; 1 is usual");
+        }
+        if let Some(margin) = self.pqr_margin.filter(|margin| !(0.0..=10.0).contains(margin)) {
+            return wrong("pqr-margin", &margin, "give 0 to 10");
+        }
+        if self.pqr_margin.is_some() && self.pqr_equality.is_some() {
+            return wrong("pqr-margin", &"given with pqr-equality", "they are two forms of the loss: leave one out");
+        }
+        Ok(())
+    }
+
     fn check(&self) -> Result<(), Fault> {
         if self.superbatches == 0 || self.batches == 0 {
             return wrong("superbatches", &"zero, or batches is", "give at least 1 of each");
@@ -332,7 +405,8 @@ impl Plan {
         let text = std::fs::read_to_string(path).map_err(|error| PlanError::Io { path: path.to_owned(), error })?;
         let mut plan = Plan::parse(path, &text)?;
         let folder = folder_of(path);
-        let data = plan.data.files.iter_mut().chain(&mut plan.data.validation);
+        let data =
+            plan.data.files.iter_mut().chain(&mut plan.data.validation).chain(plan.data.triplets.iter_mut().flatten());
         for file in data.chain(&mut plan.network.start) {
             *file = folder.join(&*file);
         }
@@ -380,8 +454,22 @@ impl Plan {
                 "give a word that can name a file, without slashes",
             );
         }
-        if self.data.files.is_empty() {
+        let method = self.training.method();
+        if self.data.files.is_empty() && method != MethodName::Pqr {
             return wrong("files", &"empty", "name at least one file of bulletformat");
+        }
+        if method != MethodName::Eval && self.data.triplets.as_ref().is_none_or(Vec::is_empty) {
+            return wrong("triplets", &"not given", "name a file of `data triplets` in [data]");
+        }
+        if method == MethodName::Eval && self.data.triplets.is_some() {
+            return wrong("triplets", &"given", "set `method` to \"pqr\" or \"mixed\", or leave the key out");
+        }
+        if method == MethodName::Pqr && self.data.validation.is_empty() {
+            return wrong(
+                "validation",
+                &"empty",
+                "name held-out positions with scores, on which the network is measured",
+            );
         }
         let fraction = self.data.validation_fraction;
         if !(fraction > 0.0 && fraction <= 0.5) {
@@ -392,6 +480,7 @@ impl Plan {
         }
         self.check_network()?;
         self.training.check()?;
+        self.training.check_triplets()?;
         if self.threads == Some(0) {
             return wrong("threads", &0, "give 1 or more, or leave the key out");
         }

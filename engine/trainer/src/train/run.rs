@@ -3,14 +3,15 @@
 use super::checkpoint::{Checkpoint, CheckpointError, lock_folder, replace};
 use super::curve::{Curve, Point};
 use super::export::{self, ExportError};
+use super::feed::Feed;
 use super::head::{ErrorForm, Loss};
 use super::integer::{Integer, Rounding};
 use super::kernels::Step;
 use super::loaded::{self, LoadedError};
 use super::network::Parameters;
-use super::plan::{Plan, full};
+use super::plan::{MethodName, Plan, full};
 use super::schedule::Progress;
-use super::source::{Records, Source, SourceError};
+use super::source::{Records, SourceError};
 use super::trainer::{Batch, Trainer};
 use bulletformat::ChessBoard;
 use destrier::nnue::sha256_hex;
@@ -78,7 +79,7 @@ pub struct Summary {
 pub struct Run<'a> {
     plan: &'a Plan,
     trainer: Trainer,
-    source: Source,
+    feed: Feed,
     validation: Vec<ChessBoard>,
     curve: Curve,
     superbatches: u64,
@@ -107,10 +108,10 @@ impl<'a> Run<'a> {
         let (validation, used) = held_out(plan, &mut records)?;
         let digest = digest(plan, &mut records)?;
         let saved = Checkpoint::load(&checkpoint_path(plan), &shape, digest)?;
-        let (superbatches, position, curve, state) = match saved {
+        let (superbatches, curve, state) = match saved {
             Some(saved) => {
                 let curve = Curve::parse(&saved.curve, last_loss(plan).blend);
-                (saved.superbatches, saved.position, curve, saved.state)
+                (saved.superbatches, curve, saved.state)
             }
             None => {
                 let weights = match &plan.network.start {
@@ -118,14 +119,14 @@ impl<'a> Run<'a> {
                     None => Parameters::random(&shape, plan.seed),
                 };
                 let zero = Parameters::zero(&shape);
-                (0, 0, Curve::default(), [weights, zero.clone(), zero])
+                (0, Curve::default(), [weights, zero.clone(), zero])
             }
         };
         let threads = plan.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
         let trainer = Trainer::new(shape, threads, &state);
-        let source = Source::new(records, used, plan.seed, position)?;
+        let feed = Feed::open(plan, records, used, superbatches * u64::from(plan.training.batches))?;
         let (spent, advised) = ((0, 0.0), false);
-        Ok(Run { plan, trainer, source, validation, curve, superbatches, spent, advised, digest, _lock: lock })
+        Ok(Run { plan, trainer, feed, validation, curve, superbatches, spent, advised, digest, _lock: lock })
     }
 
     /// Returns the number of completed superbatches.
@@ -146,7 +147,7 @@ impl<'a> Run<'a> {
         let training = &self.plan.training;
         let batches = u64::from(training.batches);
         let first = self.superbatches * batches;
-        let (plan, source) = (self.plan, &mut self.source);
+        let (plan, feed) = (self.plan, &mut self.feed);
         let mut batch = first;
         let begun = Instant::now();
         let (mut losses, mut recent, mut done) = (0.0, None, 0_u64);
@@ -154,9 +155,9 @@ impl<'a> Run<'a> {
             if batch == first + batches {
                 return Ok(None);
             }
-            let (loss, step) = recipe(plan, batch);
+            let next = feed.take(plan, batch, recipe(plan, batch))?;
             batch += 1;
-            Ok(Some(Batch { positions: source.take(plan.training.batch)?, loss, step }))
+            Ok(Some(next))
         };
         self.trainer.train(training.batch, next, |loss| {
             losses += loss;
@@ -251,6 +252,10 @@ impl<'a> Run<'a> {
     /// while the network improves.
     fn advice(&mut self) -> Option<String> {
         let patience = u64::from(self.plan.training.patience);
+        if self.plan.training.method() == MethodName::Pqr {
+            // Triplets do not teach the scores against which the loss is measured.
+            return None;
+        }
         let best = self.curve.best()?;
         let waited = self.superbatches - best.superbatch;
         if self.advised || patience == 0 || waited < patience || self.is_done() {
@@ -288,7 +293,10 @@ pub fn run(plan: &Plan, out: &mut dyn Write) -> Result<Summary, RunError> {
         let begun = Instant::now();
         let point = run.superbatch(&bar)?;
         let speed = positions as f64 / begun.elapsed().as_secs_f64().max(1e-9);
-        say(format!("{}: {point} ({:.2} M positions/s)", plan.name, speed / 1e6), out);
+        let triplets = run.feed.measure(plan, &run.trainer).map_or_else(String::new, |(loss, ordered)| {
+            format!(", triplets {loss:.5}, {:.1} % in order", 100.0 * ordered)
+        });
+        say(format!("{}: {point}{triplets} ({:.2} M positions/s)", plan.name, speed / 1e6), out);
         if let Some(advice) = run.advice() {
             say(format!("{}: {advice}", plan.name), out);
         }
@@ -367,7 +375,7 @@ pub fn check(plan: &Plan, earlier: &[Plan]) -> Result<(), RunError> {
             Checkpoint::weights(&start, &plan.shape())?;
         }
     }
-    Source::new(records, used, plan.seed, 0)?;
+    Feed::open(plan, records, used, 0)?;
     Ok(())
 }
 
@@ -413,7 +421,10 @@ fn checkpoint_path(plan: &Plan) -> PathBuf {
 fn digest(plan: &Plan, records: &mut Records) -> Result<[u8; 32], RunError> {
     let Plan { seed, data, .. } = plan;
     let (network, training, rate, wdl, optimiser) = plan.decisive().map_err(|error| start_error(plan, error))?;
-    let positions = [records.digest()?, Records::open(&data.validation)?.digest()?];
+    let mut positions = vec![records.digest()?, Records::open(&data.validation)?.digest()?];
+    if let Some(files) = &data.triplets {
+        positions.push(Records::open(files)?.digest()?);
+    }
     let held = (data.validation_fraction, data.validation_positions);
     let decisive = (seed, held, positions, network, training, rate, wdl, optimiser);
     Ok(Sha256::digest(format!("{decisive:?}")).into())

@@ -7,6 +7,8 @@
 
 use super::features::fault;
 use super::network::Random;
+use super::triplet::TRIPLET;
+use crate::data::TRIPLET_MARKS;
 use crate::data::read::sample;
 use crate::data::record::bullet_record;
 use bulletformat::ChessBoard;
@@ -50,6 +52,14 @@ pub enum SourceError {
         record: u64,
         /// The fault.
         fault: &'static str,
+    },
+    /// Record that is not at its place in a triplet.
+    #[error("{}: record {record} is not at its place in a triplet; make the file with `data triplets`, and do not shuffle it", path.display())]
+    NoTriplet {
+        /// The file.
+        path: PathBuf,
+        /// Number of the record, from 0.
+        record: u64,
     },
     /// Files without positions.
     #[error("no positions to train on or to hold out; name files with positions in `data.files` and `data.validation`")]
@@ -132,6 +142,27 @@ impl Records {
     }
 }
 
+impl Records {
+    /// Checks the marks of records from `from` on, which begin with a triplet.
+    ///
+    /// # Errors
+    /// [`SourceError::NoTriplet`].
+    pub fn check_triplets(&self, from: u64, boards: &[ChessBoard]) -> Result<(), SourceError> {
+        let marks = TRIPLET_MARKS.iter().cycle();
+        let Some(place) = boards.iter().zip(marks).position(|(board, mark)| board.extra != *mark) else {
+            return Ok(());
+        };
+        let mut record = from + place as u64;
+        for (path, _, records) in &self.files {
+            if record < *records {
+                return Err(SourceError::NoTriplet { path: path.clone(), record });
+            }
+            record -= records;
+        }
+        Err(SourceError::Empty)
+    }
+}
+
 /// Endless sequence of positions.
 #[derive(Debug)]
 pub struct Source {
@@ -139,6 +170,8 @@ pub struct Source {
     /// Number of records to train on; those after them are held out.
     used: u64,
     seed: u64,
+    /// Records that stay together: 1, or 3 for triplets.
+    group: u64,
     /// Number of positions returned so far, over all passes.
     position: u64,
     block: Vec<ChessBoard>,
@@ -157,7 +190,18 @@ impl Source {
         if used == 0 {
             return Err(SourceError::Empty);
         }
-        Ok(Source { records, used, seed, position, block: Vec::new(), loaded: None })
+        Ok(Source { records, used, seed, group: 1, position, block: Vec::new(), loaded: None })
+    }
+
+    /// Creates a source of the triplets in the first `used` records that continues after `position`
+    /// returned positions.
+    ///
+    /// # Errors
+    /// [`SourceError::Empty`] if there are none.
+    pub fn of_triplets(records: Records, used: u64, seed: u64, position: u64) -> Result<Source, SourceError> {
+        let group = TRIPLET as u64;
+        let whole = |count: u64| count - count % group;
+        Ok(Source { group, ..Source::new(records, whole(used), seed, whole(position))? })
     }
 
     /// Returns the next `count` positions.
@@ -177,17 +221,24 @@ impl Source {
 
     /// Loads the block of the next position and returns the position's index in it.
     fn load(&mut self) -> Result<usize, SourceError> {
-        let blocks = self.used.div_ceil(BLOCK);
+        let size = BLOCK - BLOCK % self.group;
+        let blocks = self.used.div_ceil(size);
         let (pass, mut rest) = (self.position / self.used, self.position % self.used);
         let mut order: Vec<u64> = (0..blocks).collect();
         Random::new(self.seed ^ pass.wrapping_mul(0xA076_1D64_78BD_642F)).shuffle(&mut order);
         for (number, block) in order.into_iter().enumerate() {
-            let (from, to) = (block * BLOCK, self.used.min((block + 1) * BLOCK));
+            let (from, to) = (block * size, self.used.min((block + 1) * size));
             if rest < to - from {
                 let number = pass * blocks + number as u64;
                 if self.loaded != Some(number) {
                     self.block = self.records.read(from, to)?;
-                    Random::new(self.seed ^ number.wrapping_mul(0xE703_7ED1_A0B4_28DB) ^ 1).shuffle(&mut self.block);
+                    let mut random = Random::new(self.seed ^ number.wrapping_mul(0xE703_7ED1_A0B4_28DB) ^ 1);
+                    if self.group == 1 {
+                        random.shuffle(&mut self.block);
+                    } else {
+                        self.records.check_triplets(from, &self.block)?;
+                        random.shuffle(self.block.as_chunks_mut::<TRIPLET>().0);
+                    }
                     self.loaded = Some(number);
                 }
                 return Ok(rest as usize);

@@ -13,7 +13,7 @@ use super::plan::{Plan, full};
 use super::report;
 use super::run::{self, Run};
 use super::source::{Records, Source};
-use super::trainer::{Batch, State, Trainer};
+use super::trainer::{Batch, State, Trainer, TrainingMethod};
 use bulletformat::{BulletFormat, ChessBoard};
 use destrier::nnue::sets::ActiveFeatures;
 use destrier::nnue::{HIDDEN_2, Kind};
@@ -22,7 +22,7 @@ use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
 const LOSS: Loss = Loss { form: ErrorForm::Power(2.0), blend: 0.3, scale: 400.0, gain: 1.0 };
-const STEP: Step =
+pub(super) const STEP: Step =
     Step { rate: 1e-3, decay: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, clip: 1.98, clip_features: 1.98 };
 
 /// Returns a map of four king buckets: back rank by wing, the rest by half of the board.
@@ -35,14 +35,14 @@ fn four_buckets() -> [u8; 32] {
     })
 }
 
-fn shape(kind: Kind, hidden: usize, buckets: [u8; 32]) -> Shape {
+pub(super) fn shape(kind: Kind, hidden: usize, buckets: [u8; 32]) -> Shape {
     let inputs = Inputs::new(true, buckets);
     let output_buckets = if kind == Kind::Screlu { 8 } else { 1 };
     Shape { kind, hidden, factorised: inputs.king_buckets() > 1, inputs, output_buckets }
 }
 
 /// Returns the shape of a feature set, factorised if it can be.
-fn set_shape(kind: Kind, hidden: usize, set: &str) -> Shape {
+pub(super) fn set_shape(kind: Kind, hidden: usize, set: &str) -> Shape {
     let inputs = Inputs::of_set(set.parse().expect(set));
     let factorised = inputs.shared().is_some();
     Shape { kind, hidden, inputs, output_buckets: kind.usual_output_buckets(), factorised }
@@ -63,7 +63,7 @@ fn shapes() -> Vec<Shape> {
 }
 
 /// Returns positions with random pieces. The score is their material, and the result follows it.
-fn positions(count: usize, seed: u64) -> Vec<ChessBoard> {
+pub(super) fn positions(count: usize, seed: u64) -> Vec<ChessBoard> {
     let mut random = Random::new(seed);
     (0..count).map(|_| position(&mut random)).collect()
 }
@@ -87,7 +87,7 @@ fn position(random: &mut Random) -> ChessBoard {
     board
 }
 
-fn fresh(shape: &Shape, seed: u64) -> State {
+pub(super) fn fresh(shape: &Shape, seed: u64) -> State {
     let zero = Parameters::zero(shape);
     let mut weights = Parameters::random(shape, seed);
     // Biases differ from zero, or their order would not be tested.
@@ -97,7 +97,7 @@ fn fresh(shape: &Shape, seed: u64) -> State {
     [weights, zero.clone(), zero]
 }
 
-fn train(trainer: &mut Trainer, batches: Vec<Batch>) -> Vec<f64> {
+pub(super) fn train(trainer: &mut Trainer, batches: Vec<Batch>) -> Vec<f64> {
     let mut losses = Vec::new();
     let largest = batches.iter().map(|batch| batch.positions.len()).max().unwrap_or(0);
     let mut batches = batches.into_iter();
@@ -107,7 +107,7 @@ fn train(trainer: &mut Trainer, batches: Vec<Batch>) -> Vec<f64> {
 }
 
 /// Computes the network's output in double precision, straight from its definition.
-fn reference(shape: &Shape, weights: &Parameters, board: &ChessBoard) -> f64 {
+pub(super) fn reference(shape: &Shape, weights: &Parameters, board: &ChessBoard) -> f64 {
     let (mut us, mut them) = (Vec::new(), Vec::new());
     shape.inputs.append(board, &mut ActiveFeatures::default(), &mut us, &mut them);
     let width = shape.hidden;
@@ -184,7 +184,7 @@ fn gradients_are_finite_differences() {
         let state = fresh(&shape, 2);
         let mut trainer = Trainer::new(shape.clone(), 1, &state);
         let step = Step { rate: 0.0, beta1: 0.0, ..STEP };
-        train(&mut trainer, vec![Batch { positions: boards.clone(), loss, step }]);
+        train(&mut trainer, vec![Batch { positions: boards.clone(), method: TrainingMethod::Eval(loss), step }]);
         let [unchanged, gradient, _] = trainer.state();
         assert!(unchanged == state[0], "{shape:?}");
         for (group, slopes) in gradient.groups().into_iter().enumerate() {
@@ -212,7 +212,7 @@ fn loss_falls_on_a_thousand_positions() {
     let boards = positions(1000, 7);
     for shape in shapes() {
         let mut trainer = Trainer::new(shape.clone(), 2, &fresh(&shape, 3));
-        let batch = Batch { positions: boards.clone(), loss: LOSS, step: STEP };
+        let batch = Batch { positions: boards.clone(), method: TrainingMethod::Eval(LOSS), step: STEP };
         let losses = train(&mut trainer, vec![batch; 150]);
         assert!(losses[149] < 0.25 * losses[0], "{shape:?}: from {} to {}", losses[0], losses[149]);
     }
@@ -220,7 +220,7 @@ fn loss_falls_on_a_thousand_positions() {
 
 #[test]
 fn threads_and_instruction_sets_change_no_bit() {
-    let batch = |seed| Batch { positions: positions(1500, seed), loss: LOSS, step: STEP };
+    let batch = |seed| Batch { positions: positions(1500, seed), method: TrainingMethod::Eval(LOSS), step: STEP };
     for shape in [
         shape(Kind::Screlu, 64, four_buckets()),
         shape(Kind::Layered, 64, [0; 32]),

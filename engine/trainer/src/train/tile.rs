@@ -24,20 +24,23 @@ pub struct Tile {
     pub buckets: Vec<u8>,
     /// Target of the output's sigmoid for each position, 0 to 1.
     pub targets: Vec<f32>,
+    /// Place of each position in its batch.
+    pub places: Vec<u32>,
     them: Vec<u16>,
     active: ActiveFeatures,
     counts: Vec<u32>,
 }
 
 impl Tile {
-    /// Replaces the positions, each given with its output bucket and target.
-    pub fn fill<'a>(&mut self, inputs: &Inputs, positions: impl Iterator<Item = (&'a ChessBoard, u8, f32)>) {
+    /// Replaces the positions, each given with its place in the batch, output bucket and target.
+    pub fn fill<'a>(&mut self, inputs: &Inputs, positions: impl Iterator<Item = (u32, &'a ChessBoard, u8, f32)>) {
         self.features.clear();
         self.starts.clear();
         self.buckets.clear();
         self.targets.clear();
+        self.places.clear();
         self.starts.push(0);
-        for (board, bucket, target) in positions {
+        for (place, board, bucket, target) in positions {
             self.them.clear();
             inputs.append(board, &mut self.active, &mut self.features, &mut self.them);
             self.starts.push(self.features.len() as u32);
@@ -45,6 +48,7 @@ impl Tile {
             self.starts.push(self.features.len() as u32);
             self.buckets.push(bucket);
             self.targets.push(target);
+            self.places.push(place);
         }
         self.turn_round(inputs.size());
     }

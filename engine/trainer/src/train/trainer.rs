@@ -12,12 +12,16 @@ use super::kernels::{Row, Step};
 use super::network::{Parameters, Shape};
 use super::shard::Shard;
 use super::tile::{TILE, Tile};
+use super::triplet::{TRIPLET, TripletLoss};
 use bulletformat::ChessBoard;
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::sync::{Arc, Barrier, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Tiles between two synchronisations of the threads.
 const ROUND: usize = 4;
+
+/// Positions between two synchronisations if they are triplets, so that none is in two rounds.
+const TRIPLET_ROUND: usize = ROUND * TILE - ROUND * TILE % TRIPLET;
 
 /// Batches queued for each thread.
 const QUEUE: usize = 2;
@@ -27,10 +31,36 @@ const QUEUE: usize = 2;
 pub struct Batch {
     /// Positions of the batch.
     pub positions: Vec<ChessBoard>,
-    /// Parameters of the loss.
-    pub loss: Loss,
+    /// Training method with the parameters of its loss.
+    pub method: TrainingMethod,
     /// Parameters of the optimiser's step.
     pub step: Step,
+}
+
+/// Training method.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum TrainingMethod {
+    /// Each position has a target of its own.
+    Eval(Loss),
+    /// Each three positions are a triplet.
+    Pqr(TripletLoss),
+}
+
+impl TrainingMethod {
+    /// Returns the positions between two synchronisations of the threads.
+    fn round(self, positions: usize) -> usize {
+        match self {
+            // The order of a whole batch is by output bucket.
+            TrainingMethod::Eval(_) => positions.next_multiple_of(ROUND * TILE).max(1),
+            TrainingMethod::Pqr(_) => TRIPLET_ROUND,
+        }
+    }
+
+    /// Returns the number of tiles of a batch.
+    fn tiles(self, positions: usize) -> usize {
+        let round = self.round(positions);
+        positions / round * round.div_ceil(TILE) + (positions % round).div_ceil(TILE)
+    }
 }
 
 /// Weights, and first and second moments of the optimiser.
@@ -190,7 +220,7 @@ impl Trainer {
             let mut order: Vec<usize> = (0..positions.len()).collect();
             let bucket = |position: usize| self.shape.bucket(positions[position].occ.count_ones());
             order.sort_by_key(|&position| bucket(position));
-            tile.fill(&self.shape.inputs, order.iter().map(|&i| (&positions[i], bucket(i), 0.0)));
+            tile.fill(&self.shape.inputs, order.iter().map(|&i| (i as u32, &positions[i], bucket(i), 0.0)));
             let used = positions.len() * width;
             total.fill(0.0);
             for shard in shards {
@@ -225,7 +255,7 @@ impl SharedBuffers<'_> {
             shape,
             isa,
             threads: shards.div_ceil(share),
-            tiles: (0..largest.div_ceil(TILE)).map(|_| RwLock::default()).collect(),
+            tiles: (0..largest.div_ceil(TRIPLET_ROUND) * ROUND).map(|_| RwLock::default()).collect(),
             sums: [sums(), sums()],
             meeting: Barrier::new(shards.div_ceil(share)),
         }
@@ -263,7 +293,7 @@ impl<const N: usize> Worker<'_, N> {
             self.prepare(&batch);
             self.shared.meeting.wait();
             let mut loss = 0.0;
-            let used = count.div_ceil(TILE);
+            let used = batch.method.tiles(count);
             for shard in self.shards.iter_mut() {
                 for tile in &self.shared.tiles[..used] {
                     shard.bring_up(&read(tile));
@@ -283,9 +313,10 @@ impl<const N: usize> Worker<'_, N> {
             }
             // Tiles may be refilled only after every thread has finished with them.
             self.shared.meeting.wait();
+            let terms = if matches!(batch.method, TrainingMethod::Pqr(_)) { count / TRIPLET } else { count };
             if let Some(report) = report {
                 // The receiver is gone if the caller stopped at an error.
-                let _ = report.send(loss / count as f64);
+                let _ = report.send(loss / terms.max(1) as f64);
             }
         }
         self.head
@@ -297,12 +328,17 @@ impl<const N: usize> Worker<'_, N> {
         self.order.clear();
         let buckets = batch.positions.iter().map(|board| shape.bucket(board.occ.count_ones()));
         self.order.extend(buckets.zip(0..));
-        self.order.sort_unstable();
-        let tiles = self.order.chunks(TILE).zip(&self.shared.tiles);
+        let round = batch.method.round(batch.positions.len());
+        self.order.chunks_mut(round).for_each(<[_]>::sort_unstable);
+        let tiles = self.order.chunks(round).flat_map(|round| round.chunks(TILE)).zip(&self.shared.tiles);
         for (order, tile) in tiles.skip(self.thread).step_by(self.shared.threads) {
             let positions = order.iter().map(|&(bucket, place)| {
                 let board = &batch.positions[place as usize];
-                (board, bucket, batch.loss.target(board.score, board.result))
+                let target = match batch.method {
+                    TrainingMethod::Eval(loss) => loss.target(board.score, board.result),
+                    TrainingMethod::Pqr(_) => 0.0,
+                };
+                (place, board, bucket, target)
             });
             write(tile).fill(&shape.inputs, positions);
         }
@@ -328,16 +364,66 @@ impl<const N: usize> Worker<'_, N> {
         for sums in &self.shared.sums[slot] {
             totals.iter_mut().zip(read(sums).iter()).for_each(|(total, sum)| *total += sum);
         }
-        let per_position = 1.0 / batch.positions.len() as f32;
+        match batch.method {
+            TrainingMethod::Eval(loss) => self.judge_positions(tiles, loss, 1.0 / batch.positions.len() as f32, totals),
+            TrainingMethod::Pqr(loss) => self.judge_triplets(tiles, loss, batch.positions.len() / TRIPLET, totals),
+        }
+    }
+
+    fn judge_positions(
+        &mut self,
+        tiles: std::ops::Range<usize>,
+        form: Loss,
+        per_position: f32,
+        totals: &mut [f32],
+    ) -> f64 {
+        let width = self.shared.shape.sums();
         let mut loss = 0.0;
         for (tile, totals) in self.shared.tiles[tiles].iter().zip(totals.chunks_exact_mut(TILE * width)) {
             let tile = read(tile);
             let expected = tile.buckets.iter().zip(&tile.targets);
             for ((&bucket, &target), sums) in expected.zip(totals.chunks_exact_mut(width)) {
                 let bucket = usize::from(bucket);
-                let (error, slope) = batch.loss.of(self.head.forward(sums, bucket), target);
+                let (error, slope) = form.of(self.head.forward(sums, bucket), target);
                 loss += f64::from(error);
                 self.head.backward(sums, bucket, slope * per_position);
+            }
+        }
+        loss
+    }
+
+    /// Judges the triplets of a round. Their positions are in any of its tiles, so that all outputs
+    /// come first. The loss is the mean over `triplets`.
+    fn judge_triplets(
+        &mut self,
+        tiles: std::ops::Range<usize>,
+        form: TripletLoss,
+        triplets: usize,
+        totals: &mut [f32],
+    ) -> f64 {
+        let width = self.shared.shape.sums();
+        let first = tiles.start / ROUND * TRIPLET_ROUND;
+        let mut values = vec![0.0; TRIPLET_ROUND];
+        for (tile, totals) in self.shared.tiles[tiles.clone()].iter().zip(totals.chunks_exact(TILE * width)) {
+            let tile = read(tile);
+            let placed = tile.buckets.iter().zip(&tile.places);
+            for ((&bucket, &place), sums) in placed.zip(totals.chunks_exact(width)) {
+                values[place as usize - first] = self.head.forward(sums, usize::from(bucket));
+            }
+        }
+        let count = self.shared.tiles[tiles.clone()].iter().map(|tile| read(tile).len()).sum::<usize>();
+        let mut loss = 0.0;
+        let per_triplet = 1.0 / triplets.max(1) as f32;
+        for outputs in values[..count].as_chunks_mut::<TRIPLET>().0 {
+            let (error, slopes) = form.of(*outputs);
+            loss += f64::from(error);
+            *outputs = slopes.map(|slope| slope * per_triplet);
+        }
+        for (tile, totals) in self.shared.tiles[tiles].iter().zip(totals.chunks_exact_mut(TILE * width)) {
+            let tile = read(tile);
+            let placed = tile.buckets.iter().zip(&tile.places);
+            for ((&bucket, &place), sums) in placed.zip(totals.chunks_exact_mut(width)) {
+                self.head.backward(sums, usize::from(bucket), values[place as usize - first]);
             }
         }
         loss

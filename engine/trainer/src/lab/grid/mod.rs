@@ -31,8 +31,8 @@ use std::sync::atomic::Ordering;
 
 const EXAMPLES: &str = "\
 Examples:
-  destrier-trainer lab engine/trainer/plans/lab-screening.toml --dry-run
-  destrier-trainer lab engine/trainer/plans/lab-screening.toml
+  destrier-trainer lab engine/trainer/plans/lab/screening.toml --dry-run
+  destrier-trainer lab engine/trainer/plans/lab/screening.toml
 
 All cells are trained, exported and checked first, then they play at equal nodes, then at equal \
 time. The folder of the plan has lab.txt, lab.json and lab.html with the results so far, and a \

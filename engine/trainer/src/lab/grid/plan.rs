@@ -215,11 +215,17 @@ fn check_lists(file: &LabFile) -> Result<(), (&'static str, String)> {
 
 /// Makes the paths of the data absolute and checks that the files are there.
 fn check_data(data: &mut Data, source: &PlanText<'_>) -> Result<(), LabPlanError> {
-    for (key, files) in [("files", &mut data.files), ("validation", &mut data.validation)] {
-        for file in files {
+    let records = "make it with `destrier-trainer data filter`, `dedup` and `shuffle`, or name another file";
+    let triplets = "make it with `destrier-trainer data triplets`, or name another file";
+    let lists = [
+        ("files", Some(&mut data.files), records),
+        ("validation", Some(&mut data.validation), records),
+        ("triplets", data.triplets.as_mut(), triplets),
+    ];
+    for (key, files, remedy) in lists {
+        for file in files.into_iter().flatten() {
             *file = source.folder.join(&*file);
             if let Err(error) = file.metadata() {
-                let remedy = "make it with `destrier-trainer data filter`, `dedup` and `shuffle`, or name another file";
                 return Err(source.wrong(key, format!("{}: {error}; {remedy}", file.display())));
             }
         }

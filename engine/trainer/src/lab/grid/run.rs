@@ -238,7 +238,7 @@ fn settings(plan: &LabPlan) -> anyhow::Result<String> {
     let mut lines = format!("{training:?}\n{rate:?}\n{wdl:?}\n{optimiser:?}\n");
     lines += &format!("validation_fraction: {}\n", data.validation_fraction);
     lines += &format!("validation_positions: {}\n", data.validation_positions);
-    for file in data.files.iter().chain(&data.validation) {
+    for file in data.files.iter().chain(&data.validation).chain(data.triplets.iter().flatten()) {
         let bytes = file.metadata().with_context(|| format!("{}: cannot read it", file.display()))?.len();
         lines += &format!("file {}: {bytes} bytes\n", file.file_name().unwrap_or_default().to_string_lossy());
     }

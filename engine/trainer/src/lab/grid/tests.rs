@@ -54,6 +54,23 @@ fn a_grid_has_all_cells_and_the_opponent_of_each_shape_and_seed_first() {
 }
 
 #[test]
+fn shipped_plans_are_sound() {
+    let folder = Folder::new();
+    std::fs::write(folder.0.path().join("held-out.bin"), "").expect("a file");
+    let shipped =
+        std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/plans/lab")).expect("the folder of the plans");
+    let mut cells = Vec::new();
+    for entry in shipped {
+        let path = entry.expect("a file").path();
+        let text = std::fs::read_to_string(&path).expect("a plan");
+        let plan = folder.load(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        cells.push(plan.cells.len());
+    }
+    cells.sort_unstable();
+    assert_eq!(cells, [5 * 3, 16 * 3]);
+}
+
+#[test]
 fn mistakes_name_file_line_key_and_remedy() {
     let folder = Folder::new();
     for (from, to, says) in [
