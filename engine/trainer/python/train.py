@@ -129,7 +129,7 @@ class TorchTrainer:
         with torch.no_grad():
             for part in w.values():
                 part.clamp_(-CLIP, CLIP)
-        return float(loss)
+        return loss.item()
 
     def finished(self):
         return {name: part.detach().cpu().numpy() for name, part in self.weights.items()}

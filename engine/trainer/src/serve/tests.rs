@@ -1,4 +1,4 @@
-use super::batch::{BatchEncoder, BatchLayout, BatchShape, HEADER_LEN};
+use super::batch::{BatchEncoder, BatchLayout, BatchShape};
 use super::outlet::{BatchOutlet, Consumer, SharedOutlet};
 use super::segment::{SegmentName, SharedSegment};
 use crate::train::bench::positions;
@@ -65,7 +65,7 @@ fn batches_are_what_the_trainer_sees() {
         for layout in [BatchLayout::Bits, BatchLayout::Sparse] {
             let shape = BatchShape::new(&set, layout, 120).expect("a shape");
             let payload = BatchEncoder::new(&set, shape, 1).encode(&boards).expect("a batch").to_vec();
-            assert!(payload.len() <= shape.payload_len() && shape.payload_len() % 64 == 0);
+            assert!(payload.len() <= shape.payload_len() && shape.payload_len().is_multiple_of(64));
             assert_eq!(lists(&set, layout, 120, &payload), expected, "{set} {layout:?}");
             for (place, board) in boards.iter().enumerate() {
                 let float = |at: usize| f32::from_bits(numbers(&payload[4 * at..4 * at + 4])[0]);
@@ -85,12 +85,14 @@ fn batches_are_what_the_trainer_sees() {
 /// The features of any position fit a slot.
 #[test]
 fn lists_fit_their_room() {
-    // Sixteen queens a side on an otherwise empty board have the most moves.
+    // Fifteen queens a side on an otherwise empty board have the most moves.
     let mut crowded = positions(1)[0];
-    crowded.occ = 0x0055_00AA_5500_AA55 | 0xAA00_5500_00AA_0000;
-    let count = crowded.occ.count_ones() as usize;
-    crowded.pcs = [0x44; 16];
-    (0..count / 2).for_each(|place| crowded.pcs[place] = if place % 2 == 0 { 0x44 } else { 0xCC });
+    crowded.occ = 0xAA55_55AA_55AA_AA55;
+    assert_eq!(crowded.occ.count_ones(), 32);
+    for (place, two) in crowded.pcs.iter_mut().enumerate() {
+        *two = if place % 2 == 0 { 0x44 } else { 0xCC };
+    }
+    (crowded.pcs[0], crowded.pcs[1]) = (0x45, 0xCD);
     for set in sets() {
         let shape = BatchShape::new(&set, BatchLayout::Sparse, 3).expect("a shape");
         let mut encoder = BatchEncoder::new(&set, shape, 1);
