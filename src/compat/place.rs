@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::files::open_regular;
 use crate::journal;
+use crate::os;
 use crate::run::error::{Result, ResultContext as _};
 
 /// Directory reserved for one run while this value lives.
@@ -26,10 +27,9 @@ pub(super) fn claim(config: &Path) -> Result<DirectoryClaim> {
         _ => Path::new("."),
     };
     let folder = std::path::absolute(folder)?;
-    let gate = File::open(&folder).within(|| format!("{}: cannot be opened", folder.display()))?;
     // Only one process at a time looks for a directory. It holds the lock only until its run has
     // begun.
-    gate.lock().within(|| format!("{}: cannot be locked", folder.display()))?;
+    let gate = os::lock_folder(&folder).within(|| format!("{}: cannot be locked", folder.display()))?;
     let name = config.file_name().unwrap_or_default().to_string_lossy().into_owned();
     for number in 1u32.. {
         let root = folder.join(if number == 1 { format!("{name}.run") } else { format!("{name}.run-{number}") });
@@ -51,7 +51,7 @@ fn is_free(root: &Path) -> Result<bool> {
     let path = root.join(journal::FILE_NAME);
     // Anything that is not a run must not be cleared.
     let Ok(file) = open_regular(&path) else { return Ok(false) };
-    match file.try_lock() {
+    match os::try_lock(&file) {
         Ok(()) => Ok(true),
         Err(TryLockError::WouldBlock) => Ok(false),
         Err(TryLockError::Error(error)) => Err(error).within(|| format!("{}: cannot be locked", path.display())),

@@ -8,6 +8,7 @@ use super::lines::JournalLines;
 use super::twice::{GameChecksums, Novelty};
 use super::{Header, JournalError, PlanFacts, format, open_locked};
 use crate::files::open_regular;
+use crate::os;
 
 /// Number of names tried for the old file.
 const NAMES: u32 = 1_000;
@@ -167,6 +168,7 @@ fn replace(path: &Path, mut old: File, head: &[u8], parts: &[(u64, u64)]) -> io:
     let new = new.into_inner()?;
     new.as_file().set_permissions(old.metadata()?.permissions())?;
     new.as_file().sync_all()?;
+    drop(old);
     new.persist(path)?;
-    File::open(folder)?.sync_all()
+    os::sync_folder(folder)
 }

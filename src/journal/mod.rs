@@ -132,12 +132,12 @@ fn run_of(journal: &Path) -> &Path {
 /// As [`File::try_lock`].
 pub fn lock(file: &File) -> Result<(), TryLockError> {
     for _ in 0..LOCK_TRIES {
-        match file.try_lock() {
+        match os::try_lock(file) {
             Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
             other => return other,
         }
     }
-    file.try_lock()
+    os::try_lock(file)
 }
 
 /// Number of retries for a taken lock, and the pause between two of them.

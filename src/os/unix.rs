@@ -1,7 +1,7 @@
 //! Unix: process groups, signals, kinds and rights of files, sockets, limits and terminals.
 
 use std::ffi::OsStr;
-use std::fs::{DirBuilder, File, FileType, Metadata, OpenOptions, Permissions};
+use std::fs::{DirBuilder, File, FileType, Metadata, OpenOptions, Permissions, TryLockError};
 use std::io::{self, IsTerminal as _};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt as _;
@@ -245,6 +245,27 @@ pub(crate) fn for_all(builder: &mut tempfile::Builder<'_, '_>, is_program: bool)
 pub(crate) fn give_to_all(file: &File, is_program: bool) -> io::Result<()> {
     file.set_permissions(Permissions::from_mode(if is_program { 0o755 } else { 0o644 }))
 }
+
+/// Locks a file for this process, as [`File::try_lock`] does. Others may still read it.
+pub(crate) fn try_lock(file: &File) -> Result<(), TryLockError> {
+    file.try_lock()
+}
+
+/// Lock on a folder, held while the value lives: the folder itself. Waits for it.
+pub(crate) fn lock_folder(folder: &Path) -> io::Result<File> {
+    let gate = File::open(folder)?;
+    gate.lock()?;
+    Ok(gate)
+}
+
+/// Writes the entries of a folder to disk.
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Longest wait for output after the end of a process: none, because a read that does not wait
+/// returns what is in a pipe.
+pub(crate) const LATE_OUTPUT: Option<Duration> = None;
 
 /// True if a backslash outside quotes takes the next letter of a command line literally.
 pub(crate) const BACKSLASH_ESCAPES: bool = true;

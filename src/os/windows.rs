@@ -1,6 +1,6 @@
 //! Windows: jobs that end processes, console events, named pipes, and CPUs by process.
 
-use std::fs::{DirBuilder, File, FileType, Metadata, OpenOptions};
+use std::fs::{DirBuilder, File, FileType, Metadata, OpenOptions, TryLockError};
 use std::io;
 use std::os::windows::fs::MetadataExt as _;
 use std::os::windows::io::{AsRawHandle as _, FromRawHandle as _, OwnedHandle};
@@ -14,10 +14,14 @@ use sha2::{Digest as _, Sha256};
 use tokio::net::windows::named_pipe::{NamedPipeServer, ServerOptions};
 use tokio::signal::windows::{CtrlBreak, CtrlC, CtrlClose, CtrlShutdown};
 use windows_sys::Win32::Foundation::{
-    ERROR_COMMITMENT_LIMIT, ERROR_NO_SYSTEM_RESOURCES, ERROR_NOT_ENOUGH_MEMORY, ERROR_PIPE_BUSY,
-    ERROR_TOO_MANY_OPEN_FILES, FILETIME, HANDLE,
+    ERROR_COMMITMENT_LIMIT, ERROR_IO_PENDING, ERROR_LOCK_VIOLATION, ERROR_NO_SYSTEM_RESOURCES, ERROR_NOT_ENOUGH_MEMORY,
+    ERROR_PIPE_BUSY, ERROR_TOO_MANY_OPEN_FILES, FILETIME, HANDLE,
 };
-use windows_sys::Win32::Storage::FileSystem::{BY_HANDLE_FILE_INFORMATION, GetFileInformationByHandle};
+use windows_sys::Win32::Storage::FileSystem::{
+    BY_HANDLE_FILE_INFORMATION, GetFileInformationByHandle, LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY,
+    LockFileEx,
+};
+use windows_sys::Win32::System::IO::OVERLAPPED;
 use windows_sys::Win32::System::JobObjects::{
     AssignProcessToJobObject, CreateJobObjectW, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
     JOBOBJECT_BASIC_ACCOUNTING_INFORMATION, JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JobObjectBasicAccountingInformation,
@@ -289,6 +293,45 @@ pub(crate) fn give_to_all(_: &File, _is_program: bool) -> io::Result<()> {
 /// Endings of the files that can be executed.
 const PROGRAMS: [&str; 4] = ["exe", "com", "bat", "cmd"];
 
+/// Locks a file for this process. The lock is on a byte that no file has, because the system keeps
+/// others from reading the bytes that are locked.
+pub(crate) fn try_lock(file: &File) -> Result<(), TryLockError> {
+    let mut place = OVERLAPPED::default();
+    place.Anonymous.Anonymous.OffsetHigh = 1 << 30;
+    #[expect(unsafe_code, reason = "the standard library locks all bytes of a file")]
+    // SAFETY: the handle is open, and the structure outlives the call, which does not wait.
+    let is_locked = unsafe {
+        LockFileEx(file.as_raw_handle(), LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &raw mut place)
+    } != 0;
+    if is_locked {
+        return Ok(());
+    }
+    let error = io::Error::last_os_error();
+    let is_taken = error
+        .raw_os_error()
+        .is_some_and(|code| [ERROR_LOCK_VIOLATION, ERROR_IO_PENDING].contains(&code.cast_unsigned()));
+    Err(if is_taken { TryLockError::WouldBlock } else { TryLockError::Error(error) })
+}
+
+/// Lock on a folder, held while the value lives: a file that stands for the folder, because folders
+/// have no locks. Waits for it.
+pub(crate) fn lock_folder(folder: &Path) -> io::Result<File> {
+    let path = std::env::temp_dir().join(format!("quintain-{:016x}.lock", hash_of_path(folder)));
+    let gate = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+    gate.lock()?;
+    Ok(gate)
+}
+
+/// Does nothing: the file system writes its own journal of a folder's entries.
+#[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
+pub(crate) fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Longest wait for output after the end of a process. A thread in the background reads a pipe, and
+/// what it has read comes later. A process that holds the pipe open is not waited for any longer.
+pub(crate) const LATE_OUTPUT: Option<Duration> = Some(Duration::from_secs(1));
+
 /// False: a backslash separates the folders of a path.
 pub(crate) const BACKSLASH_ESCAPES: bool = false;
 
@@ -407,9 +450,13 @@ impl LocalListener {
 
 /// Name of the pipe that stands for a path.
 fn pipe_name(path: &Path) -> String {
+    format!(r"\\.\pipe\quintain-{:016x}", hash_of_path(path))
+}
+
+/// First 8 bytes of the SHA-256 of a path.
+fn hash_of_path(path: &Path) -> u64 {
     let hash = Sha256::digest(path.as_os_str().as_encoded_bytes());
-    let start = hash.iter().take(8).fold(0, |number: u64, byte| number << 8 | u64::from(*byte));
-    format!(r"\\.\pipe\quintain-{start:016x}")
+    hash.iter().take(8).fold(0, |number: u64, byte| number << 8 | u64::from(*byte))
 }
 
 /// True: pipes are distinguished by their rights, not by their files.

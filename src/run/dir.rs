@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::files::{MOST_DOCUMENT_BYTES, read_text};
 use crate::journal::{self, Header, Journal, JournalReading, PlanFacts};
+use crate::os;
 use crate::plan::{Plan, file};
 use crate::record::GameRecord;
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
@@ -255,7 +256,7 @@ fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 /// Syncs a directory's entries to disk, if its file system and permissions allow that.
 fn sync_folder(path: &Path) -> Result<()> {
     use std::io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
-    match std::fs::File::open(path).and_then(|folder| folder.sync_all()) {
+    match os::sync_folder(path) {
         Err(error) if !matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => {
             Err(error).within(|| format!("{}: cannot write its entries to disk", path.display()))
         }

@@ -32,6 +32,8 @@ pub(super) struct Process {
     said: Box<[u8]>,
     pub(super) exit: Option<ExitStatus>,
     pub(super) was_killed: bool,
+    /// End of the wait for output that an ended process has left, if it is waited for.
+    late_until: Option<Instant>,
 }
 
 /// One event of a process.
@@ -66,6 +68,7 @@ impl Process {
             said: vec![0; 4096].into_boxed_slice(),
             exit: None,
             was_killed: false,
+            late_until: None,
         })
     }
 
@@ -77,6 +80,7 @@ impl Process {
         lines: &mut LineBuffer,
         timer: impl Future<Output = ()>,
     ) -> ProcessEvent {
+        let is_open = self.stdout.is_some() || self.stderr.is_some();
         tokio::select! {
             biased;
             result = write_some(&mut self.stdin, out), if !out.is_empty() => ProcessEvent::Wrote(result),
@@ -85,7 +89,7 @@ impl Process {
                 self.note_said(result);
                 ProcessEvent::Said
             }
-            result = self.child.wait() => ProcessEvent::Ended(self.note_end(result)),
+            result = ended(&mut self.child, &mut self.late_until, is_open) => ProcessEvent::Ended(self.note_end(result)),
             () = timer => ProcessEvent::TimeOut,
         }
     }
@@ -197,6 +201,17 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// Waits until the process has ended. If the system reads pipes in the background, output that
+/// is left in open pipes comes first.
+async fn ended(child: &mut Child, late_until: &mut Option<Instant>, is_open: bool) -> io::Result<ExitStatus> {
+    let result = child.wait().await;
+    if let (true, Some(wait)) = (is_open, os::LATE_OUTPUT) {
+        let until = *late_until.get_or_insert_with(|| Instant::now() + wait);
+        sleep_until(until.into()).await;
+    }
+    result
 }
 
 async fn write_some(pipe: &mut Option<ChildStdin>, bytes: &[u8]) -> io::Result<usize> {
