@@ -1,7 +1,8 @@
 //! The integration tests: one binary, so that one link serves them all.
 //!
-//! Modules of Unix use shell scripts as engines and recipes, signals or permissions. Those of Linux
-//! look into `/proc` as well. All others run on Windows, too (`.ci/windows`).
+//! Modules of Unix use Git, shell scripts as engines and recipes, signals or permissions. Those of
+//! Linux look into `/proc` as well. All others run on Windows, too, but for a few that
+//! `.ci/windows` leaves out with the reasons.
 
 #![cfg_attr(not(target_os = "linux"), allow(dead_code, unused, reason = "what only tests of Linux use"))]
 #![allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
