@@ -70,6 +70,9 @@ fn signed(cells: Vec<String>) -> Vec<String> {
     cells.into_iter().map(|cell| cell.replace("+-", "±")).collect()
 }
 
+/// Value with half its 95 % interval, if that is known.
+type PlotValue = (f64, Option<f64>);
+
 /// Pictures of the grid: strength by loss, strength by speed, and both strengths.
 fn plots(table: &LabTable) -> Vec<ScatterPlot> {
     let [nodes, time] = &table.limits;
@@ -87,7 +90,7 @@ fn plots(table: &LabTable) -> Vec<ScatterPlot> {
     let at_time: fn(&LabRow) -> Option<RowElo> = |row| row.elo_at_time;
     let loss = |row: &LabRow| row.loss.map(|loss| (loss.mean, LabRow::interval(loss.error)));
     let speed = |row: &LabRow| row.nps.map(|nps| (nps.mean / 1e3, LabRow::interval(nps.error.map(|e| e / 1e3))));
-    let points = |x: &dyn Fn(&LabRow) -> Option<(f64, Option<f64>)>, y: fn(&LabRow) -> Option<RowElo>| {
+    let points = |x: &dyn Fn(&LabRow) -> Option<PlotValue>, y: fn(&LabRow) -> Option<RowElo>| {
         let point = |row: &LabRow| {
             let nothing = (f64::NAN, None);
             let ((x, x_error), (y, y_error)) = (x(row).unwrap_or(nothing), elo(row, y).unwrap_or(nothing));
