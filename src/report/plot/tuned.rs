@@ -17,6 +17,9 @@ const NAME_HEIGHT: f64 = 20.0;
 /// Room below the last panels for ticks and axis label.
 const AXIS_DEPTH: f64 = 40.0;
 
+/// Part of an error that is drawn at most, relative to the largest value of the plot.
+const BAND_REACH: f64 = 2.5;
+
 /// Classes and names of a trace's parts.
 const LEGEND: [(&str, &str); 3] =
     [("path", "result so far"), ("path thin", "centre"), ("band", "± 1.96 standard errors")];
@@ -107,17 +110,19 @@ impl TracePlot {
     }
 }
 
-/// Value range of all panels. Bands in the first half of a trace do not decide it and are cut,
-/// because they are far wider.
+/// Value range of all panels. Bands in the first half of a trace do not decide it, because they
+/// are far wider. Bands far beyond all values would flatten them. Both are cut.
 fn span(traces: &[Trace]) -> Span {
-    let values = traces.iter().flat_map(|trace| {
-        let settled = trace.points.len() / 2;
-        trace.points.iter().enumerate().flat_map(move |(place, point)| {
-            let error = point.error.filter(|_| place >= settled).unwrap_or(0.0) * 1.96;
-            [point.theta, point.mean - error, point.mean + error]
-        })
+    let finite = |value: &f64| value.is_finite();
+    let points = || traces.iter().flat_map(|trace| &trace.points);
+    let values = || points().flat_map(|point| [point.theta, point.mean]).filter(finite);
+    let most = BAND_REACH * values().map(f64::abs).fold(0.0, f64::max);
+    let bands = traces.iter().flat_map(|trace| trace.points.iter().skip(trace.points.len() / 2)).flat_map(|point| {
+        let error = point.error.unwrap_or(0.0) * 1.96;
+        [point.mean - error, point.mean + error]
     });
-    Span::around(values.filter(|value| value.is_finite()).chain([0.0])).widened(0.05)
+    let bands = bands.filter(finite).map(|value| value.clamp(-most, most));
+    Span::around(values().chain(bands).chain([0.0])).widened(0.05)
 }
 
 /// Position of a panel and its scales.
@@ -223,7 +228,7 @@ impl MovePlot {
         let mut page = Page::new(heads, bottom + if left_out > 0 { 62.0 } else { 46.0 }, "");
         let error = |one: &Move| one.error.filter(|error| error.is_finite()).map(|error| 1.96 * error);
         // An error far beyond all bars would flatten them, so it is cut.
-        let most = shown.iter().map(|one| one.moved.abs()).fold(0.0, f64::max) * 2.5;
+        let most = shown.iter().map(|one| one.moved.abs()).fold(0.0, f64::max) * BAND_REACH;
         let reach = |one: &Move| error(one).unwrap_or(0.0).min((most - one.moved.abs()).max(0.0));
         let ends = shown.iter().flat_map(|one| [one.moved - reach(one), one.moved + reach(one)]);
         let x = Span::around(ends.chain([0.0])).widened(0.04);
@@ -284,6 +289,16 @@ mod tests {
             assert_eq!(svg.matches("&lt;param").count(), traces.len().min(12));
             assert_eq!(svg.matches("class=\"band\" points").count(), if points > 1 { traces.len().min(12) } else { 0 });
         }
+    }
+
+    #[test]
+    fn wide_bands_do_not_flatten_the_traces() {
+        let mut wide = trace("p", 100);
+        for point in &mut wide.points {
+            point.error = Some(1e6);
+        }
+        let y = span(&[wide]);
+        assert!(y.high > 3.0 && y.high < 10.0 && y.low < -3.0 && y.low > -10.0, "{} {}", y.low, y.high);
     }
 
     #[test]
