@@ -393,7 +393,7 @@ fn bad_input_is_refused_in_one_line() {
         (&["add", "sprt", "--new", "git:no-such-branch"], "no-such-branch"),
         (&["add", "sprt", "--new", FAKE, "--base", FAKE, "--bounds", "5,0"], "0"),
         (&["add", "sprt", "--new", FAKE, "--base", FAKE, "--out", "x"], "--out: the queue names the folders"),
-        (&["add", "match", FAKE], "a match takes two"),
+        (&["add", "match", FAKE], "a match needs at least two"),
         (&["add", "bisect", "HEAD~1", "HEAD"], "the queue does not play it"),
         (&["add", "race", FAKE], "a race has a base"),
         (&["add", "race", "--base", FAKE, FAKE, "--close", "-1"], "--close -1"),
