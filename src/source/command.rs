@@ -168,9 +168,11 @@ impl ProgramRun {
         };
         self.command.stdin(guard).stdout(out_end).stderr(err_end);
         os::separate(&mut self.command);
-        let bound = CpuBinding::new(&self.cpus).map_err(start)?;
-        let spawned = self.command.spawn();
-        drop(bound); // so that our own threads run anywhere
+        let spawned = {
+            // Only for the start, so that our own threads run anywhere.
+            let _bound = CpuBinding::new(&self.cpus).map_err(start)?;
+            self.command.spawn()
+        };
         let (limit, cpus) = (self.limit, std::mem::take(&mut self.cpus));
         drop(self); // and with it our copies of the writing ends, or the readers would never see the end
         let mut child = spawned.map_err(start)?;
