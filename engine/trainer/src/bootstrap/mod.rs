@@ -22,12 +22,11 @@ pub(crate) use positions::{check_rescore, parse_filter, rescore};
 pub use row::{GenerationRow, Verdict};
 pub use stages::{Loop, LoopStep};
 
+use crate::compare::end_at_interrupts;
 use clap::Args;
 use quintain::run::Exit;
-use quintain::run::play::on_interrupt;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 
 const EXAMPLES: &str = "\
 Example:
@@ -60,16 +59,7 @@ impl Bootstrap {
     /// Fails if a stage fails, with its cause; earlier results stay.
     pub fn run(&self, out: &mut dyn Write) -> anyhow::Result<Exit> {
         let mut steps = Loop::open(&self.plan, self.engine.as_deref())?;
-        let plays = steps.is_playing();
-        on_interrupt(move || {
-            // A match handles signals itself and ends after its running games. Every other stage
-            // can be cut off.
-            if !plays.load(Ordering::Relaxed) {
-                // A closed stderr is ignored.
-                let _ = writeln!(io::stderr(), "interrupted; the same command continues");
-                std::process::exit(i32::from(Exit::Interrupted.code()));
-            }
-        })?;
+        end_at_interrupts(steps.is_playing())?;
         loop {
             match steps.step(out)? {
                 LoopStep::Done => {}

@@ -19,11 +19,29 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use evaluation::entrants;
 use quintain::run::Exit;
-use quintain::run::play::{PlayedRun, check, play};
+use quintain::run::play::{PlayedRun, check, on_interrupt, play};
 use quintain::settings::{RawPlan, RawPlayer};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use table::Outcome;
+
+/// Ends this program at an interruption, except while games are played: a match handles signals
+/// itself and ends after its running games.
+///
+/// # Errors
+/// Fails if signals cannot be listened for.
+pub(crate) fn end_at_interrupts(is_playing: Arc<AtomicBool>) -> anyhow::Result<()> {
+    Ok(on_interrupt(move || {
+        if !is_playing.load(Ordering::Relaxed) {
+            // A closed stderr is ignored.
+            let _ = writeln!(io::stderr(), "interrupted; the same command continues");
+            #[expect(clippy::exit, reason = "the command is in the middle of its work")]
+            std::process::exit(i32::from(Exit::Interrupted.code()));
+        }
+    })?)
+}
 
 const EXAMPLES: &str = "\
 Examples:

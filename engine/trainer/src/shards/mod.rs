@@ -23,15 +23,14 @@ mod recipe;
 pub use ledger::{Ledger, LedgerError, ShardCounts, ShardLine};
 pub use recipe::{Recipe, RecipeError};
 
+use crate::compare::end_at_interrupts;
 use crate::data::say;
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use make::{MakeEnd, MakeLimits, Maker, sum};
 use quintain::run::Exit;
-use quintain::run::play::on_interrupt;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 const EXAMPLES: &str = "\
@@ -136,16 +135,7 @@ impl MakeArgs {
         let limits = MakeLimits { shards: self.shards, time, threads, skip_missing: self.skip_missing };
         let recipe = Recipe::load(&self.recipe)?;
         let mut maker = Maker::open(recipe, self.seed, &self.out, limits)?;
-        let plays = maker.is_playing();
-        on_interrupt(move || {
-            // A match handles signals itself and ends after its running games. Everything else can
-            // be cut off.
-            if !plays.load(Ordering::Relaxed) {
-                // A closed stderr is ignored.
-                let _ = writeln!(io::stderr(), "interrupted; the same command continues");
-                std::process::exit(i32::from(Exit::Interrupted.code()));
-            }
-        })?;
+        end_at_interrupts(maker.is_playing())?;
         match maker.make(out)? {
             MakeEnd::Complete => {}
             MakeEnd::TimeOver => writeln!(out, "the time is over; the same command continues")?,

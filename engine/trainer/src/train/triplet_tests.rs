@@ -6,7 +6,7 @@ use super::network::{Parameters, Shape};
 use super::plan::Plan;
 use super::run::{self, Run};
 use super::source::{Records, Source};
-use super::tests::{STEP, fresh, positions, reference, set_shape, shape, train};
+use super::tests::{STEP, assert_slopes, fresh, positions, reference, set_shape, shape, train};
 use super::trainer::{Batch, Trainer, TrainingMethod};
 use super::triplet::{TripletForm, TripletLoss, TripletSpace};
 use crate::data::TRIPLET_MARKS;
@@ -68,23 +68,8 @@ fn gradients_of_triplets_are_finite_differences() {
         let expected = reference_loss(&shape, &state[0], loss, &boards);
         assert!((found - expected).abs() < 1e-4, "{shape:?}: {found} for {expected}");
         let [_, gradient, _] = trainer.state();
-        for (group, slopes) in gradient.groups().into_iter().enumerate() {
-            let mut steepest: Vec<usize> = (0..slopes.len()).collect();
-            steepest.sort_by(|&a, &b| slopes[b].abs().total_cmp(&slopes[a].abs()));
-            for &place in steepest.iter().take(5) {
-                let moved = |by: f32| {
-                    let mut weights = state[0].clone();
-                    weights.groups_mut()[group][place] += by;
-                    let at = f64::from(weights.groups()[group][place]);
-                    (at, reference_loss(&shape, &weights, loss, &boards))
-                };
-                let ((low, below), (high, above)) = (moved(-5e-5), moved(5e-5));
-                let difference = (above - below) / (high - low);
-                let slope = f64::from(slopes[place]);
-                let near = (difference - slope).abs() <= 0.02 * slope.abs() + 2e-5;
-                assert!(near, "{shape:?}, {loss:?}, group {group}, weight {place}: {slope} for {difference}");
-            }
-        }
+        let loss_of = |weights: &Parameters| reference_loss(&shape, weights, loss, &boards);
+        assert_slopes(&state[0], &gradient, (5, 2e-5), loss_of, &format!("{shape:?}, {loss:?}"));
     }
 }
 

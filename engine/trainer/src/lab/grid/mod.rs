@@ -19,15 +19,13 @@ mod table;
 mod tests;
 
 use crate::bootstrap::LoopStep;
-use crate::compare::default_engine;
+use crate::compare::{default_engine, end_at_interrupts};
 use clap::Args;
 use plan::LabPlan;
 use quintain::run::Exit;
-use quintain::run::play::on_interrupt;
 use run::{CellStage, Lab};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -68,16 +66,7 @@ impl LabArgs {
             return self.list(out).map(|()| Exit::Done);
         }
         let mut lab = Lab::open(&self.plan, self.engine.as_deref())?;
-        let plays = lab.is_playing();
-        on_interrupt(move || {
-            // Games handle signals themselves and end after the running ones. Every other stage can
-            // be cut off.
-            if !plays.load(Ordering::Relaxed) {
-                // A closed stderr is ignored.
-                let _ = writeln!(io::stderr(), "interrupted; the same command continues");
-                std::process::exit(i32::from(Exit::Interrupted.code()));
-            }
-        })?;
+        end_at_interrupts(lab.is_playing())?;
         loop {
             match lab.step(out)? {
                 LoopStep::Done => {}
