@@ -1,6 +1,6 @@
 """Compares the service's batches with features that this file computes, and writes a network for the engine.
 
-    python3 check.py PROGRAM POSITIONS.bf NET EVALUATIONS
+    python3 check.py PROGRAM POSITIONS.bf TRIPLETS.pqr NET EVALUATIONS
 
 PROGRAM is destrier-trainer. EVALUATIONS gets the evaluation of each position by NET, in whole numbers, a line each.
 """
@@ -80,7 +80,8 @@ def rows_by_service(program, path, **options):
                 lists = [tuple(batch.active(place, side).tolist()) for side in (0, 1)]
                 for side in (0, 1):
                     assert tuple(np.flatnonzero(dense[place, side]).tolist()) == lists[side], "dense() and active()"
-                rows.append((int(batch.scores[place]), int(2 * batch.results[place]), int(batch.pieces[place]), *lists))
+                target = () if batch.scores is None else (int(batch.scores[place]), int(2 * batch.results[place]))
+                rows.append((*target, int(batch.pieces[place]), *lists))
     return rows
 
 
@@ -110,24 +111,36 @@ def write_network(rows, path, told):
         out.writelines(f"{evaluate(row, weights)}\n" for row in rows)
 
 
-def main():
-    program, path, net, told = sys.argv[1:]
-    rows = rows_of(np.fromfile(path, RECORD))
+def threes(rows):
+    return list(zip(rows[0::3], rows[1::3], rows[2::3], strict=True))
+
+
+def compare(program, path, rows, **fixed):
+    """Compares all layouts and ways of the service with the rows of a file, single positions or triplets."""
     orders = []
     for options in ({}, {"sparse": True}, {"stream": True}, {"stream": True, "sparse": True, "threads": 2}):
-        found = rows_by_service(program, path, **options)
+        found = rows_by_service(program, path, **options, **fixed)
+        found = threes(found) if fixed else found
         missing = Counter(rows) - Counter(found)
         if missing or len(found) != len(rows):
-            sys.exit(f"check.py: {options}: {len(found)} of {len(rows)} positions, {len(missing)} differ, "
+            sys.exit(f"check.py: {path} {options}: {len(found)} of {len(rows)}, {len(missing)} differ, "
                      f"such as {next(iter(missing), None)}")
         orders.append(found)
     if any(order != orders[0] for order in orders):
-        sys.exit("check.py: the order depends on the layout")
+        sys.exit(f"check.py: {path}: the order depends on the layout")
+
+
+def main():
+    program, path, triplets, net, told = sys.argv[1:]
+    rows = rows_of(np.fromfile(path, RECORD))
+    compare(program, path, rows)
+    of_triplets = threes([row[2:] for row in rows_of(np.fromfile(triplets, RECORD))])
+    compare(program, triplets, of_triplets, method="pqr")
     with Batches([path], batch=32, loop=True, program=program) as batches:
         if [batch.number for _, batch in zip(range(100), batches)] != list(range(1, 101)):
             sys.exit("check.py: batches are missing in a loop")
     write_network(rows, net, told)
-    print(f"{len(rows)} positions agree")
+    print(f"{len(rows)} positions and {len(of_triplets)} triplets agree")
 
 
 if __name__ == "__main__":

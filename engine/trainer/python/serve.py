@@ -5,6 +5,9 @@
             x = batch.dense()        # float32 [positions, 2, features], the side to move first
             y = batch.scores         # float32 [positions], centipawns
 
+With `method="pqr"` and a file of `data triplets`, a batch has no scores and results: positions `3 t`, `3 t + 1` and `3 t + 2` are P, Q
+and R of triplet `t`.
+
 The layout of the bytes is described in `engine/trainer/src/serve/mod.rs`.
 """
 
@@ -31,10 +34,14 @@ class Batch:
         n = shape.batch
         self.features = shape.features
         self.number = number
-        self.scores = np.frombuffer(payload, "<f4", positions, 0).copy()
-        self.results = np.frombuffer(payload, "<f4", positions, 4 * n).copy()
-        self.pieces = np.frombuffer(payload, "u1", positions, 8 * n).copy()
-        at = (9 * n + 7) // 8 * 8
+        self.scores = self.results = None
+        at = 0
+        if not shape.triplets:
+            self.scores = np.frombuffer(payload, "<f4", positions, 0).copy()
+            self.results = np.frombuffer(payload, "<f4", positions, 4 * n).copy()
+            at = 8 * n
+        self.pieces = np.frombuffer(payload, "u1", positions, at).copy()
+        at = (at + n + 7) // 8 * 8
         self.bits = self.starts = self.lists = None
         if shape.sparse:
             self.starts = np.frombuffer(payload, "<u4", 2 * positions + 1, at).copy()
@@ -44,7 +51,7 @@ class Batch:
             self.bits = np.frombuffer(payload, "<u8", count, at).copy().reshape(positions, 2, shape.words)
 
     def __len__(self):
-        return len(self.scores)
+        return len(self.pieces)
 
     def dense(self, dtype=np.float32):
         """Returns the inputs as zeros and ones, `[positions, 2, features]`."""
@@ -70,10 +77,12 @@ class Shape:
     def __init__(self, header):
         if header[:8] != MAGIC:
             raise ServiceError("no batches: the service ended before its first batch, or is another program")
-        version, layout, self.batch, self.features, self.words, _ = struct.unpack_from("<6I", header, 8)
-        if version != 1 or layout > 1:
-            raise ServiceError(f"batches of version {version}, layout {layout}; use the serve.py of the same version")
+        version, layout, method, self.batch, self.features, self.words, _ = struct.unpack_from("<IHH4I", header, 8)
+        if version != 1 or layout > 1 or method > 1:
+            raise ServiceError(f"batches of version {version}, layout {layout}, method {method}; "
+                               "use the serve.py of the same version")
         self.sparse = layout == 1
+        self.triplets = method == 1
         (self.slot,) = struct.unpack_from("<Q", header, 32)
 
 
@@ -84,10 +93,10 @@ class Batches:
     """
 
     def __init__(self, files, features="piece", batch=16384, sparse=False, loop=False, seed=1, threads=1,
-                 pairs=None, stream=False, program="destrier-trainer"):
+                 pairs=None, stream=False, method="eval", program="destrier-trainer"):
         self.name = f"batches-{os.getpid()}-{id(self) & 0xFFFFFF:x}"
         words = [program, "data", "serve", "--features", features, "--batch", str(batch), "--seed", str(seed)]
-        words += ["--threads", str(threads)]
+        words += ["--threads", str(threads), "--method", method]
         words += ["--stdout"] if stream else ["--shm", self.name]
         words += ["--sparse"] if sparse else []
         words += ["--loop"] if loop else []

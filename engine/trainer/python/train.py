@@ -1,14 +1,16 @@
 """Trains a small network on batches of `destrier-trainer data serve`, and writes it as a network of Destrier.
 
     python3 train.py shuffled.bf --features piece+file --hidden 64 --batches 2000 --out net.nnue
+    python3 train.py games.pqr --method pqr --out net.nnue
 
 It uses PyTorch if it is installed, on a GPU if there is one, else NumPy. It is an example to start from: one learning
-rate that falls in a cosine, and a blend of score and result.
+rate that falls in a cosine, and a blend of score and result, or the order of positions.
 """
 
 import argparse
 import math
 import sys
+from functools import partial
 
 import numpy as np
 
@@ -21,15 +23,17 @@ CLIP = 1.98
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("files", nargs="+", metavar="FILE", help="positions in bulletformat, shuffled")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="positions in bulletformat, shuffled, or files of `data triplets`")
+    parser.add_argument("--method", default="eval", choices=("eval", "pqr"))
     parser.add_argument("--out", required=True, help="network file to write")
     parser.add_argument("--features", default="piece", help="feature set, such as piece+file")
     parser.add_argument("--hidden", type=int, default=64, help="neurons, a multiple of 32")
     parser.add_argument("--buckets", type=int, default=1, choices=(1, 8), help="output buckets")
-    parser.add_argument("--batch", type=int, default=16384)
+    parser.add_argument("--batch", type=int, default=16384, help="positions or triplets of a batch")
     parser.add_argument("--batches", type=int, default=2000, help="batches to train on")
     parser.add_argument("--rate", type=float, default=1e-3)
     parser.add_argument("--blend", type=float, default=0.3, help="share of the result in the target")
+    parser.add_argument("--equality", type=float, default=1, help="weight of P against Q in the method pqr")
     parser.add_argument("--scale", type=float, default=400, help="centipawns at a win probability of 0.73")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1, help="threads of the service")
@@ -54,6 +58,22 @@ def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
 
+def by_target(target, outputs):
+    """Returns the loss of the method eval, and its slope for each output."""
+    q = sigmoid(outputs)
+    return np.mean((q - target) ** 2), 2 / len(outputs) * (q - target) * q * (1 - q)
+
+
+def by_order(equality, outputs):
+    """Returns the loss of the method pqr in win probability, and its slope for each output."""
+    win = sigmoid(outputs)
+    p, q, r = (2 * win - 1).reshape(-1, 3).T
+    loss = np.log1p(np.exp(q - r)) + equality * (np.log1p(np.exp(p + q)) + np.log1p(np.exp(-p - q)))
+    pull, turn = sigmoid(q - r), equality * np.tanh((p + q) / 2)
+    slopes = np.stack([turn, pull + turn, -pull], axis=1).ravel()
+    return np.mean(loss), slopes * 2 * win * (1 - win) / len(loss)
+
+
 class NumPyTrainer:
     """Adam and the gradients of the network by hand."""
 
@@ -62,15 +82,14 @@ class NumPyTrainer:
         self.moments = {name: (np.zeros_like(part), np.zeros_like(part)) for name, part in weights.items()}
         self.step = 0
 
-    def train(self, batch, target, bucket, rate):
-        """Makes one step; returns the loss."""
+    def train(self, batch, judge, bucket, rate):
+        """Makes one step; returns the loss. `judge` gives the loss and the slopes of outputs."""
         w, x, n = self.weights, batch.dense(), len(batch)
         sums = x @ w["features"] + w["biases"]
         clipped = np.clip(sums, 0, 1)
         active = (clipped * clipped).reshape(n, -1)
         chosen = w["output"][bucket]
-        q = sigmoid((active * chosen).sum(1) + w["output_biases"][bucket])
-        slope = 2 / n * (q - target) * q * (1 - q)
+        loss, slope = judge((active * chosen).sum(1) + w["output_biases"][bucket])
         output = np.zeros_like(w["output"])
         np.add.at(output, bucket, active * slope[:, None])
         biases = np.bincount(bucket, slope, len(w["output_biases"])).astype(np.float32)
@@ -78,7 +97,7 @@ class NumPyTrainer:
         rows = x.reshape(2 * n, -1), inner.reshape(2 * n, -1)
         self._adam({"features": rows[0].T @ rows[1], "biases": rows[1].sum(0), "output": output,
                     "output_biases": biases}, rate)
-        return float(np.mean((q - target) ** 2))
+        return float(loss)
 
     def _adam(self, slopes, rate):
         self.step += 1
@@ -113,23 +132,22 @@ class TorchTrainer:
         spread = octets.unsqueeze(-1) >> torch.arange(8, dtype=torch.uint8, device=self.device) & 1
         return spread.flatten(2)[:, :, : batch.features].float()
 
-    def train(self, batch, target, bucket, rate):
-        """Makes one step; returns the loss."""
+    def train(self, batch, judge, bucket, rate):
+        """Makes one step; returns the loss. `judge` gives the loss and the slopes of outputs."""
         torch, w = self.torch, self.weights
         bucket = torch.from_numpy(bucket).to(self.device)
-        target = torch.from_numpy(target).to(self.device)
         sums = self.dense(batch) @ w["features"] + w["biases"]
         active = sums.clamp(0, 1).square().flatten(1)
         out = (active * w["output"][bucket]).sum(1) + w["output_biases"][bucket]
-        loss = (torch.sigmoid(out) - target).square().mean()
+        loss, slope = judge(out.detach().cpu().numpy())
         self.adam.param_groups[0]["lr"] = rate
         self.adam.zero_grad()
-        loss.backward()
+        out.backward(torch.from_numpy(slope.astype(np.float32)).to(self.device))
         self.adam.step()
         with torch.no_grad():
             for part in w.values():
                 part.clamp_(-CLIP, CLIP)
-        return loss.item()
+        return float(loss)
 
     def finished(self):
         return {name: part.detach().cpu().numpy() for name, part in self.weights.items()}
@@ -149,16 +167,19 @@ def main():
     args = arguments()
     trainer = None
     with Batches(args.files, args.features, args.batch, loop=True, seed=args.seed, threads=args.threads,
-                 program=args.program) as batches:
+                 method=args.method, program=args.program) as batches:
         mean = None
         for step, batch in zip(range(args.batches), batches):
             if trainer is None:
                 trainer = backend(args.backend, start(batch.features, args.hidden, args.buckets, args.seed))
-            wins = sigmoid(batch.scores.astype(np.float32) / args.scale)
-            target = ((1 - args.blend) * wins + args.blend * batch.results).astype(np.float32)
+            judge = partial(by_order, args.equality)
+            if args.method == "eval":
+                wins = sigmoid(batch.scores.astype(np.float32) / args.scale)
+                target = ((1 - args.blend) * wins + args.blend * batch.results).astype(np.float32)
+                judge = partial(by_target, target)
             bucket = (batch.pieces.astype(np.int64) - 2) * args.buckets // 32
             rate = args.rate * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * step / args.batches)))
-            loss = trainer.train(batch, target, bucket, rate)
+            loss = trainer.train(batch, judge, bucket, rate)
             mean = loss if mean is None else mean + 0.02 * (loss - mean)
             if (step + 1) % max(1, args.batches // 10) == 0:
                 print(f"batch {step + 1}: loss {mean:.6f}", flush=True)

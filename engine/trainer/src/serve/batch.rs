@@ -4,8 +4,8 @@
 //!
 //! | bytes | contents |
 //! | --- | --- |
-//! | `4 N` | scores in centipawns from the side to move's view, f32 |
-//! | `4 N` | results from the side to move's view: 0, 0.5 or 1, f32 |
+//! | method `eval`: `4 N` | scores in centipawns from the side to move's view, f32 |
+//! | method `eval`: `4 N` | results from the side to move's view: 0, 0.5 or 1, f32 |
 //! | `N` | pieces on the board, 2 to 32, u8 |
 //! | up to 7 | zeros, so that the inputs begin at a multiple of 8 |
 //! | layout `bits`: `16 N W` | inputs as bits, u64 `[N][2][W]` with `W` = F / 64, rounded up |
@@ -14,9 +14,10 @@
 //!
 //! Feature `f` is bit `f % 64` of word `f / 64`. In a list, the order has no meaning. The last
 //! batch of the files may hold fewer positions: the rest of its arrays is zero, its lists empty.
+//! Of the method `pqr`, positions `3 t`, `3 t + 1` and `3 t + 2` are P, Q and R of triplet `t`.
 
 use super::error::ServeError;
-use crate::train::{Inputs, oriented};
+use crate::train::{Inputs, TRIPLET, oriented};
 use bulletformat::ChessBoard;
 use clap::ValueEnum;
 use destrier::nnue::sets::{ActiveFeatures, FeatureBlock, FeatureSet, OrientedBoard};
@@ -36,6 +37,25 @@ const MOST_DESTINATIONS: usize = 27;
 /// Most pieces of a position.
 const MOST_PIECES: usize = 32;
 
+/// Training method of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BatchMethod {
+    /// Positions with scores and results.
+    Eval,
+    /// Triplets of positions, from a file of `data triplets`.
+    Pqr,
+}
+
+impl BatchMethod {
+    /// Returns the number of positions that stay together.
+    pub const fn group(self) -> usize {
+        match self {
+            BatchMethod::Eval => 1,
+            BatchMethod::Pqr => TRIPLET,
+        }
+    }
+}
+
 /// Form of the inputs of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum BatchLayout {
@@ -48,6 +68,7 @@ pub enum BatchLayout {
 /// Sizes of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchShape {
+    method: BatchMethod,
     layout: BatchLayout,
     positions: usize,
     features: usize,
@@ -56,19 +77,25 @@ pub struct BatchShape {
 }
 
 impl BatchShape {
-    /// Computes the sizes of batches of a set.
+    /// Computes the sizes of batches of a set. `count` is the number of positions, or of triplets.
     ///
     /// # Errors
     /// [`ServeError::BatchSize`] if a batch would be too large.
-    pub fn new(set: &FeatureSet, layout: BatchLayout, positions: usize) -> Result<BatchShape, ServeError> {
+    pub fn new(
+        set: &FeatureSet,
+        method: BatchMethod,
+        layout: BatchLayout,
+        count: usize,
+    ) -> Result<BatchShape, ServeError> {
+        let positions = count * method.group();
         let most: usize = set.blocks().iter().map(|(block, _)| most_active(block)).sum();
         let listed = match layout {
             BatchLayout::Bits => 0,
             BatchLayout::Sparse => 2 * positions * most,
         };
-        let shape = BatchShape { layout, positions, features: set.size(), listed };
+        let shape = BatchShape { method, layout, positions, features: set.size(), listed };
         match shape.payload_len() {
-            bytes if bytes > MAX_PAYLOAD => Err(ServeError::BatchSize { positions, bytes, limit: MAX_PAYLOAD }),
+            bytes if bytes > MAX_PAYLOAD => Err(ServeError::BatchSize { count, bytes, limit: MAX_PAYLOAD }),
             _ => Ok(shape),
         }
     }
@@ -78,9 +105,17 @@ impl BatchShape {
         self.features.div_ceil(64)
     }
 
+    /// Returns the place of the numbers of pieces in a payload.
+    fn pieces_at(&self) -> usize {
+        match self.method {
+            BatchMethod::Eval => 8 * self.positions,
+            BatchMethod::Pqr => 0,
+        }
+    }
+
     /// Returns the place of the inputs in a payload.
     fn inputs_at(&self) -> usize {
-        (9 * self.positions).next_multiple_of(8)
+        (self.pieces_at() + self.positions).next_multiple_of(8)
     }
 
     /// Returns the length of the longest payload in bytes, a multiple of 64.
@@ -96,7 +131,7 @@ impl BatchShape {
     pub(super) fn header(&self) -> [u8; HEADER_LEN] {
         let numbers = [
             VERSION,
-            self.layout as u32,
+            self.layout as u32 | (self.method as u32) << 16,
             self.positions as u32,
             self.features as u32,
             self.words() as u32,
@@ -203,11 +238,14 @@ impl BatchEncoder {
         let inputs_at = self.shape.inputs_at();
         self.payload.clear();
         self.payload.resize(inputs_at, 0);
+        let pieces_at = self.shape.pieces_at();
         for (place, board) in boards.iter().enumerate() {
-            let (score, result) = (f32::from(board.score), f32::from(board.result) / 2.0);
-            self.payload[4 * place..][..4].copy_from_slice(&score.to_le_bytes());
-            self.payload[4 * (positions + place)..][..4].copy_from_slice(&result.to_le_bytes());
-            self.payload[8 * positions + place] = board.occ.count_ones() as u8;
+            if self.shape.method == BatchMethod::Eval {
+                let (score, result) = (f32::from(board.score), f32::from(board.result) / 2.0);
+                self.payload[4 * place..][..4].copy_from_slice(&score.to_le_bytes());
+                self.payload[4 * (positions + place)..][..4].copy_from_slice(&result.to_le_bytes());
+            }
+            self.payload[pieces_at + place] = board.occ.count_ones() as u8;
         }
         match self.shape.layout {
             BatchLayout::Bits => self.encode_bits(boards)?,

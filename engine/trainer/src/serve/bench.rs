@@ -1,6 +1,6 @@
 //! Speed of the encoding of batches, for the benchmark.
 
-use super::batch::{BatchEncoder, BatchLayout, BatchShape};
+use super::batch::{BatchEncoder, BatchLayout, BatchMethod, BatchShape};
 use super::error::ServeError;
 use crate::train::bench::{Speed, positions, processor_seconds};
 use destrier::nnue::sets::FeatureSet;
@@ -15,7 +15,7 @@ const BATCH: usize = 16_384;
 /// Fails if the batch would be too large.
 pub fn measure(set: &FeatureSet, layout: BatchLayout, batches: usize) -> Result<Speed, ServeError> {
     let boards = positions(BATCH);
-    let mut encoder = BatchEncoder::new(set, BatchShape::new(set, layout, BATCH)?, 1);
+    let mut encoder = BatchEncoder::new(set, BatchShape::new(set, BatchMethod::Eval, layout, BATCH)?, 1);
     encoder.encode(&boards)?;
     let (begun, used) = (Instant::now(), processor_seconds());
     for _ in 0..batches {

@@ -8,11 +8,11 @@ use std::io;
 pub enum ServeError {
     /// Batch that is too large.
     #[error(
-        "--batch {positions}: a batch of {bytes} bytes, at most {limit} may be; give a smaller --batch, or --sparse for a large set"
+        "--batch {count}: a batch of {bytes} bytes, at most {limit} may be; give a smaller --batch, or --sparse for a large set"
     )]
     BatchSize {
-        /// Positions of the batch.
-        positions: usize,
+        /// Positions or triplets of the batch.
+        count: usize,
         /// Bytes of the batch.
         bytes: usize,
         /// Largest number of bytes.
@@ -55,9 +55,6 @@ pub enum ServeError {
     /// Stream to a terminal.
     #[error("--stdout: a terminal reads no batches; pipe them into a program")]
     Terminal,
-    /// Method that is not served.
-    #[error("--method pqr: not served; the service has batches of `eval` only")]
-    Method,
     /// System without a thread to give.
     #[error("cannot start a thread: {0}; give fewer --threads")]
     Thread(io::Error),

@@ -1,8 +1,8 @@
 //! Batch service: encoded positions for trainers in other programs, such as PyTorch on a GPU.
 //!
-//! The service reads bulletformat files in the order of `train` for the same seed, and encodes the
-//! inputs of a feature set. It hands over batches by shared memory ([`--shm`](ServeArgs)) or by
-//! stdout. Each batch is a function of the seed and the files.
+//! The service reads bulletformat files, or triplets of `data triplets`, in the order of `train`
+//! for the same seed, and encodes the inputs of a feature set. It hands over batches by shared
+//! memory ([`--shm`](ServeArgs)) or by stdout. Each batch is a function of the seed and the files.
 //!
 //! The header of 64 bytes, all little endian, at the start of a segment or stream:
 //!
@@ -10,8 +10,9 @@
 //! | --- | --- |
 //! | 0..8 | `DTRBATCH` |
 //! | 8..12 | version, 1 |
-//! | 12..16 | layout: 0 bits, 1 sparse |
-//! | 16..20 | positions of a batch, N |
+//! | 12..14 | layout: 0 bits, 1 sparse |
+//! | 14..16 | method: 0 eval, 1 pqr |
+//! | 16..20 | positions of a batch, N; three for each triplet |
 //! | 20..24 | features of the set, F |
 //! | 24..28 | words of a view's bits, W |
 //! | 28..32 | room for features in the lists of a batch; 0 in bits |
@@ -42,8 +43,8 @@ pub use error::ServeError;
 pub use segment::SegmentName;
 
 use crate::train::{Records, Source, read_pairs};
-use batch::{BatchEncoder, BatchShape};
-use clap::{ArgGroup, Args, ValueEnum};
+use batch::{BatchEncoder, BatchMethod, BatchShape};
+use clap::{ArgGroup, Args};
 use destrier::nnue::sets::FeatureSet;
 use outlet::{BatchOutlet, Consumer, SharedOutlet, StreamOutlet};
 use segment::SharedSegment;
@@ -55,25 +56,18 @@ const EXAMPLES: &str = "\
 Examples:
   destrier-trainer data serve --features king-piece --sparse --stdout shuffled.bf | my-trainer
   destrier-trainer data serve --features piece+file+rank --shm batches --loop --seed 7 shuffled.bf
+  destrier-trainer data serve --method pqr --stdout games.pqr | my-trainer
 
 For --shm, a program starts the service with pipes for its stdin and stdout. `engine/trainer/python/serve.py` does it, and \
 `train.py` beside it trains a network.";
-
-/// Training method whose batches are served.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ServeMethod {
-    /// Positions with scores and results.
-    Eval,
-    /// Triplets of positions; not served.
-    Pqr,
-}
 
 /// Hands encoded positions to another program, batch by batch
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group(ArgGroup::new("outlet").required(true).args(["shm", "stdout"])))]
 pub struct ServeArgs {
-    /// Files of positions in bulletformat, shuffled as for `train`
+    /// Files of positions in bulletformat, shuffled as for `train`; with --method pqr, of `data
+    /// triplets`
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Sum of feature blocks, such as piece+file+rank
@@ -84,8 +78,8 @@ pub struct ServeArgs {
     pairs: Option<PathBuf>,
     /// Training method
     #[arg(long, value_name = "METHOD", default_value = "eval")]
-    method: ServeMethod,
-    /// Positions of a batch
+    method: BatchMethod,
+    /// Positions of a batch; with --method pqr, its triplets
     #[arg(long, value_name = "N", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(1..))]
     batch: u32,
     /// Write batches to a segment of shared memory of this name, with a handshake by stdin and
@@ -122,16 +116,17 @@ impl ServeArgs {
     /// # Errors
     /// Fails if an argument or a file is not right, or there is too little shared memory.
     pub fn run(&self) -> anyhow::Result<()> {
-        if self.method == ServeMethod::Pqr {
-            return Err(ServeError::Method.into());
-        }
         let pairs = self.pairs.as_ref().map(|path| read_pairs(path).map(Arc::new)).transpose()?;
         let set = FeatureSet::parse(&self.features, pairs.as_ref())?;
         let layout = if self.sparse { BatchLayout::Sparse } else { BatchLayout::Bits };
-        let shape = BatchShape::new(&set, layout, self.batch as usize)?;
+        let shape = BatchShape::new(&set, self.method, layout, self.batch as usize)?;
         let records = Records::open(&self.files).map_err(ServeError::from)?;
-        let total = records.total();
-        let source = Source::new(records, total, self.seed, 0).map_err(ServeError::from)?;
+        let total = records.total() - records.total() % self.method.group() as u64;
+        let source = match self.method {
+            BatchMethod::Eval => Source::new(records, total, self.seed, 0),
+            BatchMethod::Pqr => Source::of_triplets(records, total, self.seed, 0),
+        }
+        .map_err(ServeError::from)?;
         let encoder = BatchEncoder::new(&set, shape, usize::from(self.threads));
         let left = if self.endless { u64::MAX } else { total };
         let sent = match &self.shm {

@@ -1,4 +1,4 @@
-use super::batch::{BatchEncoder, BatchLayout, BatchShape};
+use super::batch::{BatchEncoder, BatchLayout, BatchMethod, BatchShape};
 use super::outlet::{BatchOutlet, Consumer, SharedOutlet};
 use super::segment::{SegmentName, SharedSegment};
 use crate::train::bench::positions;
@@ -63,7 +63,7 @@ fn batches_are_what_the_trainer_sees() {
         }
         expected.resize(2 * 120, Vec::new());
         for layout in [BatchLayout::Bits, BatchLayout::Sparse] {
-            let shape = BatchShape::new(&set, layout, 120).expect("a shape");
+            let shape = BatchShape::new(&set, BatchMethod::Eval, layout, 120).expect("a shape");
             let payload = BatchEncoder::new(&set, shape, 1).encode(&boards).expect("a batch").to_vec();
             assert!(payload.len() <= shape.payload_len() && shape.payload_len().is_multiple_of(64));
             assert_eq!(lists(&set, layout, 120, &payload), expected, "{set} {layout:?}");
@@ -94,7 +94,7 @@ fn lists_fit_their_room() {
     }
     (crowded.pcs[0], crowded.pcs[1]) = (0x45, 0xCD);
     for set in sets() {
-        let shape = BatchShape::new(&set, BatchLayout::Sparse, 3).expect("a shape");
+        let shape = BatchShape::new(&set, BatchMethod::Eval, BatchLayout::Sparse, 3).expect("a shape");
         let mut encoder = BatchEncoder::new(&set, shape, 1);
         assert!(encoder.encode(&[crowded; 3]).expect("a batch").len() <= shape.payload_len(), "{set}");
     }
@@ -103,16 +103,16 @@ fn lists_fit_their_room() {
 #[test]
 fn a_batch_too_large_is_refused() {
     let set: FeatureSet = "king-all".parse().expect("a set");
-    let error = BatchShape::new(&set, BatchLayout::Bits, 1 << 18).expect_err("3 GB").to_string();
+    let error = BatchShape::new(&set, BatchMethod::Eval, BatchLayout::Bits, 1 << 18).expect_err("3 GB").to_string();
     assert!(error.contains("--batch 262144") && error.contains("--sparse"), "{error}");
-    assert!(BatchShape::new(&set, BatchLayout::Sparse, 1 << 18).is_ok());
+    assert!(BatchShape::new(&set, BatchMethod::Eval, BatchLayout::Sparse, 1 << 18).is_ok());
 }
 
 /// Two batches are ahead of the consumer, no third; its first byte removes the segment's name.
 #[test]
 fn a_slot_is_filled_after_it_was_copied() {
     let set = FeatureSet::piece();
-    let shape = BatchShape::new(&set, BatchLayout::Bits, 4).expect("a shape");
+    let shape = BatchShape::new(&set, BatchMethod::Eval, BatchLayout::Bits, 4).expect("a shape");
     let name = format!("outlet-{}", std::process::id());
     let exists =
         || rustix::shm::open(format!("/{name}"), rustix::shm::OFlags::RDONLY, rustix::fs::Mode::empty()).is_ok();

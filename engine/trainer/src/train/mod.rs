@@ -41,6 +41,7 @@ pub(crate) use run::{Summary, check as check_training, run as train};
 pub(crate) use schedule::{Blend, Rate};
 pub use source::SourceError;
 pub(crate) use source::{Records, Source};
+pub(crate) use triplet::TRIPLET;
 
 use clap::Subcommand;
 use std::io;

@@ -32,11 +32,12 @@ fn python_reads_the_same_features() {
     let folder = Folder::new();
     folder.write_games("a.vf", 71, 12);
     folder.run("convert @a.vf --out @a.bf");
+    folder.run("triplets @a.vf --out @a.pqr");
     let program = env!("CARGO_BIN_EXE_destrier-trainer");
-    let Some(ended) = python(&folder, &format!("check.py {program} @a.bf @net.nnue @told.txt")) else {
+    let Some(ended) = python(&folder, &format!("check.py {program} @a.bf @a.pqr @net.nnue @told.txt")) else {
         return skip::skip("python_reads_the_same_features", REASON);
     };
-    assert!(ended.status.success() && told(&ended).contains(" positions agree"), "{}", told(&ended));
+    assert!(ended.status.success() && told(&ended).contains(" triplets agree"), "{}", told(&ended));
     let network = nnue::read_file(&folder.path("net.nnue")).unwrap();
     assert_eq!(network.layout().describe(), "(piece+king-relative+diagonal-pairs+file[5274] -> 32)x2 -> 1x8");
     let positions = read::open(&folder.path("a.bf"), None).unwrap().entries;
@@ -70,4 +71,26 @@ fn a_network_trained_by_numpy_is_loaded() {
     let again = told(&python(&folder, &words.replace("@net", "@again")).unwrap());
     assert!(again.contains("again.nnue"), "{again}");
     assert!(folder.read("net.nnue") == folder.read("again.nnue"), "the same words train the same network");
+}
+
+/// The example also learns the order of positions.
+#[test]
+fn numpy_trains_on_triplets() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 73, 40);
+    folder.run("triplets @a.vf --out @a.pqr");
+    let program = env!("CARGO_BIN_EXE_destrier-trainer");
+    let words = format!(
+        "train.py @a.pqr --method pqr --hidden 32 --batch 128 --batches 40 --rate 0.01 --backend numpy --program {program} \
+         --out @net.nnue"
+    );
+    let Some(ended) = python(&folder, &words) else {
+        return skip::skip("numpy_trains_on_triplets", REASON);
+    };
+    assert!(ended.status.success(), "{}", told(&ended));
+    let losses: Vec<f64> = told(&ended).lines().filter_map(|line| line.split("loss ").nth(1)?.parse().ok()).collect();
+    // Equal values have a loss of three times ln 2.
+    assert!(losses.len() == 10 && losses[9] < losses[0] && losses[9] < 2.08, "{}", told(&ended));
+    let network = nnue::read_file(&folder.path("net.nnue")).unwrap();
+    assert_eq!(network.layout().describe(), "(768 -> 32)x2 -> 1x1");
 }

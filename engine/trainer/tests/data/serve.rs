@@ -14,7 +14,9 @@ use std::process::{Child, Stdio};
 
 /// Header of a segment or stream.
 struct Header {
-    layout: u32,
+    layout: u64,
+    /// 0 eval, 1 pqr.
+    method: u64,
     batch: usize,
     words: usize,
     slot: u64,
@@ -27,17 +29,21 @@ fn number(bytes: &[u8], at: usize, len: usize) -> u64 {
 fn header(bytes: &[u8]) -> Header {
     assert_eq!((&bytes[..8], number(bytes, 8, 4)), (&b"DTRBATCH"[..], 1));
     let size = |at| number(bytes, at, 4);
-    Header { layout: size(12) as u32, batch: size(16) as usize, words: size(24) as usize, slot: number(bytes, 32, 8) }
+    let [layout, method] = [12, 14].map(|at| number(bytes, at, 2));
+    Header { layout, method, batch: size(16) as usize, words: size(24) as usize, slot: number(bytes, 32, 8) }
 }
 
-/// One position of a batch: score, result, pieces, features of both views.
+/// One position of a batch: score, result, pieces, features of both views. Positions of triplets
+/// have no score and result, here zeros.
 type Row = (i64, i64, u8, [Vec<u16>; 2]);
 
 /// Reads the positions of a payload.
 fn rows(header: &Header, positions: usize, payload: &[u8]) -> Vec<Row> {
     let n = header.batch;
     let float = |at: usize| f32::from_le_bytes([payload[at], payload[at + 1], payload[at + 2], payload[at + 3]]);
-    let inputs = &payload[(9 * n).next_multiple_of(8)..];
+    let is_eval = header.method == 0;
+    let pieces_at = if is_eval { 8 * n } else { 0 };
+    let inputs = &payload[(pieces_at + n).next_multiple_of(8)..];
     let view = |view: usize| -> Vec<u16> {
         if header.layout == 0 {
             let bits = &inputs[8 * header.words * view..][..8 * header.words];
@@ -50,8 +56,11 @@ fn rows(header: &Header, positions: usize, payload: &[u8]) -> Vec<Row> {
         list
     };
     let row = |place: usize| {
-        let (score, result) = (float(4 * place) as i64, (2.0 * float(4 * (n + place))) as i64);
-        (score, result, payload[8 * n + place], [view(2 * place), view(2 * place + 1)])
+        let (score, result) = match is_eval {
+            true => (float(4 * place) as i64, (2.0 * float(4 * (n + place))) as i64),
+            false => (0, 0),
+        };
+        (score, result, payload[pieces_at + place], [view(2 * place), view(2 * place + 1)])
     };
     (0..positions).map(row).collect()
 }
@@ -127,6 +136,51 @@ fn a_stream_has_every_position_once() {
     }
 }
 
+/// Batches of triplets hold the positions of the file, P, Q and R together, in another order.
+#[test]
+fn triplets_stay_together() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 62, 30);
+    folder.run("triplets @a.vf --out @triplets.bf");
+    let together = |rows: &[Row]| -> Vec<[Row; 3]> {
+        assert!(rows.len().is_multiple_of(3));
+        rows.as_chunks::<3>().0.to_vec()
+    };
+    for set in ["piece", "king-relative+rank", "mobility-squares+diagonal-pairs"] {
+        let mut wanted = expected(&folder, "triplets.bf", set);
+        wanted.iter_mut().for_each(|row| (row.0, row.1) = (0, 0));
+        let mut wanted = together(&wanted);
+        let words = format!("serve --method pqr --features {set} --batch 50 --stdout @triplets.bf");
+        let bits = served(&folder, &words);
+        let header = header(&bits);
+        assert_eq!((header.layout, header.method, header.batch), (0, 1, 150));
+        let (sizes, found) = stream(&bits);
+        let last = 3 * (wanted.len() % 50);
+        assert!(last > 0 && sizes.len() == wanted.len() / 50 + 1);
+        assert!(sizes.iter().rev().skip(1).all(|&size| size == 150) && sizes.last() == Some(&last));
+        assert!(together(&found) != wanted, "another order than the file's");
+        assert!(served(&folder, &format!("{words} --threads 3")) == bits, "{set}");
+        assert!(stream(&served(&folder, &format!("{words} --sparse"))).1 == found, "{set}");
+        let other = stream(&served(&folder, &format!("{words} --seed 2"))).1;
+        assert!(other != found, "{set}");
+        wanted.sort_unstable();
+        for found in [found, other] {
+            let mut found = together(&found);
+            found.sort_unstable();
+            assert!(found == wanted, "{set}");
+        }
+    }
+    // A file of single positions, or one that begins within a triplet, is refused.
+    folder.run("convert @a.vf --out @a.bf");
+    folder.write("cut.bf", &folder.read("triplets.bf")[32..]);
+    for name in ["a.bf", "cut.bf"] {
+        let ended = folder.program(&format!("serve --method pqr --stdout @{name}")).output().unwrap();
+        let told = String::from_utf8(ended.stderr).unwrap();
+        assert!(ended.status.code() == Some(2) && ended.stdout.is_empty(), "{told}");
+        assert!(told.contains(&format!("{name}: record 0 is not at its place in a triplet")), "{told}");
+    }
+}
+
 /// Consumer of a segment, as another program would be.
 struct SegmentReader {
     service: Child,
@@ -190,8 +244,9 @@ impl SegmentReader {
 #[test]
 fn shared_memory_has_the_batches_of_the_stream() {
     let folder = folder_with_positions();
-    for (test, layout) in [("bits", ""), ("lists", " --sparse")] {
-        let words = format!("--features piece+file --batch 64 --seed 9{layout} @a.bf");
+    folder.run("triplets @a.vf --out @a.pqr");
+    for (test, layout) in [("bits", "@a.bf"), ("lists", "--sparse @a.bf"), ("triplets", "--method pqr @a.pqr")] {
+        let words = format!("--features piece+file --batch 64 --seed 9 {layout}");
         let wanted = stream(&served(&folder, &format!("serve --stdout {words}"))).1;
         let mut reader = SegmentReader::start(&folder, test, &words);
         let (mut found, mut batches) = (Vec::new(), 0);
@@ -297,7 +352,11 @@ fn bad_words_and_files_are_one_line() {
         ("--stdout --features piece+files @a.bf", "unknown feature block `files`; the blocks are"),
         ("--stdout --features top-pairs:9 @a.bf", "`top-pairs:9` without its list"),
         ("--stdout --features piece --pairs @missing @a.bf", "missing: "),
-        ("--stdout --method pqr @a.bf", "--method pqr: not served"),
+        (
+            "--stdout --method pqr @a.bf",
+            "a.bf: record 0 is not at its place in a triplet; make the file with `data triplets`",
+        ),
+        ("--stdout --method pqr @empty.bf", "no positions to train on"),
         ("--stdout @a.vf", "a.vf: "),
         ("--stdout @missing.bf", "missing.bf: "),
         ("--stdout @short.bf", "short.bf: 33 bytes are not a multiple of 32-byte records"),
