@@ -3,11 +3,12 @@
 
 use super::{Folder, STARTS, random_game, skip};
 use destrier::board::Board;
-use destrier::nnue::sets::{FeaturePair, FeatureSet, OrientedBoard, PairList};
+use destrier::nnue::sets::{FeatureBlock, FeaturePair, FeatureSet, OrientedBoard, PairList};
 use destrier::nnue::{self, HIDDEN_2, Kind, Layout};
 use destrier::types::SplitMix64;
 use std::fs;
 use std::io::Write as _;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 
@@ -17,8 +18,32 @@ const SCRIPT: &str = r"
 const fs = require('fs');
 const [, features, page] = fs.readFileSync(process.argv[1], 'utf8').split('<script>\n').map((part) => part.split('</script>')[0]);
 const data = JSON.parse(/^const DATA = (.*);$/m.exec(page)[1]);
-const { parseFen, turned, activeRows, accumulate, evaluate, outputBucket } = new Function(
-  `${features}; return { parseFen, turned, activeRows, accumulate, evaluate, outputBucket };`)();
+const { parseFen, turned, activeRows, accumulate, contributions, evaluate, outputBucket } = new Function(
+  `${features}; return { parseFen, turned, activeRows, accumulate, contributions, evaluate, outputBucket };`)();
+// Evaluation without rounding of layers, of activations 0 to 127 of both sides.
+const layered = (layout, head, active) => {
+  const unit = (sum) => Math.min(Math.max(sum / 64, 0), 127);
+  let units = head.biases.map((bias, unit) => active.flat().reduce((sum, value, neuron) => sum + value * head.output[2 * unit * layout.hidden + neuron], bias)).map(unit);
+  if (layout.kind === 'deep') {
+    units = head.middleBiases.map((bias, unit) => units.reduce((sum, value, input) => sum + value * head.middle[32 * unit + input], bias)).map(unit);
+  }
+  return units.reduce((sum, value, unit) => sum + value * head.last[unit], head.lastBias) / 16;
+};
+// Largest difference of the shares from the slopes of the evaluation, or of their sum from it.
+const shareError = (layout, head, sides, bucket, value) => {
+  const shares = contributions(layout, head, sides, bucket);
+  if (layout.kind === 'screlu') {
+    const bias = head.biases[bucket] * 400 / (255 * 64);
+    return Math.max(0, Math.abs(shares.flat().reduce((sum, share) => sum + share, bias) - value) - 2);
+  }
+  const active = sides.map((sums) => Array.from(sums, (sum) => Math.min(Math.max(sum, 0), 127)));
+  const whole = layered(layout, head, active);
+  return Math.max(...shares.flatMap((of, side) => of.map((share, neuron) => {
+    const less = active.map((one) => [...one]);
+    less[side][neuron] *= 1 - 1e-5;
+    return Math.abs((whole - layered(layout, head, less)) / 1e-5 - share);
+  })));
+};
 const numbers = (text) => { const bytes = Buffer.from(text, 'base64'); return Int16Array.from({ length: bytes.length / 2 }, (_, at) => bytes.readInt16LE(2 * at)); };
 const { layout, snapshots: [net] } = data;
 const [weights, biases, output] = [net.weights, net.biases, net.head.output].map(numbers);
@@ -30,7 +55,9 @@ for (const fen of fs.readFileSync(0, 'utf8').trim().split('\n')) {
   const rows = views.map((view) => activeRows(layout, view));
   const sides = rows.map((list) => accumulate(list, weights, biases));
   const bucket = outputBucket(white.filter((code) => code >= 0).length, layout.outputBuckets);
-  console.log([...rows.map((list) => list.join(' ')), layout.whole ? evaluate(layout, head, sides, bucket) : '-'].join(';'));
+  const value = layout.whole ? evaluate(layout, head, sides, bucket) : null;
+  const wrong = layout.whole ? shareError(layout, head, sides, bucket, value) : 0;
+  console.log([...rows.map((list) => list.join(' ')), value ?? '-', wrong].join(';'));
 }
 ";
 
@@ -149,11 +176,60 @@ fn a_page_computes_as_the_engine_does() {
             }
             values.push(network.evaluate_alone(board).to_string());
             assert_eq!(parts[2], *values.last().unwrap(), "{name}: {}", board.to_fen(false));
+            let error: f64 = parts[3].parse().unwrap();
+            assert!(error < 1e-3, "{name}: shares are {error} cp wrong, {}", board.to_fen(false));
         }
         values.sort_unstable();
         values.dedup();
         assert!(values.len() > 10, "{name}: {values:?}");
     }
+}
+
+/// The lists of blocks in Python and JavaScript have all blocks of the engine and no other, and the
+/// tests of this file go through all of them.
+#[test]
+fn every_block_is_known_outside_rust() {
+    let mut blocks: Vec<(String, u16, usize)> =
+        FeatureBlock::all().map(|block| (block.to_string(), block.code(), block.size())).collect();
+    assert!(blocks.iter().all(|(name, ..)| SETS.iter().any(|(set, _)| set.split('+').any(|part| part == name))));
+    assert!(SETS.iter().any(|(set, _)| set.contains("top-pairs:")));
+    // Its size is that of its list.
+    blocks.push(("top-pairs".to_owned(), 12, 0));
+    let trainer = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |name: &str| fs::read_to_string(trainer.join(name)).unwrap();
+    let python = read("python/network.py");
+    let list = python.split("BLOCKS = {").nth(1).and_then(|rest| rest.split('}').next()).unwrap();
+    assert_eq!(list.matches("\": (").count(), blocks.len(), "{list}");
+    for (name, code, size) in &blocks {
+        assert!(list.contains(&format!("\"{name}\": ({code}, {size})")), "network.py: {name} ({code}, {size})");
+    }
+    // Blocks of lines are named after the keys of a table.
+    let script = read("src/lab/show/features.js") + &read("src/lab/show/page.js");
+    let lines = script.split("const LINES = {").nth(1).and_then(|rest| rest.split("};").next()).unwrap();
+    for (name, ..) in &blocks {
+        let line = name.strip_suffix("-pairs").unwrap_or(name);
+        let is_line = lines.lines().any(|row| row.trim_start().starts_with(&format!("{line}: {{")));
+        assert!(is_line || script.contains(&format!("'{name}'")), "features.js and page.js: {name}");
+    }
+}
+
+/// The weights of a neuron that follow a rook's moves, or avoid a knight's, are recognised.
+#[test]
+fn weights_are_compared_with_the_moves_of_pieces() {
+    let script = "
+const fs = require('fs');
+const { likeness } = new Function(`${fs.readFileSync(process.argv[1], 'utf8')}; return { likeness };`)();
+const rook = Array.from({ length: 64 }, (_, square) => ((square % 8 === 3) !== (square >> 3 === 4) ? 9 : 1));
+const knight = Array.from({ length: 64 }, (_, square) => (Math.abs(square % 8 - 2) * Math.abs((square >> 3) - 2) === 2 ? -5 : 5));
+for (const { kind, square, value } of [rook, knight].map(likeness)) console.log(kind, square, value.toFixed(4));
+console.log(likeness(new Array(64).fill(3)).value);
+";
+    let features = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lab/show/features.js");
+    let Ok(ended) = Command::new("node").arg("-e").arg(script).arg(features).output() else {
+        return skip::skip("weights_are_compared_with_the_moves_of_pieces", "no Node; install it");
+    };
+    // The rook on d5, the knight on c3.
+    assert_eq!(String::from_utf8(ended.stdout).unwrap(), "3 35 1.0000\n1 18 -1.0000\n0\n");
 }
 
 #[test]

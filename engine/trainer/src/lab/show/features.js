@@ -135,6 +135,35 @@ function blockFeatures(block, view) {
   return found;
 }
 
+// Squares that a piece attacks on an empty board, for each kind from the knight on and each square: a row of numbers with mean 0 and
+// length 1.
+const MOVE_PATTERNS = Array.from({ length: 5 }, (_, place) => Array.from({ length: 64 }, (__, from) => {
+  const view = new Array(64).fill(-1);
+  view[from] = place + 1;
+  const marks = new Float64Array(64);
+  attacks(view, from).forEach((to) => { marks[to] = 1; });
+  return normal(marks);
+})).flatMap((rows, place) => rows.map((row, square) => ({ kind: place + 1, square, row })));
+
+// Numbers shifted and scaled to mean 0 and length 1.
+function normal(values) {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const length = Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0)) || 1;
+  return values.map((value) => (value - mean) / length);
+}
+
+// Best correlation of the weights of 64 squares with the moves of a piece from one square.
+function likeness(weights) {
+  const row = normal(Float64Array.from(weights));
+  let best = { kind: 1, square: 0, value: 0 };
+  for (const pattern of MOVE_PATTERNS) {
+    let value = 0;
+    for (let square = 0; square < 64; square += 1) value += row[square] * pattern.row[square];
+    if (Math.abs(value) > Math.abs(best.value)) best = { kind: pattern.kind, square: pattern.square, value };
+  }
+  return best;
+}
+
 // Rows of the first layer that are on in a view, in ascending order. King buckets and mirroring are of the set `piece` alone.
 function activeRows(layout, view) {
   const king = view.indexOf(5), [file, rank] = [king % 8, king >> 3];
@@ -158,12 +187,46 @@ const clamp = (value, one) => Math.min(Math.max(value, 0), one);
 // Output bucket of a position with so many pieces.
 const outputBucket = (pieces, buckets) => Math.floor((pieces - 2) / Math.ceil(32 / buckets));
 
-// Centipawns that each neuron of both sides adds to the evaluation of a SCReLU network.
+// Centipawns that each neuron of both sides adds to the evaluation. With layers, that is what it adds through the units that are
+// neither 0 nor saturated, and all neurons are needed: null without them.
 function contributions(layout, head, sides, bucket) {
   const count = layout.neurons.length;
+  if (layout.kind === 'screlu') {
+    return sides.map((sums, side) => Array.from(sums, (sum, neuron) =>
+      clamp(sum, 255) ** 2 * head.output[(2 * bucket + side) * count + neuron] / 255 * 400 / (255 * 64)));
+  }
+  if (!layout.whole) return null;
+  const open = (sum) => (sum > 0 && sum < 127 * 64 ? 1 : 0);
+  const second = secondSums(layout, head, sides);
+  // Centipawns for one more of a unit's 64 * 127 steps.
+  let slopes = second.map((_, unit) => head.last[unit] / 16 / 64);
+  if (layout.kind === 'deep') {
+    const third = thirdSums(head, second.map((sum) => clamp(sum / 64, 127))).map((sum, unit) => open(sum) * slopes[unit]);
+    slopes = second.map((_, input) => third.reduce((sum, slope, unit) => sum + slope * head.middle[32 * unit + input], 0) / 64);
+  }
+  slopes = slopes.map((slope, unit) => slope * open(second[unit]));
   return sides.map((sums, side) => Array.from(sums, (sum, neuron) =>
-    clamp(sum, 255) ** 2 * head.output[(2 * bucket + side) * count + neuron] / 255 * 400 / (255 * 64)));
+    clamp(sum, 127) * slopes.reduce((total, slope, unit) => total + slope * head.output[(2 * unit + side) * count + neuron], 0)));
 }
+
+// Value of a unit of the second or third layer, 0 to 127.
+const unitOf = (sum) => clamp(Math.floor(sum / 64), 127);
+
+// Sums of the second layer.
+function secondSums(layout, head, sides) {
+  const count = layout.neurons.length;
+  return Array.from(head.biases, (bias, unit) => {
+    let sum = bias;
+    sides.forEach((sums, side) => sums.forEach((value, neuron) => {
+      sum += clamp(value, 127) * head.output[(2 * unit + side) * count + neuron];
+    }));
+    return sum;
+  });
+}
+
+// Sums of the third layer of a deep network.
+const thirdSums = (head, units) => Array.from(head.middleBiases, (bias, unit) =>
+  units.reduce((sum, value, input) => sum + value * head.middle[32 * unit + input], bias));
 
 // Evaluation in whole numbers, as the engine computes it. All neurons are needed.
 function evaluate(layout, head, sides, bucket) {
@@ -179,17 +242,7 @@ function unboundedEvaluation(layout, head, sides, bucket) {
     }));
     return Math.trunc((Math.trunc(sum / 255) + head.biases[bucket]) * 400 / (255 * 64));
   }
-  const active = (sum) => clamp(Math.floor(sum / 64), 127);
-  let units = Array.from(head.biases, (bias, unit) => {
-    let sum = bias;
-    sides.forEach((sums, side) => sums.forEach((value, neuron) => {
-      sum += clamp(value, 127) * head.output[(2 * unit + side) * count + neuron];
-    }));
-    return active(sum);
-  });
-  if (layout.kind === 'deep') {
-    units = Array.from(head.middleBiases, (bias, unit) =>
-      active(units.reduce((sum, value, input) => sum + value * head.middle[32 * unit + input], bias)));
-  }
+  let units = secondSums(layout, head, sides).map(unitOf);
+  if (layout.kind === 'deep') units = thirdSums(head, units).map(unitOf);
   return Math.trunc(units.reduce((sum, value, unit) => sum + value * head.last[unit], head.lastBias) / 16);
 }

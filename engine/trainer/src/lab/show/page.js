@@ -28,7 +28,21 @@ function snapshot(place) {
   return entry.ready;
 }
 
-const state = { place: snapshots.length - 1, neuron: 0, sort: layout.kind === 'screlu' ? 'share' : null, bucket: 0, king: 4, position: null };
+const state = { place: snapshots.length - 1, neuron: 0, sort: layout.kind === 'screlu' || layout.whole ? 'share' : null, bucket: 0, king: 4, position: null };
+
+// Block whose weights are boards of 64 squares for each piece.
+const boardBlock = layout.blocks.find((block) => block.name === 'piece' || block.name === 'mobility-squares');
+
+// Likeness of each neuron's best board to the moves of a piece, of the snapshot and king bucket.
+function likenesses(net) {
+  net.likenesses ??= [];
+  net.likenesses[state.bucket] ??= layout.neurons.map((_, neuron) => {
+    const count = layout.neurons.length, first = firstRow(boardBlock);
+    const boards = Array.from({ length: 12 }, (__, code) => Array.from({ length: 64 }, (___, square) => net.weights[(first + 64 * code + square) * count + neuron]));
+    return boards.map(likeness).reduce((best, found) => (Math.abs(found.value) > Math.abs(best.value) ? found : best));
+  });
+  return net.likenesses[state.bucket];
+}
 
 // Values of all shown neurons for the snapshot and the position.
 function measure() {
@@ -42,9 +56,10 @@ function measure() {
     for (let at = neuron; at < net.head.output.length; at += count) output += net.head.output[at] ** 2;
     columns[neuron].output = Math.sqrt(output) / 64;
   }
+  if (boardBlock) likenesses(net).forEach((found, neuron) => { columns[neuron].like = found.value; columns[neuron].pattern = `${PIECES[found.kind]} ${squareName(found.square)}`; });
   if (position) {
     const sides = position.rows.map((rows) => accumulate(rows, net.weights, net.biases));
-    const shares = layout.kind === 'screlu' ? contributions(layout, net.head, sides, position.output) : null;
+    const shares = contributions(layout, net.head, sides, position.output);
     columns.forEach((column, neuron) => {
       const active = sides.map((sums) => clamp(sums[neuron], one) / one).map((value) => (layout.kind === 'screlu' ? value * value : value));
       [column.us, column.them] = active;
@@ -60,9 +75,10 @@ const COLUMNS = [
   ['number', 'neuron', (value) => String(value)],
   ['norm', 'weights', (value) => value.toFixed(2)],
   ['output', 'output', (value) => value.toFixed(2)],
+  ...(boardBlock ? [['like', 'moves like', (value, column) => `${column.pattern} ${value.toFixed(2)}`]] : []),
   ['us', 'to move', (value) => value.toFixed(2)],
   ['them', 'opponent', (value) => value.toFixed(2)],
-  ...(layout.kind === 'screlu' ? [['share', 'cp', (value) => signed(value, 1)]] : []),
+  ...(layout.kind === 'screlu' || layout.whole ? [['share', 'cp', (value) => signed(value, 1)]] : []),
 ];
 let measured = [];
 
@@ -86,7 +102,7 @@ function drawList() {
     row.onclick = () => choose(neuron);
     for (const [key, , written] of COLUMNS) {
       const value = measured[neuron][key];
-      element('td', value === undefined ? '' : written(value), row);
+      element('td', value === undefined ? '' : written(value, measured[neuron]), row);
     }
     return row;
   }));
