@@ -10,22 +10,18 @@
 //! system reports it, so that other load affects all alike. The ratios are the result.
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
-use destrier::bench::POSITIONS;
+use destrier::bench::{BenchLine, POSITIONS, evaluate_lines, evaluation_nanos, lines};
 use destrier::board::Board;
 use destrier::eval;
 use destrier::nnue::sets::FeatureSet;
 use destrier::nnue::simd::Kernels;
 use destrier::nnue::{Accumulators, Kind, Layout, Network, encode, parse, random_payload};
 use destrier::search::{EvalConfig, EvalMode, Game, Limits, Searcher, Signals, SilentReport, in_search_thread};
-use destrier::types::{Move, MoveList};
 use std::hint::black_box;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 60;
-
-/// Moves of a line, each evaluated and then taken back.
-const LINE: usize = 24;
 
 /// Depth of the searches.
 const DEPTH: i32 = 6;
@@ -41,41 +37,6 @@ fn network(kind: Kind, hidden: usize) -> Arc<Network> {
     let layout = layout(kind, hidden);
     let file = encode(&layout, &random_payload(&layout, 1)).expect("a good layout");
     Arc::new(parse(&file).expect("a network"))
-}
-
-/// Position with a line of moves and the positions in between.
-struct Line {
-    start: Board,
-    plies: Vec<(Board, Move)>,
-}
-
-impl Line {
-    /// Creates a line of moves drawn from a fixed seed.
-    fn random(start: Board, state: &mut u64) -> Line {
-        let mut board = start;
-        let mut plies = Vec::new();
-        for _ in 0..LINE {
-            let mut moves = MoveList::new();
-            board.legal_moves(&mut moves);
-            if moves.is_empty() {
-                break;
-            }
-            *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let mv = moves[(*state >> 33) as usize % moves.len()];
-            plies.push((board, mv));
-            board.play(mv);
-        }
-        Line { start, plies }
-    }
-
-    /// Returns the position after each move.
-    fn boards(&self) -> impl Iterator<Item = Board> {
-        self.plies.iter().map(|(before, mv)| {
-            let mut board = *before;
-            board.play(*mv);
-            board
-        })
-    }
 }
 
 /// Named way to evaluate all positions of all lines.
@@ -94,22 +55,9 @@ fn measure(ways: &mut [Way<'_>]) -> Vec<Duration> {
     best
 }
 
-fn incremental(accumulators: &mut Accumulators, lines: &[Line], boards: &[Vec<Board>]) -> i64 {
-    let mut sum = 0;
-    for (line, boards) in lines.iter().zip(boards) {
-        accumulators.reset(&line.start);
-        for ((before, mv), after) in line.plies.iter().zip(boards) {
-            accumulators.push(before, *mv);
-            sum += i64::from(accumulators.evaluate(after));
-        }
-    }
-    sum
-}
-
-fn evaluations(lines: &[Line]) {
-    let boards: Vec<Vec<Board>> = lines.iter().map(|line| line.boards().collect()).collect();
-    let boards = &boards;
-    let count: usize = boards.iter().map(Vec::len).sum();
+fn evaluations(lines: &[BenchLine]) {
+    let boards: Vec<&Board> = lines.iter().flat_map(BenchLine::boards).collect();
+    let (boards, count) = (&boards, boards.len());
     println!("evaluations of {count} positions of random lines: millions per second, ratio to the scalar kernels");
     println!(
         "{:26} {:12} {:>11} {:>6} {:>11} {:>6} {:>11}",
@@ -128,15 +76,14 @@ fn evaluations(lines: &[Line]) {
         let mut classical = eval::ClassicalEvaluator::new();
         let mut ways: Vec<Way<'_>> = vec![(
             "classical".to_owned(),
-            Box::new(move || boards.iter().flatten().map(|board| i64::from(classical.evaluate(board))).sum()),
+            Box::new(move || boards.iter().map(|board| i64::from(classical.evaluate(board))).sum()),
         )];
         for kernels in Kernels::available() {
             let mut accumulators = Accumulators::with_kernels(Arc::clone(&network), kernels);
             let network = Arc::clone(&network);
-            ways.push((kernels.name.to_owned(), Box::new(move || incremental(&mut accumulators, lines, boards))));
-            let refresh = move || {
-                boards.iter().flatten().map(|board| i64::from(network.evaluate_alone_with(kernels, board))).sum()
-            };
+            ways.push((kernels.name.to_owned(), Box::new(move || evaluate_lines(&mut accumulators, lines))));
+            let refresh =
+                move || boards.iter().map(|board| i64::from(network.evaluate_alone_with(kernels, board))).sum();
             ways.push((kernels.name.to_owned(), Box::new(refresh)));
         }
         let times: Vec<f64> = measure(&mut ways).iter().map(Duration::as_secs_f64).collect();
@@ -159,15 +106,14 @@ fn evaluations(lines: &[Line]) {
 }
 
 /// Prints the work of the lines above: each move evaluated, no branches.
-fn work_per_move(lines: &[Line]) {
+fn work_per_move(lines: &[BenchLine]) {
     println!("\naccumulators of one side, per move of random lines evaluated after each move");
     println!("{:26} {:>8} {:>9} {:>16}", "network", "updates", "refreshes", "rows per refresh");
     let plain = Layout::plain(Kind::Screlu, 128);
     for layout in [plain.clone(), Layout { mirrored: true, ..plain }, layout(Kind::Screlu, 128)] {
         let file = encode(&layout, &random_payload(&layout, 1)).expect("a good layout");
         let mut accumulators = Accumulators::new(Arc::new(parse(&file).expect("a network")));
-        let boards: Vec<Vec<Board>> = lines.iter().map(|line| line.boards().collect()).collect();
-        incremental(&mut accumulators, lines, &boards);
+        evaluate_lines(&mut accumulators, lines);
         let counters = accumulators.counters();
         let per_move = |count: u64| count as f64 / counters.moves as f64;
         println!(
@@ -260,14 +206,12 @@ const SETS: [&str; 12] = [
 const SET_HIDDEN: usize = 512;
 
 /// Prints the cost of each set in a search, and that of evaluations along random lines.
-fn sets(names: &[String], lines: &[Line]) {
+fn sets(names: &[String], lines: &[BenchLine]) {
     println!("\nfeature sets, {SET_HIDDEN} neurons: search of the bench positions to depth {DEPTH}, lines as above");
     println!(
         "{:42} {:>8} {:>6} {:>12} {:>10} {:>9} {:>14}",
         "set", "knps", "ratio", "updates/move", "refreshes", "rows/move", "ns/evaluation"
     );
-    let boards: Vec<Vec<Board>> = lines.iter().map(|line| line.boards().collect()).collect();
-    let count: usize = boards.iter().map(Vec::len).sum();
     let mut searcher = Searcher::new(16).expect("a small table");
     let mut first = None;
     for name in names {
@@ -281,13 +225,7 @@ fn sets(names: &[String], lines: &[Line]) {
         let layout = Layout::of_set(Kind::Screlu, set, SET_HIDDEN);
         let file = encode(&layout, &random_payload(&layout, 1)).expect("a good layout");
         let network = Arc::new(parse(&file).expect("a network"));
-        let mut accumulators = Accumulators::new(Arc::clone(&network));
-        let mut time = Duration::MAX;
-        for _ in 0..ROUNDS {
-            let start = Instant::now();
-            black_box(incremental(&mut accumulators, lines, &boards));
-            time = time.min(start.elapsed());
-        }
+        let nanos = evaluation_nanos(Arc::clone(&network), lines, ROUNDS);
         searcher.set_evaluation(&EvalConfig { mode: EvalMode::Nnue, network: Some(network) });
         let mut best = 0.0f64;
         for _ in 0..3 {
@@ -303,16 +241,14 @@ fn sets(names: &[String], lines: &[Line]) {
             per_move(counters.updates),
             per_move(counters.refreshes),
             per_move(counters.list_rows + counters.refresh_rows),
-            time.as_nanos() as f64 / count as f64
+            nanos
         );
     }
 }
 
 fn main() {
     let named: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let mut state = 1;
-    let boards = POSITIONS.iter().map(|fen| Board::from_fen(fen).expect("a legal position"));
-    let lines: Vec<Line> = boards.map(|board| Line::random(board, &mut state)).collect();
+    let lines = lines();
     if named.is_empty() {
         evaluations(&lines);
         work_per_move(&lines);

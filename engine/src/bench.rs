@@ -2,6 +2,10 @@
 //!
 //! Its node count is the signature of the search, the same on every machine.
 
+mod lines;
+
+pub use lines::{BenchLine, evaluate_lines, evaluation_nanos, lines};
+
 use crate::board::Board;
 use crate::search::{Game, Limits, Searcher, Signals, SilentReport, in_search_thread};
 use std::io;

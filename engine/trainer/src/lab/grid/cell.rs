@@ -3,16 +3,21 @@
 use super::plan::LabCell;
 use crate::train::{Summary, replace};
 use anyhow::{Context as _, bail};
-use destrier::nnue::sha256_hex;
+use destrier::bench::{evaluation_nanos, lines};
+use destrier::nnue::{self, sha256_hex};
 use quintain::journal;
 use quintain::record::PlayerId;
 use quintain::run::play::PlayedRun;
 use quintain::stats::{Pentanomial, elo};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Half the width of a 95 % interval in standard errors.
 pub const WIDTH95: f64 = 1.959_964;
+
+/// Rounds in which the cost of evaluations is measured; the best counts.
+const ROUNDS: usize = 200;
 
 /// Result of a cell's training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,15 +42,19 @@ pub struct CellTraining {
     pub checked: usize,
     /// Positions per second; `None` if the last session trained nothing.
     pub speed: Option<f64>,
+    /// Nanoseconds of an evaluation with its updates, measured after the training; `None` in rows
+    /// of earlier versions.
+    #[serde(default)]
+    pub evaluation: Option<f64>,
     /// SHA-256 of the network file.
     pub sha256: String,
 }
 
 impl CellTraining {
-    /// Creates the result of a training.
+    /// Creates the result of a training, and measures the cost of its network's evaluations.
     ///
     /// # Errors
-    /// Fails if the curve has no point.
+    /// Fails if the curve has no point, or the network cannot be read.
     pub fn new(summary: &Summary) -> anyhow::Result<CellTraining> {
         let point = summary.curve.points().last().context("the training has no superbatch")?;
         Ok(CellTraining {
@@ -59,6 +68,7 @@ impl CellTraining {
             win_worst: summary.rounding.win_worst,
             checked: summary.same,
             speed: summary.speed,
+            evaluation: Some(evaluation_nanos(Arc::new(nnue::read_file(&summary.network)?), &lines(), ROUNDS)),
             sha256: summary.hash.clone(),
         })
     }

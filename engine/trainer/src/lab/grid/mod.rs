@@ -22,10 +22,12 @@ use crate::bootstrap::LoopStep;
 use crate::compare::{default_engine, end_at_interrupts};
 use clap::Args;
 use plan::LabPlan;
+use quintain::report::figures;
 use quintain::run::Exit;
 use run::{CellStage, Lab};
 use std::io::Write;
 use std::path::PathBuf;
+use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -116,12 +118,7 @@ impl LabArgs {
     }
 }
 
-/// Formats a duration for people.
+/// Formats seconds for people; NaN is unknown.
 fn duration(seconds: f64) -> String {
-    match seconds {
-        seconds if seconds.is_nan() => "unknown".to_owned(),
-        seconds if seconds < 90.0 => format!("{seconds:.0} s"),
-        seconds if seconds < 5400.0 => format!("{:.0} min", seconds / 60.0),
-        seconds => format!("{:.1} h", seconds / 3600.0),
-    }
+    Duration::try_from_secs_f64(seconds).map_or_else(|_| "unknown".to_owned(), figures::duration)
 }

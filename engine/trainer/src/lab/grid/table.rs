@@ -98,6 +98,8 @@ pub struct LabRow {
     pub win_error: Option<SeedMean>,
     /// Positions per second of training.
     pub speed: Option<SeedMean>,
+    /// Nanoseconds of an evaluation with its updates along lines of random moves.
+    pub evaluation: Option<SeedMean>,
     /// Strength at equal nodes; `None` for the opponent.
     pub elo_at_nodes: Option<RowElo>,
     /// Strength at equal time; `None` for the opponent.
@@ -211,12 +213,15 @@ impl LabTable {
         vec![
             format!("Elo is against {}{of}; {limits}.", self.opponent),
             "Means over the seeds +- their standard error; the error of one seed is that of its games.".to_owned(),
+            "k nodes/s: of the searches in the games, those at equal time if there are any. ns/eval: of an evaluation with \
+             its updates along random moves, measured after each training. M pos/s: of the training."
+                .to_owned(),
         ]
     }
 }
 
 /// Heads of the columns; the second and third hold words.
-pub const HEAD: [&str; 12] = [
+pub const HEAD: [&str; 13] = [
     "no",
     "set",
     "kind",
@@ -228,6 +233,7 @@ pub const HEAD: [&str; 12] = [
     "Elo, equal nodes",
     "Elo, equal time",
     "k nodes/s",
+    "ns/eval",
     "M pos/s",
 ];
 
@@ -250,6 +256,7 @@ fn row(number: usize, is_opponent: bool, members: &[&CellRow], all: &[CellRow]) 
         loss: mean(trainings.iter().map(|training| training.validation).collect()),
         win_error: mean(trainings.iter().map(|training| training.win_mean).collect()),
         speed: mean(trainings.iter().filter_map(|training| training.speed).collect()),
+        evaluation: mean(trainings.iter().filter_map(|training| training.evaluation).collect()),
         elo_at_nodes: RowElo::of(&games(|row| row.nodes.as_ref())),
         elo_at_time: RowElo::of(&games(|row| row.time.as_ref())),
         nps: mean(members.iter().filter_map(|row| nps_of(row, all)).collect()),
@@ -286,6 +293,7 @@ impl LabRow {
             elo(&self.elo_at_nodes),
             elo(&self.elo_at_time),
             nps,
+            mean(self.evaluation, 1.0, 0),
             mean(self.speed, 1e6, 3),
         ]
     }

@@ -145,6 +145,7 @@ fn a_table_has_means_over_seeds_and_the_page_draws_them() {
             win_worst: 0.02,
             checked: 5,
             speed: Some(1e6),
+            evaluation: Some(25_000.0 * loss),
             sha256: String::new(),
         });
     }
@@ -163,9 +164,10 @@ fn a_table_has_means_over_seeds_and_the_page_draws_them() {
     // points.
     let at_nodes = lines.elo_at_nodes.expect("games");
     assert!(at_nodes.error.is_none() && at_nodes.elo.expect("finite").abs() < 1e-9, "{at_nodes:?}");
+    assert!((lines.evaluation.expect("measured").mean - 525.0).abs() < 1e-9);
     assert_eq!(plain.nps.expect("of the opponent's games").mean, 200e3);
     let text = table.text();
-    assert!(text.contains("-40.0 +- 10.0") && text.contains("110 (0.55x)"), "{text}");
+    assert!(text.contains("-40.0 +- 10.0") && text.contains("110 (0.55x)  525 +- 25"), "{text}");
     let html = page(&table);
     assert_eq!(html.matches("<svg").count(), 8, "four pictures on two sheets");
     assert!(html.contains("-40.0 ± 10.0") && !html.contains("NaN") && !html.contains("src="), "{html}");
