@@ -6,10 +6,14 @@ use super::plan::{MethodName, Plan};
 use super::source::{Records, Source, SourceError};
 use super::trainer::{Batch, Trainer, TrainingMethod};
 use super::triplet::TRIPLET;
+use super::triplet_figures::TripletFigures;
 use bulletformat::ChessBoard;
 
 /// Maximum number of held-out triplets used.
 const MOST_HELD_OUT: u64 = 50_000;
+
+/// Maximum number of held-out triplets in a picture.
+const MOST_DRAWN: usize = 4000;
 
 /// Sources of the batches of a plan.
 #[derive(Debug)]
@@ -76,6 +80,15 @@ impl Feed {
         };
         let positions = source.as_mut().ok_or(SourceError::Empty)?.take(count)?;
         Ok(Batch { positions, method, step })
+    }
+
+    /// Returns the values that a network gives to up to [`MOST_DRAWN`] held-out triplets, taken at
+    /// equal distances. `None` without triplets.
+    pub fn figures(&self, trainer: &Trainer) -> Option<TripletFigures> {
+        let (triplets, _) = self.held_out.as_chunks::<TRIPLET>();
+        let step = triplets.len().div_ceil(MOST_DRAWN).max(1);
+        let sample: Vec<ChessBoard> = triplets.iter().step_by(step).flatten().copied().collect();
+        TripletFigures::of(trainer.outputs(&sample).as_chunks().0)
     }
 
     /// Measures a network on the held-out triplets: the mean loss, and the share with R above Q.

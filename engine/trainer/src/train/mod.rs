@@ -26,6 +26,7 @@ mod trainer;
 mod triplet;
 
 #[cfg(test)]
+mod triplet_figures;
 mod loaded_tests;
 #[cfg(test)]
 mod tests;

@@ -220,9 +220,19 @@ impl<'a> Run<'a> {
         replace(&path, bytes).map_err(|error| RunError::Io { path, error })
     }
 
+    /// Draws the values of held-out triplets as `triplets-before.svg` or `triplets-after.svg`, and
+    /// returns them in words. `None` if the plan has no triplets.
+    fn draw_triplets(&self, stage: &str) -> Result<Option<String>, RunError> {
+        let Some(figures) = self.feed.figures(&self.trainer) else { return Ok(None) };
+        let svg = figures.to_svg(&self.plan.name, &format!("{stage} training"));
+        self.write(&format!("triplets-{stage}.svg"), svg.as_bytes())?;
+        Ok(Some(figures.text()))
+    }
+
     /// Writes the network file, the picture `rounding.svg` of the quantisation error, and a bare
-    /// `quantised.bin` if that determines the shape. Compares the integer evaluations with the
-    /// float outputs, and those of Destrier with the trainer's.
+    /// `quantised.bin` if that determines the shape. Draws held-out triplets if there are any.
+    /// Compares the integer evaluations with the float outputs, and those of Destrier with the
+    /// trainer's.
     ///
     /// # Errors
     /// [`RunError::Export`] if a weight is out of range, [`RunError::Loaded`] if Destrier evaluates
@@ -237,6 +247,7 @@ impl<'a> Run<'a> {
         let integer = Integer::new(self.trainer.shape(), &payload);
         let rounding = Rounding::of(&integer, sample, &self.trainer.outputs(sample), self.plan.training.gain());
         self.write("rounding.svg", rounding.to_svg(&self.plan.name).as_bytes())?;
+        self.draw_triplets("after")?;
         let bytes = export::network(self.trainer.shape(), &payload)?;
         let network = network_path(self.plan);
         replace(&network, &bytes).map_err(|error| RunError::Io { path: network.clone(), error })?;
@@ -288,6 +299,8 @@ pub fn run(plan: &Plan, out: &mut dyn Write) -> Result<Summary, RunError> {
     };
     if run.superbatches() > 0 {
         say(format!("{}: goes on after superbatch {}", plan.name, run.superbatches()), out);
+    } else if let Some(text) = run.draw_triplets("before")? {
+        say(format!("{}: before training, {text}", plan.name), out);
     }
     while !run.is_done() {
         let begun = Instant::now();

@@ -157,6 +157,13 @@ fn triplets_train_from_scratch_from_a_checkpoint_and_mixed() {
         let expected = run::run(&straight, &mut out).expect("a run");
         let told = String::from_utf8(out).expect("text");
         assert!(told.contains("% in order"), "{told}");
+        let before = "small: before training, correlation of P and Q ";
+        assert!(told.starts_with(before) && told.contains("R above Q in"), "{told}");
+        let drawn = ["before", "after"].map(|stage| {
+            let svg = place(&format!("{method}-straight/triplets-{stage}.svg"));
+            std::fs::read_to_string(svg).expect("a picture")
+        });
+        assert!(drawn[0].contains("before training") && drawn[1].contains("after training"));
         // A superbatch of three batches ends within a turn of the mixed method.
         for stop in 1..3 {
             let stopped = plan(folder.path(), &format!("{method}-{stop}"), method, "");
