@@ -5,7 +5,10 @@
 PROGRAM is destrier-trainer. EVALUATIONS gets the evaluation of each position by NET, in whole numbers, a line each.
 """
 
+import os
+import subprocess
 import sys
+import tempfile
 from collections import Counter
 
 import numpy as np
@@ -99,14 +102,30 @@ def evaluate(row, weights):
     return divided(400 * total, QA * QB)
 
 
-def write_network(rows, path, told):
+def compare_export(program, data, arrays):
+    """Compares the network of `export --from-npz` with the one that this program wrote."""
+    with tempfile.TemporaryDirectory() as folder:
+        weights, net = (os.path.join(folder, name) for name in ("weights.npz", "net.nnue"))
+        for part in (np.asarray, lambda array: np.asfortranarray(array, np.float32)):
+            np.savez(weights, **{name: part(array) for name, array in arrays.items()})
+            subprocess.run([program, "export", "--from-npz", weights, "--features", SET, "--out", net], check=True,
+                           stdout=subprocess.DEVNULL)
+            with open(net, "rb") as file:
+                if file.read() != data:
+                    sys.exit("check.py: the exported network differs from network.py's")
+
+
+def write_network(program, rows, path, told):
     random = np.random.default_rng(7)
     inputs, hidden, buckets = PIECE + RELATIVE + PAIRS + FILE, 32, 8
     shapes = [(inputs, hidden), (hidden,), (buckets, 2 * hidden), (buckets,)]
     weights = [random.integers(-60, 61, shape) for shape in shapes]
     units = [QA, QA, QB, QA * QB]
+    parts = [part / unit for part, unit in zip(weights, units)]
+    data = screlu(SET, *parts)
     with open(path, "wb") as out:
-        out.write(screlu(SET, *(part / unit for part, unit in zip(weights, units))))
+        out.write(data)
+    compare_export(program, data, dict(zip(("features", "biases", "output", "output_biases"), parts)))
     with open(told, "w") as out:
         out.writelines(f"{evaluate(row, weights)}\n" for row in rows)
 
@@ -139,7 +158,7 @@ def main():
     with Batches([path], batch=32, loop=True, program=program) as batches:
         if [batch.number for _, batch in zip(range(100), batches)] != list(range(1, 101)):
             sys.exit("check.py: batches are missing in a loop")
-    write_network(rows, net, told)
+    write_network(program, rows, net, told)
     print(f"{len(rows)} positions and {len(of_triplets)} triplets agree")
 
 

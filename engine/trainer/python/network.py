@@ -1,6 +1,7 @@
 """Network files of Destrier, of the kind SCReLU, from float weights.
 
-The format is described in `engine/src/nnue/format.rs`.
+The format is described in `engine/src/nnue/format.rs`. `destrier-trainer export --from-npz` writes the same files, and those of
+all other kinds; this is the way without the trainer.
 """
 
 import hashlib

@@ -9,12 +9,14 @@ rate that falls in a cosine, and a blend of score and result, or the order of po
 
 import argparse
 import math
+import os
+import subprocess
 import sys
+import tempfile
 from functools import partial
 
 import numpy as np
 
-from network import screlu
 from serve import Batches
 
 # Bound of weights and biases, so that they fit 16 bits and the output's products 16 bits in vectors.
@@ -187,10 +189,14 @@ def main():
         sys.exit("train.py: no batch to train on")
     w = trainer.finished()
     # The output of 1 stands for 400 centipawns in a file.
-    ratio = args.scale / 400
-    data = screlu(args.features, w["features"], w["biases"], ratio * w["output"], ratio * w["output_biases"])
-    with open(args.out, "wb") as file:
-        file.write(data)
+    for name in ("output", "output_biases"):
+        w[name] = args.scale / 400 * w[name]
+    with tempfile.TemporaryDirectory() as folder:
+        arrays = os.path.join(folder, "weights.npz")
+        np.savez(arrays, **w)
+        words = [args.program, "export", "--from-npz", arrays, "--features", args.features, "--out", args.out]
+        if subprocess.run(words).returncode:
+            sys.exit("train.py: the network was not exported")
     print(f"{args.out}: {args.features}, {args.hidden} neurons, by {type(trainer).__name__}")
 
 

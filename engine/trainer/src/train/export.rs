@@ -67,8 +67,8 @@ pub fn payload(shape: &Shape, weights: &Parameters) -> Result<Vec<u8>, ExportErr
     Ok(bytes)
 }
 
-/// Returns the rows of the third layer by unit, from rows by input.
-fn transposed(weights: &[f32]) -> Vec<f32> {
+/// Returns the rows of the third layer by unit, from rows by input, or the other way round.
+pub fn transposed(weights: &[f32]) -> Vec<f32> {
     (0..HIDDEN_2).flat_map(|unit| (0..HIDDEN_2).map(move |input| weights[input * HIDDEN_2 + unit])).collect()
 }
 

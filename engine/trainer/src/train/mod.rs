@@ -7,6 +7,7 @@ mod dispatch;
 mod export;
 mod features;
 mod feed;
+mod foreign;
 mod head;
 mod integer;
 mod kernels;
@@ -14,6 +15,7 @@ mod layered;
 mod lazy;
 mod loaded;
 mod network;
+pub mod npz;
 mod pairs;
 mod plan;
 mod report;
@@ -24,9 +26,9 @@ mod source;
 mod tile;
 mod trainer;
 mod triplet;
+mod triplet_figures;
 
 #[cfg(test)]
-mod triplet_figures;
 mod loaded_tests;
 #[cfg(test)]
 mod tests;
@@ -45,8 +47,21 @@ pub(crate) use source::{Records, Source};
 pub(crate) use triplet::TRIPLET;
 
 use clap::Subcommand;
+use foreign::ForeignArgs;
 use std::io;
 use std::path::PathBuf;
+
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  destrier-trainer export PLAN.toml
+  destrier-trainer export --from-npz weights.npz --features piece+file --out net.nnue
+
+The file of `numpy.savez` has the arrays `features` [inputs, neurons], `biases` [neurons], and then those of its kind:
+  screlu   `output` [buckets, 2 * neurons] and `output_biases` [buckets]
+  layered  `second` [32, 2 * neurons], `second_biases` [32], `output` [32], `output_biases` [1]
+  deep     as layered, with `third` [32, 32] and `third_biases` [32]
+Weights into a layer have a row for each of its units; the side to move's neurons come first. An output of 1 is 400 centipawns. \
+`engine/trainer/python/train.py` is an example.";
 
 /// Commands that train and export networks.
 #[derive(Debug, Subcommand)]
@@ -57,10 +72,15 @@ pub enum TrainCommand {
         #[arg(required = true)]
         plans: Vec<PathBuf>,
     },
-    /// Write a plan's last checkpoint as a network.
+    /// Write a plan's last checkpoint as a network, or the weights of another program.
+    #[command(after_help = EXPORT_EXAMPLES)]
     Export {
         /// The plan, TOML.
-        plan: PathBuf,
+        #[arg(required_unless_present = "from_npz", conflicts_with = "from_npz")]
+        plan: Option<PathBuf>,
+        /// Weights of another program.
+        #[command(flatten)]
+        foreign: ForeignArgs,
     },
 }
 
@@ -81,7 +101,11 @@ pub fn run(command: TrainCommand) -> anyhow::Result<()> {
             let summaries = plans.iter().map(|plan| run::run(plan, &mut out)).collect::<Result<Vec<_>, _>>()?;
             report::table(&summaries, &mut out)?;
         }
-        TrainCommand::Export { plan } => {
+        TrainCommand::Export { plan, foreign } => {
+            let Some(plan) = plan else {
+                foreign.run(&mut out)?;
+                return Ok(());
+            };
             let plan = Plan::load(&plan)?;
             report::table(&[run::trained(&plan)?.export()?], &mut out)?;
         }

@@ -1,0 +1,225 @@
+//! Export of weights that another program trained: `export --from-npz`.
+
+use super::checkpoint::replace;
+use super::export::{self, ExportError};
+use super::features::Inputs;
+use super::network::{Parameters, Shape};
+use super::npz::{self, NpzArray, NpzError};
+use super::pairs::{PairFileError, read as read_pairs};
+use clap::Args;
+use destrier::nnue::sets::{FeatureSet, SetError};
+use destrier::nnue::{HIDDEN_2, Kind, sha256_hex};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Weights that cannot become a network.
+#[derive(Debug, thiserror::Error)]
+pub enum ForeignError {
+    #[error("{}: {error}", path.display())]
+    Npz { path: PathBuf, error: NpzError },
+    #[error("{}: no array `{name}`, only {found}; a network of kind {kind} has {expected}", path.display())]
+    Missing { path: PathBuf, name: &'static str, found: String, kind: &'static str, expected: String },
+    #[error("{}: array `{name}`, which a network of kind {kind} does not have; leave it out", path.display())]
+    Extra { path: PathBuf, name: String, kind: &'static str },
+    #[error("{}: `{name}` has the shape {found:?}, not {expected:?} as {of}", path.display())]
+    Shape { path: PathBuf, name: &'static str, found: Vec<usize>, expected: Vec<usize>, of: String },
+    #[error("--features: {0}")]
+    Set(#[from] SetError),
+    #[error("--pairs: {0}")]
+    Pairs(#[from] PairFileError),
+    #[error("{}: {error}", path.display())]
+    Export { path: PathBuf, error: ExportError },
+    #[error("{}: {error}", path.display())]
+    Io { path: PathBuf, error: io::Error },
+}
+
+/// Weights of another program to export.
+#[derive(Debug, Clone, Args)]
+pub struct ForeignArgs {
+    /// Arrays of `numpy.savez`, instead of a plan
+    #[arg(long, value_name = "FILE", requires = "out")]
+    from_npz: Option<PathBuf>,
+    /// Sum of feature blocks of --from-npz
+    #[arg(long, value_name = "SET", default_value = "piece", requires = "from_npz")]
+    features: String,
+    /// File with the pairs of a block top-pairs:K
+    #[arg(long, value_name = "FILE", requires = "from_npz")]
+    pairs: Option<PathBuf>,
+    /// Network file to write
+    #[arg(long, short, value_name = "FILE", requires = "from_npz")]
+    out: Option<PathBuf>,
+}
+
+/// Array of a network: its name and its shape.
+type ArrayShape = (&'static str, Vec<usize>);
+
+/// Arrays of a kind in the order of their use, for a number of neurons and output buckets.
+fn arrays(kind: Kind, inputs: usize, hidden: usize, buckets: usize) -> Vec<ArrayShape> {
+    let mut list = vec![("features", vec![inputs, hidden]), ("biases", vec![hidden])];
+    if kind == Kind::Screlu {
+        list.extend([("output", vec![buckets, 2 * hidden]), ("output_biases", vec![buckets])]);
+        return list;
+    }
+    list.extend([("second", vec![HIDDEN_2, 2 * hidden]), ("second_biases", vec![HIDDEN_2])]);
+    if kind == Kind::Deep {
+        list.extend([("third", vec![HIDDEN_2, HIDDEN_2]), ("third_biases", vec![HIDDEN_2])]);
+    }
+    list.extend([("output", vec![HIDDEN_2]), ("output_biases", vec![1])]);
+    list
+}
+
+impl ForeignArgs {
+    /// Writes the network of --from-npz, if it is given, and says what it is on `out`.
+    ///
+    /// # Errors
+    /// [`ForeignError`], with file, array and remedy.
+    pub fn run(&self, out: &mut dyn Write) -> Result<(), ForeignError> {
+        let (Some(from), Some(to)) = (&self.from_npz, &self.out) else { return Ok(()) };
+        let pairs = self.pairs.as_ref().map(|path| read_pairs(path).map(Arc::new)).transpose()?;
+        let set = FeatureSet::parse(&self.features, pairs.as_ref())?;
+        let found = npz::read(from).map_err(|error| ForeignError::Npz { path: from.clone(), error })?;
+        let (shape, weights) = parameters(from, set, &found)?;
+        let export = |error| ForeignError::Export { path: from.clone(), error };
+        let payload = export::payload(&shape, &weights).map_err(export)?;
+        let bytes = export::network(&shape, &payload).map_err(export)?;
+        replace(to, &bytes).map_err(|error| ForeignError::Io { path: to.clone(), error })?;
+        let hash = sha256_hex(&bytes);
+        // A closed stdout is ignored.
+        let _ = writeln!(out, "{}: {}, sha256 {hash}", to.display(), shape.layout().describe());
+        Ok(())
+    }
+}
+
+/// Takes the weights from the arrays. The kind is that of the layers that are there.
+fn parameters(path: &Path, set: FeatureSet, found: &[NpzArray]) -> Result<(Shape, Parameters), ForeignError> {
+    let get = |name: &str| found.iter().find(|array| array.name == name);
+    let kind = match (get("second"), get("third")) {
+        (_, Some(_)) => Kind::Deep,
+        (Some(_), None) => Kind::Layered,
+        (None, None) => Kind::Screlu,
+    };
+    let size = |name: &str| get(name).and_then(|array| array.shape.first()).copied().unwrap_or(0);
+    let hidden = size("biases");
+    let output_buckets = if kind == Kind::Screlu { size("output_biases") } else { 1 };
+    let expected = arrays(kind, set.size(), hidden, output_buckets);
+    if let Some(extra) = found.iter().find(|array| expected.iter().all(|(name, _)| *name != array.name)) {
+        return Err(ForeignError::Extra { path: path.to_owned(), name: extra.name.clone(), kind: kind.name() });
+    }
+    if let Some((name, _)) = expected.iter().find(|(name, _)| get(name).is_none()) {
+        let names = |names: Vec<&str>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        return Err(ForeignError::Missing {
+            path: path.to_owned(),
+            name,
+            found: names(found.iter().map(|array| array.name.as_str()).collect()),
+            kind: kind.name(),
+            expected: names(expected.iter().map(|(name, _)| *name).collect()),
+        });
+    }
+    let mut values = Vec::with_capacity(expected.len());
+    for ((name, shape), array) in expected.iter().filter_map(|entry| Some((entry, get(entry.0)?))) {
+        if array.shape != *shape {
+            let of = format!("{} features of {set} and {hidden} neurons need", set.size());
+            let (found, expected) = (array.shape.clone(), shape.clone());
+            return Err(ForeignError::Shape { path: path.to_owned(), name, found, expected, of });
+        }
+        values.push(array.values.as_slice());
+    }
+    let shape = Shape { kind, hidden, inputs: Inputs::of_set(set), output_buckets, factorised: false };
+    let mut weights = Parameters::zero(&shape);
+    let [features, bias, output, head @ ..] = values.as_slice() else { return Ok((shape, weights)) };
+    weights.features.copy_from_slice(features);
+    weights.bias.copy_from_slice(bias);
+    weights.output.copy_from_slice(output);
+    let mut parts: Vec<Vec<f32>> = head.iter().map(|part| part.to_vec()).collect();
+    if kind == Kind::Deep {
+        parts[1] = export::transposed(&parts[1]);
+    }
+    weights.head.copy_from_slice(&parts.concat());
+    Ok((shape, weights))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(folder: &Path, features: &str) -> ForeignArgs {
+        ForeignArgs {
+            from_npz: Some(folder.join("weights.npz")),
+            features: features.to_owned(),
+            pairs: None,
+            out: Some(folder.join("net.nnue")),
+        }
+    }
+
+    /// Arrays of a network's own weights.
+    fn arrays_of(shape: &Shape, weights: &Parameters) -> Vec<NpzArray> {
+        let list = arrays(shape.kind, shape.inputs.size(), shape.hidden, shape.output_buckets);
+        let mut groups = [&weights.features, &weights.bias, &weights.output, &weights.head].map(|group| &group[..]);
+        let mut made = Vec::new();
+        for (place, (name, sizes)) in list.into_iter().enumerate() {
+            let group = &mut groups[place.min(3)];
+            let (head, rest) = group.split_at(sizes.iter().product());
+            *group = rest;
+            let values = if name == "third" { export::transposed(head) } else { head.to_vec() };
+            made.push(NpzArray { name: name.to_owned(), shape: sizes, values });
+        }
+        made
+    }
+
+    /// Weights of every kind become the file that a training of the same weights exports.
+    #[test]
+    fn arrays_become_the_network_of_the_trainer() {
+        let folder = tempfile::tempdir().expect("a fresh folder");
+        for kind in Kind::ALL {
+            let inputs = Inputs::of_set("piece+file".parse().expect("a set"));
+            let output_buckets = kind.usual_output_buckets();
+            let shape = Shape { kind, hidden: 32, inputs, output_buckets, factorised: false };
+            let mut weights = Parameters::random(&shape, 7);
+            weights.groups_mut().into_iter().flatten().for_each(|weight| *weight = (*weight).clamp(-1.0, 1.0));
+            std::fs::write(folder.path().join("weights.npz"), npz::write(&arrays_of(&shape, &weights)))
+                .expect("a file");
+            let mut told = Vec::new();
+            args(folder.path(), "piece+file").run(&mut told).expect("a network");
+            let expected = export::payload(&shape, &weights).and_then(|payload| export::network(&shape, &payload));
+            assert_eq!(std::fs::read(folder.path().join("net.nnue")).expect("a file"), expected.expect("a network"));
+            assert!(String::from_utf8(told).expect("text").contains(&shape.layout().describe()));
+        }
+    }
+
+    #[test]
+    fn arrays_that_do_not_fit_are_named() {
+        let folder = tempfile::tempdir().expect("a fresh folder");
+        let inputs = Inputs::of_set("file".parse().expect("a set"));
+        let shape = Shape { kind: Kind::Layered, hidden: 32, inputs, output_buckets: 1, factorised: false };
+        let good = arrays_of(&shape, &Parameters::zero(&shape));
+        let error = |features: &str, change: &dyn Fn(&mut Vec<NpzArray>)| {
+            let mut arrays = good.clone();
+            change(&mut arrays);
+            std::fs::write(folder.path().join("weights.npz"), npz::write(&arrays)).expect("a file");
+            args(folder.path(), features).run(&mut io::sink()).expect_err("an error").to_string()
+        };
+        let missing = error("file", &|arrays| drop(arrays.remove(3)));
+        assert!(
+            missing.contains("no array `second_biases`, only `features`, `biases`, `second`, `output`"),
+            "{missing}"
+        );
+        assert!(missing.contains("kind layered has `features`, `biases`, `second`, `second_biases`"), "{missing}");
+        let extra = error("file", &|arrays| arrays[3].name = "scale".to_owned());
+        assert!(extra.contains("array `scale`, which a network of kind layered does not have"), "{extra}");
+        let other = error("rank+file", &|_| ());
+        assert!(
+            other.contains("`features` has the shape [96, 32], not [192, 32] as 192 features of rank+file"),
+            "{other}"
+        );
+        let large = error("file", &|arrays| arrays[2].values[0] = 3.0);
+        assert!(large.contains("weights.npz: second layer: 3 does not fit"), "{large}");
+        let narrow = error("file", &|arrays| {
+            arrays.iter_mut().for_each(|array| array.shape.iter_mut().for_each(|size| *size = *size * 31 / 32));
+            arrays.iter_mut().for_each(|array| array.values.truncate(array.shape.iter().product()));
+        });
+        assert!(narrow.contains("weights.npz: "), "{narrow}");
+        assert!(error("files", &|_| ()).contains("--features: unknown feature block `files`"));
+        assert!(!folder.path().join("net.nnue").exists());
+    }
+}
