@@ -119,8 +119,7 @@ pub fn create_secret(path: &Path, text: &str) -> io::Result<()> {
 /// # Errors
 /// Returns the system's error.
 pub fn write_secret(path: &Path, text: &str) -> io::Result<()> {
-    secret_beside(path, text)?.persist(path)?;
-    Ok(())
+    os::persist(secret_beside(path, text)?, path)
 }
 
 /// A synchronized temporary file in the folder of `path`. Such files are their owner's alone.
@@ -155,8 +154,7 @@ pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = builder.tempfile_in(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_data()?;
-    file.persist(path)?;
-    Ok(())
+    os::persist(file, path)
 }
 
 #[cfg(test)]

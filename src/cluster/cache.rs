@@ -102,7 +102,7 @@ impl Cache {
         let mut file = builder.tempfile_in(&self.folder).map_err(io)?;
         io::Write::write_all(&mut file, bytes).map_err(io)?;
         os::give_to_all(file.as_file(), is_program).map_err(io)?;
-        file.persist(&path).map_err(|error| io(error.error))?;
+        os::persist(file, &path).map_err(io)?;
         Ok(path)
     }
 

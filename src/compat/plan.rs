@@ -9,6 +9,7 @@ use super::invocation::{
 use crate::chess::{Position, START_FEN, Variant};
 use crate::openings::order::Order;
 use crate::openings::{Book, BookFileFormat, BookOptions};
+use crate::os::LIST_SEPARATORS;
 use crate::plan::affinity::Affinity;
 use crate::plan::recording::{self, Fields, Layout, PgnOptions, Recording, Round, Zone};
 use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
@@ -180,7 +181,7 @@ fn rules(invocation: &Invocation) -> Result<Rules> {
 
 fn syzygy(tb: &TbArgs, paths: &str) -> Result<SyzygyRule> {
     // Command lines may also separate folders by semicolons.
-    let paths = if cfg!(windows) { paths.to_owned() } else { paths.replace(';', ":") };
+    let paths = paths.replace(LIST_SEPARATORS, &LIST_SEPARATORS[0].to_string());
     let mut rule = SyzygyRule::new(&paths).within(|| "-tb")?;
     if tb.pieces > 0 {
         rule = rule.with_pieces(tb.pieces).within(|| "-tbpieces")?;

@@ -44,8 +44,7 @@ impl RepairReport {
 /// [`JournalError::Newer`], [`JournalError::Locked`], [`JournalError::Io`].
 pub fn mend(path: &Path, header: &Header, expected: Option<&PlanFacts>) -> Result<Option<RepairReport>, JournalError> {
     let io = |act| move |source| JournalError::Io { path: path.to_owned(), act, source };
-    // Held until the new file is in place.
-    let _lock = open_locked(path)?;
+    let lock = open_locked(path)?;
     let file = open_regular(path).map_err(io("read it"))?;
     let Scan { whole, damaged, superseded } = scan(&file, path, header, expected)?;
     if damaged.is_empty() && superseded.is_empty() {
@@ -56,7 +55,7 @@ pub fn mend(path: &Path, header: &Header, expected: Option<&PlanFacts>) -> Resul
     if damaged.first() == Some(&1) {
         format::write_header(header, &mut head);
     }
-    replace(path, file, &head, &whole).map_err(io("write it without its damaged lines"))?;
+    replace(path, lock, file, &head, &whole).map_err(io("write it without its damaged lines"))?;
     Ok(Some(RepairReport { lines: damaged, superseded, kept }))
 }
 
@@ -156,8 +155,10 @@ fn keep(path: &Path) -> io::Result<PathBuf> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Replaces the file at `path`, in one step, by `head` and the given parts of `old`.
-fn replace(path: &Path, mut old: File, head: &[u8], parts: &[(u64, u64)]) -> io::Result<()> {
+/// Replaces the file at `path`, in one step, by `head` and the given parts of `old`. The lock is
+/// held until the new file is in place, if the system can replace a file that is open. Otherwise a
+/// process that takes the lock meanwhile keeps its file, and this is an error.
+fn replace(path: &Path, lock: File, mut old: File, head: &[u8], parts: &[(u64, u64)]) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut new = BufWriter::new(tempfile::NamedTempFile::new_in(folder)?);
     new.write_all(head)?;
@@ -169,6 +170,8 @@ fn replace(path: &Path, mut old: File, head: &[u8], parts: &[(u64, u64)]) -> io:
     new.as_file().set_permissions(old.metadata()?.permissions())?;
     new.as_file().sync_all()?;
     drop(old);
-    new.persist(path)?;
+    let lock = os::REPLACES_OPEN_FILES.then_some(lock);
+    os::persist(new, path)?;
+    drop(lock);
     os::sync_folder(folder)
 }

@@ -18,6 +18,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, getrlimit, setrlimit};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
+use tempfile::NamedTempFile;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::signal::unix::{Signal as Receiver, SignalKind, signal};
 
@@ -239,6 +240,15 @@ pub(crate) fn for_all(builder: &mut tempfile::Builder<'_, '_>, is_program: bool)
     builder.permissions(Permissions::from_mode(if is_program { 0o777 } else { 0o666 }));
 }
 
+/// True: a new file takes the name of one that processes have open.
+pub(crate) const REPLACES_OPEN_FILES: bool = true;
+
+/// Gives a temporary file the name `path`, in place of any file of that name.
+pub(crate) fn persist(file: NamedTempFile, path: &Path) -> io::Result<()> {
+    file.persist(path)?;
+    Ok(())
+}
+
 /// Gives all users the right to read a file and, if it is a program, to execute it, also if the
 /// process's mask took it.
 #[cfg(feature = "cluster")]
@@ -270,7 +280,7 @@ pub(crate) const LATE_OUTPUT: Option<Duration> = None;
 /// True if a backslash outside quotes takes the next letter of a command line literally.
 pub(crate) const BACKSLASH_ESCAPES: bool = true;
 
-/// Letters between the paths of a list.
+/// Letters between the paths of a list; the first is the usual one.
 pub(crate) const LIST_SEPARATORS: &[char] = &[':', ';'];
 
 /// Advice on a file that [`is_executable`] refuses.

@@ -11,11 +11,12 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use sha2::{Digest as _, Sha256};
+use tempfile::NamedTempFile;
 use tokio::net::windows::named_pipe::{NamedPipeServer, ServerOptions};
 use tokio::signal::windows::{CtrlBreak, CtrlC, CtrlClose, CtrlShutdown};
 use windows_sys::Win32::Foundation::{
-    ERROR_COMMITMENT_LIMIT, ERROR_IO_PENDING, ERROR_LOCK_VIOLATION, ERROR_NO_SYSTEM_RESOURCES, ERROR_NOT_ENOUGH_MEMORY,
-    ERROR_PIPE_BUSY, ERROR_TOO_MANY_OPEN_FILES, FILETIME, HANDLE,
+    ERROR_ACCESS_DENIED, ERROR_COMMITMENT_LIMIT, ERROR_IO_PENDING, ERROR_LOCK_VIOLATION, ERROR_NO_SYSTEM_RESOURCES,
+    ERROR_NOT_ENOUGH_MEMORY, ERROR_PIPE_BUSY, ERROR_SHARING_VIOLATION, ERROR_TOO_MANY_OPEN_FILES, FILETIME, HANDLE,
 };
 use windows_sys::Win32::Storage::FileSystem::{
     BY_HANDLE_FILE_INFORMATION, GetFileInformationByHandle, LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY,
@@ -290,6 +291,27 @@ pub(crate) fn give_to_all(_: &File, _is_program: bool) -> io::Result<()> {
     Ok(())
 }
 
+/// False: a file that a process has open is not replaced, not even by that process.
+pub(crate) const REPLACES_OPEN_FILES: bool = false;
+
+/// Gives a temporary file the name `path`, in place of any file of that name. Waits a while for
+/// processes that have that one open: readers, and virus scanners.
+pub(crate) fn persist(mut file: NamedTempFile, path: &Path) -> io::Result<()> {
+    const PATIENCE: Duration = Duration::from_secs(5);
+    let in_use = [ERROR_ACCESS_DENIED, ERROR_SHARING_VIOLATION].map(|code| Some(code.cast_signed()));
+    let began = Instant::now();
+    loop {
+        match file.persist(path) {
+            Ok(_) => return Ok(()),
+            Err(failed) if in_use.contains(&failed.error.raw_os_error()) && began.elapsed() < PATIENCE => {
+                file = failed.file;
+                std::thread::sleep(LOOK_PAUSE);
+            }
+            Err(failed) => return Err(failed.error),
+        }
+    }
+}
+
 /// Endings of the files that can be executed.
 const PROGRAMS: [&str; 4] = ["exe", "com", "bat", "cmd"];
 
@@ -335,7 +357,8 @@ pub(crate) const LATE_OUTPUT: Option<Duration> = Some(Duration::from_secs(1));
 /// False: a backslash separates the folders of a path.
 pub(crate) const BACKSLASH_ESCAPES: bool = false;
 
-/// Letters between the paths of a list. A colon follows the letter of a drive.
+/// Letters between the paths of a list; the first is the usual one. A colon follows the letter of
+/// a drive.
 pub(crate) const LIST_SEPARATORS: &[char] = &[';'];
 
 /// Advice on a file that [`is_executable`] refuses.
@@ -433,10 +456,16 @@ pub(crate) struct LocalListener {
 }
 
 impl LocalListener {
-    /// Makes the pipe of a path. No file is made at the path.
+    /// Makes the pipe of a path, and an empty file at the path, which shows a live run in its
+    /// folder as a socket would. A file that exists already was left by a killed process and is
+    /// replaced.
     pub(crate) fn bind(path: &Path) -> io::Result<Self> {
         let (name, rights) = (pipe_name(path), PipeRights::of_this_user()?);
         let next = rights.open(ServerOptions::new().first_pipe_instance(true), &name)?;
+        match std::fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => drop(File::create_new(path)?),
+        }
         Ok(Self { name, rights, next })
     }
 
@@ -508,7 +537,7 @@ impl LocalClient {
     }
 }
 
-/// Pause between two looks at a pipe.
+/// Pause between two looks at a pipe or a file.
 const LOOK_PAUSE: Duration = Duration::from_millis(5);
 
 impl io::Read for LocalClient {

@@ -6,6 +6,7 @@
 //! ids found there reach the file system: a request that names another one finds nothing.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -150,6 +151,11 @@ pub(crate) fn find(root: &Path, name: &str) -> Result<Option<PathBuf>, FindError
             Err(FindError::Several { name: name.to_owned(), ids: ids.join(", ") + &rest })
         }
     }
+}
+
+/// Id in an [`Index`] of the run whose folder is `below` the folder of results.
+pub(crate) fn id_of(below: &Path) -> String {
+    below.iter().map(OsStr::to_string_lossy).collect::<Vec<_>>().join("/")
 }
 
 /// The folders in a folder that are not hidden and whose names are valid UTF-8.

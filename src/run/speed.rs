@@ -107,7 +107,7 @@ pub(crate) fn measure(engines: [ResolvedEngine; 2], settings: &SpeedSettings) ->
     let mut seconds = 0.0;
     for (side, runner) in sides.iter_mut().zip(&runners) {
         progress::note(&format!("{}: first run, not counted", side.engine.name));
-        let (nodes, cost) = runner.run()?;
+        let (nodes, cost) = runner.run(&side.engine.name)?;
         side.nodes = nodes;
         seconds += cost.wall.as_secs_f64();
     }
@@ -128,8 +128,8 @@ pub(crate) fn measure(engines: [ResolvedEngine; 2], settings: &SpeedSettings) ->
     for round in 1..=settings.rounds {
         let begins = order.below(2) as usize;
         for place in [begins, 1 - begins] {
-            let (nodes, cost) = runners[place].run()?;
             let side = &mut sides[place];
+            let (nodes, cost) = runners[place].run(&side.engine.name)?;
             if nodes != side.nodes {
                 fail!(
                     Engine,
@@ -231,8 +231,9 @@ fn runner(engine: &ResolvedEngine, settings: &SpeedSettings, cpus: &[usize]) -> 
 }
 
 impl SpeedRunner {
-    /// Runs the program once. Returns its node count and the cost.
-    fn run(&self) -> Result<(u64, Cost)> {
+    /// Runs the program once, which is called `name`. Returns its node count and the cost. A run
+    /// without any CPU time is an error: the system counts in larger steps, or not at all.
+    fn run(&self, name: &str) -> Result<(u64, Cost)> {
         let meter = Meter::start();
         let nodes = match self {
             Self::Bench(bench) => match bench.run() {
@@ -245,7 +246,15 @@ impl SpeedRunner {
             },
             Self::Depth { config, cpus, depth } => prepare::runtime()?.block_on(search(config, cpus, *depth))?,
         };
-        Ok((nodes, meter.stop()))
+        let cost = meter.stop();
+        if cost.cpu.is_zero() {
+            fail!(
+                Setting,
+                "{name}: the system counted no CPU time for a run of {:.3} s; give it more work with --bench or --depth",
+                cost.wall.as_secs_f64()
+            );
+        }
+        Ok((nodes, cost))
     }
 }
 

@@ -163,7 +163,7 @@ fn files_that_cannot_be_used() {
         (&["order.toml"], &["order.toml:2: ", "book-order `shuffled`"]),
         (&["bounds.toml"], &["bounds.toml:3: ", "write 0,5"]),
         (&["order.toml", "--book-order", "random", "--bounds", "5,0"], &["error: cannot start the test: bounds 5,0"]),
-        (&["--book", "missing.epd"], &["missing.epd", "No such file"]),
+        (&["--book", "missing.epd"], &["missing.epd", "os error 2"]),
         (&["--book", "taken"], &["taken"]),
         (&["--book", "broken.epd"], &["broken.epd", "3"]),
         (&["--book", "over.epd"], &["over.epd", "the game is over here"]),

@@ -228,7 +228,7 @@ const OF_THIS_SYSTEM: &[Row] = &[
 const OF_THIS_SYSTEM: &[Row] = &[
     row("aborts while thinking", "--fault abort", QUICK, Loses("crash", "exception 0xC0000409 (abort)", 3), 2),
     row("is not executable", "@plain", QUICK, Refused("not executable"), 0),
-    row("is not there", "@missing", QUICK, Refused("cannot find"), 0),
+    row("is not there", "@missing", QUICK, Refused("os error 2"), 0),
 ];
 
 #[test]

@@ -47,7 +47,7 @@ fn a_new_test_is_checked_and_waits_and_is_changed() {
         (words(&["--bounds", "5,0"]), "bounds 5,0: elo0 must be below elo1"),
         (words(&["--tc", "soon"]), "--tc"),
         (words(&["--out", "elsewhere"]), "--out: the queue names the folders"),
-        (words(&["--book", "/nonexistent.epd"]), "/nonexistent.epd"),
+        (words(&["--book", "/nonexistent.epd"]), "nonexistent.epd"),
         (json!({ "words": ["sprt", "--new", "/nonexistent/engine", "--base", "."] }), "/nonexistent/engine"),
     ] {
         let got = served.add(&test);

@@ -260,17 +260,7 @@ const KNOW_THE_SYSTEM: [(&str, &str); 9] = [
 /// past the standard library. Tests may, and the files that are known to.
 #[test]
 fn only_one_room_knows_the_operating_system() {
-    const WORDS: [&str; 9] = [
-        "cfg(unix",
-        "cfg(windows",
-        "cfg(not(unix",
-        "cfg(not(windows",
-        "target_os",
-        "std::os::",
-        "rustix::",
-        "nix::",
-        "signal::unix",
-    ];
+    const WORDS: [&str; 5] = ["target_os", "std::os::", "rustix::", "nix::", "signal::unix"];
     let root = root();
     let mut files = Vec::new();
     for folder in ["src", "crates", "engine", "benches", "tests/fake_engine"] {
@@ -280,7 +270,7 @@ fn only_one_room_knows_the_operating_system() {
     let mut faults = Vec::new();
     for file in files.iter().filter(|file| !file.starts_with(root.join("src/os")) && !file.ends_with("tests.rs")) {
         let code = code_of(file);
-        let found = WORDS.iter().find(|word| code.contains(**word));
+        let found = WORDS.iter().copied().find(|word| code.contains(word)).or_else(|| family_asked_for(&code));
         let name = file.display();
         match (found, is_known(file)) {
             (Some(word), false) => faults.push(format!("{name}: `{word}`: call `crate::os` instead")),
@@ -289,6 +279,27 @@ fn only_one_room_knows_the_operating_system() {
         }
     }
     report(&faults);
+}
+
+/// Family of systems that a condition of the code names: `cfg(unix)`, `cfg!(not(windows))`,
+/// `cfg_attr(all(unix, test), ...)`.
+fn family_asked_for(code: &str) -> Option<&'static str> {
+    let is_named = |line: &str, family: &str| {
+        line.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).any(|word| word == family)
+    };
+    let asks = |line: &&str| ["cfg(", "cfg!(", "cfg_attr("].iter().any(|opening| line.contains(opening));
+    code.lines().filter(asks).find_map(|line| ["unix", "windows"].into_iter().find(|family| is_named(line, family)))
+}
+
+#[test]
+fn conditions_on_the_family_of_systems_are_found() {
+    for code in ["#[cfg(unix)]", "if cfg!(not(windows)) {", "#[cfg(all(unix, test))]", "#[cfg_attr(windows, allow(x))]"]
+    {
+        assert!(family_asked_for(code).is_some(), "{code}");
+    }
+    for code in ["let unix = 1;", "#[cfg(feature = \"cli\")]", "slice.windows(2)", "cfg(test) && x.unix_time"] {
+        assert_eq!(family_asked_for(code), None, "{code}");
+    }
 }
 
 /// Code of a file: its text up to its test module, without comments.

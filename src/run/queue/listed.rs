@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::report::stored::id_of;
 use crate::run::Exit;
 use crate::run::queue::{EntryId, Listing, QueueEntry, QueueState};
 use crate::settings::RawPlan;
@@ -61,7 +62,7 @@ fn entry_json(id: EntryId, entry: &QueueEntry, has_daemon: bool) -> Value {
         "state": state(entry, has_daemon),
         "priority": entry.priority,
         "title": entry.plans.first().map(title),
-        "runs": entry.runs,
+        "runs": entry.runs.iter().map(|run| id_of(run)).collect::<Vec<_>>(),
         "results": results(entry),
         "plans": entry.plans.len(),
         "error": entry.error,
