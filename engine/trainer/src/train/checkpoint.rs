@@ -1,8 +1,10 @@
 //! Checkpoints: the complete state of a run in one file, which is replaced atomically. A resumed
 //! run continues as if it had never stopped.
 
+use super::export;
 use super::network::{Parameters, Shape};
 use super::trainer::State;
+use destrier::nnue;
 use quintain::journal;
 use sha2::{Digest, Sha256};
 use std::fs::{File, TryLockError};
@@ -20,7 +22,7 @@ pub enum CheckpointError {
     Io { path: PathBuf, error: io::Error },
     #[error("{}: {fault}; remove the file to start again", path.display())]
     Damaged { path: PathBuf, fault: &'static str },
-    #[error("{}: {fault}; `start` is the `checkpoint.bin` of a run of a network of the same shape", path.display())]
+    #[error("{}: {fault}; `start` is a network file or the `checkpoint.bin` of a run, both of the same shape", path.display())]
     Start { path: PathBuf, fault: &'static str },
     #[error(
         "{}: it was made by another plan, from other data or another `start`, or by an earlier version of this program; restore \
@@ -76,12 +78,22 @@ impl Checkpoint {
         Checkpoint::read(path, shape, Some(plan))
     }
 
-    /// Reads the weights from the checkpoint of another run with a network of this shape.
+    /// Reads the weights from the checkpoint of another run with a network of this shape, or from
+    /// a network file, whose weights have been rounded.
     ///
     /// # Errors
     /// [`CheckpointError::Start`], [`CheckpointError::Io`].
     pub fn weights(path: &Path, shape: &Shape) -> Result<Parameters, CheckpointError> {
         let unfit = |fault| CheckpointError::Start { path: path.to_owned(), fault };
+        let other = nnue::read_bytes(path).ok().filter(|bytes| !bytes.starts_with(MAGIC));
+        if let Some(bytes) = other {
+            let network = nnue::parse(&bytes).map_err(|_| unfit("neither a network nor a checkpoint, or damaged"))?;
+            let layout = shape.layout();
+            if *network.layout() != layout {
+                return Err(unfit("the network has another shape"));
+            }
+            return Ok(export::dequantised(shape, nnue::weights(&bytes, &layout)));
+        }
         match Checkpoint::read(path, shape, None) {
             Ok(Some(Checkpoint { state: [weights, ..], .. })) => Ok(weights),
             Ok(None) => Err(unfit("there is no such file")),

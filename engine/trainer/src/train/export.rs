@@ -72,6 +72,43 @@ pub fn transposed(weights: &[f32]) -> Vec<f32> {
     (0..HIDDEN_2).flat_map(|unit| (0..HIDDEN_2).map(move |input| weights[input * HIDDEN_2 + unit])).collect()
 }
 
+/// Returns the weights that [`payload`] quantised, each with the error of its rounding. A factorised
+/// network gets them all in the inputs' own part, and zero in the common one.
+///
+/// # Panics
+/// Panics if the payload is shorter than the weights of the shape.
+pub fn dequantised(shape: &Shape, payload: &[u8]) -> Parameters {
+    let mut weights = Parameters::zero(shape);
+    let mut numbers = Numbers(payload);
+    match shape.kind {
+        Kind::Screlu => {
+            numbers.words(&mut weights.features, QA);
+            numbers.words(&mut weights.bias, QA);
+            numbers.words(&mut weights.output, QB);
+            numbers.words(&mut weights.head, QA * QB);
+        }
+        Kind::Layered | Kind::Deep => {
+            let (biases, mut rest) = weights.head.split_at_mut(HIDDEN_2);
+            numbers.words(&mut weights.features, QC);
+            numbers.words(&mut weights.bias, QC);
+            numbers.octets(&mut weights.output, QB);
+            numbers.longs(biases, QC * QB);
+            if shape.kind == Kind::Deep {
+                let (third, after) = rest.split_at_mut(HIDDEN_2 * HIDDEN_2);
+                let (biases, after) = after.split_at_mut(HIDDEN_2);
+                numbers.octets(third, QB);
+                third.copy_from_slice(&transposed(third));
+                numbers.longs(biases, QC * QB);
+                rest = after;
+            }
+            let (output, bias) = rest.split_at_mut(HIDDEN_2);
+            numbers.octets(output, QO / QC);
+            numbers.longs(bias, QO);
+        }
+    }
+    weights
+}
+
 /// Creates a network file: the engine's header, then the payload.
 ///
 /// # Errors
@@ -98,3 +135,24 @@ macro_rules! writer {
 writer!(octets, i8);
 writer!(words, i16);
 writer!(longs, i32);
+
+/// Whole numbers of a payload that were not read yet.
+struct Numbers<'a>(&'a [u8]);
+
+macro_rules! reader {
+    ($name:ident, $number:ty) => {
+        /// Fills `values` with the next numbers, which have `unit` a unit.
+        fn $name(&mut self, values: &mut [f32], unit: f32) {
+            let (bytes, rest) = self.0.split_at(values.len() * size_of::<$number>());
+            let numbers = bytes.as_chunks().0.iter().map(|bytes| <$number>::from_le_bytes(*bytes));
+            values.iter_mut().zip(numbers).for_each(|(value, number)| *value = number as f32 / unit);
+            self.0 = rest;
+        }
+    };
+}
+
+impl Numbers<'_> {
+    reader!(octets, i8);
+    reader!(words, i16);
+    reader!(longs, i32);
+}

@@ -450,6 +450,15 @@ fn checkpoints_of_other_plans_and_damaged_ones_are_refused() {
 }
 
 #[test]
+fn rounded_weights_round_to_themselves() {
+    for shape in shapes() {
+        let payload = export::payload(&shape, &Parameters::random(&shape, 3)).expect("small weights");
+        let again = export::dequantised(&shape, &payload);
+        assert_eq!(export::payload(&shape, &again).expect("the same weights"), payload, "{shape:?}");
+    }
+}
+
+#[test]
 fn a_run_begins_with_the_weights_of_another() {
     let folder = tempfile::tempdir().expect("a fresh folder");
     write(&folder.path().join("data.bin"), &positions(1000, 11));
@@ -465,9 +474,17 @@ fn a_run_begins_with_the_weights_of_another() {
     assert_eq!(outcome.hash, before.hash, "before a step it is the network it begins with");
     begun.superbatch(&ProgressBar::hidden()).expect("a superbatch");
     assert!(begun.export().expect("a network").hash != before.hash);
+    let file = |out: &str| text.replace("first/checkpoint.bin", "first/small.nnue").replace("\"second\"", out);
+    std::fs::write(&path, file("\"of-a-file\"")).expect("the same file");
+    let of_file = Plan::load(&path).expect("a sound plan");
+    let mut begun = Run::open(&of_file).expect("a run");
+    assert_eq!(begun.export().expect("a network").hash, before.hash, "rounded weights stay as they are");
+    std::fs::write(folder.path().join("cut.nnue"), b"DESTRIER").expect("a file");
     for (from, to, says) in [
-        ("first/", "nobody/", "there is no such file; `start` is the `checkpoint.bin` of a run"),
+        ("first/", "nobody/", "there is no such file; `start` is a network file or the `checkpoint.bin` of a run"),
         ("hidden = 64", "hidden = 32", "of the same shape"),
+        ("first/checkpoint.bin", "cut.nnue", "neither a network nor a checkpoint, or damaged"),
+        ("hidden = 64\nstart = \"first/checkpoint.bin", "hidden = 32\nstart = \"first/small.nnue", "another shape"),
     ] {
         std::fs::write(&path, text.replace(from, to).replace("\"second\"", "\"third\"")).expect("the same file");
         let other = Plan::load(&path).expect("a sound plan");
