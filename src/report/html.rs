@@ -32,8 +32,10 @@ use crate::text::escaped;
 
 /// Script that replays games.
 const REPLAY: &str = concat!(include_str!("html/pieces.js"), include_str!("html/board.js"));
+/// Colours of all pages by name, for light and for dark.
+pub const TOKENS: &str = include_str!("html/tokens.css");
 /// Style sheet of the pages.
-const STYLE: &str = include_str!("html/page.css");
+const STYLE: &str = concat!(include_str!("html/tokens.css"), include_str!("html/page.css"));
 /// Characters kept of the end of a transcript or of an engine's standard error.
 const TAIL: usize = 6_000;
 

@@ -7,6 +7,7 @@
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use destrier::nnue::{self, HIDDEN_2, Kind, Layout};
+use quintain::report::html;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -214,6 +215,7 @@ fn page(nets: &[RawNetwork], last: &RawNetwork, neurons: &[usize], fen: &str) ->
     // A name must not end the script.
     let data = data.to_string().replace('<', "\\u003c");
     let parts = [
+        ("/*TOKENS*/", html::TOKENS),
         ("/*STYLE*/", include_str!("show/page.css")),
         ("/*FEATURES*/", include_str!("show/features.js")),
         ("/*PAGE*/", include_str!("show/page.js")),

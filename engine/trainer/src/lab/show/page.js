@@ -56,7 +56,7 @@ function measure() {
     for (let at = neuron; at < net.head.output.length; at += count) output += net.head.output[at] ** 2;
     columns[neuron].output = Math.sqrt(output) / 64;
   }
-  if (boardBlock) likenesses(net).forEach((found, neuron) => { columns[neuron].like = found.value; columns[neuron].pattern = `${PIECES[found.kind]} ${squareName(found.square)}`; });
+  if (boardBlock) likenesses(net).forEach((found, neuron) => { columns[neuron].like = found.value; columns[neuron].pattern = `${'PNBRQK'[found.kind]}${squareName(found.square)}`; });
   if (position) {
     const sides = position.rows.map((rows) => accumulate(rows, net.weights, net.biases));
     const shares = contributions(layout, net.head, sides, position.output);
@@ -73,12 +73,12 @@ function measure() {
 
 const COLUMNS = [
   ['number', 'neuron', (value) => String(value)],
+  ...(layout.kind === 'screlu' || layout.whole ? [['share', 'cp', (value) => signed(value, 1)]] : []),
   ['norm', 'weights', (value) => value.toFixed(2)],
   ['output', 'output', (value) => value.toFixed(2)],
-  ...(boardBlock ? [['like', 'moves like', (value, column) => `${column.pattern} ${value.toFixed(2)}`]] : []),
+  ...(boardBlock ? [['like', 'moves like', (value, column) => `${column.pattern} ${signed(value, 2)}`]] : []),
   ['us', 'to move', (value) => value.toFixed(2)],
   ['them', 'opponent', (value) => value.toFixed(2)],
-  ...(layout.kind === 'screlu' || layout.whole ? [['share', 'cp', (value) => signed(value, 1)]] : []),
 ];
 let measured = [];
 
@@ -168,7 +168,7 @@ function drawPanel(panel, weightOf, most, lit, label) {
   canvas.setAttribute('role', 'img');
   canvas.setAttribute('aria-label', `${label}: ${panel.title}`);
   const pen = canvas.getContext('2d'), style = getComputedStyle(document.documentElement);
-  const [plus, minus, rule, ring] = ['--plus', '--minus', '--rule', '--ring'].map((name) => style.getPropertyValue(name).trim());
+  const [plus, minus, rule, ring] = ['--plus', '--minus', '--line', '--ink'].map((name) => style.getPropertyValue(name).trim());
   pen.scale(sharp, sharp);
   const cells = (visit) => {
     for (let y = 0; y < rows; y += 1) for (let x = 0; x < columns; x += 1) if (panel.feature(x, y) >= 0) visit(x, y, panel.feature(x, y));
