@@ -72,8 +72,8 @@ pub fn transposed(weights: &[f32]) -> Vec<f32> {
     (0..HIDDEN_2).flat_map(|unit| (0..HIDDEN_2).map(move |input| weights[input * HIDDEN_2 + unit])).collect()
 }
 
-/// Returns the weights that [`payload`] quantised, each with the error of its rounding. A factorised
-/// network gets them all in the inputs' own part, and zero in the common one.
+/// Returns the weights that [`payload`] quantised, each with the error of its rounding. A
+/// factorised network gets them all in the inputs' own part, and zero in the common one.
 ///
 /// # Panics
 /// Panics if the payload is shorter than the weights of the shape.

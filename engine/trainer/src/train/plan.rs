@@ -115,9 +115,9 @@ pub struct Network {
     /// Number of output buckets by material, 8 or 1.
     #[serde(default = "defaults::output_buckets")]
     pub output_buckets: usize,
-    /// Checkpoint of a run, or a network file, of this shape with the initial weights; random weights
-    /// by default. It allows pretraining on many cheap labels, and more training of a network whose
-    /// checkpoint is lost.
+    /// Checkpoint of a run, or a network file, of this shape with the initial weights; random
+    /// weights by default. It allows pretraining on many cheap labels, and more training of a
+    /// network whose checkpoint is lost.
     #[serde(default)]
     pub start: Option<PathBuf>,
 }
