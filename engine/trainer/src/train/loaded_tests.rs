@@ -1,9 +1,12 @@
 //! Trained and exported networks in Destrier: the same integer evaluations for every shape.
 
+use super::export;
 use super::integer::Integer;
 use super::loaded::{LoadedError, check};
+use super::network::Parameters;
 use super::plan::Plan;
 use super::run::{self, Run};
+use super::tests::shapes;
 use crate::data::record::Position;
 use bulletformat::{BulletFormat, ChessBoard};
 use destrier::board::Board;
@@ -136,4 +139,13 @@ fn another_networks_numbers_are_noticed() {
     // Another export replaces the damaged file.
     let summary = Run::open(&plan).and_then(|run| run.export()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(summary.same, 500);
+}
+
+#[test]
+fn rounded_weights_round_to_themselves() {
+    for shape in shapes() {
+        let payload = export::payload(&shape, &Parameters::random(&shape, 3)).expect("small weights");
+        let again = export::dequantised(&shape, &payload);
+        assert_eq!(export::payload(&shape, &again).expect("the same weights"), payload, "{shape:?}");
+    }
 }

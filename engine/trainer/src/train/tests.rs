@@ -48,7 +48,7 @@ pub(super) fn set_shape(kind: Kind, hidden: usize, set: &str) -> Shape {
     Shape { kind, hidden, inputs, output_buckets: kind.usual_output_buckets(), factorised }
 }
 
-fn shapes() -> Vec<Shape> {
+pub(super) fn shapes() -> Vec<Shape> {
     let plain = Shape { output_buckets: 1, inputs: Inputs::new(false, [0; 32]), ..shape(Kind::Screlu, 16, [0; 32]) };
     let [screlu, layered] = [Kind::Screlu, Kind::Layered];
     let kinds = [plain, shape(screlu, 64, [0; 32]), shape(screlu, 32, four_buckets()), shape(layered, 32, [0; 32])];
@@ -450,35 +450,23 @@ fn checkpoints_of_other_plans_and_damaged_ones_are_refused() {
 }
 
 #[test]
-fn rounded_weights_round_to_themselves() {
-    for shape in shapes() {
-        let payload = export::payload(&shape, &Parameters::random(&shape, 3)).expect("small weights");
-        let again = export::dequantised(&shape, &payload);
-        assert_eq!(export::payload(&shape, &again).expect("the same weights"), payload, "{shape:?}");
-    }
-}
-
-#[test]
 fn a_run_begins_with_the_weights_of_another() {
     let folder = tempfile::tempdir().expect("a fresh folder");
     write(&folder.path().join("data.bin"), &positions(1000, 11));
     let first = plan(folder.path(), "first");
     let before = run::run(&first, &mut std::io::sink()).expect("a run");
-    let path = folder.path().join("second.toml");
-    let text = PLAN.replace("OUT", "second").replace("seed = 5", "seed = 6");
-    let text = text.replace("hidden = 64", "hidden = 64\nstart = \"first/checkpoint.bin\"");
-    std::fs::write(&path, &text).expect("a file in a fresh folder");
-    let second = Plan::load(&path).expect("a sound plan");
+    let start = ("hidden = 64", "hidden = 64\nstart = \"first/checkpoint.bin\"");
+    let seed = ("seed = 5", "seed = 6");
+    let second = changed(folder.path(), "second", &[start, seed]);
     let mut begun = Run::open(&second).expect("a run");
     let outcome = begun.export().expect("a network");
     assert_eq!(outcome.hash, before.hash, "before a step it is the network it begins with");
     begun.superbatch(&ProgressBar::hidden()).expect("a superbatch");
     assert!(begun.export().expect("a network").hash != before.hash);
-    let file = |out: &str| text.replace("first/checkpoint.bin", "first/small.nnue").replace("\"second\"", out);
-    std::fs::write(&path, file("\"of-a-file\"")).expect("the same file");
-    let of_file = Plan::load(&path).expect("a sound plan");
-    let mut begun = Run::open(&of_file).expect("a run");
-    assert_eq!(begun.export().expect("a network").hash, before.hash, "rounded weights stay as they are");
+    let file = ("first/checkpoint.bin", "first/small.nnue");
+    let of_file = changed(folder.path(), "of-a-file", &[start, seed, file]);
+    let rounded = Run::open(&of_file).expect("a run").export().expect("a network");
+    assert_eq!(rounded.hash, before.hash, "rounded weights stay as they are");
     std::fs::write(folder.path().join("cut.nnue"), b"DESTRIER").expect("a file");
     for (from, to, says) in [
         ("first/", "nobody/", "there is no such file; `start` is a network file or the `checkpoint.bin` of a run"),
@@ -486,8 +474,7 @@ fn a_run_begins_with_the_weights_of_another() {
         ("first/checkpoint.bin", "cut.nnue", "neither a network nor a checkpoint, or damaged"),
         ("hidden = 64\nstart = \"first/checkpoint.bin", "hidden = 32\nstart = \"first/small.nnue", "another shape"),
     ] {
-        std::fs::write(&path, text.replace(from, to).replace("\"second\"", "\"third\"")).expect("the same file");
-        let other = Plan::load(&path).expect("a sound plan");
+        let other = changed(folder.path(), "third", &[start, seed, (from, to)]);
         let error = Run::open(&other).map(|_| ()).expect_err(to).to_string();
         assert!(error.contains(says), "{error}");
     }
