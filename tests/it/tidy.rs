@@ -1,7 +1,7 @@
 //! The repository's own rules, held by reading its files: who may import whom, and where `unsafe`
 //! may stand.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::skip::may_skip;
@@ -680,5 +680,15 @@ fn expressions_have_the_features_that_they_need() {
     let asked = manifest["dependencies"]["regex"]["features"].as_array().unwrap();
     for needed in ["std", "unicode-case", "unicode-perl"] {
         assert!(asked.iter().any(|feature| feature.as_str() == Some(needed)), "{needed}: {asked:?}");
+    }
+}
+
+/// Merges of branches that both wrote here have kept old and new entries.
+#[test]
+fn the_changelog_has_no_entry_twice() {
+    let text = std::fs::read_to_string(root().join("CHANGELOG.md")).unwrap();
+    let mut first_lines = BTreeSet::new();
+    for line in text.lines().filter(|line| line.starts_with("- ")) {
+        assert!(first_lines.insert(line), "CHANGELOG.md has this entry twice: {line}");
     }
 }
