@@ -73,13 +73,17 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<NpzArray>, NpzError> {
     let end = end.ok_or(NpzError::Archive("no list of members"))?;
     let (count, mut at) = (number(tail, end + 10, 2)?, number(tail, end + 16, 4)?);
     let mut arrays = Vec::new();
+    let mut left = bytes.len();
     for _ in 0..count {
         let entry = bytes.get(at..).filter(|rest| rest.starts_with(b"PK\x01\x02"));
         let entry = entry.ok_or(NpzError::Archive("its list of members is damaged"))?;
         let [name, extra, comment] = [28, 30, 32].map(|at| number(entry, at, 2));
         let name = slice(entry, ENTRY, name?)?;
         at += ENTRY + name.len() + extra? + comment?;
-        arrays.push(member(bytes, entry, &String::from_utf8_lossy(name))?);
+        let array = member(bytes, entry, &String::from_utf8_lossy(name))?;
+        // A short list could name one large member a thousand times.
+        left = left.checked_sub(4 * array.values.len()).ok_or(NpzError::Archive("its members overlap"))?;
+        arrays.push(array);
     }
     Ok(arrays)
 }
@@ -219,6 +223,22 @@ mod tests {
         assert_eq!(parse(&write(&arrays())).expect("arrays"), arrays());
         assert_eq!(parse(&write(&[])).expect("no arrays"), []);
         assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
+    }
+
+    #[test]
+    fn members_that_overlap_are_refused() {
+        let one = NpzArray { name: "a".to_owned(), shape: vec![100], values: vec![0.0; 100] };
+        let mut bytes = write(&[one.clone(), one]);
+        let places = |mark: &[u8; 4], bytes: &[u8]| -> Vec<usize> {
+            (0..bytes.len() - 4).filter(|&at| bytes[at..].starts_with(mark)).collect()
+        };
+        // Both entries of the list name the first member, and the second member is not there.
+        let (members, entries) = (places(b"PK\x03\x04", &bytes), places(b"PK\x01\x02", &bytes));
+        bytes[entries[1] + 42..entries[1] + 46].fill(0);
+        let mut shorter = [&bytes[..members[1]], &bytes[entries[0]..]].concat();
+        let end = shorter.len() - END;
+        shorter[end + 16..end + 20].copy_from_slice(&(members[1] as u32).to_le_bytes());
+        assert!(matches!(parse(&shorter), Err(NpzError::Archive("its members overlap"))), "{:?}", parse(&shorter));
     }
 
     /// Doubles and the Fortran order become the same floats in C order.
