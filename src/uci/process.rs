@@ -501,7 +501,7 @@ impl Engine {
 
     /// Sends `out`, then reads until the awaited reply. `from` is the start of the wait.
     async fn exchange(&mut self, from: Instant, until: Option<Instant>) -> WaitOutcome {
-        self.exchange_on(&mut 0, from, until).await
+        self.exchange_on(&mut 0, 0, from, until).await
     }
 
     /// Like [`exchange`](Self::exchange), with a limit that excludes the engine's waits for a CPU.
@@ -513,9 +513,14 @@ impl Engine {
     }
 
     /// Like [`exchange`](Self::exchange), after the first `sent` bytes of `out`; updates that
-    /// number.
-    async fn exchange_on(&mut self, sent: &mut usize, from: Instant, mut until: Option<Instant>) -> WaitOutcome {
-        let mut noted = *sent > 0;
+    /// number. The transcript has the first `noted` bytes already.
+    async fn exchange_on(
+        &mut self,
+        sent: &mut usize,
+        mut noted: usize,
+        from: Instant,
+        mut until: Option<Instant>,
+    ) -> WaitOutcome {
         let mut last_read = from;
         // Deadline of the wait, or of an unfinished line. The timer may fire earlier, for the pulse
         // or the flag.
@@ -525,10 +530,8 @@ impl Engine {
         loop {
             let timeout = async { if wake.is_some() { timer.as_mut().await } else { pending().await } };
             let happened = self.process.next(&self.out[*sent..], &mut self.lines, timeout).await;
-            if !noted {
-                noted = true;
-                self.transcript.push(from, Direction::ToEngine, &self.out);
-            }
+            self.transcript.push(from, Direction::ToEngine, &self.out[noted..]);
+            noted = self.out.len();
             if let Some(pulse) = &mut self.pulse {
                 pulse.look(os::since_boot(), || self.load.runner_waited());
             }

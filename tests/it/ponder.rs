@@ -164,6 +164,28 @@ fn an_engine_that_dies_is_found_out_when_it_is_asked() {
     check(dies, 1, Then::End, "exit status 3", &[GUESS, THINK, "stop"]);
 }
 
+/// A position of 100 KB does not fit into the pipe, and its end is sent with `stop`.
+#[test]
+fn what_the_pipe_did_not_take_at_once_is_told_once() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let transcript = runtime.block_on(async {
+        let config =
+            EngineConfig { name: "fake".into(), program: FAKE.into(), ponder: true, ..EngineConfig::default() };
+        let mut engine = Engine::start(&config, &[]).await.unwrap();
+        engine.new_game().await.unwrap();
+        let position = format!("position startpos moves{}", " g1f3 g8f6 f3g1 f6g8".repeat(5_000));
+        let go = Go { depth: Some(1), ..Go::default() };
+        engine.ponder(position.as_bytes(), &go);
+        engine.end_ponder().await.unwrap();
+        let transcript = engine.transcript();
+        engine.quit().await;
+        transcript
+    });
+    for word in ["position startpos", "go ponder", "> stop"] {
+        assert_eq!(transcript.matches(word).count(), 1, "{word}");
+    }
+}
+
 /// Eight moves of 1 s on a clock of 7.5 s, against an opponent that takes longer: enough only for
 /// who thinks meanwhile, and then far more than enough.
 #[track_caller]

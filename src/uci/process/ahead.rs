@@ -32,7 +32,7 @@ impl Engine {
             self.out.push(b'\n');
             go.write(&mut self.out);
         }
-        let mut sent = 0;
+        let (mut sent, mut noted) = (0, 0);
         for _ in positions {
             self.session.begin_search();
             let from = Instant::now();
@@ -40,7 +40,8 @@ impl Engine {
                 WaitOutcome::Answer(from)
             } else {
                 self.patience = Some(Patience::new(timeout, load::waited_by(self.process.pid)));
-                let waited = self.exchange_on(&mut sent, from, from.checked_add(timeout)).await;
+                let waited = self.exchange_on(&mut sent, noted, from, from.checked_add(timeout)).await;
+                noted = self.out.len();
                 self.patience = None;
                 waited
             };

@@ -82,9 +82,9 @@ impl Engine {
         if self.take_ponder(&[]).is_none() {
             return Ok(());
         }
-        self.say_stop();
+        let noted = self.say_stop();
         let (now, limit) = (Instant::now(), self.config.timeouts.stop);
-        match self.exchange(now, now.checked_add(limit)).await {
+        match self.exchange_on(&mut 0, noted, now, now.checked_add(limit)).await {
             WaitOutcome::Answer(_) => {
                 self.session.answer();
                 Ok(())
@@ -112,10 +112,12 @@ impl Engine {
 
     /// Continues the search after a right guess, with the clock running.
     pub(super) async fn ponder_hit(&mut self, deadline: Option<Duration>, is_timed: bool) -> SearchOutcome {
+        let noted = self.out.len();
         Command::PonderHit.write(&mut self.out).expect("it has no argument");
         self.session.ponder_hit();
         let t0 = self.start_clock(deadline, is_timed);
-        let waited = self.exchange(t0, deadline.and_then(|deadline| t0.checked_add(deadline))).await;
+        let until = deadline.and_then(|deadline| t0.checked_add(deadline));
+        let waited = self.exchange_on(&mut 0, noted, t0, until).await;
         self.conclude(waited, t0, deadline).await
     }
 
@@ -127,10 +129,10 @@ impl Engine {
         deadline: Option<Duration>,
         is_timed: bool,
     ) -> SearchOutcome {
-        self.say_stop();
+        let noted = self.say_stop();
         let t0 = self.start_clock(deadline, is_timed);
         let until = deadline.and_then(|deadline| t0.checked_add(deadline));
-        let mut waited = self.exchange(t0, until).await;
+        let mut waited = self.exchange_on(&mut 0, noted, t0, until).await;
         if matches!(waited, WaitOutcome::Answer(_)) {
             self.session.answer();
             self.begin(position);
@@ -141,10 +143,12 @@ impl Engine {
         self.conclude(waited, t0, deadline).await
     }
 
-    /// Appends `stop` to the unsent bytes.
-    fn say_stop(&mut self) {
+    /// Appends `stop` to the unsent bytes, and returns their number: the transcript has them.
+    fn say_stop(&mut self) -> usize {
+        let noted = self.out.len();
         Command::Stop.write(&mut self.out).expect("it has no argument");
         self.session.stop_ponder();
+        noted
     }
 
     /// Keeps the bytes that the pipe has not taken, so that a slow reader still gets its position.
