@@ -2,6 +2,7 @@
 
 use super::network::{Parameters, Shape};
 use destrier::nnue::{self, HIDDEN_2, Kind};
+use std::borrow::Cow;
 
 /// Quantisation factor of activations in a SCReLU network.
 pub const QA: f32 = 255.0;
@@ -38,75 +39,128 @@ pub enum ExportError {
 pub fn payload(shape: &Shape, weights: &Parameters) -> Result<Vec<u8>, ExportError> {
     let mut bytes = Vec::new();
     let features = weights.merged_features(shape);
-    match shape.kind {
-        Kind::Screlu => {
-            words(&mut bytes, "first layer", &features, QA)?;
-            words(&mut bytes, "first biases", &weights.bias, QA)?;
-            words(&mut bytes, "output weights", &weights.output, QB)?;
-            words(&mut bytes, "output biases", &weights.head, QA * QB)?;
-        }
-        Kind::Layered | Kind::Deep => {
-            let (biases, mut rest) = weights.head.split_at(HIDDEN_2);
-            words(&mut bytes, "first layer", &features, QC)?;
-            words(&mut bytes, "first biases", &weights.bias, QC)?;
-            octets(&mut bytes, "second layer", &weights.output, QB)?;
-            longs(&mut bytes, "second biases", biases, QC * QB)?;
-            if shape.kind == Kind::Deep {
-                let (third, after) = rest.split_at(HIDDEN_2 * HIDDEN_2);
-                let (biases, after) = after.split_at(HIDDEN_2);
-                octets(&mut bytes, "third layer", &transposed(third), QB)?;
-                longs(&mut bytes, "third biases", biases, QC * QB)?;
-                rest = after;
-            }
-            let (output, bias) = rest.split_at(HIDDEN_2);
-            octets(&mut bytes, "output weights", output, QO / QC)?;
-            longs(&mut bytes, "output bias", bias, QO)?;
-        }
+    let mut groups = [&features[..], &weights.bias, &weights.output, &weights.head];
+    for (place, part) in parts(shape).iter().enumerate() {
+        let group = &mut groups[place.min(3)];
+        let (values, rest) = group.split_at(part.len());
+        *group = rest;
+        part.write(&part.in_file(values), &mut bytes)?;
     }
     bytes.resize(shape.layout().payload_len(), 0);
     Ok(bytes)
 }
 
-/// Returns the rows of the third layer by unit, from rows by input, or the other way round.
-pub fn transposed(weights: &[f32]) -> Vec<f32> {
-    (0..HIDDEN_2).flat_map(|unit| (0..HIDDEN_2).map(move |input| weights[input * HIDDEN_2 + unit])).collect()
-}
-
-/// Returns the weights that [`payload`] quantised, each with the error of its rounding. A
-/// factorised network gets them all in the inputs' own part, and zero in the common one.
+/// Returns the weights that [`payload`] quantised, each with the error of its rounding.
 ///
 /// # Panics
 /// Panics if the payload is shorter than the weights of the shape.
 pub fn dequantised(shape: &Shape, payload: &[u8]) -> Parameters {
+    let mut rest = payload;
+    filled(shape, |part| {
+        let (bytes, after) = rest.split_at(part.len() * part.width);
+        rest = after;
+        part.read(bytes)
+    })
+}
+
+/// Returns weights whose parts have these values, in the order of a file. A factorised network gets
+/// them all in the inputs' own part, and zero in the common one.
+///
+/// # Panics
+/// Panics if a part has another number of values.
+pub fn filled(shape: &Shape, mut values: impl FnMut(&Part) -> Vec<f32>) -> Parameters {
     let mut weights = Parameters::zero(shape);
-    let mut numbers = Numbers(payload);
-    match shape.kind {
-        Kind::Screlu => {
-            numbers.words(&mut weights.features, QA);
-            numbers.words(&mut weights.bias, QA);
-            numbers.words(&mut weights.output, QB);
-            numbers.words(&mut weights.head, QA * QB);
-        }
-        Kind::Layered | Kind::Deep => {
-            let (biases, mut rest) = weights.head.split_at_mut(HIDDEN_2);
-            numbers.words(&mut weights.features, QC);
-            numbers.words(&mut weights.bias, QC);
-            numbers.octets(&mut weights.output, QB);
-            numbers.longs(biases, QC * QB);
-            if shape.kind == Kind::Deep {
-                let (third, after) = rest.split_at_mut(HIDDEN_2 * HIDDEN_2);
-                let (biases, after) = after.split_at_mut(HIDDEN_2);
-                numbers.octets(third, QB);
-                third.copy_from_slice(&transposed(third));
-                numbers.longs(biases, QC * QB);
-                rest = after;
-            }
-            let (output, bias) = rest.split_at_mut(HIDDEN_2);
-            numbers.octets(output, QO / QC);
-            numbers.longs(bias, QO);
-        }
+    let mut groups = [&mut weights.features[..], &mut weights.bias, &mut weights.output, &mut weights.head];
+    for (place, part) in parts(shape).iter().enumerate() {
+        let group = &mut groups[place.min(3)];
+        let (to, rest) = std::mem::take(group).split_at_mut(part.len());
+        *group = rest;
+        to.copy_from_slice(&part.in_file(&values(part)));
     }
     weights
+}
+
+/// Weights or biases of a layer, as they are in files.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// Name in errors.
+    name: &'static str,
+    /// Name of the array in a file of `export --from-npz`.
+    pub array: &'static str,
+    /// Sizes, the outermost first; those of the third layer are units, then inputs.
+    pub sizes: Vec<usize>,
+    /// Bytes of a whole number: 1, 2 or 4.
+    width: usize,
+    /// Whole number that stands for 1.
+    unit: f32,
+}
+
+/// Returns the parts of a network in the order of its file. That is the order of [`Parameters`],
+/// whose last group has all parts from the fourth on.
+pub fn parts(shape: &Shape) -> Vec<Part> {
+    let part = |name, array, sizes: &[usize], width, unit| Part { name, array, sizes: sizes.to_vec(), width, unit };
+    let (inputs, hidden, columns) = (shape.inputs.size(), shape.hidden, shape.columns());
+    let unit = if shape.kind == Kind::Screlu { QA } else { QC };
+    let mut parts = vec![
+        part("first layer", "features", &[inputs, hidden], 2, unit),
+        part("first biases", "biases", &[hidden], 2, unit),
+    ];
+    if shape.kind == Kind::Screlu {
+        parts.push(part("output weights", "output", &[columns, 2 * hidden], 2, QB));
+        parts.push(part("output biases", "output_biases", &[columns], 2, QA * QB));
+        return parts;
+    }
+    parts.push(part("second layer", "second", &[columns, 2 * hidden], 1, QB));
+    parts.push(part("second biases", "second_biases", &[columns], 4, QC * QB));
+    if shape.kind == Kind::Deep {
+        parts.push(part(THIRD, "third", &[HIDDEN_2, HIDDEN_2], 1, QB));
+        parts.push(part("third biases", "third_biases", &[HIDDEN_2], 4, QC * QB));
+    }
+    parts.push(part("output weights", "output", &[HIDDEN_2], 1, QO / QC));
+    parts.push(part("output bias", "output_biases", &[1], 4, QO));
+    parts
+}
+
+/// Name of the part with rows by input in [`Parameters`], and by unit in files.
+const THIRD: &str = "third layer";
+
+impl Part {
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        self.sizes.iter().product()
+    }
+
+    /// Turns values between the order of [`Parameters`] and that of files.
+    pub fn in_file<'a>(&self, values: &'a [f32]) -> Cow<'a, [f32]> {
+        if self.name != THIRD {
+            return values.into();
+        }
+        (0..HIDDEN_2).flat_map(|row| (0..HIDDEN_2).map(move |column| values[column * HIDDEN_2 + row])).collect()
+    }
+
+    /// Appends the whole numbers of values.
+    fn write(&self, values: &[f32], bytes: &mut Vec<u8>) -> Result<(), ExportError> {
+        let limit = f64::from(1_u32 << (8 * self.width - 1));
+        for &value in values {
+            let scaled = (f64::from(value) * f64::from(self.unit)).round();
+            if !(scaled >= -limit && scaled < limit) {
+                return Err(ExportError::Overflow { group: self.name, value, unit: self.unit });
+            }
+            bytes.extend_from_slice(&(scaled as i32).to_le_bytes()[..self.width]);
+        }
+        Ok(())
+    }
+
+    /// Returns the values of whole numbers.
+    fn read(&self, bytes: &[u8]) -> Vec<f32> {
+        let number = |bytes: &[u8]| {
+            let mut high = [0; 4];
+            high[4 - self.width..].copy_from_slice(bytes);
+            // The shift takes the sign along.
+            i32::from_le_bytes(high) >> (8 * (4 - self.width))
+        };
+        bytes.chunks_exact(self.width).map(|bytes| number(bytes) as f32 / self.unit).collect()
+    }
 }
 
 /// Creates a network file: the engine's header, then the payload.
@@ -115,44 +169,4 @@ pub fn dequantised(shape: &Shape, payload: &[u8]) -> Parameters {
 /// [`ExportError::Format`] if the engine does not support the shape.
 pub fn network(shape: &Shape, payload: &[u8]) -> Result<Vec<u8>, ExportError> {
     Ok(nnue::encode(&shape.layout(), payload)?)
-}
-
-macro_rules! writer {
-    ($name:ident, $number:ty) => {
-        fn $name(bytes: &mut Vec<u8>, group: &'static str, values: &[f32], unit: f32) -> Result<(), ExportError> {
-            for &value in values {
-                let scaled = (f64::from(value) * f64::from(unit)).round();
-                if !(scaled >= f64::from(<$number>::MIN) && scaled <= f64::from(<$number>::MAX)) {
-                    return Err(ExportError::Overflow { group, value, unit });
-                }
-                bytes.extend_from_slice(&(scaled as $number).to_le_bytes());
-            }
-            Ok(())
-        }
-    };
-}
-
-writer!(octets, i8);
-writer!(words, i16);
-writer!(longs, i32);
-
-/// Whole numbers of a payload that were not read yet.
-struct Numbers<'a>(&'a [u8]);
-
-macro_rules! reader {
-    ($name:ident, $number:ty) => {
-        /// Fills `values` with the next numbers, which have `unit` a unit.
-        fn $name(&mut self, values: &mut [f32], unit: f32) {
-            let (bytes, rest) = self.0.split_at(values.len() * size_of::<$number>());
-            let numbers = bytes.as_chunks().0.iter().map(|bytes| <$number>::from_le_bytes(*bytes));
-            values.iter_mut().zip(numbers).for_each(|(value, number)| *value = number as f32 / unit);
-            self.0 = rest;
-        }
-    };
-}
-
-impl Numbers<'_> {
-    reader!(octets, i8);
-    reader!(words, i16);
-    reader!(longs, i32);
 }

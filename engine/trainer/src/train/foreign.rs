@@ -8,7 +8,7 @@ use super::npz::{self, NpzArray, NpzError};
 use super::pairs::{PairFileError, read as read_pairs};
 use clap::Args;
 use destrier::nnue::sets::{FeatureSet, SetError};
-use destrier::nnue::{HIDDEN_2, Kind, sha256_hex};
+use destrier::nnue::{Kind, sha256_hex};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -51,24 +51,6 @@ pub struct ForeignArgs {
     out: Option<PathBuf>,
 }
 
-/// Array of a network: its name and its shape.
-type ArrayShape = (&'static str, Vec<usize>);
-
-/// Arrays of a kind in the order of their use, for a number of neurons and output buckets.
-fn arrays(kind: Kind, inputs: usize, hidden: usize, buckets: usize) -> Vec<ArrayShape> {
-    let mut list = vec![("features", vec![inputs, hidden]), ("biases", vec![hidden])];
-    if kind == Kind::Screlu {
-        list.extend([("output", vec![buckets, 2 * hidden]), ("output_biases", vec![buckets])]);
-        return list;
-    }
-    list.extend([("second", vec![HIDDEN_2, 2 * hidden]), ("second_biases", vec![HIDDEN_2])]);
-    if kind == Kind::Deep {
-        list.extend([("third", vec![HIDDEN_2, HIDDEN_2]), ("third_biases", vec![HIDDEN_2])]);
-    }
-    list.extend([("output", vec![HIDDEN_2]), ("output_biases", vec![1])]);
-    list
-}
-
 impl ForeignArgs {
     /// Writes the network of --from-npz, if it is given, and says what it is on `out`.
     ///
@@ -99,43 +81,32 @@ fn parameters(path: &Path, set: FeatureSet, found: &[NpzArray]) -> Result<(Shape
         (Some(_), None) => Kind::Layered,
         (None, None) => Kind::Screlu,
     };
-    let size = |name: &str| get(name).and_then(|array| array.shape.first()).copied().unwrap_or(0);
+    let size = |name: &str| get(name).map_or(0, |array| array.values.len());
     let hidden = size("biases");
     let output_buckets = if kind == Kind::Screlu { size("output_biases") } else { 1 };
-    let expected = arrays(kind, set.size(), hidden, output_buckets);
-    if let Some(extra) = found.iter().find(|array| expected.iter().all(|(name, _)| *name != array.name)) {
+    let shape = Shape { kind, hidden, inputs: Inputs::of_set(set), output_buckets, factorised: false };
+    let expected = export::parts(&shape);
+    if let Some(extra) = found.iter().find(|array| expected.iter().all(|part| part.array != array.name)) {
         return Err(ForeignError::Extra { path: path.to_owned(), name: extra.name.clone(), kind: kind.name() });
     }
-    if let Some((name, _)) = expected.iter().find(|(name, _)| get(name).is_none()) {
+    if let Some(missing) = expected.iter().find(|part| get(part.array).is_none()) {
         let names = |names: Vec<&str>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         return Err(ForeignError::Missing {
             path: path.to_owned(),
-            name,
+            name: missing.array,
             found: names(found.iter().map(|array| array.name.as_str()).collect()),
             kind: kind.name(),
-            expected: names(expected.iter().map(|(name, _)| *name).collect()),
+            expected: names(expected.iter().map(|part| part.array).collect()),
         });
     }
-    let mut values = Vec::with_capacity(expected.len());
-    for ((name, shape), array) in expected.iter().filter_map(|entry| Some((entry, get(entry.0)?))) {
-        if array.shape != *shape {
-            let of = format!("{} features of {set} and {hidden} neurons need", set.size());
-            let (found, expected) = (array.shape.clone(), shape.clone());
-            return Err(ForeignError::Shape { path: path.to_owned(), name, found, expected, of });
+    for (part, array) in expected.iter().filter_map(|part| Some((part, get(part.array)?))) {
+        if array.shape != part.sizes {
+            let of = format!("{} features of {} and {hidden} neurons need", shape.inputs.size(), shape.inputs.set());
+            let (found, expected) = (array.shape.clone(), part.sizes.clone());
+            return Err(ForeignError::Shape { path: path.to_owned(), name: part.array, found, expected, of });
         }
-        values.push(array.values.as_slice());
     }
-    let shape = Shape { kind, hidden, inputs: Inputs::of_set(set), output_buckets, factorised: false };
-    let mut weights = Parameters::zero(&shape);
-    let [features, bias, output, head @ ..] = values.as_slice() else { return Ok((shape, weights)) };
-    weights.features.copy_from_slice(features);
-    weights.bias.copy_from_slice(bias);
-    weights.output.copy_from_slice(output);
-    let mut parts: Vec<Vec<f32>> = head.iter().map(|part| part.to_vec()).collect();
-    if kind == Kind::Deep {
-        parts[1] = export::transposed(&parts[1]);
-    }
-    weights.head.copy_from_slice(&parts.concat());
+    let weights = export::filled(&shape, |part| get(part.array).map(|array| array.values.clone()).unwrap_or_default());
     Ok((shape, weights))
 }
 
@@ -154,15 +125,14 @@ mod tests {
 
     /// Arrays of a network's own weights.
     fn arrays_of(shape: &Shape, weights: &Parameters) -> Vec<NpzArray> {
-        let list = arrays(shape.kind, shape.inputs.size(), shape.hidden, shape.output_buckets);
         let mut groups = [&weights.features, &weights.bias, &weights.output, &weights.head].map(|group| &group[..]);
         let mut made = Vec::new();
-        for (place, (name, sizes)) in list.into_iter().enumerate() {
+        for (place, part) in export::parts(shape).into_iter().enumerate() {
             let group = &mut groups[place.min(3)];
-            let (head, rest) = group.split_at(sizes.iter().product());
+            let (head, rest) = group.split_at(part.len());
             *group = rest;
-            let values = if name == "third" { export::transposed(head) } else { head.to_vec() };
-            made.push(NpzArray { name: name.to_owned(), shape: sizes, values });
+            let values = part.in_file(head).into_owned();
+            made.push(NpzArray { name: part.array.to_owned(), shape: part.sizes, values });
         }
         made
     }
