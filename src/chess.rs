@@ -358,7 +358,7 @@ impl Position {
         let m = self.find_uci(text)?;
         let san = shakmaty::san::San::from_move(&self.chess, m);
         self.advance(m);
-        Ok(SanPlus { san, suffix: Suffix::from_position(&self.chess) }.to_string())
+        Ok(SanPlus { san, suffix: self.check_mark() }.to_string())
     }
 
     /// Plays a move given in UCI notation and returns its long algebraic notation (`Ng1f3`,
@@ -379,7 +379,7 @@ impl Position {
             }
         };
         self.advance(m);
-        if let Some(suffix) = Suffix::from_position(&self.chess) {
+        if let Some(suffix) = self.check_mark() {
             lan.push_str(&suffix.to_string());
         }
         Ok(lan)
@@ -392,6 +392,12 @@ impl Position {
     pub fn san(&self, text: &str) -> Result<String, MoveError> {
         let m = self.find_uci(text)?;
         Ok(SanPlus::from_move(self.chess.clone(), m).to_string())
+    }
+
+    /// Mark of the move that led here: check, mate or none. All moves are generated only in check.
+    fn check_mark(&self) -> Option<Suffix> {
+        let is_mate = || self.chess.legal_moves().is_empty();
+        self.chess.is_check().then(|| if is_mate() { Suffix::Checkmate } else { Suffix::Check })
     }
 
     /// The position as a six-field FEN. Castling rights are written as they were read: `KQkq`, or

@@ -23,6 +23,7 @@
 mod comment;
 mod tags;
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -34,7 +35,7 @@ use crate::record::{ByColor, Color, GameId, GameRecord, Opening, Outcome, Termin
 use crate::report::eco::OpeningNames;
 use crate::report::reasons::{illegal_move, side_reason};
 use crate::tournament::events::Ply;
-use comment::comment;
+use comment::Comment;
 
 /// Facts that a game's text needs besides its record.
 #[derive(Clone, Copy, Debug)]
@@ -155,7 +156,7 @@ pub fn reason(record: &GameRecord, names: &ByColor<&str>) -> String {
 /// # Errors
 /// [`PgnError`] for moves that can't be played.
 pub(super) fn live(game: &LiveGame<'_>, meta: &PgnMeta<'_>) -> Result<String, PgnError> {
-    let played = game.plies.iter().map(|ply| (&ply.uci, comment::live(ply)));
+    let played = game.plies.iter().map(|ply| (&ply.uci, Comment::Live(ply)));
     let (outcome, reason) =
         game.over.as_ref().map_or(("*", ""), |(outcome, reason)| (outcome.token(), reason.as_str()));
     let text = movetext(game.id, game.opening, played, (outcome, reason), meta.variant, &PgnOptions::default())?;
@@ -174,7 +175,7 @@ pub(super) struct LiveGame<'a> {
 }
 
 fn record_text(record: &GameRecord, meta: &PgnMeta<'_>, options: &PgnOptions) -> Result<String, PgnError> {
-    let played = record.moves.iter().map(|played| (&played.uci, comment(played, options.fields)));
+    let played = record.moves.iter().map(|played| (&played.uci, Comment::Recorded(played, options.fields)));
     let reason = match options.layout {
         Layout::Export => reason(record, &meta.names),
         // Uses the words of other runners' consoles, which readers of their PGN search for. An
@@ -192,7 +193,7 @@ fn record_text(record: &GameRecord, meta: &PgnMeta<'_>, options: &PgnOptions) ->
 fn movetext<'a>(
     id: GameId,
     opening: &'a Opening,
-    played: impl Iterator<Item = (&'a String, String)>,
+    played: impl Iterator<Item = (&'a String, Comment<'a>)>,
     (outcome, reason): (&str, &str),
     variant: Variant,
     options: &PgnOptions,
@@ -201,34 +202,36 @@ fn movetext<'a>(
     let mut position =
         Position::from_fen(&opening.fen, variant).map_err(|source| PgnError::Fen { game: number, source })?;
     let mut lines = WrappedLines::default();
-    let book = opening.moves.iter().map(|uci| (uci, "book".to_owned()));
+    let book = opening.moves.iter().map(|uci| (uci, Comment::Book));
     let reason = comment::plain(reason, 200);
     let mut moves = (1..).zip(book.chain(played)).peekable();
     let is_empty = moves.peek().is_none();
+    // Number, move and comment of a ply. Writing to it does not fail.
+    let mut words = String::new();
     while let Some((ply, (uci, comment))) = moves.next() {
+        words.clear();
         // Numbers Black's moves after a comment, as the export format requires: everywhere but in
         // the short form.
         let interrupted = ply == 1 || (!options.min && options.layout == Layout::Export);
-        let mut tokens = Vec::with_capacity(3);
-        match position.turn() {
-            Color::White => tokens.push(format!("{}.", position.fullmoves())),
-            Color::Black if interrupted => tokens.push(format!("{}...", position.fullmoves())),
-            Color::Black => {}
-        }
+        let _ = match position.turn() {
+            Color::White => write!(words, "{}. ", position.fullmoves()),
+            Color::Black if interrupted => write!(words, "{}... ", position.fullmoves()),
+            Color::Black => Ok(()),
+        };
         let played = match options.notation {
             Notation::San => position.play_to_san(uci),
             Notation::Lan => position.play_to_lan(uci),
             Notation::Uci => position.play(uci).map(|played| played.uci),
         };
-        tokens.push(played.map_err(|source| PgnError::Move { game: number, ply, source })?);
+        words.push_str(&played.map_err(|source| PgnError::Move { game: number, ply, source })?);
         if !options.min {
             let is_last = moves.peek().is_none() && !reason.is_empty();
-            let last = if is_last { format!(", {reason}") } else { String::new() };
-            tokens.push(format!("{{{comment}{last}}}"));
+            let (gap, reason) = if is_last { (", ", reason.as_str()) } else { ("", "") };
+            let _ = write!(words, " {{{comment}{gap}{reason}}}");
         }
         match options.layout {
-            Layout::Export => tokens.iter().for_each(|token| lines.push(token)),
-            Layout::Runner => lines.push_whole(&tokens.join(" ")),
+            Layout::Export => lines.push(&words),
+            Layout::Runner => lines.push_whole(&words),
         }
     }
     if is_empty && !options.min && !reason.is_empty() {
@@ -247,12 +250,12 @@ struct WrappedLines {
 }
 
 impl WrappedLines {
-    /// Adds a token that may be broken at its spaces.
-    fn push(&mut self, token: &str) {
-        token.split_whitespace().for_each(|word| self.push_whole(word));
+    /// Adds words that may be broken at their spaces.
+    fn push(&mut self, words: &str) {
+        words.split_whitespace().for_each(|word| self.push_whole(word));
     }
 
-    /// Adds a token that stays on one line.
+    /// Adds a text that stays on one line.
     fn push_whole(&mut self, word: &str) {
         let length = word.chars().count();
         // At the start of a line `%` escapes it, and readers that search for the next game stop at

@@ -1,64 +1,87 @@
 //! Comment on a move.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Display, Formatter};
 use std::time::Duration;
 
 use super::Fields;
 use crate::record::{MoveRecord, Score};
 use crate::tournament::events::Ply;
 
-/// Formats `+0.35/12 0.051s, n=12345`, with those of `fields` that are on and known.
-pub(super) fn comment(played: &MoveRecord, fields: Fields) -> String {
-    let info = &played.info;
-    let mut text = match info.score {
-        Some(score) => format!("{}/{} ", score_text(score), info.depth.unwrap_or(0)),
-        None => String::new(),
-    };
-    text.push_str(&seconds(played.elapsed));
-    let latency = info.time.map(|told| latency(played.elapsed, told));
-    let number = |value: Option<u64>| value.map(|value| value.to_string());
-    let parts = [
-        ("tl", fields.timeleft, played.left.map(seconds)),
-        ("latency", fields.latency, latency),
-        ("n", fields.nodes, number(info.nodes)),
-        ("sd", fields.seldepth, number(info.seldepth.map(u64::from))),
-        ("nps", fields.nps, number(info.nps)),
-        ("hashfull", fields.hashfull, number(info.hashfull.map(u64::from))),
-        ("tbhits", fields.tbhits, number(info.tbhits)),
-        ("pv", fields.pv, Some(&played.said.pv).filter(|pv| !pv.is_empty()).map(|pv| quoted(pv))),
-    ];
-    // Writing to a string does not fail.
-    for (key, is_wanted, value) in parts {
-        if let (true, Some(value)) = (is_wanted, value) {
-            let _ = write!(text, ", {key}={value}");
+/// Comment on a move.
+#[derive(Clone, Copy)]
+pub(super) enum Comment<'a> {
+    /// Move of the opening: `book`.
+    Book,
+    /// Recorded move: `+0.35/12 0.051s, n=12345`, with those of the fields that are on and known.
+    Recorded(&'a MoveRecord, Fields),
+    /// Move that onlookers see: `+0.35/12 0.051s [%clk 0:00:07]`.
+    Live(&'a Ply),
+}
+
+impl Display for Comment<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Book => f.write_str("book"),
+            Self::Recorded(played, fields) => recorded(f, played, *fields),
+            Self::Live(ply) => live(f, ply),
         }
     }
-    for line in &played.said.lines {
-        let _ = write!(text, ", line={}", quoted(line));
+}
+
+fn recorded(f: &mut Formatter<'_>, played: &MoveRecord, fields: Fields) -> fmt::Result {
+    let info = &played.info;
+    if let Some(score) = info.score {
+        write!(f, "{}/{} ", ScoreText(score), info.depth.unwrap_or(0))?;
     }
-    text
+    write!(f, "{}", MoveTime(played.elapsed))?;
+    part(f, "tl", fields.timeleft, played.left.map(MoveTime))?;
+    let told = info.time.filter(|_| fields.latency);
+    part(f, "latency", fields.latency, told.map(|told| latency(played.elapsed, told)))?;
+    part(f, "n", fields.nodes, info.nodes)?;
+    part(f, "sd", fields.seldepth, info.seldepth)?;
+    part(f, "nps", fields.nps, info.nps)?;
+    part(f, "hashfull", fields.hashfull, info.hashfull)?;
+    part(f, "tbhits", fields.tbhits, info.tbhits)?;
+    let pv = Some(&played.said.pv).filter(|pv| fields.pv && !pv.is_empty());
+    part(f, "pv", fields.pv, pv.map(|pv| quoted(pv)))?;
+    played.said.lines.iter().try_for_each(|line| write!(f, ", line={}", quoted(line)))
 }
 
-/// Formats `+0.35/12 0.051s [%clk 0:00:07]` of a move that onlookers see.
-pub(super) fn live(ply: &Ply) -> String {
-    let score = ply.score.map(|score| format!("{}/{}", score_text(score), ply.depth.unwrap_or(0)));
-    let clock = ply.left.map(|left| {
+/// Writes `, key=value` of a value that is wanted and known.
+fn part(f: &mut Formatter<'_>, key: &str, is_wanted: bool, value: Option<impl Display>) -> fmt::Result {
+    value.filter(|_| is_wanted).map_or(Ok(()), |value| write!(f, ", {key}={value}"))
+}
+
+fn live(f: &mut Formatter<'_>, ply: &Ply) -> fmt::Result {
+    let mut gap = "";
+    if let Some(score) = ply.score {
+        write!(f, "{}/{}", ScoreText(score), ply.depth.unwrap_or(0))?;
+        gap = " ";
+    }
+    if let Some(elapsed) = ply.elapsed {
+        write!(f, "{gap}{}", MoveTime(elapsed))?;
+        gap = " ";
+    }
+    ply.left.map_or(Ok(()), |left| {
         let seconds = left.as_secs();
-        format!("[%clk {}:{:02}:{:02}]", seconds / 3600, seconds / 60 % 60, seconds % 60)
-    });
-    [score, ply.elapsed.map(seconds), clock].into_iter().flatten().collect::<Vec<_>>().join(" ")
+        write!(f, "{gap}[%clk {}:{:02}:{:02}]", seconds / 3600, seconds / 60 % 60, seconds % 60)
+    })
 }
 
-/// Formats `0.051s`.
-fn seconds(time: Duration) -> String {
-    format!("{}.{:03}s", time.as_secs(), time.subsec_millis())
+/// A time as `0.051s`.
+struct MoveTime(Duration);
+
+impl Display for MoveTime {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:03}s", self.0.as_secs(), self.0.subsec_millis())
+    }
 }
 
 /// Charged time minus the engine's own time. An engine counts in milliseconds, so the charged time
 /// is cut to them. An engine that rounds up may report more than was charged.
 fn latency(charged: Duration, told: Duration) -> String {
     let charged = Duration::new(charged.as_secs(), charged.subsec_millis() * 1_000_000);
-    if told > charged { format!("-{}", seconds(told - charged)) } else { seconds(charged - told) }
+    if told > charged { format!("-{}", MoveTime(told - charged)) } else { MoveTime(charged - told).to_string() }
 }
 
 fn quoted(text: &str) -> String {
@@ -67,15 +90,19 @@ fn quoted(text: &str) -> String {
 
 /// Score in pawns with two decimals, or `M` and the plies to mate; signed, from the mover's point
 /// of view.
-pub(super) fn score_text(score: Score) -> String {
-    match score {
-        Score::Cp(0) => "0.00".to_owned(),
-        Score::Cp(cp) => {
-            let (sign, cp) = (if cp < 0 { '-' } else { '+' }, cp.unsigned_abs());
-            format!("{sign}{}.{:02}", cp / 100, cp % 100)
+pub(super) struct ScoreText(pub(super) Score);
+
+impl Display for ScoreText {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Score::Cp(0) => f.write_str("0.00"),
+            Score::Cp(cp) => {
+                let (sign, cp) = (if cp < 0 { '-' } else { '+' }, cp.unsigned_abs());
+                write!(f, "{sign}{}.{:02}", cp / 100, cp % 100)
+            }
+            Score::Mate(moves) if moves > 0 => write!(f, "+M{}", i64::from(moves) * 2 - 1),
+            Score::Mate(moves) => write!(f, "-M{}", i64::from(moves) * -2),
         }
-        Score::Mate(moves) if moves > 0 => format!("+M{}", i64::from(moves) * 2 - 1),
-        Score::Mate(moves) => format!("-M{}", i64::from(moves) * -2),
     }
 }
 

@@ -182,7 +182,7 @@ fn scores() {
         (Score::Mate(i32::MIN), "-M4294967296"),
     ];
     for (score, text) in cases {
-        assert_eq!(comment::score_text(score), text);
+        assert_eq!(comment::ScoreText(score).to_string(), text);
     }
 }
 
@@ -263,15 +263,15 @@ fn comments_say_what_is_wanted_and_known() {
             "+0.35/12 0.051s, tl=7.949s, latency=0.001s, n=12345, sd=18, nps=240000, hashfull=7, tbhits=0, pv=\"e2e4 e7e5 (x)\"",
         ),
     ] {
-        assert_eq!(comment(&played, fields.parse().expect(fields)), format!("{expected}{lines}"));
+        assert_eq!(Comment::Recorded(&played, fields.parse().expect(fields)).to_string(), format!("{expected}{lines}"));
     }
     // Unknown facts are left out. An engine that reports more time than charged has a negative
     // latency.
     let silent =
         MoveRecord { left: None, info: SearchInfo::default(), said: RecordedOutput::default(), ..played.clone() };
-    assert_eq!(comment(&silent, Fields::ALL), "0.051s");
+    assert_eq!(Comment::Recorded(&silent, Fields::ALL).to_string(), "0.051s");
     let info = SearchInfo { time: Some(Duration::from_millis(1052)), ..SearchInfo::default() };
-    assert_eq!(comment(&MoveRecord { info, ..silent }, Fields::ALL), "0.051s, latency=-1.001s");
+    assert_eq!(Comment::Recorded(&MoveRecord { info, ..silent }, Fields::ALL).to_string(), "0.051s, latency=-1.001s");
 }
 
 /// Castling, a capture, a promotion with check, and a line of the table of openings.
