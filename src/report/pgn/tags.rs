@@ -1,6 +1,6 @@
 //! Tags of a game.
 
-use std::fmt::Write as _;
+use std::borrow::Cow;
 use std::time::Duration;
 
 use chrono::{DateTime, FixedOffset, Local, Utc};
@@ -10,6 +10,9 @@ use crate::chess::{START_FEN, Variant};
 use crate::plan::time_control::{Limit, Seconds};
 use crate::record::{ByColor, GameId, GameRecord, Opening, Termination};
 use crate::report::eco::{OpeningName, OpeningNames};
+
+/// Name and value of a tag.
+type Tag<'a> = (&'static str, Cow<'a, str>);
 
 /// Tags as text: the seven-tag roster, then all others in alphabetical order.
 pub(super) fn tags(
@@ -30,74 +33,77 @@ pub(super) fn tags(
 pub(super) fn live(game: &LiveGame<'_>, meta: &PgnMeta<'_>, outcome: &str) -> String {
     let options = PgnOptions::default();
     let (mut tags, sorted) = basic(game.id, game.opening, game.started, (meta, &options), outcome);
-    tags.push(("GameStartTime", stamp(game.started, options.zone)));
+    tags.push(("GameStartTime", stamp(game.started, options.zone).into()));
     limits(meta, &mut tags);
     written((tags, sorted))
 }
 
 /// The seven-tag roster and the tags of the start position, with the place from which tags are
 /// sorted.
-fn basic(
+fn basic<'a>(
     id: GameId,
-    opening: &Opening,
+    opening: &'a Opening,
     started: Duration,
-    (meta, options): (&PgnMeta<'_>, &PgnOptions),
-    outcome: &str,
-) -> (Vec<(&'static str, String)>, usize) {
+    (meta, options): (&PgnMeta<'a>, &PgnOptions),
+    outcome: &'a str,
+) -> (Vec<Tag<'a>>, usize) {
     let pair = id.pair.0.saturating_add(1);
-    let mut tags = vec![
-        ("Event", meta.event.to_owned()),
-        ("Site", meta.site.to_owned()),
-        ("Date", local(started, options.zone).format("%Y.%m.%d").to_string()),
-        (
-            "Round",
-            match options.round {
-                Round::PairAndLeg => format!("{pair}.{}", id.leg.index() + 1),
-                Round::Pair => pair.to_string(),
-                Round::Game => id.number().to_string(),
-            },
-        ),
-        ("White", meta.names.white.to_owned()),
-        ("Black", meta.names.black.to_owned()),
-        ("Result", outcome.to_owned()),
+    let round = match options.round {
+        Round::PairAndLeg => format!("{pair}.{}", id.leg.index() + 1),
+        Round::Pair => pair.to_string(),
+        Round::Game => id.number().to_string(),
+    };
+    let mut tags: Vec<Tag<'a>> = vec![
+        ("Event", meta.event.into()),
+        ("Site", meta.site.into()),
+        ("Date", local(started, options.zone).format("%Y.%m.%d").to_string().into()),
+        ("Round", round.into()),
+        ("White", meta.names.white.into()),
+        ("Black", meta.names.black.into()),
+        ("Result", outcome.into()),
     ];
     let roster = tags.len();
     if opening.fen != START_FEN || meta.variant == Variant::Chess960 {
-        tags.push(("SetUp", "1".to_owned()));
-        tags.push(("FEN", opening.fen.clone()));
+        tags.push(("SetUp", "1".into()));
+        tags.push(("FEN", opening.fen.as_str().into()));
     }
     // The leading runners write the position right after the roster.
     let sorted = if options.layout == Layout::Runner { tags.len() } else { roster };
     if meta.variant == Variant::Chess960 {
-        tags.push(("Variant", "Chess960".to_owned()));
+        tags.push(("Variant", "Chess960".into()));
     }
     (tags, sorted)
 }
 
 /// Tags as text, those from the place `sorted` on in alphabetical order.
-fn written((mut tags, sorted): (Vec<(&'static str, String)>, usize)) -> String {
+fn written((mut tags, sorted): (Vec<Tag<'_>>, usize)) -> String {
     tags[sorted..].sort_by_key(|(name, _)| *name);
-    tags.iter().fold(String::new(), |mut text, (name, value)| {
-        // Writing to a string does not fail.
-        let _ = writeln!(text, "[{name} \"{}\"]", tag_value(value));
-        text
-    })
+    let mut text = String::with_capacity(LINE * tags.len());
+    for (name, value) in &tags {
+        text.extend(["[", name, " \""]);
+        push_value(value, &mut text);
+        text.push_str("\"]\n");
+    }
+    text
 }
 
+/// Usual size of a tag's line in bytes.
+const LINE: usize = 48;
+
 /// Adds the tags besides the roster and the start position.
-fn more(
-    record: &GameRecord,
-    meta: &PgnMeta<'_>,
+fn more<'a>(
+    record: &'a GameRecord,
+    meta: &PgnMeta<'a>,
     options: &PgnOptions,
     openings: Option<&OpeningNames>,
-    tags: &mut Vec<(&'static str, String)>,
+    tags: &mut Vec<Tag<'a>>,
 ) {
     let seconds = record.took.as_secs();
-    tags.push(("GameDuration", format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)));
-    tags.push(("GameStartTime", stamp(record.started, options.zone)));
-    tags.push(("GameEndTime", stamp(record.started.saturating_add(record.took), options.zone)));
-    tags.push(("PlyCount", (record.opening.moves.len() + record.moves.len()).to_string()));
-    tags.push(("Termination", termination(record.ending.termination).to_owned()));
+    tags.push(("GameDuration", format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60).into()));
+    tags.push(("GameStartTime", stamp(record.started, options.zone).into()));
+    tags.push(("GameEndTime", stamp(record.started.saturating_add(record.took), options.zone).into()));
+    tags.push(("PlyCount", (record.opening.moves.len() + record.moves.len()).to_string().into()));
+    tags.push(("Termination", termination(record.ending.termination).into()));
     limits(meta, tags);
     if options.engine_tags {
         let ByColor { white, black } = &record.engines;
@@ -107,33 +113,34 @@ fn more(
             ("EngineBlackName", &black.name),
             ("EngineBlackAuthor", &black.author),
         ];
-        tags.extend(said.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| (name, text.clone())));
+        let said = said.into_iter().filter(|(_, text)| !text.is_empty());
+        tags.extend(said.map(|(name, text)| (name, text.into())));
     }
     let opening = openings.filter(|_| options.opening_tags).and_then(|openings| openings.of(record, meta.variant));
     if let Some(OpeningName { eco, name }) = opening {
-        tags.push(("ECO", eco.to_owned()));
-        tags.push(("Opening", name.to_owned()));
+        tags.push(("ECO", eco.into()));
+        tags.push(("Opening", name.into()));
     }
 }
 
 /// Adds the tags of the players' limits.
-fn limits(meta: &PgnMeta<'_>, tags: &mut Vec<(&'static str, String)>) {
+fn limits(meta: &PgnMeta<'_>, tags: &mut Vec<Tag<'_>>) {
     let (white, black) = (time_control(&meta.limits.white), time_control(&meta.limits.black));
     if white == black {
-        tags.push(("TimeControl", white));
+        tags.push(("TimeControl", white.into()));
     } else {
-        tags.push(("WhiteTimeControl", white));
-        tags.push(("BlackTimeControl", black));
+        tags.push(("WhiteTimeControl", white.into()));
+        tags.push(("BlackTimeControl", black.into()));
     }
     // States the whole limit too, if it has more than a clock. Games under different limits are not
     // to be rated together.
     let (white, black) = (&meta.limits.white, &meta.limits.black);
     if [white, black].iter().any(|limit| limit.nodes.is_some() || limit.depth.is_some()) {
         if white == black {
-            tags.push(("Limit", white.to_string()));
+            tags.push(("Limit", white.to_string().into()));
         } else {
-            tags.push(("WhiteLimit", white.to_string()));
-            tags.push(("BlackLimit", black.to_string()));
+            tags.push(("WhiteLimit", white.to_string().into()));
+            tags.push(("BlackLimit", black.to_string().into()));
         }
     }
 }
@@ -180,16 +187,14 @@ fn time_control(limit: &Limit) -> String {
     }
 }
 
-/// Value of a tag: `"` and `\` escaped, control characters as spaces, cut after 200 characters (the
-/// standard allows lines of 255).
-fn tag_value(text: &str) -> String {
-    let mut value = String::with_capacity(text.len());
-    for c in text.chars().take(200) {
+/// Appends the value of a tag: `"` and `\` escaped, control characters as spaces, cut after 200
+/// characters (the standard allows lines of 255).
+fn push_value(value: &str, text: &mut String) {
+    for c in value.chars().take(200) {
         match c {
-            '"' | '\\' => value.extend(['\\', c]),
-            c if c.is_control() => value.push(' '),
-            c => value.push(c),
+            '"' | '\\' => text.extend(['\\', c]),
+            c if c.is_control() => text.push(' '),
+            c => text.push(c),
         }
     }
-    value
 }
