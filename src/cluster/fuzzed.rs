@@ -73,6 +73,8 @@ mod tests {
     #[test]
     fn seeds_of_the_fuzz_target_are_read_or_refused() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds/wire");
+        let result = std::fs::read(folder.join("result")).unwrap();
+        assert_eq!(PairGames::unpack(&wire::packed(&result)).unwrap().games.len(), 2);
         let mut seeds = 0;
         for entry in std::fs::read_dir(folder).unwrap() {
             let bytes = std::fs::read(entry.unwrap().path()).unwrap();

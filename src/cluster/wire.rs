@@ -1,5 +1,6 @@
 //! Messages between the coordinator of a run and its workers: JSON, each with its version. A result
-//! is one line of it and the lines of its games, as the journal has them, mostly deflated.
+//! is one line of it and its games, packed. It is deflated if it is large, which it is by what
+//! engines said.
 //!
 //! | subject | sender | reply |
 //! | --- | --- | --- |
@@ -24,16 +25,23 @@ use super::sign::SignedPlan;
 use crate::journal;
 use crate::plan::Machine;
 use crate::record::{ByColor, GameId, GameRecord, Leg, Opening, PairId, PlayerId};
+use crate::schedule::worker::MAX_VOIDS;
 use crate::tournament::events::{self, Failure, PairTask};
 
 /// Version of the protocol. Coordinator and workers must have the same one.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// Interval of a worker's signs of life.
 pub(crate) const BEAT: Duration = Duration::from_secs(5);
 
 /// Maximum size of an unpacked result in bytes: two games with all that engines said.
 const MOST_RESULT: u64 = 64 << 20;
+
+/// Most games of a pair: both, and their replays after void ones.
+const MOST_GAMES: usize = 2 * (1 + MAX_VOIDS as usize);
+
+/// Maximum number of plies of a game. The rules end each game after fewer than 12,000.
+const MOST_PLIES: usize = 1 << 14;
 
 /// Maximum number of characters kept of a machine's description.
 const MOST_NAME: usize = 100;
@@ -244,7 +252,7 @@ impl WireOrders {
     }
 }
 
-/// First line of a result. The lines of its games follow, void ones included.
+/// First line of a result. Its games follow, void ones included.
 #[derive(Debug, Serialize, Deserialize)]
 struct WireResult {
     v: u32,
@@ -310,35 +318,50 @@ pub(crate) fn to_bytes<T: Serialize>(message: &T) -> Vec<u8> {
     serde_json::to_vec(message).unwrap_or_default()
 }
 
-/// First byte of a result that is as it was written, and of one that is deflated.
+/// First byte of a result that is as it was written, and of one that is deflated. Four bytes with
+/// the CRC-32 of the result as it was written follow.
 const PLAIN: u8 = 0;
 const DEFLATED: u8 = 1;
 
-/// Size in bytes below which deflating a result costs more than it saves.
-const LEAST_DEFLATED: usize = 4 << 10;
+/// Size in bytes below which deflating a result costs more than it saves. Two long games are
+/// smaller, unless what their engines said is recorded.
+const LEAST_DEFLATED: usize = 64 << 10;
 
 /// Bytes of a result's message.
-pub(super) fn packed(text: &[u8]) -> Vec<u8> {
-    if text.len() < LEAST_DEFLATED {
-        return [&[PLAIN], text].concat();
+pub(super) fn packed(result: &[u8]) -> Vec<u8> {
+    let is_plain = result.len() < LEAST_DEFLATED;
+    let mut packed = Vec::with_capacity(if is_plain { HEAD + result.len() } else { 0 });
+    packed.push(if is_plain { PLAIN } else { DEFLATED });
+    packed.extend_from_slice(&crc32fast::hash(result).to_le_bytes());
+    if is_plain {
+        packed.extend_from_slice(result);
+    } else {
+        // Reading from memory does not fail.
+        let _ = DeflateEncoder::new(result, Compression::fast()).read_to_end(&mut packed);
     }
-    let mut packed = vec![DEFLATED];
-    // Reading from memory does not fail.
-    let _ = DeflateEncoder::new(text, Compression::fast()).read_to_end(&mut packed);
     packed
 }
 
-/// Text of a result's message.
+/// Number of bytes before a result.
+const HEAD: usize = 5;
+
+/// Bytes of a result as it was written.
 fn unpacked(bytes: &[u8]) -> std::io::Result<Cow<'_, [u8]>> {
-    match bytes.split_first() {
-        Some((&PLAIN, text)) => Ok(text.into()),
-        Some((&DEFLATED, deflated)) => {
-            let mut text = Vec::with_capacity(4 * deflated.len());
-            DeflateDecoder::new(deflated).take(MOST_RESULT).read_to_end(&mut text)?;
-            Ok(text.into())
+    let damaged = std::io::Error::other;
+    let (&[kind, ref crc @ ..], rest) = bytes.split_first_chunk::<HEAD>().ok_or_else(|| damaged("it is cut off"))?;
+    let result = match kind {
+        PLAIN => Cow::Borrowed(rest),
+        DEFLATED => {
+            let mut result = Vec::with_capacity(4 * rest.len());
+            DeflateDecoder::new(rest).take(MOST_RESULT).read_to_end(&mut result)?;
+            Cow::Owned(result)
         }
-        _ => Err(std::io::Error::other("neither plain nor deflated")),
+        _ => return Err(damaged("neither plain nor deflated")),
+    };
+    if crc32fast::hash(&result).to_le_bytes() != *crc {
+        return Err(damaged("the checksum does not match"));
     }
+    Ok(result)
 }
 
 /// Reads a message.
@@ -419,10 +442,10 @@ impl PairGames {
             logs: self.logs.clone(),
             simulated: self.is_simulated,
         };
-        let mut text = to_bytes(&message);
-        text.push(b'\n');
-        self.games.iter().for_each(|(game, _)| text.extend_from_slice(journal::line(game).as_bytes()));
-        packed(&text)
+        let mut result = to_bytes(&message);
+        result.push(b'\n');
+        self.games.iter().for_each(|(game, _)| journal::pack_onto(game, &mut result));
+        packed(&result)
     }
 
     /// Unpacks a message.
@@ -431,24 +454,29 @@ impl PairGames {
     /// Returns an error if the message is damaged, of another version, or holds games of another
     /// pair.
     pub(crate) fn unpack(bytes: &[u8]) -> Result<Self, WireError> {
-        let text = unpacked(bytes)?;
-        let mut lines = text.split_inclusive(|byte| *byte == b'\n');
-        let head = from_bytes(lines.next().unwrap_or_default())?;
-        let WireResult { v, worker, pair, attempt, failures, logs, simulated } = head;
+        let result = unpacked(bytes)?;
+        let end = result.iter().position(|byte| *byte == b'\n').unwrap_or(result.len());
+        let (head, mut rest) = result.split_at(end);
+        let WireResult { v, worker, pair, attempt, failures, logs, simulated } = from_bytes(head)?;
         if v != VERSION {
             return Err(WireError::Version { found: v });
         }
         let mut failures: Vec<_> = failures.into_iter().map(failure).collect::<Result<_, _>>()?;
-        let games = lines.map(|line| {
-            let game =
-                journal::game_of(line).ok_or_else(|| WireError::Value(format!("pair {pair}: a damaged game")))?;
+        let mut games = Vec::new();
+        rest = rest.strip_prefix(b"\n").unwrap_or(rest);
+        while !rest.is_empty() {
+            let fault = |what: String| WireError::Value(format!("pair {pair}: {what}"));
+            if games.len() == MOST_GAMES {
+                return Err(fault(format!("more than {MOST_GAMES} games")));
+            }
+            let game = journal::unpack_next(&mut rest, MOST_PLIES);
+            let game = game.ok_or_else(|| fault("a damaged game".to_owned()))?;
             if game.id.pair.0 != pair {
-                return Err(WireError::Value(format!("pair {pair}: a game of pair {}", game.id.pair.0)));
+                return Err(fault(format!("a game of pair {}", game.id.pair.0)));
             }
             let of_game = failures.iter().position(|failure| failure.game == game.id);
-            Ok((game, of_game.map(|place| failures.remove(place))))
-        });
-        let games = games.collect::<Result<_, WireError>>()?;
+            games.push((game, of_game.map(|place| failures.remove(place))));
+        }
         Ok(Self { worker, pair: PairId(pair), attempt, games, logs, is_simulated: simulated })
     }
 }
@@ -512,6 +540,15 @@ mod tests {
     fn a_result_of_noise_or_of_another_version_is_refused() {
         for noise in [&b"noise"[..], b"", &[PLAIN], &[DEFLATED], b"\x01noise", b"\x00noise"] {
             assert!(PairGames::unpack(noise).is_err(), "{noise:?}");
+        }
+        for size in [0, LEAST_DEFLATED] {
+            let whole = packed(&vec![b'x'; size]);
+            assert_eq!(unpacked(&whole).unwrap().len(), size);
+            for place in [1, 4] {
+                let mut changed = whole.clone();
+                changed[place] ^= 1;
+                assert!(unpacked(&changed).unwrap_err().to_string().contains("checksum"), "{size} {place}");
+            }
         }
         for spaces in [0, 2 * LEAST_DEFLATED] {
             let result = |v: u32, games: &str| {

@@ -1,23 +1,16 @@
-//! Games outside the journal: its line as text, or packed in memory.
+//! Games outside the journal: a line of it, or packed in memory and in messages.
 //!
 //! A packed game has its moves as numbers of seven bits a byte, lowest first, and the rest as its
 //! line. It takes a third of the line's bytes, and a twentieth of the time that compressing the
-//! line took. Packed games are never written to a file, so the form has no version.
+//! line took. Packed games are never written to a file, and coordinator and workers of one version
+//! of the protocol alone exchange them. So the form has no version of its own.
 
 use std::time::Duration;
 
 use super::format::{self, JournalLine};
 use crate::record::{GameRecord, MoveRecord, PvFault, RecordedOutput, Score, SearchInfo};
 
-/// Returns the line that the journal has of a game, its line feed included.
-#[must_use]
-pub fn line(game: &GameRecord) -> String {
-    let mut line = Vec::new();
-    format::write_game(game, &mut line);
-    String::from_utf8(line).unwrap_or_default()
-}
-
-/// Reads a line that [`line()`] made; `None` if it is damaged.
+/// Reads a game's line of a journal; `None` if it is another one or damaged.
 #[must_use]
 pub fn game_of(line: &[u8]) -> Option<GameRecord> {
     match format::parse_line(line) {
@@ -26,27 +19,50 @@ pub fn game_of(line: &[u8]) -> Option<GameRecord> {
     }
 }
 
+/// Least number of bytes of a packed ply.
+const LEAST_PLY: usize = 3;
+
 /// Packs a game into a fraction of its memory. Times are rounded to microseconds, as in the
 /// journal.
 #[must_use]
 pub fn pack(game: &GameRecord) -> Vec<u8> {
+    let mut packed = Vec::new();
+    pack_onto(game, &mut packed);
+    packed.shrink_to_fit();
+    packed
+}
+
+/// Appends a game to others, as [`pack`] packs it.
+pub fn pack_onto(game: &GameRecord, packed: &mut Vec<u8>) {
     let mut line = Vec::new();
     format::write_game_without_moves(game, &mut line);
-    let mut packed = PackWriter(Vec::with_capacity(line.len() + 32 * game.moves.len()));
+    packed.reserve(line.len() + 32 * game.moves.len());
+    let mut packed = PackWriter(packed);
     packed.bytes(&line);
+    packed.number(game.moves.len() as u64);
     game.moves.iter().for_each(|ply| packed.ply(ply));
-    packed.0.shrink_to_fit();
-    packed.0
 }
 
 /// Unpacks a game; `None` for bytes that [`pack`] did not make.
 #[must_use]
-pub fn unpack(packed: &[u8]) -> Option<GameRecord> {
-    let mut packed = PackReader(packed);
-    let mut game = game_of(packed.bytes()?)?;
-    while !packed.0.is_empty() {
-        game.moves.push(packed.ply()?);
+pub fn unpack(mut packed: &[u8]) -> Option<GameRecord> {
+    unpack_next(&mut packed, usize::MAX).filter(|_| packed.is_empty())
+}
+
+/// Unpacks the first one of several games, and leaves the bytes of the others; `None` for bytes
+/// that [`pack_onto`] did not make, or a game of more than `most` plies.
+pub fn unpack_next(packed: &mut &[u8], most: usize) -> Option<GameRecord> {
+    let mut reader = PackReader(packed);
+    let mut game = game_of(reader.bytes()?)?;
+    let plies = usize::try_from(reader.number()?).ok()?;
+    if !game.moves.is_empty() || plies > most.min(reader.0.len() / LEAST_PLY) {
+        return None;
     }
+    game.moves.reserve_exact(plies);
+    for _ in 0..plies {
+        game.moves.push(reader.ply()?);
+    }
+    *packed = reader.0;
     Some(game)
 }
 
@@ -94,9 +110,9 @@ fn unzigzag(number: u64) -> Option<i32> {
 }
 
 /// Packed bytes that grow.
-struct PackWriter(Vec<u8>);
+struct PackWriter<'a>(&'a mut Vec<u8>);
 
-impl PackWriter {
+impl PackWriter<'_> {
     fn number(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.0.push((number & 0x7f) as u8 | 0x80);

@@ -10,14 +10,10 @@ use super::super::roster::name;
 use super::super::wire::PairGames;
 use super::Coordinator;
 use crate::record::{Leg, PairId};
-use crate::schedule::worker::MAX_VOIDS;
 use crate::tournament::events::PairTask;
 
 /// Unusable results after which a worker is set aside.
 const MOST_UNUSABLE: u32 = 3;
-
-/// Most games of a pair: both, and their replays after void ones.
-const MOST_GAMES: usize = 2 * (1 + MAX_VOIDS as usize);
 
 /// Lease that a result names in the id of its message.
 #[derive(Debug, PartialEq, Eq)]
@@ -86,7 +82,7 @@ fn check(result: &PairGames, task: &PairTask) -> Result<(), String> {
         result.games.iter().filter(|(game, _)| !game.is_void).map(|(game, _)| game.id.leg).collect();
     // After a void game all legs are played again.
     let is_voided = result.games.iter().any(|(game, _)| game.is_void);
-    if result.games.len() > MOST_GAMES || counted != task.legs && !(is_voided && counted.ends_with(task.all_legs)) {
+    if counted != task.legs && !(is_voided && counted.ends_with(task.all_legs)) {
         return Err(format!(
             "it has {} games, {} of them void",
             result.games.len(),
