@@ -51,7 +51,7 @@ struct HeaderV1 {
 /// A game. `game` is the number that users see, times are in microseconds, and players are
 /// positions in the plan's list.
 #[derive(Serialize, Deserialize)]
-struct GameV1 {
+struct GameV1<'a> {
     v: u32,
     kind: String,
     game: u64,
@@ -64,7 +64,8 @@ struct GameV1 {
     started_us: u64,
     took_us: u64,
     opening: OpeningV1,
-    moves: Vec<MoveV1>,
+    #[serde(borrow)]
+    moves: Vec<MoveV1<'a>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     overstep: Option<OverstepV1>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -138,8 +139,9 @@ struct OpeningV1 {
 /// Then the wait of engine and runner for a CPU (us), and the fault of the PV. `var` and `said`
 /// hold the PV and output lines, if the plan records them.
 #[derive(Serialize, Deserialize)]
-struct MoveV1 {
-    m: String,
+struct MoveV1<'a> {
+    #[serde(borrow)]
+    m: Cow<'a, str>,
     us: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     left: Option<u64>,
@@ -165,10 +167,10 @@ struct MoveV1 {
     w: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pv: Option<Cow<'static, str>>,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    var: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    said: Vec<String>,
+    #[serde(default, borrow, skip_serializing_if = "str::is_empty")]
+    var: Cow<'a, str>,
+    #[serde(default, skip_serializing_if = "<[String]>::is_empty")]
+    said: Cow<'a, [String]>,
 }
 
 /// Text before and after the CRC-32 of a line, which is its last key, in eight hex digits.
@@ -209,7 +211,7 @@ pub(super) fn write_game_without_moves(game: &GameRecord, line: &mut Vec<u8>) {
     finish_line(&game_to_disk(game, Vec::new()), line);
 }
 
-fn game_to_disk(game: &GameRecord, moves: Vec<MoveV1>) -> GameV1 {
+fn game_to_disk<'a>(game: &GameRecord, moves: Vec<MoveV1<'a>>) -> GameV1<'a> {
     GameV1 {
         v: if game.is_void { VERSION } else { FIRST_VERSION },
         kind: if game.is_void { "void" } else { "game" }.to_owned(),
@@ -264,14 +266,14 @@ fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-fn move_to_disk(ply: &MoveRecord) -> MoveV1 {
+fn move_to_disk(ply: &MoveRecord) -> MoveV1<'_> {
     let (cp, mate) = match ply.info.score {
         Some(Score::Cp(cp)) => (Some(cp), None),
         Some(Score::Mate(mate)) => (None, Some(mate)),
         None => (None, None),
     };
     MoveV1 {
-        m: ply.uci.clone(),
+        m: Cow::Borrowed(&ply.uci),
         us: micros(ply.elapsed),
         left: ply.left.map(micros),
         cp,
@@ -285,19 +287,19 @@ fn move_to_disk(ply: &MoveRecord) -> MoveV1 {
         tb: ply.info.tbhits,
         w: ply.waited.map(micros),
         pv: ply.info.pv_fault.map(|fault| Cow::Borrowed(fault.name())),
-        var: ply.said.pv.clone(),
-        said: ply.said.lines.clone(),
+        var: Cow::Borrowed(&ply.said.pv),
+        said: Cow::Borrowed(&ply.said.lines),
     }
 }
 
-fn move_from_disk(ply: MoveV1) -> MoveRecord {
+fn move_from_disk(ply: MoveV1<'_>) -> MoveRecord {
     let score = match (ply.cp, ply.mate) {
         (Some(cp), _) => Some(Score::Cp(cp)),
         (None, Some(mate)) => Some(Score::Mate(mate)),
         (None, None) => None,
     };
     MoveRecord {
-        uci: ply.m,
+        uci: ply.m.into_owned(),
         elapsed: Duration::from_micros(ply.us),
         left: ply.left.map(Duration::from_micros),
         info: SearchInfo {
@@ -313,7 +315,7 @@ fn move_from_disk(ply: MoveV1) -> MoveRecord {
             pv_fault: ply.pv.as_deref().and_then(PvFault::from_name),
         },
         waited: ply.w.map(Duration::from_micros),
-        said: RecordedOutput { pv: ply.var, lines: ply.said },
+        said: RecordedOutput { pv: ply.var.into_owned(), lines: ply.said.into_owned() },
     }
 }
 
@@ -365,7 +367,7 @@ pub(super) fn stated_crc(line: &[u8]) -> Option<u32> {
     u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
-fn game_from_disk(game: GameV1) -> Result<GameRecord, String> {
+fn game_from_disk(game: GameV1<'_>) -> Result<GameRecord, String> {
     let is_void = game.kind == "void";
     let id = GameId::from_number(game.game).ok_or("game numbers begin at 1")?;
     let outcome = Outcome::from_token(&game.result).ok_or_else(|| format!("unknown result `{}`", game.result))?;
