@@ -444,7 +444,7 @@ impl PairGames {
         };
         let mut result = to_bytes(&message);
         result.push(b'\n');
-        self.games.iter().for_each(|(game, _)| journal::pack_onto(game, &mut result));
+        self.games.iter().for_each(|(game, _)| journal::pack(game, &mut result));
         packed(&result)
     }
 
@@ -469,7 +469,7 @@ impl PairGames {
             if games.len() == MOST_GAMES {
                 return Err(fault(format!("more than {MOST_GAMES} games")));
             }
-            let game = journal::unpack_next(&mut rest, MOST_PLIES);
+            let game = journal::unpack(&mut rest, MOST_PLIES);
             let game = game.ok_or_else(|| fault("a damaged game".to_owned()))?;
             if game.id.pair.0 != pair {
                 return Err(fault(format!("a game of pair {}", game.id.pair.0)));

@@ -51,7 +51,7 @@ use twice::{GameChecksums, Novelty};
 
 pub use expected::PlanFacts;
 pub use mend::{RepairReport, mend};
-pub use packed::{game_of, pack, pack_onto, unpack, unpack_next};
+pub use packed::{game_of, pack, pack_moves, unpack, unpack_moves};
 
 /// Name of the journal in a run directory.
 pub const FILE_NAME: &str = "games.jsonl";

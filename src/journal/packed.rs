@@ -1,9 +1,9 @@
 //! Games outside the journal: a line of it, or packed in memory and in messages.
 //!
-//! A packed game has its moves as numbers of seven bits a byte, lowest first, and the rest as its
-//! line. It takes a third of the line's bytes, and a twentieth of the time that compressing the
-//! line took. Packed games are never written to a file, and coordinator and workers of one version
-//! of the protocol alone exchange them. So the form has no version of its own.
+//! Packed moves are numbers of seven bits a byte, lowest first; a packed game has its line without
+//! moves before them. It takes a third of the line's bytes, and a twentieth of the time that
+//! compressing the line took. Packed games are never written to a file, and coordinator and workers
+//! of one version of the protocol alone exchange them. So the form has no version of its own.
 
 use std::time::Duration;
 
@@ -19,49 +19,41 @@ pub fn game_of(line: &[u8]) -> Option<GameRecord> {
     }
 }
 
-/// Least number of bytes of a packed ply.
+/// Number of bytes of a packed ply, usually and at least.
+const USUAL_PLY: usize = 32;
 const LEAST_PLY: usize = 3;
 
-/// Packs a game into a fraction of its memory. Times are rounded to microseconds, as in the
-/// journal.
+/// Packs the moves of a game into a fraction of their memory. Times are rounded to microseconds, as
+/// in the journal.
 #[must_use]
-pub fn pack(game: &GameRecord) -> Vec<u8> {
+pub fn pack_moves(moves: &[MoveRecord]) -> Box<[u8]> {
     let mut packed = Vec::new();
-    pack_onto(game, &mut packed);
-    packed.shrink_to_fit();
-    packed
+    PackWriter(&mut packed).moves(moves);
+    packed.into()
 }
 
-/// Appends a game to others, as [`pack`] packs it.
-pub fn pack_onto(game: &GameRecord, packed: &mut Vec<u8>) {
+/// Unpacks moves; `None` for bytes that [`pack_moves`] did not make.
+#[must_use]
+pub fn unpack_moves(packed: &[u8]) -> Option<Vec<MoveRecord>> {
+    let mut packed = PackReader(packed);
+    packed.moves(usize::MAX).filter(|_| packed.0.is_empty())
+}
+
+/// Packs a game and appends it to others.
+pub fn pack(game: &GameRecord, packed: &mut Vec<u8>) {
     let mut line = Vec::new();
     format::write_game_without_moves(game, &mut line);
-    packed.reserve(line.len() + 32 * game.moves.len());
     let mut packed = PackWriter(packed);
     packed.bytes(&line);
-    packed.number(game.moves.len() as u64);
-    game.moves.iter().for_each(|ply| packed.ply(ply));
-}
-
-/// Unpacks a game; `None` for bytes that [`pack`] did not make.
-#[must_use]
-pub fn unpack(mut packed: &[u8]) -> Option<GameRecord> {
-    unpack_next(&mut packed, usize::MAX).filter(|_| packed.is_empty())
+    packed.moves(&game.moves);
 }
 
 /// Unpacks the first one of several games, and leaves the bytes of the others; `None` for bytes
-/// that [`pack_onto`] did not make, or a game of more than `most` plies.
-pub fn unpack_next(packed: &mut &[u8], most: usize) -> Option<GameRecord> {
+/// that [`pack`] did not make, or a game of more than `most` plies.
+pub fn unpack(packed: &mut &[u8], most: usize) -> Option<GameRecord> {
     let mut reader = PackReader(packed);
     let mut game = game_of(reader.bytes()?)?;
-    let plies = usize::try_from(reader.number()?).ok()?;
-    if !game.moves.is_empty() || plies > most.min(reader.0.len() / LEAST_PLY) {
-        return None;
-    }
-    game.moves.reserve_exact(plies);
-    for _ in 0..plies {
-        game.moves.push(reader.ply()?);
-    }
+    game.moves = reader.moves(most)?;
     *packed = reader.0;
     Some(game)
 }
@@ -126,6 +118,12 @@ impl PackWriter<'_> {
         self.0.extend_from_slice(bytes);
     }
 
+    fn moves(&mut self, moves: &[MoveRecord]) {
+        self.0.reserve(USUAL_PLY * moves.len());
+        self.number(moves.len() as u64);
+        moves.iter().for_each(|ply| self.ply(ply));
+    }
+
     fn ply(&mut self, ply: &MoveRecord) {
         let values = optional(ply);
         let is_kept = ply.said != RecordedOutput::default();
@@ -168,6 +166,18 @@ impl<'a> PackReader<'a> {
 
     fn text(&mut self) -> Option<String> {
         String::from_utf8(self.bytes()?.to_vec()).ok()
+    }
+
+    fn moves(&mut self, most: usize) -> Option<Vec<MoveRecord>> {
+        let plies = usize::try_from(self.number()?).ok()?;
+        if plies > most.min(self.0.len() / LEAST_PLY) {
+            return None;
+        }
+        let mut moves = Vec::with_capacity(plies);
+        for _ in 0..plies {
+            moves.push(self.ply()?);
+        }
+        Some(moves)
     }
 
     fn ply(&mut self) -> Option<MoveRecord> {

@@ -363,12 +363,23 @@ fn a_packed_game_is_a_fraction_of_its_record() {
     let like = game(1).moves.remove(0);
     let ply = |n: u64| MoveRecord { elapsed: Duration::from_micros(n * 7_919 % 100_003), ..like.clone() };
     let long = GameRecord { moves: (0..120).map(ply).collect(), ..game(2) };
-    let packed = pack(&long);
+    let packed = pack_moves(&long.moves);
     let size = long.moves.len() * size_of::<MoveRecord>();
     assert!(packed.len() * 6 < size, "{} of {size}", packed.len());
-    assert_eq!(unpack(&packed), Some(long));
-    assert_eq!(unpack(&packed[1..]), None);
-    assert_eq!(unpack(b""), None);
+    assert_eq!(unpack_moves(&packed).as_ref(), Some(&long.moves));
+    for bytes in [&packed[1..], b"", &[&*packed, &[0]].concat()] {
+        assert_eq!(unpack_moves(bytes), None);
+    }
+    // Two games in a row, of which the second one is cut.
+    let mut two = Vec::new();
+    pack(&long, &mut two);
+    let end = two.len();
+    pack(&game(3), &mut two);
+    let mut rest = &two[..two.len() - 1];
+    assert_eq!(unpack(&mut rest, 119), None);
+    assert_eq!(unpack(&mut rest, 120), Some(long));
+    assert_eq!(rest.len(), two.len() - 1 - end);
+    assert_eq!(unpack(&mut rest, 120), None);
 }
 
 #[test]
@@ -404,11 +415,10 @@ fn a_packed_game_keeps_every_value_of_a_move() {
         ..full(None)
     };
     let moves: Vec<_> = scores.into_iter().map(|score| full(Some(score))).chain([full(None), empty]).collect();
-    let whole = GameRecord { moves, ..game(3) };
-    let packed = pack(&whole);
-    assert_eq!(unpack(&packed).as_ref(), Some(&whole));
+    let packed = pack_moves(&moves);
+    assert_eq!(unpack_moves(&packed), Some(moves));
     for cut in 0..packed.len() {
-        assert!(unpack(&packed[..cut]).is_none_or(|part| part.moves.len() < whole.moves.len()), "{cut}");
+        assert_eq!(unpack_moves(&packed[..cut]), None, "{cut}");
     }
 }
 
@@ -421,8 +431,11 @@ proptest! {
         let (read, replayed) = replay(&bytes);
         prop_assert_eq!(&read, &games);
         prop_assert_eq!(replayed.unwrap().torn_bytes, 0);
-        let packed: Vec<_> = games.iter().filter_map(|game| unpack(&pack(game))).collect();
-        prop_assert_eq!(&packed, &games);
+        let mut packed = Vec::new();
+        games.iter().for_each(|game| pack(game, &mut packed));
+        let mut packed = &packed[..];
+        let unpacked: Vec<_> = std::iter::from_fn(|| unpack(&mut packed, usize::MAX)).collect();
+        prop_assert_eq!(&unpacked, &games);
         let cut = cut.index(bytes.len() + 1);
         let lines = bytes[..cut].iter().filter(|b| **b == b'\n').count();
         let (read, replayed) = replay(&bytes[..cut]);

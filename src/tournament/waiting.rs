@@ -2,7 +2,7 @@
 //!
 //! A few games always wait, because their pair was quicker than the one before it. They are kept as
 //! they are. If the next pair is missing from a long journal, all games after it wait. Those far
-//! ahead are kept packed.
+//! ahead are kept with their moves packed.
 
 use crate::journal;
 use crate::record::GameRecord;
@@ -14,21 +14,25 @@ const NEAR: u64 = 64;
 #[derive(Clone, Debug)]
 pub(super) enum WaitingGame {
     Whole(Box<GameRecord>),
-    /// Bytes from [`journal::pack`].
-    Packed(Box<[u8]>),
+    /// The game without its moves, and their bytes from [`journal::pack_moves`].
+    Packed(Box<GameRecord>, Box<[u8]>),
 }
 
 impl WaitingGame {
     /// Stores a game whose pair is `ahead` pairs after the next one to count.
-    pub(super) fn new(record: GameRecord, ahead: u64) -> Self {
-        if ahead < NEAR { Self::Whole(Box::new(record)) } else { Self::Packed(journal::pack(&record).into()) }
+    pub(super) fn new(mut record: GameRecord, ahead: u64) -> Self {
+        if ahead < NEAR {
+            return Self::Whole(Box::new(record));
+        }
+        let moves = journal::pack_moves(&std::mem::take(&mut record.moves));
+        Self::Packed(Box::new(record), moves)
     }
 
     /// The game; `None` if it was not packed by [`WaitingGame::new`].
     pub(super) fn into_record(self) -> Option<GameRecord> {
         match self {
             Self::Whole(record) => Some(*record),
-            Self::Packed(packed) => journal::unpack(&packed),
+            Self::Packed(record, moves) => Some(GameRecord { moves: journal::unpack_moves(&moves)?, ..*record }),
         }
     }
 }
