@@ -186,6 +186,8 @@ impl Coordinator {
     /// # Errors
     /// Returns an error if the server cannot be used.
     pub(super) async fn serve(mut self, mut ended: mpsc::UnboundedReceiver<ChildExit>) -> Result<(), LinkError> {
+        // Before the first worker can have one.
+        self.link.store_results(&self.run).await?;
         let mut hellos = self.link.requests(subject(&self.run, "plan")).await?;
         let mut takes = self.link.requests(subject(&self.run, "take")).await?;
         let mut beats = self.link.requests(subject(&self.run, "beat")).await?;

@@ -30,7 +30,7 @@ const PORT: u16 = 4222;
 /// User that plays runs from the hub's own machine.
 const LOCAL_USER: &str = "me";
 
-/// Interval of the looks for files that no run names, and for results of no run.
+/// Interval of the looks for files that no run names.
 const SWEEP: Duration = Duration::from_mins(5);
 
 /// Time limit for a server to read its configuration again.
@@ -158,7 +158,7 @@ pub(crate) async fn serve(
     });
     let mut sweep = tokio::time::interval_at(Instant::now() + SWEEP, SWEEP);
     sweep.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut seen = SweepState::default();
+    let mut named = BTreeSet::new();
     tokio::pin!(end);
     let result = loop {
         tokio::select! {
@@ -169,7 +169,7 @@ pub(crate) async fn serve(
                 }
                 say("nats-server ended and was started again; nothing is lost");
             }
-            _ = sweep.tick() => purge(&link, &mut seen).await.iter().for_each(|line| say(line)),
+            _ = sweep.tick() => purge(&link, &mut named).await,
         }
     };
     keeper.abort();
@@ -193,50 +193,16 @@ async fn create_streams(link: &Link) -> Result<(), HubError> {
     Ok(())
 }
 
-/// State of the store at the last look.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct SweepState {
-    /// Files that runs named.
-    named: BTreeSet<String>,
-    /// Runs without an entry, and users who sent results for them.
-    strays: BTreeSet<(String, String)>,
-}
-
-/// Removes files that no run has named at this look and at the last one, and results of runs that
-/// had no entry at both. Returns lines for the user.
-async fn purge(link: &Link, seen: &mut SweepState) -> Vec<String> {
+/// Removes files that no run has `named` at the last look and none names at this one.
+async fn purge(link: &Link, named: &mut BTreeSet<String>) {
     // A server that does not answer is asked again at the next look.
-    let Ok(runs) = registry::read::<RunEntry>(link, List::Runs).await else { return Vec::new() };
-    let named: BTreeSet<_> = runs.into_iter().flat_map(|run| run.blobs).collect();
-    let keep = named.union(&seen.named).cloned().collect();
+    let Ok(runs) = registry::read::<RunEntry>(link, List::Runs).await else { return };
+    let now: BTreeSet<_> = runs.into_iter().flat_map(|run| run.blobs).collect();
+    let keep = now.union(named).cloned().collect();
     if let Err(error) = blobs::sweep(link, &keep).await {
         tracing::warn!("{error}");
     }
-    seen.named = named;
-    match sweep_results(link, &mut seen.strays).await {
-        Ok(lines) => lines,
-        Err(error) => {
-            tracing::warn!("{error}");
-            Vec::new()
-        }
-    }
-}
-
-/// Removes results of runs that had no entry at this look and at the last one. A run has an entry
-/// before it has results, and for a day after its coordinator ended.
-async fn sweep_results(link: &Link, strays: &mut BTreeSet<(String, String)>) -> Result<Vec<String>, LinkError> {
-    // Before the entries: a run that begins meanwhile is no stray.
-    let senders = link.senders().await?;
-    let entered: BTreeSet<_> = registry::keys(link, List::Runs).await?.into_iter().collect();
-    let found: BTreeSet<_> = senders.into_iter().filter(|(run, _)| !entered.contains(run)).collect();
-    let mut users = BTreeSet::new();
-    for (run, user) in found.intersection(strays) {
-        link.forget(run, user).await?;
-        users.insert(user.clone());
-    }
-    *strays = found;
-    let line = |user: String| format!("removed results of {user}, for runs that the hub does not know");
-    Ok(users.into_iter().map(line).collect())
+    *named = now;
 }
 
 /// Fills in what a start decides: address, certificate, and the user of this machine.

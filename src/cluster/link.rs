@@ -5,12 +5,11 @@
 //! own, every request is repeated, and a result is published again with the same id until it is
 //! acknowledged.
 
-use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use async_nats::jetstream::consumer::{AckPolicy, pull};
+use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
 use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType};
 use async_nats::jetstream::{self, message::PublishMessage};
@@ -46,17 +45,18 @@ const REFUSED: ConnectErrorKind = ConnectErrorKind::AuthorizationViolation;
 /// Name of the stream of results.
 const STREAM: &str = "QRES";
 
-/// Time for which the server recognises a result that is sent again.
-const DUPLICATES: Duration = Duration::from_mins(10);
+/// Time for which the server recognises a result that is sent again. The coordinator recognises
+/// later ones by their lease.
+const DUPLICATES: Duration = Duration::from_mins(1);
 
 /// Age at which the server drops a result that nobody took.
 const OLDEST: Duration = Duration::from_hours(7 * 24);
 
+/// Time after which results of a run without a coordinator are not stored any more.
+const LONGEST_ABSENCE: Duration = Duration::from_hours(24);
+
 /// Maximum size of stored results in bytes.
 const MOST_BYTES: i64 = 1 << 30;
-
-/// Maximum number of pairs of a run and a user that are listed at once.
-const MOST_SENDERS: usize = 100_000;
 
 /// Maximum size of one result in bytes.
 pub(super) const MOST_MESSAGE: i32 = 8 << 20;
@@ -253,8 +253,9 @@ impl Link {
             storage: StorageType::File,
             // A full stream is an error that the worker sees, never a silent loss.
             discard: DiscardPolicy::New,
-            // What was acknowledged is in a journal.
-            retention: RetentionPolicy::WorkQueue,
+            // Results are stored until their run's coordinator has them in a journal, and results
+            // of runs that no coordinator reads are not stored at all.
+            retention: RetentionPolicy::Interest,
             max_bytes: MOST_BYTES,
             max_age: OLDEST,
             duplicate_window: DUPLICATES,
@@ -263,34 +264,6 @@ impl Link {
         };
         let created = self.jetstream.get_or_create_stream(config).await;
         created.map(|_| ()).map_err(|error| LinkError::Server { act: "keep results", why: error.to_string() })
-    }
-
-    /// Runs and users with stored results.
-    ///
-    /// # Errors
-    /// Returns an error if the server does not answer.
-    pub(super) async fn senders(&self) -> Result<BTreeSet<(String, String)>, LinkError> {
-        let server = |why: String| LinkError::Server { act: "list results", why };
-        let stream = self.jetstream.get_stream_no_info(STREAM).await.map_err(|error| server(error.to_string()))?;
-        let found = stream.info_with_subjects("q.*.res.>").await.map_err(|error| server(error.to_string()))?;
-        let pair = |subject: &str| {
-            let mut tokens = subject.splitn(4, '.').skip(1).step_by(2);
-            Some((tokens.next()?.to_owned(), tokens.next()?.to_owned()))
-        };
-        Ok(found.take(MOST_SENDERS).filter_map(async |found| pair(&found.ok()?.0)).collect().await)
-    }
-
-    /// Removes a user's stored results of a run. The server stores results of runs with the name of
-    /// a wildcard, which a purge takes for all runs: then all results of the user are removed.
-    ///
-    /// # Errors
-    /// Returns an error if the server does not do it.
-    pub(super) async fn forget(&self, run: &str, user: &str) -> Result<(), LinkError> {
-        let server = |why: String| LinkError::Server { act: "remove results", why };
-        let stream = self.jetstream.get_stream_no_info(STREAM).await.map_err(|error| server(error.to_string()))?;
-        let run = if run.contains(['*', '>']) { "*" } else { run };
-        let purged = stream.purge().filter(format!("q.{run}.res.{user}")).await;
-        purged.map(drop).map_err(|error| server(error.to_string()))
     }
 
     /// Passes the results of a run on, as long as anybody reads them. A lost server is waited for,
@@ -310,6 +283,21 @@ impl Link {
     }
 
     async fn messages(&self, run: &str) -> Result<pull::Stream, Box<dyn std::error::Error + Send + Sync>> {
+        let consumer = self.reader(run).await?;
+        Ok(consumer.stream().heartbeat(Duration::from_secs(5)).messages().await?)
+    }
+
+    /// Has the server store the results of a run from now on.
+    ///
+    /// # Errors
+    /// Returns an error if the server has no JetStream or no room for it.
+    pub(crate) async fn store_results(&self, run: &str) -> Result<(), LinkError> {
+        let created = self.reader(run).await;
+        created.map(drop).map_err(|error| LinkError::Server { act: "keep results", why: error.to_string() })
+    }
+
+    /// Reader of a run's results on the server.
+    async fn reader(&self, run: &str) -> Result<PullConsumer, Box<dyn std::error::Error + Send + Sync>> {
         self.create_stream().await?;
         let stream = self.jetstream.get_stream(STREAM).await?;
         let config = pull::Config {
@@ -317,12 +305,10 @@ impl Link {
             filter_subject: format!("q.{run}.res.>"),
             ack_policy: AckPolicy::Explicit,
             max_ack_pending: MOST_UNACKNOWLEDGED,
-            // A run that ended needs it no more.
-            inactive_threshold: OLDEST,
+            inactive_threshold: LONGEST_ABSENCE,
             ..pull::Config::default()
         };
-        let consumer = stream.get_or_create_consumer(run, config).await?;
-        Ok(consumer.stream().heartbeat(Duration::from_secs(5)).messages().await?)
+        Ok(stream.get_or_create_consumer(run, config).await?)
     }
 }
 

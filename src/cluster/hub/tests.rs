@@ -279,9 +279,9 @@ async fn files_are_kept_as_long_as_a_run_names_them() {
     );
     let entered = coordinator.jetstream().publish("$KV.runs.run", entry.into()).await.unwrap();
     entered.await.unwrap();
-    let mut seen = SweepState { named: BTreeSet::from([names[2].clone()]), strays: BTreeSet::new() };
-    assert!(purge(&owner, &mut seen).await.is_empty());
-    assert_eq!(seen, SweepState { named: BTreeSet::from([names[1].clone()]), strays: BTreeSet::new() });
+    let mut named = BTreeSet::from([names[2].clone()]);
+    purge(&owner, &mut named).await;
+    assert_eq!(named, BTreeSet::from([names[1].clone()]));
     assert!(matches!(blobs::get(&worker, &names[0], u64::MAX).await, Err(blobs::BlobError::Missing(_))));
     for place in [1, 2] {
         assert!(blobs::get(&worker, &names[place], u64::MAX).await.is_ok(), "{place}");
@@ -289,51 +289,38 @@ async fn files_are_kept_as_long_as_a_run_names_them() {
     hub.stop().await;
 }
 
-/// Results that a worker invents do not fill the store: those of runs that the hub does not know
-/// are removed at the second look. Those of a run that was entered, or left, are kept.
+/// Results that a worker invents do not fill the store: those of a run that no coordinator reads
+/// are not stored. Those of a run that was left wait for its resumption.
 #[tokio::test]
-async fn results_of_unknown_runs_are_removed() {
-    if !has_server("results_of_unknown_runs_are_removed") {
+async fn results_of_unknown_runs_are_not_stored() {
+    if !has_server("results_of_unknown_runs_are_not_stored") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     let hub = Running::start(folder.path(), "127.0.0.1:0").await;
     let anna = invite(folder.path(), "anna", Role::Worker).await.unwrap();
     let carl = invite(folder.path(), "carl", Role::Coordinator).await.unwrap();
-    let ben = invite(folder.path(), "ben", Role::Worker).await.unwrap();
     let worker = Link::open(&anna, "anna-1").await.unwrap();
-    let other = Link::open(&ben, "ben-1").await.unwrap();
     let coordinator = Link::open(&carl, "carl-1").await.unwrap();
-    let register = users(folder.path()).unwrap();
-    let owner = Link::open(&register.owner(local_url(&register)), "test-1").await.unwrap();
-    for (run, entry) in [("live", "{}"), ("left", "")] {
-        let entered = coordinator.jetstream().publish(format!("$KV.runs.{run}"), entry.into()).await.unwrap();
-        entered.await.unwrap();
+    let stored = async || coordinator.jetstream().get_stream("QRES").await.unwrap().cached_info().state.messages;
+    let send =
+        async |run: &str, id: &str| worker.publish(format!("q.{run}.res.anna"), id.to_owned(), b"any".to_vec()).await;
+    send("left", "early").await;
+    assert_eq!(stored().await, 0);
+    coordinator.store_results("left").await.unwrap();
+    for (run, messages) in [("left", 1), ("invented", 1), ("*", 1), (">", 1), ("left", 2)] {
+        send(run, &format!("{run} {messages}")).await;
+        assert_eq!(stored().await, messages, "{run}");
     }
-    let send = async |worker: &Link, run: &str, user: &str| {
-        for _ in 0..3 {
-            let sent = worker.jetstream().publish(format!("q.{run}.res.{user}"), "noise".into()).await.unwrap();
-            sent.await.unwrap();
-        }
-    };
-    for run in ["live", "left", "invented", "forged"] {
-        send(&worker, run, "anna").await;
+    // The stored ones are taken by whoever reads them later, and then gone.
+    let (to, mut results) = mpsc::unbounded_channel();
+    let reading = tokio::spawn(coordinator.clone().results("left".to_owned(), to));
+    for _ in 0..2 {
+        let message = results.recv().await.unwrap();
+        assert_eq!((&*message.payload, message.subject.as_str()), (&b"any"[..], "q.left.res.anna"));
+        message.double_ack().await.unwrap();
     }
-    send(&other, "live", "ben").await;
-    let mut seen = SweepState::default();
-    assert!(purge(&owner, &mut seen).await.is_empty());
-    assert_eq!(owner.senders().await.unwrap().len(), 5);
-    let removed = ["removed results of anna, for runs that the hub does not know"];
-    assert_eq!(purge(&owner, &mut seen).await, removed);
-    let left =
-        async || owner.senders().await.unwrap().into_iter().map(|(run, user)| run + " " + &user).collect::<Vec<_>>();
-    assert_eq!(left().await, ["left anna", "live anna", "live ben"]);
-    // As the name of a run, a wildcard would stand for all of them. It costs nobody else anything.
-    for run in ["*", ">"] {
-        send(&worker, run, "anna").await;
-    }
-    assert!(purge(&owner, &mut seen).await.is_empty());
-    assert_eq!(purge(&owner, &mut seen).await, removed);
-    assert_eq!(left().await, ["live ben"]);
+    assert_eq!(stored().await, 0);
+    reading.abort();
     hub.stop().await;
 }
