@@ -47,10 +47,11 @@ fn measure(name: &str, (plies, pair, workers): (u32, u32, u32), window: Duration
     let words = ["worker", &url, "--simulate", &workers, "--pair-time", &seconds, "--plies", &plies];
     let load = Ends(at(home, &[&words[..], &["--credentials", &file]].concat()).spawn().expect("it runs"));
     let server = server_of(&PathBuf::from(&data));
-    // Each slot has had its first pair by then.
+    // Each slot has had its first pair by then, and the first pair in order counts.
     let mut journal = Lines::of(&dir.join(quintain::journal::FILE_NAME));
+    let mut pgn = Lines::of(&dir.join("games.pgn"));
     let began = Instant::now();
-    while journal.count() < 3 || began.elapsed() < Duration::from_secs(u64::from(2 * pair)) {
+    while journal.count() < 3 || pgn.count() == 0 || began.elapsed() < Duration::from_secs(u64::from(2 * pair)) {
         assert!(began.elapsed() < Duration::from_secs(300), "no games");
         std::thread::sleep(Duration::from_millis(100));
     }
