@@ -2,13 +2,20 @@
 //!
 //! Probes hit random addresses, so with ordinary pages nearly every probe also misses the TLB.
 //! Blocks are aligned to two MiB, and the system is asked for huge pages. Linux grants them if
-//! transparent huge pages are set to `madvise` or `always`.
+//! transparent huge pages are set to `madvise` or `always`, Windows to users who may lock pages in
+//! memory.
 
 use std::collections::TryReserveError;
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+
+#[cfg(windows)]
+mod large_pages;
+
+#[cfg(windows)]
+use self::large_pages::HugeMemory;
 
 /// Size of a huge page on x86-64 and most other platforms.
 const BLOCK_BYTES: usize = 2 << 20;
@@ -37,7 +44,10 @@ struct HugeBlock<T>([T; BLOCK_LEN]);
 
 /// Buckets in blocks that can be backed by huge pages.
 pub struct Buckets<T> {
+    #[cfg(not(windows))]
     blocks: Vec<HugeBlock<T>>,
+    #[cfg(windows)]
+    blocks: HugeMemory<T>,
     len: usize,
 }
 
@@ -71,7 +81,7 @@ impl std::error::Error for MemoryError {}
 impl<T: Zeroable> Buckets<T> {
     /// Creates an empty set of buckets.
     pub fn none() -> Buckets<T> {
-        Buckets { blocks: Vec::new(), len: 0 }
+        Buckets { blocks: Default::default(), len: 0 }
     }
 
     /// Reserves memory for `len` buckets without touching it. Fails if the machine lacks the
@@ -152,6 +162,10 @@ impl<T: Zeroable> ReservedBuckets<T> {
     /// processor that touches it first.
     #[expect(unsafe_code, reason = "two MiB blocks are zeroed in place, for they cannot stand on a stack")]
     pub fn zero(mut self, threads: usize) -> Buckets<T> {
+        #[cfg(windows)]
+        if let Some(blocks) = HugeMemory::in_large_pages(self.count) {
+            return Buckets { blocks, len: self.len };
+        }
         let room = &mut self.blocks.spare_capacity_mut()[..self.count];
         advise_huge_pages(room);
         share_out(room.chunks_mut(BLOCKS_AT_ONCE), threads, |blocks: &mut [MaybeUninit<HugeBlock<T>>]| {
@@ -161,7 +175,10 @@ impl<T: Zeroable> ReservedBuckets<T> {
         // SAFETY: `count` blocks are within the capacity, and were all zeroed, which is a value of
         // `T`.
         unsafe { self.blocks.set_len(self.count) };
-        Buckets { blocks: self.blocks, len: self.len }
+        let blocks = self.blocks;
+        #[cfg(windows)]
+        let blocks = HugeMemory::from(blocks);
+        Buckets { blocks, len: self.len }
     }
 }
 
