@@ -104,12 +104,10 @@ pub(crate) fn measure(engines: [ResolvedEngine; 2], settings: &SpeedSettings) ->
     let is_per_node = engines[0].origin.network != engines[1].origin.network;
     let [first, second] = engines;
     let mut sides = [first, second].map(|engine| MeasuredProgram { engine, nodes: 0, costs: Vec::new() });
-    let mut seconds = 0.0;
-    for (side, runner) in sides.iter_mut().zip(&runners) {
+    let mut firsts = [Cost::default(); 2];
+    for ((side, runner), cost) in sides.iter_mut().zip(&runners).zip(&mut firsts) {
         progress::note(&format!("{}: first run, not counted", side.engine.name));
-        let (nodes, cost) = runner.run(&side.engine.name)?;
-        side.nodes = nodes;
-        seconds += cost.wall.as_secs_f64();
+        (side.nodes, *cost) = runner.run()?;
     }
     if sides[0].nodes != sides[1].nodes && !is_per_node {
         fail!(
@@ -121,6 +119,10 @@ pub(crate) fn measure(engines: [ResolvedEngine; 2], settings: &SpeedSettings) ->
             sides[1].nodes
         );
     }
+    for (side, cost) in sides.iter().zip(&firsts) {
+        check_time(&side.engine.name, cost)?;
+    }
+    let seconds: f64 = firsts.iter().map(|cost| cost.wall.as_secs_f64()).sum();
     progress::note(&format!("up to {} rounds of about {seconds:.1} s", settings.rounds));
     let mut order = SplitMix64::new(settings.seed);
     let mut look = LOOKS.0;
@@ -129,7 +131,7 @@ pub(crate) fn measure(engines: [ResolvedEngine; 2], settings: &SpeedSettings) ->
         let begins = order.below(2) as usize;
         for place in [begins, 1 - begins] {
             let side = &mut sides[place];
-            let (nodes, cost) = runners[place].run(&side.engine.name)?;
+            let (nodes, cost) = runners[place].run()?;
             if nodes != side.nodes {
                 fail!(
                     Engine,
@@ -138,6 +140,7 @@ pub(crate) fn measure(engines: [ResolvedEngine; 2], settings: &SpeedSettings) ->
                     side.nodes
                 );
             }
+            check_time(&side.engine.name, &cost)?;
             side.costs.push(cost);
         }
         if round != look && !round.is_multiple_of(TOLD) && round != settings.rounds {
@@ -162,6 +165,19 @@ pub(crate) fn measure(engines: [ResolvedEngine; 2], settings: &SpeedSettings) ->
     let (cpu, wall) = (sum(|cost| cost.cpu).as_secs_f64(), sum(|cost| cost.wall).as_secs_f64());
     let waiting = if wall > 0.0 { (1.0 - cpu / wall).max(0.0) } else { 0.0 };
     Ok(SpeedMeasurement { sides, cpus, time, instructions, cycles, waiting })
+}
+
+/// Returns an error for a run without any CPU time: the system counts in larger steps, or not at
+/// all.
+fn check_time(name: &str, cost: &Cost) -> Result<()> {
+    if cost.cpu.is_zero() {
+        fail!(
+            Setting,
+            "{name}: the system counted no CPU time for a run of {:.3} s; give it more work with --bench or --depth",
+            cost.wall.as_secs_f64()
+        );
+    }
+    Ok(())
 }
 
 /// Costs of a node by round. With equal node counts their ratios are those of the runs.
@@ -231,9 +247,8 @@ fn runner(engine: &ResolvedEngine, settings: &SpeedSettings, cpus: &[usize]) -> 
 }
 
 impl SpeedRunner {
-    /// Runs the program once, which is called `name`. Returns its node count and the cost. A run
-    /// without any CPU time is an error: the system counts in larger steps, or not at all.
-    fn run(&self, name: &str) -> Result<(u64, Cost)> {
+    /// Runs the program once. Returns its node count and the cost.
+    fn run(&self) -> Result<(u64, Cost)> {
         let meter = Meter::start();
         let nodes = match self {
             Self::Bench(bench) => match bench.run() {
@@ -246,15 +261,7 @@ impl SpeedRunner {
             },
             Self::Depth { config, cpus, depth } => prepare::runtime()?.block_on(search(config, cpus, *depth))?,
         };
-        let cost = meter.stop();
-        if cost.cpu.is_zero() {
-            fail!(
-                Setting,
-                "{name}: the system counted no CPU time for a run of {:.3} s; give it more work with --bench or --depth",
-                cost.wall.as_secs_f64()
-            );
-        }
-        Ok((nodes, cost))
+        Ok((nodes, meter.stop()))
     }
 }
 
