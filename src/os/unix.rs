@@ -32,7 +32,7 @@ pub(crate) fn separate(command: &mut Command) {
     command.process_group(0);
 }
 
-/// Process group of a child that [`separate`] started.
+/// Process group of a child.
 #[derive(Debug)]
 pub(crate) struct ProcessGroup {
     leader: Option<Pid>,
@@ -40,10 +40,16 @@ pub(crate) struct ProcessGroup {
 }
 
 impl ProcessGroup {
-    /// The group that `pid` leads. Programs that it starts join it. Its CPUs are those that it was
-    /// started with.
-    pub(crate) fn of(pid: u32, _cpus: &[usize]) -> Self {
-        Self { leader: i32::try_from(pid).ok().and_then(Pid::from_raw), _watchdog: Watchdog::over(pid) }
+    /// Makes the process of `command` the first of a group.
+    pub(crate) fn lead(command: &mut Command) {
+        separate(command);
+    }
+
+    /// The group of `pid`, which [`ProcessGroup::lead`] prepared. Programs that it starts join it.
+    /// Its CPUs are those that it was started with.
+    #[expect(clippy::unnecessary_wraps, reason = "other systems can fail")]
+    pub(crate) fn of(pid: u32, _cpus: &[usize]) -> io::Result<Self> {
+        Ok(Self { leader: i32::try_from(pid).ok().and_then(Pid::from_raw), _watchdog: Watchdog::over(pid) })
     }
 
     /// Kills all processes of the group. Call it before the leader is reaped or right after,

@@ -3,11 +3,10 @@
 use std::fs::{DirBuilder, File, FileType, Metadata, OpenOptions, TryLockError};
 use std::io;
 use std::os::windows::fs::MetadataExt as _;
-use std::os::windows::io::{AsRawHandle as _, FromRawHandle as _, OwnedHandle};
+use std::os::windows::io::{AsRawHandle as _, OwnedHandle};
 use std::os::windows::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use sha2::{Digest as _, Sha256};
@@ -24,72 +23,29 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 use windows_sys::Win32::System::IO::OVERLAPPED;
 use windows_sys::Win32::System::JobObjects::{
-    AssignProcessToJobObject, CreateJobObjectW, JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE,
-    JOBOBJECT_BASIC_ACCOUNTING_INFORMATION, JOBOBJECT_EXTENDED_LIMIT_INFORMATION, JobObjectBasicAccountingInformation,
-    JobObjectExtendedLimitInformation, QueryInformationJobObject, SetInformationJobObject, TerminateJobObject,
+    JOBOBJECT_BASIC_ACCOUNTING_INFORMATION, JobObjectBasicAccountingInformation, QueryInformationJobObject,
+    TerminateJobObject,
 };
 use windows_sys::Win32::System::Pipes::PeekNamedPipe;
 use windows_sys::Win32::System::SystemInformation::GetTickCount64;
 use windows_sys::Win32::System::Threading::{
-    CREATE_NEW_PROCESS_GROUP, GetCurrentProcess, GetProcessAffinityMask, GetProcessTimes, OpenProcess,
-    PROCESS_QUERY_LIMITED_INFORMATION, PROCESS_SET_INFORMATION, PROCESS_SET_QUOTA, PROCESS_TERMINATE,
+    CREATE_NEW_PROCESS_GROUP, CREATE_SUSPENDED, GetCurrentProcess, GetProcessAffinityMask, GetProcessTimes,
+    OpenProcess, PROCESS_QUERY_LIMITED_INFORMATION, PROCESS_SET_INFORMATION, PROCESS_SET_QUOTA, PROCESS_TERMINATE,
     SetProcessAffinityMask,
 };
 
+mod jobs;
 mod pipe_rights;
 
+use self::jobs::{Job, own_job, owned, resume};
 use self::pipe_rights::PipeRights;
 
 // Processes.
 
 /// Keeps Ctrl-C on the console from the process of `command`.
+#[cfg(feature = "cluster")]
 pub(crate) fn separate(command: &mut Command) {
     command.creation_flags(CREATE_NEW_PROCESS_GROUP);
-}
-
-/// Job object: processes that end together. What they start belongs to it, too.
-#[derive(Debug)]
-struct Job(OwnedHandle);
-
-impl Job {
-    /// A job whose processes end when its last handle is closed, with the process that holds it at
-    /// the latest.
-    fn new() -> Option<Self> {
-        let mut limits = JOBOBJECT_EXTENDED_LIMIT_INFORMATION::default();
-        limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
-        let size = u32::try_from(size_of_val(&limits)).ok()?;
-        #[expect(unsafe_code, reason = "the standard library has no job objects")]
-        // SAFETY: the new handle is owned here alone, and the structure is of the size given.
-        unsafe {
-            let handle = CreateJobObjectW(std::ptr::null(), std::ptr::null());
-            if handle.is_null() {
-                return None;
-            }
-            let job = Self(OwnedHandle::from_raw_handle(handle));
-            let limits = std::ptr::from_ref(&limits).cast();
-            (SetInformationJobObject(handle, JobObjectExtendedLimitInformation, limits, size) != 0).then_some(job)
-        }
-    }
-
-    fn add(&self, process: HANDLE) -> bool {
-        #[expect(unsafe_code, reason = "the standard library has no job objects")]
-        // SAFETY: both handles are open.
-        unsafe {
-            AssignProcessToJobObject(self.0.as_raw_handle(), process) != 0
-        }
-    }
-}
-
-/// Job of this process and all that it starts. The system closes its handle when this process
-/// ends, however it ends, and then ends the others. `None` if the system refuses.
-///
-/// It exists for the whole life of the process, so it is not a state that a run could change.
-fn own_job() -> Option<&'static Job> {
-    static OWN: OnceLock<Option<Job>> = OnceLock::new();
-    #[expect(unsafe_code, reason = "the standard library has no handle of this process")]
-    // SAFETY: the function has no conditions.
-    let this = || unsafe { GetCurrentProcess() };
-    OWN.get_or_init(|| Job::new().filter(|job| job.add(this()))).as_ref()
 }
 
 /// Makes the process of `command` end with this process. Its CPUs are set by its [`ProcessGroup`].
@@ -112,19 +68,24 @@ fn mask(cpus: &[usize]) -> Result<usize, usize> {
 pub(crate) struct ProcessGroup(Option<Job>);
 
 impl ProcessGroup {
-    /// The group of `pid`, which is put on `cpus` (all if empty). What it started before this call
-    /// is left out, and ends with this process.
-    pub(crate) fn of(pid: u32, cpus: &[usize]) -> Self {
+    /// Makes the process of `command` the first of a group. It waits until [`ProcessGroup::of`]
+    /// starts it, so that the group holds all that it ever starts.
+    pub(crate) fn lead(command: &mut Command) {
+        // A process that waits would outlive this one otherwise.
+        let _ = own_job();
+        command.creation_flags(CREATE_NEW_PROCESS_GROUP | CREATE_SUSPENDED);
+    }
+
+    /// The group of `pid`, which [`ProcessGroup::lead`] prepared. The process is put on `cpus` (all
+    /// if empty), and starts.
+    ///
+    /// # Errors
+    /// Returns the system's error if the process is not started. The caller ends it.
+    pub(crate) fn of(pid: u32, cpus: &[usize]) -> io::Result<Self> {
         let rights = PROCESS_SET_QUOTA | PROCESS_TERMINATE | PROCESS_SET_INFORMATION;
         #[expect(unsafe_code, reason = "the standard library has no job objects and no affinity")]
         // SAFETY: the new handle is owned here alone.
-        let process = unsafe {
-            let handle = OpenProcess(rights, 0, pid);
-            if handle.is_null() {
-                return Self(None);
-            }
-            OwnedHandle::from_raw_handle(handle)
-        };
+        let process = unsafe { owned(OpenProcess(rights, 0, pid)) }?;
         if let Ok(mask @ 1..) = mask(cpus) {
             #[expect(unsafe_code, reason = "the standard library has no affinity")]
             // SAFETY: the handle is open. A refusal leaves the process on all CPUs.
@@ -132,7 +93,9 @@ impl ProcessGroup {
                 SetProcessAffinityMask(process.as_raw_handle(), mask);
             }
         }
-        Self(Job::new().filter(|job| job.add(process.as_raw_handle())))
+        let group = Self(Job::new().filter(|job| job.add(process.as_raw_handle())));
+        resume(pid)?;
+        Ok(group)
     }
 
     /// Kills all processes of the group.
@@ -625,11 +588,8 @@ impl ThreadFigures {
     pub(crate) fn of_process(pid: u32) -> impl Iterator<Item = Self> {
         #[expect(unsafe_code, reason = "the standard library has no handle of a process by its id")]
         // SAFETY: the new handle is owned here alone.
-        let handle = unsafe {
-            let handle = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, 0, pid);
-            (!handle.is_null()).then(|| OwnedHandle::from_raw_handle(handle))
-        };
-        handle.map(Self).into_iter()
+        let handle = unsafe { owned(OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, 0, pid)) };
+        handle.ok().map(Self).into_iter()
     }
 
     /// None: only its wait would matter.

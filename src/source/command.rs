@@ -167,7 +167,7 @@ impl ProgramRun {
             (self.input.take().map_or_else(Stdio::null, Stdio::from), None)
         };
         self.command.stdin(guard).stdout(out_end).stderr(err_end);
-        os::separate(&mut self.command);
+        ProcessGroup::lead(&mut self.command);
         let spawned = {
             // Only for the start, so that our own threads run anywhere.
             let _bound = CpuBinding::new(&self.cpus).map_err(start)?;
@@ -176,7 +176,7 @@ impl ProgramRun {
         let (limit, cpus) = (self.limit, std::mem::take(&mut self.cpus));
         drop(self); // and with it our copies of the writing ends, or the readers would never see the end
         let mut child = spawned.map_err(start)?;
-        let group = ProcessGroup::of(child.id(), &cpus);
+        let group = ProcessGroup::of(child.id(), &cpus).inspect_err(|_| drop(child.kill())).map_err(start)?;
 
         let (out, err) = (StreamReader::new(out), StreamReader::new(err));
         let mut shown = String::new();

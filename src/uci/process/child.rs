@@ -54,11 +54,11 @@ pub(super) enum ProcessEvent {
 impl Process {
     pub(super) async fn start(config: &EngineConfig, cpus: &[usize]) -> Result<Self, StartError> {
         let strays = Strays::new();
-        let mut child = spawn::spawn(config, cpus, &strays).await?;
+        let (mut child, group) = spawn::spawn(config, cpus, &strays).await?;
         let pid = child.id().unwrap_or(0);
         Ok(Self {
             pid,
-            group: ProcessGroup::of(pid, cpus),
+            group,
             stdin: child.stdin.take(),
             stdout: child.stdout.take(),
             stderr: child.stderr.take(),

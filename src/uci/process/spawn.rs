@@ -9,14 +9,18 @@ use tokio::process::{Child, Command};
 
 use super::config::{EngineConfig, StartError};
 use super::strays::Strays;
-use crate::os;
 use crate::os::confine::{self, ConfineError};
+use crate::os::{self, ProcessGroup};
 
-/// Starts the program in its own process group, on the given CPUs (all if empty), with three pipes.
+/// Starts the program in a group of its own, on the given CPUs (all if empty), with three pipes.
 ///
 /// On Linux the kernel kills the process when the calling *thread* ends. That thread must live as
 /// long as the engine.
-pub(super) async fn spawn(config: &EngineConfig, cpus: &[usize], strays: &Strays) -> Result<Child, StartError> {
+pub(super) async fn spawn(
+    config: &EngineConfig,
+    cpus: &[usize],
+    strays: &Strays,
+) -> Result<(Child, ProcessGroup), StartError> {
     // A program that was just built can be busy: the fork of another thread may hold it open for
     // writing.
     const BUSY_TRIES: u32 = 50;
@@ -25,7 +29,10 @@ pub(super) async fn spawn(config: &EngineConfig, cpus: &[usize], strays: &Strays
     let mut tries = 0;
     loop {
         match command.spawn() {
-            Ok(child) => return Ok(child),
+            Ok(child) => {
+                let group = ProcessGroup::of(child.id().unwrap_or(0), cpus);
+                return group.map(|group| (child, group)).map_err(|error| explain(config, error));
+            }
             Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < BUSY_TRIES => {
                 tries += 1;
                 tokio::time::sleep(BUSY_PAUSE).await;
@@ -46,9 +53,8 @@ pub(crate) async fn output(config: &EngineConfig, limit: Duration) -> Result<Str
     /// Far more than any program prints that counts nodes.
     const MOST: u64 = 4 << 20;
     let mut strays = Strays::new();
-    let mut child = spawn(config, &[], &strays).await?;
+    let (mut child, group) = spawn(config, &[], &strays).await?;
     let pid = child.id().unwrap_or(0);
-    let group = os::ProcessGroup::of(pid, &[]);
     drop(child.stdin.take());
     let mut printed = Vec::new();
     // Errors and limits leave what was read, which has no count in it then.
@@ -85,7 +91,7 @@ fn command(config: &EngineConfig, cpus: &[usize], strays: &Strays) -> Result<Com
     if let Some(dir) = &config.dir {
         command.current_dir(dir);
     }
-    os::separate(command.as_std_mut());
+    ProcessGroup::lead(command.as_std_mut());
     os::bind_to_thread(command.as_std_mut(), cpus)
         .map_err(|cpu| StartError::NoSuchCpu { name: config.name.clone(), cpu })?;
     Ok(command)
