@@ -7,6 +7,7 @@
 //! | [`texel`] | weights of the classical evaluation, fitted to results |
 //! | [`compare`] | matches between networks |
 //! | [`lab`] | what the inputs of a network see, and what they cost |
+//! | [`heat`] | heat maps as SVG |
 //! | [`serve`] | encoded positions for trainers in other programs |
 //! | [`loss`] | losses of networks on positions of other engines' games |
 //! | [`shards`] | self-play in checked shards that a stop does not lose |
@@ -41,6 +42,7 @@
 pub mod bootstrap;
 pub mod compare;
 pub mod data;
+pub mod heat;
 pub mod lab;
 pub mod loss;
 pub mod serve;

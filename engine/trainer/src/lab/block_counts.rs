@@ -131,6 +131,11 @@ impl BlockCounts {
     }
 }
 
+/// Numbers of legal moves that are told apart; the last one stands for more.
+pub const LEGAL: usize = 100;
+/// Move numbers that are told apart; the last one stands for later moves.
+const MOVES: usize = 200;
+
 /// Steps of moves and numbers of legal moves.
 #[derive(Debug, Clone, Serialize)]
 pub struct MoveCounts {
@@ -142,6 +147,10 @@ pub struct MoveCounts {
     pub legal: [Vec<u64>; 2],
     /// Sum of legal moves and positions by side to move and move number, 0 to 199.
     pub by_move: [Vec<(u64, u64)>; 2],
+    /// Positions by side to move, move number, 0 to 199, and number of legal moves, 0 to 99 and
+    /// more.
+    #[serde(skip)]
+    pub legal_by_move: [Vec<[u32; LEGAL]>; 2],
     /// Positions of both views by kind and number of squares that its pieces can go to, 0 to 31.
     pub mobility: [Vec<u64>; 6],
 }
@@ -151,8 +160,9 @@ impl Default for MoveCounts {
         MoveCounts {
             file_steps: [0; 8],
             rank_steps: [0; 8],
-            legal: [vec![0; 100], vec![0; 100]],
-            by_move: [vec![(0, 0); 200], vec![(0, 0); 200]],
+            legal: [vec![0; LEGAL], vec![0; LEGAL]],
+            by_move: [vec![(0, 0); MOVES], vec![(0, 0); MOVES]],
+            legal_by_move: [(); 2].map(|()| vec![[0; LEGAL]; MOVES]),
             mobility: [(); 6].map(|()| vec![0; 32]),
         }
     }
@@ -162,8 +172,10 @@ impl MoveCounts {
     /// Records a position with its number of legal moves and the move played.
     pub fn record(&mut self, board: &Board, legal: usize, played: Option<Move>) {
         let side = board.turn().index();
-        self.legal[side][legal.min(99)] += 1;
-        let cell = &mut self.by_move[side][usize::from(board.fullmove_number()).min(199)];
+        let (number, column) = (usize::from(board.fullmove_number()).min(MOVES - 1), legal.min(LEGAL - 1));
+        self.legal[side][column] += 1;
+        self.legal_by_move[side][number][column] += 1;
+        let cell = &mut self.by_move[side][number];
         *cell = (cell.0 + legal as u64, cell.1 + 1);
         if let Some(mv) = played {
             let to = if mv.is_castling() { castling_target(board, mv) } else { mv.to() };

@@ -1,7 +1,8 @@
 //! Statistics of feature blocks over data files: `data features`.
 
-use super::block_counts::{BlockCounts, MoveCounts};
+use super::block_counts::{BlockCounts, LEGAL, MoveCounts};
 use crate::data::{Input, Needs, Position, say};
+use crate::heat::{HeatMap, TextStyle};
 use crate::train::read_pairs;
 use clap::Args;
 use destrier::nnue::sets::{ActiveFeatures, FeatureBlock, FeatureSet, OrientedBoard};
@@ -230,7 +231,52 @@ fn draw(statistics: &Statistics, folder: &Path) -> std::io::Result<()> {
         series: ["White", "Black"].into_iter().zip(&statistics.moves.by_move).map(by_move).collect(),
         bands: Vec::new(),
     };
-    std::fs::write(folder.join("legal-by-move.svg"), legal.to_svg())
+    std::fs::write(folder.join("legal-by-move.svg"), legal.to_svg())?;
+    for (side, numbers) in ["White", "Black"].into_iter().zip(&statistics.moves.legal_by_move) {
+        let name = format!("legal-map-{}.svg", side.to_lowercase());
+        std::fs::write(folder.join(name), legal_map(side, numbers))?;
+    }
+    Ok(())
+}
+
+/// Draws the share of positions of each move number by their number of legal moves.
+fn legal_map(side: &str, numbers: &[[u32; LEGAL]]) -> String {
+    const LAST_MOVE: usize = 120;
+    const MOST_LEGAL: usize = 80;
+    let (left, bottom, cell) = (64.0, 460.0, (6.0, 5.0));
+    let title = format!("Legal moves, {side} to move");
+    let mut map = HeatMap::new(&title, 800, 520);
+    map.text((left, 30.0), TextStyle::Title, &title);
+    map.upward((24.0, bottom - 200.0), "legal moves");
+    let shown = || numbers.iter().enumerate().take(LAST_MOVE + 1).skip(1);
+    let share = |counts: &[u32; LEGAL], legal: usize| {
+        let positions: u32 = counts.iter().sum();
+        f64::from(counts[legal]) / f64::from(positions.max(1))
+    };
+    // The scale ends at the largest share of a move number with positions enough to tell it.
+    let of_move = |(_, counts): (usize, &[u32; LEGAL])| {
+        let is_known = counts.iter().sum::<u32>() >= 100;
+        (0..MOST_LEGAL).map(|legal| if is_known { share(counts, legal) } else { 0.0 }).fold(0.0, f64::max)
+    };
+    let most = shown().skip(4).map(of_move).fold(0.01, f64::max);
+    for (number, counts) in shown() {
+        for legal in (0..MOST_LEGAL).filter(|&legal| counts[legal] > 0) {
+            let share = share(counts, legal);
+            let place = (left + cell.0 * (number - 1) as f64, bottom - cell.1 * (legal + 1) as f64);
+            let tip = format!("move {number}, {legal} legal moves: {:.1} %", 100.0 * share);
+            map.cell(place, cell, share / most, &tip);
+        }
+    }
+    for number in (0..=LAST_MOVE).step_by(20) {
+        let number = number.max(1);
+        map.text((left + cell.0 * (number - 1) as f64, bottom + 16.0), TextStyle::Small, &number.to_string());
+    }
+    for legal in (0..=MOST_LEGAL).step_by(20) {
+        map.text((left - 24.0, bottom - cell.1 * legal as f64), TextStyle::Small, &legal.to_string());
+    }
+    map.text((left, bottom + 44.0), TextStyle::Label, "move of the game; share of the positions of each move:");
+    map.legend((left + 340.0, bottom + 44.0), ["0", &format!("{:.0} % and more", 100.0 * most)], false);
+    map.finish()
 }
 
 fn histogram(heads: Heads, x_label: &str, counts: &[u64]) -> String {

@@ -50,7 +50,7 @@ fn castling_counts_as_the_kings_step() {
     moves.record(&start, 25, Some(castling));
     assert_eq!((moves.file_steps[2], moves.rank_steps[0]), (1, 1));
     assert_eq!(moves.by_move[0][1], (25, 1));
-    assert_eq!(moves.legal[0][25], 1);
+    assert_eq!((moves.legal[0][25], moves.legal_by_move[0][1][25]), (1, 1));
 }
 
 /// Random games stand in for those that the specification measured. With whole games the means of
