@@ -28,11 +28,9 @@ impl View {
     #[inline]
     pub fn new(layout: &Layout, color: Color, king: Square) -> View {
         let relative = king.relative(color);
-        let on_right = relative.file() > 3;
-        let mirror = if layout.mirrored && on_right { 7 } else { 0 };
-        let file = if on_right { 7 - relative.file() } else { relative.file() };
-        let bucket = layout.bucket_map[usize::from(relative.rank() * 4 + file) & 31];
-        let base = u16::from(bucket) * FEATURES as u16 + u16::from(relative.raw() & king_mask(layout));
+        let mirror = if layout.mirrored && relative.file() > 3 { 7 } else { 0 };
+        let bucket = layout.king_bucket(relative) as u16;
+        let base = bucket * FEATURES as u16 + u16::from(relative.raw() & king_mask(layout));
         View { base, turn: mirror ^ (56 * color as u8), color }
     }
 

@@ -2,6 +2,7 @@
 //! trainer.
 
 use super::sets::FeatureSet;
+use crate::types::Square;
 use std::fmt;
 
 /// Features of the block `piece`, which are those of one king bucket: own and enemy pieces of six
@@ -103,6 +104,13 @@ impl Layout {
     /// Returns the number of rows of the first layer: the features of all king buckets.
     pub fn features(&self) -> usize {
         self.king_buckets * self.set.size()
+    }
+
+    /// Returns the king bucket of a perspective by the square of its king, seen from its own side.
+    #[inline]
+    pub fn king_bucket(&self, king: Square) -> usize {
+        let file = king.file().min(7 - king.file());
+        usize::from(self.bucket_map[usize::from(king.rank() * 4 + file) & 31])
     }
 
     /// Returns the length of the weights in bytes, without padding.

@@ -18,7 +18,7 @@ use crate::board::attacks::{
 use crate::types::{Bitboard, Color, PieceType, Square};
 
 /// Largest count of squares of each kind of piece in `mobility-counts`.
-const CAPS: [usize; 6] = [8, 15, 16, 25, 25, 8];
+pub const CAPS: [usize; 6] = [8, 15, 16, 25, 25, 8];
 /// First feature of each kind of piece.
 const OFFSETS: [usize; 6] = [0, 9, 25, 42, 68, 94];
 /// Features of one side in `mobility-counts`.

@@ -46,6 +46,7 @@ pub(super) use block::TOP_PAIRS_CODE;
 pub use block::{FeatureBlock, Locality};
 pub use king::RelativeAxes;
 pub use lines::LineKind;
+pub use mobility::CAPS as MOBILITY_CAPS;
 pub use oriented::OrientedBoard;
 pub use pairs::{FeaturePair, PairList, PairListError};
 pub use set::{FeatureSet, MAX_BLOCKS, MAX_SET_SIZE, SetError};

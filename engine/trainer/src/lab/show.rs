@@ -1,12 +1,14 @@
-//! Page about a network's neurons: `show`.
+//! Page about a network's neurons, or a picture of one: `show`.
 //!
 //! The page computes features itself; `show/features.js` mirrors `engine/src/nnue/sets`, and a test
 //! compares both. Weights are stored exactly, as i16 in base64, of as many neurons as
 //! [`MAX_WEIGHTS`] allows.
 
+use super::neuron_picture::NeuronPicture;
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use destrier::nnue::{self, HIDDEN_2, Kind, Layout};
+use destrier::types::Square;
 use quintain::report::html;
 use serde_json::{Value, json};
 use std::fs;
@@ -22,6 +24,7 @@ const EXAMPLES: &str = "\
 Examples:
   destrier-trainer show net.nnue --out net.html
   destrier-trainer show early.nnue middle.nnue late.nnue --out growth.html
+  destrier-trainer show net.nnue --svg 12 --king g1 --out neuron-12.svg
 
 The page needs no network connection. Several networks of the same shape are snapshots, chosen by a slider.";
 
@@ -32,9 +35,15 @@ pub struct ShowArgs {
     /// Network files of the same shape
     #[arg(required = true, value_name = "NET")]
     nets: Vec<PathBuf>,
-    /// Page to write, an .html file
+    /// Page to write, an .html file; with --svg a picture, an .svg file
     #[arg(long, short, value_name = "FILE")]
     out: PathBuf,
+    /// Neuron, from 0 on, to draw alone as a picture
+    #[arg(long, value_name = "N", conflicts_with_all = ["neurons", "fen"])]
+    svg: Option<usize>,
+    /// Square of the own king in that picture, for inputs that depend on it
+    #[arg(long, value_name = "SQUARE", default_value = "e1", requires = "svg", value_parser = square)]
+    king: Square,
     /// Neurons to show: those with the largest weights in and out; by default as many as fit in
     /// 6 MiB
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -51,6 +60,9 @@ impl ShowArgs {
     /// Fails if a network cannot be read, the networks have different shapes, or the page cannot be
     /// written.
     pub fn run(&self) -> anyhow::Result<()> {
+        if let Some(neuron) = self.svg {
+            return self.draw(neuron);
+        }
         let out = self.out.display();
         ensure!(self.out.extension().is_some_and(|end| end == "html"), "{out}: not an .html file; name the page so");
         let nets = self.nets.iter().map(|path| RawNetwork::read(path)).collect::<anyhow::Result<Vec<_>>>()?;
@@ -75,6 +87,33 @@ impl ShowArgs {
         crate::data::say(&format!("{out}: {} of {hidden} neurons, {} snapshots, {mib:.1} MiB", count, nets.len()))?;
         Ok(())
     }
+
+    /// Writes the picture of one neuron.
+    fn draw(&self, neuron: usize) -> anyhow::Result<()> {
+        let out = self.out.display();
+        ensure!(self.out.extension().is_some_and(|end| end == "svg"), "{out}: not an .svg file; name the picture so");
+        let [net] = &self.nets[..] else { bail!("{} networks; --svg draws a neuron of one", self.nets.len()) };
+        let net = RawNetwork::read(net)?;
+        let Layout { hidden, kind, .. } = net.layout;
+        ensure!(neuron < hidden, "--svg {neuron}: {} has {hidden} neurons, 0 to {}", net.name, hidden - 1);
+        let one = if kind == Kind::Screlu { 255.0 } else { 127.0 };
+        let (rows, weight) = (net.layout.features(), |row| f64::from(net.weight(row, neuron)) / one);
+        let picture = NeuronPicture {
+            layout: &net.layout,
+            title: format!("Neuron {neuron} of {}", net.file_name()),
+            king: self.king,
+            weights: (0..rows).map(weight).collect(),
+            bias: weight(rows),
+        };
+        fs::write(&self.out, picture.to_svg()).with_context(|| format!("{out}: cannot write it"))?;
+        crate::data::say(&format!("{out}: neuron {neuron} of {hidden}, {}", net.layout.describe()))?;
+        Ok(())
+    }
+}
+
+/// Parses the name of a square.
+fn square(name: &str) -> Result<Square, String> {
+    Square::parse(name).ok_or_else(|| "not a square; write it as e1".to_owned())
 }
 
 /// Network with its weights as they are in the file.
@@ -114,6 +153,11 @@ impl RawNetwork {
         let layout = nnue::parse(&bytes).map_err(named)?.layout().clone();
         let weights = nnue::weights(&bytes, &layout).to_vec();
         Ok(RawNetwork { name: path.display().to_string(), layout, weights })
+    }
+
+    /// Returns the name without its folder.
+    fn file_name(&self) -> String {
+        Path::new(&self.name).file_name().map_or_else(|| self.name.clone(), |name| name.to_string_lossy().into_owned())
     }
 
     /// Returns a weight of the first layer by row and neuron; the biases are the row after the
