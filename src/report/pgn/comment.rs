@@ -35,16 +35,15 @@ fn recorded(f: &mut Formatter<'_>, played: &MoveRecord, fields: Fields) -> fmt::
     }
     write!(f, "{}", MoveTime(played.elapsed))?;
     part(f, "tl", fields.timeleft, played.left.map(MoveTime))?;
-    let told = info.time.filter(|_| fields.latency);
-    part(f, "latency", fields.latency, told.map(|told| latency(played.elapsed, told)))?;
+    part(f, "latency", fields.latency, info.time.map(|told| Latency { charged: played.elapsed, told }))?;
     part(f, "n", fields.nodes, info.nodes)?;
     part(f, "sd", fields.seldepth, info.seldepth)?;
     part(f, "nps", fields.nps, info.nps)?;
     part(f, "hashfull", fields.hashfull, info.hashfull)?;
     part(f, "tbhits", fields.tbhits, info.tbhits)?;
-    let pv = Some(&played.said.pv).filter(|pv| fields.pv && !pv.is_empty());
-    part(f, "pv", fields.pv, pv.map(|pv| quoted(pv)))?;
-    played.said.lines.iter().try_for_each(|line| write!(f, ", line={}", quoted(line)))
+    let pv = Some(&played.said.pv).filter(|pv| !pv.is_empty());
+    part(f, "pv", fields.pv, pv.map(|pv| QuotedText(pv)))?;
+    played.said.lines.iter().try_for_each(|line| write!(f, ", line={}", QuotedText(line)))
 }
 
 /// Writes `, key=value` of a value that is wanted and known.
@@ -79,13 +78,26 @@ impl Display for MoveTime {
 
 /// Charged time minus the engine's own time. An engine counts in milliseconds, so the charged time
 /// is cut to them. An engine that rounds up may report more than was charged.
-fn latency(charged: Duration, told: Duration) -> String {
-    let charged = Duration::new(charged.as_secs(), charged.subsec_millis() * 1_000_000);
-    if told > charged { format!("-{}", MoveTime(told - charged)) } else { MoveTime(charged - told).to_string() }
+struct Latency {
+    charged: Duration,
+    told: Duration,
 }
 
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", plain(text, usize::MAX).replace('"', "'"))
+impl Display for Latency {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let charged = Duration::new(self.charged.as_secs(), self.charged.subsec_millis() * 1_000_000);
+        let sign = if self.told > charged { "-" } else { "" };
+        write!(f, "{sign}{}", MoveTime(self.told.abs_diff(charged)))
+    }
+}
+
+/// Text for a comment between quotes, with those inside it as `'`.
+struct QuotedText<'a>(&'a str);
+
+impl Display for QuotedText<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\"", plain(self.0, usize::MAX).replace('"', "'"))
+    }
 }
 
 /// Score in pawns with two decimals, or `M` and the plies to mate; signed, from the mover's point
