@@ -14,6 +14,9 @@ const LEGEND_CELL: f64 = 13.5;
 /// Width of the name of its lower end.
 const LEGEND_NAME: f64 = 42.0;
 
+/// Names of the kinds of pieces, by their index.
+pub const PIECE_NAMES: [&str; 6] = ["pawn", "knight", "bishop", "rook", "queen", "king"];
+
 /// Appearance of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextStyle {

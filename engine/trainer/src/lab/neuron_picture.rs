@@ -1,6 +1,6 @@
 //! Picture of the weights of one neuron: the panels of all blocks, as SVG.
 
-use super::panels::{Panel, panels};
+use super::panels::{Panel, king_stride, panels};
 use crate::heat::{HeatMap, TextStyle};
 use destrier::nnue::Layout;
 use destrier::nnue::sets::FeatureBlock;
@@ -64,9 +64,7 @@ impl NeuronPicture<'_> {
 
     /// Returns true if the picture is another one for another square of the own king.
     fn depends_on_king(&self) -> bool {
-        let is_of_king =
-            |(block, _): &(FeatureBlock, usize)| matches!(block, FeatureBlock::KingPiece | FeatureBlock::KingAll);
-        self.layout.king_buckets > 1 || self.layout.set.blocks().iter().any(is_of_king)
+        self.layout.king_buckets > 1 || self.layout.set.blocks().iter().any(|(block, _)| king_stride(block) > 0)
     }
 
     fn draw(&self, map: &mut HeatMap, section: &Section) {

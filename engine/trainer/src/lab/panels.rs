@@ -1,13 +1,12 @@
 //! Panels of a block of features: grids of cells, each a feature with its name.
 
+use crate::heat::PIECE_NAMES;
 use destrier::nnue::FEATURES;
 use destrier::nnue::sets::{FeatureBlock, LineKind, MOBILITY_CAPS, RelativeAxes};
 use destrier::types::Square;
 
-/// Kinds of pieces in the order of their codes; own pieces are 0 to 5, enemy ones 6 to 11.
-const KINDS: [&str; 6] = ["pawn", "knight", "bishop", "rook", "queen", "king"];
-/// Codes of pieces.
-const CODES: usize = 2 * KINDS.len();
+/// Codes of pieces: own ones are 0 to 5 by kind, enemy ones 6 to 11.
+const CODES: usize = 2 * PIECE_NAMES.len();
 /// Codes of all pieces but kings, in order.
 const CODES_WITHOUT_KINGS: [usize; 10] = [0, 1, 2, 3, 4, 6, 7, 8, 9, 10];
 /// Columns of the panel of a block whose features are a list.
@@ -49,6 +48,24 @@ impl Panel {
             Some(PanelCell { place, feature, name })
         });
         Panel { cells: cells.collect(), title, columns, rows }
+    }
+
+    /// Returns the cells row by row, with `None` in empty places.
+    pub fn grid(&self) -> Vec<Option<&PanelCell>> {
+        let mut grid = vec![None; self.columns * self.rows];
+        for cell in &self.cells {
+            grid[self.columns * cell.place.1 + cell.place.0] = Some(cell);
+        }
+        grid
+    }
+}
+
+/// Returns the number of features that a block has for each square of the own king; 0 if its
+/// features do not depend on that square.
+pub fn king_stride(block: &FeatureBlock) -> usize {
+    match block {
+        FeatureBlock::KingPiece | FeatureBlock::KingAll => block.size() / Square::COUNT,
+        _ => 0,
     }
 }
 
@@ -101,7 +118,7 @@ fn square_at(x: usize, y: usize) -> Square {
 }
 
 fn piece_name(code: usize) -> String {
-    format!("{} {}", if code < KINDS.len() { "own" } else { "enemy" }, KINDS[code % KINDS.len()])
+    format!("{} {}", if code < PIECE_NAMES.len() { "own" } else { "enemy" }, PIECE_NAMES[code % PIECE_NAMES.len()])
 }
 
 /// Names a feature of `piece`.
@@ -150,7 +167,7 @@ fn mobility_counts() -> Panel {
     let title = "rows: own pawn to enemy king; columns: 0 squares and more".to_owned();
     let features = |caps: &[usize]| caps.iter().map(|cap| cap + 1).sum::<usize>();
     Panel::new(title, [columns, CODES], |count, code| {
-        let (side, kind) = (code / KINDS.len(), code % KINDS.len());
+        let (side, kind) = (code / PIECE_NAMES.len(), code % PIECE_NAMES.len());
         let first = features(&MOBILITY_CAPS) * side + features(&MOBILITY_CAPS[..kind]);
         let name = format!("{}, {count} squares", piece_name(code));
         (count <= MOBILITY_CAPS[kind]).then_some((first + count, name))
@@ -184,17 +201,15 @@ mod tests {
                 // A line has a cell for each of its squares.
                 features.dedup();
             }
-            let of_king = match &block {
-                FeatureBlock::KingPiece | FeatureBlock::KingAll => {
-                    let size = block.size() / Square::COUNT;
-                    size * KING.index()..size * (KING.index() + 1)
-                }
-                _ => 0..block.size(),
+            let of_king = match king_stride(&block) {
+                0 => 0..block.size(),
+                stride => stride * KING.index()..stride * (KING.index() + 1),
             };
             assert!(features.iter().copied().eq(of_king), "{block}: {features:?}");
             for panel in &panels {
                 let inside = |cell: &PanelCell| cell.place.0 < panel.columns && cell.place.1 < panel.rows;
                 assert!(panel.cells.iter().all(inside), "{block}");
+                assert!(panel.grid().into_iter().flatten().eq(&panel.cells), "{block}");
             }
         }
     }

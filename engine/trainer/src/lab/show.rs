@@ -5,6 +5,7 @@
 //! [`MAX_WEIGHTS`] allows.
 
 use super::neuron_picture::NeuronPicture;
+use super::panels::{Panel, king_stride, panels};
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use destrier::nnue::{self, HIDDEN_2, Kind, Layout};
@@ -225,9 +226,23 @@ impl RawNetwork {
 /// Returns the layout for the page.
 fn layout_of(layout: &Layout, neurons: &[usize]) -> Value {
     let pairs = layout.set.pairs().map(|list| list.pairs().iter().map(|pair| pair.features()).collect::<Vec<_>>());
+    // The page adds the stride of the own king's square to features of the first one.
+    let panel = |panel: &Panel| {
+        let grid = panel.grid();
+        let features: Vec<_> = grid.iter().map(|cell| cell.map(|cell| cell.feature)).collect();
+        let names: Vec<_> = grid.iter().map(|cell| cell.map(|cell| &cell.name)).collect();
+        json!({ "title": panel.title, "columns": panel.columns, "rows": panel.rows, "features": features, "names": names })
+    };
     let block = |(block, first): &(nnue::sets::FeatureBlock, usize)| {
         let of_pairs = matches!(block, nnue::sets::FeatureBlock::TopPairs(_)).then(|| pairs.clone()).flatten();
-        json!({ "name": block.to_string(), "size": block.size(), "first": first, "pairs": of_pairs })
+        json!({
+            "name": block.to_string(),
+            "size": block.size(),
+            "first": first,
+            "pairs": of_pairs,
+            "kingStride": king_stride(block),
+            "panels": panels(block, Square::at(0, 0)).iter().map(panel).collect::<Vec<_>>(),
+        })
     };
     json!({
         "blocks": layout.set.blocks().iter().map(block).collect::<Vec<_>>(),

@@ -3,9 +3,8 @@
 use destrier::eval::layout::PLACEMENT;
 
 use super::Weights;
-use crate::heat::{HeatMap, TextStyle};
+use crate::heat::{HeatMap, PIECE_NAMES, TextStyle};
 
-const PIECES: [&str; 6] = ["pawn", "knight", "bishop", "rook", "queen", "king"];
 /// Size of a square in SVG units; the picture is 800 wide. `PITCH` is the distance between boards.
 const SIDE: f64 = 13.5;
 const PITCH: f64 = 121.0;
@@ -26,7 +25,7 @@ pub fn to_svg(title: &str, caption: &str, weights: &Weights) -> String {
     for (half, name) in ["middle game", "endgame"].iter().enumerate() {
         let top = 74.0 + 148.0 * half as f64;
         map.upward((44.0, top + 4.0 * SIDE), name);
-        for (piece, name) in PIECES.iter().enumerate() {
+        for (piece, name) in PIECE_NAMES.iter().enumerate() {
             let left = LEFT + PITCH * piece as f64;
             map.text((left, top - 7.0), TextStyle::Label, name);
             board(&mut map, (left, top), piece, half, weights);

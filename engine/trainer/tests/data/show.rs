@@ -204,12 +204,12 @@ fn every_block_is_known_outside_rust() {
         assert!(list.contains(&format!("\"{name}\": ({code}, {size})")), "network.py: {name} ({code}, {size})");
     }
     // Blocks of lines are named after the keys of a table.
-    let script = read("src/lab/show/features.js") + &read("src/lab/show/page.js");
+    let script = read("src/lab/show/features.js");
     let lines = script.split("const LINES = {").nth(1).and_then(|rest| rest.split("};").next()).unwrap();
     for (name, ..) in &blocks {
         let line = name.strip_suffix("-pairs").unwrap_or(name);
         let is_line = lines.lines().any(|row| row.trim_start().starts_with(&format!("{line}: {{")));
-        assert!(is_line || script.contains(&format!("'{name}'")), "features.js and page.js: {name}");
+        assert!(is_line || script.contains(&format!("'{name}'")), "features.js: {name}");
     }
 }
 

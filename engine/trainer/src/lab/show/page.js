@@ -14,9 +14,7 @@ const numbers = (text) => {
   return Int16Array.from({ length: bytes.length / 2 }, (_, place) => view.getInt16(2 * place, true));
 };
 const one = layout.kind === 'screlu' ? 255 : 127;
-const PIECES = ['pawn', 'knight', 'bishop', 'rook', 'queen', 'king'];
 const GLYPHS = '♙♘♗♖♕♔♟♞♝♜♛♚';
-const pieceName = (code) => `${code < 6 ? 'own' : 'enemy'} ${PIECES[code % 6]}`;
 const squareName = (square) => 'abcdefgh'[square % 8] + (1 + (square >> 3));
 const signed = (value, digits) => (value < 0 ? '−' : '+') + Math.abs(value).toFixed(digits);
 
@@ -115,54 +113,21 @@ function drawList() {
 
 const mark = () => document.querySelectorAll('tbody tr').forEach((row) => row.setAttribute('aria-selected', Number(row.dataset.neuron) === state.neuron));
 
-// Pictures of a block: a grid of cells each, with the feature of column x and row y, -1 for none.
-function panels(block) {
-  const codes = (count, title = pieceName) => Array.from({ length: count }, (_, code) => [code, title(code)]);
-  const noKings = (code) => pieceName(code + (code >= 5 ? 1 : 0));
-  const boards = (list, feature, columns = 8, rows = 8, size = 14) =>
-    list.map(([code, title]) => ({ title, columns, rows, size, feature: (x, y) => feature(code, x, y) }));
-  const square = (x, y) => 8 * (7 - y) + x;
-  switch (block.name) {
-    case 'piece': case 'mobility-squares': return boards(codes(12), (c, x, y) => 64 * c + square(x, y));
-    case 'file': return boards(codes(12), (c, x) => 8 * c + x);
-    case 'rank': return boards(codes(12), (c, x, y) => 8 * c + 7 - y);
-    case 'diagonal': return boards(codes(12), (c, x, y) => 15 * c + x + 7 - y);
-    case 'antidiagonal': return boards(codes(12), (c, x, y) => 15 * c + x + y);
-    case 'king-piece': return boards(codes(10, noKings), (c, x, y) => 640 * state.king + 64 * c + square(x, y));
-    case 'king-all': return boards(codes(12), (c, x, y) => 768 * state.king + 64 * c + square(x, y));
-    case 'king-relative': return boards(codes(10, noKings), (c, x, y) => 225 * c + 15 * (14 - x) + y, 15, 15, 7);
-    case 'king-relative-h': return boards(codes(10, noKings), (c, x, y) => 120 * c + 8 * (14 - x) + 7 - y, 15, 8, 7);
-    case 'king-relative-v': return boards(codes(10, noKings), (c, x, y) => 120 * c + 15 * x + y, 8, 15, 8);
-    case 'moves': return [{ title: 'from: large squares; to: small ones', columns: 64, rows: 64, size: 5, frame: 8,
-      feature: (x, y) => 64 * square(x >> 3, y >> 3) + square(x & 7, y & 7) }];
-    case 'mobility-counts': return [{ title: 'rows: own pawn to enemy king; columns: 0 squares and more', columns: 26, rows: 12, size: 12,
-      feature: (x, y) => (x <= CAPS[y % 6] ? 103 * Math.floor(y / 6) + OFFSETS[y % 6] + x : -1) }];
-    default:
-  }
-  if (block.name.startsWith('top-pairs')) {
-    return [{ title: 'pairs in the order of their list', columns: 32, rows: Math.ceil(block.size / 32), size: 10,
-      feature: (x, y) => (32 * y + x < block.size ? 32 * y + x : -1) }];
-  }
-  const kind = block.name.replace('-pairs', '');
-  const lineName = (line) => (kind === 'file' ? `file ${'abcdefgh'[line]}` : kind === 'rank' ? `rank ${line + 1}` : `${kind} ${line}`);
-  const lines = Array.from({ length: LINES[kind].count }, (_, line) => [line, lineName(line)]);
-  return boards(lines, (line, x, y) => 144 * line + 12 * y + x, 12, 12, 9);
+// Feature of a panel's cell, for the square of the own king if it depends on that; -1 for none.
+function featureAt(panel, x, y) {
+  const feature = panel.features[panel.columns * y + x];
+  return feature === null ? -1 : feature + panel.block.kingStride * state.king;
 }
 
-// A feature in words.
-function describe(block, feature) {
-  const pair = block.pairs?.[feature];
-  if (pair) return pair.map((of) => `${pieceName(of >> 6)} ${squareName(of % 64)}`).join(' and ');
-  if (block.name === 'moves') return `${squareName(feature >> 6)} to ${squareName(feature % 64)}`;
-  if (block.name.endsWith('-pairs')) return `${pieceName(Math.floor(feature / 12) % 12)}, then ${pieceName(feature % 12)}`;
-  return `feature ${block.first + feature}`;
-}
+// Size of a panel's cells in pixels.
+const CELL_SIZES = { 64: 5, 32: 10, 26: 12, 15: 7, 12: 9 };
+const cellSize = (panel) => CELL_SIZES[panel.columns] ?? (panel.rows > 8 ? 8 : 14);
 
 const firstRow = (block) => block.first + (layout.kingBuckets > 1 ? 768 * state.bucket : 0);
 
 function drawPanel(panel, weightOf, most, lit, label) {
   const figure = element('figure'), canvas = element('canvas', undefined, figure);
-  const { columns, rows, size, frame } = panel, sharp = 2;
+  const { columns, rows, names } = panel, size = cellSize(panel), frame = columns === 64 ? 8 : undefined, sharp = 2;
   [canvas.width, canvas.height] = [columns * size * sharp, rows * size * sharp];
   canvas.style.width = `${columns * size}px`;
   canvas.setAttribute('role', 'img');
@@ -171,7 +136,7 @@ function drawPanel(panel, weightOf, most, lit, label) {
   const [plus, minus, rule, ring] = ['--plus', '--minus', '--line', '--ink'].map((name) => style.getPropertyValue(name).trim());
   pen.scale(sharp, sharp);
   const cells = (visit) => {
-    for (let y = 0; y < rows; y += 1) for (let x = 0; x < columns; x += 1) if (panel.feature(x, y) >= 0) visit(x, y, panel.feature(x, y));
+    for (let y = 0; y < rows; y += 1) for (let x = 0; x < columns; x += 1) if (featureAt(panel, x, y) >= 0) visit(x, y, featureAt(panel, x, y));
   };
   cells((x, y, feature) => {
     const weight = weightOf(feature);
@@ -187,8 +152,8 @@ function drawPanel(panel, weightOf, most, lit, label) {
   cells((x, y, feature) => { if (lit.has(feature)) pen.strokeRect(x * size + 1, y * size + 1, size - 2, size - 2); });
   canvas.onpointermove = canvas.onpointerdown = (event) => {
     const scale = columns * size / canvas.getBoundingClientRect().width;
-    const feature = panel.feature(Math.floor(event.offsetX * scale / size), Math.floor(event.offsetY * scale / size));
-    if (feature >= 0) byId('cell').textContent = `${label}, ${panel.title}: ${describe(panel.block, feature)}, weight ${signed(weightOf(feature) / one, 3)}`;
+    const [x, y] = [event.offsetX, event.offsetY].map((offset) => Math.floor(offset * scale / size)), feature = featureAt(panel, x, y);
+    if (feature >= 0) byId('cell').textContent = `${label}, ${panel.title}: ${names[columns * y + x]}, weight ${signed(weightOf(feature) / one, 3)}`;
   };
   element('figcaption', panel.title, figure);
   return figure;
@@ -196,7 +161,7 @@ function drawPanel(panel, weightOf, most, lit, label) {
 
 // A choice of the squares of the own king, or of king buckets.
 function chooser(block) {
-  const byKing = block.name === 'king-piece' || block.name === 'king-all';
+  const byKing = block.kingStride > 0;
   if (!byKing && layout.kingBuckets === 1) return null;
   const label = element('label', byKing ? ' Own king on ' : ' King bucket '), select = element('select', undefined, label);
   for (let place = 0; place < (byKing ? 64 : layout.kingBuckets); place += 1) element('option', byKing ? squareName(place) : place, select).value = place;
@@ -213,11 +178,11 @@ function drawBlock(block) {
   const section = element('section'), title = element('h2', `${block.name}: ${block.size} features, ${lit.size} on`, section);
   const choice = chooser(block);
   if (choice) title.append(choice);
-  const list = panels(block).map((panel) => ({ ...panel, block }));
+  const list = block.panels.map((panel) => ({ ...panel, block }));
   let most = 1;
   for (const panel of list) {
     for (let y = 0; y < panel.rows; y += 1) for (let x = 0; x < panel.columns; x += 1) {
-      const feature = panel.feature(x, y);
+      const feature = featureAt(panel, x, y);
       if (feature >= 0) most = Math.max(most, Math.abs(weightOf(feature)));
     }
   }
@@ -230,7 +195,7 @@ function drawBlock(block) {
   if (block.pairs) {
     const strongest = block.pairs.map((_, place) => place).sort((a, b) => Math.abs(weightOf(b)) - Math.abs(weightOf(a))).slice(0, 24);
     const items = element('ol', undefined, section);
-    for (const place of strongest) element('li', `${describe(block, place)}: ${signed(weightOf(place) / one, 3)}${lit.has(place) ? ', on' : ''}`, items);
+    for (const place of strongest) element('li', `${block.panels[0].names[place]}: ${signed(weightOf(place) / one, 3)}${lit.has(place) ? ', on' : ''}`, items);
   }
   return section;
 }
