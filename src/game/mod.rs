@@ -222,11 +222,11 @@ impl Game {
             source,
         })?;
         opening.fen = position.fen();
-        let mut position_line = PositionText::new(&opening.fen);
+        let mut position_line = PositionText::new(&opening.fen, rules.short_position);
         for (ply, text) in (1..).zip(&mut opening.moves) {
             let played = position.play(text).map_err(|source| SetupError::Move { index, ply, source })?;
             *text = played.uci;
-            position_line.push(text);
+            position_line.push(text, &position);
         }
         let mut game = Self {
             opening,
@@ -290,7 +290,7 @@ impl Game {
             return None;
         }
         let mut line = self.position_line.clone();
-        line.push(&played.uci);
+        line.push(&played.uci, &position);
         Some(Ponder { position_line: line.line, request: self.request(color) })
     }
 
@@ -345,7 +345,7 @@ impl Game {
             Ok(played) => played,
             Err(error) => return self.lost(mover, Termination::IllegalMove, error.to_string()),
         };
-        self.position_line.push(&played.uci);
+        self.position_line.push(&played.uci, &self.position);
         if played.foreign_castling {
             *self.foreign_castling.get_mut(mover) += 1;
         }
@@ -431,21 +431,36 @@ impl Game {
 struct PositionText {
     line: Vec<u8>,
     has_moves: bool,
+    /// True if the command begins anew with each irreversible move.
+    short: bool,
 }
 
 impl PositionText {
-    fn new(fen: &str) -> Self {
-        let mut line = b"position ".to_vec();
-        if fen == START_FEN {
-            line.extend_from_slice(b"startpos");
-        } else {
-            line.extend_from_slice(b"fen ");
-            line.extend_from_slice(fen.as_bytes());
-        }
-        Self { line, has_moves: false }
+    fn new(fen: &str, short: bool) -> Self {
+        let mut text = Self { line: Vec::new(), has_moves: false, short };
+        text.begin(fen);
+        text
     }
 
-    fn push(&mut self, uci: &str) {
+    fn begin(&mut self, fen: &str) {
+        self.line.clear();
+        self.line.extend_from_slice(b"position ");
+        if fen == START_FEN {
+            self.line.extend_from_slice(b"startpos");
+        } else {
+            self.line.extend_from_slice(b"fen ");
+            self.line.extend_from_slice(fen.as_bytes());
+        }
+        self.has_moves = false;
+    }
+
+    /// Appends a move, which led to `position`.
+    fn push(&mut self, uci: &str, position: &Position) {
+        // No position before a capture or pawn move can occur again.
+        if self.short && position.halfmoves() == 0 {
+            self.begin(&position.fen());
+            return;
+        }
         if !self.has_moves {
             self.line.extend_from_slice(b" moves");
             self.has_moves = true;

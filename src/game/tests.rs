@@ -11,6 +11,7 @@ const RULES: Rules = Rules {
     draw: None,
     resign: None,
     max_plies: None,
+    short_position: false,
     ponder: false,
     syzygy: None,
     margin: Duration::from_millis(10),
@@ -481,6 +482,35 @@ fn the_position_line_grows() {
 }
 
 #[test]
+fn the_short_position_line_begins_anew_with_each_irreversible_move() {
+    let fen = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
+    let cases = [
+        ("startpos", "", "position startpos"),
+        ("startpos", "g1f3", "position startpos moves g1f3"),
+        ("startpos", "g1f3 e7e5", "position fen rnbqkbnr/pppp1ppp/8/4p3/8/5N2/PPPPPPPP/RNBQKB1R w KQkq - 0 2"),
+        (
+            "startpos moves e2e4 e7e5",
+            "g1f3 b8c6",
+            "position fen rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2 moves g1f3 b8c6",
+        ),
+        (
+            "startpos moves e2e4 a7a6 e4e5",
+            "d7d5",
+            "position fen rnbqkbnr/1pp1pppp/p7/3pP3/8/8/PPPP1PPP/RNBQKBNR w KQkq d6 0 3",
+        ),
+        (fen, "a1a8 e8e7", "position fen R3k2r/8/8/8/8/8/8/4K2R b Kk - 0 1 moves e8e7"),
+    ];
+    for (start, events, line) in cases {
+        let rules = Rules { short_position: true, ..RULES };
+        let (mut game, _) = Game::new(GameSetup { rules, ..setup(start, "nodes=1") }).expect(start);
+        for event in events.split_whitespace() {
+            advance(&mut game, event);
+        }
+        assert_eq!(String::from_utf8_lossy(game.position_line()), line, "{start} {events}");
+    }
+}
+
+#[test]
 fn records_hold_what_was_charged() {
     let (mut game, _) = Game::new(setup("startpos moves e2e4", "1+0.1")).expect("setup");
     let info = SearchInfo { score: Some(Score::Cp(-13)), depth: Some(9), nodes: Some(5), ..SearchInfo::default() };
@@ -527,6 +557,31 @@ fn setups_that_are_refused() {
 }
 
 proptest! {
+    /// The short position line leads to the position of the game, with its repetitions.
+    #[test]
+    fn short_position_lines(numbers in proptest::collection::vec(any::<u16>(), 0..200)) {
+        let mut setup = setup("4k3/2p4r/8/3P4/8/8/8/R3K3 w Q - 5 9", "nodes=1");
+        setup.rules.short_position = true;
+        let (mut game, mut step) = Game::new(setup).expect("setup");
+        for number in numbers {
+            let Step::Think(_) = step else { break };
+            let legal = game.position().legal_moves();
+            // Often the same few moves, so that positions come again.
+            let good = legal[usize::from(number) % legal.len().min(3)].clone();
+            let info = SearchInfo::default();
+            step = game.handle(Input::Move { text: &good, elapsed: Duration::ZERO, info });
+            let line = String::from_utf8_lossy(game.position_line()).into_owned();
+            let fen = line.strip_prefix("position fen ").expect("no game from the start");
+            let (fen, moves) = fen.split_once(" moves ").unwrap_or((fen, ""));
+            let mut read = Position::from_fen(fen, Variant::Standard).expect(fen);
+            for uci in moves.split_whitespace() {
+                read.play(uci).expect(uci);
+            }
+            prop_assert_eq!(read.fen(), game.position().fen());
+            prop_assert_eq!(read.repetitions(), game.position().repetitions());
+        }
+    }
+
     /// Any events in any order. Nothing panics, the loser is never the side that did nothing,
     /// clocks never exceed what was given, and the line has as many moves as the record.
     #[test]

@@ -25,6 +25,9 @@ pub struct Rules {
     pub max_plies: Option<u32>,
     /// True if engines under a clock think on their opponent's time.
     pub ponder: bool,
+    /// True if engines get the position after the last irreversible move, and the moves since,
+    /// instead of all moves of the game.
+    pub short_position: bool,
     /// Adjudication by Syzygy endgame tables.
     pub syzygy: Option<SyzygyRule>,
     /// Grace on every move before the flag falls.
@@ -41,6 +44,7 @@ impl Default for Rules {
             resign: None,
             max_plies: None,
             ponder: false,
+            short_position: false,
             syzygy: None,
             margin: Duration::from_millis(10),
             stall_timeout: Duration::from_secs(60),
@@ -267,6 +271,9 @@ pub(super) struct RulesV1 {
     max_plies: Option<u32>,
     #[serde(default)]
     ponder: bool,
+    /// Absent if false: versions before it read such plans.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    short_position: bool,
     /// Folders, joined as in `PATH`.
     #[serde(skip_serializing_if = "Option::is_none")]
     syzygy: Option<String>,
@@ -289,6 +296,7 @@ impl From<&Rules> for RulesV1 {
             resign: rules.resign.map(|rule| rule.to_string()),
             max_plies: rules.max_plies,
             ponder: rules.ponder,
+            short_position: rules.short_position,
             syzygy: syzygy.map(SyzygyRule::paths_text),
             syzygy_pieces: syzygy.and_then(|rule| rule.pieces),
             syzygy_ignore_50: syzygy.map(|rule| rule.ignore_fifty),
@@ -308,6 +316,7 @@ impl RulesV1 {
             resign: self.resign.as_deref().map(|text| parse::<ResignRule>("rules.resign", text)).transpose()?,
             max_plies: self.max_plies,
             ponder: self.ponder,
+            short_position: self.short_position,
             syzygy: syzygy_from_disk(self)?,
         })
     }

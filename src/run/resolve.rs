@@ -180,6 +180,7 @@ fn rules(raw: &RawPlan) -> Result<Rules> {
         resign: rule::<ResignRule>(raw.resign.as_deref())?,
         max_plies: raw.max_plies,
         ponder: raw.ponder == Some(true),
+        short_position: raw.short_position == Some(true),
         syzygy: syzygy(raw)?,
         margin: raw.margin_ms.map_or(Ok(usual.margin), |margin| seconds("--margin-ms", margin / 1e3))?,
         stall_timeout: raw
