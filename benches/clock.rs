@@ -12,10 +12,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
-use quintain::journal;
-
+mod games;
 mod leader;
 
 const FAKE: &str = env!("CARGO_BIN_EXE_fake_engine");
@@ -69,26 +68,18 @@ fn row(what: &str, games: u32, runner: &str, differences: &mut [i64]) {
 
 /// Charged minus true microseconds of every move of a run: one pair a slot.
 fn ours(engine: &str, games: u32) -> Vec<i64> {
-    let folder = tempfile::tempdir().expect("a folder");
-    let dir = folder.path().join("run");
-    let spec = |seed| format!("{FAKE} -- --clock --seed {seed} {engine}");
-    let [games, plies] = [games, PLIES].map(|number| number.to_string());
-    let output = Command::new(env!("CARGO_BIN_EXE_quintain"))
-        .args(["sprt", "--tc", "10+0.1", "--seed", "1", "--force-concurrency", "--max-plies", &plies, "-j", &games])
-        .args(["--max-pairs", &games, "--new", &spec(1), "--base", &spec(2)])
-        .arg("--out")
-        .arg(&dir)
-        .output()
-        .expect("the runner runs");
-    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    let [new, base] = [1, 2].map(|seed| format!("{FAKE} -- --clock --seed {seed} {engine}"));
+    let [at_once, plies] = [games, PLIES].map(|number| number.to_string());
+    let limits =
+        ["sprt", "--tc", "10+0.1", "--seed", "1", "--force-concurrency", "--max-plies", &plies, "-j", &at_once];
+    let rest = ["--max-pairs", &at_once, "--new", &new, "--base", &base];
     let mut differences = Vec::new();
-    journal::read(&dir.join(journal::FILE_NAME), |game| {
+    games::play(&[&limits[..], &rest].concat(), 3, |game| {
         differences.extend(game.moves.iter().filter_map(|ply| {
             let own = i64::try_from(ply.info.nodes?).ok()?;
             Some(i64::try_from(ply.elapsed.as_micros()).ok()? - own)
         }));
-    })
-    .expect("a journal");
+    });
     differences
 }
 

@@ -20,11 +20,13 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+mod games;
 mod leader;
 mod median;
 
 use quintain::openings::maker::epd;
 use quintain::openings::{Book, BookOptions};
+use quintain::record::GameRecord;
 use quintain::uci::process::{Engine, EngineConfig, SearchOutcome};
 use quintain::uci::session::Session;
 use quintain::uci::{Go, LineBuffer, PositionLine};
@@ -91,25 +93,21 @@ fn compare(conditions: &str) {
 /// last: referee, journal, PGN and statistics. Also the seconds from its start to its exit. The
 /// runner and its engines inherit our CPU.
 fn our_run(pairs: u32) -> (f64, f64) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let dir = folder.path().join("run");
-    let engine = |seed| format!("{FAKE} -- --seed {seed}");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_quintain"));
-    command.args(["sprt", "--nodes", "1", "--max-plies", "100", "--seed", "1", "-j", "1"]);
-    command.args(["--max-pairs", &pairs.to_string(), "--new", &engine(1), "--base", &engine(2)]).arg("--out").arg(&dir);
-    let begun = Instant::now();
-    let output = command.output().expect("the runner runs");
-    let wall = begun.elapsed();
-    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
     let (mut plies, mut first, mut last) = (0, Duration::MAX, Duration::ZERO);
-    let journal = dir.join(quintain::journal::FILE_NAME);
-    quintain::journal::read(&journal, |game| {
+    let wall = sprt(pairs, &["-j", "1"], |game| {
         plies += game.moves.len();
         first = first.min(game.started);
         last = last.max(game.started + game.took);
-    })
-    .expect("a journal");
+    });
     ((last - first).as_secs_f64() * 1e6 / plies as f64, wall.as_secs_f64())
+}
+
+/// Plays a `quintain sprt` of the instant engine with these slots, without a verdict.
+fn sprt(pairs: u32, slots: &[&str], visit: impl FnMut(GameRecord)) -> Duration {
+    let [new, base] = [1, 2].map(|seed| format!("{FAKE} -- --seed {seed}"));
+    let pairs = pairs.to_string();
+    let limits = ["sprt", "--nodes", "1", "--max-plies", "100", "--seed", "1", "--max-pairs", &pairs];
+    games::play(&[&limits, slots, &["--new", &new, "--base", &base]].concat(), 3, visit)
 }
 
 /// True if a program nats-server is there for workers in other processes.
@@ -121,20 +119,9 @@ fn has_server() -> bool {
 /// Microseconds a ply of the games of a `quintain sprt` with these slots: the median of its games,
 /// each from its first position to its end. Whatever happens between two games is left out.
 fn game_median(slots: &[&str]) -> f64 {
-    let folder = tempfile::tempdir().expect("a folder");
-    let dir = folder.path().join("run");
-    let engine = |seed| format!("{FAKE} -- --seed {seed}");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_quintain"));
-    command.args(["sprt", "--nodes", "1", "--max-plies", "100", "--seed", "1", "--max-pairs", "20"]).args(slots);
-    command.args(["--new", &engine(1), "--base", &engine(2)]).arg("--out").arg(&dir);
-    let output = command.output().expect("the runner runs");
-    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
-    let mut games = Vec::new();
-    quintain::journal::read(&dir.join(quintain::journal::FILE_NAME), |game| {
-        games.push(game.took.as_secs_f64() * 1e6 / game.moves.len().max(1) as f64);
-    })
-    .expect("a journal");
-    median::of(&mut games)
+    let mut per_ply = Vec::new();
+    sprt(20, slots, |game| per_ply.push(game.took.as_secs_f64() * 1e6 / game.moves.len().max(1) as f64));
+    median::of(&mut per_ply)
 }
 
 /// The same of fastchess, from its first line about a game to the last.

@@ -9,10 +9,11 @@
 
 use std::process::{Command, Stdio};
 
+mod games;
 mod median;
 
 const ROUNDS: usize = 5;
-const PAIRS: u32 = 100;
+const PAIRS: &str = "100";
 
 fn main() {
     let Some(engine) = engine() else {
@@ -41,18 +42,13 @@ fn engine() -> Option<String> {
 
 /// Microseconds a ply of the games of a `quintain match` at depth 4.
 fn run(engine: &str, is_short: bool) -> f64 {
-    let folder = tempfile::tempdir().expect("a folder");
-    let dir = folder.path().join("run");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_quintain"));
-    command.args(["match", engine, engine, "--depth", "4", "--option", "Hash=1", "--seed", "1", "-j", "1"]);
-    command.args(["--pairs", &PAIRS.to_string(), &format!("--short-position={is_short}")]).arg("--out").arg(&dir);
-    let output = command.output().expect("the runner runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let form = format!("--short-position={is_short}");
+    let players = ["match", engine, engine, "--depth", "4", "--option", "Hash=1"];
+    let rest = ["--pairs", PAIRS, "--seed", "1", "-j", "1", &form];
     let (mut plies, mut took) = (0, 0.0);
-    quintain::journal::read(&dir.join(quintain::journal::FILE_NAME), |game| {
+    games::play(&[&players[..], &rest].concat(), 0, |game| {
         plies += game.moves.len();
         took += game.took.as_secs_f64();
-    })
-    .expect("a journal");
+    });
     took * 1e6 / plies as f64
 }
