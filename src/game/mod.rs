@@ -39,6 +39,7 @@ use crate::chess::{FenError, MoveError, Position, START_FEN};
 use crate::plan::rules::Rules;
 use crate::plan::time_control::{Limit, Seconds};
 use crate::record::{ByColor, Color, Ending, MoveRecord, Opening, Outcome, RecordedOutput, SearchInfo, Termination};
+use crate::uci::PositionLine;
 use adjudicate::{DrawCounter, ResignCounter};
 use clock::{ChargeResult, Clock};
 use tablebase::{Probe, TableReferee};
@@ -184,9 +185,9 @@ pub struct Game {
 /// A search on the opponent's time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ponder {
-    /// The complete `position` command with the expected move as its last word, without line end.
-    /// It equals [`Game::position_line`] if the opponent plays the expected move.
-    pub position_line: Vec<u8>,
+    /// The complete `position` command after the expected move. It equals [`Game::position_line`]
+    /// if the opponent plays that move.
+    pub position_line: PositionLine,
     /// Values for `go ponder`: the clocks before the opponent thinks. They set no deadline.
     pub request: Request,
 }
@@ -297,7 +298,7 @@ impl Game {
     /// The complete `position` command for the coming search, without line end.
     #[must_use]
     pub fn position_line(&self) -> &[u8] {
-        &self.position_line.line
+        self.position_line.line.as_bytes()
     }
 
     /// The current position.
@@ -429,44 +430,33 @@ impl Game {
 /// The `position` command, grown by a word a ply.
 #[derive(Clone, Debug)]
 struct PositionText {
-    line: Vec<u8>,
-    has_moves: bool,
+    line: PositionLine,
     /// True if the command begins anew with each irreversible move.
     short: bool,
 }
 
 impl PositionText {
     fn new(fen: &str, short: bool) -> Self {
-        let mut text = Self { line: Vec::new(), has_moves: false, short };
-        text.begin(fen);
-        text
-    }
-
-    fn begin(&mut self, fen: &str) {
-        self.line.clear();
-        self.line.extend_from_slice(b"position ");
-        if fen == START_FEN {
-            self.line.extend_from_slice(b"startpos");
-        } else {
-            self.line.extend_from_slice(b"fen ");
-            self.line.extend_from_slice(fen.as_bytes());
-        }
-        self.has_moves = false;
+        Self { line: line_of(fen), short }
     }
 
     /// Appends a move, which led to `position`.
     fn push(&mut self, uci: &str, position: &Position) {
         // No position before a capture or pawn move can occur again.
         if self.short && position.halfmoves() == 0 {
-            self.begin(&position.fen());
-            return;
+            self.line = line_of(&position.fen());
+        } else {
+            self.line.push(uci).expect("a move that was found is plain text");
         }
-        if !self.has_moves {
-            self.line.extend_from_slice(b" moves");
-            self.has_moves = true;
-        }
-        self.line.push(b' ');
-        self.line.extend_from_slice(uci.as_bytes());
+    }
+}
+
+/// Returns the command for a FEN that [`Position::fen`] wrote.
+fn line_of(fen: &str) -> PositionLine {
+    if fen == START_FEN {
+        PositionLine::startpos()
+    } else {
+        PositionLine::new(fen).expect("a FEN that was written is plain text")
     }
 }
 

@@ -69,6 +69,15 @@ struct Row {
     plies: usize,
 }
 
+/// A game after some events, and the step that follows.
+fn play(setup: GameSetup, events: &str) -> (Game, Step) {
+    let (mut game, mut step) = Game::new(setup).expect("setup");
+    for event in events.split_whitespace() {
+        step = advance(&mut game, event);
+    }
+    (game, step)
+}
+
 fn check(row: Row) {
     let what = row.what;
     let (mut game, mut step) = Game::new(row.setup).expect(what);
@@ -377,10 +386,7 @@ fn requests_say_what_go_says() {
     let request = |white: &str, black: &str, events: &str| {
         let mut setup = setup("startpos", white);
         setup.limits.black = black.parse().expect(black);
-        let (mut game, mut step) = Game::new(setup).expect("setup");
-        for event in events.split_whitespace() {
-            step = advance(&mut game, event);
-        }
+        let (_, step) = play(setup, events);
         let Step::Think(request) = step else { panic!("{step:?}") };
         request
     };
@@ -470,11 +476,7 @@ fn the_position_line_grows() {
         (&format!("{fen} moves e1c1"), Variant::Chess960, "e8h8", &format!("position fen {fen} moves e1a1 e8h8")),
     ];
     for (start, variant, events, line) in cases {
-        let (mut game, _) =
-            Game::new(GameSetup { rules: Rules { variant, ..RULES }, ..setup(start, "nodes=1") }).expect(start);
-        for event in events.split_whitespace() {
-            advance(&mut game, event);
-        }
+        let (game, _) = play(GameSetup { rules: Rules { variant, ..RULES }, ..setup(start, "nodes=1") }, events);
         assert_eq!(String::from_utf8_lossy(game.position_line()), line, "{start} {events}");
         let foreign = u32::from(events == "e1h1" || events == "e1g1");
         assert_eq!(game.foreign_castling(), &ByColor { white: foreign, black: 0 }, "{start} {events}");
@@ -502,10 +504,7 @@ fn the_short_position_line_begins_anew_with_each_irreversible_move() {
     ];
     for (start, events, line) in cases {
         let rules = Rules { short_position: true, ..RULES };
-        let (mut game, _) = Game::new(GameSetup { rules, ..setup(start, "nodes=1") }).expect(start);
-        for event in events.split_whitespace() {
-            advance(&mut game, event);
-        }
+        let (game, _) = play(GameSetup { rules, ..setup(start, "nodes=1") }, events);
         assert_eq!(String::from_utf8_lossy(game.position_line()), line, "{start} {events}");
     }
 }

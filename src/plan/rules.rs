@@ -374,6 +374,16 @@ mod tests {
     }
 
     #[test]
+    fn short_positions_are_written_where_they_are_on() {
+        for short_position in [false, true] {
+            let rules = Rules { short_position, ..Rules::default() };
+            let text = toml::to_string(&RulesV1::from(&rules)).unwrap();
+            assert_eq!(text.contains("short_position"), short_position, "{text}");
+            assert_eq!(toml::from_str::<RulesV1>(&text).unwrap().read().unwrap(), rules);
+        }
+    }
+
+    #[test]
     fn table_folders() {
         let here = std::env::current_dir().unwrap();
         let both = std::env::join_paths([here.join("a"), PathBuf::from("b")]).unwrap();

@@ -530,7 +530,7 @@ impl SlotWorker {
                 let step = game.handle(Input::Move { text: &text, elapsed, info });
                 // Before the opponent's `go`, so that this work is not charged to the opponent.
                 if let Some(ponder) = ponder.and_then(|expected| game.ponder(&expected)) {
-                    engine.ponder(&ponder.position_line, &go(&ponder.request));
+                    engine.ponder(ponder.position_line.as_bytes(), &go(&ponder.request));
                 }
                 (step, Some(overstep))
             }

@@ -104,6 +104,12 @@ pub struct PositionLine {
 }
 
 impl PositionLine {
+    /// Creates the line of the starting position without moves: `position startpos`.
+    #[must_use]
+    pub fn startpos() -> Self {
+        Self { bytes: b"position startpos".to_vec(), any_move: false }
+    }
+
     /// Creates a line for a position without moves.
     ///
     /// # Errors
@@ -281,6 +287,10 @@ mod tests {
         line.push("a1a2").unwrap();
         line.push("c1c2").unwrap();
         check(Command::Position(&line), "position fen 8/8/8/8/8/8/8/K1k5 w - - 0 1 moves a1a2 c1c2");
+        let mut line = PositionLine::startpos();
+        check(Command::Position(&line), "position startpos");
+        line.push("e2e4").unwrap();
+        check(Command::Position(&line), "position startpos moves e2e4");
     }
 
     #[test]
