@@ -32,8 +32,8 @@ each is shown to gain less than 5 Elo, and 3 otherwise. The run's directory has 
 prove/ (race), options.toml, and lines for OpenBench and fishtest. The same command with the same \
 --out continues an interrupted tuning.
 
-A value that makes the engine fail loses its game. The range of a parameter is narrowed if at \
-least three values failed beyond every value that played. By default --max-failures is 16 times \
+A value that makes the engine fail loses its game. The range of a parameter is narrowed once \
+failures, three at least, show that its values beyond every value that played are the cause. By default --max-failures is 16 times \
 the pairs of a block, which has 16 pairs, or two for each game at once.
 
 The games of a tuning never predict its gain. --dry-run shows the gain of the method on simulated \

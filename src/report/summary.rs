@@ -203,6 +203,7 @@ fn text(plan: &Plan, finish: &Finish, estimates: &Estimates, root: &Path) -> Str
         lines.extend(tune::noise_line(progress.course()));
         lines.extend(tune::cut_lines(progress.course()));
         lines.extend(tune::table(progress.course(), &progress.rule().dead, None));
+        lines.extend(tune::left_out_line(progress.course(), &progress.rule().dead));
         lines.extend(duel_players(plan, scoreboard));
     } else if plan.players.len() == 2 {
         lines.push(estimates.elo_line());

@@ -221,6 +221,16 @@ fn switch(param: &Param, effect: &Effect) -> Vec<String> {
     ]
 }
 
+/// Names of the parameters that were left out, because they change nothing, as text; `None` if
+/// there are none. `dead` may have others, which are tuned.
+#[must_use]
+pub fn left_out_line(course: &Course, dead: &[String]) -> Option<String> {
+    let params = course.tuning().space().params();
+    let out: Vec<&str> =
+        dead.iter().map(String::as_str).filter(|name| params.iter().all(|param| param.name != *name)).collect();
+    (!out.is_empty()).then(|| format!("dead, left out: {} (change nothing)", out.join(", ")))
+}
+
 /// Number with at most three decimals and no trailing zeros.
 pub(super) fn plain(value: f64) -> String {
     let text = fixed(value, 3);

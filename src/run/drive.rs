@@ -95,6 +95,19 @@ pub(crate) fn start_at(
     Ok((exit, dir.root().to_owned()))
 }
 
+/// Refuses a tuning whose games have other values than this version proposes.
+pub(crate) fn check_values(scoreboard: &Scoreboard, root: &Path) -> Result<()> {
+    if let Some(game) = scoreboard.tuning().and_then(|tuning| tuning.foreign()) {
+        fail!(
+            OtherRun,
+            "{}: game {} does not have the values that this version proposes, so its pairs would move the tuning the wrong way. The run was started by another version: continue with that one, or start another run",
+            root.display(),
+            game.number()
+        );
+    }
+    Ok(())
+}
+
 /// Resumes the run in `dir`.
 pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: OutputStyle) -> Result<Exit> {
     prepare::check_capacity(&plan)?;
@@ -130,14 +143,7 @@ pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: OutputStyle) -> Resu
         });
     })?;
     dir.check_plan(&replayed.header)?;
-    if let Some(game) = scoreboard.tuning().and_then(|tuning| tuning.foreign()) {
-        fail!(
-            OtherRun,
-            "{}: game {} does not have the values that this version proposes, so its pairs would move the tuning the wrong way. The run was started by another version: continue with that one, or start another run",
-            dir.root().display(),
-            game.number()
-        );
-    }
+    check_values(&scoreboard, dir.root())?;
     let pgn = begun.unwrap_or_else(|| PgnFile::resume(&dir.path("games.pgn"), Arc::clone(&plan)));
     let pgn = pgn
         .and_then(|mut pgn| pgn.publish().map(|()| pgn))

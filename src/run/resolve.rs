@@ -391,7 +391,7 @@ fn format(raw: &RawPlan) -> Result<Format> {
 fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<Vec<Player>>) -> Result<(Plan, Book)> {
     let rules = rules(raw)?;
     let recording = records::recording(raw)?;
-    let max_time = raw.max_time.as_deref().map(|text| time("--max-time", text)).transpose()?;
+    let max_time = raw.max_time.as_deref().map(max_time).transpose()?;
     let until_width = until_width(raw, &shape.format)?;
     let affinity = raw
         .affinity
@@ -482,6 +482,11 @@ fn until_width(raw: &RawPlan, format: &Format) -> Result<Option<f64>> {
         );
     }
     Ok(Some(width))
+}
+
+/// Parses the time of `--max-time`.
+pub(crate) fn max_time(text: &str) -> Result<Duration> {
+    time("--max-time", text)
 }
 
 /// Parses the share of `--max-time-losses`, in percent.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::plan::{Format, Plan};
+use crate::plan::{Format, Plan, Workers};
 use crate::run::error::{Result, RunError, fail};
 use crate::run::play::{self, PlayedRun};
 use crate::run::resolve;
@@ -20,9 +20,22 @@ const MAX_FAILING_BLOCKS: u64 = 16;
 /// Pairs of an OpenBench workload.
 const PAIRS_PER_WORKLOAD: u32 = 8;
 
+/// Games at once that a hub's workers are taken for, because nobody knows how many will come.
+const HUB_GAMES: u16 = 64;
+
+/// Blocks that a run over a hub has at least, if its pairs are known.
+const HUB_BLOCKS: u64 = 32;
+
 /// Default number of failures after which a tuning stops.
-pub(crate) fn max_failures(concurrency: u16) -> u64 {
-    MAX_FAILING_BLOCKS * u64::from(tune::block(concurrency))
+pub(crate) fn max_failures(plan: &Plan) -> u64 {
+    MAX_FAILING_BLOCKS * u64::from(block(plan))
+}
+
+/// Pairs of a block.
+fn block(plan: &Plan) -> u32 {
+    let Some(Workers::Hub(_)) = plan.workers else { return tune::block(plan.concurrency) };
+    let most = plan.max_pairs.map_or(u64::from(HUB_GAMES), |pairs| pairs / HUB_BLOCKS / 2);
+    tune::block(u16::try_from(most).map_or(HUB_GAMES, |most| most.min(HUB_GAMES)))
 }
 
 impl Choice {
@@ -82,7 +95,7 @@ pub fn plan(plan: Plan, wanted: TuningSettings) -> Result<Plan> {
         player.name = format!("{} {side}", player.name);
         player
     };
-    let block = tune::block(plan.concurrency);
+    let block = block(&plan);
     let method = method(choice, block, plan.max_pairs)?;
     let rule = TuneRule { method, space, seed: plan.seed, block, until_flat, dead, narrows: true };
     Ok(Plan {
@@ -122,6 +135,6 @@ pub fn play(raw: &RawPlan, wanted: TuningSettings, root: &Path) -> Result<Played
     let max_failures = raw.max_failures;
     let raw = RawPlan { players: vec![player.clone(), other], ..raw.clone() };
     let (resolved, book) = resolve::games(&raw, "tune")?;
-    let max_failures = max_failures.unwrap_or_else(|| self::max_failures(resolved.concurrency));
+    let max_failures = max_failures.unwrap_or_else(|| self::max_failures(&resolved));
     play::go(plan(Plan { max_failures, ..resolved }, wanted)?, book, root)
 }

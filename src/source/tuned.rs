@@ -143,9 +143,16 @@ impl Sources {
     /// # Errors
     /// As [`loose_commit`](Self::loose_commit).
     pub fn spec(&self, values: &[(String, String)], message: &str) -> Result<String, SourceError> {
+        Ok(spec_of(&self.commit_with(values, message)?, self.repository.dir.to_str()))
+    }
+
+    /// The commit of [`spec`](Self::spec), the same at each call.
+    ///
+    /// # Errors
+    /// As [`loose_commit`](Self::loose_commit).
+    pub fn commit_with(&self, values: &[(String, String)], message: &str) -> Result<String, SourceError> {
         let is_there = self.filled(values)? == self.filled(&[])?;
-        let commit = if is_there { self.built.clone() } else { self.loose_commit(values, message)? };
-        Ok(spec_of(&commit, self.repository.dir.to_str()))
+        if is_there { Ok(self.built.clone()) } else { self.loose_commit(values, message) }
     }
 
     /// Makes a commit of the sources with `values` that is on no branch; each call makes the same

@@ -146,6 +146,7 @@ impl TuningProgress {
             noise: self.course.noise(),
             validation: ValidationFigures { ptnml: counts.0, estimates },
             narrowed: tuning.cuts().iter().filter_map(|cut| cut_figures(tuning.space(), cut)).collect(),
+            dead: &self.rule.dead,
             params: params.collect(),
         }
     }
@@ -192,6 +193,8 @@ pub struct TuningEstimates<'a> {
     /// Narrowed ranges, the first one first; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub narrowed: Vec<CutFigures<'a>>,
+    /// Names of the parameters found to change nothing, those that were left out included.
+    pub dead: &'a [String],
     /// The parameters, in the order of the plan.
     pub params: Vec<ParamFigures<'a>>,
 }

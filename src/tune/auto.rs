@@ -409,7 +409,9 @@ fn calibration_pair(space: &Space, seed: u64, pair: u64, distance: f64) -> Vecto
     let (signs, mut draws) = calibrate::signs(seed, pair, space.len());
     let fractions = draws.fractions(space.len());
     let moved = space.params().iter().zip(signs.iter()).zip(fractions).map(|((param, sign), fraction)| {
-        let value = param.start + sign * distance * param.step;
+        // Not farther than both ends allow: the next pair moves the other way by as much.
+        let reach = (distance * param.step).min(param.start - param.min).min(param.max - param.start);
+        let value = param.start + sign * reach;
         let value = if param.kind == ParamKind::Int { floor(value + fraction) } else { value };
         value.clamp(param.min, param.max)
     });

@@ -95,6 +95,29 @@ impl Compat {
         &self.past.newest().theta
     }
 
+    /// Theta after the last complete step, that of the open block included.
+    #[must_use]
+    pub fn result(&self) -> Vec<f64> {
+        let state = self.past.newest();
+        let mut theta = state.theta.clone();
+        let steps = self.open.chunks_exact(self.schedule.pairs_per_step() as usize);
+        self.update(&state.space, &mut theta, steps);
+        theta
+    }
+
+    /// Moves theta by steps of the open block, from its first on.
+    fn update<'a>(&self, space: &Space, theta: &mut [f64], steps: impl Iterator<Item = &'a [i8]>) {
+        let block = self.past.completed();
+        let gains = self.gains(block);
+        let mut pair = block * u64::from(self.block);
+        for results in steps {
+            let (signs, _) = self.signs(pair);
+            let sum: f64 = results.iter().map(|result| f64::from(*result)).sum();
+            self.schedule.update(space, theta, &gains, &signs, sum);
+            pair += results.len() as u64;
+        }
+    }
+
     /// Perturbations and rates of a block's steps.
     fn gains(&self, block: u64) -> Vec<Gain> {
         let known = lag::blocks_known(block).saturating_mul(u64::from(self.block));
@@ -145,16 +168,9 @@ impl Compat {
         if self.open.len() < self.block as usize {
             return;
         }
-        let block = self.past.completed();
-        let gains = self.gains(block);
         let mut next = self.past.newest().clone();
-        let mut pair = block * u64::from(self.block);
-        for results in self.open.chunks(self.schedule.pairs_per_step() as usize) {
-            let (signs, _) = self.signs(pair);
-            let sum: f64 = results.iter().map(|result| f64::from(*result)).sum();
-            self.schedule.update(&next.space, &mut next.theta, &gains, &signs, sum);
-            pair += results.len() as u64;
-        }
+        let space = Arc::clone(&next.space);
+        self.update(&space, &mut next.theta, self.open.chunks(self.schedule.pairs_per_step() as usize));
         self.narrow(&mut next);
         self.past.push(next);
         self.open.clear();
@@ -205,7 +221,16 @@ mod tests {
             let signs: Vec<f64> = PairDraws::new(3, step as u64 * 8, 2).0.iter().collect();
             schedule.update(&space, &mut theta, &gains, &signs, results.iter().map(|result| f64::from(*result)).sum());
         }
-        assert_eq!((run.theta(), run.pairs()), (&theta[..], 48));
+        assert_eq!((run.theta(), run.result(), run.pairs()), (&theta[..], theta.clone(), 48));
+        // A complete step of the open block counts in the result, and an incomplete one does not.
+        let gains = schedule.gains(1.0 + 24.0 / 8.0);
+        let signs: Vec<f64> = PairDraws::new(3, 48, 2).0.iter().collect();
+        schedule.update(&space, &mut theta, &gains, &signs, 8.0);
+        let mut longer = run.clone();
+        (0..8).for_each(|_| longer.record(1));
+        assert_eq!((longer.result(), longer.theta()), (theta.clone(), run.theta()));
+        (0..7).for_each(|_| longer.record(2));
+        assert_eq!(longer.result(), theta);
         assert_eq!(run.gains(3), schedule.gains(1.0 + 48.0 / 8.0));
     }
 

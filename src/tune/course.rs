@@ -111,7 +111,7 @@ impl Course {
     /// The table of the report; `dead` names parameters that change nothing.
     #[must_use]
     pub fn rows(&self, dead: &[String]) -> Vec<ReportRow> {
-        report::rows(self.tuning.space(), self.tuning.result(), self.regression.as_ref(), dead)
+        report::rows(self.tuning.space(), &self.tuning.result(), self.regression.as_ref(), dead)
     }
 
     /// Share of the step from start to result that chance alone would have made, if the method
@@ -174,11 +174,11 @@ impl Course {
             let params = space.params().iter().zip(values);
             params.map(|(param, value)| (value - param.start) / param.step).collect()
         };
-        let errors = self.regression.as_ref().map(|regression| regression.errors(self.tuning.result()));
+        let errors = self.regression.as_ref().map(|regression| regression.errors(&self.tuning.result()));
         self.points.push(Point {
             pairs: self.tuning.pairs(),
             theta: steps(self.tuning.theta()),
-            mean: steps(self.tuning.result()),
+            mean: steps(&self.tuning.result()),
             errors: errors.unwrap_or_default(),
         });
         if self.points.len() > POINTS {

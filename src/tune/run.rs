@@ -1,5 +1,6 @@
 //! A tuning by any method: one interface to the methods for all that plays, replays or reports one.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::auto::{Auto, Purpose, Rule, Vectors};
@@ -188,11 +189,11 @@ impl Tuning {
     /// Result so far: the mean of the default method, theta of other programs', and, for randomised
     /// switches, the start with the switches that were found.
     #[must_use]
-    pub fn result(&self) -> &[f64] {
+    pub fn result(&self) -> Cow<'_, [f64]> {
         match self {
-            Self::Auto(run) => run.mean(),
-            Self::Compat { run, .. } => run.theta(),
-            Self::Factors(run) => run.keepers(),
+            Self::Auto(run) => run.mean().into(),
+            Self::Compat { run, .. } => run.result().into(),
+            Self::Factors(run) => run.keepers().into(),
         }
     }
 
@@ -237,7 +238,7 @@ mod tests {
                 }
             }
             // The mean of auto begins with half of the tuning blocks; the others' result is theta.
-            assert_eq!(run.result() == run.theta(), run.as_auto().is_none());
+            assert_eq!(*run.result() == *run.theta(), run.as_auto().is_none());
             assert!(run.theta() != run.start());
         }
     }

@@ -2,13 +2,20 @@
 
 use std::fmt::Write as _;
 
-use super::space::{ParamFault, ParamKind, Space, SpaceError};
+use super::space::{Param, ParamFault, ParamKind, Space, SpaceError};
+
+/// Parameters that can still be tuned, with their values, and with steps that fit their ranges. A
+/// range that was narrowed to one value leaves nothing to tune.
+fn tunable<'a>(space: &'a Space, values: &'a [f64]) -> impl Iterator<Item = (&'a Param, f64, f64)> {
+    let rows = space.params().iter().zip(values).filter(|(param, _)| param.min < param.max);
+    rows.map(|(param, value)| (param, *value, param.step.min(param.max - param.min)))
+}
 
 /// Lines `name, kind, start, min, max, c_end, r_end` as OpenBench reads them, with `values` as the
-/// new starts.
+/// new starts. Parameters with a single value are left out.
 #[must_use]
 pub fn openbench(space: &Space, values: &[f64]) -> String {
-    space.params().iter().zip(values).fold(String::new(), |mut out, (param, value)| {
+    tunable(space, values).fold(String::new(), |mut out, (param, value, step)| {
         // Writing into memory cannot fail.
         let _ = writeln!(
             out,
@@ -17,7 +24,7 @@ pub fn openbench(space: &Space, values: &[f64]) -> String {
             param.kind.name(),
             param.min,
             param.max,
-            param.step,
+            step,
             param.rate
         );
         out
@@ -25,16 +32,17 @@ pub fn openbench(space: &Space, values: &[f64]) -> String {
 }
 
 /// Lines `name,start,min,max,c_end,r_end` as fishtest reads them, with `values` as the new starts.
+/// Parameters with a single value are left out.
 ///
 /// # Errors
 /// A parameter that is no `int`: fishtest rounds every value.
 pub fn fishtest(space: &Space, values: &[f64]) -> Result<String, SpaceError> {
     let mut out = String::new();
-    for (param, value) in space.params().iter().zip(values) {
+    for (param, value, step) in tunable(space, values) {
         if param.kind == ParamKind::Float {
             return Err(SpaceError::of("fishtest's lines", ParamFault::FloatLine { name: param.name.clone() }));
         }
-        let _ = writeln!(out, "{},{value},{},{},{},{}", param.name, param.min, param.max, param.step, param.rate);
+        let _ = writeln!(out, "{},{value},{},{},{step},{}", param.name, param.min, param.max, param.rate);
     }
     Ok(out)
 }
@@ -64,6 +72,7 @@ pub fn options(space: &Space, values: &[f64]) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::read;
+    use super::super::space::RangeEnd;
     use super::*;
 
     const LINES: &str = "Margin, int, 80, 20, 160, 8, 0.002\nOdd \"name\", int, -3.25, -9, 9, 0.5, 0.002\n";
@@ -80,6 +89,20 @@ mod tests {
         let float = read::lines("p", "a, float, 1, 0, 2, 0.1, 0.002").expect("sound");
         let refused = fishtest(&float, &[1.5]).map_err(|error| error.to_string());
         assert!(refused.as_ref().is_err_and(|message| message.contains("a is a float")), "{refused:?}");
+    }
+
+    /// Both readers refuse a step longer than its range, and a range of one value.
+    #[test]
+    fn lines_of_narrowed_ranges_are_read_back() {
+        let mut space = read::lines("p", LINES).expect("sound");
+        space.move_end(0, RangeEnd::Min, 80.0);
+        space.move_end(0, RangeEnd::Max, 83.0);
+        let lines = openbench(&space, &[82.5, -4.0]);
+        assert_eq!(lines.lines().next(), Some("Margin, int, 82.5, 80, 83, 3, 0.002"));
+        space.move_end(0, RangeEnd::Max, 80.0);
+        for text in [openbench(&space, &[80.0, -4.0]), fishtest(&space, &[80.0, -4.0]).expect("only ints")] {
+            assert_eq!(read::lines("again", &text).expect("our own lines").start(), [-4.0], "{text}");
+        }
     }
 
     #[test]

@@ -321,6 +321,12 @@ fn exit_codes_are_those_of_a_race_and_nothing_else_is_told_as_gain() {
     // One that is asked for later is of the same tuning.
     let ran = tune_in(place, &moved, &more("unproven"));
     assert_eq!(ran.code, Some(3), "{ran:?}");
+    // So is one with more pairs for its race, and one of changed parameters is not.
+    let ran = tune_in(place, &moved, &more("unproven").replace("--prove-pairs 64", "--prove-pairs 80"));
+    assert_eq!(serde_json::from_str::<Value>(&ran.stdout).unwrap()["proof"]["candidates"][0]["pairs"], 80, "{ran:?}");
+    fs::write(place.join("p.txt"), "Gamma, float, 1.5, 0, 3, 0.5, 0.002").unwrap();
+    let ran = tune_in(place, &moved, &more("unproven"));
+    assert!(ran.code == Some(2) && ran.stderr.contains("p.txt has changed since this tuning began"), "{ran:?}");
     for (more, words) in [
         (
             "--apply tuned",
@@ -390,4 +396,12 @@ fn proven_values_are_committed_and_what_is_proven_is_the_build_as_ever() {
     assert!(programs[0] != programs[1] && programs[1] != programs[2], "{programs:?}");
     // The branch is there already, and so is all the rest.
     assert_eq!(document(&tune_in(place, ".", &more)), told);
+    // At another clock, or of values found since, it would be another race.
+    let ran = tune_in(place, ".", &format!("{more} --prove-tc 60+0.6"));
+    assert!(ran.code == Some(2) && ran.stderr.contains("its race was begun at nodes=1, not at"), "{ran:?}");
+    let ran: Ran = quintain(&["resume", "--pairs", "640"]).arg(out.join("tune")).output().unwrap().into();
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let ran = tune_in(place, ".", &more);
+    assert!(ran.code == Some(2) && ran.stderr.contains("its race has other values"), "{ran:?}");
+    assert_eq!(toy.git(&["show", "tuned:values.txt"]), format!("Alpha={alpha}\nBeta={beta}"));
 }

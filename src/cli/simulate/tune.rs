@@ -22,6 +22,9 @@ const GAMES: u64 = 20_000;
 const MOST_PARAMS: usize = 1_000;
 const MOST_GAMES: u64 = 10_000_000;
 
+/// Games times parameters: a run keeps a number for each parameter and block.
+const MOST_WORK: u64 = 400_000_000;
+
 /// Parses a setting from the command line.
 fn parse(text: &str) -> Result<Setting> {
     let (mut params, mut elo, mut games) = (None, None, None);
@@ -46,6 +49,9 @@ fn parse(text: &str) -> Result<Setting> {
     }
     if !(2 * u64::from(BLOCK)..=MOST_GAMES).contains(&setting.games) {
         bail!("--tune {text}: games are from {} to {MOST_GAMES}", 2 * BLOCK);
+    }
+    if setting.games.saturating_mul(setting.params as u64) > MOST_WORK {
+        bail!("--tune {text}: d times games is at most {MOST_WORK}; give fewer games");
     }
     Ok(setting)
 }

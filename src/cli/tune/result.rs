@@ -102,8 +102,10 @@ fn lines(proof: &Proof) -> String {
         (ProofVerdict::Proven, Some(chosen)) => {
             format!("the {} step is proven (its Elo is biased by the early stop)", chosen.name)
         }
-        (ProofVerdict::NotBetter, _) => format!("no step is stronger than the start by {CLOSE} Elo"),
-        _ => "no step is shown to be stronger than the start".to_owned(),
+        (ProofVerdict::NotBetter, _) => {
+            format!("no step is stronger than the start by {CLOSE} Elo: the values above are not proven")
+        }
+        _ => "no step is shown to be stronger than the start: the values above are not proven".to_owned(),
     };
     let _ = writeln!(out, "{verdict}");
     out

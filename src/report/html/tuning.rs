@@ -15,7 +15,7 @@ pub const MOVES: &str = "moves.svg";
 /// Writes facts, plots and table of a tuning. `dead` names parameters that change nothing.
 pub fn section(out: &mut String, course: &Course, dead: &[String], caption: &str) {
     put(out, "<h2>Tuning</h2>");
-    facts(out, numbers(course));
+    facts(out, numbers(course, dead));
     put(out, "<div class=\"plots\">");
     for (_, svg) in plots(course, dead, caption) {
         out.push_str(&svg);
@@ -25,7 +25,7 @@ pub fn section(out: &mut String, course: &Course, dead: &[String], caption: &str
     table(out, columns, &rows);
 }
 
-fn numbers(course: &Course) -> Vec<(&'static str, String)> {
+fn numbers(course: &Course, dead: &[String]) -> Vec<(&'static str, String)> {
     let mut rows = vec![("State", tune::state_line(course))];
     if let Some(auto) = course.tuning().as_auto() {
         let first = auto.rule().perturbation(auto.loss(), 0);
@@ -42,6 +42,7 @@ fn numbers(course: &Course) -> Vec<(&'static str, String)> {
     rows.extend(tune::validation_line(course).map(|line| ("Measured", line)));
     rows.push(("Moves", tune::moves_line(course)));
     rows.extend(tune::noise_line(course).map(|line| ("Noise", line)));
+    rows.extend(tune::left_out_line(course, dead).map(|line| ("Dead", line)));
     rows
 }
 

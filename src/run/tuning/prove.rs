@@ -12,6 +12,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::openings::order::Order;
 use crate::plan::time_control::{Limit, TimeControl};
 use crate::plan::{Format, Plan, Player};
 use crate::record::PairId;
@@ -21,7 +22,7 @@ use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, RunError, fail};
 use crate::run::prepare::load_book;
 use crate::run::tuning::prepare::named;
-use crate::run::{Exit, trust};
+use crate::run::{Exit, progress, trust};
 use crate::schedule::affinity::{self, Topology};
 use crate::settings::RawPlan;
 use crate::source::{NetworkFile, Sources};
@@ -118,6 +119,33 @@ pub(crate) fn clock(raw: &RawPlan) -> Result<Option<TimeControl>> {
     raw.prove_tc.as_deref().map(|text| text.parse().map_err(RunError::value("--prove-tc"))).transpose()
 }
 
+/// Checks the settings of a race before the tuning whose plan this is.
+pub(crate) fn check(raw: &RawPlan, tuned: &Plan) -> Result<()> {
+    match clock(raw)? {
+        Some(_) if raw.no_prove != Some(true) => check_clock(raw, tuned.concurrency, tuned),
+        _ => Ok(()),
+    }
+}
+
+/// Checks that this many games under a clock fit the machine.
+fn check_clock(raw: &RawPlan, concurrency: u16, tuned: &Plan) -> Result<()> {
+    if raw.force_concurrency != Some(true) {
+        affinity::check_concurrency(concurrency, tuned.threads(), true, &Topology::detect())?;
+    }
+    Ok(())
+}
+
+/// Limit of a move in the race: that of the tuning, or the race's own clock.
+fn limit(raw: &RawPlan, tuned: &Plan) -> Result<Limit> {
+    let own = clock(raw)?.map(|clock| Limit { clock: Some(clock), movetime: None, nodes: None, depth: None });
+    Ok(own.unwrap_or_else(|| tuned.players.first().map(|player| player.limit).unwrap_or_default()))
+}
+
+/// Message of the commit with the values of a step, from which its engine is built.
+fn subject(name: &str) -> String {
+    format!("Values of the {name} step of a tuning")
+}
+
 /// Plays or resumes the race of `steps` in the tuning's directory `root`.
 pub(crate) fn prove(
     raw: &RawPlan,
@@ -130,7 +158,7 @@ pub(crate) fn prove(
 ) -> Result<Proof> {
     let place = root.join(FOLDER);
     let (plan, exit) = if place.join(crate::plan::file::FILE_NAME).is_file() {
-        go_on(&place, space, &steps, sources.is_some(), output)?
+        go_on(raw, &place, tuned, space, (sources, &steps), output)?
     } else {
         let plan = plan(raw, tuned, played, space, (sources, &steps))?;
         let book = load_book(&plan)?;
@@ -140,22 +168,21 @@ pub(crate) fn prove(
     weigh(&place, plan, steps, exit)
 }
 
-/// Resumes an interrupted race; a complete one is left unchanged.
+/// Resumes an interrupted race; a complete one is left unchanged, unless it may play more pairs now.
 fn go_on(
+    raw: &RawPlan,
     place: &Path,
+    tuned: &Plan,
     space: &Space,
-    steps: &[ProofCandidate],
-    is_built: bool,
+    (sources, steps): (Option<&Sources>, &[ProofCandidate]),
     output: OutputStyle,
 ) -> Result<(Plan, Exit)> {
-    let (dir, plan) = RunDir::open(place)?;
+    let (dir, mut plan) = RunDir::open(place)?;
     trust::check(&dir, &plan, false)?;
-    let names: Vec<&str> = plan.players.iter().skip(1).map(|player| player.name.as_str()).collect();
-    let has = |player: &Player, step: &ProofCandidate| {
-        named(space, &step.values).iter().all(|option| player.options.contains(option))
-    };
-    let is_same = names == steps.iter().map(|step| step.name).collect::<Vec<_>>()
-        && (is_built || plan.players.iter().skip(1).zip(steps).all(|(player, step)| has(player, step)));
+    let mut is_same = plan.players.len() == steps.len() + 1;
+    for (player, step) in plan.players.iter().skip(1).zip(steps) {
+        is_same = is_same && player.name == step.name && has_values(player, space, sources, step)?;
+    }
     if !is_same {
         fail!(
             OtherRun,
@@ -163,6 +190,16 @@ fn go_on(
             place.display()
         );
     }
+    let (was, is) = (plan.players[0].limit, limit(raw, tuned)?);
+    if was != is {
+        fail!(
+            OtherRun,
+            "{}: its race was begun at {was}, not at {is}; give the same --prove-tc, or move it away to prove at another one",
+            place.display()
+        );
+    }
+    plan.max_pairs = raw.prove_pairs.map(|pairs| pairs.max(1)).or(plan.max_pairs);
+    renewed(raw, &mut plan)?;
     let mut scoreboard = Scoreboard::new(&plan)?;
     dir.read(&plan, |game| scoreboard.record(game, |_, _| {}))?;
     let next = Pairing::new(&plan).next(PairId(scoreboard.settled()), scoreboard.results());
@@ -173,6 +210,31 @@ fn go_on(
     Ok((plan, exit))
 }
 
+/// Returns whether a player of the race plays the values of a step.
+fn has_values(player: &Player, space: &Space, sources: Option<&Sources>, step: &ProofCandidate) -> Result<bool> {
+    let values = named(space, &step.values);
+    let Some(sources) = sources else {
+        return Ok(values.iter().all(|option| player.options.contains(option)));
+    };
+    let commit = sources.commit_with(&values, &subject(step.name))?;
+    Ok(player.origin.commit.as_ref() == Some(&commit))
+}
+
+/// Gives the plan of a begun run the settings of the command that may change when it is resumed.
+pub(crate) fn renewed(raw: &RawPlan, plan: &mut Plan) -> Result<()> {
+    plan.max_failures = raw.max_failures.unwrap_or(plan.max_failures);
+    let Some(concurrency) = raw.concurrency.filter(|_| plan.workers.is_none()) else { return Ok(()) };
+    if concurrency == 0 {
+        fail!(Setting, "--concurrency 0 plays nothing; the minimum is 1");
+    }
+    if concurrency > plan.concurrency && raw.force_concurrency != Some(true) {
+        affinity::check_concurrency(concurrency, plan.threads(), plan.is_timed(), &Topology::detect())?;
+    }
+    plan.concurrency = concurrency;
+    affinity::check_cpus(concurrency, plan.threads(), &plan.affinity, &Topology::detect())?;
+    Ok(())
+}
+
 /// Returns the plan of the race: that of the tuning with other players, openings and limits.
 fn plan(
     raw: &RawPlan,
@@ -181,7 +243,6 @@ fn plan(
     space: &Space,
     (sources, steps): (Option<&Sources>, &[ProofCandidate]),
 ) -> Result<Plan> {
-    let clock = clock(raw)?;
     let rule = RaceRule { alpha: ALPHA, gain: 0.0, close: CLOSE, step: STEP };
     let mut plan = Plan {
         name: format!("{}-prove", tuned.name.trim_end_matches("-tune")),
@@ -190,19 +251,35 @@ fn plan(
         max_pairs: Some(raw.prove_pairs.unwrap_or(played).max(1)),
         max_time: None,
         count_repeats: false,
+        concurrency: raw.concurrency.filter(|_| tuned.workers.is_none()).unwrap_or(tuned.concurrency),
         ..tuned.clone()
     };
-    if let Some(clock) = clock {
-        let limit = Limit { clock: Some(clock), movetime: None, nodes: None, depth: None };
+    if clock(raw)?.is_some() {
+        check_clock(raw, plan.concurrency, tuned)?;
+        let limit = limit(raw, tuned)?;
         plan.players.iter_mut().for_each(|player| player.limit = limit);
-        if raw.force_concurrency != Some(true) {
-            affinity::check_concurrency(plan.concurrency, plan.threads(), true, &Topology::detect())?;
-        }
     }
+    tell_used_openings(&plan, played);
     // The seed stays, because it decides only the order of the openings: with another one, openings
     // of the tuning would come again. Colours take turns, and decisions use no chance.
     plan.book.start = (plan.book.start + played) % plan.book.openings.max(1);
     Ok(plan)
+}
+
+/// Says if the race will play openings of the tuning, because the book has too few.
+fn tell_used_openings(plan: &Plan, played: u64) {
+    let (start, openings) = (plan.book.start, plan.book.openings);
+    let left = openings.saturating_sub(start.saturating_add(played));
+    if left == 0 {
+        progress::warn(&format!(
+            "the tuning played all openings of the book that come after its first one ({openings} in the book), so the race repeats \
+             openings of the tuning; a larger --book avoids this"
+        ));
+    } else if plan.max_pairs.is_some_and(|pairs| pairs > left) && plan.book.order == Order::Sequential {
+        progress::warn(&format!(
+            "the book has {left} openings that the tuning did not play; after them the race repeats openings of the tuning"
+        ));
+    }
 }
 
 /// Returns the start and its candidates as players.
@@ -228,7 +305,7 @@ fn players(tuned: &Plan, space: &Space, sources: Option<&Sources>, steps: &[Proo
     let network = network.map(|network| NetworkFile::known(network, &building.context.cache)).transpose()?;
     let mut players = Vec::with_capacity(all.len());
     for (number, (name, values)) in (1..).zip(all) {
-        let spec = sources.spec(&named(space, values), &format!("Values of the {name} step of a tuning"))?;
+        let spec = sources.spec(&named(space, values), &subject(name))?;
         let found = building.engine(number, name, &spec, network.as_ref())?;
         players.push(Player {
             name: name.to_owned(),

@@ -12,13 +12,13 @@ use crate::files::{MOST_DOCUMENT_BYTES, read_text, write_atomically};
 use crate::plan::{Plan, file};
 use crate::record::PairId;
 use crate::report::summary::OUT_OF_TIME;
-use crate::run::dir::{Place, RunDir};
+use crate::run::dir::{Place, RunDir, sha256};
 use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::tuning::outputs;
 use crate::run::tuning::prepare::{self, PreparedTuning, named};
 use crate::run::tuning::prove::{self, Proof, ProofCandidate, ProofVerdict};
-use crate::run::{Exit, progress, trust, tune};
+use crate::run::{Exit, progress, resolve, trust, tune};
 use crate::settings::RawPlan;
 use crate::source::{Context, Sources};
 use crate::tournament::formats::tune::{TuneRule, result};
@@ -31,6 +31,9 @@ pub(crate) const FOLDER: &str = "tune";
 
 /// Name of the file of the settings.
 const SETTINGS: &str = "tuning.toml";
+
+/// Key of the SHA-256 of the parameters' file among the settings.
+const PARAMS_DIGEST: &str = "params-sha256";
 
 /// Keys that may change when a tuning is resumed, because they change none of its games.
 const FREE: [&str; 13] = [
@@ -95,11 +98,17 @@ pub(crate) fn play(raw: &RawPlan, place: &Place, branch: Option<&str>, output: O
         _ => return Ok(tuned),
     }
     if tuned.pairs == 0 {
+        progress::note("no pair was played, so there is no result");
+        tuned.exit = ProofVerdict::NotShown.exit();
         return Ok(tuned);
     }
     tuned.files = outputs::write(&tuned.root, &tuned.rule.space, &tuned.result)?;
-    let sources = Sources::of(&tuned.plan.players[0].origin, &Context::from_env()?)?;
-    if raw.no_prove == Some(true) {
+    let is_proof = raw.no_prove != Some(true);
+    let sources = match is_proof || branch.is_some() {
+        true => Sources::of(&tuned.plan.players[0].origin, &Context::from_env()?)?,
+        false => None,
+    };
+    if !is_proof {
         tuned.exit = Exit::Done;
     } else {
         proven(raw, &mut tuned, sources.as_ref(), output)?;
@@ -129,7 +138,8 @@ fn begin(raw: &RawPlan, place: &Place, branch: Option<&str>, output: OutputStyle
     if let Some(branch) = branch {
         check_branch(branch, sources.as_ref())?;
     }
-    let max_failures = raw.max_failures.unwrap_or_else(|| tune::max_failures(plan.concurrency));
+    prove::check(raw, &plan)?;
+    let max_failures = raw.max_failures.unwrap_or_else(|| tune::max_failures(&plan));
     let wanted = tune::TuningSettings { choice: method, space, until_flat: raw.until_flat == Some(true), dead };
     let plan = tune::plan(Plan { max_failures, ..plan }, wanted)?;
     let root = make(place)?;
@@ -172,10 +182,14 @@ fn make(place: &Place) -> Result<PathBuf> {
     fail!(OtherRun, "{}: no free name beside it; choose another --out", wanted.display())
 }
 
-/// Returns the settings that decide the games of a tuning.
+/// Returns the settings that decide the games of a tuning, and a digest of its file of parameters.
 fn settings(raw: &RawPlan) -> Result<Table> {
     let mut table = raw.table()?;
     table.retain(|key, _| !FREE.contains(&key));
+    if let Some(path) = &raw.params {
+        let bytes = std::fs::read(path).within(|| format!("--params {}: cannot read it", path.display()))?;
+        table.insert(PARAMS_DIGEST.to_owned(), sha256(&bytes).into());
+    }
     Ok(table)
 }
 
@@ -193,6 +207,14 @@ fn check_settings(root: &Path, raw: &RawPlan) -> Result<()> {
     let mut keys: Vec<&String> = was.keys().chain(is.keys()).collect();
     keys.sort();
     let Some(key) = keys.into_iter().find(|key| was.get(*key) != is.get(*key)) else { return Ok(()) };
+    if key == PARAMS_DIGEST {
+        fail!(
+            OtherRun,
+            "{}: {} has changed since this tuning began; restore the file, or give another --out",
+            root.display(),
+            raw.params.as_deref().unwrap_or(Path::new("its file of parameters")).display()
+        );
+    }
     let shown =
         |table: &Table| table.get(key).map_or_else(|| format!("no `{key}`"), |value| format!("`{key} = {value}`"));
     let extend = if key == "pairs" {
@@ -224,8 +246,9 @@ fn go_on(raw: &RawPlan, root: &Path, output: OutputStyle) -> Result<Exit> {
     if is_proving || is_complete || is_out_of_time {
         return Ok(Exit::Done);
     }
-    if let Some(failures) = raw.max_failures {
-        plan.max_failures = failures;
+    prove::renewed(raw, &mut plan)?;
+    if let Some(time) = &raw.max_time {
+        plan.max_time = Some(resolve::max_time(time)?);
     }
     drive::resume(Arc::new(plan), &dir, output)
 }
@@ -243,9 +266,10 @@ fn count(root: PathBuf, exit: Exit) -> Result<TuningOutcome> {
         fail!(OtherRun, "{}: it is not a tuning", root.display())
     };
     let scoreboard = scoreboard(&dir, &plan)?;
+    drive::check_values(&scoreboard, dir.root())?;
     let mut tuning: Tuning = rule.tuning();
     scoreboard.results().iter().for_each(|pair| tuning.record_failures(result(pair), pair.failed));
-    let (pairs, result) = (tuning.pairs(), tuning.result().to_vec());
+    let (pairs, result) = (tuning.pairs(), tuning.result().into_owned());
     // Whoever continues with these parameters has the ranges that work.
     rule.space = tuning.narrowed().clone();
     Ok(TuningOutcome { root, plan, rule, pairs, result, proof: None, files: Vec::new(), applied: None, exit })
@@ -289,6 +313,11 @@ fn apply(tuned: &TuningOutcome, branch: &str, sources: Option<&Sources>) -> Resu
             "branch {branch} is not made, because the values are not proven; they are in {}",
             tuned.root.join(outputs::OPTIONS).display()
         ));
+        return Ok(None);
+    }
+    let space = &tuned.rule.space;
+    if space.nearest(tuned.values()) == space.nearest(&space.start()) {
+        progress::note(&format!("branch {branch} is not made, because no rounded value changed"));
         return Ok(None);
     }
     let Some(sources) = sources else { return check_branch(branch, None).map(|()| None) };
