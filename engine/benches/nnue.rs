@@ -68,8 +68,10 @@ fn evaluations(lines: &[BenchLine]) {
         (Kind::Screlu, 256),
         (Kind::Screlu, 512),
         (Kind::Screlu, 1024),
-        (Kind::Layered, 256),
-        (Kind::Layered, 512),
+        (Kind::LAYERED, 256),
+        (Kind::Layered(16), 512),
+        (Kind::LAYERED, 512),
+        (Kind::Layered(64), 512),
         (Kind::Deep, 512),
     ] {
         let network = network(kind, hidden);
@@ -155,7 +157,7 @@ fn search_speed() {
     );
     let mut configs = vec![("classical".to_owned(), EvalConfig { mode: EvalMode::Classical, network: None })];
     for (kind, hidden) in
-        [(Kind::Screlu, 128), (Kind::Screlu, 256), (Kind::Screlu, 512), (Kind::Screlu, 1024), (Kind::Layered, 512)]
+        [(Kind::Screlu, 128), (Kind::Screlu, 256), (Kind::Screlu, 512), (Kind::Screlu, 1024), (Kind::LAYERED, 512)]
     {
         let network = network(kind, hidden);
         let name = network.layout().describe();

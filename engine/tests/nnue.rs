@@ -118,7 +118,7 @@ fn eval_file_loads_a_network() {
 
 #[test]
 fn a_bad_eval_file_is_one_line_and_leaves_no_network() {
-    let good = file(Kind::Layered);
+    let good = file(Kind::LAYERED);
     let net = Scratch::new("kept.nnue", &good);
     let mut hash = good.clone();
     hash[200] ^= 1;

@@ -13,27 +13,28 @@
 //! | 64..96 | SHA-256 of all that follows the header |
 //! | 96..98 | version 2: number of feature blocks, 1 to 14 |
 //! | 98..126 | version 2: code of each block, u16; zero after the last |
-//! | 126..128 | zero |
+//! | 126..128 | version 2: neurons of the second layer of kind 2, u16; zero stands for 32 |
 //!
-//! Version 1 has the inputs `piece` and kinds 1 and 2; its bytes from 96 on are zero. Version 2 is
-//! written for all else. A set with `top-pairs` has the number of its pairs as u32 and two u16
-//! features a pair, the lower one first, between the header and the weights.
+//! Version 1 has the inputs `piece` and kinds 1 and 2, the latter with 32 neurons in the second
+//! layer; its bytes from 96 on are zero. Version 2 is written for all else. A set with `top-pairs`
+//! has the number of its pairs as u32 and two u16 features a pair, the lower one first, between the
+//! header and the weights.
 //!
 //! The payload of kind 1 is Bullet's `quantised.bin`. It holds feature weights i16 `[K * 768][H]`
 //! and biases i16 `[H]` (both times QA). Output weights i16 `[buckets][2 * H]` (times QB; the side
 //! to move's half first) and output biases i16 `[buckets]` (times QA * QB) follow.
 //!
 //! The payload of kind 2 holds feature weights i16 `[K * 768][H]` and biases i16 `[H]` (times 127).
-//! Weights i8 `[32][2 * H]` (times 64) and biases i32 `[32]` (times 127 * 64) of the second layer
-//! follow. The last are output weights i8 `[32]` (times 400 * 16 / 127, which is 50.4) and the bias
-//! i32 `[1]` (times 400 * 16). Kind 3 has weights i8 `[32][32]` (times 64) and biases i32 `[32]`
-//! (times 127 * 64) of one more layer before the output weights. All are padded to a multiple of 64
-//! bytes; the contents of the padding are ignored.
+//! Weights i8 `[L][2 * H]` (times 64) and biases i32 `[L]` (times 127 * 64) of the second layer
+//! follow, L of 8, 16, 32 or 64. The last are output weights i8 `[L]` (times 400 * 16 / 127, which
+//! is 50.4) and the bias i32 `[1]` (times 400 * 16). Kind 3 has L = 32, and weights i8 `[32][32]`
+//! (times 64) and biases i32 `[32]` (times 127 * 64) of one more layer before the output weights.
+//! All are padded to a multiple of 64 bytes; the contents of the padding are ignored.
 //!
 //! A file without the magic is read as a bare `quantised.bin` if its size is right for some H: no
 //! king buckets, not mirrored, eight output buckets.
 
-use super::layout::{HIDDEN_STEP, Kind, Layout, MAX_HIDDEN, SizeError};
+use super::layout::{HIDDEN_2, HIDDEN_STEP, Kind, Layout, MAX_HIDDEN, SizeError};
 use super::network::Network;
 use super::sets::{FeaturePair, FeatureSet, MAX_BLOCKS, PairList, PairListError, SetError, TOP_PAIRS_CODE};
 use super::sha256::sha256;
@@ -45,10 +46,13 @@ use std::path::Path;
 /// Length of the header in bytes.
 pub const HEADER_LEN: usize = 128;
 
+/// Place of the size of the second layer in the header.
+const SECOND_LAYER_AT: usize = 126;
+
 const MAGIC: &[u8; 8] = b"DESTRIER";
-/// Version of networks whose inputs are `piece`, of kinds 1 and 2.
+/// Version of networks whose inputs are `piece`, of kinds 1 and 2 with the usual second layer.
 const PIECE_VERSION: u32 = 1;
-/// Version of networks with a feature set.
+/// Version of all other networks.
 const SET_VERSION: u32 = 2;
 const MIRRORED: u32 = 1;
 
@@ -222,15 +226,18 @@ fn parse_header(header: &[u8; HEADER_LEN], body: &[u8]) -> Result<Layout, Format
     let version = word(8);
     let set = match version {
         PIECE_VERSION => FeatureSet::piece(),
-        SET_VERSION => parse_set(&header[96..], body)?,
+        SET_VERSION => parse_set(&header[96..SECOND_LAYER_AT], body)?,
         _ => return Err(FormatError::Version(version)),
     };
     let kind = match word(12) {
         1 => Kind::Screlu,
-        2 => Kind::Layered,
+        2 => Kind::Layered(second_layer(header).unwrap_or(HIDDEN_2)),
         3 if version == SET_VERSION => Kind::Deep,
         other => return Err(FormatError::Kind(other)),
     };
+    if !matches!(kind, Kind::Layered(_)) && second_layer(header).is_some() {
+        return Err(FormatError::Reserved { at: SECOND_LAYER_AT });
+    }
     if word(28) & !MIRRORED != 0 {
         return Err(FormatError::Flags(word(28)));
     }
@@ -248,7 +255,13 @@ fn parse_header(header: &[u8; HEADER_LEN], body: &[u8]) -> Result<Layout, Format
     Ok(layout)
 }
 
-/// Reads the feature set from the last 32 bytes of the header; `body` begins with the pairs, if the
+/// Reads the size of the second layer, if the header gives one.
+fn second_layer(header: &[u8; HEADER_LEN]) -> Option<usize> {
+    let neurons = u16::from_le_bytes([header[SECOND_LAYER_AT], header[SECOND_LAYER_AT + 1]]);
+    (header[8] == SET_VERSION as u8 && neurons > 0).then_some(usize::from(neurons))
+}
+
+/// Reads the feature set from its 30 bytes of the header; `body` begins with the pairs, if the
 /// set has any.
 fn parse_set(bytes: &[u8], body: &[u8]) -> Result<FeatureSet, FormatError> {
     let words: Vec<u16> = bytes.as_chunks::<2>().0.iter().map(|word| u16::from_le_bytes(*word)).collect();
@@ -258,7 +271,7 @@ fn parse_set(bytes: &[u8], body: &[u8]) -> Result<FeatureSet, FormatError> {
     }
     let (codes, rest) = words[1..].split_at(count);
     if let Some(place) = rest.iter().position(|&word| word != 0) {
-        return Err(FormatError::Reserved { at: HEADER_LEN - 2 * (rest.len() - place) });
+        return Err(FormatError::Reserved { at: SECOND_LAYER_AT - 2 * (rest.len() - place) });
     }
     let pairs = if codes.contains(&TOP_PAIRS_CODE) { Some(parse_pairs(body)?) } else { None };
     Ok(FeatureSet::from_codes(codes, pairs)?)
@@ -281,9 +294,9 @@ fn parse_pairs(body: &[u8]) -> Result<PairList, FormatError> {
     PairList::new(pairs).map_err(FormatError::PairList)
 }
 
-/// Returns the last 32 bytes of the header: the codes of the blocks.
-fn set_bytes(set: &FeatureSet) -> [u8; 32] {
-    let mut bytes = [0; 32];
+/// Returns the 30 bytes of the header with the codes of the blocks.
+fn set_bytes(set: &FeatureSet) -> [u8; 30] {
+    let mut bytes = [0; 30];
     let codes = set.blocks().iter().map(|(block, _)| block.code());
     let words = std::iter::once(set.blocks().len() as u16).chain(codes);
     for (place, word) in bytes.as_chunks_mut::<2>().0.iter_mut().zip(words) {
@@ -328,16 +341,20 @@ pub fn encode(layout: &Layout, payload: &[u8]) -> Result<Vec<u8>, FormatError> {
     let hash = sha256(&file[HEADER_LEN..]);
     file[..8].copy_from_slice(MAGIC);
     let sizes = [layout.hidden, layout.king_buckets, layout.output_buckets].map(|size| size as u32);
-    let is_first_version = layout.set.is_piece() && layout.kind != Kind::Deep;
+    let is_first_version = layout.set.is_piece() && matches!(layout.kind, Kind::Screlu | Kind::LAYERED);
     let version = if is_first_version { PIECE_VERSION } else { SET_VERSION };
-    let words = [version, layout.kind as u32, sizes[0], sizes[1], sizes[2], u32::from(layout.mirrored)];
+    let words = [version, layout.kind.code(), sizes[0], sizes[1], sizes[2], u32::from(layout.mirrored)];
     for (place, word) in file[8..32].as_chunks_mut::<4>().0.iter_mut().zip(words) {
         *place = word.to_le_bytes();
     }
     file[32..64].copy_from_slice(&layout.bucket_map);
     file[64..96].copy_from_slice(&hash);
     if !is_first_version {
-        file[96..HEADER_LEN].copy_from_slice(&set_bytes(&layout.set));
+        file[96..SECOND_LAYER_AT].copy_from_slice(&set_bytes(&layout.set));
+        if layout.kind != Kind::LAYERED && matches!(layout.kind, Kind::Layered(_)) {
+            let neurons = layout.kind.second_layer() as u16;
+            file[SECOND_LAYER_AT..HEADER_LEN].copy_from_slice(&neurons.to_le_bytes());
+        }
     }
     Ok(file)
 }
@@ -358,7 +375,7 @@ mod tests {
     fn what_is_written_is_read() {
         for kind in Kind::ALL {
             let bytes = file(kind);
-            assert_eq!(bytes[8], if kind == Kind::Deep { 2 } else { 1 }, "the version");
+            assert_eq!(bytes[8], if matches!(kind, Kind::Screlu | Kind::LAYERED) { 1 } else { 2 }, "the version");
             let network = parse(&bytes).expect("a network");
             assert_eq!((network.layout().kind, network.layout().king_buckets), (kind, 2));
             assert_eq!(network.layout().bucket_map[15..17], [0, 1]);
@@ -383,7 +400,7 @@ mod tests {
             (28, 3, "flags 0x3 are not known"),
             (60, 9, "an entry of the king bucket map 9, expected less"),
         ];
-        for kind in [Kind::Screlu, Kind::Layered] {
+        for kind in [Kind::Screlu, Kind::LAYERED] {
             for (at, word, message) in cases {
                 let mut bytes = file(kind);
                 bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
@@ -441,7 +458,11 @@ mod tests {
             let error = parse(&bytes).expect_err(message).to_string();
             assert!(error.contains(message), "{error}");
         }
-        let good = set_file(Kind::Layered);
+        let mut sized = set_file(Kind::Layered(16));
+        sized[126] = 24;
+        let error = parse(&sized).expect_err("24 neurons").to_string();
+        assert_eq!(error, "neurons of the second layer 24, expected 8, 16, 32 or 64");
+        let good = set_file(Kind::LAYERED);
         for len in [HEADER_LEN, HEADER_LEN + 3, HEADER_LEN + 50, good.len() - 1] {
             assert!(matches!(parse(&good[..len]), Err(FormatError::PayloadLen { .. })), "{len} bytes");
         }
@@ -487,10 +508,10 @@ mod tests {
 
     #[test]
     fn noise_is_never_more_than_an_error() {
-        let files = [file(Kind::Screlu), set_file(Kind::Deep)];
+        let files = [file(Kind::Screlu), set_file(Kind::Deep), file(Kind::Layered(8))];
         let mut state = 1u64;
         for round in 0..4000 {
-            let mut bytes = files[round % 2].clone();
+            let mut bytes = files[round % 3].clone();
             for _ in 0..4 {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let at = 8 + (state >> 33) as usize % (HEADER_LEN - 8);

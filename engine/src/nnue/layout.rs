@@ -12,8 +12,15 @@ pub const FEATURES: usize = 768;
 /// Value of one in the first layer's activations of kind 1.
 pub const QA: i64 = 255;
 
-/// Neurons of the second layer of kinds 2 and 3, and of the third layer of kind 3.
+/// Neurons of the second and of the third layer of kind 3, and of the second layer of kind 2 unless
+/// its header says otherwise.
 pub const HIDDEN_2: usize = 32;
+
+/// Neurons that the second layer of kind 2 may have.
+pub const SECOND_LAYERS: [usize; 4] = [8, 16, HIDDEN_2, MAX_SECOND_LAYER];
+
+/// Largest of [`SECOND_LAYERS`].
+pub(super) const MAX_SECOND_LAYER: usize = 64;
 
 /// Divisor of the first layer's size: vectors hold up to 32 numbers.
 pub(super) const HIDDEN_STEP: usize = 32;
@@ -26,27 +33,64 @@ const PADDING: usize = 64;
 const MAX_WEIGHTS: usize = 255 << 20;
 
 /// Architecture of the layers after the first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u32)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Squared clipped ReLU and one output for each bucket.
-    Screlu = 1,
-    /// Clipped ReLU, a layer of [`HIDDEN_2`] neurons and one output.
-    Layered = 2,
+    Screlu,
+    /// Clipped ReLU, a layer of this many neurons, one of [`SECOND_LAYERS`], and one output.
+    Layered(usize),
     /// Clipped ReLU, two layers of [`HIDDEN_2`] neurons and one output.
-    Deep = 3,
+    Deep,
+}
+
+/// The usual second layer goes without its size: digests of plans are made of this text.
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Kind::Screlu => f.write_str("Screlu"),
+            Kind::LAYERED => f.write_str("Layered"),
+            Kind::Layered(neurons) => write!(f, "Layered({neurons})"),
+            Kind::Deep => f.write_str("Deep"),
+        }
+    }
 }
 
 impl Kind {
-    /// All kinds.
-    pub const ALL: [Kind; 3] = [Kind::Screlu, Kind::Layered, Kind::Deep];
+    /// All kinds, each size of a second layer as its own.
+    pub const ALL: [Kind; 6] =
+        [Kind::Screlu, Kind::LAYERED, Kind::Deep, Kind::Layered(8), Kind::Layered(16), Kind::Layered(64)];
 
-    /// Name of the kind in plans: `screlu`, `layered` or `deep`.
+    /// Kind 2 with the usual size of the second layer.
+    pub const LAYERED: Kind = Kind::Layered(HIDDEN_2);
+
+    /// Name of the kind in plans: `screlu`, `layered`, `deep`, or `layered-8`, `layered-16` and
+    /// `layered-64`.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Screlu => "screlu",
-            Kind::Layered => "layered",
+            Kind::Layered(8) => "layered-8",
+            Kind::Layered(16) => "layered-16",
+            Kind::Layered(64) => "layered-64",
+            Kind::Layered(_) => "layered",
             Kind::Deep => "deep",
+        }
+    }
+
+    /// Number of the kind in a file's header.
+    pub(super) const fn code(self) -> u32 {
+        match self {
+            Kind::Screlu => 1,
+            Kind::Layered(_) => 2,
+            Kind::Deep => 3,
+        }
+    }
+
+    /// Returns the number of neurons of the second layer, 0 if there is none.
+    pub const fn second_layer(self) -> usize {
+        match self {
+            Kind::Screlu => 0,
+            Kind::Layered(neurons) => neurons,
+            Kind::Deep => HIDDEN_2,
         }
     }
 
@@ -55,7 +99,7 @@ impl Kind {
     pub const fn usual_output_buckets(self) -> usize {
         match self {
             Kind::Screlu => 8,
-            Kind::Layered | Kind::Deep => 1,
+            Kind::Layered(_) | Kind::Deep => 1,
         }
     }
 }
@@ -118,7 +162,7 @@ impl Layout {
         let features = 2 * self.hidden * (self.features() + 1);
         let head = match self.kind {
             Kind::Screlu => 2 * self.output_buckets * (2 * self.hidden + 1),
-            Kind::Layered => HIDDEN_2 * 2 * self.hidden + 4 * HIDDEN_2 + HIDDEN_2 + 4,
+            Kind::Layered(neurons) => neurons * 2 * self.hidden + 4 * neurons + neurons + 4,
             Kind::Deep => HIDDEN_2 * 2 * self.hidden + 4 * HIDDEN_2 + HIDDEN_2 * HIDDEN_2 + 4 * HIDDEN_2 + HIDDEN_2 + 4,
         };
         features + head
@@ -162,8 +206,11 @@ impl Layout {
             Kind::Screlu if !matches!(self.output_buckets, 1 | 8) => {
                 return bad("output buckets", self.output_buckets, "1 or 8");
             }
-            Kind::Layered if self.output_buckets != 1 => {
+            Kind::Layered(_) if self.output_buckets != 1 => {
                 return bad("output buckets", self.output_buckets, "1 in kind 2");
+            }
+            Kind::Layered(neurons) if !SECOND_LAYERS.contains(&neurons) => {
+                return bad("neurons of the second layer", neurons, "8, 16, 32 or 64");
             }
             Kind::Deep if self.output_buckets != 1 => {
                 return bad("output buckets", self.output_buckets, "1 in kind 3");
@@ -187,7 +234,7 @@ impl Layout {
         let mirrored = if self.mirrored { "hm" } else { "" };
         let head = match self.kind {
             Kind::Screlu => format!("1x{}", self.output_buckets),
-            Kind::Layered => format!("{HIDDEN_2} -> 1"),
+            Kind::Layered(neurons) => format!("{neurons} -> 1"),
             Kind::Deep => format!("{HIDDEN_2} -> {HIDDEN_2} -> 1"),
         };
         let inputs = if self.set.is_piece() {
@@ -221,6 +268,14 @@ impl std::error::Error for SizeError {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A changed text would refuse to continue trainings that were begun before.
+    #[test]
+    fn kinds_have_the_texts_of_digests() {
+        let texts = Kind::ALL.map(|kind| format!("{kind:?}"));
+        assert_eq!(texts, ["Screlu", "Layered", "Deep", "Layered(8)", "Layered(16)", "Layered(64)"]);
+        assert!(Kind::ALL.iter().all(|kind| Kind::ALL.iter().filter(|other| other.name() == kind.name()).count() == 1));
+    }
 
     /// Each of eight buckets has four piece counts, except the last with three; a single bucket has
     /// all.

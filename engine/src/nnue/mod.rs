@@ -8,9 +8,9 @@
 //! first layer), and `simd/` (the loops).
 //!
 //! Kind 1 is `(768 x king buckets -> H)x2 -> SCReLU -> 1 x output buckets`, the shape of the first
-//! examples of the trainer Bullet. Kind 2 is `(768 x king buckets -> H)x2 -> 32 -> 1` with clipped
-//! ReLU, quantised like Stockfish's layers. Kind 3 has one more layer of 32. A feature set may take
-//! the place of 768 in each kind.
+//! examples of the trainer Bullet. Kind 2 is `(768 x king buckets -> H)x2 -> L -> 1` with clipped
+//! ReLU, quantised like Stockfish's layers; L is 32, or 8, 16 or 64. Kind 3 has L = 32 and one more
+//! layer of 32. A feature set may take the place of 768 in each kind.
 
 mod accumulator;
 mod counters;
@@ -31,7 +31,7 @@ pub use counters::Counters;
 pub use embedded::embedded;
 pub use features::View;
 pub use format::{FormatError, HEADER_LEN, encode, parse, read_bytes, read_file, weights};
-pub use layout::{FEATURES, HIDDEN_2, Kind, Layout, MAX_KING_BUCKETS, QA, SizeError, output_bucket};
+pub use layout::{FEATURES, HIDDEN_2, Kind, Layout, MAX_KING_BUCKETS, QA, SECOND_LAYERS, SizeError, output_bucket};
 pub use network::{EVAL_LIMIT, Network, QB, SCALE};
 pub use random::random_payload;
 pub use sha256::sha256_hex;

@@ -62,12 +62,6 @@ impl<'a> Cursor<'a> {
         self.take(4 * count).as_chunks::<4>().0.iter().map(|bytes| i32::from_le_bytes(*bytes))
     }
 
-    fn biases(&mut self) -> [i32; HIDDEN_2] {
-        let mut biases = [0; HIDDEN_2];
-        biases.iter_mut().zip(self.i32s(HIDDEN_2)).for_each(|(place, bias)| *place = bias);
-        biases
-    }
-
     fn i8s(&mut self, count: usize) -> impl Iterator<Item = i8> {
         self.take(count).iter().map(|&byte| byte as i8)
     }
@@ -89,17 +83,18 @@ impl Network {
                 let narrow = weights.iter().all(|weight| weight.unsigned_abs() <= NARROW);
                 Head::Screlu { weights, biases, narrow }
             }
-            Kind::Layered | Kind::Deep => {
-                let rows: Vec<i8> = cursor.i8s(HIDDEN_2 * 2 * hidden).collect();
-                let biases = cursor.biases();
+            Kind::Layered(_) | Kind::Deep => {
+                let neurons = layout.kind.second_layer();
+                let rows: Vec<i8> = cursor.i8s(neurons * 2 * hidden).collect();
+                let biases: Vec<i32> = cursor.i32s(neurons).collect();
                 let middle = (layout.kind == Kind::Deep).then(|| {
                     let rows: Vec<i8> = cursor.i8s(HIDDEN_2 * HIDDEN_2).collect();
-                    MiddleLayer::new(&rows, cursor.biases())
+                    let biases: Vec<i32> = cursor.i32s(HIDDEN_2).collect();
+                    MiddleLayer::new(&rows, &biases)
                 });
-                let mut output = [0; HIDDEN_2];
-                output.iter_mut().zip(cursor.i8s(HIDDEN_2)).for_each(|(place, weight)| *place = weight);
+                let output: Vec<i8> = cursor.i8s(neurons).collect();
                 let output_bias = cursor.i32s(1).next().unwrap_or(0);
-                Head::Layered(LayeredHead::new(&rows, biases, middle, output, output_bias))
+                Head::Layered(LayeredHead::new(&rows, &biases, middle, &output, output_bias))
             }
         };
         Network { layout, feature_weights, feature_biases, head }

@@ -29,7 +29,7 @@ fn layouts() -> Vec<Layout> {
     let bucket_map = std::array::from_fn(|square| [0, 1, 2, 3][square % 4] + if square < 8 { 0 } else { 4 });
     let buckets = Layout { king_buckets: 8, bucket_map, ..mirrored.clone() };
     let unmirrored = Layout { mirrored: false, ..buckets.clone() };
-    let layered = Layout::plain(Kind::Layered, 32);
+    let layered = Layout::plain(Kind::LAYERED, 32);
     let layered_buckets = Layout { king_buckets: 8, bucket_map, mirrored: true, ..layered.clone() };
     let deep = Layout { king_buckets: 8, bucket_map, mirrored: true, ..Layout::plain(Kind::Deep, 32) };
     vec![plain, one_output, mirrored, buckets, unmirrored, layered, layered_buckets, deep]

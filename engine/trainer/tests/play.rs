@@ -62,7 +62,7 @@ fn networks_are_ranked_and_a_cut_run_goes_on() {
     let folder = TempDir::new().unwrap();
     let place = |name: &str| folder.path().join(name);
     let one = network(&place("one.nnue"), Kind::Screlu, 1);
-    let two = network(&place("two.nnue"), Kind::Layered, 2);
+    let two = network(&place("two.nnue"), Kind::LAYERED, 2);
     let (engine, out) = (engine(), place("out").to_str().unwrap().to_owned());
     let compare = |more: &[&str]| {
         let common = ["compare", &one, &two, "--base", "classical", "--out", &out, "--engine", &engine, "-j", "2"];

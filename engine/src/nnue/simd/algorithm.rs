@@ -17,7 +17,6 @@ pub(super) const SCRELU_BLOCK: usize = 1024;
 /// products to each.
 macro_rules! kernels {
     ($name:literal, $features:tt) => {
-        use crate::nnue::HIDDEN_2;
         use crate::nnue::simd::algorithm::{ACTIVATIONS, SCRELU_BLOCK};
         use crate::nnue::simd::layered::GROUP;
         use crate::nnue::simd::{Kernels, LayeredHead};
@@ -37,7 +36,13 @@ macro_rules! kernels {
             // SAFETY: the processor has the features.
             screlu: |own, other, weights| unsafe { screlu(own, other, weights) },
             // SAFETY: the processor has the features.
-            layered: |own, other, head| unsafe { layered(own, other, head) },
+            layered: |own, other, head| unsafe {
+                match head.neurons() {
+                    16 => layered::<16, { 16 / SUM_LANES }>(own, other, head),
+                    32 => layered::<32, { 32 / SUM_LANES }>(own, other, head),
+                    _ => layered::<64, { 64 / SUM_LANES }>(own, other, head),
+                }
+            },
         };
 
         /// Vectors that a refresh keeps in registers while it processes the rows.
@@ -141,20 +146,22 @@ macro_rules! kernels {
             sum_wide(add32(add32(sums[0], sums[1]), add32(sums[2], sums[3])))
         }
 
-        /// Vectors that hold a 32-bit sum for each neuron of the second layer.
-        const SUMS: usize = HIDDEN_2 / (LANES / 2);
+        /// 32-bit sums that a vector holds, each of a neuron of the second layer.
+        const SUM_LANES: usize = LANES / 2;
 
+        /// Computes a head of `NEURONS` neurons, whose sums take `SUMS` vectors.
         #[target_feature(enable = $features)]
-        fn layered(own: &[i16], other: &[i16], head: &LayeredHead) -> i32 {
+        fn layered<const NEURONS: usize, const SUMS: usize>(own: &[i16], other: &[i16], head: &LayeredHead) -> i32 {
+            const { assert!(SUMS * SUM_LANES == NEURONS) };
             let mut sums = [[zero(); SUMS]; 2];
             for (sum, biases) in sums[0].iter_mut().zip(head.biases().as_chunks().0) {
                 *sum = load32(biases);
             }
-            let groups = head.groups();
+            let groups = head.weights().as_chunks().0.as_chunks::<SUMS>().0;
             let (first, second) = groups.split_at(own.len() / GROUP);
             add_products(&mut sums, own, first);
             add_products(&mut sums, other, second);
-            let mut neurons = [0; HIDDEN_2];
+            let mut neurons = [0; NEURONS];
             for (index, to) in neurons.as_chunks_mut().0.iter_mut().enumerate() {
                 store32(to, add32(sums[0][index], sums[1][index]));
             }
@@ -164,7 +171,11 @@ macro_rules! kernels {
         /// Adds the products of one accumulator; even and odd groups of inputs have separate sums.
         #[inline]
         #[target_feature(enable = $features)]
-        fn add_products(sums: &mut [[V; SUMS]; 2], values: &[i16], groups: &[[i8; GROUP * HIDDEN_2]]) {
+        fn add_products<const SUMS: usize>(
+            sums: &mut [[V; SUMS]; 2],
+            values: &[i16],
+            groups: &[[[i8; 2 * LANES]; SUMS]],
+        ) {
             let mut activations = [0u8; ACTIVATIONS];
             let mut now = *sums;
             for (values, groups) in values.chunks(ACTIVATIONS).zip(groups.chunks(ACTIVATIONS / GROUP)) {
@@ -175,7 +186,7 @@ macro_rules! kernels {
                 for (inputs, groups) in inputs.iter().zip(groups.as_chunks::<2>().0) {
                     for half in 0..2 {
                         let input = splat(inputs[half]);
-                        for (sum, weights) in now[half].iter_mut().zip(groups[half].as_chunks().0) {
+                        for (sum, weights) in now[half].iter_mut().zip(&groups[half]) {
                             *sum = dot(*sum, input, load_weights(weights));
                         }
                     }

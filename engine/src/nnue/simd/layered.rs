@@ -2,9 +2,13 @@
 
 use super::AlignedArray;
 use crate::nnue::HIDDEN_2;
+use crate::nnue::layout::MAX_SECOND_LAYER;
 
 /// Inputs that one 32-bit lane multiplies at once.
 pub(super) const GROUP: usize = 4;
+
+/// Least number of neurons that the kernels compute: a vector of the widest instruction set.
+const LEAST_NEURONS: usize = 16;
 
 /// Largest activation.
 pub(super) const ONE: i16 = 127;
@@ -17,20 +21,20 @@ pub struct MiddleLayer {
 }
 
 impl MiddleLayer {
-    /// Creates the layer from rows `[neuron][input]`.
-    pub fn new(rows: &[i8], biases: [i32; HIDDEN_2]) -> MiddleLayer {
+    /// Creates the layer from rows `[neuron][input]`, of [`HIDDEN_2`] neurons and inputs.
+    pub fn new(rows: &[i8], biases: &[i32]) -> MiddleLayer {
         let mut weights = [[0; HIDDEN_2]; HIDDEN_2];
         for (neuron, row) in rows.chunks_exact(HIDDEN_2).take(HIDDEN_2).enumerate() {
             for (input, &weight) in row.iter().enumerate() {
                 weights[input][neuron] = weight;
             }
         }
-        MiddleLayer { weights, biases }
+        MiddleLayer { weights, biases: padded(biases) }
     }
 
     /// Returns the sums of the layer from those of the layer before.
     #[inline]
-    fn sums(&self, sums: &[i32; HIDDEN_2]) -> [i32; HIDDEN_2] {
+    fn sums(&self, sums: &[i32]) -> [i32; HIDDEN_2] {
         let mut products = [0; HIDDEN_2];
         for (&sum, weights) in sums.iter().zip(&self.weights) {
             let value = activation(sum);
@@ -40,6 +44,13 @@ impl MiddleLayer {
         }
         std::array::from_fn(|neuron| products[neuron].wrapping_add(self.biases[neuron]))
     }
+}
+
+/// Returns numbers with zeros after them.
+fn padded<T: Copy + Default, const N: usize>(numbers: &[T]) -> [T; N] {
+    let mut padded = [T::default(); N];
+    padded.iter_mut().zip(numbers).for_each(|(place, number)| *place = *number);
+    padded
 }
 
 /// Returns the activation of a sum. A sum of [`ONE`] times 64 is one, so it is shifted by six bits.
@@ -52,48 +63,59 @@ fn activation(sum: i32) -> i32 {
 ///
 /// The weights are in groups of four inputs, `[input / 4][neuron][input % 4]`. A group of
 /// activations is spread over all lanes, each lane is a neuron, and nothing is summed across lanes.
+/// A layer of eight neurons has eight more without weights.
 pub struct LayeredHead {
+    /// Neurons in these arrays: 16, 32 or 64.
+    neurons: usize,
     weights: AlignedArray<i8>,
-    biases: [i32; HIDDEN_2],
+    biases: [i32; MAX_SECOND_LAYER],
     middle: Option<Box<MiddleLayer>>,
-    output: [i8; HIDDEN_2],
+    output: [i8; MAX_SECOND_LAYER],
     output_bias: i32,
 }
 
 impl LayeredHead {
-    /// Creates the head from rows `[neuron][input]`.
+    /// Creates the head from rows `[neuron][input]`. There are as many rows as biases and output
+    /// weights, one of [`crate::nnue::SECOND_LAYERS`].
     pub fn new(
         rows: &[i8],
-        biases: [i32; HIDDEN_2],
+        biases: &[i32],
         middle: Option<MiddleLayer>,
-        output: [i8; HIDDEN_2],
+        output: &[i8],
         output_bias: i32,
     ) -> LayeredHead {
-        let inputs = rows.len() / HIDDEN_2;
-        let mut weights = AlignedArray::zeroed(rows.len());
-        for (neuron, row) in rows.chunks_exact(inputs.max(1)).enumerate() {
+        let neurons = biases.len().clamp(LEAST_NEURONS, MAX_SECOND_LAYER);
+        let inputs = rows.len() / biases.len().max(1);
+        let mut weights = AlignedArray::zeroed(neurons * inputs);
+        for (neuron, row) in rows.chunks_exact(inputs.max(1)).take(neurons).enumerate() {
             for (input, &weight) in row.iter().enumerate() {
-                weights[(input / GROUP * HIDDEN_2 + neuron) * GROUP + input % GROUP] = weight;
+                weights[(input / GROUP * neurons + neuron) * GROUP + input % GROUP] = weight;
             }
         }
-        LayeredHead { weights, biases, middle: middle.map(Box::new), output, output_bias }
+        let middle = middle.map(Box::new);
+        LayeredHead { neurons, weights, biases: padded(biases), middle, output: padded(output), output_bias }
     }
 
-    /// Returns the weights of each group of four inputs, first those of the side to move's
-    /// accumulator.
+    /// Returns the number of neurons to compute: 16, 32 or 64.
     #[inline]
-    pub(super) fn groups(&self) -> &[[i8; GROUP * HIDDEN_2]] {
-        self.weights.as_chunks().0
+    pub(super) fn neurons(&self) -> usize {
+        self.neurons
+    }
+
+    /// Returns the weights, first those of the side to move's accumulator.
+    #[inline]
+    pub(super) fn weights(&self) -> &[i8] {
+        &self.weights
     }
 
     #[inline]
-    pub(super) fn biases(&self) -> &[i32; HIDDEN_2] {
+    pub(super) fn biases(&self) -> &[i32; MAX_SECOND_LAYER] {
         &self.biases
     }
 
     /// Computes the output from the sums of the second layer.
     #[inline]
-    pub(super) fn output(&self, sums: &[i32; HIDDEN_2]) -> i32 {
+    pub(super) fn output(&self, sums: &[i32]) -> i32 {
         match &self.middle {
             None => self.last(sums),
             Some(middle) => self.last(&middle.sums(sums)),
@@ -101,7 +123,7 @@ impl LayeredHead {
     }
 
     #[inline]
-    fn last(&self, sums: &[i32; HIDDEN_2]) -> i32 {
+    fn last(&self, sums: &[i32]) -> i32 {
         let neurons = sums.iter().zip(&self.output);
         let sum: i32 = neurons.map(|(&sum, &weight)| activation(sum) * i32::from(weight)).sum();
         sum.wrapping_add(self.output_bias)

@@ -2,7 +2,7 @@
 
 use super::layered::{GROUP, ONE};
 use super::{Kernels, LayeredHead};
-use crate::nnue::{HIDDEN_2, QA};
+use crate::nnue::QA;
 
 pub static KERNELS: Kernels =
     Kernels { name: "scalar", move_piece, capture, castle, apply, screlu: screlu_wide, layered };
@@ -45,13 +45,14 @@ pub fn screlu_wide(own: &[i16], other: &[i16], weights: &[i16]) -> i64 {
 fn layered(own: &[i16], other: &[i16], head: &LayeredHead) -> i32 {
     let mut sums = *head.biases();
     let groups = own.as_chunks::<GROUP>().0.iter().chain(other.as_chunks::<GROUP>().0);
-    for (values, weights) in groups.zip(head.groups()) {
-        for neuron in 0..HIDDEN_2 {
-            for (value, weight) in values.iter().zip(&weights[neuron * GROUP..][..GROUP]) {
+    let neurons = head.neurons();
+    for (values, weights) in groups.zip(head.weights().chunks_exact(GROUP * neurons)) {
+        for (sum, weights) in sums.iter_mut().zip(weights.as_chunks::<GROUP>().0) {
+            for (value, weight) in values.iter().zip(weights) {
                 let term = i32::from((*value).clamp(0, ONE)) * i32::from(*weight);
-                sums[neuron] = sums[neuron].wrapping_add(term);
+                *sum = sum.wrapping_add(term);
             }
         }
     }
-    head.output(&sums)
+    head.output(&sums[..neurons])
 }

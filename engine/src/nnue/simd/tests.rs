@@ -1,7 +1,7 @@
 //! Tests of every table against the reference, bit for bit, on noise and at the ends of the ranges.
 
 use super::{AlignedArray, Kernels, LayeredHead, MiddleLayer, screlu_wide};
-use crate::nnue::HIDDEN_2;
+use crate::nnue::{HIDDEN_2, SECOND_LAYERS};
 use std::cell::Cell;
 
 const WIDTHS: [usize; 9] = [32, 64, 96, 128, 256, 512, 1024, 2080, 4096];
@@ -137,14 +137,18 @@ fn the_layered_head_is_that_of_the_reference() {
         let weights: [&dyn Fn() -> i8; 4] =
             [&|| random.next() as i8, &|| random.pick(&[-128, -1, 0, 1, 127]), &|| 127, &|| -128];
         for source in weights {
-            let rows: Vec<i8> = std::iter::repeat_with(source).take(HIDDEN_2 * 2 * width).collect();
-            let biases = std::array::from_fn(|_| random.pick(&[0, 8128, -500_000, i32::MAX, i32::MIN]));
-            let middle_rows: Vec<i8> = std::iter::repeat_with(source).take(HIDDEN_2 * HIDDEN_2).collect();
-            let middle = (random.next() % 2 == 1).then(|| MiddleLayer::new(&middle_rows, biases));
-            let output = std::array::from_fn(|_| source());
-            let head = LayeredHead::new(&rows, biases, middle, output, random.pick(&[0, 1000, i32::MAX, i32::MIN]));
-            let expected = (reference.layered)(&own, &other, &head);
-            assert_eq!((kernels.layered)(&own, &other, &head), expected, "{} {width}", kernels.name);
+            for neurons in SECOND_LAYERS {
+                let draw = |count: usize| -> Vec<i8> { std::iter::repeat_with(source).take(count).collect() };
+                let (rows, middle_rows, output) = (draw(neurons * 2 * width), draw(HIDDEN_2 * HIDDEN_2), draw(neurons));
+                let biases: Vec<i32> =
+                    (0..neurons).map(|_| random.pick(&[0, 8128, -500_000, i32::MAX, i32::MIN])).collect();
+                let is_deep = neurons == HIDDEN_2 && random.next() % 2 == 1;
+                let middle = is_deep.then(|| MiddleLayer::new(&middle_rows, &biases));
+                let bias = random.pick(&[0, 1000, i32::MAX, i32::MIN]);
+                let head = LayeredHead::new(&rows, &biases, middle, &output, bias);
+                let expected = (reference.layered)(&own, &other, &head);
+                assert_eq!((kernels.layered)(&own, &other, &head), expected, "{} {width} {neurons}", kernels.name);
+            }
         }
     });
 }
@@ -154,12 +158,12 @@ fn the_layered_head_is_that_of_the_reference() {
 fn the_layered_reference_is_the_formula() {
     let random = Random(Cell::new(4));
     let width = 32;
-    for _ in 0..20 {
+    for neurons in SECOND_LAYERS.into_iter().cycle().take(40) {
         let (own, other) =
             (array(width, &|| (random.next() % 300) as i16 - 90), array(width, &|| random.next() as i16));
-        let rows: Vec<i8> = (0..HIDDEN_2 * 2 * width).map(|_| random.next() as i8).collect();
-        let biases: [i32; HIDDEN_2] = std::array::from_fn(|_| (random.next() % 16_000) as i32 - 8000);
-        let output: [i8; HIDDEN_2] = std::array::from_fn(|_| random.next() as i8);
+        let rows: Vec<i8> = (0..neurons * 2 * width).map(|_| random.next() as i8).collect();
+        let biases: Vec<i32> = (0..neurons).map(|_| (random.next() % 16_000) as i32 - 8000).collect();
+        let output: Vec<i8> = (0..neurons).map(|_| random.next() as i8).collect();
         let inputs: Vec<i32> = own.iter().chain(other.iter()).map(|&value| i32::from(value).clamp(0, 127)).collect();
         let layer = |rows: &[i8], inputs: &[i32]| -> Vec<i32> {
             let sum = |row: &[i8]| row.iter().zip(inputs).map(|(&weight, &input)| i32::from(weight) * input).sum();
@@ -168,11 +172,13 @@ fn the_layered_reference_is_the_formula() {
         };
         let middle_rows: Vec<i8> = (0..HIDDEN_2 * HIDDEN_2).map(|_| random.next() as i8).collect();
         let one = layer(&rows, &inputs);
-        for (middle, neurons) in
-            [(None, one.clone()), (Some(MiddleLayer::new(&middle_rows, biases)), layer(&middle_rows, &one))]
-        {
+        let mut heads = vec![(None, one.clone())];
+        if neurons == HIDDEN_2 {
+            heads.push((Some(MiddleLayer::new(&middle_rows, &biases)), layer(&middle_rows, &one)));
+        }
+        for (middle, neurons) in heads {
             let sum: i32 = neurons.iter().zip(&output).map(|(&value, &weight)| value * i32::from(weight)).sum();
-            let head = LayeredHead::new(&rows, biases, middle, output, 4321);
+            let head = LayeredHead::new(&rows, &biases, middle, &output, 4321);
             assert_eq!((Kernels::available()[0].layered)(&own, &other, &head), sum + 4321);
         }
     }

@@ -44,6 +44,11 @@ impl FeaturesArgs {
             let network = nnue::read_file(path).map_err(|error| anyhow::anyhow!("{}: {error}", path.display()))?;
             let found = &network.layout().set;
             anyhow::ensure!(
+                found.to_string() != set.to_string() || *found == set,
+                "{}: a network of {found} with another list of pairs; name its list with --pairs",
+                path.display()
+            );
+            anyhow::ensure!(
                 *found == set,
                 "{}: a network of {found}, not of {set}; name its set: `destrier-trainer features {found}`",
                 path.display()

@@ -69,8 +69,10 @@ impl ShowArgs {
         let nets = self.nets.iter().map(|path| RawNetwork::read(path)).collect::<anyhow::Result<Vec<_>>>()?;
         let Some(last) = nets.last() else { bail!("no network; name one") };
         if let Some(other) = nets.iter().find(|net| net.layout != last.layout) {
+            let is_alike = other.layout.describe() == last.layout.describe();
+            let only = if is_alike { " with other pairs or king buckets" } else { "" };
             bail!(
-                "{}: a network {}, not {} as {}; give networks of one shape",
+                "{}: a network {}{only}, not {} as {}; give networks of one shape",
                 other.name,
                 other.layout.describe(),
                 last.layout.describe(),
@@ -171,13 +173,13 @@ impl RawNetwork {
     fn head(&self) -> RawHead {
         let Layout { hidden, output_buckets, kind, .. } = self.layout;
         let mut rest = self.weights.get(2 * hidden * (self.layout.features() + 1)..).unwrap_or_default();
-        let (units, width) = if kind == Kind::Screlu { (output_buckets, 2) } else { (HIDDEN_2, 1) };
+        let (units, width) = if kind == Kind::Screlu { (output_buckets, 2) } else { (kind.second_layer(), 1) };
         let output = take(&mut rest, units * 2 * hidden, width).into_iter().map(|weight| weight as i16).collect();
         let biases = take(&mut rest, units, if kind == Kind::Screlu { 2 } else { 4 });
         let middle =
             (kind == Kind::Deep).then(|| [take(&mut rest, HIDDEN_2 * HIDDEN_2, 1), take(&mut rest, HIDDEN_2, 4)]);
         let last = (kind != Kind::Screlu).then(|| {
-            let weights = take(&mut rest, HIDDEN_2, 1);
+            let weights = take(&mut rest, kind.second_layer(), 1);
             (weights, take(&mut rest, 1, 4).first().copied().unwrap_or(0))
         });
         RawHead { output, biases, middle, last }

@@ -123,7 +123,7 @@ impl StatisticsArgs {
         Ok(())
     }
 
-    /// Returns the blocks of the set, which may be larger than a network's.
+    /// Returns the blocks of the set; those of `every` are together larger than a network's inputs.
     fn blocks(&self) -> anyhow::Result<Vec<FeatureBlock>> {
         if self.set == "every" {
             return Ok(FeatureBlock::all().cloned().collect());

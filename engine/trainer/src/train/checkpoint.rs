@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 8] = b"DTRAINCK";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const DIGEST: usize = 32;
 
 /// Error of a checkpoint.
@@ -23,7 +23,9 @@ pub enum CheckpointError {
     #[error("{}: {fault}; remove the file to start again", path.display())]
     Damaged { path: PathBuf, fault: &'static str },
     #[error("{}: {fault}; `start` is a network file or the `checkpoint.bin` of a run, both of the same shape", path.display())]
-    Start { path: PathBuf, fault: &'static str },
+    Start { path: PathBuf, fault: String },
+    #[error("{}: the weights are of {found}, not of {expected}; restore the plan, or remove the file to start again", path.display())]
+    OtherShape { path: PathBuf, found: String, expected: String },
     #[error(
         "{}: it was made by another plan, from other data or another `start`, or by an earlier version of this program; restore \
          them, or give the plan another `out` folder",
@@ -37,6 +39,8 @@ pub enum CheckpointError {
 pub struct Checkpoint {
     /// Digest of the settings and data that must not change for the run to continue.
     pub plan: [u8; DIGEST],
+    /// Signature of the network's shape, see [`Shape::signature`].
+    pub shape: String,
     /// Superbatches trained so far.
     pub superbatches: u64,
     /// Number of positions taken from the data so far.
@@ -58,10 +62,13 @@ impl Checkpoint {
         bytes.extend_from_slice(MAGIC);
         bytes.extend_from_slice(&VERSION.to_le_bytes());
         bytes.extend_from_slice(&self.plan);
-        for number in [self.superbatches, self.position, self.curve.len() as u64] {
+        for number in [self.superbatches, self.position] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
-        bytes.extend_from_slice(self.curve.as_bytes());
+        for text in [&self.shape, &self.curve] {
+            bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(text.as_bytes());
+        }
         for group in self.state.iter().flat_map(Parameters::groups) {
             bytes.extend(group.iter().flat_map(|value| value.to_le_bytes()));
         }
@@ -84,20 +91,23 @@ impl Checkpoint {
     /// # Errors
     /// [`CheckpointError::Start`], [`CheckpointError::Io`].
     pub fn weights(path: &Path, shape: &Shape) -> Result<Parameters, CheckpointError> {
-        let unfit = |fault| CheckpointError::Start { path: path.to_owned(), fault };
+        let unfit = |fault: String| CheckpointError::Start { path: path.to_owned(), fault };
+        let of = |found: &str| format!("the weights are of {found}, not of {}", shape.signature());
         let other = nnue::read_bytes(path).ok().filter(|bytes| !bytes.starts_with(MAGIC));
         if let Some(bytes) = other {
-            let network = nnue::parse(&bytes).map_err(|_| unfit("neither a network nor a checkpoint, or damaged"))?;
+            let network =
+                nnue::parse(&bytes).map_err(|_| unfit("neither a network nor a checkpoint, or damaged".to_owned()))?;
             let layout = shape.layout();
             if *network.layout() != layout {
-                return Err(unfit("the network has another shape"));
+                return Err(unfit(of(&Shape::of_layout(network.layout()).signature())));
             }
             return Ok(export::dequantised(shape, nnue::weights(&bytes, &layout)));
         }
         match Checkpoint::read(path, shape, None) {
             Ok(Some(Checkpoint { state: [weights, ..], .. })) => Ok(weights),
-            Ok(None) => Err(unfit("there is no such file")),
-            Err(CheckpointError::Damaged { fault, .. }) => Err(unfit(fault)),
+            Ok(None) => Err(unfit("there is no such file".to_owned())),
+            Err(CheckpointError::Damaged { fault, .. }) => Err(unfit(fault.to_owned())),
+            Err(CheckpointError::OtherShape { found, .. }) => Err(unfit(of(&found))),
             Err(error) => Err(error),
         }
     }
@@ -132,8 +142,16 @@ impl Checkpoint {
         let mut number = || -> Result<u64, CheckpointError> {
             Ok(cut(8)?.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
         };
-        let (superbatches, position, length) = (number()?, number()?, number()?);
-        let curve = String::from_utf8_lossy(cut(length as usize)?).into_owned();
+        let (superbatches, position) = (number()?, number()?);
+        let mut text = || -> Result<String, CheckpointError> {
+            let length = cut(8)?.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
+            Ok(String::from_utf8_lossy(cut(usize::try_from(length).unwrap_or(usize::MAX))?).into_owned())
+        };
+        let (found, curve) = (text()?, text()?);
+        let expected = shape.signature();
+        if found != expected {
+            return Err(CheckpointError::OtherShape { path: path.to_owned(), found, expected });
+        }
         let mut state = [(); 3].map(|()| Parameters::zero(shape));
         for group in state.iter_mut().flat_map(Parameters::groups_mut) {
             let words = cut(4 * group.len())?.as_chunks::<4>().0;
@@ -142,7 +160,7 @@ impl Checkpoint {
         if !rest.is_empty() {
             return Err(damaged("there is more in it than the network has"));
         }
-        Ok(Some(Checkpoint { plan, superbatches, position, curve, state }))
+        Ok(Some(Checkpoint { plan, shape: found, superbatches, position, curve, state }))
     }
 }
 

@@ -81,8 +81,8 @@ impl Curve {
         format!("{HEAD}\n{}", self.0.iter().map(line).collect::<String>())
     }
 
-    /// Draws the losses as an SVG document.
-    pub fn to_svg(&self, name: &str) -> String {
+    /// Draws the losses as an SVG document; those in training only if `with_training`.
+    pub fn to_svg(&self, name: &str, with_training: bool) -> String {
         let line = |label: &str, of: fn(&Point) -> f64| {
             let points = self.0.iter().map(|point| (point.superbatch as f64, of(point)));
             (label.to_owned(), points.filter(|(_, loss)| !loss.is_nan()).collect())
@@ -90,7 +90,11 @@ impl Curve {
         let best = self.best().map_or(String::new(), |best| {
             format!("best validation loss {:.6} after superbatch {}", best.settled, best.superbatch)
         });
-        let mut series = vec![line("training", |point| point.train), line("held out", |point| point.validation)];
+        let mut series = Vec::new();
+        if with_training {
+            series.push(line("training", |point| point.train));
+        }
+        series.push(line("held out", |point| point.validation));
         if !self.0.iter().all(Point::is_settled) {
             series.push(line("held out, last target", |point| point.settled));
         }

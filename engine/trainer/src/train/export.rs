@@ -18,7 +18,9 @@ pub const QO: f32 = 400.0 * 16.0;
 /// Error of a network that cannot be quantised.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    #[error("{group}: {value} does not fit its whole number at {unit} a unit; train with a smaller `clip`")]
+    #[error(
+        "{group}: {value} does not fit its whole number at {unit} a unit; train with a smaller `clip`, and with `clip-features`"
+    )]
     Overflow { group: &'static str, value: f32, unit: f32 },
     #[error(transparent)]
     Format(#[from] nnue::FormatError),
@@ -28,11 +30,11 @@ pub enum ExportError {
 ///
 /// SCReLU: i16 first-layer weights `[input][H]` and biases `[H]` at 255 a unit, output weights
 /// `[bucket][2H]` at 64 a unit, output biases at 255 x 64 a unit. Layered: i16 first-layer weights
-/// and biases at 127 a unit. Then i8 second-layer weights `[32][2H]` at 64 and i32 biases `[32]` at
-/// 127 x 64. Last, i8 output weights `[32]` at 400 x 16 / 127 and an i32 bias at 400 x 16. The last
-/// sum is then in sixteenths of a centipawn. Deep: the same with i8 third-layer weights `[32][32]`
-/// at 64 and i32 biases `[32]` at 127 x 64 before the output weights. The payload is padded with
-/// zeros to a multiple of 64 bytes.
+/// and biases at 127 a unit. Then i8 second-layer weights `[L][2H]` at 64 and i32 biases `[L]` at
+/// 127 x 64, L of 8 to 64. Last, i8 output weights `[L]` at 400 x 16 / 127 and an i32 bias at 400 x
+/// 16. The last sum is then in sixteenths of a centipawn. Deep: the same with i8 third-layer
+/// weights `[32][32]` at 64 and i32 biases `[32]` at 127 x 64 before the output weights. The
+/// payload is padded with zeros to a multiple of 64 bytes.
 ///
 /// # Errors
 /// [`ExportError::Overflow`] if a weight is outside the range of its integer type.
@@ -116,7 +118,7 @@ pub fn parts(shape: &Shape) -> Vec<Part> {
         parts.push(part(THIRD, "third", &[HIDDEN_2, HIDDEN_2], 1, QB));
         parts.push(part("third biases", "third_biases", &[HIDDEN_2], 4, QC * QB));
     }
-    parts.push(part("output weights", "output", &[HIDDEN_2], 1, QO / QC));
+    parts.push(part("output weights", "output", &[columns], 1, QO / QC));
     parts.push(part("output bias", "output_biases", &[1], 4, QO));
     parts
 }

@@ -25,7 +25,7 @@ pub struct Feed {
 }
 
 /// Returns true if a batch, counted from the start of the run, has triplets.
-fn has_triplets(method: MethodName, batch: u64) -> bool {
+pub fn has_triplets(method: MethodName, batch: u64) -> bool {
     match method {
         MethodName::Eval => false,
         MethodName::Pqr => true,

@@ -8,7 +8,7 @@ use super::npz::{self, NpzArray, NpzError};
 use super::pairs::{PairFileError, read as read_pairs};
 use clap::Args;
 use destrier::nnue::sets::{FeatureSet, SetError};
-use destrier::nnue::{Kind, sha256_hex};
+use destrier::nnue::{Kind, SECOND_LAYERS, sha256_hex};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,6 +24,8 @@ pub enum ForeignError {
     Extra { path: PathBuf, name: String, kind: &'static str },
     #[error("{}: `{name}` has the shape {found:?}, not {expected:?} as {of}", path.display())]
     Shape { path: PathBuf, name: &'static str, found: Vec<usize>, expected: Vec<usize>, of: String },
+    #[error("{}: `second_biases` of a second layer of {neurons} neurons; it has 8, 16, 32 or 64", path.display())]
+    SecondLayer { path: PathBuf, neurons: usize },
     #[error("--features: {0}")]
     Set(#[from] SetError),
     #[error("--pairs: {0}")]
@@ -73,17 +75,28 @@ impl ForeignArgs {
     }
 }
 
+/// Returns the kind with the second layer of these biases, the usual one if there is none of their
+/// number.
+fn layered(biases: Option<&NpzArray>) -> Kind {
+    let neurons = biases.map(|array| array.values.len()).filter(|count| SECOND_LAYERS.contains(count));
+    neurons.map_or(Kind::LAYERED, Kind::Layered)
+}
+
 /// Takes the weights from the arrays. The kind is that of the layers that are there.
 fn parameters(path: &Path, set: FeatureSet, found: &[NpzArray]) -> Result<(Shape, Parameters), ForeignError> {
     let get = |name: &str| found.iter().find(|array| array.name == name);
     let kind = match (get("second"), get("third")) {
         (_, Some(_)) => Kind::Deep,
-        (Some(_), None) => Kind::Layered,
+        (Some(_), None) => layered(get("second_biases")),
         (None, None) => Kind::Screlu,
     };
     let size = |name: &str| get(name).map_or(0, |array| array.values.len());
     let hidden = size("biases");
     let output_buckets = if kind == Kind::Screlu { size("output_biases") } else { 1 };
+    let second = size("second_biases");
+    if matches!(kind, Kind::Layered(_)) && second > 0 && !SECOND_LAYERS.contains(&second) {
+        return Err(ForeignError::SecondLayer { path: path.to_owned(), neurons: second });
+    }
     let shape = Shape { kind, hidden, inputs: Inputs::of_set(set), output_buckets, factorised: false };
     let expected = export::parts(&shape);
     if let Some(extra) = found.iter().find(|array| expected.iter().all(|part| part.array != array.name)) {
@@ -161,7 +174,7 @@ mod tests {
     fn arrays_that_do_not_fit_are_named() {
         let folder = tempfile::tempdir().expect("a fresh folder");
         let inputs = Inputs::of_set("file".parse().expect("a set"));
-        let shape = Shape { kind: Kind::Layered, hidden: 32, inputs, output_buckets: 1, factorised: false };
+        let shape = Shape { kind: Kind::LAYERED, hidden: 32, inputs, output_buckets: 1, factorised: false };
         let good = arrays_of(&shape, &Parameters::zero(&shape));
         let error = |features: &str, change: &dyn Fn(&mut Vec<NpzArray>)| {
             let mut arrays = good.clone();
@@ -189,6 +202,11 @@ mod tests {
             arrays.iter_mut().for_each(|array| array.values.truncate(array.shape.iter().product()));
         });
         assert!(narrow.contains("weights.npz: "), "{narrow}");
+        let odd = error("file", &|arrays| {
+            arrays[3].values.truncate(24);
+            arrays[3].shape = vec![24];
+        });
+        assert!(odd.contains("`second_biases` of a second layer of 24 neurons; it has 8, 16, 32 or 64"), "{odd}");
         assert!(error("files", &|_| ()).contains("--features: unknown feature block `files`"));
         assert!(!folder.path().join("net.nnue").exists());
     }

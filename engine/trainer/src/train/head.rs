@@ -88,9 +88,9 @@ impl Head {
     pub fn forward(&self, sums: &[f32], bucket: usize) -> f32 {
         match self.kind {
             Kind::Screlu => sums[0] + self.weights[bucket],
-            Kind::Layered => {
-                let (biases, rest) = self.weights.split_at(HIDDEN_2);
-                let (weights, bias) = rest.split_at(HIDDEN_2);
+            Kind::Layered(neurons) => {
+                let (biases, rest) = self.weights.split_at(neurons);
+                let (weights, bias) = rest.split_at(neurons);
                 let units = sums.iter().zip(biases).map(|(sum, bias)| (sum + bias).clamp(0.0, 1.0));
                 units.zip(weights).fold(bias[0], |output, (unit, weight)| output + unit * weight)
             }
@@ -157,13 +157,13 @@ impl Head {
                 self.gradients[bucket] += slope;
                 sums[0] = slope;
             }
-            Kind::Layered => {
-                self.gradients[2 * HIDDEN_2] += slope;
+            Kind::Layered(neurons) => {
+                self.gradients[2 * neurons] += slope;
                 for (unit, sum) in sums.iter_mut().enumerate() {
                     let value = *sum + self.weights[unit];
-                    self.gradients[HIDDEN_2 + unit] += slope * value.clamp(0.0, 1.0);
+                    self.gradients[neurons + unit] += slope * value.clamp(0.0, 1.0);
                     let open = value > 0.0 && value < 1.0;
-                    *sum = if open { slope * self.weights[HIDDEN_2 + unit] } else { 0.0 };
+                    *sum = if open { slope * self.weights[neurons + unit] } else { 0.0 };
                     self.gradients[unit] += *sum;
                 }
             }

@@ -117,13 +117,13 @@ impl Integer {
         let mut third = None;
         let (output, head) = match shape.kind {
             Kind::Screlu => (numbers(output, 2), numbers(shape.output_buckets, 2)),
-            Kind::Layered | Kind::Deep => {
+            Kind::Layered(_) | Kind::Deep => {
                 let output = numbers(output, 1);
-                let biases = numbers(HIDDEN_2, 4);
+                let biases = numbers(shape.columns(), 4);
                 if shape.kind == Kind::Deep {
                     third = Some([numbers(HIDDEN_2 * HIDDEN_2, 1), numbers(HIDDEN_2, 4)]);
                 }
-                let weights = numbers(HIDDEN_2, 1);
+                let weights = numbers(shape.columns(), 1);
                 (output, [biases, weights, numbers(1, 4)].concat())
             }
         };
@@ -170,7 +170,7 @@ impl Integer {
         }
         let active = |sum: i64| (sum >> 6).clamp(0, 127);
         let second = |unit| self.column(unit, sides, |value| (*value).clamp(0, 127)) + self.head[unit];
-        let mut layers = vec![(0..HIDDEN_2).map(second).map(active).collect::<Vec<i64>>()];
+        let mut layers = vec![(0..self.shape.columns()).map(second).map(active).collect::<Vec<i64>>()];
         if let Some([rows, biases]) = &self.third {
             let dot = |row: &[i64]| row.iter().zip(&layers[0]).map(|(weight, unit)| weight * unit).sum::<i64>();
             let sums = rows.chunks_exact(HIDDEN_2).zip(biases).map(|(row, bias)| dot(row) + bias);
@@ -184,9 +184,10 @@ impl Integer {
     pub fn evaluate(&self, board: &ChessBoard) -> i64 {
         let sides = self.sides(board);
         if let Some(units) = self.units(&sides).last() {
-            let weights = &self.head[HIDDEN_2..2 * HIDDEN_2];
+            let neurons = self.shape.columns();
+            let weights = &self.head[neurons..2 * neurons];
             let sum: i64 = units.iter().zip(weights).map(|(unit, weight)| unit * weight).sum();
-            return (sum + self.head[2 * HIDDEN_2]) / 16;
+            return (sum + self.head[2 * neurons]) / 16;
         }
         let bucket = usize::from(self.shape.bucket(board.occ.count_ones()));
         let square = |value: &i64| (*value).clamp(0, 255).pow(2);

@@ -6,7 +6,6 @@
 
 use super::dispatch::Kernel;
 use super::kernels::Row;
-use destrier::nnue::HIDDEN_2;
 
 /// Rows of the result that are accumulated at once.
 const BLOCK: usize = 4;
@@ -14,14 +13,13 @@ const BLOCK: usize = 4;
 /// Adjacent numbers of a row of the result that are accumulated at once.
 const WIDTH: usize = 32;
 
-/// Weights of one input for all units of the second layer.
-pub type UnitWeights = [f32; HIDDEN_2];
-
-/// Transposes weights `[unit][side]` of `N` inputs to `[side][input]` of all units.
-pub fn transpose<const N: usize>(weights: &[Row<N>], to: &mut Vec<UnitWeights>) {
+/// Transposes weights `[unit][side]` of `N` inputs to `[side][input][unit]`.
+pub fn transpose<const N: usize>(weights: &[Row<N>], to: &mut Vec<f32>) {
     to.clear();
     for side in 0..2 {
-        to.extend((0..N).map(|input| std::array::from_fn(|unit| weights[2 * unit + side].0[input])));
+        for input in 0..N {
+            to.extend(weights.iter().skip(side).step_by(2).map(|row| row.0[input]));
+        }
     }
 }
 
@@ -44,30 +42,32 @@ fn accumulate<'a, const W: usize>(
     *sums = now;
 }
 
-/// Weighted sums of activations: `sums[p * 32 + u] = sum over rows 2p, 2p + 1 of h * w[u]`.
-pub struct DenseSums<'a, const N: usize> {
+/// Weighted sums of activations over `U` units: `sums[p * U + u] = sum over rows 2p, 2p + 1 of h *
+/// w[u]`.
+pub struct DenseSums<'a, const N: usize, const U: usize> {
     /// Weights from [`transpose`].
-    pub weights: &'a [UnitWeights],
+    pub weights: &'a [f32],
     /// Activations, two rows a position.
     pub rows: &'a [Row<N>],
-    /// Sums, 32 per position.
+    /// Sums, `U` per position.
     pub sums: &'a mut [f32],
 }
 
-impl<const N: usize> Kernel for DenseSums<'_, N> {
+impl<const N: usize, const U: usize> Kernel for DenseSums<'_, N, U> {
     #[inline(always)]
     fn run(self) {
-        let (blocks, rest) = self.sums.as_chunks_mut::<HIDDEN_2>().0.as_chunks_mut::<BLOCK>();
+        let all = self.weights.as_chunks::<U>().0;
+        let (blocks, rest) = self.sums.as_chunks_mut::<U>().0.as_chunks_mut::<BLOCK>();
         for (sums, rows) in blocks.iter_mut().zip(self.rows.as_chunks::<2>().0.as_chunks::<BLOCK>().0) {
-            *sums = [[0.0; HIDDEN_2]; BLOCK];
-            for (side, weights) in self.weights.chunks_exact(N).enumerate() {
+            *sums = [[0.0; U]; BLOCK];
+            for (side, weights) in all.chunks_exact(N).enumerate() {
                 accumulate(sums, weights.iter(), |input| std::array::from_fn(|place| rows[place][side].0[input]));
             }
         }
         let done = 2 * BLOCK * blocks.len();
         for (sums, rows) in rest.iter_mut().zip(self.rows[done..].as_chunks::<2>().0) {
-            *sums = [0.0; HIDDEN_2];
-            for (value, weights) in rows[0].0.iter().chain(&rows[1].0).zip(self.weights) {
+            *sums = [0.0; U];
+            for (value, weights) in rows[0].0.iter().chain(&rows[1].0).zip(all) {
                 for (sum, weight) in sums.iter_mut().zip(weights) {
                     *sum += value * weight;
                 }
@@ -78,18 +78,18 @@ impl<const N: usize> Kernel for DenseSums<'_, N> {
 
 /// Backward pass of [`DenseSums`]: replaces the activations by their gradients and accumulates
 /// those of the weights.
-pub struct DenseSumsBack<'a, const N: usize> {
+pub struct DenseSumsBack<'a, const N: usize, const U: usize> {
     /// Weights, two rows a unit.
     pub weights: &'a [Row<N>],
     /// Gradients of these weights, added to.
     pub weight_gradients: &'a mut [Row<N>],
     /// Activations, replaced by their gradients.
     pub rows: &'a mut [Row<N>],
-    /// Gradient of the loss with respect to each sum, 32 per position.
+    /// Gradient of the loss with respect to each sum, `U` per position.
     pub slopes: &'a [f32],
 }
 
-impl<const N: usize> Kernel for DenseSumsBack<'_, N> {
+impl<const N: usize, const U: usize> Kernel for DenseSumsBack<'_, N, U> {
     #[inline(always)]
     fn run(mut self) {
         self.add_weight_gradients();
@@ -97,11 +97,11 @@ impl<const N: usize> Kernel for DenseSumsBack<'_, N> {
     }
 }
 
-impl<const N: usize> DenseSumsBack<'_, N> {
+impl<const N: usize, const U: usize> DenseSumsBack<'_, N, U> {
     /// Adds slope times activation over all positions, for a block of units at a time.
     #[inline(always)]
     fn add_weight_gradients(&mut self) {
-        let slopes = self.slopes.as_chunks::<HIDDEN_2>().0;
+        let slopes = self.slopes.as_chunks::<U>().0;
         let positions = &self.rows.as_chunks::<2>().0[..slopes.len()];
         for (block, gradients) in self.weight_gradients.chunks_exact_mut(2 * BLOCK).enumerate() {
             let factors = |position: usize| -> [f32; BLOCK] {
@@ -127,7 +127,7 @@ impl<const N: usize> DenseSumsBack<'_, N> {
     /// time. Where an activation is at a bound, its gradient is zero.
     #[inline(always)]
     fn replace_activations(&mut self) {
-        let slopes = self.slopes.as_chunks::<HIDDEN_2>().0;
+        let slopes = self.slopes.as_chunks::<U>().0;
         let used = 2 * slopes.len();
         for (rows, slopes) in self.rows[..used].chunks_mut(2 * BLOCK).zip(slopes.chunks(BLOCK)) {
             // Missing positions of the last block have no slope.

@@ -12,7 +12,7 @@ pub enum LoadedError {
     #[error("{}: Destrier cannot load what was just written: {error}", path.display())]
     Refused { path: PathBuf, error: FormatError },
     #[error(
-        "{}: Destrier says {engine} cp of `{fen}` and the file's own numbers {expected}: a sum overflows; train with a smaller `clip`",
+        "{}: Destrier says {engine} cp of `{fen}` and the file's own numbers {expected}: a sum overflows; train with a smaller `clip`, and with `clip-features`",
         path.display()
     )]
     Differs { path: PathBuf, fen: String, engine: i64, expected: i64 },

@@ -58,8 +58,8 @@ Examples:
 
 The file of `numpy.savez` has the arrays `features` [inputs, neurons], `biases` [neurons], and then those of its kind:
   screlu   `output` [buckets, 2 * neurons] and `output_biases` [buckets]
-  layered  `second` [32, 2 * neurons], `second_biases` [32], `output` [32], `output_biases` [1]
-  deep     as layered, with `third` [32, 32] and `third_biases` [32]
+  layered  `second` [L, 2 * neurons], `second_biases` [L], `output` [L], `output_biases` [1]; L is 8, 16, 32 or 64
+  deep     as layered with L = 32, and `third` [32, 32] and `third_biases` [32]
 Weights into a layer have a row for each of its units; the side to move's neurons come first. An output of 1 is 400 centipawns. \
 `engine/trainer/python/train.py` is an example.";
 

@@ -1,8 +1,9 @@
 //! Shape of a network in training, and its weights in file order.
 
 use super::features::{Inputs, SharedInputs};
-use destrier::nnue::{FEATURES, HIDDEN_2, Kind, Layout, output_bucket};
+use destrier::nnue::{FEATURES, HIDDEN_2, Kind, Layout, output_bucket, sha256_hex};
 use destrier::types::SplitMix64;
+use std::fmt::Write as _;
 
 /// Shape of a network.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +41,24 @@ impl Shape {
         }
     }
 
+    /// Returns a text that differs between shapes whose weights do not mean the same.
+    pub fn signature(&self) -> String {
+        let layout = self.layout();
+        let mut text = layout.describe();
+        if layout.king_buckets > 1 {
+            let _ = write!(text, ", king buckets {:?}", layout.bucket_map);
+        }
+        if self.factorised {
+            text.push_str(", factorised");
+        }
+        if let Some(list) = layout.set.pairs() {
+            let features: Vec<u16> = list.pairs().iter().flat_map(|pair| pair.features()).collect();
+            let bytes: Vec<u8> = features.into_iter().flat_map(u16::to_le_bytes).collect();
+            let _ = write!(text, ", pairs {}", &sha256_hex(&bytes)[..8]);
+        }
+        text
+    }
+
     /// Returns true if the shape follows from the size of the weights, so that a bare
     /// `quantised.bin` is enough.
     pub fn is_plain(&self) -> bool {
@@ -51,7 +70,7 @@ impl Shape {
     pub fn columns(&self) -> usize {
         match self.kind {
             Kind::Screlu => self.output_buckets,
-            Kind::Layered | Kind::Deep => HIDDEN_2,
+            Kind::Layered(_) | Kind::Deep => self.kind.second_layer(),
         }
     }
 
@@ -59,7 +78,7 @@ impl Shape {
     pub fn sums(&self) -> usize {
         match self.kind {
             Kind::Screlu => 1,
-            Kind::Layered | Kind::Deep => HIDDEN_2,
+            Kind::Layered(_) | Kind::Deep => self.kind.second_layer(),
         }
     }
 
@@ -72,7 +91,7 @@ impl Shape {
     pub fn head(&self) -> usize {
         match self.kind {
             Kind::Screlu => self.output_buckets,
-            Kind::Layered => 2 * HIDDEN_2 + 1,
+            Kind::Layered(neurons) => 2 * neurons + 1,
             Kind::Deep => HIDDEN_2 * HIDDEN_2 + 3 * HIDDEN_2 + 1,
         }
     }
@@ -134,7 +153,7 @@ impl Parameters {
         fill(&mut parameters.output, 2 * shape.hidden);
         match shape.kind {
             Kind::Screlu => {}
-            Kind::Layered => fill(&mut parameters.head[HIDDEN_2..2 * HIDDEN_2], HIDDEN_2),
+            Kind::Layered(neurons) => fill(&mut parameters.head[neurons..2 * neurons], neurons),
             Kind::Deep => {
                 let biases = HIDDEN_2 + HIDDEN_2 * HIDDEN_2;
                 fill(&mut parameters.head[HIDDEN_2..biases], HIDDEN_2);

@@ -94,7 +94,7 @@ pub struct Network {
     /// Feature set of the two keys above.
     #[serde(skip, default = "FeatureSet::piece")]
     pub set: FeatureSet,
-    /// `screlu`, `layered` or `deep`.
+    /// Name of an architecture, see [`Kind::name`].
     #[serde(default = "defaults::kind", deserialize_with = "kind")]
     pub kind: Kind,
     /// Neurons per perspective, 32 to 4096 in steps of 32.

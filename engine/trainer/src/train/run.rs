@@ -3,7 +3,7 @@
 use super::checkpoint::{Checkpoint, CheckpointError, lock_folder, replace};
 use super::curve::{Curve, Point};
 use super::export::{self, ExportError};
-use super::feed::Feed;
+use super::feed::{Feed, has_triplets};
 use super::head::{ErrorForm, Loss};
 use super::integer::{Integer, Rounding};
 use super::kernels::Step;
@@ -150,7 +150,7 @@ impl<'a> Run<'a> {
         let (plan, feed) = (self.plan, &mut self.feed);
         let mut batch = first;
         let begun = Instant::now();
-        let (mut losses, mut recent, mut done) = (0.0, None, 0_u64);
+        let (mut losses, mut recent, mut done, mut number) = (0.0, None, 0_u64, first);
         let next = || -> Result<Option<Batch>, SourceError> {
             if batch == first + batches {
                 return Ok(None);
@@ -160,6 +160,12 @@ impl<'a> Run<'a> {
             Ok(Some(next))
         };
         self.trainer.train(training.batch, next, |loss| {
+            number += 1;
+            // The losses of positions and of triplets have no common scale.
+            if training.method() == MethodName::Mixed && has_triplets(MethodName::Mixed, number - 1) {
+                bar.inc(training.batch as u64);
+                return;
+            }
             losses += loss;
             done += 1;
             let smooth = recent.map_or(loss, |recent| 0.98 * recent + 0.02 * loss);
@@ -208,10 +214,14 @@ impl<'a> Run<'a> {
         let training = &self.plan.training;
         let curve = self.curve.to_csv();
         self.write("curve.csv", curve.as_bytes())?;
-        self.write("curve.svg", self.curve.to_svg(&self.plan.name).as_bytes())?;
+        // The loss of triplets has another scale than that of held-out positions.
+        let has_own_loss = self.plan.training.method() != MethodName::Pqr;
+        self.write("curve.svg", self.curve.to_svg(&self.plan.name, has_own_loss).as_bytes())?;
         let position = self.superbatches * u64::from(training.batches) * training.batch as u64;
         let state = self.trainer.state();
-        let checkpoint = Checkpoint { plan: self.digest, superbatches: self.superbatches, position, curve, state };
+        let shape = self.plan.shape().signature();
+        let checkpoint =
+            Checkpoint { plan: self.digest, shape, superbatches: self.superbatches, position, curve, state };
         Ok(checkpoint.save(&checkpoint_path(self.plan))?)
     }
 
@@ -447,7 +457,7 @@ fn digest(plan: &Plan, records: &mut Records) -> Result<[u8; 32], RunError> {
 fn start_error(plan: &Plan, error: io::Error) -> CheckpointError {
     let path = plan.network.start.clone().unwrap_or_default();
     match error.kind() {
-        io::ErrorKind::NotFound => CheckpointError::Start { path, fault: "there is no such file" },
+        io::ErrorKind::NotFound => CheckpointError::Start { path, fault: "there is no such file".to_owned() },
         _ => CheckpointError::Io { path, error },
     }
 }

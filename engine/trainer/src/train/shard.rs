@@ -3,11 +3,11 @@
 use super::dispatch::Isa;
 use super::features::SharedInputs;
 use super::kernels::{Accumulation, AccumulationBack, Adam, Row, SquareSums, SquareSumsBack, Step};
-use super::layered::{DenseSums, DenseSumsBack, UnitWeights, transpose};
+use super::layered::{DenseSums, DenseSumsBack, transpose};
 use super::lazy::LazyRows;
 use super::network::{Parameters, Shape};
 use super::tile::{TILE, Tile};
-use destrier::nnue::Kind;
+use destrier::nnue::{HIDDEN_2, Kind};
 
 /// Group of weights with their gradients and moments.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ pub struct Shard<const N: usize> {
     bias: Group<N>,
     output: Group<N>,
     /// Output weights by input, for the forward pass of a dense layer.
-    dense: Vec<UnitWeights>,
+    dense: Vec<f32>,
     /// Activations of the tiles of one round, later replaced by their gradients.
     rows: Vec<Row<N>>,
 }
@@ -181,7 +181,10 @@ impl<const N: usize> Shard<N> {
         isa.run(Accumulation { tile, weights, bias: &self.bias.weights[0], rows: &mut *rows });
         match self.kind {
             Kind::Screlu => isa.run(SquareSums { tile, weights: &self.output.weights, rows, sums }),
-            Kind::Layered | Kind::Deep => isa.run(DenseSums { weights: &self.dense, rows, sums }),
+            Kind::Layered(8) => isa.run(DenseSums::<N, 8> { weights: &self.dense, rows, sums }),
+            Kind::Layered(16) => isa.run(DenseSums::<N, 16> { weights: &self.dense, rows, sums }),
+            Kind::Layered(64) => isa.run(DenseSums::<N, 64> { weights: &self.dense, rows, sums }),
+            Kind::Layered(_) | Kind::Deep => isa.run(DenseSums::<N, HIDDEN_2> { weights: &self.dense, rows, sums }),
         }
     }
 
@@ -191,7 +194,12 @@ impl<const N: usize> Shard<N> {
         let (weights, weight_gradients) = (&self.output.weights[..], &mut self.output.gradients[..]);
         match self.kind {
             Kind::Screlu => isa.run(SquareSumsBack { tile, weights, weight_gradients, rows, slopes }),
-            Kind::Layered | Kind::Deep => isa.run(DenseSumsBack { weights, weight_gradients, rows, slopes }),
+            Kind::Layered(8) => isa.run(DenseSumsBack::<N, 8> { weights, weight_gradients, rows, slopes }),
+            Kind::Layered(16) => isa.run(DenseSumsBack::<N, 16> { weights, weight_gradients, rows, slopes }),
+            Kind::Layered(64) => isa.run(DenseSumsBack::<N, 64> { weights, weight_gradients, rows, slopes }),
+            Kind::Layered(_) | Kind::Deep => {
+                isa.run(DenseSumsBack::<N, HIDDEN_2> { weights, weight_gradients, rows, slopes });
+            }
         }
         let (gradients, bias_gradient) = (&mut self.features.gradients[..], &mut self.bias.gradients[0]);
         isa.run(AccumulationBack { tile, rows, gradients, bias_gradient });

@@ -50,7 +50,7 @@ pub(super) fn set_shape(kind: Kind, hidden: usize, set: &str) -> Shape {
 
 pub(super) fn shapes() -> Vec<Shape> {
     let plain = Shape { output_buckets: 1, inputs: Inputs::new(false, [0; 32]), ..shape(Kind::Screlu, 16, [0; 32]) };
-    let [screlu, layered] = [Kind::Screlu, Kind::Layered];
+    let [screlu, layered] = [Kind::Screlu, Kind::LAYERED];
     let kinds = [plain, shape(screlu, 64, [0; 32]), shape(screlu, 32, four_buckets()), shape(layered, 32, [0; 32])];
     let sets = [
         set_shape(Kind::Deep, 32, "piece+file+rank"),
@@ -58,6 +58,9 @@ pub(super) fn shapes() -> Vec<Shape> {
         // Large enough for rows that wait for the optimiser.
         set_shape(screlu, 64, "file+king-piece"),
         set_shape(layered, 16, "moves+rank-pairs"),
+        set_shape(Kind::Layered(8), 16, "piece"),
+        set_shape(Kind::Layered(16), 32, "piece"),
+        set_shape(Kind::Layered(64), 16, "file"),
     ];
     kinds.into_iter().chain(sets).collect()
 }
@@ -128,9 +131,9 @@ pub(super) fn reference(shape: &Shape, weights: &Parameters, board: &ChessBoard)
     };
     match shape.kind {
         Kind::Screlu => column(usize::from(shape.bucket(board.occ.count_ones())), 2),
-        Kind::Layered => {
-            let layer = (0..HIDDEN_2).map(|unit| column(unit, 1).clamp(0.0, 1.0) * head[HIDDEN_2 + unit]);
-            head[2 * HIDDEN_2] + layer.sum::<f64>()
+        Kind::Layered(units) => {
+            let layer = (0..units).map(|unit| column(unit, 1).clamp(0.0, 1.0) * head[units + unit]);
+            head[2 * units] + layer.sum::<f64>()
         }
         Kind::Deep => {
             let second: Vec<f64> = (0..HIDDEN_2).map(|unit| column(unit, 1).clamp(0.0, 1.0)).collect();
@@ -235,7 +238,9 @@ fn threads_and_instruction_sets_change_no_bit() {
     let batch = |seed| Batch { positions: positions(1500, seed), method: TrainingMethod::Eval(LOSS), step: STEP };
     for shape in [
         shape(Kind::Screlu, 64, four_buckets()),
-        shape(Kind::Layered, 64, [0; 32]),
+        shape(Kind::LAYERED, 64, [0; 32]),
+        shape(Kind::Layered(8), 64, [0; 32]),
+        shape(Kind::Layered(64), 64, [0; 32]),
         shape(Kind::Deep, 128, [0; 32]),
         set_shape(Kind::Screlu, 64, "king-piece"),
     ] {
@@ -260,13 +265,14 @@ fn dequantised(shape: &Shape, weights: &Parameters) -> Parameters {
     let (first, second) = if shape.kind == Kind::Screlu { (255.0, 64.0) } else { (127.0, 64.0) };
     let head = match shape.kind {
         Kind::Screlu => round(&weights.head, first * second),
-        Kind::Layered | Kind::Deep => {
+        Kind::Layered(_) | Kind::Deep => {
+            let second_units = shape.columns();
             let third = if shape.kind == Kind::Deep { HIDDEN_2 } else { 0 };
             let parts = [
-                (HIDDEN_2, first * second),
+                (second_units, first * second),
                 (third * HIDDEN_2, second),
                 (third, first * second),
-                (HIDDEN_2, 6400.0 / 127.0),
+                (second_units, 6400.0 / 127.0),
                 (1, 6400.0),
             ];
             let mut rest = &weights.head[..];
@@ -472,7 +478,11 @@ fn a_run_begins_with_the_weights_of_another() {
         ("first/", "nobody/", "there is no such file; `start` is a network file or the `checkpoint.bin` of a run"),
         ("hidden = 64", "hidden = 32", "of the same shape"),
         ("first/checkpoint.bin", "cut.nnue", "neither a network nor a checkpoint, or damaged"),
-        ("hidden = 64\nstart = \"first/checkpoint.bin", "hidden = 32\nstart = \"first/small.nnue", "another shape"),
+        (
+            "hidden = 64\nstart = \"first/checkpoint.bin",
+            "hidden = 32\nstart = \"first/small.nnue",
+            "the weights are of (",
+        ),
     ] {
         let other = changed(folder.path(), "third", &[start, seed, (from, to)]);
         let error = Run::open(&other).map(|_| ()).expect_err(to).to_string();
@@ -531,7 +541,7 @@ fn curves_of_before_are_read_as_far_as_they_tell() {
     assert_eq!(curve.best().map(|point| point.superbatch), Some(2));
     assert_eq!(Curve::parse(&curve.to_csv(), 0.5).to_csv(), curve.to_csv());
     assert_eq!(Curve::parse(old, 1.0).best(), None);
-    assert!(!curve.to_svg("old").contains("NaN"));
+    assert!(!curve.to_svg("old", true).contains("NaN"));
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn reference_loss(shape: &Shape, weights: &Parameters, loss: TripletLoss, boards
 }
 
 fn shapes() -> [Shape; 3] {
-    [shape(Kind::Screlu, 32, [0; 32]), shape(Kind::Layered, 32, [0; 32]), set_shape(Kind::Deep, 32, "piece+file")]
+    [shape(Kind::Screlu, 32, [0; 32]), shape(Kind::LAYERED, 32, [0; 32]), set_shape(Kind::Deep, 32, "piece+file")]
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn gradients_of_triplets_are_finite_differences() {
 #[test]
 fn rounds_and_threads_tear_no_triplet() {
     let loss = losses()[0];
-    for shape in [shape(Kind::Screlu, 64, [0; 32]), shape(Kind::Layered, 64, [0; 32])] {
+    for shape in [shape(Kind::Screlu, 64, [0; 32]), shape(Kind::LAYERED, 64, [0; 32])] {
         let boards = triplets(800, 22);
         let state = fresh(&shape, 4);
         let still = Step { rate: 0.0, ..STEP };

@@ -20,7 +20,7 @@ fn networks_of_every_kind_are_measured_the_same_each_time() {
     let folder = Folder::new();
     folder.write_games("a.vf", 5, 40);
     write_network(&folder.path("one.nnue"), Kind::Screlu, 1);
-    write_network(&folder.path("two.nnue"), Kind::Layered, 2);
+    write_network(&folder.path("two.nnue"), Kind::LAYERED, 2);
     let words = "loss classical @one.nnue @two.nnue --on @a.vf --keep-captures --keep-checks";
     let all = json(&folder, words);
     assert_eq!(all, json(&folder, words));

@@ -64,11 +64,11 @@ for (const fen of fs.readFileSync(0, 'utf8').trim().split('\n')) {
 /// Every feature block, in sets of one network each.
 const SETS: [(&str, Kind); 7] = [
     ("piece", Kind::Screlu),
-    ("file+rank+diagonal+antidiagonal", Kind::Layered),
+    ("file+rank+diagonal+antidiagonal", Kind::Layered(16)),
     ("king-relative+king-relative-h+king-relative-v", Kind::Screlu),
     ("moves+mobility-squares+mobility-counts", Kind::Deep),
     ("file-pairs+rank-pairs+diagonal-pairs+antidiagonal-pairs+top-pairs:40", Kind::Screlu),
-    ("king-piece", Kind::Layered),
+    ("king-piece", Kind::LAYERED),
     ("king-all", Kind::Screlu),
 ];
 
@@ -97,13 +97,14 @@ fn write_network(folder: &Folder, name: &str, layout: &Layout, seed: u64) {
     if layout.kind == Kind::Screlu {
         put(layout.output_buckets * (2 * layout.hidden + 1), 2);
     } else {
-        put(HIDDEN_2 * 2 * layout.hidden, 1);
-        put(HIDDEN_2, 4);
+        let neurons = layout.kind.second_layer();
+        put(neurons * 2 * layout.hidden, 1);
+        put(neurons, 4);
         if layout.kind == Kind::Deep {
             put(HIDDEN_2 * HIDDEN_2, 1);
             put(HIDDEN_2, 4);
         }
-        put(HIDDEN_2, 1);
+        put(neurons, 1);
         put(1, 4);
     }
     payload.resize(layout.payload_len(), 0);
