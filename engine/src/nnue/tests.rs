@@ -1,6 +1,7 @@
 //! Tests of accumulators against evaluations from scratch, and of the evaluation against its
 //! formula.
 
+use super::sets::tests::golden_positions;
 use super::sets::{FeaturePair, FeatureSet, Locality, PairList};
 use super::simd::Kernels;
 use super::{Accumulators, Kind, Layout, Network, View, encode, parse, random_payload};
@@ -151,7 +152,7 @@ fn each_move_updates_like_a_refresh() {
         let network = network(&layout, 5);
         for kernels in Kernels::available() {
             let mut accumulators = Accumulators::with_kernels(Arc::clone(&network), kernels);
-            for fen in STARTS {
+            for fen in STARTS.into_iter().chain(golden_positions()) {
                 let board = Board::from_fen(fen).expect("a legal position");
                 accumulators.reset(&board);
                 let mut moves = MoveList::new();

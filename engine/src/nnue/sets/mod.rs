@@ -39,7 +39,7 @@ mod pairs;
 mod set;
 
 #[cfg(test)]
-mod tests;
+pub(in crate::nnue) mod tests;
 
 pub use active::ActiveFeatures;
 pub(super) use block::TOP_PAIRS_CODE;

@@ -12,6 +12,11 @@ use std::sync::Arc;
 /// computed by a program in another language over another chess library.
 const GOLDEN: &str = include_str!("golden.tsv");
 
+/// Returns the thirty positions of [`GOLDEN`].
+pub fn golden_positions() -> impl Iterator<Item = &'static str> {
+    GOLDEN.lines().skip(1).filter_map(|line| line.split('\t').next())
+}
+
 /// Positions with en passant, castling on both sides and promotions, some of Chess960.
 const STARTS: [&str; 12] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
