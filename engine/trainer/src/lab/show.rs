@@ -6,6 +6,7 @@
 
 use super::neuron_picture::NeuronPicture;
 use super::panels::{Panel, king_stride, panels};
+use crate::train::SNAPSHOTS;
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use destrier::nnue::{self, HIDDEN_2, Kind, Layout};
@@ -25,15 +26,17 @@ const EXAMPLES: &str = "\
 Examples:
   destrier-trainer show net.nnue --out net.html
   destrier-trainer show early.nnue middle.nnue late.nnue --out growth.html
+  destrier-trainer show runs/first --out growth.html
   destrier-trainer show net.nnue --svg 12 --king g1 --out neuron-12.svg
 
-The page needs no network connection. Several networks of the same shape are snapshots, chosen by a slider.";
+The page needs no network connection. Several networks of the same shape are snapshots, chosen by a slider. \
+A training with `snapshots = true` in its plan keeps one of each superbatch in its folder.";
 
 /// Arguments of `show`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ShowArgs {
-    /// Network files of the same shape
+    /// Network files of the same shape, or folders of trainings with snapshots
     #[arg(required = true, value_name = "NET")]
     nets: Vec<PathBuf>,
     /// Page to write, an .html file; with --svg a picture, an .svg file
@@ -66,7 +69,8 @@ impl ShowArgs {
         }
         let out = self.out.display();
         ensure!(self.out.extension().is_some_and(|end| end == "html"), "{out}: not an .html file; name the page so");
-        let nets = self.nets.iter().map(|path| RawNetwork::read(path)).collect::<anyhow::Result<Vec<_>>>()?;
+        let paths = self.nets.iter().map(|path| network_files(path)).collect::<anyhow::Result<Vec<_>>>()?.concat();
+        let nets = paths.iter().map(|path| RawNetwork::read(path)).collect::<anyhow::Result<Vec<_>>>()?;
         let Some(last) = nets.last() else { bail!("no network; name one") };
         if let Some(other) = nets.iter().find(|net| net.layout != last.layout) {
             let is_alike = other.layout.describe() == last.layout.describe();
@@ -112,6 +116,29 @@ impl ShowArgs {
         crate::data::say(&format!("{out}: neuron {neuron} of {hidden}, {}", net.layout.describe()))?;
         Ok(())
     }
+}
+
+/// Returns the network files that a path stands for: itself, or the snapshots of a training's
+/// folder in their order.
+fn network_files(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let folder = path.join(SNAPSHOTS);
+    let mut files = Vec::new();
+    if folder.is_dir() {
+        for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+            files.push(entry.with_context(|| folder.display().to_string())?.path());
+        }
+    }
+    files.retain(|file| file.extension().is_some_and(|end| end == "nnue"));
+    files.sort();
+    ensure!(
+        !files.is_empty(),
+        "{}: no snapshots in it; train with `snapshots = true` in the plan, or name network files",
+        path.display()
+    );
+    Ok(files)
 }
 
 /// Parses the name of a square.

@@ -43,6 +43,9 @@ pub struct Plan {
     /// result.
     #[serde(default)]
     pub threads: Option<usize>,
+    /// Keeps the network of every superbatch in `snapshots`, for `show`.
+    #[serde(default)]
+    pub snapshots: bool,
     /// Training and validation data.
     pub data: Data,
     /// Shape of the network.

@@ -22,6 +22,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+/// Folder of the networks of all superbatches in the folder of a run.
+pub const SNAPSHOTS: &str = "snapshots";
+
 /// Number of held-out positions on which the exported network is compared.
 const ROUNDING_SAMPLE: usize = 100_000;
 
@@ -147,6 +150,9 @@ impl<'a> Run<'a> {
         let training = &self.plan.training;
         let batches = u64::from(training.batches);
         let first = self.superbatches * batches;
+        if first == 0 {
+            self.keep_snapshot()?;
+        }
         let (plan, feed) = (self.plan, &mut self.feed);
         let mut batch = first;
         let begun = Instant::now();
@@ -181,6 +187,7 @@ impl<'a> Run<'a> {
             return Err(RunError::Diverged { name: plan.name.clone(), superbatch: self.superbatches });
         }
         self.curve.push(point);
+        self.keep_snapshot()?;
         if self.superbatches.is_multiple_of(u64::from(training.save_every)) || self.is_done() {
             self.save()?;
         }
@@ -223,6 +230,20 @@ impl<'a> Run<'a> {
         let checkpoint =
             Checkpoint { plan: self.digest, shape, superbatches: self.superbatches, position, curve, state };
         Ok(checkpoint.save(&checkpoint_path(self.plan))?)
+    }
+
+    /// Writes the network as it is to `snapshots`, if the plan wants them.
+    fn keep_snapshot(&self) -> Result<(), RunError> {
+        if !self.plan.snapshots {
+            return Ok(());
+        }
+        let folder = self.plan.out.join(SNAPSHOTS);
+        std::fs::create_dir_all(&folder).map_err(|error| RunError::Io { path: folder.clone(), error })?;
+        let [weights, ..] = self.trainer.state();
+        let shape = self.trainer.shape();
+        let bytes = export::network(shape, &export::payload(shape, &weights)?)?;
+        // Names in the order of the superbatches.
+        self.write(&format!("{SNAPSHOTS}/{:05}.nnue", self.superbatches), &bytes)
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), RunError> {

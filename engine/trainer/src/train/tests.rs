@@ -513,11 +513,18 @@ fn a_moving_target_is_not_taken_for_a_worse_network() {
         (board.score, board.result) = (board.score / 8, 2 * random.below(2) as u8);
     }
     write(&folder.path().join("data.bin"), &boards);
-    let plan = changed(folder.path(), "moving", &[("batch = 300", "batch = 300\npatience = 2")]);
+    let keeps = ("out = \"moving\"", "out = \"moving\"\nsnapshots = true");
+    let plan = changed(folder.path(), "moving", &[("batch = 300", "batch = 300\npatience = 2"), keeps]);
     let mut said = Vec::new();
     let summary = run::run(&plan, &mut said).expect("a run");
     let points = summary.curve.points();
     assert!(points.windows(2).all(|pair| pair[1].validation > pair[0].validation), "{points:?}");
+    // The last snapshot is the network, the first one that of random weights.
+    let snapshot = |superbatch: usize| std::fs::read(plan.out.join(format!("snapshots/{superbatch:05}.nnue")));
+    let last = snapshot(points.len()).expect("a snapshot");
+    assert_eq!(last, std::fs::read(&summary.network).expect("the network"));
+    assert_ne!(snapshot(0).expect("a snapshot before the training"), last);
+    assert!(snapshot(points.len() + 1).is_err());
     assert!(points[3].settled < points[0].settled, "{points:?}");
     let said = String::from_utf8(said).expect("text");
     assert!(!said.contains("no better validation loss") && said.contains(", against the last target 0."), "{said}");

@@ -327,6 +327,17 @@ fn bad_networks_and_words_are_one_line() {
         assert!(told.contains(says) && told.lines().count() == 1, "{words}: {told}");
     }
     assert!(!folder.path("p.html").exists());
+    // A training's folder stands for its snapshots.
+    let ended = show(&folder, "@. --out @p.html");
+    assert!(String::from_utf8(ended.stderr).unwrap().contains("no snapshots in it; train with `snapshots = true`"));
+    fs::create_dir(folder.path("snapshots")).unwrap();
+    for (name, seed) in [("snapshots/00000.nnue", 1), ("snapshots/00002.nnue", 2), ("snapshots/00001.nnue", 3)] {
+        write_network(&folder, name, &layout("piece", Kind::Screlu), seed);
+    }
+    shown(&folder, "@. --out @growth.html");
+    let page = folder.text("growth.html");
+    let places = ["00000", "00001", "00002"].map(|name| page.rfind(&format!("snapshots/{name}.nnue")).unwrap());
+    assert!(places.is_sorted(), "{places:?}");
     // Fewer neurons make a smaller page, which says so.
     shown(&folder, "@a.nnue --neurons 4 --out @small.html");
     shown(&folder, "@a.nnue --out @large.html");

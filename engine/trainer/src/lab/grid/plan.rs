@@ -373,6 +373,7 @@ fn training(file: &LabFile, name: &str, seed: u64, network: Network, out: &Path)
         out: out.join("cells").join(name),
         seed,
         threads: file.threads,
+        snapshots: false,
         data: file.data.clone(),
         network,
         training: file.training.clone(),

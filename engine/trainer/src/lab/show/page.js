@@ -294,6 +294,12 @@ document.addEventListener('keydown', (event) => {
   if (event.target.matches('input, select')) return;
   if (event.key === 'ArrowLeft') step(-1);
   if (event.key === 'ArrowRight') step(1);
+  const shift = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+  if (shift && snapshots.length > 1) {
+    event.preventDefault();
+    byId('snapshot').value = state.place + shift;
+    setSnapshot();
+  }
 });
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawNeuron);
 setPosition();
