@@ -26,7 +26,7 @@ enum Head {
         /// Set if no weight is beyond [`NARROW`], so that the kernels' 16-bit products are exact.
         narrow: bool,
     },
-    Layered(LayeredHead),
+    Layered(Box<LayeredHead>),
 }
 
 /// Network ready for evaluation, shared between threads.
@@ -94,7 +94,7 @@ impl Network {
                 });
                 let output: Vec<i8> = cursor.i8s(neurons).collect();
                 let output_bias = cursor.i32s(1).next().unwrap_or(0);
-                Head::Layered(LayeredHead::new(&rows, &biases, middle, &output, output_bias))
+                Head::Layered(Box::new(LayeredHead::new(&rows, &biases, middle, &output, output_bias)))
             }
         };
         Network { layout, feature_weights, feature_biases, head }
