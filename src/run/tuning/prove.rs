@@ -168,7 +168,7 @@ pub(crate) fn prove(
     weigh(&place, plan, steps, exit)
 }
 
-/// Resumes an interrupted race; a complete one is left unchanged, unless it may play more pairs now.
+/// Resumes an interrupted race; a complete one is left unchanged, unless it may play more pairs.
 fn go_on(
     raw: &RawPlan,
     place: &Path,

@@ -82,8 +82,8 @@ fn a_move_changes_two_features_of_piece() {
     assert!(mobility.most_frequent(1)[0].1 > 0 && mobility.most_frequent(3).len() == 3);
 }
 
-/// Positions of Stockfish's games at depths 4 and 5 (`engine/trainer/plans/recipes/stockfish-4-5.toml`,
-/// seed 8), drawn from three million, evenly by the number of pieces.
+/// Positions of Stockfish's games at depths 4 and 5, of the recipe `stockfish-4-5.toml` with
+/// seed 8, drawn from three million, evenly by the number of pieces.
 const SAMPLE: &str = include_str!("sample.fen");
 
 /// An independent program measured these means on 700 positions of such games and four random legal

@@ -31,6 +31,8 @@ mod triplet_figures;
 #[cfg(test)]
 mod loaded_tests;
 #[cfg(test)]
+mod run_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod triplet_tests;
