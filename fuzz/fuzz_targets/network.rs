@@ -71,7 +71,7 @@ fuzz_target!(|input: &[u8]| {
     let king_buckets = king_buckets % 5;
     let buckets = if repeat >= 224 { 32 } else { king_buckets.max(1) };
     let layout = Layout {
-        kind: Kind::ALL[usize::from(kind % 6)],
+        kind: Kind::ALL[usize::from(kind) % Kind::ALL.len()],
         set: set(usize::from(mirrored / 2) % 10, bytes),
         hidden: usize::from(hidden % 6) * 32,
         king_buckets: usize::from(king_buckets),

@@ -13,7 +13,6 @@ use crate::run::dir::RunDir;
 use crate::run::drive::{self, OutputStyle};
 use crate::run::notify::{self, Receivers};
 use crate::run::{Exit, chain, extension, progress, resolve, trust};
-use crate::schedule::affinity::{self, Topology};
 use crate::settings::RawPlan;
 
 /// Replays what was played and plays the rest: the result is what an unbroken run would have
@@ -61,18 +60,13 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
         drop_damaged(&dir, &plan)?;
     }
     if let Some(concurrency) = args.concurrency {
-        // A run that began with a higher concurrency may use it again.
-        if concurrency > plan.concurrency {
-            let timed = plan.is_timed();
-            affinity::check_concurrency(concurrency, plan.threads(), timed, &Topology::detect())?;
-        }
+        extension::change_concurrency(&mut plan, concurrency, false)?;
         if plan.workers.as_ref().is_some_and(Workers::are_simulated) {
             bail!(
                 "{}: its games were made up by simulated workers, and engines cannot continue them; start another run",
                 dir.root().display()
             );
         }
-        plan.concurrency = concurrency;
         plan.workers = None;
     }
     if let Some(pairs) = args.pairs {

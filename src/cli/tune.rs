@@ -33,8 +33,9 @@ prove/ (race), options.toml, and lines for OpenBench and fishtest. The same comm
 --out continues an interrupted tuning.
 
 A value that makes the engine fail loses its game. The range of a parameter is narrowed once \
-failures, three at least, show that its values beyond every value that played are the cause. By default --max-failures is 16 times \
-the pairs of a block, which has 16 pairs, or two for each game at once.
+failures, three at least, show that its values beyond every value that played are the cause. By \
+default --max-failures is 16 times the pairs of a block, which has 16 pairs, or two for each game \
+at once, and up to 128 on a hub.
 
 The games of a tuning never predict its gain. --dry-run shows the gain of the method on simulated \
 landscapes with a known truth; it says nothing about this engine.

@@ -1,5 +1,5 @@
-//! Extension of a tuning: another number of pairs for a begun run, stored beside its plan, because
-//! the plan of a run never changes.
+//! Changes of a begun run: another number of games at once, and another number of pairs of a
+//! tuning. The latter is stored beside its plan, because the plan of a run never changes.
 
 use std::path::Path;
 
@@ -8,6 +8,8 @@ use serde::Deserialize;
 use crate::files::{read_text, write_atomically};
 use crate::plan::Plan;
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
+use crate::run::resolve;
+use crate::schedule::affinity::{self, Topology};
 
 /// Name of the file in the run's directory.
 const FILE_NAME: &str = "extension.toml";
@@ -23,6 +25,15 @@ const MAX_PAIRS: u64 = 10_000_000;
 #[serde(deny_unknown_fields)]
 struct Extension {
     pairs: u64,
+}
+
+/// Gives a begun run another number of games at once. It may be as high as before on any machine.
+pub(crate) fn change_concurrency(plan: &mut Plan, concurrency: u16, forced: bool) -> Result<()> {
+    if resolve::some_games(concurrency)? > plan.concurrency && !forced {
+        affinity::check_concurrency(concurrency, plan.threads(), plan.is_timed(), &Topology::detect())?;
+    }
+    plan.concurrency = concurrency;
+    Ok(())
 }
 
 /// Changes the number of pairs of a begun tuning.

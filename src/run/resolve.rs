@@ -403,8 +403,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
     let workers = workers::read(raw)?;
     let asked = workers.as_ref().map(Workers::games).or(raw.concurrency);
     let concurrency = match asked {
-        Some(0) => fail!(Setting, "--concurrency 0 plays nothing; the minimum is 1"),
-        Some(games) => games,
+        Some(games) => some_games(games)?,
         None => topology.default_concurrency(1),
     };
     let timed = shape.limits.iter().any(Limit::is_timed);
@@ -482,6 +481,14 @@ fn until_width(raw: &RawPlan, format: &Format) -> Result<Option<f64>> {
         );
     }
     Ok(Some(width))
+}
+
+/// Returns a number of games at once, unless it is zero.
+pub(crate) fn some_games(concurrency: u16) -> Result<u16> {
+    if concurrency == 0 {
+        fail!(Setting, "--concurrency 0 plays nothing; the minimum is 1");
+    }
+    Ok(concurrency)
 }
 
 /// Parses the time of `--max-time`.

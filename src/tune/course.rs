@@ -174,11 +174,12 @@ impl Course {
             let params = space.params().iter().zip(values);
             params.map(|(param, value)| (value - param.start) / param.step).collect()
         };
-        let errors = self.regression.as_ref().map(|regression| regression.errors(&self.tuning.result()));
+        let result = self.tuning.result();
+        let errors = self.regression.as_ref().map(|regression| regression.errors(&result));
         self.points.push(Point {
             pairs: self.tuning.pairs(),
             theta: steps(self.tuning.theta()),
-            mean: steps(&self.tuning.result()),
+            mean: steps(&result),
             errors: errors.unwrap_or_default(),
         });
         if self.points.len() > POINTS {

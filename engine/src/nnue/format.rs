@@ -229,13 +229,15 @@ fn parse_header(header: &[u8; HEADER_LEN], body: &[u8]) -> Result<Layout, Format
         SET_VERSION => parse_set(&header[96..SECOND_LAYER_AT], body)?,
         _ => return Err(FormatError::Version(version)),
     };
+    let neurons = u16::from_le_bytes([header[SECOND_LAYER_AT], header[SECOND_LAYER_AT + 1]]);
+    let second_layer = (version == SET_VERSION && neurons > 0).then_some(usize::from(neurons));
     let kind = match word(12) {
         1 => Kind::Screlu,
-        2 => Kind::Layered(second_layer(header).unwrap_or(HIDDEN_2)),
+        2 => Kind::Layered(second_layer.unwrap_or(HIDDEN_2)),
         3 if version == SET_VERSION => Kind::Deep,
         other => return Err(FormatError::Kind(other)),
     };
-    if !matches!(kind, Kind::Layered(_)) && second_layer(header).is_some() {
+    if second_layer.is_some() && !matches!(kind, Kind::Layered(_)) {
         return Err(FormatError::Reserved { at: SECOND_LAYER_AT });
     }
     if word(28) & !MIRRORED != 0 {
@@ -253,12 +255,6 @@ fn parse_header(header: &[u8; HEADER_LEN], body: &[u8]) -> Result<Layout, Format
     };
     layout.validate()?;
     Ok(layout)
-}
-
-/// Reads the size of the second layer, if the header gives one.
-fn second_layer(header: &[u8; HEADER_LEN]) -> Option<usize> {
-    let neurons = u16::from_le_bytes([header[SECOND_LAYER_AT], header[SECOND_LAYER_AT + 1]]);
-    (header[8] == SET_VERSION as u8 && neurons > 0).then_some(usize::from(neurons))
 }
 
 /// Reads the feature set from its 30 bytes of the header; `body` begins with the pairs, if the
@@ -351,10 +347,11 @@ pub fn encode(layout: &Layout, payload: &[u8]) -> Result<Vec<u8>, FormatError> {
     file[64..96].copy_from_slice(&hash);
     if !is_first_version {
         file[96..SECOND_LAYER_AT].copy_from_slice(&set_bytes(&layout.set));
-        if layout.kind != Kind::LAYERED && matches!(layout.kind, Kind::Layered(_)) {
-            let neurons = layout.kind.second_layer() as u16;
-            file[SECOND_LAYER_AT..HEADER_LEN].copy_from_slice(&neurons.to_le_bytes());
-        }
+        let neurons = match layout.kind {
+            Kind::Layered(neurons) if neurons != HIDDEN_2 => neurons as u16,
+            _ => 0,
+        };
+        file[SECOND_LAYER_AT..HEADER_LEN].copy_from_slice(&neurons.to_le_bytes());
     }
     Ok(file)
 }

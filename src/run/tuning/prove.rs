@@ -22,7 +22,7 @@ use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, RunError, fail};
 use crate::run::prepare::load_book;
 use crate::run::tuning::prepare::named;
-use crate::run::{Exit, progress, trust};
+use crate::run::{Exit, extension, progress, trust};
 use crate::schedule::affinity::{self, Topology};
 use crate::settings::RawPlan;
 use crate::source::{NetworkFile, Sources};
@@ -119,18 +119,11 @@ pub(crate) fn clock(raw: &RawPlan) -> Result<Option<TimeControl>> {
     raw.prove_tc.as_deref().map(|text| text.parse().map_err(RunError::value("--prove-tc"))).transpose()
 }
 
-/// Checks the settings of a race before the tuning whose plan this is.
-pub(crate) fn check(raw: &RawPlan, tuned: &Plan) -> Result<()> {
-    match clock(raw)? {
-        Some(_) if raw.no_prove != Some(true) => check_clock(raw, tuned.concurrency, tuned),
-        _ => Ok(()),
-    }
-}
-
-/// Checks that this many games under a clock fit the machine.
-fn check_clock(raw: &RawPlan, concurrency: u16, tuned: &Plan) -> Result<()> {
-    if raw.force_concurrency != Some(true) {
-        affinity::check_concurrency(concurrency, tuned.threads(), true, &Topology::detect())?;
+/// Checks that as many games at once as a plan has fit the machine under the race's own clock.
+pub(crate) fn check(raw: &RawPlan, plan: &Plan) -> Result<()> {
+    let is_free = raw.no_prove == Some(true) || raw.force_concurrency == Some(true);
+    if clock(raw)?.is_some() && !is_free {
+        affinity::check_concurrency(plan.concurrency, plan.threads(), true, &Topology::detect())?;
     }
     Ok(())
 }
@@ -224,13 +217,7 @@ fn has_values(player: &Player, space: &Space, sources: Option<&Sources>, step: &
 pub(crate) fn renewed(raw: &RawPlan, plan: &mut Plan) -> Result<()> {
     plan.max_failures = raw.max_failures.unwrap_or(plan.max_failures);
     let Some(concurrency) = raw.concurrency.filter(|_| plan.workers.is_none()) else { return Ok(()) };
-    if concurrency == 0 {
-        fail!(Setting, "--concurrency 0 plays nothing; the minimum is 1");
-    }
-    if concurrency > plan.concurrency && raw.force_concurrency != Some(true) {
-        affinity::check_concurrency(concurrency, plan.threads(), plan.is_timed(), &Topology::detect())?;
-    }
-    plan.concurrency = concurrency;
+    extension::change_concurrency(plan, concurrency, raw.force_concurrency == Some(true))?;
     affinity::check_cpus(concurrency, plan.threads(), &plan.affinity, &Topology::detect())?;
     Ok(())
 }
@@ -254,11 +241,9 @@ fn plan(
         concurrency: raw.concurrency.filter(|_| tuned.workers.is_none()).unwrap_or(tuned.concurrency),
         ..tuned.clone()
     };
-    if clock(raw)?.is_some() {
-        check_clock(raw, plan.concurrency, tuned)?;
-        let limit = limit(raw, tuned)?;
-        plan.players.iter_mut().for_each(|player| player.limit = limit);
-    }
+    check(raw, &plan)?;
+    let limit = limit(raw, tuned)?;
+    plan.players.iter_mut().for_each(|player| player.limit = limit);
     tell_used_openings(&plan, played);
     // The seed stays, because it decides only the order of the openings: with another one, openings
     // of the tuning would come again. Colours take turns, and decisions use no chance.

@@ -139,13 +139,11 @@ impl Checkpoint {
         if expected.is_some_and(|expected| expected != plan) {
             return Err(CheckpointError::OtherPlan { path: path.to_owned() });
         }
-        let mut number = || -> Result<u64, CheckpointError> {
-            Ok(cut(8)?.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte)))
-        };
-        let (superbatches, position) = (number()?, number()?);
+        let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
+        let (superbatches, position) = (number(cut(8)?), number(cut(8)?));
         let mut text = || -> Result<String, CheckpointError> {
-            let length = cut(8)?.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
-            Ok(String::from_utf8_lossy(cut(usize::try_from(length).unwrap_or(usize::MAX))?).into_owned())
+            let length = usize::try_from(number(cut(8)?)).unwrap_or(usize::MAX);
+            Ok(String::from_utf8_lossy(cut(length)?).into_owned())
         };
         let (found, curve) = (text()?, text()?);
         let expected = shape.signature();

@@ -52,8 +52,8 @@ impl Shape {
             text.push_str(", factorised");
         }
         if let Some(list) = layout.set.pairs() {
-            let features: Vec<u16> = list.pairs().iter().flat_map(|pair| pair.features()).collect();
-            let bytes: Vec<u8> = features.into_iter().flat_map(u16::to_le_bytes).collect();
+            let features = list.pairs().iter().flat_map(|pair| pair.features());
+            let bytes: Vec<u8> = features.flat_map(u16::to_le_bytes).collect();
             let _ = write!(text, ", pairs {}", &sha256_hex(&bytes)[..8]);
         }
         text

@@ -166,17 +166,16 @@ impl<'a> Run<'a> {
             Ok(Some(next))
         };
         self.trainer.train(training.batch, next, |loss| {
+            bar.inc(training.batch as u64);
             number += 1;
             // The losses of positions and of triplets have no common scale.
             if training.method() == MethodName::Mixed && has_triplets(MethodName::Mixed, number - 1) {
-                bar.inc(training.batch as u64);
                 return;
             }
             losses += loss;
             done += 1;
             let smooth = recent.map_or(loss, |recent| 0.98 * recent + 0.02 * loss);
             recent = Some(smooth);
-            bar.inc(training.batch as u64);
             bar.set_message(format!("loss {smooth:.5}"));
         })?;
         self.superbatches += 1;
@@ -222,7 +221,7 @@ impl<'a> Run<'a> {
         let curve = self.curve.to_csv();
         self.write("curve.csv", curve.as_bytes())?;
         // The loss of triplets has another scale than that of held-out positions.
-        let has_own_loss = self.plan.training.method() != MethodName::Pqr;
+        let has_own_loss = training.method() != MethodName::Pqr;
         self.write("curve.svg", self.curve.to_svg(&self.plan.name, has_own_loss).as_bytes())?;
         let position = self.superbatches * u64::from(training.batches) * training.batch as u64;
         let state = self.trainer.state();

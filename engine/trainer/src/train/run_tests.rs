@@ -2,7 +2,7 @@
 
 use super::curve::Curve;
 use super::network::Random;
-use super::plan::{Plan, full};
+use super::plan::Plan;
 use super::report;
 use super::run::{self, Run};
 use super::tests::{positions, write};
@@ -303,29 +303,5 @@ fn mistakes_in_plans_are_named_with_their_line() {
     assert!(paths.len() >= 5, "{paths:?}");
     for path in paths {
         Plan::load(&path).unwrap_or_else(|error| panic!("{error}"));
-    }
-}
-
-#[test]
-fn a_plan_is_the_same_from_every_folder() {
-    let here = std::env::current_dir().expect("a folder");
-    for (path, folder) in [("x.toml", here.clone()), ("./x.toml", here.clone()), ("plans/x.toml", here.join("plans"))] {
-        assert_eq!(super::folder_of(Path::new(path)), folder, "{path}");
-        assert_eq!(super::folder_of(&here.join(path)), folder, "{path}");
-    }
-    assert_eq!(super::folder_of(Path::new("plans/../plans/x.toml")), here.join("plans"));
-    let place = tempfile::tempdir().expect("a fresh folder");
-    let real = place.path().canonicalize().expect("it is there");
-    std::fs::create_dir(real.join("real")).expect("a fresh folder");
-    std::os::unix::fs::symlink("real", real.join("link")).expect("a fresh folder");
-    for (way, whole) in [
-        ("real/../link", "real"),
-        ("link/a/b.nnue", "real/a/b.nnue"),
-        ("new/x", "new/x"),
-        ("./real/", "real"),
-        ("new/../x", "x"),
-    ] {
-        let found = full(&real.join(way));
-        assert_eq!(found.as_os_str(), real.join(whole).as_os_str(), "{way}");
     }
 }

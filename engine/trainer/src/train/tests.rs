@@ -8,6 +8,7 @@ use super::head::{ErrorForm, Loss, sigmoid};
 use super::integer::{Integer, Rounding};
 use super::kernels::Step;
 use super::network::{Parameters, Random, Shape};
+use super::plan::full;
 use super::source::{Records, Source};
 use super::trainer::{Batch, State, Trainer, TrainingMethod};
 use bulletformat::{BulletFormat, ChessBoard};
@@ -386,5 +387,29 @@ fn targets_blend_score_and_result() {
     {
         let target = Loss { blend, ..LOSS }.target(score, result);
         assert!((target - expected).abs() < 1e-6, "{target} for {expected}");
+    }
+}
+
+#[test]
+fn a_plan_is_the_same_from_every_folder() {
+    let here = std::env::current_dir().expect("a folder");
+    for (path, folder) in [("x.toml", here.clone()), ("./x.toml", here.clone()), ("plans/x.toml", here.join("plans"))] {
+        assert_eq!(super::folder_of(Path::new(path)), folder, "{path}");
+        assert_eq!(super::folder_of(&here.join(path)), folder, "{path}");
+    }
+    assert_eq!(super::folder_of(Path::new("plans/../plans/x.toml")), here.join("plans"));
+    let place = tempfile::tempdir().expect("a fresh folder");
+    let real = place.path().canonicalize().expect("it is there");
+    std::fs::create_dir(real.join("real")).expect("a fresh folder");
+    std::os::unix::fs::symlink("real", real.join("link")).expect("a fresh folder");
+    for (way, whole) in [
+        ("real/../link", "real"),
+        ("link/a/b.nnue", "real/a/b.nnue"),
+        ("new/x", "new/x"),
+        ("./real/", "real"),
+        ("new/../x", "x"),
+    ] {
+        let found = full(&real.join(way));
+        assert_eq!(found.as_os_str(), real.join(whole).as_os_str(), "{way}");
     }
 }
