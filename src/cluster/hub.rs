@@ -5,13 +5,14 @@
 //! have a running server read it again.
 
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::fs::File;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use super::access::{Access, AccessError, Role, config_folder, fingerprint};
@@ -147,9 +148,13 @@ pub(crate) async fn serve(
     say("add a machine: `quintain hub invite NAME` here, and paste what it prints into `quintain hub join` there");
     say(&format!("play with its workers: `quintain sprt ... --workers {}`", register.url()));
     let (tell, mut ends) = mpsc::unbounded_channel();
+    let (leave, mut left) = oneshot::channel::<Infallible>();
     let keeper = tokio::spawn(async move {
         loop {
-            let ended = server.keep_alive().await;
+            let ended = tokio::select! {
+                _ = &mut left => return server.stop().await,
+                ended = server.keep_alive() => ended,
+            };
             let is_last = ended.is_err();
             if tell.send(ended).is_err() || is_last {
                 return;
@@ -172,8 +177,8 @@ pub(crate) async fn serve(
             _ = sweep.tick() => purge(&link, &mut named).await,
         }
     };
-    keeper.abort();
-    // Its server is killed when the task is dropped.
+    drop(leave);
+    // Waits for the end of the server, so that the next hub gets its port and store.
     let _ = keeper.await;
     result
 }

@@ -141,6 +141,12 @@ impl Server {
         self.listens_at_last(|_| true).await.map(|_| ())
     }
 
+    /// Kills the process, and waits until it has ended. Its store outlives that.
+    pub(crate) async fn stop(mut self) {
+        // An error means that it has ended already.
+        let _ = self.child.kill().await;
+    }
+
     /// Waits until the server listens, and starts it again after a failure that `is_passing`.
     /// Returns its address.
     async fn listens_at_last(&mut self, is_passing: impl Fn(&ChildError) -> bool) -> Result<String, ChildError> {

@@ -35,7 +35,7 @@ impl Running {
             match self.said.recv().await {
                 Some(line) if line.contains(words) => return,
                 Some(_) => {}
-                None => panic!("the hub ended"),
+                None => panic!("the hub ended: {:?}", (&mut self.hub).await),
             }
         }
     }
