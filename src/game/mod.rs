@@ -19,7 +19,8 @@
 //! - A crash or a stall loses for the engine that is asked for a move. A process that dies while
 //!   its opponent thinks loses when it is asked next. One that dies after its last `bestmove` of a
 //!   game, or does not get ready for the next, loses nothing, but is restarted and counts towards
-//!   `--max-failures`.
+//!   `--max-failures`. In a tuning, one that gets ready without the values of its pair and not with
+//!   them loses the game.
 //! - Odd but clear output (line ends, blanks, castling in the other notation, any number in `info`)
 //!   costs nothing; a wrong PV is counted and reported. `tests/it/hostile.rs` holds the whole
 //!   policy as a table with a run for each row.

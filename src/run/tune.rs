@@ -23,7 +23,8 @@ const PAIRS_PER_WORKLOAD: u32 = 8;
 /// Games at once that a hub's workers are taken for, because nobody knows how many will come.
 const HUB_GAMES: u16 = 64;
 
-/// Blocks that a run over a hub has at least, if its pairs are known.
+/// Blocks that a run over a hub has at least, if its pairs are known and fill as many of the
+/// smallest blocks.
 const HUB_BLOCKS: u64 = 32;
 
 /// Default number of failures after which a tuning stops.
@@ -32,10 +33,19 @@ pub(crate) fn max_failures(plan: &Plan) -> u64 {
 }
 
 /// Pairs of a block.
-fn block(plan: &Plan) -> u32 {
-    let Some(Workers::Hub(_)) = plan.workers else { return tune::block(plan.concurrency) };
-    let most = plan.max_pairs.map_or(u64::from(HUB_GAMES), |pairs| pairs / HUB_BLOCKS / 2);
-    tune::block(u16::try_from(most).map_or(HUB_GAMES, |most| most.min(HUB_GAMES)))
+pub(crate) fn block(plan: &Plan) -> u32 {
+    match plan.workers {
+        Some(Workers::Hub(_)) => hub_block(plan.max_pairs),
+        _ => tune::block(plan.concurrency),
+    }
+}
+
+/// Pairs of a block of a run over a hub.
+fn hub_block(pairs: Option<u64>) -> u32 {
+    let most = pairs.map_or(u64::from(HUB_GAMES), |pairs| pairs / HUB_BLOCKS / 2);
+    let most = u16::try_from(most).map_or(HUB_GAMES, |most| most.min(HUB_GAMES));
+    // Down to a power of two, because the block of a number of games is rounded up to one.
+    tune::block(most.checked_ilog2().map_or(0, |power| 1 << power))
 }
 
 impl Choice {
@@ -137,4 +147,21 @@ pub fn play(raw: &RawPlan, wanted: TuningSettings, root: &Path) -> Result<Played
     let (resolved, book) = resolve::games(&raw, "tune")?;
     let max_failures = max_failures.unwrap_or_else(|| self::max_failures(&resolved));
     play::go(plan(Plan { max_failures, ..resolved }, wanted)?, book, root)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_over_a_hub_has_enough_blocks_for_its_pairs() {
+        let cases =
+            [(None, 128), (Some(0), 16), (Some(511), 16), (Some(1_024), 32), (Some(3_300), 64), (Some(4_096), 128)];
+        for (pairs, block) in cases {
+            assert_eq!(hub_block(pairs), block, "{pairs:?}");
+        }
+        for pairs in 512..20_000 {
+            assert!(pairs / u64::from(hub_block(Some(pairs))) >= HUB_BLOCKS, "{pairs}");
+        }
+    }
 }

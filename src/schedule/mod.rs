@@ -30,6 +30,10 @@
 //! its pair back, and the run continues with half as many games at once. If it was the only slot,
 //! the run stops, resumable.
 //!
+//! The one exception is a tuning, whose pairs have values of their own (`worker/ready`). An engine
+//! that gets ready, but ends or stays silent once these are set, loses the game by a crash or a
+//! stall.
+//!
 //! # Concurrent games
 //!
 //! They are bounded before a run starts and at each `ctl concurrency`: by one for each CPU under a

@@ -5,6 +5,8 @@
 //! stamps the clock is thus shared with nothing else (journal, statistics, screen). Engines are
 //! spawned from this thread and die with it, because the parent-death signal belongs to the thread.
 
+mod ready;
+
 use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,14 +20,14 @@ use crate::game::{Game, GameParts, GameSetup, Input, Request, Step, ToldClock, p
 use crate::plan::Plan;
 use crate::plan::recording::Recording;
 use crate::record::{
-    ByColor, Ending, EngineId, GameId, GameRecord, Leg, Opening, Overstep, PairId, PlayerId, RecordedOutput,
+    ByColor, Color, Ending, EngineId, GameId, GameRecord, Leg, Opening, Overstep, PairId, PlayerId, RecordedOutput,
     Termination,
 };
 use crate::schedule::program::ProgramStates;
-use crate::schedule::{engine_config, stderr_file};
 use crate::tournament::events::{Failure, MoveUpdate, Orders, PairTask, Ply, SlotId, Stop, WorkerEvent};
-use crate::uci::process::{Confinement, Engine, EngineConfig, Evidence, SearchOutcome, StartFault};
+use crate::uci::process::{Confinement, Engine, Evidence, SearchOutcome, StartFault};
 use crate::uci::{Go, SideClock};
+use ready::{ReadyError, UnreadyEngine};
 
 /// Replays per pair before a disturbed game counts anyway. Without a cap a noisy host could replay
 /// one pair forever.
@@ -33,12 +35,6 @@ pub(crate) const MAX_VOIDS: u32 = 3;
 
 /// Engines that a slot keeps running: those of its game and the last ones before.
 pub(super) const KEPT_ENGINES: usize = 4;
-
-/// Attempts to start an engine before the slot gives up.
-const START_TRIES: u32 = 3;
-
-/// Pause between two attempts to start an engine, after which a scarce resource may be free again.
-const START_PAUSE: Duration = Duration::from_millis(500);
 
 /// Inputs of a worker for its whole life.
 pub(crate) struct WorkerContext {
@@ -197,16 +193,19 @@ impl SlotWorker {
                 }
                 ready = self.get_ready(&task, leg) => ready,
             };
-            match ready {
-                Ok(()) => {}
+            let unready = match ready {
+                Ok(()) => None,
+                Err(ReadyError::Values(unready)) => Some(*unready),
                 Err(ReadyError::Stopped) => return Some(WorkerEnd::Retired(Some(task))),
-                Err(ReadyError::Transient(why)) => return Some(WorkerEnd::GaveUp { left: task, why }),
+                Err(ReadyError::Transient(why) | ReadyError::Unready(why)) => {
+                    return Some(WorkerEnd::GaveUp { left: task, why });
+                }
                 Err(ReadyError::Broken(why)) => return Some(WorkerEnd::Broken { in_game: false, why }),
-            }
+            };
             let counts = tokio::select! {
                 biased;
                 _ = orders.wait_for(|orders| orders.stop == Stop::Now) => return Some(WorkerEnd::Retired(Some(task))),
-                counts = self.play(&task, leg, voids_left > 0) => match counts {
+                counts = self.play(&task, leg, unready, voids_left > 0) => match counts {
                     Ok(counts) => counts,
                     Err(why) => return Some(WorkerEnd::Broken { in_game: true, why }),
                 },
@@ -240,9 +239,16 @@ impl SlotWorker {
         leaving.join_all().await;
     }
 
-    /// Plays one game with ready engines. Returns false if it is void, which it can only be if it
-    /// `may_be_void`. The error is the reason that no game could begin.
-    async fn play(&mut self, task: &PairTask, leg: Leg, may_be_void: bool) -> Result<bool, String> {
+    /// Plays one game with ready engines, or records the loss of an `unready` one. Returns false if
+    /// the game is void, which it can only be if it `may_be_void`. The error is the reason that no
+    /// game could begin.
+    async fn play(
+        &mut self,
+        task: &PairTask,
+        leg: Leg,
+        unready: Option<UnreadyEngine>,
+        may_be_void: bool,
+    ) -> Result<bool, String> {
         let players = task.sides(leg);
         let id = GameId { pair: task.pair, leg };
         let _ = self.context.events.send(WorkerEvent::Began { game: id, players });
@@ -251,7 +257,11 @@ impl SlotWorker {
         self.notes.clear();
         self.telling.begin(id);
         self.was_stopped = false;
-        let PlayedGame { parts, ending, failure, overstep } = self.referee(task.opening(leg), players).await?;
+        let played = match unready {
+            None => self.referee(task.opening(leg), players).await?,
+            Some(unready) => self.forfeit(task.opening(leg), players, unready)?,
+        };
+        let PlayedGame { parts, ending, failure, overstep } = played;
         let GameParts { opening, mut moves, .. } = parts;
         for (ply, (waited, said)) in moves.iter_mut().zip(self.notes.drain(..)) {
             (ply.waited, ply.said) = (waited, said);
@@ -317,9 +327,9 @@ impl SlotWorker {
         }
     }
 
-    /// Plays a game until the referee ends it.
-    async fn referee(&mut self, opening: &Opening, players: ByColor<PlayerId>) -> Result<PlayedGame, String> {
-        let plan = Arc::clone(&self.context.plan);
+    /// Sets up a game. Returns its first step too.
+    fn set_up(&self, opening: &Opening, players: ByColor<PlayerId>) -> Result<(Game, Step), String> {
+        let plan = &self.context.plan;
         let limit = |player: PlayerId| plan.players[usize::from(player.0)].limit;
         let setup = GameSetup {
             opening: opening.clone(),
@@ -328,10 +338,33 @@ impl SlotWorker {
             rules: plan.rules.clone(),
         };
         // Books are checked before the run, so an error here is not an engine's fault.
-        let (mut game, mut step) = Game::new(setup).map_err(|error| error.to_string())?;
+        let (mut game, step) = Game::new(setup).map_err(|error| error.to_string())?;
         if let Some(tables) = &self.context.tables {
             game.set_tables(Arc::clone(tables));
         }
+        Ok((game, step))
+    }
+
+    /// Ends a game before its first search, because an engine is not ready with its values.
+    fn forfeit(
+        &self,
+        opening: &Opening,
+        players: ByColor<PlayerId>,
+        unready: UnreadyEngine,
+    ) -> Result<PlayedGame, String> {
+        let (mut game, _) = self.set_up(opening, players)?;
+        let color = if players.white == unready.player { Color::White } else { Color::Black };
+        let Step::Over(ending) = game.handle(unready.input(color)) else {
+            return Err("the referee continues a game without an engine".to_owned());
+        };
+        // An opening that is over by the rules is nobody's fault.
+        let failure = is_fault(ending.termination).then_some((unready.player, unready.evidence));
+        Ok(PlayedGame { parts: game.into_parts(), ending, failure, overstep: None })
+    }
+
+    /// Plays a game until the referee ends it.
+    async fn referee(&mut self, opening: &Opening, players: ByColor<PlayerId>) -> Result<PlayedGame, String> {
+        let (mut game, mut step) = self.set_up(opening, players)?;
         loop {
             let request = match step {
                 Step::Over(ending) => {
@@ -361,106 +394,9 @@ impl SlotWorker {
         }
     }
 
-    /// Prepares the engines of a game. No game is lost before its first `go`.
-    async fn get_ready(&mut self, task: &PairTask, leg: Leg) -> Result<(), ReadyError> {
-        let players = task.sides(leg);
-        self.make_room(players).await;
-        for player in [players.white, players.black] {
-            self.ready(player, task.options(player), task.is_begun()).await?;
-        }
-        Ok(())
-    }
-
-    /// Quits the least recently used engines beyond [`KEPT_ENGINES`].
-    async fn make_room(&mut self, players: ByColor<PlayerId>) {
-        let needed = [players.white, players.black].map(|player| usize::from(player.0));
-        self.recent.retain(|place| !needed.contains(place));
-        self.recent.extend(needed);
-        while self.recent.len() > KEPT_ENGINES {
-            let place = self.recent.remove(0);
-            if let Some(engine) = self.engines[place].take() {
-                engine.quit().await;
-            }
-        }
-    }
-
-    /// Starts a new game on the player's engine, with its `own` options. Starts the process if it
-    /// is not running, was found dead, or did not get ready.
-    async fn ready(&mut self, player: PlayerId, own: &[(String, String)], is_begun: bool) -> Result<(), ReadyError> {
-        let place = usize::from(player.0);
-        if (self.context.plan.restart || self.context.plan.players[place].restart)
-            && let Some(engine) = self.engines[place].take()
-        {
-            engine.quit().await;
-        }
-        if let Some(engine) = &mut self.engines[place] {
-            let name = &self.context.plan.players[place].name;
-            engine.set_options(own).map_err(|error| ReadyError::Broken(format!("engine {name}: {error}")))?;
-            let Err(fault) = engine.new_game().await else { return Ok(()) };
-            self.engines[place] = None;
-            let _ = self.context.events.send(WorkerEvent::Exited { player, status: fault.to_string() });
-        }
-        let mut tries = START_TRIES;
-        loop {
-            tries -= 1;
-            match self.start(place, own, is_begun).await {
-                Err(ReadyError::Transient(why)) if tries > 0 => {
-                    let _ = self.context.events.send(WorkerEvent::StartFailed { why });
-                    tokio::time::sleep(START_PAUSE).await;
-                }
-                result => return result,
-            }
-        }
-    }
-
-    /// Starts a player's engine, after a permit, and its first game. `is_begun` as for
-    /// [`Stop::lets_begin`].
-    async fn start(&mut self, place: usize, own: &[(String, String)], is_begun: bool) -> Result<(), ReadyError> {
-        let mut orders = self.context.orders.clone();
-        let _permit = tokio::select! {
-            biased;
-            // The semaphore is never closed.
-            permit = self.context.starts.acquire() => permit,
-            _ = orders.wait_for(|orders| !orders.stop.lets_begin(is_begun)) => return Err(ReadyError::Stopped),
-        };
-        let plan = Arc::clone(&self.context.plan);
-        let check =
-            |programs: &mut ProgramStates| programs.check(place, &plan.players[place]).map_err(ReadyError::Broken);
-        check(&mut self.programs)?;
-        let config = self.config(place).with_options(own);
-        let started = Engine::start(&config, &self.context.cpus).await;
-        // Checked again, because the program may have been replaced between the check and the
-        // start.
-        check(&mut self.programs)?;
-        let mut engine = started.map_err(|error| {
-            let why = error.to_string();
-            if error.is_transient() { ReadyError::Transient(why) } else { ReadyError::Broken(why) }
-        })?;
-        let begun = engine.new_game().await;
-        begun.map_err(|fault| ReadyError::Transient(format!("engine {}: {fault} after its start", config.name)))?;
-        self.identities[place] = engine.identity().clone();
-        self.engines[place] = Some(engine);
-        Ok(())
-    }
-
     /// Identity that a player's engine reported; empty if it never started.
     fn identity(&self, player: PlayerId) -> EngineId {
         self.identities.get(usize::from(player.0)).cloned().unwrap_or_default()
-    }
-
-    fn config(&self, place: usize) -> EngineConfig {
-        let plan = &self.context.plan;
-        let player = &plan.players[place];
-        let log = self.context.stderr_dir.join(stderr_file(player, None, self.context.slot));
-        let mut config = engine_config(plan, player, Some(log));
-        if let Some(Guest { env, confinement }) = self.context.guests.get(place).cloned() {
-            config.env = env;
-            config.confinement = confinement.map(|of_all| Confinement {
-                scratch: of_all.scratch.join(format!("slot{}", self.context.slot.0 + 1)),
-                ..of_all
-            });
-        }
-        config
     }
 
     /// Plays one ply: searches and passes the result to the referee. Also returns the times and
@@ -617,16 +553,6 @@ enum WorkerEnd {
     GaveUp { left: PairTask, why: String },
     /// The run cannot continue, because the fault would affect any slot.
     Broken { in_game: bool, why: String },
-}
-
-/// Reason that an engine is not ready for a game, with the remedy.
-enum ReadyError {
-    /// The run was stopped before the engine's turn to start.
-    Stopped,
-    /// Another attempt, or another slot, may succeed.
-    Transient(String),
-    /// The program has changed since the plan, or cannot be run.
-    Broken(String),
 }
 
 /// Collects the output that the plan records of an engine's last search. It runs after the clock's

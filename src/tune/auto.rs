@@ -14,8 +14,11 @@
 //! games and steps that are wrong by a factor of four (`landscape` has the setting). Changing the
 //! gain by a third either way, or L from 1.5 to 4, moves the result by less than a tenth.
 
+mod prefixes;
+
 use std::sync::Arc;
 
+use self::prefixes::{PrefixSums, three_quarters};
 use super::calibrate::{self, Calibration};
 use super::draws::PairDraws;
 use super::lag::StateHistory;
@@ -39,11 +42,19 @@ const GAIN: f64 = 0.65;
 /// Pairs that the gain is held back by at the start.
 const GAIN_PAIRS: f64 = 300.0;
 
-/// Part of a parameter's range that its perturbation takes at most.
+/// Part of a parameter's range that its perturbation takes at most. A calibration takes as much of
+/// a range whose start is nearer to an end.
 const LARGEST_PART: f64 = 4.0;
 
 /// Minimum perturbation of a whole parameter: with it both sides differ by one at least.
 const LEAST_WHOLE: f64 = 0.5;
+
+/// Minimum move of a whole parameter in a calibration, unless its step is smaller. One side is at
+/// the centre, so a move by less than one would often leave both at the same value.
+const LEAST_MOVE: f64 = 1.0;
+
+/// Minimum range of a whole parameter that a calibration moves: two values show no curvature.
+const LEAST_MOVED_RANGE: f64 = 2.0;
 
 /// Period of the blocks that validate.
 const VALIDATION: u64 = 10;
@@ -156,8 +167,7 @@ pub struct Auto {
     narrowing: Option<Narrowing>,
     /// Sums of results times signs in the open block.
     sums: Vec<i32>,
-    /// After each tuning block, the sum of theta over it and all before it, parameter by parameter.
-    prefixes: Vec<f64>,
+    prefixes: PrefixSums,
 }
 
 impl Auto {
@@ -175,7 +185,7 @@ impl Auto {
             failed: Vec::new(),
             narrowing: None,
             sums: vec![0; params],
-            prefixes: Vec::new(),
+            prefixes: PrefixSums::default(),
         }
     }
 
@@ -246,8 +256,8 @@ impl Auto {
     #[must_use]
     pub fn drift(&self) -> Option<f64> {
         let params = self.rule.space.params();
-        let blocks = self.prefixes.len() / params.len();
-        let earlier = self.second_half((blocks >= 4).then_some(blocks - blocks / 4)?);
+        let blocks = self.prefixes.blocks();
+        let earlier = self.second_half((blocks >= 4).then_some(three_quarters(blocks))?);
         let moves = params.iter().zip(self.mean()).zip(&earlier);
         let squared: f64 = moves.map(|((param, now), then)| ((now - then) / param.step).powi(2)).sum();
         Some((squared / params.len() as f64).sqrt())
@@ -341,15 +351,28 @@ impl Auto {
         }
     }
 
+    /// Records a calibration block. A pair in which a side failed is no evidence of the curvature
+    /// and is left out. The slope of the other pairs then cancels by the random signs alone.
     fn calibrate(&self, next: &mut Snapshot) {
-        let start = self.rule.space.start();
-        let asked = self.ask(self.past.completed()).unwrap_or_default();
+        let block = self.past.completed();
+        let (Some(basis), Some(asked)) = (self.past.basis(block), self.ask(block)) else { return };
+        let (params, distance) = (basis.space.params(), basis.calibration.distance());
+        let centres: Vec<f64> = params.iter().map(|param| calibration_move(param, distance).0).collect();
         let squared = |vectors: &Vectors| -> f64 {
-            let moves = self.rule.space.params().iter().zip(&vectors.sides[1]).zip(&start);
-            moves.map(|((param, moved), start)| ((moved - start) / param.step).powi(2)).sum()
+            let [unmoved, moved] = &vectors.sides;
+            let values = params.iter().zip(&centres).zip(unmoved.iter().zip(moved));
+            let more = values.map(|((param, centre), (unmoved, moved))| {
+                let [unmoved, moved] = [unmoved, moved].map(|value| ((value - centre) / param.step).powi(2));
+                moved - unmoved
+            });
+            more.sum()
         };
-        let mean = asked.iter().map(squared).sum::<f64>() / asked.len().max(1) as f64;
-        next.calibration.record(&self.open, mean);
+        let pairs = asked.iter().zip(&self.open).zip(&self.failed);
+        let counted = pairs.filter(|(_, failed)| **failed == [false; 2]);
+        let (moves, results): (Vec<f64>, Vec<i8>) =
+            counted.map(|((vectors, result), _)| (squared(vectors), *result)).unzip();
+        let mean = moves.iter().sum::<f64>() / moves.len().max(1) as f64;
+        next.calibration.record(&results, mean);
     }
 
     fn step(&mut self, next: &mut Snapshot) {
@@ -368,24 +391,16 @@ impl Auto {
             *sum = 0;
         }
         next.space.clamp(&mut next.theta);
-        let before = self.prefixes.len().saturating_sub(params.len());
-        for (index, theta) in next.theta.iter().enumerate() {
-            let earlier = self.prefixes.get(before + index).copied().unwrap_or(0.0);
-            self.prefixes.push(earlier + theta);
-        }
-        next.mean = self.second_half(self.prefixes.len() / self.sums.len());
+        self.prefixes.push(&next.theta);
+        next.mean = self.second_half(self.prefixes.blocks());
         next.space.clamp(&mut next.mean);
     }
 
     /// Mean of theta over the second half of the first `blocks` tuning blocks, at least 1; half of
     /// the middle one counts if their number is odd.
     fn second_half(&self, blocks: usize) -> Vec<f64> {
-        let params = self.sums.len();
-        let none = vec![0.0; params];
-        let up_to = |blocks: usize| match blocks.checked_sub(1) {
-            Some(last) => &self.prefixes[last * params..][..params],
-            None => &none,
-        };
+        let none = vec![0.0; self.sums.len()];
+        let up_to = |blocks: usize| self.prefixes.up_to(blocks).unwrap_or(&none);
         let scale = 2.0 / blocks as f64;
         let halves = up_to(blocks / 2).iter().zip(up_to(blocks.div_ceil(2)));
         let sums = up_to(blocks).iter().zip(halves).zip(self.rule.space.params());
@@ -405,18 +420,45 @@ fn sides(space: &Space, theta: &[f64], perturbation: f64) -> Sides {
     sides
 }
 
+/// Centre of a parameter in calibration pairs, and its move from there, at a distance in steps.
+///
+/// The centre is the start. If the start is near an end of the range, the centre is moved inside,
+/// so that the moves to both sides fit, and the side that is not moved plays it. Opposite moves
+/// around one centre cancel the slope there, which two moves inside from the start would not.
+fn calibration_move(param: &Param, distance: f64) -> (f64, f64) {
+    let Param { start, min, max, step, .. } = *param;
+    let is_whole = param.kind == ParamKind::Int;
+    if is_whole && max - min < LEAST_MOVED_RANGE {
+        return (param.nearest(start), 0.0);
+    }
+    let room = (start - min).min(max - start).max((max - min) / LARGEST_PART);
+    let least = if is_whole && step >= LEAST_MOVE { LEAST_MOVE } else { 0.0 };
+    let by = (distance * step).min(room).max(least);
+    // `max` after `min`: rounding errors may leave the two ends the wrong way round by a hair.
+    (start.min(max - by).max(min + by), by)
+}
+
+/// Values of a parameter for the side that is not moved and for the moved one.
+fn calibration_values(param: &Param, distance: f64, sign: f64, fraction: f64) -> (f64, f64) {
+    let (centre, by) = calibration_move(param, distance);
+    let (mut unmoved, mut moved) = (centre, centre + sign * by);
+    if param.kind == ParamKind::Int {
+        (unmoved, moved) = (floor(unmoved + fraction), floor(moved + fraction));
+        if by >= LEAST_MOVE {
+            // Rounding errors may close a gap of exactly one.
+            moved = if sign > 0.0 { moved.max(unmoved + 1.0) } else { moved.min(unmoved - 1.0) };
+        }
+    }
+    (unmoved.clamp(param.min, param.max), moved.clamp(param.min, param.max))
+}
+
 fn calibration_pair(space: &Space, seed: u64, pair: u64, distance: f64) -> Vectors {
     let (signs, mut draws) = calibrate::signs(seed, pair, space.len());
     let fractions = draws.fractions(space.len());
-    let moved = space.params().iter().zip(signs.iter()).zip(fractions).map(|((param, sign), fraction)| {
-        // Not farther than both ends allow: the next pair moves the other way by as much.
-        let reach = (distance * param.step).min(param.start - param.min).min(param.max - param.start);
-        let value = param.start + sign * reach;
-        let value = if param.kind == ParamKind::Int { floor(value + fraction) } else { value };
-        value.clamp(param.min, param.max)
-    });
-    let moved = moved.collect();
-    Vectors { purpose: Purpose::Calibrate, sides: [space.nearest(&space.start()), moved] }
+    let drawn = space.params().iter().zip(signs.iter()).zip(fractions);
+    let values = drawn.map(|((param, sign), fraction)| calibration_values(param, distance, sign, fraction));
+    let (unmoved, moved) = values.unzip();
+    Vectors { purpose: Purpose::Calibrate, sides: [unmoved, moved] }
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 //! All parameters move at once, so one failing vector does not show which value is to blame. A
 //! value is suspected while it is beyond every value of its parameter that played without
 //! failing. Every vector has a counterpart with the opposite signs: the other side of a tuning
-//! pair, the other pair of two that calibrate. A failing vector says something only if its
-//! counterpart played, which clears about half of the innocent ends. A range is narrowed if at
-//! least `LEAST_FAILURES` such vectors are suspected there and nowhere else, or if their number is
-//! unlikely by chance (`CHANCE`).
+//! pair, the other pair of two that calibrate. That of an unmoved side of a calibration is the
+//! moved side. A failing vector says something only if its counterpart played, which clears about
+//! half of the innocent ends. A range is narrowed if at least `LEAST_FAILURES` such vectors are
+//! suspected there and nowhere else, or if their number is unlikely by chance (`CHANCE`).
 //!
 //! The new end is halfway between the farthest value that played and the nearest that failed.
 //! Values that fail only sometimes are not cut off: they have played, and lose games like others.
@@ -24,7 +24,7 @@ const CHANCE: f64 = 0.001;
 pub(super) enum Counterpart {
     /// The other side of its pair.
     Side,
-    /// The second side of the other pair of two.
+    /// The second side of the other pair of two; for a first side, the second one.
     Pair,
     /// None.
     Nowhere,
@@ -99,7 +99,7 @@ impl Narrowing {
             }
             let counterparts = match counterpart {
                 Counterpart::Side => [sides[1], sides[0]],
-                Counterpart::Pair => [true, failed.get(place ^ 1).is_none_or(|sides| sides[1])],
+                Counterpart::Pair => [sides[1], failed.get(place ^ 1).is_none_or(|sides| sides[1])],
                 Counterpart::Nowhere => [true; 2],
             };
             for side in 0..2 {

@@ -6,7 +6,8 @@
 //!             [--mate N] [--resigns PERCENT] [--start-ms N] [--start-cpu-ms N] [--stop-ms N]
 //!             [--clock] [--vary] [--announce] [--pv MOVES] [--ponder SEED] [--past-clock-ms N]
 //!             [--tunes] [--net] [--crash-above NAME=VALUE] [--dies-at NAME=VALUE]
-//!             [--lost-below NAME=VALUE] [--hold FILE@GAME] [--fault NAME[@K]]...
+//!             [--dies-above NAME=VALUE] [--lost-below NAME=VALUE] [--hold FILE@GAME]
+//!             [--fault NAME[@K]]...
 //! ```
 //!
 //! The move is a function of the position and `--seed` alone, so two runs of a match play the same
@@ -30,7 +31,8 @@
 //!   moves, and `Idle`, which does not.
 //! * `--net` has an option `EvalFile`; the number in that file is its seed.
 //! * `--crash-above` ends in a search while such an option is above the value, `--dies-at` once an
-//!   option is set to the value. `--lost-below` claims to be lost while it is below the value.
+//!   option is set to the value, `--dies-above` once it is set above it. `--lost-below` claims to
+//!   be lost while it is below the value.
 //! * `--hold` makes searches wait for a file, from that game of the process on. The first that
 //!   waits makes a file with the ending `reached` beside it. A number in the file is the last game
 //!   that may continue; an empty file lets all continue.
@@ -238,7 +240,7 @@ impl Engine {
                 self.line.clear();
                 self.settings.seed += u64::from(self.settings.vary);
             }
-            "setoption" if self.settings.dies_at.as_deref() == Some(rest) => {
+            "setoption" if self.dies_of(rest) => {
                 let _ = writeln!(io::stderr(), "division by zero");
                 return Next::Exit(5);
             }
@@ -330,6 +332,16 @@ impl Engine {
         {
             self.tuned.insert(name.to_owned(), value.to_owned());
         }
+    }
+
+    /// The process does not survive an option that is set like this.
+    fn dies_of(&self, rest: &str) -> bool {
+        if self.settings.dies_at.as_deref() == Some(rest) {
+            return true;
+        }
+        let Some((name, most)) = &self.settings.dies_above else { return false };
+        let set = rest.trim_start_matches("name ").split_once(" value ").filter(|(set, _)| set == name);
+        set.and_then(|(_, value)| value.parse::<f64>().ok()).is_some_and(|value| value > *most)
     }
 
     /// An option is where it makes this engine crash.

@@ -140,6 +140,8 @@ pub struct Settings {
     pub hold: Option<(PathBuf, u64)>,
     /// Text after `setoption` at which the process dies.
     pub dies_at: Option<String>,
+    /// Option that ends the process once it is set above the value.
+    pub dies_above: Option<(String, f64)>,
     pub faults: Vec<Fault>,
 }
 
@@ -173,6 +175,7 @@ impl Settings {
                 "--net" => settings.net = true,
                 "--grows" => settings.grows = Some(value()?.parse().map_err(|e| format!("--grows: {e}"))?),
                 "--crash-above" => settings.crash_above = Some(bound(&value()?)?),
+                "--dies-above" => settings.dies_above = Some(bound(&value()?)?),
                 "--lost-below" => settings.lost_below = Some(bound(&value()?)?),
                 "--hold" => {
                     let text = value()?;

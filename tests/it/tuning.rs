@@ -12,7 +12,7 @@ use quintain::tune::read;
 use quintain::tune::space::Space;
 use serde_json::Value;
 
-use crate::harness::{Game, Gate, Ran, fake, games, quintain, run, summary, until};
+use crate::harness::{FAKE, Game, Gate, Ran, fake, games, quintain, run, summary, until};
 
 /// Parameters of the scripted peer.
 const PARAMS: &str =
@@ -232,6 +232,15 @@ fn a_run_that_gains_nothing_more_ends_by_itself() {
     let before = games(&dir).len();
     resume(&dir, "-j 1");
     assert_eq!((games(&dir).len(), &summary(&dir)["stopped_by"]), (before, &"flat".into()));
+    // More pairs that are asked for are played nevertheless, by later commands too.
+    let played = found["pairs"].as_u64().unwrap();
+    for (more, pairs) in [(format!("--pairs {}", played + 40), 40), (String::new(), 40)] {
+        resume(&dir, &format!("-j 4 {more}"));
+        let longer = summary(&dir);
+        assert_eq!((&longer["pairs"], &longer["stopped_by"]), (&(played + pairs).into(), &"out-of-pairs".into()));
+    }
+    resume(&dir, &format!("--pairs {}", played + 56));
+    assert_eq!(summary(&dir)["pairs"], played + 56);
 }
 
 #[test]
@@ -304,12 +313,10 @@ fn a_range_beyond_which_the_engine_crashes_is_narrowed_and_told() {
     assert!(plan.contains("\nnarrow = true\n"), "{plan}");
 }
 
-#[test]
-fn a_value_that_crashes_the_engine_is_named_and_counts_as_a_loss() {
-    let folder = tempfile::tempdir().unwrap();
-    let dir = folder.path().join("run");
-    let limits = RawPlan { max_failures: Some(10_000), ..raw("--tunes --crash-above Alpha=50", 48, 2) };
-    play(&limits, wanted(Choice::Auto), &dir).unwrap();
+/// Checks that each side with Alpha above 50 lost its game by a crash, with its values told, and
+/// nobody else. Returns the number of crashes.
+#[track_caller]
+fn check_crashes(dir: &Path) -> usize {
     let text = std::fs::read_to_string(dir.join("games.jsonl")).unwrap();
     let mut crashes = 0;
     for line in text.lines().skip(1) {
@@ -333,13 +340,84 @@ fn a_value_that_crashes_the_engine_is_named_and_counts_as_a_loss() {
             assert!(about.contains(&wanted), "{about}");
         }
     }
-    assert!(crashes > 20, "only {crashes}");
-    // What is replayed has the game's own values, and so crashes again.
+    crashes
+}
+
+/// Replays the first of the failed games, which has the game's own values and so fails again.
+#[track_caller]
+fn check_replay(dir: &Path) {
     let first = std::fs::read_dir(dir.join("crashes")).unwrap().next().unwrap().unwrap().file_name();
     let game = first.to_str().unwrap().trim_start_matches("game-").to_owned();
     let again = run(&["replay", &dir.display().to_string(), "--game", &game, "--trust"]);
     assert_eq!(again.code, Some(1), "{again:?}");
+}
+
+#[test]
+fn a_value_that_crashes_the_engine_is_named_and_counts_as_a_loss() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    let limits = RawPlan { max_failures: Some(10_000), ..raw("--tunes --crash-above Alpha=50", 48, 2) };
+    play(&limits, wanted(Choice::Auto), &dir).unwrap();
+    let crashes = check_crashes(&dir);
+    assert!(crashes > 20, "only {crashes}");
+    check_replay(&dir);
     let narrowed = RawPlan { max_failures: Some(3), ..limits };
     let stopped = play(&narrowed, wanted(Choice::Auto), &folder.path().join("stopped")).unwrap();
     assert_eq!(stopped.exit, Exit::Aborted);
+}
+
+/// An engine that does not survive a value when it is set loses the games with the value, as by a
+/// crash in a search. The tuning is the same to the last bit.
+#[test]
+fn a_value_that_ends_the_engine_before_a_game_counts_as_a_loss() {
+    let tuning = Tuning::played("--tunes --dies-above Alpha=50", 120, Choice::Auto);
+    let dir = tuning.whole();
+    let crashes = check_crashes(&dir);
+    assert!(crashes > 20, "only {crashes}");
+    check_replay(&dir);
+    for game in games(&dir).iter().filter(|game| game.termination == "crash") {
+        assert_eq!(game.moves, Vec::<String>::new(), "{game:?}");
+        let read = |name: &str| std::fs::read_to_string(dir.join(format!("crashes/game-{}/{name}", game.number)));
+        let about = read("about.txt").unwrap();
+        assert!(about.contains("detail: exit status 5 after its values were set\n"), "{about}");
+        assert!(read("transcript.txt").unwrap().contains(" > setoption name Alpha value "), "game {}", game.number);
+        assert!(read("stderr.txt").unwrap().contains("division by zero"), "game {}", game.number);
+    }
+    let searched = Tuning::played("--tunes --crash-above Alpha=50", 120, Choice::Auto);
+    assert_eq!(values(&dir), values(&searched.whole()));
+    let told = &summary(&dir)["tune"];
+    assert_eq!(told, &summary(&searched.whole())["tune"]);
+    assert!(told["narrowed"].as_array().is_some_and(|cuts| !cuts.is_empty()), "{told}");
+    let other = tuning.anew("other");
+    resume(&other, "-j 4");
+    check_same(&other, &dir);
+}
+
+/// An engine that gets no more ready, with values or without, is no loss of a game: the run stops.
+#[cfg(unix)]
+#[test]
+fn an_engine_that_never_gets_ready_again_stops_a_tuning_and_loses_no_game() {
+    let folder = tempfile::tempdir().unwrap();
+    let [engine, starts, dir] = ["engine", "starts", "run"].map(|name| folder.path().join(name));
+    let count = starts.display();
+    let options = "option name Alpha type spin default 50 min 0 max 100\\n\
+                   option name Beta type spin default -3 min -40 max 40\\n\
+                   option name Gamma type string default 1.5\\n";
+    let script = format!(
+        "#!/bin/sh\necho >> {count}\nn=$(wc -l < {count})\n\
+         if [ $n -ge 20 ]; then read uci; printf '{options}uciok\\n'; exit 7; fi\n\
+         exec '{FAKE}' --tunes\n"
+    );
+    std::fs::write(&engine, script).unwrap();
+    std::fs::set_permissions(&engine, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let spec = Some(engine.display().to_string());
+    let players = vec![RawPlayer { spec, ..RawPlayer::default() }];
+    let restarting = RawPlan { players, restart: Some(true), ..raw("", 40, 1) };
+    let played = play(&restarting, wanted(Choice::Auto), &dir).unwrap();
+    assert_eq!(played.exit, Exit::Aborted);
+    assert_eq!(summary(&dir)["stopped_by"], "broken");
+    let found = games(&dir);
+    assert!(!found.is_empty() && found.iter().all(|game| game.termination != "crash"), "{found:?}");
+    // Three attempts, each with the values and without.
+    assert_eq!(std::fs::read_to_string(&starts).unwrap().lines().count(), 19 + 6);
 }

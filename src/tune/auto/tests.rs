@@ -150,14 +150,20 @@ fn the_side_that_wins_is_followed() {
     assert!(run.mean()[0] > 3.0 && run.mean()[1] < -15.0, "{:?}", run.mean());
 }
 
+/// A calibration moves a whole parameter by one at least, unless its step is less, or its range has
+/// no room on both sides of any value.
+fn is_moved(param: &Param) -> bool {
+    param.step >= 1.0 && param.max - param.min >= 2.0
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn values_stay_in_range_and_sides_of_whole_parameters_differ(
-        seed: u64, lean in -2i8..=2, blocks in 0u64..80,
+    fn values_stay_in_range_and_sides_differ(
+        seed: u64, lean in -2i8..=2, calibration in 0u64..40, blocks in 0u64..80,
     ) {
-        let mut run = Auto::new(Rule { seed, calibration: 2, ..rule(4) });
+        let mut run = Auto::new(Rule { seed, calibration, ..rule(4) });
         for block in 0..blocks {
             for vectors in run.ask(block).expect("in order").iter() {
                 for (index, param) in run.rule().space.params().iter().enumerate() {
@@ -166,7 +172,12 @@ proptest! {
                         prop_assert!((param.min..=param.max).contains(&value), "{} {value}", param.name);
                         prop_assert!(param.kind == ParamKind::Float || value.fract() == 0.0);
                     }
-                    prop_assert!(vectors.purpose != Purpose::Tune || first != second, "{} {first}", param.name);
+                    let differ = match vectors.purpose {
+                        Purpose::Calibrate => param.kind == ParamKind::Float || is_moved(param),
+                        Purpose::Tune => true,
+                        Purpose::Validate => false,
+                    };
+                    prop_assert!(!differ || first != second, "{:?} {} {first}", vectors.purpose, param.name);
                 }
             }
             // Runs that are won by one side, and mixed ones.
@@ -191,4 +202,87 @@ fn perturbation_is_bounded_and_falls() {
     assert_eq!([100.0, 0.001].map(|c| half_width(switch, c)), [0.5, 0.5]);
     assert_eq!([100.0, 1.0].map(|c| half_width(small, c)), [1.5, 0.5]);
     assert_eq!([100.0, 0.5].map(|c| half_width(decimal, c)), [0.25, 0.025]);
+}
+
+#[test]
+fn calibration_moves_around_the_start_or_a_centre_inside_the_range() {
+    let run = Auto::new(rule(16));
+    let asked = run.ask(0).expect("the first block");
+    // The first moves are two steps of six parameters.
+    let wanted = [
+        ("wide", vec![80.0], vec![64.0, 96.0]),
+        ("edge", vec![6.0], vec![0.0, 12.0]),
+        ("switch", vec![1.0], vec![1.0]),
+        ("small", vec![3.0], vec![2.0, 3.0, 4.0]),
+        ("fraction", vec![50.0, 51.0], vec![40.0, 41.0, 60.0, 61.0]),
+        ("decimal", vec![0.5], vec![0.4, 0.6]),
+    ];
+    for (index, (name, unmoved, moved)) in wanted.into_iter().enumerate() {
+        assert_eq!(run.rule().space.params()[index].name, name);
+        for (side, wanted) in [unmoved, moved].into_iter().enumerate() {
+            let mut played: Vec<f64> = asked.iter().map(|vectors| vectors.sides[side][index]).collect();
+            played.sort_by(f64::total_cmp);
+            played.dedup();
+            let is_wanted = |value: &f64| wanted.iter().any(|wanted| (value - wanted).abs() < 1e-9);
+            assert!(played.iter().all(is_wanted), "{name} {side}: {played:?}");
+            assert!(side == 0 || name == "switch" || played.len() > 1, "{name}: {played:?}");
+        }
+        // Neighbours move to opposite sides of one centre.
+        let sum = |pair: usize| asked[pair].sides[1][index] - asked[pair].sides[0][index];
+        assert!((0..16).step_by(2).all(|pair| (sum(pair) + sum(pair + 1)).abs() <= 1.0 + 1e-9), "{name}");
+    }
+}
+
+#[test]
+fn parameters_that_start_at_an_end_are_calibrated_without_bias_by_their_slope() {
+    // Each loses 3 Elo at one step, and its optimum is three steps from its start at the end.
+    let lines: Vec<String> = (0..20).map(|index| format!("p{index}, int, 0, 0, 60, 3, 0.002")).collect();
+    let loss = |values: &[f64]| -> f64 { values.iter().map(|value| 3.0 * (value / 3.0 - 3.0).powi(2)).sum() };
+    for seed in 0..10 {
+        let rule = Rule::new(read::lines("p", &lines.join("\n")).expect("sound"), seed, 16, None);
+        let (blocks, mut run) = (rule.calibration, Auto::new(rule));
+        let mut random = SplitMix64::new(seed);
+        for block in 0..blocks {
+            for vectors in run.ask(block).expect("in order").iter() {
+                let [unmoved, moved] = &vectors.sides;
+                let expected = calibrate::PER_ELO * (loss(moved) - loss(unmoved));
+                run.record((expected + random.unit()).floor() as i8);
+            }
+        }
+        assert!((2.0..4.5).contains(&run.loss()), "{seed}: {}", run.loss());
+    }
+}
+
+#[test]
+fn pairs_in_which_a_side_failed_do_not_calibrate() {
+    let (mut within, mut alike) = (0, 0);
+    for seed in 0..50 {
+        let landscape = Landscape::new(40, 1.0, 2_000 + seed);
+        let found = |crashes: bool| {
+            let rule = Rule::new(landscape.space().expect("sound"), seed, 16, None);
+            let (blocks, mut run) = (rule.calibration, Auto::new(rule));
+            let mut random = SplitMix64::new(seed);
+            for block in 0..blocks {
+                for vectors in run.ask(block).expect("in order").iter() {
+                    let result = landscape.play(&vectors.sides, &mut random);
+                    // The engine crashes at any value of the first parameter above its start.
+                    if crashes && vectors.sides[1][0] > 0.0 {
+                        run.record_failures(2, [false, true]);
+                    } else {
+                        run.record(result);
+                    }
+                }
+            }
+            run.loss()
+        };
+        let (with, without) = (found(true), found(false));
+        within += u32::from((0.5..2.0).contains(&(with / landscape.mean_loss())));
+        alike += u32::from((0.5..2.0).contains(&(with / without)));
+    }
+    assert!(within >= 42 && alike >= 42, "{within} and {alike} of 50");
+    // Blocks in which every pair failed say nothing.
+    let mut run = Auto::new(Rule { calibration: 4, ..rule(16) });
+    let before = run.newest().calibration.clone();
+    (0..64).for_each(|_| run.record_failures(2, [false, true]));
+    assert_eq!(run.newest().calibration, before);
 }

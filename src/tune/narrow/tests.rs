@@ -155,6 +155,19 @@ fn a_vector_whose_counterpart_failed_too_says_nothing() {
 }
 
 #[test]
+fn an_unmoved_side_that_never_plays_is_suspected_too() {
+    let space = space(1);
+    // A start near an end, whose pairs have their centre farther inside: only the end plays.
+    let pairs = [[60.0, 70.0], [60.0, 50.0]].map(|sides| sides.map(|value| vec![value]));
+    let mut narrowing = Narrowing::new(&space, 1);
+    for _ in 0..2 {
+        narrowing.record_block(pairs.iter(), &[[true, true], [true, false]], Counterpart::Pair);
+    }
+    let narrowed = narrowing.narrow(&space, 4).expect("two centres and two moved sides failed");
+    assert_eq!((narrowed.params()[0].max, narrowing.cuts()[0].failures), (55.0, 4));
+}
+
+#[test]
 fn a_plan_that_narrows_nothing_asks_what_it_ever_asked() {
     let fails = |values: &[f64], _: &mut SplitMix64| values[0] > 53.0;
     let [mut narrowed, mut plain] =
