@@ -14,6 +14,7 @@ use crate::run::drive::{self, OutputStyle};
 use crate::run::notify::{self, Receivers};
 use crate::run::{Exit, chain, extension, progress, resolve, trust};
 use crate::settings::RawPlan;
+use crate::tournament::scoreboard::Scoreboard;
 
 /// Replays what was played and plays the rest: the result is what an unbroken run would have
 /// counted.
@@ -27,7 +28,7 @@ pub(super) struct ResumeArgs {
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     concurrency: Option<u16>,
     /// Pairs at which a tuning ends, those already played included, if not as before; later
-    /// commands keep the number.
+    /// commands keep the number. A tuning that ended as flat plays all of them.
     #[arg(long, value_name = "N")]
     pairs: Option<u64>,
     /// Crashes, stalls and illegal moves after which the run stops, earlier ones included, if not
@@ -71,7 +72,11 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     }
     if let Some(pairs) = args.pairs {
         extension::extend(&mut plan, pairs)?;
-        extension::store(dir.root(), pairs)?;
+        let past_flat = is_flat_before(&dir, &plan, pairs)?;
+        if past_flat {
+            extension::pass_flat(&mut plan);
+        }
+        extension::store(dir.root(), pairs, past_flat)?;
     }
     if let Some(failures) = args.max_failures {
         plan.max_failures = failures;
@@ -85,6 +90,16 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     let exit = drive::resume(Arc::clone(&plan), &dir, output)?;
     receivers.tell(dir.root(), exit);
     Ok(chain::go_on(dir.root(), &plan, exit, (output, &receivers))?)
+}
+
+/// True if a tuning ended because it was flat, before this number of pairs.
+fn is_flat_before(dir: &RunDir, plan: &Plan, pairs: u64) -> Result<bool> {
+    if plan.format.tuning().is_none_or(|rule| !rule.until_flat) {
+        return Ok(false);
+    }
+    let mut scoreboard = Scoreboard::new(plan)?;
+    dir.read(plan, |game| scoreboard.record(game, |_, _| {}))?;
+    Ok(scoreboard.is_flat() && scoreboard.pairs() < pairs)
 }
 
 /// Mends the journal. The caller has checked that the run is the user's own.

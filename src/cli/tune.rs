@@ -11,7 +11,7 @@ use crate::cli::flags::RunFlags;
 use crate::run::dir::Place;
 use crate::run::drive::{self, OutputStyle};
 use crate::run::notify::Receivers;
-use crate::run::tuning::{prepare, session};
+use crate::run::tuning::{prepare, prove, session};
 use crate::run::{Exit, progress};
 use crate::settings::{RawPlan, TuneCommand};
 
@@ -26,16 +26,18 @@ balance the steps of the others by the share of best moves that a step changes, 
 two at most. `auto` then measures how much Elo a step loses, and derives its own step from that.
 
 Afterwards the full step and the half step from the start to the result race against the start, \
-from openings that the tuning did not use. If the recipe's [tune] table names the file of the \
-values, the race plays normal builds. The exit code is 0 if a step is shown to be stronger, 1 if \
-each is shown to gain less than 5 Elo, and 3 otherwise. The run's directory has tune/ (games), \
-prove/ (race), options.toml, and lines for OpenBench and fishtest. The same command with the same \
---out continues an interrupted tuning.
+from openings that the tuning did not use, if the book has enough. If the recipe's [tune] table \
+names the file of the values, the race plays normal builds. The exit code is 0 if a step is shown \
+to be stronger, 1 if each is shown to gain less than 5 Elo, 3 if neither is shown, 4 if failures \
+ended the run, and 130 after an interruption. The run's directory has tune/ (games), prove/ \
+(race), options.toml, and lines for OpenBench and fishtest. The same command with the same --out \
+continues an interrupted tuning.
 
 A value that makes the engine fail loses its game. The range of a parameter is narrowed once \
 failures, three at least, show that its values beyond every value that played are the cause. By \
-default --max-failures is 16 times the pairs of a block, which has 16 pairs, or two for each game \
-at once, and up to 128 on a hub.
+default --max-failures is 16 times the pairs of a block, and 10 in the race. A block has two pairs \
+for each game at once, rounded up to a power of two, at least 16 and at most 256; 128 or fewer at \
+a hub.
 
 The games of a tuning never predict its gain. --dry-run shows the gain of the method on simulated \
 landscapes with a known truth; it says nothing about this engine.
@@ -48,8 +50,9 @@ Examples:
   quintain tune --nodes 7000 --pairs 10000 --prove-tc 8+0.08 --apply tuned --out results/tune
   quintain tune tune.toml --dry-run
 
-JSON: `run, engine, method, limit, pairs, params` (`name, start, result, value`), `proof` \
-(`verdict` proven|not-better|not-shown, `chosen`, `limit, candidates`: `name, pairs, ptnml, elo, \
+JSON: `run, engine, method, limit, pairs, params` (`name, start, result, value`, and of a switch \
+`effect`: `elo, error95, p`), `proof` (`verdict` proven|not-better|not-shown, `chosen`, `limit`, \
+`openings`: `book, fresh, pairs, reordered, repeated`, `candidates`: `name, pairs, ptnml, elo, \
 elo_lo, elo_hi, is_better`), `applied, files`.";
 
 /// Tunes an engine's parameters by games of the engine against itself.
@@ -96,6 +99,7 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit> {
         if let Some(branch) = &args.apply {
             session::check_branch(branch, prepared.sources.as_ref())?;
         }
+        prove::warn_of_shortage(&raw, &prepared.plan);
         progress::result(&table::dry_run(&prepared, args.flags.json)?);
         return Ok(Exit::Done);
     }

@@ -19,7 +19,9 @@ use crate::report::plot::{EloPlot, EloPoint, LlrPlot, Sheet};
 use crate::report::stored;
 use crate::report::summary::Summary;
 use crate::report::tune;
+use crate::run::extension;
 use crate::stats::elo::{self, Estimate};
+use crate::text::with_causes;
 use crate::tournament::events::Finish;
 use crate::tournament::events::StopReason;
 use crate::tournament::scoreboard::Scoreboard;
@@ -108,7 +110,9 @@ pub(super) struct Fold {
 
 impl Fold {
     fn new(dir: &Path, names: &Arc<OpeningNames>) -> Result<Self, FoldError> {
-        let plan = stored::plan(dir).ok_or(FoldError::Missing)?;
+        let mut plan = stored::plan(dir).ok_or(FoldError::Missing)?;
+        // A flat tuning that was given more pairs counts them, too.
+        extension::apply(dir, &mut plan).map_err(|error| FoldError::Plan(with_causes(&error)))?;
         let scoreboard = Scoreboard::new(&plan).map_err(|error| FoldError::Plan(error.to_string()))?;
         let (elo, header) = (Vec::new(), Vec::new());
         let (games, names) = (Vec::new(), Arc::clone(names));
@@ -239,6 +243,13 @@ impl Fold {
     /// Course of a tuning's parameters over the pairs; `None` if the run is not a tuning.
     pub(super) fn tune_svg(&self, sheet: Sheet) -> Option<String> {
         Some(tuning::traces_svg(self.scoreboard.tuning()?.course(), &self.caption(), sheet))
+    }
+
+    /// Distances that a tuning's parameters moved; `None` if the run is not a tuning, or one of
+    /// switches.
+    pub(super) fn moves_svg(&self, sheet: Sheet) -> Option<String> {
+        let progress = self.scoreboard.tuning()?;
+        tuning::moves_svg(progress.course(), &progress.rule().dead, &self.caption(), sheet)
     }
 
     /// Elo with its interval over the pairs, of a tuning that of its validation; `None` if more

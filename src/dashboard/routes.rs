@@ -70,6 +70,7 @@ pub(super) fn router(app: App) -> Router {
         .route("/api/runs/{id}/llr.svg", get(llr_svg))
         .route("/api/runs/{id}/elo.svg", get(elo_svg))
         .route("/api/runs/{id}/tune.svg", get(tune_svg))
+        .route("/api/runs/{id}/moves.svg", get(moves_svg))
         .route("/api/conditions", get(documents::conditions))
         .route("/api/progress.svg", get(documents::progress))
         .route("/api/runs/{id}/more", get(documents::more))
@@ -320,6 +321,10 @@ async fn elo_svg(State(app): State<App>, Path(id): Path<String>, Query(form): Qu
 
 async fn tune_svg(State(app): State<App>, Path(id): Path<String>, Query(form): Query<PictureQuery>) -> PictureAnswer {
     picture(&app, id, form, Fold::tune_svg).await
+}
+
+async fn moves_svg(State(app): State<App>, Path(id): Path<String>, Query(form): Query<PictureQuery>) -> PictureAnswer {
+    picture(&app, id, form, Fold::moves_svg).await
 }
 
 type PictureAnswer = Result<Response, Response>;

@@ -1,5 +1,6 @@
 //! Result of a run beyond its main figures: the block for a pull request. For more than two
-//! players, the table with colours and performance, the cross table and the rounds.
+//! players, the table with colours and performance, the cross table and the rounds. For a tuning,
+//! the table of its parameters or switches.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -8,8 +9,10 @@ use crate::dashboard::fold::Fold;
 use crate::record::PlayerId;
 use crate::report::block;
 use crate::report::standings::{self, StandingsRow, fault_words};
+use crate::report::tune;
 use crate::stats::elo::Elo;
 use crate::tournament::formats::{PairResult, in_order, knockout, swiss};
+use crate::tournament::tuning::TuningProgress;
 
 /// Score beyond which a performance is a bound: 400 Elo on either side.
 const MOST_ELO: f64 = 400.0;
@@ -52,6 +55,13 @@ struct RoundJson {
     met: Vec<MeetingJson>,
 }
 
+/// Parameters or switches of a tuning.
+#[derive(Serialize)]
+struct TunedJson {
+    columns: &'static [&'static str],
+    rows: Vec<Vec<String>>,
+}
+
 /// Everything of this kind about a run.
 pub(super) fn of(fold: &Fold) -> Value {
     let (plan, scoreboard) = (fold.plan(), fold.scoreboard());
@@ -62,7 +72,14 @@ pub(super) fn of(fold: &Fold) -> Value {
         "commit": block::commit(plan, scoreboard),
         "table": rows,
         "rounds": if is_field { rounds(fold) } else { Vec::new() },
+        "tuned": scoreboard.tuning().map(tuned),
     })
+}
+
+/// Table of a tuning as the report has it. A leading `#` marks a column of numbers.
+fn tuned(progress: &TuningProgress) -> TunedJson {
+    let (columns, rows) = tune::cells(progress.course(), &progress.rule().dead);
+    TunedJson { columns, rows }
 }
 
 fn table(fold: &Fold) -> Vec<StandingsJson> {

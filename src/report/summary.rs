@@ -232,12 +232,7 @@ fn text(plan: &Plan, finish: &Finish, estimates: &Estimates, root: &Path) -> Str
             figures::count(scoreboard.voided(), "time")
         ));
     }
-    if scoreboard.design_effect() > 1.0 {
-        lines.push(format!(
-            "openings came again: these pairs are worth {:.0} of as many openings, which the errors take into account",
-            scoreboard.evidence().effective_samples()
-        ));
-    }
+    lines.extend(openings_line(plan, scoreboard));
     if scoreboard.repeated() > 0 {
         lines.push(format!(
             "repeated: {} pairs repeat counted ones move for move and do not count",
@@ -256,19 +251,57 @@ fn text(plan: &Plan, finish: &Finish, estimates: &Estimates, root: &Path) -> Str
     lines.push(format!("took {}{since}, run in {}", duration(finish.elapsed), root.display()));
     // A run that played all its pairs cannot be resumed.
     if !scoreboard.is_over() && !matches!(finish.reason, StopReason::OutOfPairs | StopReason::OutOfOpenings) {
-        let more = match &finish.reason {
-            StopReason::TooManyFailures { failures } => {
-                format!(" --max-failures {}", failures.saturating_add(plan.max_failures.max(1)))
-            }
-            StopReason::TooManyTimeLosses { losses } => {
-                format!(" --max-time-losses {}%", (200.0 * losses.share()).ceil().clamp(1.0, 100.0))
-            }
-            _ => String::new(),
-        };
-        lines.push(format!("continue with: quintain resume {}{more}", root.display()));
+        lines.push(format!("continue with: {}", next_command(plan, finish, root)));
     }
     lines.push(String::new());
     lines.join("\n")
+}
+
+/// Line on openings that came again; `None` if none did.
+fn openings_line(plan: &Plan, scoreboard: &Scoreboard) -> Option<String> {
+    if scoreboard.tuning().is_some() {
+        let openings = plan.fresh_pairs();
+        let line = || {
+            format!(
+                "openings came again after {openings} pairs: the validation takes its pairs as independent, so its interval may be too \
+                 narrow"
+            )
+        };
+        return (scoreboard.settled() > openings).then(line);
+    }
+    let line = || {
+        format!(
+            "openings came again: these pairs are worth {:.0} of as many openings, which the errors take into account",
+            scoreboard.evidence().effective_samples()
+        )
+    };
+    (scoreboard.design_effect() > 1.0).then(line)
+}
+
+/// Command that continues a run which is not over.
+fn next_command(plan: &Plan, finish: &Finish, root: &Path) -> String {
+    let resume = format!("quintain resume {}", root.display());
+    // A tuning and its proof are parts of one command, and only that one goes on to the end.
+    let is_part = root.file_name().is_some_and(|name| TUNING_FOLDERS.iter().any(|folder| name == *folder));
+    let session = root.parent().filter(|parent| is_part && parent.join(TUNING_SETTINGS).is_file());
+    let tune = session.map(|parent| {
+        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+        format!("the same `quintain tune` command with --out {}", parent.display())
+    });
+    match &finish.reason {
+        StopReason::TooManyFailures { failures } => {
+            let more = failures.saturating_add(plan.max_failures.max(1));
+            format!("{} --max-failures {more}", tune.unwrap_or(resume))
+        }
+        StopReason::TooManyTimeLosses { losses } => {
+            let more = (200.0 * losses.share()).ceil().clamp(1.0, 100.0);
+            let then = tune.map_or_else(String::new, |tune| format!(", then {tune}"));
+            format!("{resume} --max-time-losses {more}%{then}")
+        }
+        // The command goes on to the proof, and more games are another wish.
+        StopReason::OutOfTime => resume,
+        _ => tune.unwrap_or(resume),
+    }
 }
 
 /// Lines on both players of a duel.
@@ -389,6 +422,12 @@ fn encounters_json(scoreboard: &Scoreboard) -> Vec<serde_json::Value> {
         .collect()
 }
 
+/// Name of the file of a tuning's settings.
+pub const TUNING_SETTINGS: &str = "tuning.toml";
+
+/// Names of the folders beside it: those of the tuning's games and of its proof.
+pub const TUNING_FOLDERS: [&str; 2] = ["tune", "prove"];
+
 /// Name in files of the end of a run whose time was up.
 pub const OUT_OF_TIME: &str = "out-of-time";
 
@@ -460,7 +499,7 @@ fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Valu
         },
         "limit_use": limit_use_json(plan, scoreboard),
         "repeated_pairs": scoreboard.repeated(),
-        "design_effect": scoreboard.design_effect(),
+        "design_effect": scoreboard.evidence().design_effect(),
         "level_pairs": level,
         "opening_bias": level.and_then(|level| sensor::bias(&scoreboard.ptnml(), level)),
         "resumed": finish.resumed,

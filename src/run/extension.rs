@@ -6,10 +6,11 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::files::{read_text, write_atomically};
-use crate::plan::Plan;
+use crate::plan::{Format, Plan};
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::resolve;
 use crate::schedule::affinity::{self, Topology};
+use crate::tournament::formats::tune::{Tune, TuneRule};
 
 /// Name of the file in the run's directory.
 const FILE_NAME: &str = "extension.toml";
@@ -22,9 +23,12 @@ const MAX_PAIRS: u64 = 10_000_000;
 
 /// Contents of the file.
 #[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Extension {
     pairs: u64,
+    /// True if the tuning was flat before these pairs, and is to play them nevertheless.
+    #[serde(default)]
+    past_flat: bool,
 }
 
 /// Gives a begun run another number of games at once. It may be as high as before on any machine.
@@ -55,21 +59,42 @@ pub(crate) fn extend(plan: &mut Plan, pairs: u64) -> Result<()> {
     Ok(())
 }
 
-/// Stores the number of pairs of a tuning, so that every later command has it too.
-pub(crate) fn store(root: &Path, pairs: u64) -> Result<()> {
+/// Lets a flat tuning play all its pairs. It is not asked again if it gains nothing more.
+pub(crate) fn pass_flat(plan: &mut Plan) {
+    if let Some(rule) = plan.format.tuning() {
+        plan.format = Format::new(Tune { rule: TuneRule { until_flat: false, ..rule.clone() } });
+    }
+}
+
+/// Stores the number of pairs of a tuning, so that every later command has it too. `past_flat` is
+/// true if the tuning is flat before that number.
+pub(crate) fn store(root: &Path, pairs: u64, past_flat: bool) -> Result<()> {
     let path = root.join(FILE_NAME);
-    let text = format!("# Pairs at which `quintain resume --pairs` ends this tuning.\npairs = {pairs}\n");
+    let past_flat = past_flat || read(root)?.is_some_and(|stored| stored.past_flat);
+    let flat = if past_flat { "# It was flat before.\npast-flat = true\n" } else { "" };
+    let text = format!("# Pairs at which `quintain resume --pairs` ends this tuning.\npairs = {pairs}\n{flat}");
     write_atomically(&path, text.as_bytes()).within(|| format!("{}: cannot write it", path.display()))
+}
+
+/// Reads the file of a run, if it has one.
+fn read(root: &Path) -> Result<Option<Extension>> {
+    let path = root.join(FILE_NAME);
+    if path.symlink_metadata().is_err() {
+        return Ok(None);
+    }
+    let text = read_text(&path, MOST_BYTES).within(|| format!("{}: cannot read it", path.display()))?;
+    crate::text::from_toml(&path, &text).map(Some).map_err(|error| RunError::OtherRun(error.to_string()))
 }
 
 /// Gives a plan the number of pairs that was stored for its run, if one was.
 pub(crate) fn apply(root: &Path, plan: &mut Plan) -> Result<()> {
-    let path = root.join(FILE_NAME);
-    if plan.format.tuning().is_none() || path.symlink_metadata().is_err() {
+    if plan.format.tuning().is_none() {
         return Ok(());
     }
-    let text = read_text(&path, MOST_BYTES).within(|| format!("{}: cannot read it", path.display()))?;
-    let stored: Extension =
-        crate::text::from_toml(&path, &text).map_err(|error| RunError::OtherRun(error.to_string()))?;
+    let Some(stored) = read(root)? else { return Ok(()) };
+    if stored.past_flat {
+        pass_flat(plan);
+    }
+    let path = root.join(FILE_NAME);
     extend(plan, stored.pairs).within(|| format!("{}: delete it to continue without it", path.display()))
 }

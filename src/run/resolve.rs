@@ -56,7 +56,7 @@ const MAX_PAIRS: u64 = 10_000_000;
 const MAX_PLAYERS: u16 = 1_000;
 
 /// Default number of engine failures after which a run stops.
-const DEFAULT_MAX_FAILURES: u64 = 10;
+pub(crate) const DEFAULT_MAX_FAILURES: u64 = 10;
 
 /// Default percentage of games that may be lost on time.
 const DEFAULT_MAX_TIME_LOSSES: f64 = 10.0;

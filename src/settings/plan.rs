@@ -200,8 +200,9 @@ pub struct RawPlan {
     pub method: Option<String>,
     /// Stops `auto` once its result hardly moves or is shown not to gain [default: false].
     ///
-    /// The run ends if the result moved less than a tenth of a step in its last quarter. It also
-    /// ends if the interval of the validating pairs lies below 1 Elo.
+    /// The run ends if the result moved less than a tenth of a step in its last quarter, once 2000
+    /// tuning pairs are played. It also ends if the interval of the validating pairs lies below 1
+    /// Elo.
     #[arg(long, help_heading = "Tuning")]
     #[schemars(example = false, extend("x-commands" = ["tune"]))]
     pub until_flat: Option<bool>,

@@ -10,6 +10,7 @@ use crate::tournament::formats::PairResult;
 use crate::tournament::formats::tune::{self, TuneRule};
 use crate::tune::auto::{Auto, Purpose, Vectors};
 use crate::tune::course::Course;
+use crate::tune::factors::{Effect, FactorRun};
 use crate::tune::narrow::RangeCut;
 use crate::tune::space::Space;
 
@@ -118,8 +119,9 @@ impl TuningProgress {
         let tuning = self.course.tuning();
         let (run, counts) = (tuning.as_auto(), self.course.validation().counts());
         let rows = self.course.rows(&self.rule.dead);
-        let params = tuning.space().params().iter().zip(rows).zip(tuning.theta());
-        let params = params.map(|((param, row), theta)| ParamFigures {
+        let effects = tuning.as_factors().map(FactorRun::effects).unwrap_or_default();
+        let params = tuning.space().params().iter().zip(rows).zip(tuning.theta()).enumerate();
+        let params = params.map(|(place, ((param, row), theta))| ParamFigures {
             name: &param.name,
             kind: param.kind.name(),
             start: param.start,
@@ -132,6 +134,7 @@ impl TuningProgress {
             moved: row.moved,
             error: row.error,
             better: row.better,
+            effect: effects.get(place).copied(),
             dead: row.is_dead,
         });
         let estimates = Estimates::of_pairs(&ClusteredCounts::new(counts, 1.0));
@@ -253,6 +256,9 @@ pub struct ParamFigures<'a> {
     pub error: Option<f64>,
     /// Probability that the rounded value alone is better than the start.
     pub better: Option<f64>,
+    /// Effect of a randomised switch, from its first pair on; absent for other methods.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effect: Option<Effect>,
     /// True if the parameter was found to change nothing.
     pub dead: bool,
 }
@@ -308,6 +314,29 @@ mod tests {
             (0..40).for_each(|_| progress.record(&pair(3), &[]));
             assert_eq!(progress.pairs(), PairsByPurpose { tune: 40, ..PairsByPurpose::default() });
         }
+    }
+
+    #[test]
+    fn documents_have_the_effect_of_each_switch_and_of_nothing_else() {
+        let effects = |method: &str, pairs: u32| {
+            let mut progress = TuningProgress::new(&rule(method));
+            (0..pairs).for_each(|pair| progress.record(&self::pair((pair % 5) as u8), &[]));
+            let figures = serde_json::to_value(progress.figures()).expect("plain data");
+            let params = figures["params"].as_array().cloned().unwrap_or_default();
+            let known = progress.course().tuning().as_factors().map(FactorRun::effects).unwrap_or_default().to_vec();
+            (params.into_iter().map(|param| param.get("effect").cloned()).collect::<Vec<_>>(), known)
+        };
+        let (told, known) = effects("factors", 40);
+        assert_eq!((told.len(), known.len()), (3, 3));
+        for (told, known) in told.iter().zip(known) {
+            let told = told.as_ref().expect("an effect of each switch");
+            for (key, value) in [("elo", known.elo), ("error95", known.error95), ("p", known.p)] {
+                assert_eq!(told[key].as_f64(), Some(value), "{key}");
+            }
+            assert!(known.error95 > 0.0 && (0.0..=1.0).contains(&known.p), "{known:?}");
+        }
+        assert_eq!(effects("factors", 0).0, [None, None, None]);
+        assert_eq!(effects("auto", 40).0, [None, None, None]);
     }
 
     #[test]

@@ -15,6 +15,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::auto::{Purpose, Vectors};
@@ -58,8 +59,8 @@ pub struct Factors {
     switches: usize,
 }
 
-/// Effect of a switch: on against off, in Elo.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Effect of a switch: on against off, in Elo. The names are a contract of documents.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Effect {
     /// Estimate in Elo, positive if on is better.
     pub elo: f64,

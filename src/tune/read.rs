@@ -5,15 +5,23 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::space::{DEFAULT_RATE, Param, ParamFault, ParamKind, Space, SpaceError};
+use super::space::{DEFAULT_RATE, Param, ParamFault, ParamKind, ParamRows, Space, SpaceError};
 
 /// Reads parameters from the text of `file`: TOML if its name ends so, else lines.
 ///
 /// # Errors
 /// The first line that is not a parameter, or one that cannot be tuned.
 pub fn parse(file: &str, text: &str) -> Result<Space, SpaceError> {
+    rows(file, text)?.check()
+}
+
+/// Reads parameters as [`parse`] does, and leaves their check to the caller.
+///
+/// # Errors
+/// TOML of another form.
+pub fn rows(file: &str, text: &str) -> Result<ParamRows, SpaceError> {
     let is_toml = std::path::Path::new(file).extension().is_some_and(|end| end.eq_ignore_ascii_case("toml"));
-    if is_toml { toml(file, text) } else { lines(file, text) }
+    if is_toml { toml_rows(file, text) } else { Ok(line_rows(file, text)) }
 }
 
 /// Reads `name, start, min, max, c_end, r_end` (fishtest) and
@@ -25,7 +33,13 @@ pub fn parse(file: &str, text: &str) -> Result<Space, SpaceError> {
 /// # Errors
 /// The first line that is not a parameter, or one that cannot be tuned.
 pub fn lines(file: &str, text: &str) -> Result<Space, SpaceError> {
-    let mut params = Vec::new();
+    line_rows(file, text).check()
+}
+
+/// Reads parameters as [`lines`] does, and leaves their check to the caller.
+#[must_use]
+pub fn line_rows(file: &str, text: &str) -> ParamRows {
+    let mut rows = ParamRows::new(file);
     for (index, line) in text.lines().enumerate() {
         // Some editors put a byte order mark first.
         let line = line.strip_prefix('\u{feff}').unwrap_or(line);
@@ -33,11 +47,10 @@ pub fn lines(file: &str, text: &str) -> Result<Space, SpaceError> {
         if line.is_empty() {
             continue;
         }
-        let number = Some(index + 1);
-        let param = fields(line).map_err(|fault| SpaceError { file: file.to_owned(), line: number, fault })?;
-        params.push((number, param));
+        let name = line.split(',').next().unwrap_or_default().trim();
+        rows.push(name, Some(index + 1), fields(line));
     }
-    Space::new(file, params)
+    rows
 }
 
 fn fields(line: &str) -> Result<Param, ParamFault> {
@@ -88,6 +101,27 @@ struct ParamEntry {
     rate: Option<Number>,
 }
 
+impl ParamEntry {
+    /// The parameter of this name.
+    fn read(&self, name: &str) -> Result<Param, ParamFault> {
+        let whole = [self.start, self.min, self.max].into_iter().all(|value| matches!(value, Number::Whole(_)));
+        let kind = match &self.kind {
+            Some(text) => kind(text)?,
+            None if whole => ParamKind::Int,
+            None => ParamKind::Float,
+        };
+        Ok(Param {
+            name: name.to_owned(),
+            kind,
+            start: self.start.value(),
+            min: self.min.value(),
+            max: self.max.value(),
+            step: self.step.value(),
+            rate: self.rate.map_or(DEFAULT_RATE, Number::value),
+        })
+    }
+}
+
 /// A number as written: with or without a fraction.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(untagged, expecting = "expected a number, as in 12 or 0.5")]
@@ -114,34 +148,25 @@ impl Number {
 /// # Errors
 /// The first place that is not TOML or no parameter, or one that cannot be tuned.
 pub fn toml(file: &str, text: &str) -> Result<Space, SpaceError> {
+    toml_rows(file, text)?.check()
+}
+
+fn toml_rows(file: &str, text: &str) -> Result<ParamRows, SpaceError> {
     let line = |at: usize| Some(text.get(..at).unwrap_or(text).matches('\n').count() + 1);
     let read: File = toml::from_str(text).map_err(|error| SpaceError {
         file: file.to_owned(),
         line: error.span().and_then(|span| line(span.start)),
         fault: ParamFault::Toml { message: error.message().to_owned() },
     })?;
-    let mut rows: Vec<(Spanned<String>, ParamEntry)> = read.params.into_iter().collect();
-    rows.sort_by_key(|(name, _)| name.span().start);
-    let params = rows.into_iter().map(|(name, row)| {
+    let mut entries: Vec<(Spanned<String>, ParamEntry)> = read.params.into_iter().collect();
+    entries.sort_by_key(|(name, _)| name.span().start);
+    let mut rows = ParamRows::new(file);
+    for (name, entry) in entries {
         let number = line(name.span().start);
-        let whole = [row.start, row.min, row.max].into_iter().all(|value| matches!(value, Number::Whole(_)));
-        let kind = match &row.kind {
-            Some(text) => kind(text).map_err(|fault| SpaceError { file: file.to_owned(), line: number, fault })?,
-            None if whole => ParamKind::Int,
-            None => ParamKind::Float,
-        };
-        let param = Param {
-            name: name.into_inner(),
-            kind,
-            start: row.start.value(),
-            min: row.min.value(),
-            max: row.max.value(),
-            step: row.step.value(),
-            rate: row.rate.map_or(DEFAULT_RATE, Number::value),
-        };
-        Ok((number, param))
-    });
-    Space::new(file, params.collect::<Result<Vec<_>, _>>()?)
+        let name = name.into_inner();
+        rows.push(&name, number, entry.read(&name));
+    }
+    Ok(rows)
 }
 
 #[cfg(test)]
@@ -221,16 +246,18 @@ Scale = { start = 0.5, min = 0, max = 2, step = 0.1, rate = 0.004 }
         }
     }
 
+    /// Names of the rows that globs leave, once they are checked.
+    fn names(rows: ParamRows, only: &[&str], skip: &[&str]) -> Result<String, String> {
+        let owned = |globs: &[&str]| globs.iter().map(|glob| (*glob).to_owned()).collect::<Vec<_>>();
+        let space = rows.select(&owned(only), &owned(skip)).and_then(ParamRows::check);
+        let names = |space: Space| space.params().iter().map(|param| param.name.clone()).collect::<Vec<_>>().join(" ");
+        space.map(names).map_err(|error| error.to_string())
+    }
+
     #[test]
     fn globs_choose_and_an_idle_one_is_told() {
-        let space = || lines("p", "lmr_base,5,0,9,1,.1\nlmr_div,5,0,9,1,.1\nnull.a,5,0,9,1,.1").expect("sound");
-        let names = |only: &[&str], skip: &[&str]| {
-            let owned = |globs: &[&str]| globs.iter().map(|glob| (*glob).to_owned()).collect::<Vec<_>>();
-            let chosen = space().select(&owned(only), &owned(skip));
-            chosen
-                .map_err(|error| error.to_string())
-                .map(|space| space.params().iter().map(|param| param.name.clone()).collect::<Vec<_>>().join(" "))
-        };
+        let rows = || line_rows("p", "lmr_base,5,0,9,1,.1\nlmr_div,5,0,9,1,.1\nnull.a,5,0,9,1,.1");
+        let names = |only: &[&str], skip: &[&str]| names(rows(), only, skip);
         assert_eq!(names(&[], &[]).as_deref(), Ok("lmr_base lmr_div null.a"));
         assert_eq!(names(&["LMR_*"], &["*div"]).as_deref(), Ok("lmr_base"));
         assert_eq!(names(&["null.?", "lmr_div"], &[]).as_deref(), Ok("lmr_div null.a"));
@@ -239,5 +266,24 @@ Scale = { start = 0.5, min = 0, max = 2, step = 0.1, rate = 0.004 }
         );
         assert!(names(&[], &["base"]).is_err_and(|message| message.starts_with("--skip: no parameter matches `base`")));
         assert!(names(&[], &["*"]).is_err_and(|message| message.ends_with("leave nothing to tune")));
+    }
+
+    /// A row is chosen by its name before anything else of it is looked at.
+    #[test]
+    fn a_faulty_row_that_is_left_out_does_no_harm() {
+        for faulty in ["odd,5,9,0,1,.1", "odd,5,0,nine,1,.1", "odd,1,2", "odd,int,0,0,1e18,1,.1", "odd,int,0,0,1,5,.1"]
+        {
+            let rows = || line_rows("p", &format!("good,5,0,9,1,.1\n{faulty}\n"));
+            assert!(names(rows(), &[], &[]).is_err_and(|message| message.starts_with("p:2: ")), "{faulty}");
+            assert_eq!(names(rows(), &[], &["odd"]).as_deref(), Ok("good"), "{faulty}");
+            assert_eq!(names(rows(), &["good"], &[]).as_deref(), Ok("good"), "{faulty}");
+        }
+        let big = line_rows("p", "odd,int,0,0,1e18,1,.1").check().map_err(|error| error.to_string());
+        assert!(big.is_err_and(|message| message.ends_with("or leave it out with --skip")));
+        let text = TOML.replace("start = 0.5", "kind = \"big\", start = 0.5");
+        let rows = || rows("p.toml", &text).expect("sound TOML");
+        assert!(names(rows(), &[], &[]).is_err_and(|message| message.starts_with("p.toml:3: kind `big`")));
+        assert_eq!(names(rows(), &[], &["Scale"]).as_deref(), Ok("Margin Odd name"));
+        assert_eq!(names(line_rows("p", "# nothing"), &[], &[]).map_err(|error| error.len() > 1), Err(true));
     }
 }

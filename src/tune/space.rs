@@ -211,31 +211,71 @@ impl Space {
             RangeEnd::Max => std::mem::replace(&mut param.max, to.max(start)),
         }
     }
+}
 
-    /// The parameters whose names match a glob of `only` (all if it is empty) and none of `skip`.
+/// Parameters as they were read, in the order given, before they are checked.
+///
+/// A row that cannot be tuned does no harm if it is left out by its name.
+#[derive(Clone, Debug)]
+pub struct ParamRows {
+    /// File, flag or engine that named them.
+    file: String,
+    rows: Vec<ParamRow>,
+}
+
+/// A parameter as it was read.
+#[derive(Clone, Debug)]
+struct ParamRow {
+    name: String,
+    line: Option<usize>,
+    param: Result<Param, ParamFault>,
+}
+
+impl ParamRows {
+    /// No rows of `file` yet.
+    pub(super) fn new(file: &str) -> Self {
+        Self { file: file.to_owned(), rows: Vec::new() }
+    }
+
+    /// Adds a row with the line that it comes from, if it comes from one.
+    pub(super) fn push(&mut self, name: &str, line: Option<usize>, param: Result<Param, ParamFault>) {
+        self.rows.push(ParamRow { name: name.to_owned(), line, param });
+    }
+
+    /// The rows whose names match a glob of `only` (all if it is empty) and none of `skip`.
     /// In a glob `*` stands for any characters and `?` for one; case does not matter.
     ///
     /// # Errors
-    /// A glob that matches no parameter, or none left.
-    pub fn select(self, only: &[String], skip: &[String]) -> Result<Self, SpaceError> {
+    /// A glob that matches no row, or none left.
+    pub fn select(mut self, only: &[String], skip: &[String]) -> Result<Self, SpaceError> {
         let globs = |flag: &'static str, texts: &[String]| {
             let compiled = texts.iter().map(|text| {
-                let glob = glob(text).filter(|glob| self.params.iter().any(|param| glob.is_match(&param.name)));
+                let glob = glob(text).filter(|glob| self.rows.iter().any(|row| glob.is_match(&row.name)));
                 glob.ok_or_else(|| SpaceError::of(flag, ParamFault::NoMatch { glob: text.clone() }))
             });
             compiled.collect::<Result<Vec<_>, _>>()
         };
         let (chosen, skipped) = (globs("--only", only)?, globs("--skip", skip)?);
         let any = |globs: &[Regex], name: &str| globs.iter().any(|glob| glob.is_match(name));
-        let params: Vec<Param> = self
-            .params
-            .into_iter()
-            .filter(|param| (chosen.is_empty() || any(&chosen, &param.name)) && !any(&skipped, &param.name))
-            .collect();
-        if params.is_empty() {
+        let found = self.rows.len();
+        self.rows.retain(|row| (chosen.is_empty() || any(&chosen, &row.name)) && !any(&skipped, &row.name));
+        if found > 0 && self.rows.is_empty() {
             return Err(SpaceError::of("--only and --skip", ParamFault::NoneLeft));
         }
-        Ok(Self { params })
+        Ok(self)
+    }
+
+    /// Checks the rows.
+    ///
+    /// # Errors
+    /// The first row that is not a parameter, the first one that cannot be tuned, or no row at all.
+    pub fn check(self) -> Result<Space, SpaceError> {
+        let Self { file, rows } = self;
+        let params = rows.into_iter().map(|ParamRow { line, param, .. }| match param {
+            Ok(param) => Ok((line, param)),
+            Err(fault) => Err(SpaceError { file: file.clone(), line, fault }),
+        });
+        Space::new(&file, params.collect::<Result<Vec<_>, _>>()?)
     }
 }
 
@@ -315,7 +355,9 @@ pub enum ParamFault {
         max: f64,
     },
     /// An end of a whole parameter's range that is not whole.
-    #[error("{field} {value} of an int is not a whole number below 2^53: round it, or make the parameter a float")]
+    #[error(
+        "{field} {value} of an int is not a whole number below 2^53: round it, make the parameter a float, or leave it out with --skip"
+    )]
     NotWhole {
         /// Name of the field.
         field: &'static str,

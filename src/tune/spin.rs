@@ -1,7 +1,7 @@
 //! Parameters made of an engine's own `spin` options.
 
 use super::refused::refusal;
-use super::space::{DEFAULT_RATE, Param, ParamKind, Space, SpaceError};
+use super::space::{DEFAULT_RATE, Param, ParamKind, ParamRows};
 
 /// Steps in a range if nobody says how long a step is; Stockfish's `TUNE` macro makes the same
 /// guess.
@@ -23,15 +23,14 @@ pub struct Spin {
     pub max: i64,
 }
 
-/// Makes a parameter of each option that can be one, with a twentieth of the range as its step.
+/// Makes a row of each option that can be a parameter, with a twentieth of the range as its step.
 ///
-/// Each option that is left out, or whose step is doubtful, gets a note.
-///
-/// # Errors
-/// No option left, or one that cannot be tuned for another reason; `engine` names it.
-pub fn from_spins(engine: &str, spins: &[Spin]) -> Result<(Space, Vec<String>), SpaceError> {
+/// Each option that is left out, or whose step is doubtful, gets a note. `file` names them in
+/// errors.
+#[must_use]
+pub fn from_spins(file: &str, spins: &[Spin]) -> (ParamRows, Vec<String>) {
     let mut notes = Vec::new();
-    let mut params = Vec::new();
+    let mut rows = ParamRows::new(file);
     for Spin { name, default, min, max } in spins {
         if let Some(hint) = refusal(name) {
             notes.push(format!("{name} is left out: {hint}"));
@@ -49,10 +48,10 @@ pub fn from_spins(engine: &str, spins: &[Spin]) -> Result<(Space, Vec<String>), 
                  guess; give ranges and steps in a file (--params) if you know better"
             ));
         }
-        let name = name.clone();
-        params.push((None, Param { name, kind: ParamKind::Int, start, min, max, step, rate: DEFAULT_RATE }));
+        let param = Param { name: name.clone(), kind: ParamKind::Int, start, min, max, step, rate: DEFAULT_RATE };
+        rows.push(name, None, Ok(param));
     }
-    Ok((Space::new(engine, params)?, notes))
+    (rows, notes)
 }
 
 #[cfg(test)]
@@ -72,7 +71,8 @@ mod tests {
             spin("Fixed", 3, 3, 3),
             spin("Odd", 9, 0, 5),
         ];
-        let (space, notes) = from_spins("engine", &spins).expect("two are left");
+        let (rows, notes) = from_spins("engine", &spins);
+        let space = rows.check().expect("two are left");
         let margin = Param {
             name: "Margin".to_owned(),
             kind: ParamKind::Int,
@@ -90,7 +90,7 @@ mod tests {
         for (note, start) in notes.iter().zip(starts) {
             assert!(note.starts_with(start), "{note}");
         }
-        let none = from_spins("engine", &[spin("Threads", 1, 1, 64)]).map_err(|error| error.to_string());
+        let none = from_spins("engine", &[spin("Threads", 1, 1, 64)]).0.check().map_err(|error| error.to_string());
         assert!(none.as_ref().is_err_and(|message| message.starts_with("engine: no parameters")), "{none:?}");
     }
 }

@@ -56,6 +56,13 @@ fn a_dry_run_tells_what_would_be_tuned_and_leaves_out_what_is_dead() {
     let mut alone = document(&tune("", ROWS, "--json -j 1"));
     alone["sensitivity"]["seconds"] = told["sensitivity"]["seconds"].clone();
     assert_eq!(alone, told);
+    // Values that are set at a start change the same.
+    let mut restarted = document(&tune("", ROWS, "--json -j 2 --restart"));
+    restarted["sensitivity"]["seconds"] = told["sensitivity"]["seconds"].clone();
+    assert_eq!(restarted, told);
+    // At a hub more games at once are foreseen, whose blocks are larger.
+    let at_hub = document(&tune("", ROWS, "--json --no-sensitivity --workers tls://hub.example:4222"));
+    assert_eq!(at_hub["calibration_pairs"], 6 * 128);
     let text = tune("", ROWS, "");
     assert_eq!(text.code, Some(0), "{text:?}");
     assert!(text.stdout.starts_with("2 parameters of fake_engine by auto, nodes=50\n"), "{text:?}");
@@ -99,6 +106,18 @@ fn an_engines_own_spins_are_tuned_from_their_defaults() {
         assert_eq!(params[0][key].to_string(), value, "{key}");
     }
     assert!(ran.stderr.contains("Hash is left out: more of it is better"), "{ran:?}");
+}
+
+#[test]
+fn a_row_that_cannot_be_tuned_is_left_out_by_its_name() {
+    for faulty in ["Hash, int, 16, 1, 1024, 8, 0.002", "Beta, int, 5, 9, 0, 1, 0.002", "Beta, int, 5"] {
+        let rows = format!("{faulty}\n{ROWS}");
+        let (name, _) = faulty.split_once(',').unwrap();
+        let ran = tune("", &rows, "--json --no-sensitivity");
+        assert!(ran.code == Some(2) && ran.stderr.contains("p.txt:1: "), "{ran:?}");
+        let told = document(&tune("", &rows, &format!("--json --no-sensitivity --skip {name}")));
+        assert_eq!(told["params"].as_array().unwrap().len(), 3, "{faulty}");
+    }
 }
 
 #[test]
@@ -187,6 +206,15 @@ fn switches_by_lot_are_told_apart_and_the_keepers_proven() {
     assert_eq!((&told["method"], &told["proof"]["verdict"]), (&Value::from("factors"), &Value::from("proven")));
     assert_eq!(told["proof"]["candidates"].as_array().unwrap().len(), 1);
     assert_eq!(told["params"][0]["value"], 100.0);
+    // Every document has the effect of each switch.
+    let [found, idle] = [0, 1].map(|place: usize| told["params"][place]["effect"].clone());
+    let number = |effect: &Value, key: &str| effect[key].as_f64().unwrap();
+    assert!(number(&found, "elo") > number(&found, "error95") && number(&found, "p") < 0.05, "{found}");
+    assert!(number(&idle, "error95") > 0.0 && (0.0..=1.0).contains(&number(&idle, "p")), "{idle}");
+    let summary = crate::harness::summary(&place.join("run/tune"));
+    for (param, effect) in summary["tune"]["params"].as_array().unwrap().iter().zip([found, idle]) {
+        assert_eq!(param["effect"], effect);
+    }
     let other = tune_in(place, &engine, &more.replace("--out run", "--out other --until-flat"));
     assert!(other.code == Some(2) && other.stderr.contains("--until-flat: factors ends with its pairs"), "{other:?}");
 }
@@ -203,6 +231,12 @@ fn what_a_tuning_found_is_proven_by_a_race_on_fresh_openings() {
     assert_eq!((&told["pairs"], &told["proof"]["verdict"]), (&Value::from(160), &Value::from("proven")), "{ran:?}");
     assert_eq!((&told["proof"]["chosen"], &told["applied"]), (&Value::from("full"), &Value::Null));
     assert_eq!(told["proof"]["candidates"][0]["is_better"], true);
+    let openings = &told["proof"]["openings"];
+    let fresh = openings["book"].as_u64().unwrap() - 160;
+    assert_eq!((&openings["fresh"], &openings["pairs"]), (&Value::from(fresh), &Value::from(96)), "{openings}");
+    assert_eq!((&openings["reordered"], &openings["repeated"]), (&Value::from(false), &Value::from(false)));
+    assert!(!ran.stderr.contains("fresh opening"), "{ran:?}");
+    assert!(told["params"][0].get("effect").is_none(), "{told}");
     // The values are those that the race was about, in every form.
     let value = told["params"][0]["value"].as_f64().unwrap();
     assert!(value >= 52.0 && (told["params"][0]["result"].as_f64().unwrap() - value).abs() <= 0.5, "{told}");
@@ -240,6 +274,67 @@ fn what_a_tuning_found_is_proven_by_a_race_on_fresh_openings() {
         "{other:?}"
     );
     assert_eq!(journals(), before);
+}
+
+/// A book of fewer openings than pairs: told before the first game, and the proof plays all of it
+/// again in another order.
+#[test]
+fn a_book_too_small_for_the_proof_is_told_and_played_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    fs::write(place.join("p.txt"), TWO).unwrap();
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/fixtures/v1/book.epd");
+    fs::copy(book, place.join("book.epd")).unwrap();
+    let more = format!("--params p.txt --pairs 160 --book book.epd --out run {LOST} --prove-pairs 96");
+    let engine = fake("--tunes --lost-below Alpha=52");
+    let dry = tune_in(place, &engine, &format!("{more} --dry-run"));
+    let words = "has only 0 fresh openings for up to 96 pairs of each candidate and plays the whole book again";
+    assert!(
+        dry.stderr.contains(&format!("the book has 12 openings and the tuning takes 160 pairs, so its proof {words}"))
+    );
+    let ran = tune_in(place, &engine, &more);
+    for takes in ["takes", "took"] {
+        let warning = format!("the book has 12 openings and the tuning {takes} 160 pairs, so its proof {words}");
+        assert_eq!(ran.stderr.matches(&warning).count(), 1, "{ran:?}");
+    }
+    let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let wanted = serde_json::json!({ "book": 12, "fresh": 0, "pairs": 96, "reordered": true, "repeated": true });
+    assert_eq!(told["proof"]["openings"], wanted);
+    let seed = |part: &str| {
+        text_of(&place.join("run").join(part).join("plan.toml")).parse::<toml::Table>().unwrap()["seed"].clone()
+    };
+    assert_eq!(seed("tune").as_integer(), Some(1));
+    assert_ne!(seed("tune"), seed("prove"));
+    // Each candidate has every opening once, as races have it.
+    let pairs = told["proof"]["candidates"][0]["pairs"].as_u64().unwrap();
+    assert!((1..=12).contains(&pairs), "{told}");
+    let text = tune_in(place, &engine, &more.replace(" --json", ""));
+    let line =
+        "the tuning left 0 of the 12 openings of the book, so the proof played the whole book again in another order";
+    assert!(text.code == ran.code && text.stdout.contains(line), "{text:?}");
+}
+
+#[test]
+fn a_tuning_that_goes_on_and_its_proof_take_the_cpus_of_the_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path();
+    fs::write(place.join("p.txt"), TWO).unwrap();
+    let more = format!("--params p.txt --pairs 96 --out run {LOST} --prove-pairs 32");
+    let engine = fake("--tunes --lost-below Alpha=52");
+    document(&tune_in(place, &engine, &format!("{more} --no-prove")));
+    let journal = place.join("run/tune/games.jsonl");
+    let whole = text_of(&journal);
+    let lines: Vec<&str> = whole.lines().collect();
+    // With games left the tuning takes them, and without its proof does.
+    for (kept, part) in [(41, "--no-prove"), (lines.len(), "")] {
+        fs::write(&journal, lines[..kept].join("\n") + "\n").unwrap();
+        let ran = tune_in(place, &engine, &format!("{more} {part} --affinity=65535"));
+        assert!(ran.code == Some(2) && ran.stderr.contains("this process may not use CPU 65535"), "{part}: {ran:?}");
+        assert_eq!(games(&place.join("run/tune")).len(), kept - 1, "nothing is played");
+        assert!(!place.join("run/prove").exists(), "{part}");
+    }
+    let proven = tune_in(place, &engine, &format!("{more} --affinity=off"));
+    assert!(place.join("run/prove/summary.json").is_file(), "{proven:?}");
 }
 
 #[test]

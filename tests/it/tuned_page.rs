@@ -3,9 +3,11 @@
 use quintain::report::console::Viewer;
 use quintain::run::Exit;
 use quintain::run::tune::{TuningSettings, play};
+use quintain::settings::RawPlan;
 use quintain::tournament::formats::tune::Choice;
 
 use crate::harness::run;
+use crate::serve::Served;
 use crate::tuning::{ENGINE, raw, wanted};
 
 /// Three blocks that calibrate, nine that tune, one that validates.
@@ -75,4 +77,35 @@ fn a_tuning_is_told_by_its_validation_and_its_moves_alone() {
     assert!(view.bar.is_none() && view.lines[0].starts_with("tuning, 3 parameters"), "{:?}", view.lines);
     assert!(view.lines.len() <= 6 && view.plain.starts_with("208 pairs: 48 calibrate"), "{}", view.plain);
     assert!(view.lines.iter().all(|line| !line.contains("nElo")), "{:?}", view.lines);
+
+    let served = Served::start(folder.path(), &[]);
+    for (picture, title) in [("elo", "Validation"), ("tune", "Parameters over pairs"), ("moves", "Distance moved")] {
+        let got = served.get(&format!("/api/runs/run/{picture}.svg?narrow=true"));
+        assert!(got.status == 200 && got.body.contains(title), "{picture}: {got:?}");
+        assert!(got.body.contains("viewBox=\"0 0 360 "), "{picture}: {got:?}");
+    }
+    let tuned = &served.json("/api/runs/run/more")["tuned"];
+    assert_eq!(tuned["columns"].as_array().map(Vec::len), Some(8), "{tuned}");
+    let rows = tuned["rows"].as_array().unwrap();
+    assert_eq!(rows.iter().map(|row| &row[0]).collect::<Vec<_>>(), ["Alpha", "Beta", "Gamma"]);
+    assert_eq!(rows[1][7], "dead: changes nothing");
+}
+
+/// The design effect of all pairs is that of trial values, and the validation knows none.
+#[test]
+fn openings_that_come_again_are_told_for_what_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, book) = (folder.path().join("run"), folder.path().join("book.epd"));
+    let lines = [
+        "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1",
+        "rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq - 0 1",
+    ];
+    std::fs::write(&book, lines.join("\n") + "\n").unwrap();
+    let again = RawPlan { book: Some(book), ..raw(ENGINE, PAIRS, 2) };
+    play(&again, wanted(Choice::Auto), &dir).unwrap();
+    let told = run(&["report".to_owned(), dir.display().to_string()]);
+    assert_eq!(told.code, Some(0), "{told:?}");
+    let words = "openings came again after 2 pairs: the validation takes its pairs as independent";
+    assert!(told.stdout.contains(words) && !told.stdout.contains("take into account"), "{told:?}");
+    assert_eq!(crate::harness::summary(&dir)["design_effect"], 1.0);
 }

@@ -23,7 +23,12 @@ const MOST_PARAMS: usize = 1_000;
 const MOST_GAMES: u64 = 10_000_000;
 
 /// Games times parameters: a run keeps a number for each parameter and block.
-const MOST_WORK: u64 = 400_000_000;
+pub(in crate::cli) const MOST_WORK: u64 = 400_000_000;
+
+/// True if a simulated run of the setting takes seconds and not hours.
+pub(in crate::cli) const fn is_playable(setting: &Setting) -> bool {
+    setting.games.saturating_mul(setting.params as u64) <= MOST_WORK
+}
 
 /// Parses a setting from the command line.
 fn parse(text: &str) -> Result<Setting> {
@@ -50,7 +55,7 @@ fn parse(text: &str) -> Result<Setting> {
     if !(2 * u64::from(BLOCK)..=MOST_GAMES).contains(&setting.games) {
         bail!("--tune {text}: games are from {} to {MOST_GAMES}", 2 * BLOCK);
     }
-    if setting.games.saturating_mul(setting.params as u64) > MOST_WORK {
+    if !is_playable(&setting) {
         bail!("--tune {text}: d times games is at most {MOST_WORK}; give fewer games");
     }
     Ok(setting)
@@ -153,6 +158,7 @@ mod tests {
             ("d=4,elo=0", "above 0"),
             ("d=4,elo=nan", "above 0"),
             ("d=4,games=8", "games are from 32"),
+            ("d=41,games=10000000", "d times games is at most 400000000"),
         ] {
             let error = parse(text).map_err(|error| error.to_string());
             assert!(error.as_ref().is_err_and(|error| error.contains(message)), "{text}: {error:?}");

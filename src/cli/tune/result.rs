@@ -7,9 +7,11 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::report::figures;
-use crate::run::tuning::prove::{CLOSE, Proof, ProofCandidate, ProofVerdict};
+use crate::run::Exit;
+use crate::run::tuning::prove::{CLOSE, Proof, ProofCandidate, ProofOpenings, ProofVerdict};
 use crate::run::tuning::session::TuningOutcome;
 use crate::stats::elo;
+use crate::tune::factors::Effect;
 
 /// JSON document; field names are a public contract.
 #[derive(Serialize)]
@@ -32,6 +34,9 @@ struct ResultValue<'a> {
     result: f64,
     /// Value of the chosen step, as the engine takes it.
     value: f64,
+    /// Effect of a randomised switch; absent for other methods.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effect: Option<Effect>,
 }
 
 #[derive(Serialize)]
@@ -39,6 +44,7 @@ struct JsonProof<'a> {
     verdict: &'a str,
     chosen: Option<&'a str>,
     limit: String,
+    openings: ProofOpenings,
     candidates: Vec<JsonCandidate<'a>>,
 }
 
@@ -94,8 +100,17 @@ fn lines(proof: &Proof) -> String {
     for candidate in &proof.candidates {
         let Some(state) = candidate.state else { continue };
         let elo = figures::estimate(elo::logistic(&state.pairs));
-        let is_better = if state.is_better { ", shown to be stronger" } else { "" };
+        let is_better = match (state.is_better, candidate.beats) {
+            (_, Some(other)) => {
+                format!(", shown to be stronger than the {other} step, which is stronger than the start")
+            }
+            (true, None) => ", shown to be stronger".to_owned(),
+            (false, None) => String::new(),
+        };
         let _ = writeln!(out, "  {} step: {} pairs, Elo {elo}{is_better}", candidate.name, state.pairs.pairs());
+    }
+    if let Some(line) = openings_line(proof) {
+        let _ = writeln!(out, "{line}");
     }
     let chosen = proof.chosen.and_then(|place| proof.candidates.get(place));
     let verdict = match (proof.verdict, chosen) {
@@ -111,13 +126,28 @@ fn lines(proof: &Proof) -> String {
     out
 }
 
+/// Line on openings of the tuning that the proof played too, or that it ended for want of others.
+fn openings_line(proof: &Proof) -> Option<String> {
+    let ProofOpenings { book, fresh, reordered, repeated, pairs } = proof.openings;
+    let left = format!("the tuning left {fresh} of the {book} openings of the book");
+    if repeated {
+        let how = if reordered { "the whole book again in another order" } else { "openings of the tuning after them" };
+        return Some(format!("{left}, so the proof played {how}; a larger --book avoids this"));
+    }
+    let is_short = fresh < pairs && proof.verdict == ProofVerdict::NotShown;
+    let is_over = !matches!(proof.exit, Exit::Interrupted | Exit::Aborted);
+    (is_short && is_over).then(|| {
+        format!("{left}, so the proof had no more pairs than that for a candidate; a larger --book allows more")
+    })
+}
+
 fn document(tuned: &TuningOutcome) -> ResultDocument<'_> {
     let space = &tuned.rule.space;
     let player = tuned.plan.players.first();
-    let value = |((param, result), value): ((&'_ crate::tune::space::Param, &f64), &f64)| {
-        (param.start, *result, param.nearest(*value))
+    let value = |(place, ((param, result), value)): (usize, ((&'_ crate::tune::space::Param, &f64), &f64))| {
+        (param.start, *result, param.nearest(*value), tuned.effects.get(place).copied())
     };
-    let numbers = space.params().iter().zip(&tuned.result).zip(tuned.values()).map(value);
+    let numbers = space.params().iter().zip(&tuned.result).zip(tuned.values()).enumerate().map(value);
     let params = space.params().iter().zip(numbers);
     ResultDocument {
         run: &tuned.root,
@@ -126,7 +156,13 @@ fn document(tuned: &TuningOutcome) -> ResultDocument<'_> {
         limit: player.map(|player| player.limit.to_string()).unwrap_or_default(),
         pairs: tuned.pairs,
         params: params
-            .map(|(param, (start, result, value))| ResultValue { name: &param.name, start, result, value })
+            .map(|(param, (start, result, value, effect))| ResultValue {
+                name: &param.name,
+                start,
+                result,
+                value,
+                effect,
+            })
             .collect(),
         proof: tuned.proof.as_ref().map(proof),
         applied: tuned.applied.as_deref(),
@@ -140,6 +176,7 @@ fn proof(proof: &Proof) -> JsonProof<'_> {
         verdict: proof.verdict.name(),
         chosen: chosen.map(|candidate| candidate.name),
         limit: proof.limit.to_string(),
+        openings: proof.openings,
         candidates: proof.candidates.iter().filter_map(candidate).collect(),
     }
 }

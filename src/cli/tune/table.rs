@@ -6,13 +6,13 @@ use std::path::Path;
 use anyhow::Result;
 use serde::Serialize;
 
-use crate::cli::simulate::tune::{play, rows_text};
+use crate::cli::simulate::tune::{MOST_WORK, is_playable, play, rows_text};
 use crate::run::pace::{self, Pace, PaceLookup};
-use crate::run::resolve;
 use crate::run::tuning::prepare::PreparedTuning;
 use crate::run::tuning::sensitivity::Changes;
+use crate::run::{resolve, tune};
 use crate::stats::elo::fixed;
-use crate::tournament::formats::{self, tune::Choice};
+use crate::tournament::formats::tune::Choice;
 use crate::tune::calibrate;
 use crate::tune::factors::foreseen_error95;
 use crate::tune::forecast::{ForecastRow, STAKE_EACH, Setting};
@@ -96,10 +96,11 @@ impl<'a> TableDocument<'a> {
         };
         let games = 2 * plan.max_pairs.unwrap_or(resolve::DEFAULT_TUNING_PAIRS);
         let setting = Setting { params: space.len(), elo: STAKE_EACH * space.len() as f64, games };
-        let block = formats::tune::block(plan.concurrency);
+        let block = tune::block(plan);
         let calibration = calibrate::blocks(block, plan.max_pairs) * u64::from(block);
         let is_auto = *method == Choice::Auto;
-        let runs = if is_auto { play(&setting, plan.seed, RUNS) } else { Vec::new() };
+        let is_simulated = is_auto && is_playable(&setting);
+        let runs = if is_simulated { play(&setting, plan.seed, RUNS) } else { Vec::new() };
         let rate = pace(prepared).map(|pace| pace.pairs_per_minute);
         Self {
             engine: &plan.players[0].name,
@@ -114,7 +115,7 @@ impl<'a> TableDocument<'a> {
                 noise: found.noise.share(),
             }),
             params: given.params().iter().enumerate().map(line).collect(),
-            expected: if is_auto { setting.table(&runs, rate) } else { Vec::new() },
+            expected: if is_simulated { setting.table(&runs, rate) } else { Vec::new() },
         }
     }
 
@@ -147,15 +148,16 @@ impl<'a> TableDocument<'a> {
     }
 
     fn costs(&self, out: &mut String, pace: Option<&Pace>) {
+        let is_factors = self.method == Choice::Factors.name();
         if let Some(Searches { nodes, positions, seconds, .. }) = self.sensitivity {
+            let place = if is_factors { "at the min or the max" } else { "a step from the start" };
             let _ = writeln!(
                 out,
-                "\nchanges: searches of {nodes} nodes on {positions} positions with another best move a step from the start; they took \
-                 {} s",
+                "\nchanges: searches of {nodes} nodes on {positions} positions with another best move {place}; they took {} s",
                 fixed(seconds, 0)
             );
         }
-        if self.method == Choice::Factors.name() {
+        if is_factors {
             let _ = writeln!(
                 out,
                 "\neach pair randomly gives one side the max and the other the min of every parameter; the value of a switch is then known within {} Elo (95 %)",
@@ -163,7 +165,7 @@ impl<'a> TableDocument<'a> {
             );
             return;
         }
-        if self.expected.is_empty() {
+        if self.method != Choice::Auto.name() {
             let _ = writeln!(out, "\n{} needs no calibration; its steps and its schedule are as given", self.method);
             return;
         }
@@ -174,6 +176,13 @@ impl<'a> TableDocument<'a> {
         );
         if let Some(pace) = pace {
             let _ = writeln!(out, "pace: {}", pace.words());
+        }
+        if self.expected.is_empty() {
+            let _ = writeln!(
+                out,
+                "\nno forecast: parameters times games are more than {MOST_WORK}; `quintain simulate --tune d=N,games=N` has one of fewer games"
+            );
+            return;
         }
         let _ = writeln!(
             out,

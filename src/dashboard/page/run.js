@@ -4,7 +4,7 @@ import { games, resetGames } from './games.js';
 import { at, clock, date, element, elo, facts, fill, game, many, phone, signed } from './view.js';
 
 const LOOK_EVERY = 3000;
-const PICTURES = ['llr', 'elo', 'tune'];
+const PICTURES = ['llr', 'elo', 'tune', 'moves'];
 const MOST_LINES = 5000; // as many as the server keeps
 const MOST_EVALS = 2000;
 
@@ -299,7 +299,7 @@ function sources(written) {
   return found.map((one) => [one.name, `${one.commit.slice(0, 12)}${one.dirty ? ' with changes' : ''}${one.subject ? `: ${one.subject}` : ''}`]);
 }
 
-// What the journal tells besides: the block, the table of more than two players.
+// What the journal tells besides: the block, the table of more than two players, that of a tuning.
 async function more(id, signal) {
   let told = {};
   try {
@@ -311,6 +311,20 @@ async function more(id, signal) {
   at('block').textContent = told.block ?? '';
   at('block').dataset.commit = told.commit ?? '';
   field(told.table ?? [], told.rounds ?? []);
+  tuned(told.tuned ?? { columns: [], rows: [] });
+}
+
+// The parameters of a tuning; # marks a column of numbers.
+function tuned({ columns, rows }) {
+  at('tuned').hidden = rows.length === 0;
+  const kind = (place) => (columns[place].startsWith('#') ? 'number' : place === 0 ? 'name bare' : 'name');
+  const row = (cells, tag) => cells.map((text, place) => element(tag, text, kind(place)));
+  fill(at('tuned-heads'), row(columns.map((column) => column.replace(/^#/, '')), 'th'));
+  fill(at('tuned-rows'), rows.map((cells) => {
+    const line = element('tr');
+    line.append(...row(cells, 'td'));
+    return line;
+  }));
 }
 
 function field(table, rounds) {
@@ -424,7 +438,7 @@ export function close() {
 
 export function open(id) {
   for (const part of ['title', 'about', 'figures', 'status', 'copied', 'noted', 'explain', 'diff']) at(part).textContent = '';
-  for (const part of ['steering', 'playing', 'fleet', 'players', 'happened', 'failed', 'stat-block', 'field', 'rounds-part', ...PICTURES]) at(part).hidden = true;
+  for (const part of ['steering', 'playing', 'fleet', 'players', 'happened', 'failed', 'stat-block', 'field', 'rounds-part', 'tuned', ...PICTURES]) at(part).hidden = true;
   for (const part of ['explain-part', 'diff-part']) {
     at(part).open = false;
     delete at(part).dataset.of;

@@ -52,16 +52,26 @@ pub(super) fn plots(course: &Course, dead: &[String], caption: &str) -> Vec<(&'s
     if course.tuning().as_factors().is_some() {
         return Vec::new();
     }
+    let sheet = Sheet::Wide;
+    let validation = validation_svg(course, caption, sheet).map(|svg| (VALIDATION, svg));
+    let moves = moves_svg(course, dead, caption, sheet).map(|svg| (MOVES, svg));
+    validation.into_iter().chain([(TRACES, traces_svg(course, caption, sheet))]).chain(moves).collect()
+}
+
+/// Bars of the distances that the parameters moved; `None` for randomised switches, which do not
+/// move.
+pub fn moves_svg(course: &Course, dead: &[String], caption: &str, sheet: Sheet) -> Option<String> {
+    if course.tuning().as_factors().is_some() {
+        return None;
+    }
     let rows = course.rows(dead);
-    let validation = validation_svg(course, caption, Sheet::Wide).map(|svg| (VALIDATION, svg));
     let moves = tune::by_distance(&rows).into_iter().map(moved).collect();
     let heads = Heads {
         title: "Distance moved".to_owned(),
         subtitle: "the result so far against the start".to_owned(),
         caption: caption.to_owned(),
     };
-    let others = [(TRACES, traces_svg(course, caption, Sheet::Wide)), (MOVES, MovePlot { heads, moves }.to_svg())];
-    validation.into_iter().chain(others).collect()
+    Some(MovePlot { heads, moves }.to_svg_on(sheet))
 }
 
 /// Traces of the parameters over the pairs.

@@ -27,9 +27,9 @@ const LEGEND: [(&str, &str); 3] =
 /// Maximum number of bars drawn, and the height of one with its gap.
 const MAX_BARS: usize = 40;
 const BAR_STEP: f64 = 20.0;
-/// Left edges of the bars and of the numbers beside them.
-const BARS: f64 = 250.0;
-const NUMBERS: f64 = WIDTH - 170.0;
+/// Left edges of the names, of the bars and of the numbers beside them, by sheet.
+const WIDE_EDGES: [f64; 3] = [LEFT, 250.0, WIDTH - 170.0];
+const NARROW_EDGES: [f64; 3] = [10.0, 120.0, 305.0];
 
 /// A parameter after a number of pairs, in steps from the start.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -220,42 +220,51 @@ impl MovePlot {
     /// Draws the plot as a complete SVG document.
     #[must_use]
     pub fn to_svg(&self) -> String {
+        self.to_svg_on(Sheet::Wide)
+    }
+
+    /// Draws the plot on a sheet. A narrow one has no room for the values before and after.
+    #[must_use]
+    pub fn to_svg_on(&self, sheet: Sheet) -> String {
+        let [left, bars, numbers] = if sheet == Sheet::Wide { WIDE_EDGES } else { NARROW_EDGES };
         let finite: Vec<&Move> = self.moves.iter().filter(|one| one.moved.is_finite()).collect();
         let shown = &finite[..finite.len().min(MAX_BARS)];
         let (top, left_out) = (TOP - 4.0, finite.len() - shown.len());
         let bottom = top + BAR_STEP * shown.len().max(2) as f64 + 4.0;
         let heads = [&self.heads.title, &self.heads.subtitle, &self.heads.caption].map(String::as_str);
-        let mut page = Page::new(heads, bottom + if left_out > 0 { 62.0 } else { 46.0 }, "");
+        let mut page = Page::on(sheet, heads, bottom + if left_out > 0 { 62.0 } else { 46.0 }, "");
         let error = |one: &Move| one.error.filter(|error| error.is_finite()).map(|error| 1.96 * error);
         // An error far beyond all bars would flatten them, so it is cut.
         let most = shown.iter().map(|one| one.moved.abs()).fold(0.0, f64::max) * BAND_REACH;
         let reach = |one: &Move| error(one).unwrap_or(0.0).min((most - one.moved.abs()).max(0.0));
         let ends = shown.iter().flat_map(|one| [one.moved - reach(one), one.moved + reach(one)]);
         let x = Span::around(ends.chain([0.0])).widened(0.04);
-        let x_of = |value: f64| x.place(value, BARS, NUMBERS).clamp(BARS, NUMBERS);
-        let (ticks, decimals) = x.ticks(6.0, 0.0);
+        let x_of = |value: f64| x.place(value, bars, numbers).clamp(bars, numbers);
+        let (ticks, decimals) = x.ticks(if sheet == Sheet::Wide { 6.0 } else { 3.0 }, 0.0);
         for tick in ticks {
             page.rule("grid", (x_of(tick), top), (x_of(tick), bottom));
             page.text_at(x_of(tick), bottom + 17.0, "middle", "", &number(tick, decimals));
         }
         for (place, one) in shown.iter().enumerate() {
             let y = top + BAR_STEP * (place as f64 + 0.5);
-            page.text(LEFT, y + 4.0, "ink", &fitted(&one.name, 12.0, BARS - LEFT - 12.0));
+            page.text(left, y + 4.0, "ink", &fitted(&one.name, 12.0, bars - left - 12.0));
             let (from, to) = (x_of(one.moved.min(0.0)), x_of(one.moved.max(0.0)));
             let class = if one.moved < 0.0 { "bar b1" } else { "bar b3" };
             page.rect(class, (from, y - 6.0), (to - from, 12.0), &format!("{}: {}", one.name, one.told));
             if let Some(error) = error(one) {
                 page.rule("error", (x_of(one.moved - error), y), (x_of(one.moved + error), y));
             }
-            page.text(NUMBERS + 10.0, y + 4.0, "ink", &signed(one.moved, 2));
-            page.text_at(WIDTH - 8.0, y + 4.0, "end", "small", &fitted(&one.told, 10.0, 100.0));
+            page.text(numbers + 10.0, y + 4.0, "ink", &signed(one.moved, 2));
+            if sheet == Sheet::Wide {
+                page.text_at(WIDTH - 8.0, y + 4.0, "end", "small", &fitted(&one.told, 10.0, 100.0));
+            }
         }
         page.rule("level zero", (x_of(0.0), top), (x_of(0.0), bottom));
-        page.rule("axis", (BARS, bottom), (NUMBERS, bottom));
-        let middle = f64::midpoint(BARS, NUMBERS);
+        page.rule("axis", (bars, bottom), (numbers, bottom));
+        let middle = f64::midpoint(bars, numbers);
         page.text_at(middle, bottom + 37.0, "middle", "", "steps from the start, with 95 % intervals");
         if left_out > 0 {
-            page.text(LEFT, bottom + 53.0, "", &format!("and {} more", number(left_out as f64, 0)));
+            page.text(left, bottom + 53.0, "", &format!("and {} more", number(left_out as f64, 0)));
         }
         if shown.is_empty() {
             page.text_at(middle, f64::midpoint(top, bottom), "middle", "halo", "nothing moved yet");
@@ -320,9 +329,13 @@ mod tests {
         assert_eq!(svg.matches("class=\"error\"").count(), 2);
         assert!(svg.contains("+2.00") && svg.contains("\u{2212}1.00") && !svg.contains("absent"));
         let many = (0..60).map(|place| one(&format!("p{place}"), f64::from(place), None)).collect();
-        let svg = MovePlot { heads: heads.clone(), moves: many }.to_svg();
-        well_formed_below(&svg, 1_000.0);
-        assert!(svg.contains("and 20 more"));
+        let many = MovePlot { heads: heads.clone(), moves: many };
+        for (sheet, width) in [(Sheet::Wide, 800), (Sheet::Narrow, 360)] {
+            let svg = many.to_svg_on(sheet);
+            well_formed_below(&svg, 1_000.0);
+            assert!(svg.contains("and 20 more") && svg.contains(&format!("viewBox=\"0 0 {width} ")), "{svg}");
+            assert_eq!(svg.matches("class=\"bar b3\"").count(), 40);
+        }
         well_formed_below(&MovePlot { heads, moves: Vec::new() }.to_svg(), 520.0);
     }
 }

@@ -16,7 +16,7 @@ use crate::settings::{ConfigError, RawPlan};
 ///
 /// # Errors
 /// Returns an error if the run is live or over, if this user's program did not write it, or if it
-/// is a tuning.
+/// is a tuning that no open entry began.
 pub(crate) fn go_on(queue: &Queue, run: &Path, dir: PathBuf) -> Result<EntryId> {
     let root = queue.results().join(run);
     let (folder, plan) = RunDir::open(&root)?;
@@ -25,7 +25,9 @@ pub(crate) fn go_on(queue: &Queue, run: &Path, dir: PathBuf) -> Result<EntryId> 
         fail!(Setting, "{}: it is being played", root.display());
     }
     let listing = queue.list()?;
-    let begun = listing.entries.iter().find(|(_, entry)| entry.begun() == Some(run));
+    // The runs of a tuning are folders in the folder of its entry.
+    let is_part = |entry: &QueueEntry| entry.command == GameCommand::Tune && entry.begun() == run.parent();
+    let begun = listing.entries.iter().find(|(_, entry)| entry.begun() == Some(run) || is_part(entry));
     if let Some((id, entry)) = begun.filter(|(_, entry)| entry.state != QueueState::Done) {
         if !entry.is_open() {
             queue.up(*id, Some(entry.priority))?;
@@ -33,7 +35,12 @@ pub(crate) fn go_on(queue: &Queue, run: &Path, dir: PathBuf) -> Result<EntryId> 
         return Ok(*id);
     }
     if plan.format.tuning().is_some() {
-        fail!(Setting, "{}: the queue does not resume tunings; `quintain resume` plays the rest", root.display());
+        fail!(
+            Setting,
+            "{}: the queue has no open entry of this tuning; the same `quintain tune` command with --out {} plays the rest, and its proof",
+            root.display(),
+            root.parent().unwrap_or(&root).display()
+        );
     }
     let mut entry = QueueEntry::new(command(&plan), dir, 0, plans(&root, &plan)?);
     entry.runs.push(run.to_owned());

@@ -10,7 +10,7 @@ use crate::run::error::{Result, fail};
 use crate::run::resolve::networks;
 use crate::run::tuning::params::{self, ParamSelection};
 use crate::run::tuning::preflight;
-use crate::run::tuning::sensitivity::{self, Sensitivity};
+use crate::run::tuning::sensitivity::{self, ProbePlan, ProbedValues, Sensitivity};
 use crate::run::{prepare, progress, resolve};
 use crate::schedule::engine_config;
 use crate::settings::RawPlan;
@@ -65,7 +65,7 @@ pub(crate) fn prepare(raw: &RawPlan) -> Result<PreparedTuning> {
     }
     let sensitivity = match raw.no_sensitivity {
         Some(true) => None,
-        _ => Some(measure(&plan, &book, &given)?),
+        _ => Some(measure(&plan, &book, method, &given)?),
     };
     let (space, dead) = weighed(&plan, method, &given, sensitivity.as_ref())?;
     Ok(PreparedTuning { plan, book, method, sources: tunable.sources, given, space, sensitivity, dead })
@@ -101,20 +101,29 @@ fn is_whole(limit: Limit) -> bool {
     !limit.is_timed() && limit.nodes.is_some_and(|games| games <= nodes(limit))
 }
 
-fn measure(plan: &Plan, book: &Book, space: &Space) -> Result<Sensitivity> {
+fn measure(plan: &Plan, book: &Book, method: Choice, space: &Space) -> Result<Sensitivity> {
     let positions = prepare::positions(book, sensitivity::POSITIONS)?;
-    let config = engine_config(plan, &plan.players[0], None);
-    let nodes = nodes(plan.players[0].limit);
-    let searches = Sensitivity::searches(space.len(), positions.len());
+    let player = &plan.players[0];
+    let probes = ProbePlan {
+        config: &engine_config(plan, player, None),
+        space,
+        values: if method == Choice::Factors { ProbedValues::Ends } else { ProbedValues::Steps },
+        positions: &positions,
+        nodes: nodes(player.limit),
+        engines: usize::from(plan.concurrency),
+        restarts: plan.restart || player.restart,
+    };
     let tell = |time: Duration| {
         progress::note(&format!(
-            "sensitivity: {searches} searches of {nodes} nodes, {} parameters on {} positions, about {} s (--no-sensitivity skips them)",
+            "sensitivity: {} searches of {} nodes, {} parameters on {} positions, about {} s (--no-sensitivity skips them)",
+            probes.searches(),
+            probes.nodes,
             space.len(),
             positions.len(),
             time.as_secs().max(1)
         ));
     };
-    sensitivity::measure(&config, space, &positions, nodes, usize::from(plan.concurrency), &tell)
+    sensitivity::measure(&probes, &tell)
 }
 
 /// Returns the parameters to tune, with steps evened by sensitivity, and the names of the dead

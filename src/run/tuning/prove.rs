@@ -1,6 +1,7 @@
 //! Proof of a tuning: its full step and its half step race against the start.
 //!
-//! The openings are not those of the tuning, and the clock may differ.
+//! The openings are not those of the tuning, if the book has enough of them, and the clock may
+//! differ.
 //!
 //! If the recipe names the rows in the sources, the race's engines are built as usual from commits
 //! with the new values. The proof is then about the program that would be released. Otherwise they
@@ -12,21 +13,28 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::openings::order::Order;
+use crate::plan::affinity::Affinity;
 use crate::plan::time_control::{Limit, TimeControl};
-use crate::plan::{Format, Plan, Player};
+use crate::plan::{BookRef, Format, Plan, Player, Workers};
 use crate::record::PairId;
+use crate::report::figures;
+use crate::report::summary::TUNING_FOLDERS;
 use crate::run::building::Building;
 use crate::run::dir::{Place, RunDir};
 use crate::run::drive::{self, OutputStyle};
-use crate::run::error::{Result, RunError, fail};
+use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::prepare::load_book;
 use crate::run::tuning::prepare::named;
-use crate::run::{Exit, extension, progress, trust};
+use crate::run::{Exit, extension, progress, resolve, trust};
 use crate::schedule::affinity::{self, Topology};
 use crate::settings::RawPlan;
 use crate::source::{NetworkFile, Sources};
 use crate::stats::race;
+use crate::stats::random::SplitMix64;
+use crate::text::random_hex;
 use crate::tournament::formats::race::{self as format, Race, RaceRule};
 use crate::tournament::formats::tune::{Method, TuneRule};
 use crate::tournament::pairing::{Pairing, ScheduleEntry};
@@ -35,7 +43,7 @@ use crate::tune::report::{Stride, candidates};
 use crate::tune::space::Space;
 
 /// Name of the race's directory in the run's directory.
-pub(crate) const FOLDER: &str = "prove";
+pub(crate) const FOLDER: &str = TUNING_FOLDERS[1];
 
 /// Probability that any statement of the race is false.
 const ALPHA: f64 = 0.05;
@@ -46,6 +54,10 @@ pub(crate) const CLOSE: f64 = 5.0;
 
 /// Pairs of each candidate between two decisions.
 const STEP: u32 = 16;
+
+/// Pairs of a candidate for one fresh opening, at most. If there are more, the race plays the whole
+/// book again instead of ending after a few pairs.
+const MOST_PAIRS_EACH: u64 = 4;
 
 /// Result of a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +79,8 @@ impl ProofVerdict {
         }
     }
 
-    /// Returns the exit code, as for `race`.
+    /// Returns the exit code of the tuning, as of a test. `race` itself ends with 0 if no candidate
+    /// wins.
     pub(crate) const fn exit(self) -> Exit {
         match self {
             Self::Proven => Exit::Done,
@@ -84,6 +97,24 @@ pub(crate) struct ProofCandidate {
     pub(crate) values: Vec<f64>,
     /// State in the race; `None` before the race.
     pub(crate) state: Option<race::CandidateState>,
+    /// Weaker step that is shown to be stronger than the start, if the own pairs of this one do not
+    /// show that.
+    pub(crate) beats: Option<&'static str>,
+}
+
+/// Openings of a race after a tuning; field names are a public contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct ProofOpenings {
+    /// Openings of the book.
+    pub(crate) book: u64,
+    /// Openings that the tuning left, which the race could play first.
+    pub(crate) fresh: u64,
+    /// Maximum pairs of each candidate.
+    pub(crate) pairs: u64,
+    /// True if the race had the whole book again, in another order.
+    pub(crate) reordered: bool,
+    /// True if the race played openings of the tuning.
+    pub(crate) repeated: bool,
 }
 
 /// A played proof.
@@ -95,6 +126,7 @@ pub(crate) struct Proof {
     pub(crate) chosen: Option<usize>,
     /// Limit of a move.
     pub(crate) limit: Limit,
+    pub(crate) openings: ProofOpenings,
     /// Exit of the race, such as an interruption.
     pub(crate) exit: Exit,
 }
@@ -107,7 +139,7 @@ pub(crate) fn steps(rule: &TuneRule, result: &[f64]) -> Vec<ProofCandidate> {
     };
     let all = candidates(&rule.space, result).into_iter();
     let all = all.filter(|(stride, _)| *stride == Stride::Full || rule.method != Method::Factors);
-    all.map(|(stride, values)| ProofCandidate { name: name(stride), values, state: None }).collect()
+    all.map(|(stride, values)| ProofCandidate { name: name(stride), values, state: None, beats: None }).collect()
 }
 
 /// Returns the race's own clock, if any. Call it before the tuning, because it reports faulty
@@ -158,7 +190,7 @@ pub(crate) fn prove(
         let exit = drive::start(Arc::new(plan.clone()), book, &Place::Given(place.clone()), output)?;
         (plan, exit)
     };
-    weigh(&place, plan, steps, exit)
+    weigh(&place, plan, steps, exit, (tuned, played))
 }
 
 /// Resumes an interrupted race; a complete one is left unchanged, unless it may play more pairs.
@@ -216,10 +248,22 @@ fn has_values(player: &Player, space: &Space, sources: Option<&Sources>, step: &
 /// Gives the plan of a begun run the settings of the command that may change when it is resumed.
 pub(crate) fn renewed(raw: &RawPlan, plan: &mut Plan) -> Result<()> {
     plan.max_failures = raw.max_failures.unwrap_or(plan.max_failures);
-    let Some(concurrency) = raw.concurrency.filter(|_| plan.workers.is_none()) else { return Ok(()) };
-    extension::change_concurrency(plan, concurrency, raw.force_concurrency == Some(true))?;
-    affinity::check_cpus(concurrency, plan.threads(), &plan.affinity, &Topology::detect())?;
+    let concurrency = raw.concurrency.filter(|_| plan.workers.is_none());
+    if let Some(text) = &raw.affinity {
+        plan.affinity = text.parse::<Affinity>().map_err(RunError::value("--affinity"))?;
+    }
+    if let Some(concurrency) = concurrency {
+        extension::change_concurrency(plan, concurrency, raw.force_concurrency == Some(true))?;
+    }
+    if concurrency.is_some() || raw.affinity.is_some() {
+        affinity::check_cpus(plan.concurrency, plan.threads(), &plan.affinity, &Topology::detect())?;
+    }
     Ok(())
+}
+
+/// Maximum pairs of each candidate after a tuning of `played` pairs.
+fn most_pairs(raw: &RawPlan, played: u64) -> u64 {
+    raw.prove_pairs.unwrap_or(played).max(1)
 }
 
 /// Returns the plan of the race: that of the tuning with other players, openings and limits.
@@ -231,39 +275,101 @@ fn plan(
     (sources, steps): (Option<&Sources>, &[ProofCandidate]),
 ) -> Result<Plan> {
     let rule = RaceRule { alpha: ALPHA, gain: 0.0, close: CLOSE, step: STEP };
+    let pairs = most_pairs(raw, played);
+    let (book, seed) = race_book(tuned, played, pairs);
     let mut plan = Plan {
         name: format!("{}-prove", tuned.name.trim_end_matches("-tune")),
         players: players(tuned, space, sources, steps)?,
         format: Format::new(Race { rule }),
-        max_pairs: Some(raw.prove_pairs.unwrap_or(played).max(1)),
+        book,
+        seed,
+        max_pairs: Some(pairs),
         max_time: None,
         count_repeats: false,
-        concurrency: raw.concurrency.filter(|_| tuned.workers.is_none()).unwrap_or(tuned.concurrency),
+        workers: workers(tuned)?,
+        // Values that fail are no part of a race, as they are of a tuning.
+        max_failures: resolve::DEFAULT_MAX_FAILURES,
         ..tuned.clone()
     };
-    check(raw, &plan)?;
     let limit = limit(raw, tuned)?;
     plan.players.iter_mut().for_each(|player| player.limit = limit);
-    tell_used_openings(&plan, played);
-    // The seed stays, because it decides only the order of the openings: with another one, openings
-    // of the tuning would come again. Colours take turns, and decisions use no chance.
-    plan.book.start = (plan.book.start + played) % plan.book.openings.max(1);
+    renewed(raw, &mut plan)?;
+    check(raw, &plan)?;
+    if let Some(text) = shortage(&tuned.book, ("took", played), pairs) {
+        progress::warn(&text);
+    }
     Ok(plan)
 }
 
-/// Says if the race will play openings of the tuning, because the book has too few.
-fn tell_used_openings(plan: &Plan, played: u64) {
-    let (start, openings) = (plan.book.start, plan.book.openings);
-    let left = openings.saturating_sub(start.saturating_add(played));
-    if left == 0 {
-        progress::warn(&format!(
-            "the tuning played all openings of the book that come after its first one ({openings} in the book), so the race repeats \
-             openings of the tuning; a larger --book avoids this"
-        ));
-    } else if plan.max_pairs.is_some_and(|pairs| pairs > left) && plan.book.order == Order::Sequential {
-        progress::warn(&format!(
-            "the book has {left} openings that the tuning did not play; after them the race repeats openings of the tuning"
-        ));
+/// Returns the workers of the race. At a hub it is a run of its own.
+fn workers(tuned: &Plan) -> Result<Option<Workers>> {
+    let mut workers = tuned.workers.clone();
+    if let Some(Workers::Hub(hub)) = &mut workers {
+        hub.run = random_hex().within(|| "cannot name the race")?;
+    }
+    Ok(workers)
+}
+
+/// Returns the book of the race, and the seed of its order.
+fn race_book(tuned: &Plan, played: u64, pairs: u64) -> (BookRef, u64) {
+    let mut book = tuned.book.clone();
+    if let Some(seed) = other_seed(&book, unplayed(&book, played), pairs) {
+        (book.order, book.start) = (Order::Random { seed }, 0);
+        return (book, seed);
+    }
+    // The seed stays, because it decides only the order of the openings: with another one, openings
+    // of the tuning would come again. Colours take turns, and decisions use no chance.
+    book.start = (book.start + played) % book.openings.max(1);
+    (book, tuned.seed)
+}
+
+/// Returns the number of openings of a tuning's book that are left after `played` pairs.
+fn unplayed(book: &BookRef, played: u64) -> u64 {
+    // A random order is shuffled again for its second lap, so openings before its start are lost.
+    let lost = match book.order {
+        Order::Sequential => 0,
+        Order::Random { .. } => book.start,
+    };
+    book.openings.saturating_sub(played.saturating_add(lost))
+}
+
+/// Returns the seed of another order of the whole book, if too few openings are fresh for a race.
+/// In the order of the file the race goes round in any case.
+fn other_seed(book: &BookRef, fresh: u64, pairs: u64) -> Option<u64> {
+    let Order::Random { seed } = book.order else { return None };
+    // 53 bits, so that JSON readers keep it exactly.
+    (fresh.saturating_mul(MOST_PAIRS_EACH) < pairs).then(|| SplitMix64::new(seed).next_u64() >> 11)
+}
+
+/// Returns a warning if fewer openings are fresh than the race may play. The tuning `takes` or
+/// `took` a number of pairs.
+fn shortage(book: &BookRef, (takes, played): (&str, u64), pairs: u64) -> Option<String> {
+    let fresh = unplayed(book, played);
+    if fresh >= pairs {
+        return None;
+    }
+    let then = match book.order {
+        Order::Sequential => "plays openings of the tuning again after them",
+        Order::Random { .. } if other_seed(book, fresh, pairs).is_some() => {
+            "plays the whole book again in another order, openings of the tuning included"
+        }
+        Order::Random { .. } => "ends after them",
+    };
+    Some(format!(
+        "the book has {} and the tuning {takes} {}, so its proof has only {} for up to {} of each candidate and {then}; a larger \
+         --book, or fewer --pairs, leaves more of them",
+        figures::count(book.openings, "opening"),
+        figures::count(played, "pair"),
+        figures::count(fresh, "fresh opening"),
+        figures::count(pairs, "pair"),
+    ))
+}
+
+/// Warns before a tuning whose number of pairs is known if it leaves too few openings for its race.
+pub(crate) fn warn_of_shortage(raw: &RawPlan, plan: &Plan) {
+    let Some(pairs) = plan.max_pairs.filter(|_| raw.no_prove != Some(true)) else { return };
+    if let Some(text) = shortage(&plan.book, ("takes", pairs), most_pairs(raw, pairs)) {
+        progress::warn(&text);
     }
 }
 
@@ -304,27 +410,65 @@ fn players(tuned: &Plan, space: &Space, sources: Option<&Sources>, steps: &[Proo
     Ok(players)
 }
 
-/// Evaluates the race, whose run ended with `exit`.
-fn weigh(place: &Path, plan: Plan, steps: Vec<ProofCandidate>, exit: Exit) -> Result<Proof> {
+/// Evaluates the race, whose run ended with `exit`, after a tuning of a number of pairs.
+fn weigh(
+    place: &Path,
+    plan: Plan,
+    steps: Vec<ProofCandidate>,
+    exit: Exit,
+    (tuned, played): (&Plan, u64),
+) -> Result<Proof> {
     let (dir, _) = RunDir::open(place)?;
     let mut scoreboard = Scoreboard::new(&plan)?;
     dir.read(&plan, |game| scoreboard.record(game, |_, _| {}))?;
     let Some(rule) = plan.format.parameters().race else { fail!(OtherRun, "{}: it is not a race", place.display()) };
     let count = u16::try_from(plan.players.len()).unwrap_or(u16::MAX);
     let race = format::replay(count, rule, scoreboard.results());
-    let candidates: Vec<ProofCandidate> = steps
-        .into_iter()
-        .zip(race.candidates())
-        .map(|(step, state)| ProofCandidate { state: Some(*state), ..step })
-        .collect();
-    let chosen = race.winner().or_else(|| best(race.candidates()));
+    let states = shown(race.candidates());
+    let chosen = race.winner().or_else(|| best(&states));
     let verdict = match chosen {
         Some(_) => ProofVerdict::Proven,
         None if race.left().is_empty() => ProofVerdict::NotBetter,
         None => ProofVerdict::NotShown,
     };
+    let names: Vec<&'static str> = steps.iter().map(|step| step.name).collect();
+    let candidates = (0..).zip(steps).zip(&states).map(|((place, step), state)| {
+        let beats = beaten(race.candidates(), place).and_then(|other| names.get(other).copied());
+        ProofCandidate { state: Some(*state), beats, ..step }
+    });
     let limit = plan.players.first().map(|player| player.limit).unwrap_or_default();
-    Ok(Proof { verdict, candidates, chosen, limit, exit })
+    let most = states.iter().map(|state| state.pairs.pairs()).max().unwrap_or(0);
+    let (fresh, reordered) = (unplayed(&tuned.book, played), plan.seed != tuned.seed);
+    let openings = ProofOpenings {
+        book: plan.book.openings,
+        fresh,
+        pairs: plan.max_pairs.unwrap_or(u64::MAX),
+        reordered,
+        repeated: most > 0 && reordered || most > fresh,
+    };
+    Ok(Proof { verdict, candidates: candidates.collect(), chosen, limit, openings, exit })
+}
+
+/// Returns the place of a candidate that shows another one, at `place`, to be stronger than the
+/// start: it is stronger than the start, and was dropped because that one is stronger still.
+/// `None` if the pairs of the one at `place` show that themselves.
+///
+/// All claims of a race hold together, so this follows from two of them.
+fn beaten(candidates: &[race::CandidateState], place: usize) -> Option<usize> {
+    let is_beaten = |other: &race::CandidateState| {
+        other.is_better && matches!(other.dropped, Some((race::Reason::Candidate(by), _)) if by == place)
+    };
+    candidates.get(place).filter(|candidate| !candidate.is_better)?;
+    candidates.iter().position(is_beaten)
+}
+
+/// Returns the candidates with all that the claims of the race show about them.
+fn shown(candidates: &[race::CandidateState]) -> Vec<race::CandidateState> {
+    let with = |(place, candidate): (usize, &race::CandidateState)| race::CandidateState {
+        is_better: candidate.is_better || beaten(candidates, place).is_some(),
+        ..*candidate
+    };
+    candidates.iter().enumerate().map(with).collect()
 }
 
 /// Returns the candidate with most points per pair among those shown to be stronger than the start.
@@ -342,8 +486,18 @@ fn best(candidates: &[race::CandidateState]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::file;
     use crate::stats::Pentanomial;
     use crate::stats::race::Reason;
+
+    const V1: &str = include_str!("../../../tests/it/fixtures/v1/plan.toml");
+
+    /// A plan whose book has this number of openings and this order.
+    fn with_book(openings: u64, order: &str, start: u64) -> Plan {
+        let text = V1.replace("openings = 12", &format!("openings = {openings}"));
+        let text = text.replace("order = \"random\"\nstart = 0", &format!("order = \"{order}\"\nstart = {start}"));
+        file::from_toml(&text).unwrap()
+    }
 
     #[test]
     fn the_better_of_those_that_are_shown_to_be_is_chosen() {
@@ -356,5 +510,82 @@ mod tests {
         assert_eq!(best(&[candidate(good, true, None), candidate(good, true, None)]), Some(0));
         let dropped = Some((Reason::Candidate(0), 4));
         assert_eq!(best(&[candidate(good, true, None), candidate(best_yet, true, dropped)]), Some(0));
+    }
+
+    /// All claims of a race hold at once, so two of them show a third.
+    #[test]
+    fn a_candidate_that_beats_one_that_is_stronger_than_the_start_is_stronger_too() {
+        let candidate = |is_better, dropped: Option<Reason>| race::CandidateState {
+            pairs: Pentanomial([0, 1, 5, 4, 0]),
+            dropped: dropped.map(|reason| (reason, 4)),
+            is_better,
+        };
+        let by_half = Some(Reason::Candidate(1));
+        let race = [candidate(true, by_half), candidate(false, None)];
+        assert_eq!((beaten(&race, 0), beaten(&race, 1), best(&race)), (None, Some(0), None));
+        let all = shown(&race);
+        assert_eq!((all[0].is_better, all[1].is_better, best(&all)), (true, true, Some(1)));
+        // It follows neither from a candidate that is not shown to be stronger than the start, nor
+        // from one that was dropped for another reason.
+        for other in [candidate(false, by_half), candidate(true, Some(Reason::Close)), candidate(true, None)] {
+            let race = [other, candidate(false, None)];
+            assert_eq!((shown(&race)[1].is_better, beaten(&race, 1)), (false, None), "{other:?}");
+        }
+        assert_eq!(beaten(&[candidate(true, by_half), candidate(true, None)], 1), None);
+    }
+
+    #[test]
+    fn a_race_has_fresh_openings_or_the_whole_book_in_another_order() {
+        for (order, start, played, pairs, fresh, begin) in [
+            ("random", 0, 6_000, 6_000, 2_000, Some(6_000)),
+            ("random", 500, 6_000, 6_000, 1_500, Some(6_500)),
+            ("random", 500, 6_001, 6_000, 1_499, None),
+            ("random", 0, 7_950, 7_950, 50, None),
+            ("random", 0, 7_950, 200, 50, Some(7_950)),
+            ("random", 0, 8_000, 8_000, 0, None),
+            ("random", 0, 20_000, 1, 0, None),
+            // In the order of the file the book goes round, and the tuning's own are the last.
+            ("sequential", 500, 7_950, 7_950, 50, Some(450)),
+            ("sequential", 0, 8_000, 8_000, 0, Some(0)),
+        ] {
+            let tuned = with_book(8_000, order, start);
+            assert_eq!(unplayed(&tuned.book, played), fresh, "{order} {start} {played}");
+            let (book, seed) = race_book(&tuned, played, pairs);
+            let is_same = (book.order, seed) == (tuned.book.order, tuned.seed);
+            assert_eq!((is_same, book.start), (begin.is_some(), begin.unwrap_or(0)), "{order} {start} {played}");
+            // A race that is resumed reads the order from its seed.
+            let plan = Plan { book: book.clone(), seed, ..tuned };
+            assert_eq!(file::from_toml(&file::to_toml(&plan)).unwrap().book, book);
+        }
+    }
+
+    #[test]
+    fn a_book_too_small_for_a_race_is_told_with_its_numbers() {
+        let told = |order: &str, played, pairs| shortage(&with_book(8_000, order, 0).book, ("takes", played), pairs);
+        assert_eq!((told("random", 4_000, 4_000), told("random", 7_900, 100)), (None, None));
+        for (order, played, pairs, words) in [
+            ("random", 7_950, 7_950, "only 50 fresh openings for up to 7950 pairs of each candidate and plays the"),
+            ("random", 6_000, 6_000, "only 2000 fresh openings for up to 6000 pairs of each candidate and ends"),
+            ("sequential", 7_999, 9, "only 1 fresh opening for up to 9 pairs of each candidate and plays openings"),
+        ] {
+            let told = told(order, played, pairs).unwrap_or_default();
+            let begin = format!("the book has 8000 openings and the tuning takes {played} pairs, so its proof ");
+            assert!(told.starts_with(&begin) && told.contains(words), "{told}");
+            assert!(told.ends_with("a larger --book, or fewer --pairs, leaves more of them"), "{told}");
+        }
+    }
+
+    #[test]
+    fn a_begun_run_takes_the_affinity_of_the_command() {
+        let mut plan = Plan { affinity: Affinity::Auto, ..with_book(12, "random", 0) };
+        let with = |text: &str| RawPlan { affinity: Some(text.to_owned()), ..RawPlan::default() };
+        renewed(&RawPlan::default(), &mut plan).unwrap();
+        assert_eq!(plan.affinity, Affinity::Auto);
+        renewed(&with("off"), &mut plan).unwrap();
+        assert_eq!(plan.affinity, Affinity::Off);
+        for (text, words) in [("65535", "may not use CPU 65535"), ("x", "--affinity")] {
+            let error = renewed(&with(text), &mut plan.clone()).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
     }
 }

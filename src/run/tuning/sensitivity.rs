@@ -2,16 +2,17 @@
 //! games.
 //!
 //! Each position is searched twice with all parameters at their start, and with each parameter a
-//! step up and a step down. A parameter is dead if no answer changes at all, in move, score, depth
-//! or nodes. Its name may be mistyped, it may belong to a table that is built only at the start, or
-//! these searches may never reach its rule. The steps of the others are evened: a step that changes
-//! the best move more rarely than the median grows, and a more frequent one shrinks. The factor is
-//! in proportion but at most two, because the rate of changed moves is only a rough measure of the
-//! effect.
+//! step up and a step down. A switch is searched at both ends of its range instead. A parameter is
+//! dead if no answer changes at all, in move, score, depth or nodes. Its name may be mistyped, it
+//! may belong to a table that is built only at the start, or these searches may never reach its
+//! rule. The steps of the others are evened: a step that changes the best move more rarely than the
+//! median grows, and a more frequent one shrinks. The factor is in proportion but at most two,
+//! because the rate of changed moves is only a rough measure of the effect.
 //!
 //! Each search starts with a new game and a small hash table, so its answer depends on position and
-//! values alone. The second search at the start finds engines that do not behave so, and none of
-//! their parameters is called dead.
+//! values alone. If the games start their engines anew, so do these searches for other values. The
+//! second search at the start finds engines that do not behave so, and none of their parameters is
+//! called dead.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
@@ -90,11 +91,6 @@ impl Sensitivity {
         self.noise.any == 0 && self.changes.get(index).is_some_and(|changes| changes.any == 0)
     }
 
-    /// Number of searches of a measurement.
-    pub(crate) const fn searches(params: usize, positions: usize) -> usize {
-        (2 * params + 2) * positions
-    }
-
     /// Returns the space without its dead parameters; an error if no other is left.
     pub(crate) fn without_dead(&self, space: &Space) -> Result<Space> {
         let kept = space.params().iter().enumerate().filter(|(index, _)| !self.is_dead(*index));
@@ -133,12 +129,25 @@ fn step(param: &Param, factor: f64) -> f64 {
     (param.step * factor).clamp(least, most)
 }
 
-/// Returns the values a step below and above the start, each if the range allows it.
-fn moved(param: &Param) -> Vec<f64> {
+/// Values at which a parameter is searched besides its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProbedValues {
+    /// A step below the start and a step above.
+    Steps,
+    /// Both ends of the range, between which a switch is thrown.
+    Ends,
+}
+
+/// Returns the values of a parameter besides its start, each if the range allows it.
+fn moved(param: &Param, values: ProbedValues) -> Vec<f64> {
     let start = param.nearest(param.start);
     let least = if param.kind == ParamKind::Int { 1.0 } else { 0.0 };
     let by = param.step.max(least);
-    [start - by, start + by].into_iter().map(|value| param.nearest(value)).filter(|value| *value != start).collect()
+    let wanted = match values {
+        ProbedValues::Steps => [start - by, start + by],
+        ProbedValues::Ends => [param.min, param.max],
+    };
+    wanted.into_iter().map(|value| param.nearest(value)).filter(|value| *value != start).collect()
 }
 
 /// Values of all parameters, and the one parameter that is not at its start.
@@ -148,12 +157,12 @@ struct Item {
     options: Vec<(String, String)>,
 }
 
-fn items(space: &Space) -> Vec<Item> {
+fn items(space: &Space, values: ProbedValues) -> Vec<Item> {
     let start: Vec<_> =
         space.params().iter().map(|param| (param.name.clone(), param.text(param.nearest(param.start)))).collect();
     let mut items: Vec<Item> = (0..2).map(|_| Item { param: None, options: start.clone() }).collect();
     for (index, param) in space.params().iter().enumerate() {
-        for value in moved(param) {
+        for value in moved(param, values) {
             let mut options = start.clone();
             options[index].1 = param.text(value);
             items.push(Item { param: Some(index), options });
@@ -162,67 +171,101 @@ fn items(space: &Space) -> Vec<Item> {
     items
 }
 
+/// Searches of a measurement.
+#[derive(Debug)]
+pub(crate) struct ProbePlan<'a> {
+    pub(crate) config: &'a EngineConfig,
+    pub(crate) space: &'a Space,
+    pub(crate) values: ProbedValues,
+    pub(crate) positions: &'a [PositionLine],
+    /// Nodes of a search.
+    pub(crate) nodes: u64,
+    /// Maximum number of concurrent engines.
+    pub(crate) engines: usize,
+    /// True to start the engine anew for other values, which may be read only then.
+    pub(crate) restarts: bool,
+}
+
+impl ProbePlan<'_> {
+    /// Number of searches.
+    pub(crate) fn searches(&self) -> usize {
+        items(self.space, self.values).len() * self.positions.len()
+    }
+
+    /// Starts the engine with further options and its smallest hash table, because it is cleared
+    /// before every search.
+    async fn start(&self, options: &[(String, String)]) -> Result<Engine> {
+        let mut engine = Engine::start(&self.config.clone().with_options(options), &[]).await?;
+        let hash = engine.options().iter().find(|option| option.name.eq_ignore_ascii_case("Hash"));
+        if let Some(OptionKind::Spin { min: Some(min), .. }) = hash.map(|hash| &hash.kind) {
+            let value = min.max(&1).to_string();
+            // An engine that refuses its own least value keeps its default.
+            let _ = engine.set_options(&[("Hash".to_owned(), value)]);
+        }
+        Ok(engine)
+    }
+
+    /// Returns the engine with which a lane begins; `None` if each item starts its own.
+    async fn first(&self) -> Result<Option<Engine>> {
+        if self.restarts { Ok(None) } else { self.start(&[]).await.map(Some) }
+    }
+
+    /// Returns an engine with the values of an item: the one of the lane, or a new process.
+    async fn prepared(&self, lane: Option<Engine>, item: &Item) -> Result<Engine> {
+        match lane {
+            Some(mut engine) if !self.restarts => {
+                if let Err(error) = engine.set_options(&item.options) {
+                    fail!(Engine, "engine {}: {error}", self.config.name);
+                }
+                Ok(engine)
+            }
+            lane => {
+                quit(lane).await;
+                self.start(&item.options).await
+            }
+        }
+    }
+}
+
+async fn quit(lane: Option<Engine>) {
+    if let Some(engine) = lane {
+        engine.quit().await;
+    }
+}
+
 /// Measures with several concurrent engines; `tell` gets the expected time after the first item.
-pub(crate) fn measure(
-    config: &EngineConfig,
-    space: &Space,
-    positions: &[PositionLine],
-    nodes: u64,
-    engines: usize,
-    tell: &(dyn Fn(Duration) + Sync),
-) -> Result<Sensitivity> {
+pub(crate) fn measure(plan: &ProbePlan<'_>, tell: &(dyn Fn(Duration) + Sync)) -> Result<Sensitivity> {
     let begun = Instant::now();
-    let items = items(space);
-    let whole = items.len() as f64 / lanes::count(items.len(), engines) as f64;
+    let items = items(plan.space, plan.values);
+    let whole = items.len() as f64 / lanes::count(items.len(), plan.engines) as f64;
     let is_told = AtomicBool::new(false);
-    let work = async |engine: &mut Engine, _: usize, item: &Item| {
+    let work = async |lane: &mut Option<Engine>, _: usize, item: &Item| {
         let begun = Instant::now();
-        let found = search(engine, item, positions, nodes, space).await?;
+        let mut engine = plan.prepared(lane.take(), item).await?;
+        let found = search(&mut engine, item, plan).await?;
+        *lane = Some(engine);
         if !is_told.swap(true, Ordering::Relaxed) {
             tell(begun.elapsed().mul_f64(whole));
         }
         Ok(found)
     };
-    let end = async |engine: Engine| {
-        engine.quit().await;
-    };
-    let answers = in_lanes((&items, engines), async || small(config).await, work, end, &|_| ())?;
+    let answers = in_lanes((&items, plan.engines), async || plan.first().await, work, quit, &|_| ())?;
     let mut answers = items.iter().map(|item| item.param).zip(answers);
     let start = answers.next().map(|(_, found)| found).unwrap_or_default();
-    let (mut noise, mut changes) = (Changes::default(), vec![Changes::default(); space.len()]);
+    let (mut noise, mut changes) = (Changes::default(), vec![Changes::default(); plan.space.len()]);
     for (param, found) in answers {
         param.map_or(&mut noise, |param| &mut changes[param]).record(&start, &found);
     }
-    Ok(Sensitivity { nodes, positions: positions.len(), changes, noise, took: begun.elapsed() })
+    Ok(Sensitivity { nodes: plan.nodes, positions: plan.positions.len(), changes, noise, took: begun.elapsed() })
 }
 
-/// Starts the engine with its smallest hash table, because it is cleared before every search.
-async fn small(config: &EngineConfig) -> Result<Engine> {
-    let mut engine = Engine::start(config, &[]).await?;
-    let hash = engine.options().iter().find(|option| option.name.eq_ignore_ascii_case("Hash"));
-    if let Some(OptionKind::Spin { min: Some(min), .. }) = hash.map(|hash| &hash.kind) {
-        let value = min.max(&1).to_string();
-        // An engine that refuses its own least value keeps its default.
-        let _ = engine.set_options(&[("Hash".to_owned(), value)]);
-    }
-    Ok(engine)
-}
-
-async fn search(
-    engine: &mut Engine,
-    item: &Item,
-    positions: &[PositionLine],
-    nodes: u64,
-    space: &Space,
-) -> Result<Vec<AnswerHash>> {
+async fn search(engine: &mut Engine, item: &Item, plan: &ProbePlan<'_>) -> Result<Vec<AnswerHash>> {
+    let ProbePlan { space, positions, nodes, .. } = *plan;
     let name = engine.config().name.clone();
     let with = || match item.param {
         None => "with all parameters at their start".to_owned(),
         Some(index) => format!("with `{}` at {}", space.params()[index].name, item.options[index].1),
     };
-    if let Err(error) = engine.set_options(&item.options) {
-        fail!(Engine, "engine {name}: {error}");
-    }
     let go = Go { nodes: Some(nodes), ..Go::default() };
     let mut answers = Vec::with_capacity(positions.len());
     for position in positions {
@@ -279,10 +322,24 @@ mod tests {
             ("a, float, 0.5, 0, 2, 0.25, .002", vec!["0.25", "0.75"]),
         ] {
             let space = space(line);
-            let items = items(&space);
+            let items = items(&space, ProbedValues::Steps);
             let texts: Vec<&str> = items[2..].iter().map(|item| item.options[0].1.as_str()).collect();
             assert_eq!(texts, wanted, "{line}");
             assert!(items[..2].iter().all(|item| item.param.is_none()), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_switch_is_searched_at_both_ends_of_its_range() {
+        for (line, wanted) in [
+            ("a, int, 0, 0, 1, 1, .002", vec!["1"]),
+            ("a, int, 1, 0, 1, 1, .002", vec!["0"]),
+            ("a, int, 5, 0, 100, 1, .002", vec!["0", "100"]),
+            ("a, float, 0.5, 0, 2, 0.25, .002", vec!["0", "2"]),
+        ] {
+            let items = items(&space(line), ProbedValues::Ends);
+            let texts: Vec<&str> = items[2..].iter().map(|item| item.options[0].1.as_str()).collect();
+            assert_eq!(texts, wanted, "{line}");
         }
     }
 

@@ -11,7 +11,7 @@ use toml::Table;
 use crate::files::{MOST_DOCUMENT_BYTES, read_text, write_atomically};
 use crate::plan::{Plan, file};
 use crate::record::PairId;
-use crate::report::summary::OUT_OF_TIME;
+use crate::report::summary::{OUT_OF_TIME, TUNING_FOLDERS, TUNING_SETTINGS};
 use crate::run::dir::{Place, RunDir, sha256};
 use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
@@ -24,13 +24,11 @@ use crate::source::{Context, Sources};
 use crate::tournament::formats::tune::{TuneRule, result};
 use crate::tournament::pairing::{Pairing, ScheduleEntry};
 use crate::tournament::scoreboard::Scoreboard;
+use crate::tune::factors::{Effect, FactorRun};
 use crate::tune::run::Tuning;
 
 /// Name of the directory of the tuning's games.
-pub(crate) const FOLDER: &str = "tune";
-
-/// Name of the file of the settings.
-const SETTINGS: &str = "tuning.toml";
+pub(crate) const FOLDER: &str = TUNING_FOLDERS[0];
 
 /// Key of the SHA-256 of the parameters' file among the settings.
 const PARAMS_DIGEST: &str = "params-sha256";
@@ -62,6 +60,8 @@ pub(crate) struct TuningOutcome {
     pub(crate) pairs: u64,
     /// Unrounded result.
     pub(crate) result: Vec<f64>,
+    /// Effects of randomised switches, in the order of the parameters; empty for other methods.
+    pub(crate) effects: Vec<Effect>,
     pub(crate) proof: Option<Proof>,
     /// Names of the files with the values.
     pub(crate) files: Vec<&'static str>,
@@ -129,7 +129,7 @@ pub(crate) fn last_run(root: &Path) -> PathBuf {
 fn begin(raw: &RawPlan, place: &Place, branch: Option<&str>, output: OutputStyle) -> Result<(PathBuf, Exit)> {
     if let Place::Given(root) = place
         && root.symlink_metadata().is_ok()
-        && !root.join(SETTINGS).is_file()
+        && !root.join(TUNING_SETTINGS).is_file()
     {
         fail!(OtherRun, "{}: exists already and is not a tuning; choose another --out", root.display());
     }
@@ -142,8 +142,9 @@ fn begin(raw: &RawPlan, place: &Place, branch: Option<&str>, output: OutputStyle
     let max_failures = raw.max_failures.unwrap_or_else(|| tune::max_failures(&plan));
     let wanted = tune::TuningSettings { choice: method, space, until_flat: raw.until_flat == Some(true), dead };
     let plan = tune::plan(Plan { max_failures, ..plan }, wanted)?;
+    prove::warn_of_shortage(raw, &plan);
     let root = make(place)?;
-    let settings = root.join(SETTINGS);
+    let settings = root.join(TUNING_SETTINGS);
     write_atomically(&settings, settings_text(raw)?.as_bytes())
         .within(|| format!("{}: cannot write it", settings.display()))?;
     let games = Place::Given(root.join(FOLDER));
@@ -200,7 +201,7 @@ fn settings_text(raw: &RawPlan) -> Result<String> {
 
 /// Refuses to resume a tuning that was started with other settings, and names the first difference.
 fn check_settings(root: &Path, raw: &RawPlan) -> Result<()> {
-    let path = root.join(SETTINGS);
+    let path = root.join(TUNING_SETTINGS);
     let text = read_text(&path, MOST_DOCUMENT_BYTES).within(|| format!("{}: cannot read it", path.display()))?;
     let was: Table = crate::text::from_toml(&path, &text).map_err(|error| RunError::OtherRun(error.to_string()))?;
     let is = settings(raw)?;
@@ -270,9 +271,10 @@ fn count(root: PathBuf, exit: Exit) -> Result<TuningOutcome> {
     let mut tuning: Tuning = rule.tuning();
     scoreboard.results().iter().for_each(|pair| tuning.record_failures(result(pair), pair.failed));
     let (pairs, result) = (tuning.pairs(), tuning.result().into_owned());
+    let effects = tuning.as_factors().map(FactorRun::effects).unwrap_or_default().to_vec();
     // Whoever continues with these parameters has the ranges that work.
     rule.space = tuning.narrowed().clone();
-    Ok(TuningOutcome { root, plan, rule, pairs, result, proof: None, files: Vec::new(), applied: None, exit })
+    Ok(TuningOutcome { root, plan, rule, pairs, result, effects, proof: None, files: Vec::new(), applied: None, exit })
 }
 
 /// Proves the result and stores the verdict.
