@@ -434,14 +434,14 @@ mod tests {
         let pair = HEADER_LEN + 4;
         let cases: [(usize, u16, &str); 12] = [
             (96, 0, "byte 98 of the header is not 0"),
-            (96, 15, "15 feature blocks, expected 1 to 14"),
+            (96, 15, "15 feature blocks, expected 1 to 14; leave some out, or restore a damaged network file"),
             (96, 2, "byte 102 of the header is not 0"),
             (98, 99, "unknown feature block, code 99"),
             (98, 3, "feature block `rank` twice"),
             (126, 1, "byte 126 of the header is not 0"),
             (20, 2, "king buckets 2, expected 1 with another feature set than `piece`"),
             (28, 1, "mirrored 1, expected 0 with another feature set than `piece`"),
-            (HEADER_LEN, 0, "top-pairs: 0 pairs, expected 1 to 32768"),
+            (HEADER_LEN, 0, "top-pairs: 0 pairs, expected 1 to 32768; add one, or restore"),
             (HEADER_LEN, 40_000, "top-pairs: 40000 pairs"),
             (pair, 800, "pair 0 of top-pairs is not of two features"),
             (pair + 8, 1, "top-pairs: pairs 1 and 2 are the same"),

@@ -522,3 +522,43 @@ fn a_lab_that_is_killed_goes_on_and_ends_the_same() {
     let said = text(&other.stderr);
     assert!(!other.status.success() && said.contains("batches = 4") && said.contains("another `out`"), "{said}");
 }
+
+#[test]
+fn a_lab_goes_on_past_a_failed_cell_and_tries_it_again() {
+    let folder = TempDir::new().unwrap();
+    positions(folder.path(), "train", 1);
+    positions(folder.path(), "held-out", 2);
+    let plan = folder.path().join("plan.toml");
+    fs::write(&plan, LAB.replace("OUT", "out").replace("seeds = [1, 2]", "seeds = [1]")).unwrap();
+    let lab = |engine: &str| trainer(&["lab", plan.to_str().unwrap(), "--engine", engine]).output().unwrap();
+    let trained = folder.path().join("out/cells/piece-screlu-32-s1/checkpoint.bin");
+    let damaged = folder.path().join("out/cells/file+rank-screlu-32-s1/checkpoint.bin");
+    fs::create_dir_all(damaged.parent().unwrap()).unwrap();
+    fs::write(&damaged, "no checkpoint").unwrap();
+    for _ in 0..2 {
+        let output = lab(&engine());
+        let told = ended(&output, 2);
+        let reason = "file+rank-screlu-32-s1: training failed: ";
+        assert!(told.contains(reason) && told.contains("remove the file to start again"), "{told}");
+        let said = text(&output.stderr);
+        assert!(said.contains("1 of 2 cells failed: file+rank-screlu-32-s1 (training); "), "{said}");
+        assert!(fs::read_to_string(folder.path().join("out/lab.txt")).unwrap().contains(reason));
+        let cells = json(&folder.path().join("out/lab.json"))["cells"].clone();
+        assert!(!cells[0]["training"].is_null() && cells[1]["failure"]["stage"] == "training", "{cells}");
+    }
+    assert!(trained.exists(), "the other cell was trained");
+    fs::remove_file(&damaged).unwrap();
+    ended(&lab(&engine()), 0);
+    let cells = json(&folder.path().join("out/lab.json"))["cells"].clone();
+    assert!(!cells[1]["time"].is_null() && cells[1]["failure"].is_null(), "{cells}");
+
+    // Another build of the engine is refused, even if nothing is left to play.
+    let rebuilt = folder.path().join("rebuilt");
+    // A copy keeps the permission to run.
+    fs::copy(PROGRAM, &rebuilt).unwrap();
+    fs::write(&rebuilt, [fs::read(PROGRAM).unwrap(), vec![0]].concat()).unwrap();
+    let output = lab(&format!("{} -- uci", rebuilt.display()));
+    let said = text(&output.stderr);
+    assert!(!output.status.success() && said.contains("started with `engine = "), "{said}");
+    assert!(said.contains("(rebuilt); give the first one with --engine, or the plan another `out`"), "{said}");
+}

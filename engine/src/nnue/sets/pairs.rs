@@ -107,7 +107,10 @@ pub enum PairListError {
 impl fmt::Display for PairListError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PairListError::Length(found) => write!(f, "{found} pairs, expected 1 to {}", PairList::MAX),
+            PairListError::Length(found) => {
+                let remedy = if *found == 0 { "add one" } else { "leave some out" };
+                write!(f, "{found} pairs, expected 1 to {}; {remedy}, or restore a damaged network file", PairList::MAX)
+            }
             PairListError::Twice { first, second } => {
                 write!(f, "pairs {first} and {second} are the same; remove one")
             }

@@ -245,7 +245,12 @@ impl fmt::Display for SetError {
                 write!(f, "unknown feature block, code {code}; the file is of a later version or damaged")
             }
             SetError::Twice(name) => write!(f, "feature block `{name}` twice; name it once"),
-            SetError::Blocks(found) => write!(f, "{found} feature blocks, expected 1 to {MAX_BLOCKS}"),
+            SetError::Blocks(found) => {
+                write!(
+                    f,
+                    "{found} feature blocks, expected 1 to {MAX_BLOCKS}; leave some out, or restore a damaged network file"
+                )
+            }
             SetError::Size(found) => {
                 write!(f, "a feature set of {found} features, expected at most {MAX_SET_SIZE}; leave out a block")
             }
@@ -255,7 +260,12 @@ impl fmt::Display for SetError {
             SetError::NoPairs { wanted: Some(wanted) } => {
                 write!(f, "`{TOP_PAIRS_NAME}:{wanted}` without its list; name a file with {wanted} pairs")
             }
-            SetError::NoPairs { wanted: None } => write!(f, "`{TOP_PAIRS_NAME}` without its list of pairs"),
+            SetError::NoPairs { wanted: None } => {
+                write!(
+                    f,
+                    "`{TOP_PAIRS_NAME}` without its list of pairs; the file is damaged, restore or export it again"
+                )
+            }
             SetError::OtherPairs { wanted, found } => {
                 write!(f, "`{TOP_PAIRS_NAME}:{wanted}` with a list of {found} pairs; make both numbers equal")
             }

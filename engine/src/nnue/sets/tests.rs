@@ -309,6 +309,8 @@ fn pair_lists_are_checked() {
     assert_eq!(twice, Err(PairListError::Twice { first: 0, second: 2 }));
     let many = (0..=PairList::MAX as u16).map(|n| pair(n % 384, 384 + n / 384)).collect();
     assert_eq!(PairList::new(many), Err(PairListError::Length(PairList::MAX + 1)));
+    assert!(PairListError::Length(0).to_string().starts_with("0 pairs, expected 1 to 32768; add one, or restore "));
+    assert!(PairListError::Length(40_000).to_string().contains("to 32768; leave some out, or restore "));
 }
 
 #[test]
@@ -391,6 +393,10 @@ fn codes_are_unique_and_lead_back() {
     assert_eq!(FeatureSet::from_codes(&[12], None), Err(SetError::NoPairs { wanted: None }));
     assert_eq!(FeatureSet::from_codes(&[], None), Err(SetError::Empty));
     assert_eq!(FeatureSet::from_codes(&[2; 15], None), Err(SetError::Blocks(15)));
+    assert!(SetError::Blocks(15).to_string().contains("expected 1 to 14; leave some out, or restore "));
+    assert!(
+        SetError::NoPairs { wanted: None }.to_string().ends_with("; the file is damaged, restore or export it again")
+    );
 }
 
 /// A board without kings, which a damaged record could hold, gives features within the size.

@@ -54,7 +54,7 @@ mod tests {
             ("1 2\n3 x\n", "line 2, `3 x`: write two"),
             ("1 2 3\n", "line 1, `1 2 3`"),
             ("400 500\n", "line 1"),
-            ("", "0 pairs, expected 1 to"),
+            ("", "0 pairs, expected 1 to 32768; add one"),
             ("1 2\n2 1\n", "pairs 0 and 1 are the same"),
         ] {
             std::fs::write(&path, text).expect("a file");

@@ -7,7 +7,7 @@ use super::pairs::{self, PairFileError};
 use super::schedule::{Blend, Rate};
 use super::triplet::{TRIPLET, TripletForm, TripletLoss, TripletSpace};
 use destrier::nnue::sets::{FeatureBlock, FeatureSet, SetError};
-use destrier::nnue::{Kind, MAX_KING_BUCKETS, SCALE, sha256_hex};
+use destrier::nnue::{Kind, MAX_KING_BUCKETS, SCALE, SizeError, sha256_hex};
 use quintain::text::{TomlError, from_toml};
 use serde::{Deserialize, Deserializer};
 use std::path::{Component, Path, PathBuf};
@@ -544,8 +544,12 @@ impl Plan {
                 "only king buckets, `king-piece` and `king-all` have a common part: leave the key out",
             );
         }
-        if let Err(error) = self.shape().layout().validate() {
-            return wrong("hidden", &error, "give fewer neurons, or a smaller set of features");
+        if let Err(SizeError { what, found, expected }) = self.shape().layout().validate() {
+            // The size's own remedy, after a colon, does not name the keys of a plan.
+            let expected = expected.split(':').next().unwrap_or(expected);
+            let (hidden, features) = (network.hidden, &network.features);
+            let value = format!("{hidden}, with `{features}` {found} {what}, expected {expected}");
+            return wrong("hidden", &value, "give fewer neurons, or a smaller set of features");
         }
         Ok(())
     }

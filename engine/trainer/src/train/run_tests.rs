@@ -291,7 +291,11 @@ fn mistakes_in_plans_are_named_with_their_line() {
     check("hidden = 64", &keys("features = \"file\"\nfactorised = true"), "have a common part: leave the key out");
     let map = "0,".repeat(32);
     check("hidden = 64", &keys(&format!("features = \"h\"\nking-buckets = [{map}]")), "only the features `piece` have");
-    check("hidden = 64", "hidden = 4096\nfeatures = \"king-all\"", "give fewer neurons, or a smaller set");
+    // One remedy, in the words of a plan.
+    let too_large = "hidden = 4096\nfeatures = \"king-all\"";
+    check("hidden = 64", too_large, "a.toml: line 9, `hidden` is 4096, with `king-all` 4");
+    let remedy = " bytes of weights, expected at most 267386880: give fewer neurons, or a smaller set of features";
+    check("hidden = 64", too_large, remedy);
     check("batch = 300", "batch = 300\nin-scale = 10.0", "`in-scale` is 10");
     check("batch = 300", "batch = 300\nloss = \"epsilon\"\nmargin = 0.5", "`margin` is 0.5");
     check("batch = 300", "batch = 300\nloss = \"huber\"", "huber");

@@ -1,4 +1,4 @@
-//! Results of a cell by stage: the state of the grid on disk.
+//! Stages of a cell and their results: the state of the grid on disk.
 
 use super::plan::LabCell;
 use crate::train::{Summary, replace};
@@ -9,7 +9,9 @@ use quintain::journal;
 use quintain::record::PlayerId;
 use quintain::run::play::PlayedRun;
 use quintain::stats::{Pentanomial, elo};
+use quintain::text::printable;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,6 +20,58 @@ pub const WIDTH95: f64 = 1.959_964;
 
 /// Rounds in which the cost of evaluations is measured; the best counts.
 const ROUNDS: usize = 200;
+
+/// Stage of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CellStage {
+    /// Training, export and check.
+    Training,
+    /// Games at equal nodes.
+    #[serde(rename = "games-at-nodes")]
+    Nodes,
+    /// Games at equal time.
+    #[serde(rename = "games-at-time")]
+    Time,
+}
+
+impl CellStage {
+    /// All stages in the order in which the grid does them.
+    pub const ALL: [CellStage; 3] = [CellStage::Training, CellStage::Nodes, CellStage::Time];
+
+    /// Name of the stage in files and messages, and of its folder.
+    pub const fn name(self) -> &'static str {
+        match self {
+            CellStage::Training => "training",
+            CellStage::Nodes => "games-at-nodes",
+            CellStage::Time => "games-at-time",
+        }
+    }
+}
+
+/// Failure of a cell's stage.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CellFailure {
+    /// Stage that failed.
+    pub stage: CellStage,
+    /// Error with its causes, on one line.
+    pub reason: String,
+}
+
+impl CellFailure {
+    /// Creates the failure of a stage by an error.
+    pub fn new(stage: CellStage, error: &anyhow::Error) -> CellFailure {
+        let text = format!("{error:#}");
+        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        CellFailure { stage, reason: printable(&lines.join(" ")) }
+    }
+}
+
+impl fmt::Display for CellFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} failed: {}", self.stage.name(), self.reason)
+    }
+}
 
 /// Result of a cell's training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -178,6 +232,9 @@ pub struct CellRow {
     pub nodes: Option<CellGames>,
     /// Games at equal time.
     pub time: Option<CellGames>,
+    /// Failure of the next stage, until it is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<CellFailure>,
 }
 
 impl CellRow {
@@ -197,6 +254,23 @@ impl CellRow {
             shape: sha256_hex(format!("{network:?}").as_bytes()),
             ..CellRow::default()
         })
+    }
+
+    /// Returns the games of a stage, if they are played.
+    pub fn games(&self, stage: CellStage) -> Option<&CellGames> {
+        match stage {
+            CellStage::Training => None,
+            CellStage::Nodes => self.nodes.as_ref(),
+            CellStage::Time => self.time.as_ref(),
+        }
+    }
+
+    /// Returns true if a stage is done.
+    pub fn has(&self, stage: CellStage) -> bool {
+        match stage {
+            CellStage::Training => self.training.is_some(),
+            stage => self.games(stage).is_some(),
+        }
     }
 
     /// Reads the row of a cell from a file, or creates an empty one if there is no file.

@@ -1,8 +1,8 @@
 //! Time that the rest of a grid takes, for `lab --dry-run`.
 
-use super::cell::CellRow;
+use super::cell::{CellRow, CellStage};
 use super::plan::{LabCell, LabPlan};
-use super::run::{CellStage, games_of, is_done};
+use super::run::{games_of, is_done};
 use crate::train::bench;
 use quintain::settings::RawPlan;
 
@@ -62,8 +62,7 @@ fn concurrency(raw: &RawPlan) -> f64 {
 
 /// Seconds of a pair, one game at a time.
 fn pair_seconds(raw: &RawPlan, stage: CellStage, rows: &[CellRow]) -> f64 {
-    let games = rows.iter().filter_map(|row| if stage == CellStage::Nodes { &row.nodes } else { &row.time }.as_ref());
-    let known: Vec<f64> = games.map(|games| games.pair_seconds).collect();
+    let known: Vec<f64> = rows.iter().filter_map(|row| Some(row.games(stage)?.pair_seconds)).collect();
     if !known.is_empty() {
         return known.iter().sum::<f64>() / known.len() as f64;
     }

@@ -1,18 +1,19 @@
 //! Grid of networks that differ in inputs, shape and seed: `lab`.
 //!
-//! Reading order: `plan.rs` (the user's settings), `cell.rs` (results of a cell), `run.rs` (the
-//! stages in order), `table.rs` and `page.rs` (the results), `estimate.rs` (the time it takes),
-//! then the command here.
+//! Reading order: `plan.rs` (the user's settings), `cell.rs` (stages and results of a cell),
+//! `settings.rs` (settings that must not change), `run.rs` (the stages in order), `table.rs` and
+//! `page.rs` (the results), `estimate.rs` (the time it takes), then the command here.
 //!
 //! Every stage can be killed at any time. A training continues from its checkpoint, games from
 //! their journal, and every other file is replaced atomically. A stage is done once its results are
-//! in the cell's `row.json`.
+//! in the cell's `row.json`. The same file has the reason if a stage failed; the other cells go on.
 
 mod cell;
 mod estimate;
 mod page;
 mod plan;
 mod run;
+mod settings;
 mod table;
 
 #[cfg(test)]
@@ -20,11 +21,13 @@ mod tests;
 
 use crate::bootstrap::LoopStep;
 use crate::compare::{default_engine, end_at_interrupts};
+use anyhow::bail;
+use cell::CellStage;
 use clap::Args;
 use plan::LabPlan;
 use quintain::report::figures;
 use quintain::run::Exit;
-use run::{CellStage, Lab};
+use run::Lab;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -37,8 +40,9 @@ Examples:
 All cells are trained, exported and checked first, then they play at equal nodes, then at equal \
 time. The folder of the plan has lab.txt, lab.json and lab.html with the results so far, and a \
 folder for each cell. The same command continues after any kind of stop; sets, sizes, kinds and \
-seeds may be added. Ends with 0 when all is done, 4 where an engine failed too often, 130 where it \
-was interrupted.";
+seeds may be added. Engine, data, training and games stay the same. A cell that fails is passed \
+over, and the next call tries it again after all others. Ends with 0 when all is done, 2 if a cell \
+failed, 130 if it was interrupted.";
 
 /// Train and compare networks of several inputs, sizes and seeds
 #[derive(Debug, Args)]
@@ -62,7 +66,8 @@ impl LabArgs {
     /// Runs the remaining stages of the plan.
     ///
     /// # Errors
-    /// Fails if a stage fails, with its cause; earlier results stay.
+    /// Fails if the plan or its folder cannot be used, or at the end with a list of the cells that
+    /// failed; all results stay.
     pub fn run(&self, out: &mut dyn Write) -> anyhow::Result<Exit> {
         if self.dry_run {
             return self.list(out).map(|()| Exit::Done);
@@ -78,7 +83,10 @@ impl LabArgs {
         }
         let table = lab.table();
         writeln!(out, "{}", if self.json { table.json() } else { table.text() }.trim_end())?;
-        Ok(Exit::Done)
+        match lab.failed_cells() {
+            Some(failed) => bail!("{failed}"),
+            None => Ok(Exit::Done),
+        }
     }
 
     /// Lists the cells with the time that is left; creates no files.
@@ -86,7 +94,6 @@ impl LabArgs {
         let plan = LabPlan::load(&self.plan)?;
         let engine = self.engine.clone().or_else(|| plan.engine.clone());
         let engine = engine.map_or_else(default_engine, Ok)?;
-        run::new_settings(&plan)?;
         run::check(&plan, &engine, &self.plan)?;
         let rows = run::load_rows(&plan)?;
         let seconds = estimate::seconds(&plan, &rows);

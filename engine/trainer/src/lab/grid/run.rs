@@ -1,12 +1,13 @@
 //! Stages of a grid, each resumable: trainings, games at equal nodes, games at equal time.
 
-use super::cell::{CellGames, CellRow, CellTraining};
+use super::cell::{CellFailure, CellGames, CellRow, CellStage, CellTraining};
 use super::page;
 use super::plan::{LabCell, LabPlan};
+use super::settings::{LabEngine, SETTINGS, new_settings};
 use super::table::LabTable;
-use crate::bootstrap::{LoopStep, key_a_line, set_keys, settings_of_match};
+use crate::bootstrap::LoopStep;
 use crate::compare::{Evaluation, check_duel, default_engine, duel};
-use crate::train::{Plan, check_training, lock_folder, replace, train};
+use crate::train::{check_training, lock_folder, replace, train};
 use anyhow::{Context as _, bail};
 use quintain::run::Exit;
 use quintain::settings::RawPlan;
@@ -16,33 +17,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// File with the settings of a grid.
-const SETTINGS: &str = "settings.txt";
-
-/// Stage of a cell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CellStage {
-    /// Training, export and check.
-    Training,
-    /// Games at equal nodes.
-    Nodes,
-    /// Games at equal time.
-    Time,
-}
-
-impl CellStage {
-    /// All stages in the order in which the grid does them.
-    pub const ALL: [CellStage; 3] = [CellStage::Training, CellStage::Nodes, CellStage::Time];
-
-    /// Name of the stage, and of its folder.
-    pub const fn name(self) -> &'static str {
-        match self {
-            CellStage::Training => "training",
-            CellStage::Nodes => "games-at-nodes",
-            CellStage::Time => "games-at-time",
-        }
-    }
-}
+/// File with the results for people.
+const TEXT: &str = "lab.txt";
 
 /// Grid between two stages.
 #[derive(Debug)]
@@ -50,6 +26,8 @@ pub struct Lab {
     plan: LabPlan,
     engine: String,
     rows: Vec<CellRow>,
+    /// Places of the cells that failed since the grid was opened.
+    failed: Vec<usize>,
     is_playing: Arc<AtomicBool>,
     /// Lock of the folder, held for the lifetime of the grid.
     _lock: File,
@@ -80,24 +58,65 @@ pub fn games_of<'a>(plan: &'a LabPlan, cell: &LabCell, stage: CellStage) -> Opti
 
 /// Returns true if the cell has nothing left to do in the stage.
 pub fn is_done(plan: &LabPlan, cell: &LabCell, row: &CellRow, stage: CellStage) -> bool {
-    match stage {
-        CellStage::Training => row.training.is_some(),
-        CellStage::Nodes => row.nodes.is_some() || games_of(plan, cell, stage).is_none(),
-        CellStage::Time => row.time.is_some() || games_of(plan, cell, stage).is_none(),
-    }
+    row.has(stage) || (stage != CellStage::Training && games_of(plan, cell, stage).is_none())
 }
 
-/// Checks the data, and the settings of the games.
+/// Returns true if a stage of a cell is left, and the networks that it needs are trained.
+fn can_begin(plan: &LabPlan, rows: &[CellRow], stage: CellStage, place: usize) -> bool {
+    let cell = &plan.cells[place];
+    let is_trained = |place: usize| rows[place].training.is_some();
+    let has_networks = is_trained(place) && cell.opponent.is_none_or(is_trained);
+    !is_done(plan, cell, &rows[place], stage) && (stage == CellStage::Training || has_networks)
+}
+
+/// Returns the next stage and the place of its cell. Cells with the failure of an earlier call come
+/// after all others; those of `failed` are left out.
+pub fn next_stage(plan: &LabPlan, rows: &[CellRow], failed: &[usize]) -> Option<(CellStage, usize)> {
+    let stages = CellStage::ALL.into_iter().flat_map(|stage| (0..rows.len()).map(move |place| (stage, place)));
+    let is_left =
+        |(stage, place): &(CellStage, usize)| !failed.contains(place) && can_begin(plan, rows, *stage, *place);
+    let left: Vec<(CellStage, usize)> = stages.filter(is_left).collect();
+    left.iter().find(|(_, place)| rows[*place].failure.is_none()).or(left.first()).copied()
+}
+
+/// Returns a sentence about the cells that failed and those that wait for their networks; `None` if
+/// no cell failed.
+pub fn failed_cells(plan: &LabPlan, rows: &[CellRow]) -> Option<String> {
+    let failed = |row: &CellRow| Some(format!("{} ({})", row.name, row.failure.as_ref()?.stage.name()));
+    let failed: Vec<String> = rows.iter().filter_map(failed).collect();
+    if failed.is_empty() {
+        return None;
+    }
+    let is_waiting = |(cell, row): &(&LabCell, &CellRow)| {
+        row.failure.is_none() && CellStage::ALL.iter().any(|stage| !is_done(plan, cell, row, *stage))
+    };
+    let waiting = plan.cells.iter().zip(rows).filter(is_waiting).count();
+    let waiting = if waiting > 0 { format!(", and {waiting} wait for their networks") } else { String::new() };
+    Some(format!(
+        "{} of {} cells failed: {}{waiting}; {} has the reasons, and the same command tries them again",
+        failed.len(),
+        rows.len(),
+        failed.join(", "),
+        plan.out.join(TEXT).display()
+    ))
+}
+
+/// Checks the settings of the games, the settings in the folder, and the data. Returns the settings
+/// to write into the folder, if any.
 ///
 /// # Errors
-/// Fails if data or checkpoints cannot be used, settings conflict or the engine is missing.
-pub fn check(plan: &LabPlan, engine: &str, path: &Path) -> anyhow::Result<()> {
+/// Fails if settings conflict, the engine is missing, the folder has cells of other settings or of
+/// another engine, or data or checkpoints cannot be used.
+pub fn check(plan: &LabPlan, engine: &str, path: &Path) -> anyhow::Result<Option<String>> {
     for raw in [&plan.nodes, &plan.time].into_iter().flatten() {
         check_duel(raw, engine).with_context(|| format!("{}: [games]", path.display()))?;
     }
+    let settings = new_settings(plan, &LabEngine::find(engine)?)?;
     // All cells have the same data.
-    let first: Option<&Plan> = plan.cells.first().map(|cell| &cell.plan);
-    first.map_or(Ok(()), |plan| check_training(plan, &[])).with_context(|| format!("{}: [data]", path.display()))
+    if let Some(cell) = plan.cells.first() {
+        check_training(&cell.plan, &[]).with_context(|| format!("{}: [data]", path.display()))?;
+    }
+    Ok(settings)
 }
 
 impl Lab {
@@ -105,14 +124,13 @@ impl Lab {
     /// sets, sizes, kinds or seeds since.
     ///
     /// # Errors
-    /// Fails if the plan has errors, its folder belongs to another plan or is in use, or the engine
-    /// is missing.
+    /// Fails if the plan has errors, its folder belongs to another plan or engine or is in use, or
+    /// the engine is missing.
     pub fn open(path: &Path, engine: Option<&str>) -> anyhow::Result<Lab> {
         let plan = LabPlan::load(path)?;
         let engine = engine.map(str::to_owned).or_else(|| plan.engine.clone());
         let engine = engine.map_or_else(default_engine, Ok)?;
-        let settings = new_settings(&plan)?;
-        check(&plan, &engine, path)?;
+        let settings = check(&plan, &engine, path)?;
         let out = &plan.out;
         fs::create_dir_all(out).with_context(|| format!("{}: cannot create it; give another `out`", out.display()))?;
         let lock = lock_folder(out).with_context(|| format!("{}: cannot lock it", out.display()))?;
@@ -124,7 +142,7 @@ impl Lab {
             replace(&path, settings.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))?;
         }
         let rows = load_rows(&plan)?;
-        Ok(Lab { engine, rows, is_playing: Arc::default(), _lock: lock, plan })
+        Ok(Lab { engine, rows, failed: Vec::new(), is_playing: Arc::default(), _lock: lock, plan })
     }
 
     /// Returns a flag that is true during games, which handle signals themselves.
@@ -137,37 +155,51 @@ impl Lab {
         LabTable::new(&self.plan, &self.rows)
     }
 
-    /// Runs the next stage of a cell.
+    /// Returns a sentence about the cells that failed; `None` if no cell failed.
+    pub fn failed_cells(&self) -> Option<String> {
+        failed_cells(&self.plan, &self.rows)
+    }
+
+    /// Runs the next stage of a cell. If it fails, the reason becomes a part of the cell's results.
     ///
     /// # Errors
-    /// Fails if the stage fails, with the cell in the message; earlier stages stay done.
+    /// Fails if the results cannot be written.
     pub fn step(&mut self, out: &mut dyn Write) -> anyhow::Result<LoopStep> {
-        let cells = self.plan.cells.len();
-        let places = CellStage::ALL.into_iter().flat_map(|stage| (0..cells).map(move |place| (stage, place)));
-        let is_left = |(stage, place): &(CellStage, usize)| {
-            !is_done(&self.plan, &self.plan.cells[*place], &self.rows[*place], *stage)
-        };
-        let Some((stage, place)) = places.into_iter().find(is_left) else {
+        let Some((stage, place)) = next_stage(&self.plan, &self.rows, &self.failed) else {
             self.write_results()?;
             return Ok(LoopStep::Finished);
         };
-        let name = self.plan.cells[place].name.clone();
+        let (name, cells) = (self.plan.cells[place].name.clone(), self.plan.cells.len());
         // A closed pipe must not end the work.
         let _ = writeln!(out, "{name}: {}, cell {} of {cells}", stage.name(), place + 1).and_then(|()| out.flush());
         let row = self.rows[place].clone();
-        let row = match stage {
+        let done = match stage {
             CellStage::Training => self.train(place, row, out).map(Ok),
             stage => self.play(place, row, stage),
         };
-        match row.with_context(|| format!("{name}, {}", stage.name()))? {
-            Ok(row) => {
-                row.save(&row_path(&self.plan.cells[place]))?;
-                self.rows[place] = row;
-                self.write_results()?;
-                Ok(LoopStep::Done)
+        let row = match done {
+            Ok(Ok(row)) => CellRow { failure: None, ..row },
+            Ok(Err(exit)) => return Ok(LoopStep::Stopped(exit)),
+            Err(error) => {
+                let failure = CellFailure::new(stage, &error);
+                let _ = writeln!(out, "{name}: {failure}").and_then(|()| out.flush());
+                self.failed.push(place);
+                CellRow { failure: Some(failure), ..self.rows[place].clone() }
             }
-            Err(exit) => Ok(LoopStep::Stopped(exit)),
-        }
+        };
+        self.keep(place, row)?;
+        self.write_results()?;
+        Ok(LoopStep::Done)
+    }
+
+    /// Replaces the results of a cell, in its folder too.
+    fn keep(&mut self, place: usize, row: CellRow) -> anyhow::Result<()> {
+        let cell = &self.plan.cells[place];
+        let folder = &cell.plan.out;
+        fs::create_dir_all(folder).with_context(|| format!("{}: cannot create it", folder.display()))?;
+        row.save(&row_path(cell))?;
+        self.rows[place] = row;
+        Ok(())
     }
 
     fn train(&self, place: usize, row: CellRow, out: &mut dyn Write) -> anyhow::Result<CellRow> {
@@ -191,7 +223,7 @@ impl Lab {
         evaluation.kept(&self.plan.out.join("nets"))
     }
 
-    /// Plays the games of a stage. Returns the exit status if they stopped before their end.
+    /// Plays the games of a stage. Returns the exit status if they were interrupted.
     fn play(&self, place: usize, row: CellRow, stage: CellStage) -> anyhow::Result<Result<CellRow, Exit>> {
         let cell = &self.plan.cells[place];
         let raw = games_of(&self.plan, cell, stage).context("the plan has no such games")?;
@@ -208,8 +240,13 @@ impl Lab {
         let played = duel(&raw, &(&cell.name, network), &(&against, opponent), &self.engine, &root);
         self.is_playing.store(false, Ordering::Relaxed);
         let played = played?;
-        if matches!(played.exit, Exit::Interrupted | Exit::Aborted) {
-            return Ok(Err(played.exit));
+        match played.exit {
+            Exit::Interrupted => return Ok(Err(played.exit)),
+            Exit::Aborted => bail!(
+                "{}: the games stopped, because an engine failed or lost on time too often or the run broke; its folder `crashes` says how",
+                root.display()
+            ),
+            _ => {}
         }
         let games = Some(CellGames::new(&played, against, &root)?);
         Ok(Ok(match stage {
@@ -220,64 +257,12 @@ impl Lab {
 
     fn write_results(&self) -> anyhow::Result<()> {
         let table = self.table();
-        let files = [("lab.txt", table.text()), ("lab.json", table.json()), ("lab.html", page::page(&table))];
+        let files = [(TEXT, table.text()), ("lab.json", table.json()), ("lab.html", page::page(&table))];
         for (name, text) in files {
             let path = self.plan.out.join(name);
             let text = format!("{}\n", text.trim_end());
             replace(&path, text.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))?;
         }
         Ok(())
-    }
-}
-
-/// Settings that all cells share: those of the trainings, then those of the games.
-fn settings(plan: &LabPlan) -> anyhow::Result<String> {
-    let Some(cell) = plan.cells.first() else { return Ok(String::new()) };
-    let (_, training, rate, wdl, optimiser) = cell.plan.decisive()?;
-    let data = &cell.plan.data;
-    let mut lines = format!("{training:?}\n{rate:?}\n{wdl:?}\n{optimiser:?}\n");
-    lines += &format!("validation_fraction: {}\n", data.validation_fraction);
-    lines += &format!("validation_positions: {}\n", data.validation_positions);
-    for file in data.files.iter().chain(&data.validation).chain(data.triplets.iter().flatten()) {
-        let bytes = file.metadata().with_context(|| format!("{}: cannot read it", file.display()))?.len();
-        lines += &format!("file {}: {bytes} bytes\n", file.file_name().unwrap_or_default().to_string_lossy());
-    }
-    let mut text = key_a_line(&lines);
-    let opponent = plan.fixed.as_ref().and_then(Evaluation::sha256).unwrap_or_else(|| plan.opponent.clone());
-    text += &format!("\nopponent = {opponent}\n");
-    for (stage, raw) in [(CellStage::Nodes, &plan.nodes), (CellStage::Time, &plan.time)] {
-        for line in raw.iter().flat_map(|raw| settings_of_match(raw).lines().map(str::to_owned).collect::<Vec<_>>()) {
-            text += &format!("{} {line}\n", stage.name());
-        }
-    }
-    Ok(text)
-}
-
-/// Compares the plan with the settings in its folder. Returns the settings to write if there are
-/// none, or others and no cell is begun.
-///
-/// # Errors
-/// Fails if the folder has cells of other settings.
-pub fn new_settings(plan: &LabPlan) -> anyhow::Result<Option<String>> {
-    let path = plan.out.join(SETTINGS);
-    let settings = settings(plan)?;
-    let is_begun = plan.out.join("cells").exists();
-    match fs::read_to_string(&path) {
-        Ok(before) if set_keys(&before) == set_keys(&settings) => Ok(None),
-        Ok(before) if is_begun => {
-            let [was, is] = [set_keys(&before), set_keys(&settings)];
-            let differing = was.lines().zip(is.lines()).find(|(was, is)| was != is);
-            let (was, is) = differing.unwrap_or(("fewer or more keys", "these"));
-            bail!(
-                "{}: the lab was started with `{}`, not `{}`; restore the plan, or give it another `out`",
-                path.display(),
-                was.trim(),
-                is.trim()
-            );
-        }
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("{}: cannot read it", path.display()))
-        }
-        _ => Ok(Some(settings)),
     }
 }

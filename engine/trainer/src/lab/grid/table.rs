@@ -1,8 +1,7 @@
 //! Results of a grid: means over the seeds with standard errors, as text and JSON.
 
-use super::cell::{CellGames, CellRow, WIDTH95, elo_together};
+use super::cell::{CellGames, CellRow, CellStage, WIDTH95, elo_together};
 use super::plan::LabPlan;
-use super::run::CellStage;
 use serde::Serialize;
 
 /// Mean over seeds.
@@ -10,28 +9,35 @@ use serde::Serialize;
 pub struct SeedMean {
     /// Mean.
     pub mean: f64,
-    /// Standard error; of one seed, the one that is known without others, if any.
+    /// Standard error: the larger of that by the scatter of the seeds and of that by their
+    /// measurements alone, if any is known.
     pub error: Option<f64>,
     /// Number of seeds.
     pub seeds: usize,
 }
 
 impl SeedMean {
-    /// Computes mean and standard error; `None` without values. `alone` is the standard error of a
-    /// single value.
-    pub fn of(values: &[f64], alone: Option<f64>) -> Option<SeedMean> {
+    /// Computes mean and standard error; `None` without values. `measured` is the standard error of
+    /// the mean by the measurements alone. The scatter of few seeds may be smaller by chance.
+    pub fn of(values: &[f64], measured: Option<f64>) -> Option<SeedMean> {
+        if values.is_empty() {
+            return None;
+        }
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
-        let error = match values.len() {
-            0 => return None,
-            1 => alone,
-            _ => {
-                let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
-                Some((squares / (count - 1.0) / count).sqrt())
-            }
-        };
+        let scatter = (values.len() > 1).then(|| {
+            let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+            (squares / (count - 1.0) / count).sqrt()
+        });
+        let error = scatter.into_iter().chain(measured).reduce(f64::max);
         Some(SeedMean { mean, error, seeds: values.len() })
     }
+}
+
+/// Standard error of the mean of several matches by their games alone; `None` if a match has none.
+fn pooled_error(games: &[&CellGames]) -> Option<f64> {
+    let squares: Option<f64> = games.iter().map(|games| Some(games.standard_error()?.powi(2))).sum();
+    squares.map(|squares| squares.sqrt() / games.len() as f64)
 }
 
 /// Strength of a row against its opponent.
@@ -39,8 +45,10 @@ impl SeedMean {
 pub struct RowElo {
     /// Elo difference; `None` if it is not finite.
     pub elo: Option<f64>,
-    /// Standard error over the seeds; of one seed, that of its games.
+    /// Standard error: the larger of that by the scatter of the seeds and of that by their games.
     pub error: Option<f64>,
+    /// Number of seeds that played.
+    pub seeds: usize,
     /// Game pairs.
     pub pairs: u64,
     /// Games won, drawn and lost.
@@ -49,14 +57,17 @@ pub struct RowElo {
 
 impl RowElo {
     fn of(games: &[&CellGames]) -> Option<RowElo> {
-        let first = games.first()?;
+        if games.is_empty() {
+            return None;
+        }
         let finite: Vec<f64> = games.iter().filter_map(|games| games.elo).collect();
         // A seed that won or lost all games has no Elo, but all seeds together may have one.
-        let mean = SeedMean::of(&finite, first.standard_error()).filter(|_| finite.len() == games.len());
+        let mean = SeedMean::of(&finite, pooled_error(games)).filter(|_| finite.len() == games.len());
         let sum = |of: fn(&CellGames) -> u64| games.iter().map(|games| of(games)).sum();
         Some(RowElo {
             elo: mean.map(|mean| mean.mean).or_else(|| elo_together(games.iter().copied())),
             error: mean.and_then(|mean| mean.error),
+            seeds: games.len(),
             pairs: sum(CellGames::pairs),
             wdl: [sum(|games| games.wins), sum(|games| games.draws), sum(|games| games.losses)],
         })
@@ -72,6 +83,26 @@ impl RowElo {
             (None, _) if wins < losses => "-inf".to_owned(),
             (None, _) => "-".to_owned(),
         }
+    }
+}
+
+/// Seeds whose stages are done.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct StageSeeds {
+    /// Seeds that are trained.
+    pub training: Vec<u64>,
+    /// Seeds that played at equal nodes.
+    pub nodes: Vec<u64>,
+    /// Seeds that played at equal time.
+    pub time: Vec<u64>,
+}
+
+impl StageSeeds {
+    fn of(members: &[&CellRow]) -> StageSeeds {
+        let of = |stage: CellStage| -> Vec<u64> {
+            members.iter().filter(|row| row.has(stage)).map(|row| row.seed).collect()
+        };
+        StageSeeds { training: of(CellStage::Training), nodes: of(CellStage::Nodes), time: of(CellStage::Time) }
     }
 }
 
@@ -92,6 +123,8 @@ pub struct LabRow {
     pub is_opponent: bool,
     /// Seeds that are trained, and all seeds.
     pub trained: [usize; 2],
+    /// Seeds of each stage. The opponent has no games of its own.
+    pub seeds: StageSeeds,
     /// Loss on held-out positions.
     pub loss: Option<SeedMean>,
     /// Mean quantisation error in win probability.
@@ -104,7 +137,9 @@ pub struct LabRow {
     pub elo_at_nodes: Option<RowElo>,
     /// Strength at equal time; `None` for the opponent.
     pub elo_at_time: Option<RowElo>,
-    /// Nodes per second in the games, those at equal time if there are any.
+    /// Stage whose games the two figures below are from: equal time if any seed has it.
+    pub nps_from: Option<CellStage>,
+    /// Nodes per second in the games of that stage.
     pub nps: Option<SeedMean>,
     /// Nodes per second divided by the opponent's in the same games.
     pub nps_ratio: Option<SeedMean>,
@@ -125,17 +160,12 @@ pub struct LabTable {
     pub cells: Vec<CellRow>,
 }
 
-/// Games of a cell that tell its speed.
-fn timed(row: &CellRow) -> Option<&CellGames> {
-    row.time.as_ref().or(row.nodes.as_ref())
-}
-
-/// Nodes per second of a cell: of its own games, or of those of its opponents.
-fn nps_of(row: &CellRow, all: &[CellRow]) -> Option<f64> {
-    if let Some(games) = timed(row) {
+/// Nodes per second of a cell in the games of a stage: its own, or else those of its opponents.
+fn nps_of(row: &CellRow, all: &[CellRow], stage: CellStage) -> Option<f64> {
+    if let Some(games) = row.games(stage) {
         return games.nps;
     }
-    let met = all.iter().filter_map(timed).filter(|games| games.against == row.name);
+    let met = all.iter().filter_map(|other| other.games(stage)).filter(|games| games.against == row.name);
     let values: Vec<f64> = met.filter_map(|games| games.against_nps).collect();
     SeedMean::of(&values, None).map(|mean| mean.mean)
 }
@@ -200,7 +230,7 @@ impl LabTable {
         text + &self.notes().join("\n") + "\n"
     }
 
-    /// Sentences that explain the columns.
+    /// Sentences that explain the columns, then the failures of cells.
     pub fn notes(&self) -> Vec<String> {
         let named = |stage: CellStage, limit: &Option<String>| {
             let place = if stage == CellStage::Nodes { "nodes" } else { "time" };
@@ -210,13 +240,19 @@ impl LabTable {
         let limits = limits.into_iter().flatten().collect::<Vec<_>>().join("; ");
         let is_set = self.rows.iter().any(|row| row.is_opponent);
         let of = if is_set { " of the same shape and seed" } else { "" };
-        vec![
+        let mut notes = vec![
             format!("Elo is against {}{of}; {limits}.", self.opponent),
-            "Means over the seeds +- their standard error; the error of one seed is that of its games.".to_owned(),
-            "k nodes/s: of the searches in the games, those at equal time if there are any. ns/eval: of an evaluation with \
-             its updates along random moves, measured after each training. M pos/s: of the training."
+            "Means over the seeds +- their standard error; that of Elo is the larger of the standard errors by the scatter \
+             of the seeds and by their games. Elo with (n) is of n seeds, fewer than are trained."
                 .to_owned(),
-        ]
+            "k nodes/s: of the searches in the games at equal time of the seeds that have them, or in all games at equal \
+             nodes if no seed has them; in brackets, the ratio to the opponent's in the same games. ns/eval: of an \
+             evaluation with its updates along random moves, measured after each training. M pos/s: of the training."
+                .to_owned(),
+        ];
+        let failures = self.cells.iter().filter_map(|cell| Some(format!("{}: {}", cell.name, cell.failure.as_ref()?)));
+        notes.extend(failures);
+        notes
     }
 }
 
@@ -241,10 +277,14 @@ fn row(number: usize, is_opponent: bool, members: &[&CellRow], all: &[CellRow]) 
     let first = members.first().copied().cloned().unwrap_or_default();
     let trainings: Vec<_> = members.iter().filter_map(|row| row.training.as_ref()).collect();
     let mean = |values: Vec<f64>| SeedMean::of(&values, None);
-    let games = |of: fn(&CellRow) -> Option<&CellGames>| -> Vec<&CellGames> {
-        members.iter().filter_map(|row| of(row)).collect()
+    let elo = |stage: CellStage| {
+        let games: Vec<&CellGames> = members.iter().filter_map(|row| row.games(stage)).collect();
+        RowElo::of(&games)
     };
+    let nps = |stage: CellStage| mean(members.iter().filter_map(|row| nps_of(row, all, stage)).collect());
     let ratio = |games: &CellGames| Some(games.nps? / games.against_nps?);
+    // Games of one kind, so that no row mixes speeds at equal nodes with those at equal time.
+    let nps_from = [CellStage::Time, CellStage::Nodes].into_iter().find(|stage| nps(*stage).is_some());
     LabRow {
         number,
         set: first.set,
@@ -253,14 +293,16 @@ fn row(number: usize, is_opponent: bool, members: &[&CellRow], all: &[CellRow]) 
         inputs: first.inputs,
         is_opponent,
         trained: [trainings.len(), members.len()],
+        seeds: StageSeeds::of(members),
         loss: mean(trainings.iter().map(|training| training.validation).collect()),
         win_error: mean(trainings.iter().map(|training| training.win_mean).collect()),
         speed: mean(trainings.iter().filter_map(|training| training.speed).collect()),
         evaluation: mean(trainings.iter().filter_map(|training| training.evaluation).collect()),
-        elo_at_nodes: RowElo::of(&games(|row| row.nodes.as_ref())),
-        elo_at_time: RowElo::of(&games(|row| row.time.as_ref())),
-        nps: mean(members.iter().filter_map(|row| nps_of(row, all)).collect()),
-        nps_ratio: mean(members.iter().filter_map(|row| ratio(timed(row)?)).collect()),
+        elo_at_nodes: elo(CellStage::Nodes),
+        elo_at_time: elo(CellStage::Time),
+        nps_from,
+        nps: nps_from.and_then(nps),
+        nps_ratio: nps_from.and_then(|stage| mean(members.iter().filter_map(|row| ratio(row.games(stage)?)).collect())),
     }
 }
 
@@ -275,6 +317,7 @@ impl LabRow {
             Some(SeedMean { mean, .. }) => format!("{:.decimals$}", mean / unit),
         };
         let elo = |elo: &Option<RowElo>| match elo {
+            Some(elo) if elo.seeds < self.trained[0] => format!("{} ({})", elo.text(), elo.seeds),
             Some(elo) => elo.text(),
             None if self.is_opponent => "0".to_owned(),
             None => "-".to_owned(),

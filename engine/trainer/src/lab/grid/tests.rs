@@ -1,8 +1,10 @@
-//! Tests of plans and tables of a grid.
+//! Tests of plans, settings, stages and tables of a grid.
 
-use super::cell::{CellGames, CellRow, CellTraining};
+use super::cell::{CellFailure, CellGames, CellRow, CellStage, CellTraining};
 use super::page::page;
 use super::plan::{LabPlan, LabPlanError};
+use super::run::{failed_cells, next_stage};
+use super::settings::{LabEngine, SETTINGS, new_settings};
 use super::table::{LabTable, SeedMean};
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -102,7 +104,7 @@ fn mistakes_name_file_line_key_and_remedy() {
 }
 
 #[test]
-fn means_have_the_standard_error_of_the_seeds() {
+fn means_have_the_larger_standard_error_of_seeds_and_measurements() {
     assert_eq!(SeedMean::of(&[], Some(1.0)), None);
     let one = SeedMean::of(&[3.0], Some(0.5)).expect("a mean");
     assert_eq!((one.mean, one.error), (3.0, Some(0.5)));
@@ -111,6 +113,31 @@ fn means_have_the_standard_error_of_the_seeds() {
     assert!(
         (three.mean - 3.0).abs() < 1e-12 && (three.error.expect("an error") - (7.0_f64 / 3.0).sqrt()).abs() < 1e-12
     );
+    // Seeds that agree by chance do not make the measurements better.
+    let close = SeedMean::of(&[1.0, 1.01], Some(0.5)).expect("a mean");
+    assert_eq!(close.error, Some(0.5));
+    assert_eq!(SeedMean::of(&[3.0], None).expect("a mean").error, None);
+}
+
+fn rows(plan: &LabPlan) -> Vec<CellRow> {
+    plan.cells.iter().map(|cell| CellRow::new(cell).expect("a row")).collect()
+}
+
+fn training(loss: f64) -> CellTraining {
+    CellTraining {
+        positions: 1000,
+        validation: loss,
+        score: loss,
+        result: 0.1,
+        mean_error: 1.0,
+        win_mean: 0.002,
+        win_most: 0.01,
+        win_worst: 0.02,
+        checked: 5,
+        speed: Some(1e6),
+        evaluation: Some(25_000.0 * loss),
+        sha256: String::new(),
+    }
 }
 
 fn games(ptnml: [u64; 5], elo: Option<f64>, nps: f64) -> CellGames {
@@ -132,22 +159,9 @@ fn games(ptnml: [u64; 5], elo: Option<f64>, nps: f64) -> CellGames {
 fn a_table_has_means_over_seeds_and_the_page_draws_them() {
     let folder = Folder::new();
     let plan = folder.load(PLAN).expect("a plan");
-    let mut rows: Vec<CellRow> = plan.cells.iter().map(|cell| CellRow::new(cell).expect("a row")).collect();
+    let mut rows = rows(&plan);
     for (row, loss) in rows.iter_mut().zip([0.01, 0.02, 0.03, 0.012, 0.022]) {
-        row.training = Some(CellTraining {
-            positions: 1000,
-            validation: loss,
-            score: loss,
-            result: 0.1,
-            mean_error: 1.0,
-            win_mean: 0.002,
-            win_most: 0.01,
-            win_worst: 0.02,
-            checked: 5,
-            speed: Some(1e6),
-            evaluation: Some(25_000.0 * loss),
-            sha256: String::new(),
-        });
+        row.training = Some(training(loss));
     }
     rows[1].nodes = Some(games([1, 0, 0, 0, 0], None, 100e3));
     rows[4].nodes = Some(games([0, 0, 1, 0, 1], Some(100.0), 120e3));
@@ -173,4 +187,135 @@ fn a_table_has_means_over_seeds_and_the_page_draws_them() {
     assert!(html.contains("-40.0 ± 10.0") && !html.contains("NaN") && !html.contains("src="), "{html}");
     let json: serde_json::Value = serde_json::from_str(&table.json()).expect("JSON");
     assert_eq!(json["rows"][0]["elo_at_time"]["elo"], -40.0);
+}
+
+#[test]
+fn a_stage_of_few_seeds_says_their_number_and_has_the_error_of_its_games() {
+    let folder = Folder::new();
+    let plan = folder.load(PLAN).expect("a plan");
+    let mut rows = rows(&plan);
+    rows[..6].iter_mut().for_each(|row| row.training = Some(training(0.01)));
+    rows[1].nodes = Some(games([0, 1, 1, 0, 0], Some(-41.0), 100e3));
+    rows[4].nodes = Some(games([0, 1, 1, 0, 0], Some(-39.0), 150e3));
+    let table = LabTable::new(&plan, &rows);
+    let lines = &table.rows[0];
+    // The scatter of the seeds is 1, the error of their games 10 / sqrt(2).
+    assert!(table.text().contains("-40.0 +- 7.1  "), "{}", table.text());
+    assert!(page(&table).contains("-40.0 ± 7.1"));
+    let error = lines.elo_at_nodes.and_then(|elo| elo.error).expect("an error");
+    assert!((error - 50.0_f64.sqrt()).abs() < 0.001, "{error}");
+    let speed = |table: &LabTable| {
+        let row = &table.rows[0];
+        (row.nps_from, row.nps.map(|nps| (nps.mean, nps.seeds)), row.nps_ratio.map(|ratio| ratio.mean))
+    };
+    assert_eq!(speed(&table), (Some(CellStage::Nodes), Some((125e3, 2)), Some(0.625)));
+
+    rows[4].time = Some(games([0, 1, 1, 0, 0], Some(-50.0), 120e3));
+    let table = LabTable::new(&plan, &rows);
+    assert_eq!(speed(&table), (Some(CellStage::Time), Some((120e3, 1)), Some(0.6)));
+    let text = table.text();
+    assert!(text.contains("-40.0 +- 7.1  ") && text.contains("-50.0 +- 10.0 (1)  ") && text.contains("of n seeds"));
+    let json: serde_json::Value = serde_json::from_str(&table.json()).expect("JSON");
+    let row = &json["rows"][0];
+    assert_eq!(row["seeds"], serde_json::json!({ "training": [1, 5], "nodes": [1, 5], "time": [5] }));
+    assert_eq!(row["elo_at_time"]["seeds"], 1);
+    assert_eq!(row["nps_from"], "games-at-time");
+    // The opponent's speed is from the same kind of games.
+    assert_eq!(table.rows[1].nps_from, Some(CellStage::Time));
+}
+
+#[test]
+fn a_failed_cell_is_passed_over_and_tried_again_last() {
+    let folder = Folder::new();
+    let plan = folder.load(PLAN).expect("a plan");
+    let mut rows = rows(&plan);
+    let next = |rows: &[CellRow], failed: &[usize]| next_stage(&plan, rows, failed);
+    assert_eq!(next(&rows, &[]), Some((CellStage::Training, 0)));
+    assert_eq!(next(&rows, &[0]), Some((CellStage::Training, 1)), "it failed in this call");
+    rows[0].failure = Some(CellFailure::new(CellStage::Training, &anyhow::anyhow!("the loss is not a number")));
+    assert_eq!(next(&rows, &[]), Some((CellStage::Training, 1)), "it failed in an earlier call");
+    rows[1..].iter_mut().for_each(|row| row.training = Some(training(0.01)));
+    // The games of cells 1 and 2 need the network of cell 0, and cell 3 is the next opponent.
+    assert_eq!(next(&rows, &[]), Some((CellStage::Nodes, 4)));
+    for row in &mut rows[3..] {
+        row.nodes = Some(games([0, 1, 1, 0, 0], Some(-40.0), 80e3));
+        row.time = row.nodes.clone();
+    }
+    assert_eq!(next(&rows, &[]), Some((CellStage::Training, 0)), "all others are done");
+    assert_eq!(next(&rows, &[0]), None);
+    let says = failed_cells(&plan, &rows).expect("a failure");
+    assert!(says.starts_with("1 of 24 cells failed: plain-screlu-32-s1 (training), and 2 wait for"), "{says}");
+    assert!(says.contains("out/lab.txt has the reasons, and the same command tries them again"), "{says}");
+    rows[0] = CellRow { training: Some(training(0.01)), failure: None, ..rows[0].clone() };
+    assert_eq!((next(&rows, &[]), failed_cells(&plan, &rows)), (Some((CellStage::Nodes, 1)), None));
+}
+
+#[test]
+fn a_failure_is_kept_and_shown_on_one_line() {
+    let folder = Folder::new();
+    let plan = folder.load(PLAN).expect("a plan");
+    let mut rows = rows(&plan);
+    let error = anyhow::anyhow!("cannot build it\n  by <this>\n").context("the games");
+    rows[1].failure = Some(CellFailure::new(CellStage::Nodes, &error));
+    let path = folder.0.path().join("row.json");
+    rows[1].save(&path).expect("a file");
+    assert_eq!(CellRow::load(&path, &plan.cells[1]).expect("a row"), rows[1]);
+    let table = LabTable::new(&plan, &rows);
+    let line = "file+rank-screlu-32-s1: games-at-nodes failed: the games: cannot build it by <this>";
+    assert!(table.text().lines().any(|shown| shown == line), "{}", table.text());
+    let html = page(&table);
+    assert!(html.contains("games-at-nodes failed: the games: cannot build it by &lt;this&gt;</p>"), "{html}");
+    let json: serde_json::Value = serde_json::from_str(&table.json()).expect("JSON");
+    let failure = serde_json::json!({ "stage": "games-at-nodes", "reason": "the games: cannot build it by <this>" });
+    assert_eq!(json["cells"][1]["failure"], failure);
+    assert!(json["cells"][0].get("failure").is_none());
+}
+
+#[test]
+fn a_lab_keeps_its_engine_and_an_older_one_takes_it_in() {
+    let folder = Folder::new();
+    let plan = folder.load(PLAN).expect("a plan");
+    let engine = |identity: &str| LabEngine { identity: identity.to_owned(), name: "destrier".to_owned() };
+    let [one, other] = ["1a2b", "3c4d -- uci"].map(engine);
+    let settings = new_settings(&plan, &one).expect("no folder yet").expect("settings to write");
+    assert!(settings.ends_with("engine = 1a2b\nengine name = destrier\n"), "{settings}");
+    std::fs::create_dir_all(&plan.out).expect("a folder");
+    let write = |text: &str| std::fs::write(plan.out.join(SETTINGS), text).expect("a file");
+    write(&settings);
+    let begun_with = |engine: &LabEngine| new_settings(&plan, engine).map_err(|error| format!("{error:#}"));
+    assert_ne!(begun_with(&other).expect("no cell is begun"), None);
+    std::fs::create_dir(plan.out.join("cells")).expect("a folder");
+    assert_eq!(begun_with(&one), Ok(None));
+    let renamed = LabEngine { name: "newest".to_owned(), ..one.clone() };
+    assert_eq!(begun_with(&renamed), Ok(None), "the same program");
+    let error = begun_with(&other).expect_err("another engine");
+    let says = "settings.txt: the lab was started with `engine = 1a2b` (destrier), not `engine = 3c4d -- uci` (destrier); \
+                give the first one with --engine, or the plan another `out`";
+    assert!(error.ends_with(says), "{error}");
+
+    let older: String =
+        settings.lines().filter(|line| !line.starts_with("engine")).map(|line| format!("{line}\n")).collect();
+    write(&older);
+    let taken_in = begun_with(&other).expect("an older lab goes on").expect("settings to write");
+    assert_eq!(taken_in, format!("{older}engine = 3c4d -- uci\nengine name = destrier\n"));
+    assert!(older.contains("pairs = 2\n"), "{older}");
+    write(&older.replace("pairs = 2\n", "pairs = 3\n"));
+    let error = begun_with(&one).expect_err("other settings");
+    assert!(error.contains("with `games-at-nodes pairs = 3`, not `games-at-nodes pairs = 2`; restore"), "{error}");
+}
+
+#[test]
+fn an_engine_is_its_program_and_arguments() {
+    let folder = Folder::new();
+    let program = folder.0.path().join("engine");
+    std::fs::copy("/bin/sh", &program).expect("an executable file");
+    let spec = program.display().to_string();
+    let find = |spec: &str| LabEngine::find(spec).expect("an engine");
+    let plain = find(&spec);
+    assert_eq!((plain.identity.len(), plain.name.as_str()), (64, "engine"));
+    assert_eq!(find(&format!("{spec} -- uci")).identity, format!("{} -- uci", plain.identity));
+    let mut bytes = std::fs::read(&program).expect("the program");
+    bytes.push(0);
+    std::fs::write(&program, bytes).expect("the program");
+    assert_ne!(find(&spec).identity, plain.identity, "another build");
 }
