@@ -3,7 +3,8 @@
 //!
 //! A table by feature set has the cost of its updates in a search: rows per move, nanoseconds per
 //! evaluation, nodes per second. Name sets as arguments for these alone: `cargo bench -p destrier
-//! --bench nnue -- piece+file+rank`.
+//! --bench nnue -- piece+file+rank`. The pairs of `top-pairs:K` are the most frequent ones of the
+//! lines.
 //!
 //! Networks are random from a seed, because speed does not depend on the weights. The variants take
 //! turns in short rounds, and the best round counts. Searches are measured in processor time if the
@@ -13,10 +14,13 @@
 use destrier::bench::{BenchLine, POSITIONS, evaluate_lines, evaluation_nanos, lines};
 use destrier::board::Board;
 use destrier::eval;
-use destrier::nnue::sets::FeatureSet;
+use destrier::nnue::sets::{FeaturePair, FeatureSet, OrientedBoard, PairList, SetError};
 use destrier::nnue::simd::Kernels;
 use destrier::nnue::{Accumulators, Kind, Layout, Network, encode, parse, random_payload};
 use destrier::search::{EvalConfig, EvalMode, Game, Limits, Searcher, Signals, SilentReport, in_search_thread};
+use destrier::types::Color;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -189,14 +193,18 @@ fn search_speed() {
 }
 
 /// Sets of the table by set, unless others are named.
-const SETS: [&str; 12] = [
+const SETS: [&str; 16] = [
     "piece",
     "file+rank",
     "diagonal+antidiagonal",
     "piece+file+rank",
     "piece+file+rank+diagonal+antidiagonal",
     "king-piece",
+    "king-all",
     "king-relative",
+    "king-relative-h",
+    "king-relative-v",
+    "piece+top-pairs:256",
     "piece+file-pairs+rank-pairs",
     "piece+diagonal-pairs+antidiagonal-pairs",
     "piece+mobility-counts",
@@ -206,6 +214,33 @@ const SETS: [&str; 12] = [
 
 /// Neurons of the networks of the table by set.
 const SET_HIDDEN: usize = 512;
+
+/// Parses a set, with a list of the most frequent pairs of the lines for `top-pairs:K`.
+fn parse_set(name: &str, lines: &[BenchLine]) -> Result<FeatureSet, SetError> {
+    let count = name.split('+').find_map(|block| block.trim().strip_prefix("top-pairs:")?.parse().ok());
+    let pairs = count.and_then(|count: usize| PairList::new(frequent_pairs(lines, count)).ok()).map(Arc::new);
+    FeatureSet::parse(name, pairs.as_ref())
+}
+
+/// Returns the pairs with an own piece that stand in most views of the lines.
+fn frequent_pairs(lines: &[BenchLine], count: usize) -> Vec<FeaturePair> {
+    let piece = FeatureSet::piece();
+    let mut views: BTreeMap<FeaturePair, u32> = BTreeMap::new();
+    for board in lines.iter().flat_map(BenchLine::boards) {
+        for color in Color::ALL {
+            let mut features = Vec::new();
+            piece.active(&OrientedBoard::from((board, color))).for_each(|feature| features.push(feature));
+            for (place, &low) in features.iter().enumerate() {
+                for pair in features[place + 1..].iter().filter_map(|&high| FeaturePair::new(low, high)) {
+                    *views.entry(pair).or_default() += 1;
+                }
+            }
+        }
+    }
+    let mut ranked: Vec<(FeaturePair, u32)> = views.into_iter().collect();
+    ranked.sort_by_key(|&(pair, views)| (Reverse(views), pair));
+    ranked.into_iter().take(count).map(|(pair, _)| pair).collect()
+}
 
 /// Prints the cost of each set in a search, and that of evaluations along random lines.
 fn sets(names: &[String], lines: &[BenchLine]) {
@@ -217,7 +252,7 @@ fn sets(names: &[String], lines: &[BenchLine]) {
     let mut searcher = Searcher::new(16).expect("a small table");
     let mut first = None;
     for name in names {
-        let set: FeatureSet = match name.parse() {
+        let set = match parse_set(name, lines) {
             Ok(set) => set,
             Err(error) => {
                 println!("{name}: {error}");

@@ -1,25 +1,32 @@
-"""Compares the service's batches with features that this file computes, and writes a network for the engine.
+"""Compares the service's batches with features that this file computes, and writes a network for the engine. Compares
+training from lists of inputs with training from bits.
 
     python3 check.py PROGRAM POSITIONS.bf TRIPLETS.pqr NET EVALUATIONS
 
 PROGRAM is destrier-trainer. EVALUATIONS gets the evaluation of each position by NET, in whole numbers, a line each.
 """
 
+import importlib.util
 import os
 import subprocess
 import sys
 import tempfile
 from collections import Counter
+from functools import partial
 
 import numpy as np
 
 from network import QA, QB, screlu
 from serve import Batches
+from train import backend, by_target, row_sums, start
 
 RECORD = np.dtype([("occ", "<u8"), ("pieces", "u1", 16), ("score", "<i2"), ("result", "u1"), ("rest", "u1", 5)])
 
 PIECE, FILE, RELATIVE, PAIRS = 768, 96, 2250, 2160
 SET = "piece+king-relative+diagonal-pairs+file"
+
+# Differences of losses and of weights that rounding explains.
+LOSS_ERROR, WEIGHT_ERROR = 1e-6, 1e-4
 
 
 def views(record):
@@ -149,6 +156,49 @@ def compare(program, path, rows, **fixed):
         sys.exit(f"check.py: {path}: the order depends on the layout")
 
 
+def compare_row_sums():
+    """Compares sums of lists with a matrix of zeros and ones; lists are empty at both ends and within."""
+    random = np.random.default_rng(3)
+    for count in (1, 9, 70_000):
+        lengths = random.integers(0, 3, count)
+        lengths[[0, -1]] = 0
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        lists = random.integers(0, 5, starts[-1])
+        ones = np.zeros((count, 5))
+        np.add.at(ones, (np.repeat(np.arange(count), lengths), lists), 1)
+        rows = random.normal(size=(5, 3))
+        if not np.allclose(row_sums(rows, lists, starts), ones @ rows):
+            sys.exit(f"check.py: sums of {count} lists of rows differ from those by a matrix")
+
+
+def trained(program, path, name, sparse):
+    """Trains on some batches; returns the losses and the weights."""
+    trainer, losses = None, []
+    with Batches([path], SET, batch=128, sparse=sparse, loop=True, program=program) as batches:
+        for _, batch in zip(range(20), batches):
+            trainer = trainer or backend(name, start(batch.features, 32, 8, 5))
+            bucket = (batch.pieces.astype(np.int64) - 2) // 4
+            losses.append(trainer.train(batch, partial(by_target, batch.results), bucket, 0.01))
+    return losses, trainer.finished()
+
+
+def compare_training(program, path):
+    """Compares training from lists with training from bits, by each back end there is; returns their names."""
+    compare_row_sums()
+    names = [name for name in ("numpy", "torch") if importlib.util.find_spec(name)]
+    for name in names:
+        (dense_losses, dense), (losses, weights) = (trained(program, path, name, sparse) for sparse in (False, True))
+        if not np.allclose(losses, dense_losses, rtol=0, atol=LOSS_ERROR):
+            sys.exit(f"check.py: {name} has the losses {losses} from lists, {dense_losses} from bits")
+        first = start(*dense["features"].shape, 8, 5)
+        for part, expected in dense.items():
+            error = np.abs(weights[part] - expected).max()
+            moved = np.abs(expected - first[part]).max()
+            if error > WEIGHT_ERROR or moved < 100 * WEIGHT_ERROR:
+                sys.exit(f"check.py: {name}: `{part}` moved by up to {moved} from bits, and is {error} off from lists")
+    return names
+
+
 def main():
     program, path, triplets, net, told = sys.argv[1:]
     rows = rows_of(np.fromfile(path, RECORD))
@@ -159,7 +209,8 @@ def main():
         if [batch.number for _, batch in zip(range(100), batches)] != list(range(1, 101)):
             sys.exit("check.py: batches are missing in a loop")
     write_network(program, rows, net, told)
-    print(f"{len(rows)} positions and {len(of_triplets)} triplets agree")
+    names = compare_training(program, path)
+    print(f"{len(rows)} positions and {len(of_triplets)} triplets agree; lists train as bits do by {' and '.join(names)}")
 
 
 if __name__ == "__main__":

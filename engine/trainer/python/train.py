@@ -1,15 +1,18 @@
 """Trains a small network on batches of `destrier-trainer data serve`, and writes it as a network of Destrier.
 
     python3 train.py shuffled.bf --features piece+file --hidden 64 --batches 2000 --out net.nnue
+    python3 train.py shuffled.bf --features piece+top-pairs:256 --pairs gain-256.txt --out net.nnue
     python3 train.py games.pqr --method pqr --out net.nnue
 
 It uses PyTorch if it is installed, on a GPU if there is one, else NumPy. It is an example to start from: one learning
-rate that falls in a cosine, and a blend of score and result, or the order of positions.
+rate that falls in a cosine, and a blend of score and result, or the order of positions. Sets of many inputs, such as
+`king-piece`, are trained from lists of the inputs that are on, others from bits.
 """
 
 import argparse
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,6 +25,12 @@ from serve import Batches
 # Bound of weights and biases, so that they fit 16 bits and the output's products 16 bits in vectors.
 CLIP = 1.98
 
+# Inputs above which batches are lists: a batch of 16,384 positions with more of them takes over 1 GB as floats.
+DENSE_INPUTS = 8192
+
+# Rows that are added up at a time, so that their copies stay small.
+ROWS = 1 << 15
+
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -29,6 +38,9 @@ def arguments():
     parser.add_argument("--method", default="eval", choices=("eval", "pqr"))
     parser.add_argument("--out", required=True, help="network file to write")
     parser.add_argument("--features", default="piece", help="feature set, such as piece+file")
+    parser.add_argument("--pairs", metavar="FILE", help="list of the pairs of a block top-pairs:K, by `data pairs`")
+    parser.add_argument("--sparse", action=argparse.BooleanOptionalAction,
+                        help=f"train from lists of the inputs that are on; by default above {DENSE_INPUTS} inputs")
     parser.add_argument("--hidden", type=int, default=64, help="neurons, a multiple of 32")
     parser.add_argument("--buckets", type=int, default=1, choices=(1, 8), help="output buckets")
     parser.add_argument("--batch", type=int, default=16384, help="positions or triplets of a batch")
@@ -76,6 +88,53 @@ def by_order(equality, outputs):
     return np.mean(loss), slopes * 2 * win * (1 - win) / len(loss)
 
 
+def row_sums(rows, lists, starts):
+    """Returns the sum of the rows of each list, zeros for an empty one.
+
+    List `i` is `lists[starts[i] : starts[i + 1]]`.
+    """
+    sums = np.zeros((len(starts) - 1, rows.shape[1]), rows.dtype)
+    full = np.flatnonzero(np.diff(starts))
+    for some in np.array_split(full, -(-len(lists) // ROWS) or 1):
+        if len(some):
+            first, end = starts[some[0]], starts[some[-1] + 1]
+            sums[some] = np.add.reduceat(rows[lists[first:end]], starts[some] - first)
+    return sums
+
+
+class DenseInputs:
+    """Inputs of a batch as zeros and ones."""
+
+    def __init__(self, batch):
+        self.x = batch.dense().reshape(2 * len(batch), -1)
+
+    def sums(self, weights):
+        """Returns the sums of the weights of the inputs that are on, `[2 * positions, neurons]`."""
+        return self.x @ weights
+
+    def slopes(self, slopes):
+        """Returns the slopes of the weights, given those of the sums."""
+        return self.x.T @ slopes
+
+
+class SparseInputs:
+    """Inputs of a batch as lists. The methods are those of `DenseInputs`."""
+
+    def __init__(self, batch):
+        self.lists, self.starts = (part.astype(np.int64) for part in (batch.lists, batch.starts))
+        self.features = batch.features
+
+    def sums(self, weights):
+        return row_sums(weights, self.lists, self.starts)
+
+    def slopes(self, slopes):
+        # The views in which each input is on are lists too.
+        views = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        order = np.argsort(self.lists, kind="stable")
+        starts = np.searchsorted(self.lists[order], np.arange(self.features + 1))
+        return row_sums(slopes, views[order], starts)
+
+
 class NumPyTrainer:
     """Adam and the gradients of the network by hand."""
 
@@ -86,8 +145,9 @@ class NumPyTrainer:
 
     def train(self, batch, judge, bucket, rate):
         """Makes one step; returns the loss. `judge` gives the loss and the slopes of outputs."""
-        w, x, n = self.weights, batch.dense(), len(batch)
-        sums = x @ w["features"] + w["biases"]
+        w, n = self.weights, len(batch)
+        inputs = DenseInputs(batch) if batch.lists is None else SparseInputs(batch)
+        sums = inputs.sums(w["features"]).reshape(n, 2, -1) + w["biases"]
         clipped = np.clip(sums, 0, 1)
         active = (clipped * clipped).reshape(n, -1)
         chosen = w["output"][bucket]
@@ -96,8 +156,8 @@ class NumPyTrainer:
         np.add.at(output, bucket, active * slope[:, None])
         biases = np.bincount(bucket, slope, len(w["output_biases"])).astype(np.float32)
         inner = (slope[:, None] * chosen).reshape(sums.shape) * 2 * clipped * ((sums > 0) & (sums < 1))
-        rows = x.reshape(2 * n, -1), inner.reshape(2 * n, -1)
-        self._adam({"features": rows[0].T @ rows[1], "biases": rows[1].sum(0), "output": output,
+        inner = inner.reshape(2 * n, -1)
+        self._adam({"features": inputs.slopes(inner), "biases": inner.sum(0), "output": output,
                     "output_biases": biases}, rate)
         return float(loss)
 
@@ -117,7 +177,7 @@ class NumPyTrainer:
 
 
 class TorchTrainer:
-    """The same by PyTorch. Bits go to the device and are spread there."""
+    """The same by PyTorch. Bits go to the device and are spread there; lists become bags of embeddings."""
 
     def __init__(self, weights):
         import torch
@@ -127,6 +187,15 @@ class TorchTrainer:
         tensor = lambda part: torch.nn.Parameter(torch.from_numpy(part).to(self.device))
         self.weights = {name: tensor(part) for name, part in weights.items()}
         self.adam = torch.optim.Adam(self.weights.values())
+
+    def sums(self, batch):
+        """Returns the sums of the first layer without its biases, `[positions, 2, neurons]`."""
+        weights = self.weights["features"]
+        if batch.lists is None:
+            return self.dense(batch) @ weights
+        lists, starts = (self.torch.from_numpy(part.astype(np.int64)).to(self.device) for part in (batch.lists, batch.starts))
+        bags = self.torch.nn.functional.embedding_bag(lists, weights, starts, mode="sum", include_last_offset=True)
+        return bags.reshape(len(batch), 2, -1)
 
     def dense(self, batch):
         torch = self.torch
@@ -138,7 +207,7 @@ class TorchTrainer:
         """Makes one step; returns the loss. `judge` gives the loss and the slopes of outputs."""
         torch, w = self.torch, self.weights
         bucket = torch.from_numpy(bucket).to(self.device)
-        sums = self.dense(batch) @ w["features"] + w["biases"]
+        sums = self.sums(batch) + w["biases"]
         active = sums.clamp(0, 1).square().flatten(1)
         out = (active * w["output"][bucket]).sum(1) + w["output_biases"][bucket]
         loss, slope = judge(out.detach().cpu().numpy())
@@ -165,11 +234,22 @@ def backend(name, weights):
     return NumPyTrainer(weights)
 
 
+def input_count(args):
+    """Returns the number of inputs of the feature set, which the trainer knows."""
+    words = [args.program, "features", args.features] + (["--pairs", args.pairs] if args.pairs else [])
+    told = subprocess.run(words, stdout=subprocess.PIPE, text=True)
+    found = re.match(r".*: (\d+) features$", told.stdout, re.MULTILINE)
+    if told.returncode or not found:
+        sys.exit("train.py: --features and --pairs are no feature set")
+    return int(found[1])
+
+
 def main():
     args = arguments()
     trainer = None
-    with Batches(args.files, args.features, args.batch, loop=True, seed=args.seed, threads=args.threads,
-                 method=args.method, program=args.program) as batches:
+    is_sparse = input_count(args) > DENSE_INPUTS if args.sparse is None else args.sparse
+    with Batches(args.files, args.features, args.batch, sparse=is_sparse, loop=True, seed=args.seed, threads=args.threads,
+                 pairs=args.pairs, method=args.method, program=args.program) as batches:
         mean = None
         for step, batch in zip(range(args.batches), batches):
             if trainer is None:
@@ -195,9 +275,11 @@ def main():
         arrays = os.path.join(folder, "weights.npz")
         np.savez(arrays, **w)
         words = [args.program, "export", "--from-npz", arrays, "--features", args.features, "--out", args.out]
+        words += ["--pairs", args.pairs] if args.pairs else []
         if subprocess.run(words).returncode:
             sys.exit("train.py: the network was not exported")
-    print(f"{args.out}: {args.features}, {args.hidden} neurons, by {type(trainer).__name__}")
+    form = "lists" if is_sparse else "bits"
+    print(f"{args.out}: {args.features}, {args.hidden} neurons, by {type(trainer).__name__} from {form}")
 
 
 if __name__ == "__main__":

@@ -4,11 +4,12 @@ use super::error::DataError;
 use super::format::Format;
 use super::needs::Needs;
 use super::read::{self, EntrySource, PassedGames};
-use super::record::Entry;
+use super::record::{Entry, Position};
 use super::write::Sink;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, Write as _};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -127,6 +128,19 @@ impl Input {
         self.read_sources(self.open(needs)?, |_, _, entry| each(entry))
     }
 
+    /// Reads the positions of all entries in order, as long as `each` returns true. Entries after
+    /// that are not read, so that their faults do not matter.
+    ///
+    /// # Errors
+    /// Fails if a file cannot be read, is damaged or has an unknown format.
+    pub fn read_positions_while(&self, mut each: impl FnMut(&Position) -> bool) -> Result<(), DataError> {
+        self.read_each(self.open(Needs::default())?, |_, _, entry| {
+            let is_wanted = entry?.positions().iter().all(&mut each);
+            Ok(if is_wanted { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        })?;
+        Ok(())
+    }
+
     /// Reads every entry like [`Input::read`], but leaves out up to `max_bad` games that cannot be
     /// played. Returns the numbers of games passed over and left out. The first few left-out games
     /// are named on stderr.
@@ -140,19 +154,21 @@ impl Input {
         mut each: impl FnMut(Entry) -> Result<(), DataError>,
     ) -> Result<(u64, u64), DataError> {
         let mut bad = 0;
-        let passed = self.read_each(self.open(needs)?, |path, _, entry| match entry {
-            Ok(entry) => each(entry),
-            Err(error) if error.is_of_one_game() && max_bad > 0 => {
-                bad += 1;
-                if bad > max_bad {
-                    return Err(DataError::BadGames { path: path.to_owned(), games: bad, limit: max_bad });
+        let passed = self.read_each(self.open(needs)?, |path, _, entry| {
+            match entry {
+                Ok(entry) => each(entry)?,
+                Err(error) if error.is_of_one_game() && max_bad > 0 => {
+                    bad += 1;
+                    if bad > max_bad {
+                        return Err(DataError::BadGames { path: path.to_owned(), games: bad, limit: max_bad });
+                    }
+                    if bad <= MOST_NAMED {
+                        note(&format!("left out: {error}"));
+                    }
                 }
-                if bad <= MOST_NAMED {
-                    note(&format!("left out: {error}"));
-                }
-                Ok(())
+                Err(error) => return Err(error),
             }
-            Err(error) => Err(error),
+            Ok(ControlFlow::Continue(()))
         })?;
         Ok((passed, bad))
     }
@@ -167,20 +183,22 @@ impl Input {
         sources: Vec<EntrySource>,
         mut each: impl FnMut(&Path, Format, Entry) -> Result<(), DataError>,
     ) -> Result<u64, DataError> {
-        self.read_each(sources, |path, format, entry| each(path, format, entry?))
+        self.read_each(sources, |path, format, entry| each(path, format, entry?).map(ControlFlow::Continue))
     }
 
     fn read_each(
         &self,
         sources: Vec<EntrySource>,
-        mut each: impl FnMut(&Path, Format, Result<Entry, DataError>) -> Result<(), DataError>,
+        mut each: impl FnMut(&Path, Format, Result<Entry, DataError>) -> Result<ControlFlow<()>, DataError>,
     ) -> Result<u64, DataError> {
         let bar = bar(sources.iter().map(|source| source.length).sum());
         let passed = PassedGames::of(&sources);
         let mut before = 0;
-        for (path, source) in self.files.iter().zip(sources) {
+        'files: for (path, source) in self.files.iter().zip(sources) {
             for (number, entry) in (0_u64..).zip(source.entries) {
-                each(path, source.format, entry)?;
+                if each(path, source.format, entry)?.is_break() {
+                    break 'files;
+                }
                 if number % TICK == 0 {
                     bar.set_position(before + source.read.load(Ordering::Relaxed));
                 }

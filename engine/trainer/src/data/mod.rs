@@ -38,7 +38,6 @@ pub(crate) use hash::sha256_of;
 pub(crate) use input::Input;
 pub(crate) use journal::journal_games;
 pub use lines::Lines;
-pub(crate) use needs::Needs;
 pub(crate) use record::Position;
 pub(crate) use split::may_follow;
 pub(crate) use triplets::MARKS as TRIPLET_MARKS;

@@ -70,6 +70,11 @@ impl BlockCounts {
         })
     }
 
+    /// Returns the block.
+    pub fn block(&self) -> &FeatureBlock {
+        &self.set.blocks()[0].0
+    }
+
     /// Returns the name of the block.
     pub fn name(&self) -> String {
         self.set.to_string()

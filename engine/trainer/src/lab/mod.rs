@@ -16,6 +16,8 @@ mod show;
 mod statistics;
 
 #[cfg(test)]
+mod definition_tests;
+#[cfg(test)]
 mod tests;
 
 pub use features::FeaturesArgs;

@@ -79,12 +79,9 @@ impl NeuronPicture<'_> {
                 let weight = weights.get(cell.feature).copied().unwrap_or(0.0);
                 let (column, row) = cell.place;
                 let place = (left + side * column as f64, top + side * row as f64);
-                map.cell(
-                    place,
-                    (side - 0.5, side - 0.5),
-                    weight / most,
-                    &format!("{}: {}", cell.name, signed(weight, 3)),
-                );
+                let number = (section.first + cell.feature) % self.layout.set.size();
+                let tip = format!("{}, feature {number}: {}", cell.name, signed(weight, 3));
+                map.cell(place, (side - 0.5, side - 0.5), weight / most, &tip);
             }
         }
     }
@@ -144,7 +141,8 @@ mod tests {
         let strongest = |class: &str, tip: &str| {
             svg.lines().any(|line| line.starts_with(&format!("<rect class=\"{class}\"")) && line.contains(tip))
         };
-        assert!(strongest("c0", ">a1: \u{2212}0.500<") && strongest("c16", ">a1: +0.250<"));
+        let tips = [">a1, feature 192: \u{2212}0.500<", ">a1, feature 5376: +0.250<"];
+        assert!(strongest("c0", tips[0]) && strongest("c16", tips[1]));
         for text in ["Neuron 3", "bias +0.125; own king on g1", "moves: 4096 features", "king-all: 49152 features"] {
             assert!(svg.contains(text), "{text}");
         }

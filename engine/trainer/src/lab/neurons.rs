@@ -1,6 +1,6 @@
 //! Activity of a network's neurons over data files: `neurons`.
 
-use crate::data::{Input, Needs, say};
+use crate::data::{Input, say};
 use crate::train::Integer;
 use clap::Args;
 use destrier::nnue::{self, FormatError};
@@ -15,7 +15,7 @@ pub struct NeuronsArgs {
     #[command(flatten)]
     input: Input,
     /// Positions to evaluate, from the first on
-    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
     positions: u64,
     /// Print a line for each neuron
     #[arg(long)]
@@ -128,24 +128,19 @@ impl NeuronsArgs {
         let mut dense: Vec<LayerActivity> = Vec::new();
         let mut used = vec![0_u64; network.shape().inputs.size()];
         let mut positions = 0;
-        self.input.read(Needs::default(), |entry| {
-            for position in entry.positions() {
-                if positions >= self.positions {
-                    break;
+        self.input.read_positions_while(|position| {
+            let board = position.to_bullet();
+            network.inputs(&board).iter().flatten().for_each(|&input| used[usize::from(input)] += 1);
+            let sides = network.sides(&board);
+            sides.iter().for_each(|values| first.record(values));
+            for (place, values) in network.units(&sides).iter().enumerate() {
+                if dense.len() == place {
+                    dense.push(LayerActivity::new(names[place.min(1)], network.one(), values.len()));
                 }
-                let board = position.to_bullet();
-                network.inputs(&board).iter().flatten().for_each(|&input| used[usize::from(input)] += 1);
-                let sides = network.sides(&board);
-                sides.iter().for_each(|values| first.record(values));
-                for (place, values) in network.units(&sides).iter().enumerate() {
-                    if dense.len() == place {
-                        dense.push(LayerActivity::new(names[place.min(1)], network.one(), values.len()));
-                    }
-                    dense[place].record(values);
-                }
-                positions += 1;
+                dense[place].record(values);
             }
-            Ok(())
+            positions += 1;
+            positions < self.positions
         })?;
         let dead_inputs = used.iter().filter(|&&count| count == 0).count();
         let norms = network.output_norms();

@@ -112,6 +112,26 @@ pub fn panels(block: &FeatureBlock, king: Square) -> Vec<Panel> {
     }
 }
 
+/// Returns the names of all features of a block in their order, with the panel that each is in.
+pub fn feature_names(block: &FeatureBlock) -> Vec<String> {
+    let mut names = vec![String::new(); block.size()];
+    let has_king = king_stride(block) > 0;
+    for king in Square::all().take(if has_king { Square::COUNT } else { 1 }) {
+        let panels = panels(block, king);
+        let is_alone = panels.len() == 1;
+        for panel in panels {
+            for cell in panel.cells {
+                let mut name = if is_alone { cell.name } else { format!("{}: {}", panel.title, cell.name) };
+                if has_king {
+                    name += &format!(", own king on {king}");
+                }
+                names[cell.feature] = name;
+            }
+        }
+    }
+    names
+}
+
 /// Returns the square of a board in White's view.
 fn square_at(x: usize, y: usize) -> Square {
     Square::at(x as u8, 7 - y as u8)
@@ -211,6 +231,34 @@ mod tests {
                 assert!(panel.cells.iter().all(inside), "{block}");
                 assert!(panel.grid().into_iter().flatten().eq(&panel.cells), "{block}");
             }
+        }
+    }
+
+    #[test]
+    fn every_feature_has_a_name() {
+        let pairs = vec![FeaturePair::new(12, 700).expect("a pair"), FeaturePair::new(324, 12).expect("a pair")];
+        let pairs = FeatureBlock::TopPairs(Arc::new(PairList::new(pairs).expect("distinct pairs")));
+        let blocks: Vec<FeatureBlock> = FeatureBlock::all().cloned().chain([pairs]).collect();
+        for block in &blocks {
+            let mut names = feature_names(block);
+            assert_eq!(names.len(), block.size(), "{block}");
+            assert!(names.iter().all(|name| !name.is_empty()), "{block}");
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), block.size(), "{block}: two features of one name");
+        }
+        for (block, feature, name) in [
+            ("piece", 64 * 7 + 28, "enemy knight: e4"),
+            ("file", 8 * 3 + 2, "own rook: file c"),
+            ("king-all", 768 * 6 + 64 * 11 + 62, "enemy king: g8, own king on g1"),
+            ("king-relative", 225 + 15 * 8 + 6, "own knight: -1 files, +1 ranks"),
+            ("moves", 64 * 12 + 28, "e2 to e4"),
+            ("rank-pairs", 144 + 12 * 3 + 6, "rank 2: own rook, then enemy pawn"),
+            ("mobility-counts", 9 + 8, "own knight, 8 squares"),
+            ("top-pairs:2", 1, "own pawn e2 and own king e1"),
+        ] {
+            let block = blocks.iter().find(|found| found.to_string() == block).expect(block);
+            assert_eq!(feature_names(block)[feature], name, "{block}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Lists of pairs for the block `top-pairs`, chosen by what positions or networks show: `data
 //! pairs`.
 
-use crate::data::{Input, Needs, Position, say};
+use crate::data::{Input, Position, say};
 use crate::train::{Integer, replace};
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Features of the block `piece`, and those of own pieces.
 const PIECES: usize = 768;
 const OWN: usize = 384;
-/// Score in centipawns at a win probability of 0.73.
+/// Centipawns at a win probability of 0.73, unless a training plan gives others.
 const SCALE: f64 = 400.0;
 /// Views in which a pair must stand to be chosen by `gain`. The gain of rarer ones is chance.
 const LEAST_VIEWS: u32 = 20;
@@ -24,6 +24,7 @@ Examples:
   destrier-trainer data pairs frequent games.vf --count 256 --out frequent-256.txt
   destrier-trainer data pairs weight games.vf --net piece+top-pairs-8192.nnue --count 256 --out weight-256.txt
   destrier-trainer data pairs gain games.vf --net piece.nnue --count 256 --out gain-256.txt
+  destrier-trainer data pairs gain games.vf --net sf.nnue --in-scale 410 --out-scale 361 --count 256 --out gain-256.txt
 
 The list is what the key `pairs` of a training plan names, for the features `top-pairs:256`. Take one \
 position of each game (`data filter --per-game 1`), so that long games do not count more.";
@@ -58,8 +59,22 @@ pub struct PairsArgs {
     #[arg(long, value_name = "FILE")]
     net: Option<PathBuf>,
     /// Positions to read, from the first on
-    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     positions: u64,
+    /// Centipawns of a score at a win probability of 0.73, for `gain`: `in-scale` of the network's
+    /// plan
+    #[arg(long, value_name = "CP", default_value_t = SCALE, value_parser = scale)]
+    in_scale: f64,
+    /// Centipawns of the network's value at a win probability of 0.73, for `gain`: `out-scale` of
+    /// its plan
+    #[arg(long, value_name = "CP", default_value_t = SCALE, value_parser = scale)]
+    out_scale: f64,
+}
+
+/// Parses a scale within the bounds of training plans.
+fn scale(text: &str) -> Result<f64, String> {
+    let scale = text.parse::<f64>().ok().filter(|scale| (50.0..=2000.0).contains(scale));
+    scale.ok_or_else(|| "give 50 to 2000 centipawns".to_owned())
 }
 
 /// Sums of one pair over all positions.
@@ -188,15 +203,11 @@ impl PairsArgs {
     /// Reads the positions. `error` returns the error of a position, or `None` to pass it over.
     fn table(&self, error: impl Fn(&Position) -> Option<f64>) -> anyhow::Result<PairTable> {
         let mut table = PairTable::new();
-        self.input.read(Needs::default(), |entry| {
-            if table.positions < self.positions {
-                for position in entry.positions() {
-                    if let Some(error) = error(&position).filter(|_| table.positions < self.positions) {
-                        table.record(&position, error);
-                    }
-                }
+        self.input.read_positions_while(|position| {
+            if let Some(error) = error(position) {
+                table.record(position, error);
             }
-            Ok(())
+            table.positions < self.positions
         })?;
         if table.positions == 0 {
             bail!("no position to choose by; give files with positions, and with scores for `gain`");
@@ -236,23 +247,63 @@ impl PairsArgs {
     /// Ranks all pairs by the squared error of a network that each explains alone.
     fn by_gain(&self, net: &Path) -> anyhow::Result<Vec<(FeaturePair, f64)>> {
         let network = nnue::read_file(net).map_err(|error| anyhow::anyhow!("{}: {error}", net.display()))?;
-        let win = |centipawns: f64| 1.0 / (1.0 + (-centipawns / SCALE).exp());
         let table = self.table(|position| {
             let score = f64::from(position.score);
             let score = if position.board.turn() == Color::White { score } else { -score };
             let value = f64::from(network.evaluate_alone(&position.board));
-            (position.score != NO_SCORE).then(|| win(score) - win(value))
+            (position.score != NO_SCORE).then(|| self.win_error(score, value))
         })?;
         Ok(table.ranked(|_, sums| sums.gain()))
+    }
+
+    /// Returns the win probability of a score less that of the network's value.
+    fn win_error(&self, score: f64, value: f64) -> f64 {
+        let win = |centipawns: f64, scale: f64| 1.0 / (1.0 + (-centipawns / scale).exp());
+        win(score, self.in_scale) - win(value, self.out_scale)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::Parser;
     use destrier::board::Board;
     use destrier::datagen::viriformat::GameResult;
     use destrier::types::Move;
+
+    #[derive(Debug, Parser)]
+    #[command(no_binary_name = true)]
+    struct Words {
+        #[command(flatten)]
+        pairs: PairsArgs,
+    }
+
+    fn parsed(scales: &str) -> Result<PairsArgs, clap::Error> {
+        let words = format!("gain games.vf --net a.nnue --count 1 --out b.txt{scales}");
+        Words::try_parse_from(words.split(' ')).map(|words| words.pairs)
+    }
+
+    /// A network that was trained with scales of 410 and 361 and learned all scores has no errors,
+    /// although its values are 0.88 times the scores.
+    #[test]
+    fn scores_and_values_have_scales_of_their_own() {
+        let own = parsed(" --in-scale 410 --out-scale 361").expect("good words");
+        let usual = parsed("").expect("good words");
+        assert_eq!((usual.in_scale, usual.out_scale), (400.0, 400.0));
+        for score in [-820.0, -41.0, 0.0, 205.0, 1640.0] {
+            let value = score * 361.0 / 410.0;
+            assert!(own.win_error(score, value).abs() < 1e-12, "{score}");
+            // With one scale, the side ahead seems to be better than the network knows.
+            assert!(usual.win_error(score, value) * score > 0.0 || score == 0.0, "{score}");
+        }
+        // At the scale itself the win probability is 0.73.
+        assert!((own.win_error(410.0, 0.0) - 0.231).abs() < 1e-3);
+        assert!((own.win_error(0.0, 361.0) + 0.231).abs() < 1e-3);
+        for wrong in ["0", "49", "2001", "-400", "nan", "x"] {
+            let error = parsed(&format!(" --out-scale={wrong}")).expect_err(wrong).to_string();
+            assert!(error.contains("give 50 to 2000 centipawns"), "{error}");
+        }
+    }
 
     fn position(fen: &str) -> Position {
         let board = Board::from_fen(fen).expect(fen);

@@ -1,7 +1,8 @@
 //! Statistics of feature blocks over data files: `data features`.
 
 use super::block_counts::{BlockCounts, LEGAL, MoveCounts};
-use crate::data::{Input, Needs, Position, say};
+use super::panels::feature_names;
+use crate::data::{Input, Position, say};
 use crate::heat::{HeatMap, TextStyle};
 use crate::train::read_pairs;
 use clap::Args;
@@ -18,6 +19,9 @@ const DRAWN: usize = 2;
 /// Kinds of pieces, for pictures.
 const KINDS: [&str; 6] = ["pawns", "knights", "bishops", "rooks", "queens", "king"];
 
+/// Quantiles of the steps of moves, in percent.
+const QUANTILES: [u64; 5] = [10, 25, 50, 75, 90];
+
 /// Arguments of `data features`.
 #[derive(Debug, Args)]
 pub struct StatisticsArgs {
@@ -26,7 +30,7 @@ pub struct StatisticsArgs {
     #[command(flatten)]
     input: Input,
     /// Positions to count, from the first on
-    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
     positions: u64,
     /// Count one position in N, so that those of a game do not count alike
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -37,7 +41,7 @@ pub struct StatisticsArgs {
     /// File with the pairs of a block top-pairs:K
     #[arg(long, value_name = "FILE")]
     pairs: Option<PathBuf>,
-    /// Most frequent features to list for each block
+    /// Most frequent features to list for each block, with their names
     #[arg(long, value_name = "N", default_value_t = 0)]
     top: usize,
     /// Folder for pictures: frequencies, mobility and numbers of legal moves as SVG
@@ -103,14 +107,12 @@ impl StatisticsArgs {
     pub fn run(&self) -> anyhow::Result<()> {
         let mut statistics = Statistics::new(self.blocks()?, self.seed);
         let (mut place, step, most) = (0_u64, self.every_nth.max(1), self.positions);
-        self.input.read(Needs::default(), |entry| {
-            for position in entry.positions() {
-                if place.is_multiple_of(step) && statistics.positions < most {
-                    statistics.record(&position);
-                }
-                place += 1;
+        self.input.read_positions_while(|position| {
+            if place.is_multiple_of(step) {
+                statistics.record(position);
             }
-            Ok(())
+            place += 1;
+            statistics.positions < most
         })?;
         if let Some(folder) = &self.plots {
             draw(&statistics, folder).map_err(|error| anyhow::anyhow!("{}: {error}", folder.display()))?;
@@ -153,17 +155,16 @@ impl StatisticsArgs {
                 changes[0],
                 changes[1]
             ))?;
+            let names = if self.top > 0 { feature_names(block.block()) } else { Vec::new() };
             for (feature, views) in block.most_frequent(self.top) {
-                say(&format!("    {feature:>6} {:6.2} %", 100.0 * views as f64 / block.views.max(1) as f64))?;
+                let share = 100.0 * views as f64 / block.views.max(1) as f64;
+                say(&format!("    {feature:>6} {share:6.2} %  {}", names[feature]))?;
             }
         }
         let MoveCounts { file_steps, rank_steps, .. } = &statistics.moves;
-        let mean = |steps: &[u64; 8]| {
-            let count: u64 = steps.iter().sum();
-            let sum: u64 = (0..).zip(steps).map(|(step, &count): (u64, _)| step * count).sum();
-            sum as f64 / count.max(1) as f64
-        };
-        say(&format!("played moves cross {:.2} files and {:.2} ranks on average", mean(file_steps), mean(rank_steps)))?;
+        for (name, steps) in [("files", file_steps), ("ranks", rank_steps)] {
+            say(&format!("{name} that a played move crosses: {}", summary(steps)))?;
+        }
         Ok(())
     }
 
@@ -183,6 +184,25 @@ impl StatisticsArgs {
         });
         json!({ "positions": statistics.positions, "blocks": blocks.collect::<Vec<_>>(), "moves": statistics.moves })
     }
+}
+
+/// Formats the mean and the quantiles of numbers, given the count of each number from 0 on.
+fn summary(counts: &[u64]) -> String {
+    let total: u64 = counts.iter().sum();
+    if total == 0 {
+        return "no move is known".to_owned();
+    }
+    let sum: u64 = (0_u64..).zip(counts).map(|(number, count)| number * count).sum();
+    let quantile = |percent: u64| {
+        let mut within = 0_u64;
+        let reaches = |count: &u64| {
+            within += count;
+            100 * within >= percent * total
+        };
+        counts.iter().position(reaches).unwrap_or(counts.len())
+    };
+    let quantiles = QUANTILES.map(|percent| format!("{percent} % {}", quantile(percent)));
+    format!("mean {:.2}, quantiles {}", sum as f64 / total as f64, quantiles.join(", "))
 }
 
 /// Draws frequencies of each block, mobility by kind, and legal moves by move number.
@@ -289,4 +309,18 @@ fn histogram(heads: Heads, x_label: &str, counts: &[u64]) -> String {
         series: vec![HistogramSeries { name: "positions".to_owned(), counts: counts.to_vec() }],
     }
     .to_svg()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_the_least_numbers_that_reach_their_share() {
+        // Ten moves: two of 0, three of 1, four of 2, one of 7.
+        let text = summary(&[2, 3, 4, 0, 0, 0, 0, 1]);
+        assert_eq!(text, "mean 1.80, quantiles 10 % 0, 25 % 1, 50 % 1, 75 % 2, 90 % 2");
+        assert_eq!(summary(&[0, 0, 1]), "mean 2.00, quantiles 10 % 2, 25 % 2, 50 % 2, 75 % 2, 90 % 2");
+        assert_eq!(summary(&[0; 8]), "no move is known");
+    }
 }

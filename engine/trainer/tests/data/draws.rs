@@ -1,8 +1,10 @@
-//! Draws of positions and pairs, and the fit of win probabilities.
+//! Draws of positions and pairs, counts of the first positions, and the fit of win probabilities.
 
-use super::{Folder, lines};
-use destrier::types::SplitMix64;
+use super::{Folder, lines, random_game};
+use destrier::nnue::{self, Kind, Layout};
+use destrier::types::{Color, SplitMix64};
 use std::collections::BTreeSet;
+use std::process::Command;
 
 const ALL: &str = "--min-ply 0 --keep-checks --keep-captures --max-score 32000";
 
@@ -70,8 +72,99 @@ fn pairs_are_chosen_and_read_back() {
         ("pairs frequent @a.vf --count 30000 --positions 3 --out @b.txt", "are wanted; give more positions"),
         ("pairs gain @a.vf --count 64 --out @b.txt", "give the network with --net"),
         ("pairs gain @a.vf --count 64 --out @b.txt --net @a.vf", "a.vf: "),
+        ("pairs gain @a.vf --count 64 --out @b.txt --in-scale 20", "give 50 to 2000 centipawns"),
     ] {
         let error = folder.error(words);
         assert!(error.contains(says), "{error}");
     }
+}
+
+fn write_network(folder: &Folder, name: &str) {
+    let layout = Layout::plain(Kind::Screlu, 32);
+    folder.write(name, nnue::encode(&layout, &nnue::random_payload(&layout, 3)).unwrap());
+}
+
+/// A network that knows each score gains nothing by pairs, if its scales are known. With other
+/// scales, pairs that mark the side ahead seem to gain.
+#[test]
+fn gains_are_measured_by_the_scales_of_the_training() {
+    let folder = Folder::new();
+    write_network(&folder, "net.nnue");
+    let network = nnue::read_file(&folder.path("net.nnue")).unwrap();
+    let mut text = String::new();
+    for (board, _) in (0..40).map(random_game).flat_map(|game| game.positions().collect::<Vec<_>>()) {
+        let value = network.evaluate_alone(&board);
+        // Half the value, from White's view.
+        let score = if board.turn() == Color::White { value / 2 } else { -value / 2 };
+        text += &format!("{} | {score} | 0.5\n", board.to_fen(false));
+    }
+    folder.write("a.txt", text);
+    let first = |words: &str| -> f64 {
+        let told = folder.told(&format!("pairs gain @a.txt --net @net.nnue --count 5 --out @b.txt{words}"));
+        let gain = told.split("the first measures ").nth(1).and_then(|rest| rest.split(',').next());
+        gain.unwrap_or_else(|| panic!("{told}")).parse().unwrap()
+    };
+    let (known, unknown) = (first(" --in-scale 200 --out-scale 400"), first(""));
+    assert!(known < 0.002 && unknown > 0.02, "{known}, with other scales {unknown}");
+}
+
+/// Commands with `--positions` read no further: a fault behind the last position does not matter.
+#[test]
+fn nothing_is_read_behind_the_last_position() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 11, 40);
+    folder.run("convert @a.vf --out @a.bf");
+    let positions = folder.read("a.bf").len() / 32;
+    assert!(positions > 300, "{positions}");
+    folder.write("b.bf", [folder.read("a.bf"), vec![0; 5]].concat());
+    write_network(&folder, "net.nnue");
+    let commands: [&[&str]; 5] = [
+        &["data", "features", "piece", "@FILE"],
+        &["data", "features", "piece", "@FILE", "--every-nth", "2"],
+        &["data", "pairs", "frequent", "@FILE", "--count", "5", "--out", "@c.txt"],
+        &["data", "pairs", "gain", "@FILE", "--count", "5", "--out", "@c.txt", "--net", "@net.nnue"],
+        &["neurons", "@net.nnue", "@FILE"],
+    ];
+    for command in commands {
+        let run = |file: &str, positions: usize| {
+            let words = command.join(" ").replace("@FILE", file);
+            let words = folder.words(&format!("{words} --positions {positions}"));
+            Command::new(env!("CARGO_BIN_EXE_destrier-trainer")).args(words).output().unwrap()
+        };
+        let told = |file, positions| {
+            let ended = run(file, positions);
+            assert!(ended.status.success(), "{command:?}: {ended:?}");
+            String::from_utf8(ended.stdout).unwrap()
+        };
+        assert_eq!(told("@b.bf", 100), told("@a.bf", 100), "{command:?}");
+        if command[1] != "pairs" {
+            // The end is within a game.
+            assert!(told("@a.vf", 7).starts_with("7 positions;"), "{command:?}");
+        }
+        let ended = run("@b.bf", 100_000);
+        let message = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(2), "{command:?}: {message}");
+        assert!(message.contains("the file ends within a record"), "{command:?}: {message}");
+        let none = run("@a.bf", 0);
+        assert!(!none.status.success() && String::from_utf8_lossy(&none.stderr).contains("--positions"), "{none:?}");
+    }
+}
+
+#[test]
+fn features_have_their_names_and_steps_their_quantiles() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 12, 20);
+    let told = folder.told("features king-all+moves @a.vf --top 3");
+    let names: Vec<&str> = told.lines().filter(|line| line.starts_with("    ")).collect();
+    assert_eq!(names.len(), 6, "{told}");
+    assert!(names[..3].iter().all(|name| name.contains(" %  own ") || name.contains(" %  enemy ")), "{told}");
+    assert!(names[..3].iter().all(|name| name.contains(", own king on ")), "{told}");
+    assert!(names[3..].iter().all(|name| name.contains(" to ")), "{told}");
+    for name in ["files", "ranks"] {
+        let line = told.lines().find(|line| line.starts_with(&format!("{name} that a played move crosses: mean ")));
+        let line = line.unwrap_or_else(|| panic!("{told}"));
+        assert!(["quantiles 10 % ", ", 50 % ", ", 90 % "].iter().all(|part| line.contains(part)), "{line}");
+    }
+    folder.run("convert @a.vf --out @a.bf");
+    assert!(folder.told("features piece @a.bf").contains("files that a played move crosses: no move is known"));
 }

@@ -26,7 +26,8 @@ fn told(ended: &Output) -> String {
 const REASON: &str = "no python3 with NumPy; install it: `python3 -m pip install numpy`";
 
 /// Python computes the features of the positions itself, compares them with the batches, writes a
-/// network, and evaluates the positions as the engine must.
+/// network, and evaluates the positions as the engine must. Training from lists is training from
+/// bits.
 #[test]
 fn python_reads_the_same_features() {
     let folder = Folder::new();
@@ -37,7 +38,9 @@ fn python_reads_the_same_features() {
     let Some(ended) = python(&folder, &format!("check.py {program} @a.bf @a.pqr @net.nnue @told.txt")) else {
         return skip::skip("python_reads_the_same_features", REASON);
     };
-    assert!(ended.status.success() && told(&ended).contains(" triplets agree"), "{}", told(&ended));
+    let told_by = told(&ended);
+    assert!(ended.status.success() && told_by.contains(" triplets agree"), "{told_by}");
+    assert!(told_by.contains("lists train as bits do by numpy"), "{told_by}");
     let network = nnue::read_file(&folder.path("net.nnue")).unwrap();
     assert_eq!(network.layout().describe(), "(piece+king-relative+diagonal-pairs+file[5274] -> 32)x2 -> 1x8");
     let positions = read::open(&folder.path("a.bf"), None).unwrap().entries;
@@ -71,6 +74,41 @@ fn a_network_trained_by_numpy_is_loaded() {
     let again = told(&python(&folder, &words.replace("@net", "@again")).unwrap());
     assert!(again.contains("again.nnue"), "{again}");
     assert!(folder.read("net.nnue") == folder.read("again.nnue"), "the same words train the same network");
+}
+
+/// A set of many inputs is trained from lists, and one with pairs by their list.
+#[test]
+fn numpy_trains_large_sets_and_pairs() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 74, 40);
+    folder.run("convert @a.vf --out @a.bf");
+    folder.run("pairs frequent @a.vf --count 100 --out @pairs.txt");
+    let program = env!("CARGO_BIN_EXE_destrier-trainer");
+    let usual =
+        format!("--hidden 32 --batch 256 --batches 30 --rate 0.01 --backend numpy --program {program} --out @net.nnue");
+    for (words, inputs, form) in [
+        ("--features king-piece", "king-piece[40960]", "lists"),
+        ("--features rank+top-pairs:100 --pairs @pairs.txt", "rank+top-pairs:100[196]", "bits"),
+        ("--features rank+top-pairs:100 --pairs @pairs.txt --sparse", "rank+top-pairs:100[196]", "lists"),
+    ] {
+        let Some(ended) = python(&folder, &format!("train.py @a.bf {words} {usual}")) else {
+            return skip::skip("numpy_trains_large_sets_and_pairs", REASON);
+        };
+        let text = told(&ended);
+        assert!(ended.status.success() && text.contains(&format!("by NumPyTrainer from {form}")), "{text}");
+        let losses: Vec<f64> = text.lines().filter_map(|line| line.split("loss ").nth(1)?.parse().ok()).collect();
+        assert!(losses.len() == 10 && losses[9] < losses[0], "{text}");
+        let network = nnue::read_file(&folder.path("net.nnue")).unwrap();
+        assert_eq!(network.layout().describe(), format!("({inputs} -> 32)x2 -> 1x1"));
+    }
+    let list = nnue::read_file(&folder.path("net.nnue")).unwrap().layout().set.pairs().cloned();
+    let lines: Vec<String> =
+        list.unwrap().pairs().iter().map(|pair| pair.features().map(|f| f.to_string()).join(" ")).collect();
+    assert_eq!(lines, super::lines(&folder.path("pairs.txt"))[1..]);
+    for words in ["--features rank+top-pairs:100", "--features rank --pairs @pairs.txt", "--features ranks"] {
+        let ended = python(&folder, &format!("train.py @a.bf {words} {usual}")).unwrap();
+        assert!(!ended.status.success() && told(&ended).contains("--features and --pairs"), "{}", told(&ended));
+    }
 }
 
 /// The example also learns the order of positions.

@@ -243,7 +243,11 @@ fn a_page_names_what_is_wrong_with_a_fen() {
         ("8/8/8/8/8/8/8/8 w", "White has 0 kings"),
         ("k7/8/8/8/8/8/8/KK6 w", "White has 2 kings"),
         ("k7/8/8/9/8/8/8/K7 w", "“9” in rank 5"),
-        ("k8/8/8/8/8/8/8/K7 w", "rank 8 has 9 squares"),
+        ("k8/8/8/8/8/8/8/K7 w", "rank 8 has 9 squares, too many"),
+        ("8p/8/8/8/8/8/8/K7 w", "rank 8 has 9 squares, too many"),
+        ("k7/8/ppppppppP1/8/8/8/8/K7 w", "rank 6 has 10 squares, too many"),
+        ("k7/8/6p/8/8/8/8/K7 w", "rank 6 has 7 squares, too few"),
+        ("k7/8/8x/8/8/8/8/K7 w", "“x” in rank 6"),
         ("k7/8/8/x7/8/8/8/K7 w", "“x” in rank 5"),
         ("k7/8/8/8/8/8/8/K7 x", "“x” to move"),
     ];
@@ -256,8 +260,8 @@ fn a_page_names_what_is_wrong_with_a_fen() {
     }
 }
 
-/// The page draws every block of every snapshot, stays as wide as its window, and has the engine's
-/// evaluation.
+/// The page draws every block of every snapshot and every unit, stays as wide as its window, goes
+/// where its keys lead, and has the engine's evaluation.
 #[test]
 fn a_page_works_in_a_browser() {
     let named = std::env::var("CHROMIUM").ok();
@@ -285,20 +289,35 @@ fn a_page_works_in_a_browser() {
             !["http://", "https://", "src=", "href="].iter().any(|part| text.contains(part)),
             "nothing from outside"
         );
-        let profile = format!("--user-data-dir={}", folder.path("profile").display());
-        let ended = Command::new(chromium)
-            .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=390,844"])
-            .args([&profile, "--dump-dom", &format!("file://{}#check", page.display())])
-            .output()
-            .unwrap();
-        let dom = String::from_utf8_lossy(&ended.stdout);
+        let dom = dom_by(chromium, &folder, "page.html");
         let root = dom.lines().find(|line| line.contains("<html")).unwrap_or_default();
         let network = nnue::read_file(&folder.path("late.nnue")).unwrap();
         let value = network.evaluate_alone(&Board::from_fen(FIRST).unwrap());
         assert!(root.contains("data-check=\"ok "), "{set}: {root}");
         assert!(root.contains(&format!(" value {value}\"")), "{set}: {root}, not {value}");
         assert!(!root.contains("pwned"), "{set}: a name was run as a script");
+        assert!(!dom.contains("cp needs all 32 neurons"), "{set}");
     }
+    // Of a layered network, some neurons alone have no share in the evaluation.
+    write_network(&folder, "layered.nnue", &layout("piece", Kind::LAYERED), 9);
+    shown(&folder, "@layered.nnue --neurons 8 --out @few.html");
+    let dom = dom_by(chromium, &folder, "few.html");
+    for text in
+        ["data-check=\"ok ", " value null\"", ">cp needs all 32 neurons; this page has 8</button>", ">Unit 31: bias "]
+    {
+        assert!(dom.contains(text), "{text}: {}", dom.lines().find(|line| line.contains("<html")).unwrap_or_default());
+    }
+}
+
+/// Returns the document of a page after its script has checked it.
+fn dom_by(chromium: &str, folder: &Folder, page: &str) -> String {
+    let profile = format!("--user-data-dir={}", folder.path("profile").display());
+    let ended = Command::new(chromium)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=390,844"])
+        .args([&profile, "--dump-dom", &format!("file://{}#check", folder.path(page).display())])
+        .output()
+        .unwrap();
+    String::from_utf8_lossy(&ended.stdout).into_owned()
 }
 
 /// Position that a page shows first.

@@ -26,11 +26,11 @@ function parseFen(fen) {
     let file = 0;
     for (const letter of rank) {
       const kind = KINDS.indexOf(letter.toLowerCase());
+      if (kind < 0 && !/[1-8]/.test(letter)) return { error: `“${letter}” in rank ${8 - down}; write pieces and numbers for empty squares` };
       if (kind >= 0 && file < 8) view[8 * (7 - down) + file] = kind + (letter === letter.toLowerCase() ? 6 : 0);
-      else if (!/[1-8]/.test(letter)) return { error: `“${letter}” in rank ${8 - down}; write pieces and numbers for empty squares` };
       file += kind >= 0 ? 1 : Number(letter);
     }
-    if (file !== 8) return { error: `rank ${8 - down} has ${file} squares; it must have 8` };
+    if (file !== 8) return { error: `rank ${8 - down} has ${file} squares, too ${file > 8 ? 'many' : 'few'}; it must have 8` };
   }
   for (const [code, side] of [[5, 'White'], [11, 'Black']]) {
     const kings = view.filter((found) => found === code).length;

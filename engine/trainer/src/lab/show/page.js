@@ -26,7 +26,10 @@ function snapshot(place) {
   return entry.ready;
 }
 
-const state = { place: snapshots.length - 1, neuron: 0, sort: layout.kind === 'screlu' || layout.whole ? 'share' : null, bucket: 0, king: 4, position: null };
+// Behind a layer of units, the share of one neuron depends on all others.
+const hasShares = layout.kind === 'screlu' || layout.whole;
+
+const state = { place: snapshots.length - 1, neuron: 0, sort: hasShares ? 'share' : null, bucket: 0, king: 4, position: null };
 
 // Block whose weights are boards of 64 squares for each piece.
 const boardBlock = layout.blocks.find((block) => block.name === 'piece' || block.name === 'mobility-squares');
@@ -58,6 +61,7 @@ function measure() {
   if (position) {
     const sides = position.rows.map((rows) => accumulate(rows, net.weights, net.biases));
     const shares = contributions(layout, net.head, sides, position.output);
+    position.sides = sides;
     columns.forEach((column, neuron) => {
       const active = sides.map((sums) => clamp(sums[neuron], one) / one).map((value) => (layout.kind === 'screlu' ? value * value : value));
       [column.us, column.them] = active;
@@ -71,7 +75,7 @@ function measure() {
 
 const COLUMNS = [
   ['number', 'neuron', (value) => String(value)],
-  ...(layout.kind === 'screlu' || layout.whole ? [['share', 'cp', (value) => signed(value, 1)]] : []),
+  ['share', hasShares ? 'cp' : `cp needs all ${layout.hidden} neurons; this page has ${layout.neurons.length}`, (value) => signed(value, 1)],
   ['norm', 'weights', (value) => value.toFixed(2)],
   ['output', 'output', (value) => value.toFixed(2)],
   ...(boardBlock ? [['like', 'moves like', (value, column) => `${column.pattern} ${signed(value, 2)}`]] : []),
@@ -86,6 +90,7 @@ function drawList() {
   heads.replaceChildren(...COLUMNS.map(([key, title]) => {
     const cell = element('th'), button = element('button', title, cell);
     button.type = 'button';
+    button.disabled = key === 'share' && !hasShares;
     if (state.sort === key) cell.setAttribute('aria-sort', 'descending');
     button.onclick = () => { state.sort = key; drawList(); };
     return cell;
@@ -125,6 +130,12 @@ const cellSize = (panel) => CELL_SIZES[panel.columns] ?? (panel.rows > 8 ? 8 : 1
 
 const firstRow = (block) => block.first + (layout.kingBuckets > 1 ? 768 * state.bucket : 0);
 
+// Colours of positive and negative weights, of lines and of rings.
+function colors() {
+  const style = getComputedStyle(document.documentElement);
+  return ['--plus', '--minus', '--line', '--ink'].map((name) => style.getPropertyValue(name).trim());
+}
+
 function drawPanel(panel, weightOf, most, lit, label) {
   const figure = element('figure'), canvas = element('canvas', undefined, figure);
   const { columns, rows, names } = panel, size = cellSize(panel), frame = columns === 64 ? 8 : undefined, sharp = 2;
@@ -132,8 +143,7 @@ function drawPanel(panel, weightOf, most, lit, label) {
   canvas.style.width = `${columns * size}px`;
   canvas.setAttribute('role', 'img');
   canvas.setAttribute('aria-label', `${label}: ${panel.title}`);
-  const pen = canvas.getContext('2d'), style = getComputedStyle(document.documentElement);
-  const [plus, minus, rule, ring] = ['--plus', '--minus', '--line', '--ink'].map((name) => style.getPropertyValue(name).trim());
+  const pen = canvas.getContext('2d'), [plus, minus, rule, ring] = colors();
   pen.scale(sharp, sharp);
   const cells = (visit) => {
     for (let y = 0; y < rows; y += 1) for (let x = 0; x < columns; x += 1) if (featureAt(panel, x, y) >= 0) visit(x, y, featureAt(panel, x, y));
@@ -153,7 +163,9 @@ function drawPanel(panel, weightOf, most, lit, label) {
   canvas.onpointermove = canvas.onpointerdown = (event) => {
     const scale = columns * size / canvas.getBoundingClientRect().width;
     const [x, y] = [event.offsetX, event.offsetY].map((offset) => Math.floor(offset * scale / size)), feature = featureAt(panel, x, y);
-    if (feature >= 0) byId('cell').textContent = `${label}, ${panel.title}: ${names[columns * y + x]}, weight ${signed(weightOf(feature) / one, 3)}`;
+    if (feature < 0) return;
+    canvas.title = `${label}, ${panel.title}: ${names[columns * y + x]}, feature ${panel.block.first + feature}, weight ${signed(weightOf(feature) / one, 3)}`;
+    byId('cell').textContent = canvas.title;
   };
   element('figcaption', panel.title, figure);
   return figure;
@@ -200,6 +212,70 @@ function drawBlock(block) {
   return section;
 }
 
+// Bars above a line for positive weights and below it for others, the highest for `most`. `say` describes the bar under the pointer;
+// `take` gets the number of one that is clicked.
+function drawBars(weights, most, marked, say, take) {
+  const canvas = element('canvas'), count = weights.length, [plus, minus, rule, ring] = colors();
+  const wide = Math.min(12, Math.max(1, Math.floor(384 / count))), middle = 14, sharp = 2;
+  [canvas.width, canvas.height] = [count * wide * sharp, 2 * middle * sharp];
+  canvas.style.width = `${count * wide}px`;
+  canvas.setAttribute('role', 'img');
+  canvas.setAttribute('aria-label', say(-1));
+  const pen = canvas.getContext('2d');
+  pen.scale(sharp, sharp);
+  weights.forEach((weight, place) => {
+    const high = middle * Math.abs(weight) / most;
+    pen.fillStyle = `rgb(${weight < 0 ? minus : plus})`;
+    pen.fillRect(place * wide, weight < 0 ? middle : middle - high, wide > 2 ? wide - 1 : wide, high);
+  });
+  pen.fillStyle = rule;
+  pen.fillRect(0, middle - 0.25, count * wide, 0.5);
+  pen.strokeStyle = ring;
+  if (marked >= 0) pen.strokeRect(marked * wide + 0.5, 0.5, Math.max(1, wide - 1), 2 * middle - 1);
+  const placeOf = (event) => clamp(Math.floor(event.offsetX / canvas.getBoundingClientRect().width * count), count - 1);
+  canvas.onpointermove = canvas.onpointerdown = (event) => {
+    canvas.title = say(placeOf(event));
+    byId('unit').textContent = canvas.title;
+  };
+  if (take) canvas.onclick = (event) => take(placeOf(event));
+  return canvas;
+}
+
+const largest = (weights) => weights.reduce((most, weight) => Math.max(most, Math.abs(weight)), 1);
+
+// Units of the second layer: the neurons that feed each of them, and its weights to the next layer.
+function drawUnits() {
+  if (layout.kind === 'screlu' || !byId('units').open) return;
+  const { head } = snapshot(state.place), { position } = state, count = layout.neurons.length, isDeep = layout.kind === 'deep';
+  const values = position && layout.whole ? secondSums(layout, head, position.sides).map(unitOf) : null;
+  const centipawns = (weight) => `${signed(weight * 127 / 16, 1)} cp`;
+  const row = (text, ...canvases) => {
+    const made = element('div');
+    element('span', text, made);
+    made.append(...canvases);
+    return made;
+  };
+  const layer = isDeep ? 'third' : 'second';
+  const saysLast = (unit) => (unit < 0 ? 'Weights to the output' : `Unit ${unit} of the ${layer} layer adds ${centipawns(head.last[unit])} if it is full`);
+  const [most, mostThird] = [largest(head.output), largest(head.middle)];
+  const rows = Array.from(head.biases, (bias, unit) => {
+    const name = `Unit ${unit}`;
+    const sides = ['side to move', 'opponent'].map((side, place) => {
+      const weights = head.output.subarray((2 * unit + place) * count, (2 * unit + place + 1) * count);
+      const say = (neuron) => `${name}, ${side}${neuron < 0 ? '' : `: neuron ${layout.neurons[neuron]}, weight ${signed(weights[neuron] / 64, 2)}`}`;
+      return drawBars(weights, most, state.neuron, say, choose);
+    });
+    if (isDeep) {
+      const weights = Array.from({ length: 32 }, (_, next) => head.middle[32 * next + unit]);
+      const say = (next) => `${name}${next < 0 ? ' to the third layer' : ` to unit ${next} of the third layer, weight ${signed(weights[next] / 64, 2)}`}`;
+      sides.push(drawBars(weights, mostThird, -1, say));
+    }
+    const onward = isDeep ? '' : `, ${centipawns(head.last[unit])} if full`;
+    return row(`${name}: bias ${signed(bias / (64 * 127), 2)}${values ? `, value ${(values[unit] / 127).toFixed(2)}` : ''}${onward}`, ...sides);
+  });
+  byId('feeds').replaceChildren(row(`Weights of the ${layer} layer to the output`, drawBars(head.last, largest(head.last), -1, saysLast)), ...rows);
+}
+
 function drawNeuron() {
   const net = snapshot(state.place), count = layout.neurons.length, columns = net.head.output.length / (2 * count);
   byId('which').textContent = `Neuron ${layout.neurons[state.neuron]}, bias ${signed(net.biases[state.neuron] / one, 3)}`;
@@ -207,6 +283,7 @@ function drawNeuron() {
   const name = layout.kind === 'screlu' ? 'Output weights by bucket, few pieces first' : 'Weights to the second layer';
   byId('head').replaceChildren(...[0, 1].map((side) => element('p', `${name}, ${side ? 'opponent' : 'side to move'}: ${outputs(side)}`)));
   byId('blocks').replaceChildren(...layout.blocks.map(drawBlock));
+  drawUnits();
   mark();
 }
 
@@ -219,9 +296,12 @@ function choose(neuron) {
   list.scrollTop = Math.max(Math.min(list.scrollTop, top), bottom);
 }
 
-const step = (by) => {
-  const place = state.order.indexOf(state.neuron) + by;
-  choose(state.order[(place + state.order.length) % state.order.length]);
+const step = (by) => choose(state.order.at((state.order.indexOf(state.neuron) + by) % state.order.length));
+
+// Shows a snapshot; the slider keeps the number in its range.
+const showSnapshot = (place) => {
+  byId('snapshot').value = place;
+  setSnapshot();
 };
 
 function drawBoard(parsed) {
@@ -264,14 +344,35 @@ function setSnapshot() {
   drawNeuron();
 }
 
+// Presses keys, and checks the neuron or snapshot that each leads to.
+function checkKeys() {
+  const press = (key, shiftKey) => document.body.dispatchEvent(new KeyboardEvent('keydown', { key, shiftKey, bubbles: true }));
+  for (const [key, shift, place] of [['Home', false, 0], ['ArrowRight', true, 10], ['ArrowLeft', false, 9], ['End', false, -1], ['ArrowRight', false, 0]]) {
+    press(key, shift);
+    if (state.neuron !== state.order.at(place % state.order.length)) throw new Error(`${key} leads to place ${state.order.indexOf(state.neuron)}`);
+  }
+  for (const [key, shift, place] of [['Home', true, 0], ['ArrowUp', true, 10], ['ArrowDown', true, 0], ['ArrowUp', false, 1], ['End', true, 10]]) {
+    press(key, shift);
+    if (state.place !== Math.min(place, snapshots.length - 1)) throw new Error(`${key} leads to snapshot ${state.place}`);
+  }
+}
+
 // Goes through every neuron of every snapshot, and says so in the document, for a test.
 function check() {
   let drawn = 0;
   for (let place = 0; place < snapshots.length; place += 1) {
-    byId('snapshot').value = place;
-    setSnapshot();
+    showSnapshot(place);
     for (const neuron of state.order.slice(0, 8)) { choose(neuron); drawn += document.querySelectorAll('canvas').length; }
   }
+  checkKeys();
+  const [canvas] = document.querySelectorAll('#blocks canvas'), { left, top } = canvas.getBoundingClientRect();
+  canvas.dispatchEvent(new PointerEvent('pointermove', { clientX: left + 3, clientY: top + 3 }));
+  if (!/feature [0-9]+, weight/.test(canvas.title)) throw new Error(`a cell without its feature: ${canvas.title}`);
+  byId('units').open = true;
+  drawUnits();
+  const found = document.querySelectorAll('#feeds canvas').length, units = snapshot(state.place).head.biases.length;
+  const expected = { screlu: 0, deep: 1 + 3 * units }[layout.kind] ?? 1 + 2 * units;
+  if (found !== expected) throw new Error(`${found} rows of bars in place of ${expected}`);
   const isWide = document.documentElement.scrollWidth > window.innerWidth;
   byId('fen').value = 'no position';
   if (setPosition() || !byId('fault').textContent) throw new Error('a wrong FEN is taken');
@@ -290,16 +391,19 @@ byId('fen').oninput = setPosition;
 byId('side').onchange = setSide;
 byId('before').onclick = () => step(-1);
 byId('after').onclick = () => step(1);
+byId('units').hidden = layout.kind === 'screlu';
+byId('units').ontoggle = drawUnits;
+// Arrows move by one, with Shift by ten. Home and End are for neurons, with Shift for snapshots.
 document.addEventListener('keydown', (event) => {
-  if (event.target.matches('input, select')) return;
-  if (event.key === 'ArrowLeft') step(-1);
-  if (event.key === 'ArrowRight') step(1);
-  const shift = { ArrowUp: 1, ArrowDown: -1 }[event.key];
-  if (shift && snapshots.length > 1) {
-    event.preventDefault();
-    byId('snapshot').value = state.place + shift;
-    setSnapshot();
-  }
+  if (event.target.matches('input, select') || event.ctrlKey || event.altKey || event.metaKey) return;
+  const { key, shiftKey } = event, by = shiftKey ? 10 : 1, isEnd = key === 'Home' || key === 'End';
+  if (key === 'ArrowLeft' || key === 'ArrowRight') step(key === 'ArrowLeft' ? -by : by);
+  else if (isEnd && !shiftKey) choose(state.order.at(key === 'Home' ? 0 : -1));
+  else if (snapshots.length === 1) return;
+  else if (isEnd) showSnapshot(key === 'Home' ? 0 : snapshots.length - 1);
+  else if (key === 'ArrowUp' || key === 'ArrowDown') showSnapshot(state.place + (key === 'ArrowUp' ? by : -by));
+  else return;
+  event.preventDefault();
 });
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawNeuron);
 setPosition();
