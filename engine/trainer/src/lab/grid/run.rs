@@ -101,6 +101,20 @@ pub fn failed_cells(plan: &LabPlan, rows: &[CellRow]) -> Option<String> {
     ))
 }
 
+/// Renames the folder of games that were given up, because they would end at once if they were
+/// continued. Returns its new name.
+///
+/// # Errors
+/// Fails if it cannot be renamed.
+pub fn set_aside(root: &Path) -> anyhow::Result<PathBuf> {
+    let name = root.file_name().unwrap_or_default().to_string_lossy();
+    let free = |number: &u32| !root.with_file_name(format!("{name}-failed-{number}")).exists();
+    let number = (1..).find(free).context("no name is free")?;
+    let aside = root.with_file_name(format!("{name}-failed-{number}"));
+    fs::rename(root, &aside).with_context(|| format!("{}: cannot rename it", root.display()))?;
+    Ok(aside)
+}
+
 /// Checks the settings of the games, the settings in the folder, and the data. Returns the settings
 /// to write into the folder, if any.
 ///
@@ -243,8 +257,8 @@ impl Lab {
         match played.exit {
             Exit::Interrupted => return Ok(Err(played.exit)),
             Exit::Aborted => bail!(
-                "{}: the games stopped, because an engine failed or lost on time too often or the run broke; its folder `crashes` says how",
-                root.display()
+                "the games stopped, because an engine failed or lost on time too often, or the run broke; {} has them, and the next call plays anew",
+                set_aside(&root)?.display()
             ),
             _ => {}
         }

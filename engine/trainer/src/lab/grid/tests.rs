@@ -3,7 +3,7 @@
 use super::cell::{CellFailure, CellGames, CellRow, CellStage, CellTraining};
 use super::page::page;
 use super::plan::{LabPlan, LabPlanError};
-use super::run::{failed_cells, next_stage};
+use super::run::{failed_cells, next_stage, set_aside};
 use super::settings::{LabEngine, SETTINGS, new_settings};
 use super::table::{LabTable, SeedMean};
 use std::path::PathBuf;
@@ -318,4 +318,19 @@ fn an_engine_is_its_program_and_arguments() {
     bytes.push(0);
     std::fs::write(&program, bytes).expect("the program");
     assert_ne!(find(&spec).identity, plain.identity, "another build");
+}
+
+#[test]
+fn games_that_were_given_up_are_kept_beside_new_ones() {
+    let folder = TempDir::new().unwrap();
+    let root = folder.path().join("games-at-time");
+    for number in 1..3 {
+        std::fs::create_dir(&root).unwrap();
+        std::fs::write(root.join("games.jsonl"), number.to_string()).unwrap();
+        let aside = set_aside(&root).unwrap();
+        assert_eq!(aside, folder.path().join(format!("games-at-time-failed-{number}")));
+        assert_eq!(std::fs::read_to_string(aside.join("games.jsonl")).unwrap(), number.to_string());
+        assert!(!root.exists());
+    }
+    assert!(set_aside(&root).is_err());
 }
