@@ -14,7 +14,6 @@ use crate::run::drive::{self, OutputStyle};
 use crate::run::notify::{self, Receivers};
 use crate::run::{Exit, chain, extension, progress, resolve, trust};
 use crate::settings::RawPlan;
-use crate::tournament::scoreboard::Scoreboard;
 
 /// Replays what was played and plays the rest: the result is what an unbroken run would have
 /// counted.
@@ -97,8 +96,7 @@ fn is_flat_before(dir: &RunDir, plan: &Plan, pairs: u64) -> Result<bool> {
     if plan.format.tuning().is_none_or(|rule| !rule.until_flat) {
         return Ok(false);
     }
-    let mut scoreboard = Scoreboard::new(plan)?;
-    dir.read(plan, |game| scoreboard.record(game, |_, _| {}))?;
+    let scoreboard = dir.scoreboard(plan)?;
     Ok(scoreboard.is_flat() && scoreboard.pairs() < pairs)
 }
 

@@ -110,8 +110,7 @@ fn follow(mut client: Client, plan: &Plan) -> Result<Option<Exit>> {
 
 /// Finish of a run that nobody plays, from its journal and its last summary.
 fn over(dir: &RunDir, plan: &Plan) -> Result<Finish> {
-    let mut scoreboard = Scoreboard::new(plan)?;
-    dir.read(plan, |game| scoreboard.record(game, |_, _| {}))?;
+    let scoreboard = dir.scoreboard(plan)?;
     Ok(finish(dir, plan, scoreboard))
 }
 

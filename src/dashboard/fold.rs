@@ -16,7 +16,6 @@ use crate::report::eco::{OpeningName, OpeningNames};
 use crate::report::figures;
 use crate::report::html::tuning;
 use crate::report::plot::{EloPlot, EloPoint, LlrPlot, Sheet};
-use crate::report::stored;
 use crate::report::summary::Summary;
 use crate::report::tune;
 use crate::run::extension;
@@ -110,9 +109,8 @@ pub(super) struct Fold {
 
 impl Fold {
     fn new(dir: &Path, names: &Arc<OpeningNames>) -> Result<Self, FoldError> {
-        let mut plan = stored::plan(dir).ok_or(FoldError::Missing)?;
-        // A flat tuning that was given more pairs counts them, too.
-        extension::apply(dir, &mut plan).map_err(|error| FoldError::Plan(with_causes(&error)))?;
+        let plan = extension::stored_plan(dir).map_err(|error| FoldError::Plan(with_causes(&error)))?;
+        let plan = plan.ok_or(FoldError::Missing)?;
         let scoreboard = Scoreboard::new(&plan).map_err(|error| FoldError::Plan(error.to_string()))?;
         let (elo, header) = (Vec::new(), Vec::new());
         let (games, names) = (Vec::new(), Arc::clone(names));

@@ -30,6 +30,7 @@ use crate::plan::file;
 use crate::report::event_log;
 use crate::report::plot::Sheet;
 use crate::report::stored::{self, Index, IndexEntry, RunDigest};
+use crate::run::extension;
 use crate::stats::elo::Elo;
 use crate::stats::estimates::Estimates;
 
@@ -267,7 +268,7 @@ fn detail(folds: &Folds, entry: &IndexEntry, row: &RunRow, lines: Option<Vec<Str
         None if lines.is_none() => folds.ask(&row.id, dir, Fold::summary).ok(),
         stored => stored,
     };
-    let plan = stored::plan(dir).map(|plan| {
+    let plan = extension::stored_plan(dir).ok().flatten().map(|plan| {
         let machine = json!({ "cpu": plan.machine.cpu, "cores": plan.machine.cores, "os": plan.machine.os });
         json!({
             "seed": plan.seed,

@@ -14,6 +14,7 @@ use crate::record::GameRecord;
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::{extension, stamp};
 use crate::text::{hex, with_causes};
+use crate::tournament::scoreboard::Scoreboard;
 
 /// Default folder of runs.
 pub(crate) const RUNS: &str = "results/runs";
@@ -201,6 +202,13 @@ impl RunDir {
         let replayed = self.expected(plan).read(&self.path(journal::FILE_NAME), each)?;
         self.check_plan(&replayed.header)?;
         Ok(replayed)
+    }
+
+    /// Counts the games of the journal.
+    pub(crate) fn scoreboard(&self, plan: &Plan) -> Result<Scoreboard> {
+        let mut scoreboard = Scoreboard::new(plan)?;
+        self.read(plan, |game| scoreboard.record(game, |_, _| {}))?;
+        Ok(scoreboard)
     }
 
     /// Checks that the journal's header has the hash of this plan.

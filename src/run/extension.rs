@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::files::{read_text, write_atomically};
 use crate::plan::{Format, Plan};
+use crate::report::stored;
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::resolve;
 use crate::schedule::affinity::{self, Topology};
@@ -84,6 +85,14 @@ fn read(root: &Path) -> Result<Option<Extension>> {
     }
     let text = read_text(&path, MOST_BYTES).within(|| format!("{}: cannot read it", path.display()))?;
     crate::text::from_toml(&path, &text).map(Some).map_err(|error| RunError::OtherRun(error.to_string()))
+}
+
+/// Returns the plan of the run in `root` with the pairs that were stored for it; `None` if it has
+/// no plan.
+pub(crate) fn stored_plan(root: &Path) -> Result<Option<Plan>> {
+    let Some(mut plan) = stored::plan(root) else { return Ok(None) };
+    apply(root, &mut plan)?;
+    Ok(Some(plan))
 }
 
 /// Gives a plan the number of pairs that was stored for its run, if one was.

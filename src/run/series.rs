@@ -16,7 +16,6 @@ use crate::run::{Exit, prepare, progress, resolve};
 use crate::settings::{RawPlan, RawPlayer};
 use crate::source::{self, Context};
 use crate::tournament::pairing::{Pairing, ScheduleEntry};
-use crate::tournament::scoreboard::Scoreboard;
 
 /// Maximum number of failures of a match. The change under test may cause failures, and a lost game
 /// is a result.
@@ -96,8 +95,7 @@ impl Series {
     pub(crate) fn finish(&self) -> Result<Exit> {
         for path in self.runs()? {
             let (dir, plan) = RunDir::open(&path)?;
-            let mut scoreboard = Scoreboard::new(&plan)?;
-            dir.read(&plan, |game| scoreboard.record(game, |_, _| {}))?;
+            let scoreboard = dir.scoreboard(&plan)?;
             let next = Pairing::new(&plan).next(PairId(scoreboard.settled()), scoreboard.results());
             if !scoreboard.is_over() && !matches!(next, ScheduleEntry::Done | ScheduleEntry::OutOfOpenings) {
                 trust::check(&dir, &plan, false)?;

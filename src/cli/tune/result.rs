@@ -144,11 +144,7 @@ fn openings_line(proof: &Proof) -> Option<String> {
 fn document(tuned: &TuningOutcome) -> ResultDocument<'_> {
     let space = &tuned.rule.space;
     let player = tuned.plan.players.first();
-    let value = |(place, ((param, result), value)): (usize, ((&'_ crate::tune::space::Param, &f64), &f64))| {
-        (param.start, *result, param.nearest(*value), tuned.effects.get(place).copied())
-    };
-    let numbers = space.params().iter().zip(&tuned.result).zip(tuned.values()).enumerate().map(value);
-    let params = space.params().iter().zip(numbers);
+    let params = space.params().iter().zip(&tuned.result).zip(tuned.values()).enumerate();
     ResultDocument {
         run: &tuned.root,
         engine: player.map_or("", |player| player.origin.spec.as_str()),
@@ -156,12 +152,12 @@ fn document(tuned: &TuningOutcome) -> ResultDocument<'_> {
         limit: player.map(|player| player.limit.to_string()).unwrap_or_default(),
         pairs: tuned.pairs,
         params: params
-            .map(|(param, (start, result, value, effect))| ResultValue {
+            .map(|(place, ((param, result), value))| ResultValue {
                 name: &param.name,
-                start,
-                result,
-                value,
-                effect,
+                start: param.start,
+                result: *result,
+                value: param.nearest(*value),
+                effect: tuned.effects.get(place).copied(),
             })
             .collect(),
         proof: tuned.proof.as_ref().map(proof),

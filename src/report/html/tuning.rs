@@ -49,13 +49,10 @@ fn numbers(course: &Course, dead: &[String]) -> Vec<(&'static str, String)> {
 /// Plots of a tuning and the names of their files: validation, traces, bars. Random switching has
 /// none.
 pub(super) fn plots(course: &Course, dead: &[String], caption: &str) -> Vec<(&'static str, String)> {
-    if course.tuning().as_factors().is_some() {
-        return Vec::new();
-    }
     let sheet = Sheet::Wide;
+    let Some(moves) = moves_svg(course, dead, caption, sheet) else { return Vec::new() };
     let validation = validation_svg(course, caption, sheet).map(|svg| (VALIDATION, svg));
-    let moves = moves_svg(course, dead, caption, sheet).map(|svg| (MOVES, svg));
-    validation.into_iter().chain([(TRACES, traces_svg(course, caption, sheet))]).chain(moves).collect()
+    validation.into_iter().chain([(TRACES, traces_svg(course, caption, sheet)), (MOVES, moves)]).collect()
 }
 
 /// Bars of the distances that the parameters moved; `None` for randomised switches, which do not

@@ -38,7 +38,6 @@ use crate::text::random_hex;
 use crate::tournament::formats::race::{self as format, Race, RaceRule};
 use crate::tournament::formats::tune::{Method, TuneRule};
 use crate::tournament::pairing::{Pairing, ScheduleEntry};
-use crate::tournament::scoreboard::Scoreboard;
 use crate::tune::report::{Stride, candidates};
 use crate::tune::space::Space;
 
@@ -225,8 +224,7 @@ fn go_on(
     }
     plan.max_pairs = raw.prove_pairs.map(|pairs| pairs.max(1)).or(plan.max_pairs);
     renewed(raw, &mut plan)?;
-    let mut scoreboard = Scoreboard::new(&plan)?;
-    dir.read(&plan, |game| scoreboard.record(game, |_, _| {}))?;
+    let scoreboard = dir.scoreboard(&plan)?;
     let next = Pairing::new(&plan).next(PairId(scoreboard.settled()), scoreboard.results());
     if scoreboard.is_over() || matches!(next, ScheduleEntry::Done | ScheduleEntry::OutOfOpenings) {
         return Ok((plan, Exit::Done));
@@ -419,8 +417,7 @@ fn weigh(
     (tuned, played): (&Plan, u64),
 ) -> Result<Proof> {
     let (dir, _) = RunDir::open(place)?;
-    let mut scoreboard = Scoreboard::new(&plan)?;
-    dir.read(&plan, |game| scoreboard.record(game, |_, _| {}))?;
+    let scoreboard = dir.scoreboard(&plan)?;
     let Some(rule) = plan.format.parameters().race else { fail!(OtherRun, "{}: it is not a race", place.display()) };
     let count = u16::try_from(plan.players.len()).unwrap_or(u16::MAX);
     let race = format::replay(count, rule, scoreboard.results());

@@ -23,7 +23,6 @@ use crate::settings::RawPlan;
 use crate::source::{Context, Sources};
 use crate::tournament::formats::tune::{TuneRule, result};
 use crate::tournament::pairing::{Pairing, ScheduleEntry};
-use crate::tournament::scoreboard::Scoreboard;
 use crate::tune::factors::{Effect, FactorRun};
 use crate::tune::run::Tuning;
 
@@ -237,7 +236,7 @@ fn check_settings(root: &Path, raw: &RawPlan) -> Result<()> {
 fn go_on(raw: &RawPlan, root: &Path, output: OutputStyle) -> Result<Exit> {
     let (dir, mut plan) = RunDir::open(&root.join(FOLDER))?;
     trust::check(&dir, &plan, false)?;
-    let scoreboard = scoreboard(&dir, &plan)?;
+    let scoreboard = dir.scoreboard(&plan)?;
     let next = Pairing::new(&plan).next(PairId(scoreboard.settled()), scoreboard.results());
     // Once a race has begun, the result of the tuning is fixed.
     let is_proving = root.join(prove::FOLDER).join(file::FILE_NAME).is_file();
@@ -254,19 +253,13 @@ fn go_on(raw: &RawPlan, root: &Path, output: OutputStyle) -> Result<Exit> {
     drive::resume(Arc::new(plan), &dir, output)
 }
 
-fn scoreboard(dir: &RunDir, plan: &Plan) -> Result<Scoreboard> {
-    let mut scoreboard = Scoreboard::new(plan)?;
-    dir.read(plan, |game| scoreboard.record(game, |_, _| {}))?;
-    Ok(scoreboard)
-}
-
 /// Reads the tuning of a directory from its journal.
 fn count(root: PathBuf, exit: Exit) -> Result<TuningOutcome> {
     let (dir, plan) = RunDir::open(&root.join(FOLDER))?;
     let Some(mut rule) = plan.format.tuning().cloned() else {
         fail!(OtherRun, "{}: it is not a tuning", root.display())
     };
-    let scoreboard = scoreboard(&dir, &plan)?;
+    let scoreboard = dir.scoreboard(&plan)?;
     drive::check_values(&scoreboard, dir.root())?;
     let mut tuning: Tuning = rule.tuning();
     scoreboard.results().iter().for_each(|pair| tuning.record_failures(result(pair), pair.failed));

@@ -2,6 +2,7 @@
 
 use crate::compare::{Evaluation, EvaluationError};
 use crate::train::{Plan, PlanError, folder_of, line_of};
+use anyhow::anyhow;
 use destrier::datagen;
 use quintain::settings::{ConfigError, RawPlan};
 use quintain::text::from_toml;
@@ -279,6 +280,20 @@ pub(crate) fn key_a_line(debug: &str) -> String {
 pub(crate) fn set_keys(settings: &str) -> String {
     let lines: Vec<&str> = settings.lines().filter(|line| !line.ends_with(" = None")).collect();
     lines.join("\n")
+}
+
+/// Error of a `loop` or `lab` whose folder holds the settings `was`, while its plan has `is`. Names
+/// the first line that differs.
+pub(crate) fn other_settings(path: &Path, what: &str, was: &str, is: &str) -> anyhow::Error {
+    let [was, is] = [was, is].map(set_keys);
+    let differing = was.lines().zip(is.lines()).find(|(was, is)| was != is);
+    let (was, is) = differing.unwrap_or(("fewer or more keys", "these"));
+    anyhow!(
+        "{}: the {what} was started with `{}`, not `{}`; restore the plan, or give it another `out`",
+        path.display(),
+        was.trim(),
+        is.trim()
+    )
 }
 
 /// Checks the number of trainings, and that a match chooses among several.

@@ -1,6 +1,6 @@
 //! Stages of the loop, each resumable.
 
-use super::plan::{LoopPlan, set_keys};
+use super::plan::{LoopPlan, other_settings, set_keys};
 use super::positions::{prepare, split};
 use super::row::{
     self, GenerationRow, MatchResult, PositionCounts, SelectionResult, SelfPlayCounts, TrainingResult, Verdict,
@@ -119,14 +119,7 @@ impl Loop {
             may_change = may_change && !self.has_begun_to_play(row)?;
         }
         if !may_change {
-            let differs = |(was, is): &(&str, &str)| was != is;
-            let (was, is) = before.lines().zip(settings.lines()).find(differs).unwrap_or_default();
-            bail!(
-                "{}: the loop was started with `{}`, not `{}`; restore the plan, or give it another `out`",
-                path.display(),
-                was.trim(),
-                is.trim()
-            );
+            return Err(other_settings(&path, "loop", &before, &settings));
         }
         // Match folders without games hold the old settings, so they are removed.
         let places = self.rows.iter().flat_map(|row| MATCHES.map(|place| self.folder(row.generation).join(place)));

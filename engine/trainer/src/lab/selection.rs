@@ -2,7 +2,7 @@
 //! pairs`.
 
 use crate::data::{Input, Position, say};
-use crate::train::{Integer, replace};
+use crate::train::{Integer, SCALES, replace};
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use destrier::datagen::viriformat::NO_SCORE;
@@ -73,8 +73,8 @@ pub struct PairsArgs {
 
 /// Parses a scale within the bounds of training plans.
 fn scale(text: &str) -> Result<f64, String> {
-    let scale = text.parse::<f64>().ok().filter(|scale| (50.0..=2000.0).contains(scale));
-    scale.ok_or_else(|| "give 50 to 2000 centipawns".to_owned())
+    let scale = text.parse().ok().filter(|scale| SCALES.contains(scale));
+    scale.map(f64::from).ok_or_else(|| "give 50 to 2000 centipawns".to_owned())
 }
 
 /// Sums of one pair over all positions.

@@ -41,7 +41,7 @@ pub(crate) use checkpoint::{lock_folder, replace};
 pub(crate) use features::{Inputs, oriented};
 pub(crate) use integer::Integer;
 pub(crate) use pairs::{PairFileError, read as read_pairs};
-pub(crate) use plan::{Data, Network, Optimiser, Plan, PlanError, Training, folder_of, full, kind, line_of};
+pub(crate) use plan::{Data, Network, Optimiser, Plan, PlanError, SCALES, Training, folder_of, full, kind, line_of};
 pub(crate) use run::{SNAPSHOTS, Summary, check as check_training, run as train};
 pub(crate) use schedule::{Blend, Rate};
 pub use source::SourceError;

@@ -10,8 +10,12 @@ use destrier::nnue::sets::{FeatureBlock, FeatureSet, SetError};
 use destrier::nnue::{Kind, MAX_KING_BUCKETS, SCALE, SizeError, sha256_hex};
 use quintain::text::{TomlError, from_toml};
 use serde::{Deserialize, Deserializer};
+use std::ops::RangeInclusive;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+
+/// Scales that a plan may give, in centipawns at a win probability of 0.73.
+pub(crate) const SCALES: RangeInclusive<f32> = 50.0..=2000.0;
 
 /// Error in a plan.
 #[derive(Debug, thiserror::Error)]
@@ -273,11 +277,11 @@ impl Training {
         if !(1.5..=4.0).contains(&self.power) {
             return wrong("power", &self.power, "give 1.5 to 4; 2 and 2.6 are usual");
         }
-        if !(self.scale >= 50.0 && self.scale <= 2000.0) {
+        if !SCALES.contains(&self.scale) {
             return wrong("scale", &self.scale, "give 50 to 2000 centipawns; 400 is what Destrier expects");
         }
         for (key, scale) in [("in-scale", self.in_scale), ("out-scale", self.out_scale)] {
-            if let Some(scale) = scale.filter(|scale| !(50.0..=2000.0).contains(scale)) {
+            if let Some(scale) = scale.filter(|scale| !SCALES.contains(scale)) {
                 return wrong(key, &scale, "give 50 to 2000 centipawns");
             }
         }

@@ -2,7 +2,7 @@
 
 use super::cell::CellStage;
 use super::plan::LabPlan;
-use crate::bootstrap::{key_a_line, set_keys, settings_of_match};
+use crate::bootstrap::{key_a_line, other_settings, set_keys, settings_of_match};
 use crate::compare::Evaluation;
 use anyhow::{Context as _, bail};
 use quintain::source;
@@ -109,14 +109,7 @@ pub fn new_settings(plan: &LabPlan, engine: &LabEngine) -> anyhow::Result<Option
     }
     let is_begun = plan.out.join("cells").exists();
     if is_begun && was.shared != is.shared {
-        let differing = was.shared.lines().zip(is.shared.lines()).find(|(was, is)| was != is);
-        let (was, is) = differing.unwrap_or(("fewer or more keys", "these"));
-        bail!(
-            "{}: the lab was started with `{}`, not `{}`; restore the plan, or give it another `out`",
-            path.display(),
-            was.trim(),
-            is.trim()
-        );
+        return Err(other_settings(&path, "lab", &was.shared, &is.shared));
     }
     if let Some(identity) = was.engine.filter(|_| is_begun) {
         bail!(
