@@ -47,6 +47,7 @@ Examples:
   quintain tune --only 'lmr_*' --tc 8+0.08 --max-time 8h
   quintain tune --engine ./my-engine --params params.txt --nodes 20000
   quintain tune --engine stockfish --from-engine 'Slow|Contempt' --tc 8+0.08
+  quintain tune --engine ./my-engine --from-engine '^Use' --method factors --pairs 4000 --tc 8+0.08
   quintain tune --nodes 7000 --pairs 10000 --prove-tc 8+0.08 --apply tuned --out results/tune
   quintain tune tune.toml --dry-run
 

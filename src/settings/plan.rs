@@ -167,15 +167,16 @@ pub struct RawPlan {
     /// File of parameters: lines of OpenBench or fishtest, or TOML [default: as the recipe says].
     ///
     /// A line is `name, start, min, max, c_end, r_end`, perhaps with `int` or `float` after the
-    /// name. TOML has a table [params] of rows `Name = { start = 80, min = 20, max = 160, step =
-    /// 8 }`. Without it the engine prints its parameters, as the [tune] table of its quintain.toml
-    /// says.
+    /// name; a switch is `name, check, true`. TOML has a table [params] of rows `Name = { start =
+    /// 80, min = 20, max = 160, step = 8 }` and of switches `Name = { start = true }`. Without it
+    /// the engine prints its parameters, as the [tune] table of its quintain.toml says.
     #[arg(long, value_name = "FILE", help_heading = "Tuning", conflicts_with = "from_engine")]
     #[schemars(example = &"params.txt", extend("x-commands" = ["tune"]))]
     pub params: Option<PathBuf>,
     /// Tunes the engine's own spin options whose names match this expression [default: none].
     ///
-    /// A parameter starts at its default, and a step is a twentieth of its range.
+    /// A parameter starts at its default, and a step is a twentieth of its range. `--method
+    /// factors` takes check options too.
     #[arg(long, value_name = "REGEX", help_heading = "Tuning")]
     #[schemars(example = &"^LMR", extend("x-commands" = ["tune"]))]
     pub from_engine: Option<String>,

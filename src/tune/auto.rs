@@ -24,7 +24,7 @@ use super::draws::PairDraws;
 use super::lag::StateHistory;
 use super::narrow::{Counterpart, Narrowing, RangeCut};
 use super::sides::{Sides, floor};
-use super::space::{Param, ParamKind, Space};
+use super::space::{Param, Space};
 
 /// Elo that a parameter loses at the perturbation: L of the formulae, for few parameters.
 const LOSS: f64 = 2.0;
@@ -140,7 +140,7 @@ impl Rule {
 /// Distance of either side from the centre, in units of the parameter.
 fn half_width(param: &Param, perturbation: f64) -> f64 {
     let half = (perturbation * param.step).min((param.max - param.min) / LARGEST_PART);
-    if param.kind == ParamKind::Int { half.max(LEAST_WHOLE) } else { half }
+    if param.kind.is_whole() { half.max(LEAST_WHOLE) } else { half }
 }
 
 /// State of a run after a block; all that the values of a later block follow from.
@@ -427,7 +427,7 @@ fn sides(space: &Space, theta: &[f64], perturbation: f64) -> Sides {
 /// around one centre cancel the slope there, which two moves inside from the start would not.
 fn calibration_move(param: &Param, distance: f64) -> (f64, f64) {
     let Param { start, min, max, step, .. } = *param;
-    let is_whole = param.kind == ParamKind::Int;
+    let is_whole = param.kind.is_whole();
     if is_whole && max - min < LEAST_MOVED_RANGE {
         return (param.nearest(start), 0.0);
     }
@@ -442,7 +442,7 @@ fn calibration_move(param: &Param, distance: f64) -> (f64, f64) {
 fn calibration_values(param: &Param, distance: f64, sign: f64, fraction: f64) -> (f64, f64) {
     let (centre, by) = calibration_move(param, distance);
     let (mut unmoved, mut moved) = (centre, centre + sign * by);
-    if param.kind == ParamKind::Int {
+    if param.kind.is_whole() {
         (unmoved, moved) = (floor(unmoved + fraction), floor(moved + fraction));
         if by >= LEAST_MOVE {
             // Rounding errors may close a gap of exactly one.

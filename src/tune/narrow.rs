@@ -185,8 +185,8 @@ impl Narrowing {
         let middle = f64::midpoint(played, nearest);
         match (space.params()[param].kind, end) {
             (ParamKind::Float, _) => middle,
-            (ParamKind::Int, RangeEnd::Max) => middle.floor(),
-            (ParamKind::Int, RangeEnd::Min) => middle.ceil(),
+            (ParamKind::Int | ParamKind::Check, RangeEnd::Max) => middle.floor(),
+            (ParamKind::Int | ParamKind::Check, RangeEnd::Min) => middle.ceil(),
         }
     }
 }

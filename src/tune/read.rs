@@ -24,8 +24,9 @@ pub fn rows(file: &str, text: &str) -> Result<ParamRows, SpaceError> {
     if is_toml { toml_rows(file, text) } else { Ok(line_rows(file, text)) }
 }
 
-/// Reads `name, start, min, max, c_end, r_end` (fishtest) and
-/// `name, int|float, start, min, max, c_end, r_end` (OpenBench), one a line, in any mixture.
+/// Reads `name, start, min, max, c_end, r_end` (fishtest),
+/// `name, int|float, start, min, max, c_end, r_end` (OpenBench) and `name, check, true|false`, one
+/// a line, in any mixture.
 ///
 /// Blanks, empty lines and everything after `#` do not count. A line without a kind is an `int`,
 /// because fishtest rounds every value.
@@ -58,6 +59,10 @@ fn fields(line: &str) -> Result<Param, ParamFault> {
     let (name, kind, numbers) = match all.as_slice() {
         [name, numbers @ ..] if numbers.len() == 5 => (name, ParamKind::Int, numbers),
         [name, kind, numbers @ ..] if numbers.len() == 5 => (name, self::kind(kind)?, numbers),
+        [name, kind, start] if *kind == ParamKind::Check.name() => {
+            let is_on = start.parse().map_err(|_| ParamFault::CheckStart { text: (*start).to_owned() })?;
+            return Ok(Param::switch(name, is_on));
+        }
         _ => return Err(ParamFault::Fields { found: all.len() }),
     };
     let number = |index: usize, field: &'static str| {
@@ -76,10 +81,7 @@ fn fields(line: &str) -> Result<Param, ParamFault> {
 }
 
 fn kind(text: &str) -> Result<ParamKind, ParamFault> {
-    [ParamKind::Int, ParamKind::Float]
-        .into_iter()
-        .find(|kind| kind.name() == text)
-        .ok_or_else(|| ParamFault::Kind { text: text.to_owned() })
+    ParamKind::of_name(text).ok_or_else(|| ParamFault::Kind { text: text.to_owned() })
 }
 
 /// A file of parameters: `[params]`, one key a parameter.
@@ -89,34 +91,50 @@ struct File {
     params: BTreeMap<Spanned<String>, ParamEntry>,
 }
 
-/// A parameter as written, as in `Margin = { start = 80, min = 20, max = 160, step = 8 }`.
+/// A parameter as written, as in `Margin = { start = 80, min = 20, max = 160, step = 8 }` or
+/// `UseNull = { start = true }`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ParamEntry {
     kind: Option<String>,
-    start: Number,
-    min: Number,
-    max: Number,
-    step: Number,
+    start: Start,
+    min: Option<Number>,
+    max: Option<Number>,
+    step: Option<Number>,
     rate: Option<Number>,
+}
+
+/// A start as written.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(untagged, expecting = "expected a number, as in 12 or 0.5, or of a switch true or false")]
+enum Start {
+    Switch(bool),
+    Number(Number),
 }
 
 impl ParamEntry {
     /// The parameter of this name.
     fn read(&self, name: &str) -> Result<Param, ParamFault> {
-        let whole = [self.start, self.min, self.max].into_iter().all(|value| matches!(value, Number::Whole(_)));
-        let kind = match &self.kind {
-            Some(text) => kind(text)?,
-            None if whole => ParamKind::Int,
-            None => ParamKind::Float,
+        let kind = self.kind.as_deref().map(kind).transpose()?;
+        let start = match self.start {
+            Start::Switch(is_on) if kind.is_none_or(|kind| kind == ParamKind::Check) => {
+                return Ok(Param::switch(name, is_on));
+            }
+            Start::Switch(is_on) => {
+                return Err(ParamFault::NotNumber { field: "start", text: is_on.to_string() });
+            }
+            Start::Number(number) => number,
         };
+        let needed = |field, value: Option<Number>| value.ok_or(ParamFault::Missing { field });
+        let (min, max) = (needed("min", self.min)?, needed("max", self.max)?);
+        let whole = [start, min, max].into_iter().all(|value| matches!(value, Number::Whole(_)));
         Ok(Param {
             name: name.to_owned(),
-            kind,
-            start: self.start.value(),
-            min: self.min.value(),
-            max: self.max.value(),
-            step: self.step.value(),
+            kind: kind.unwrap_or(if whole { ParamKind::Int } else { ParamKind::Float }),
+            start: start.value(),
+            min: min.value(),
+            max: max.value(),
+            step: needed("step", self.step)?.value(),
             rate: self.rate.map_or(DEFAULT_RATE, Number::value),
         })
     }
@@ -140,7 +158,7 @@ impl Number {
 }
 
 /// Reads a table `[params]` of rows `NAME = { start, min, max, step }`, with `kind` and `rate` if
-/// wanted.
+/// wanted, and of switches `NAME = { start = true }`.
 ///
 /// A row without a kind is an `int` if its start, min and max are written without a fraction. The
 /// order is that of the file.
@@ -178,6 +196,7 @@ mod tests {
 Margin = { start = 80, min = 20, max = 160, step = 8 }
 Scale = { start = 0.5, min = 0, max = 2, step = 0.1, rate = 0.004 }
 \"Odd name\" = { kind = \"int\", start = 80.25, min = 20, max = 160, step = 8.5 }
+UseNull = { start = true }
 ";
 
     #[test]
@@ -185,7 +204,7 @@ Scale = { start = 0.5, min = 0, max = 2, step = 0.1, rate = 0.004 }
         let lines = lines(
             "p.txt",
             "# a comment\n\n  Margin,80,20,160,8,0.002  \nScale , float, 0.5,0 , 2.0, 0.1, 0.004 # and one\r\n\
-             Odd name, int, 80.25, 20.0, 160.0, 8.5, 0.002",
+             Odd name, int, 80.25, 20.0, 160.0, 8.5, 0.002\nUseNull, check, true",
         );
         let lines = lines.expect("sound lines");
         assert_eq!(lines, parse("p.TOML", TOML).expect("sound TOML"));
@@ -200,7 +219,10 @@ Scale = { start = 0.5, min = 0, max = 2, step = 0.1, rate = 0.004 }
         let cases = [
             ("a,1,2,3,4", "p:1: 5 fields, not 6 or 7: write `name, start"),
             ("\n#\na,int,1,0,9,1,0.002,7", "p:3: 8 fields"),
-            ("a,real,1,0,9,1,0.002", "p:1: kind `real`: write int or float"),
+            ("a,real,1,0,9,1,0.002", "p:1: kind `real`: write int, float or check"),
+            ("a,check,1", "p:1: start `1` of a check: write true or false"),
+            ("a,check,1,0,2,1,0.002", "p:1: the range 0 to 2 of a check"),
+            ("Syzygy50MoveRule,check,true", "p:1: Syzygy50MoveRule cannot be tuned by games"),
             ("a,1,0,nine,1,0.002", "p:1: max `nine` is not a number"),
             ("a,1,0,,1,0.002", "p:1: max `` is not a number"),
             ("a,1,0,inf,1,0.002", "p:1: max is not finite"),
@@ -238,6 +260,15 @@ Scale = { start = 0.5, min = 0, max = 2, step = 0.1, rate = 0.004 }
             (format!("[parms]\n{row}"), "p.toml:1: unknown field `parms`"),
             (format!("[params]\n{}", row.replace("start", "kind = \"big\", start")), "p.toml:2: kind `big`"),
             ("[params]\n".to_owned(), "p.toml: no parameters"),
+            (
+                "[params]\na = { start = 5, max = 9, step = 1 }".to_owned(),
+                "p.toml:2: missing field `min`: only a switch",
+            ),
+            ("[params]\na = { kind = \"int\", start = true }".to_owned(), "p.toml:2: start `true` is not a number"),
+            (
+                "[params]\na = { start = \"on\" }".to_owned(),
+                "p.toml:2: expected a number, as in 12 or 0.5, or of a switch",
+            ),
             (String::new(), "p.toml:1: missing field `params`"),
         ];
         for (text, start) in cases {
@@ -283,7 +314,7 @@ Scale = { start = 0.5, min = 0, max = 2, step = 0.1, rate = 0.004 }
         let text = TOML.replace("start = 0.5", "kind = \"big\", start = 0.5");
         let rows = || rows("p.toml", &text).expect("sound TOML");
         assert!(names(rows(), &[], &[]).is_err_and(|message| message.starts_with("p.toml:3: kind `big`")));
-        assert_eq!(names(rows(), &[], &["Scale"]).as_deref(), Ok("Margin Odd name"));
+        assert_eq!(names(rows(), &[], &["Scale"]).as_deref(), Ok("Margin Odd name UseNull"));
         assert_eq!(names(line_rows("p", "# nothing"), &[], &[]).map_err(|error| error.len() > 1), Err(true));
     }
 }

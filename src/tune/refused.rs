@@ -23,12 +23,14 @@ const REFUSED: &[(&str, &str)] = &[
     ("ponder", MODE),
     ("searchdepth", MODE),
     ("searchtime", MODE),
+    ("ownbook", MODE),
     ("skilllevel", HANDICAP),
     ("skill", HANDICAP),
     ("strength", HANDICAP),
     ("uci_elo", HANDICAP),
     ("syzygyprobedepth", TABLES),
     ("syzygyprobelimit", TABLES),
+    ("syzygy50moverule", TABLES),
 ];
 
 /// Reason why an option cannot be tuned by games, if it cannot.
@@ -56,6 +58,7 @@ mod tests {
             "UCI_Elo",
             "UCI_LimitStrength",
             "MultiPV",
+            "Own Book",
         ] {
             assert!(refusal(name).is_some(), "{name}");
         }

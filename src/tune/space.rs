@@ -18,16 +18,32 @@ pub enum ParamKind {
     Int,
     /// Any number, sent as decimal text to a UCI `string`.
     Float,
+    /// 0 for false and 1 for true, as of a UCI `check`.
+    Check,
 }
 
 impl ParamKind {
-    /// The word for it in OpenBench's lines and in TOML.
+    const ALL: [Self; 3] = [Self::Int, Self::Float, Self::Check];
+
+    /// The word for it in lines, in TOML and in stored runs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Int => "int",
             Self::Float => "float",
+            Self::Check => "check",
         }
+    }
+
+    /// The kind of this [`name`](Self::name).
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// True if the engine takes whole numbers only.
+    pub(crate) const fn is_whole(self) -> bool {
+        !matches!(self, Self::Float)
     }
 }
 
@@ -84,22 +100,31 @@ pub struct Param {
 }
 
 impl Param {
+    /// A switch that is on or off before the tuning.
+    #[must_use]
+    pub fn switch(name: &str, is_on: bool) -> Self {
+        let (kind, start) = (ParamKind::Check, f64::from(u8::from(is_on)));
+        Self { name: name.to_owned(), kind, start, min: 0.0, max: 1.0, step: 1.0, rate: DEFAULT_RATE }
+    }
+
     /// The value nearest to `value` that the engine takes.
     #[must_use]
     pub fn nearest(&self, value: f64) -> f64 {
         let value = value.clamp(self.min, self.max);
         match self.kind {
-            ParamKind::Int => value.round() + 0.0,
+            ParamKind::Int | ParamKind::Check => value.round() + 0.0,
             ParamKind::Float => value,
         }
     }
 
-    /// A value as decimal text for the engine; an `int` is rounded.
+    /// A value as text for the engine: decimal, that of a `check` true or false. All but a `float`
+    /// are rounded.
     #[must_use]
     pub fn text(&self, value: f64) -> String {
         match self.kind {
             ParamKind::Int => format!("{}", value.round() + 0.0),
             ParamKind::Float => format!("{}", value + 0.0),
+            ParamKind::Check => format!("{}", value.round() > 0.0),
         }
     }
 
@@ -118,6 +143,9 @@ impl Param {
         }
         if max <= min {
             return Err(ParamFault::Range { min, max });
+        }
+        if self.kind == ParamKind::Check && (min, max) != (0.0, 1.0) {
+            return Err(ParamFault::CheckRange { min, max });
         }
         if self.kind == ParamKind::Int {
             for (field, value) in [("min", min), ("max", max)] {
@@ -309,15 +337,35 @@ impl SpaceError {
 pub enum ParamFault {
     /// A line that has neither form.
     #[error(
-        "{found} fields, not 6 or 7: write `name, start, min, max, c_end, r_end`, or the same with `int` or `float` after the name"
+        "{found} fields, not 6 or 7: write `name, start, min, max, c_end, r_end`, or the same with `int` or `float` after the name; a switch is `name, check, true`"
     )]
     Fields {
         /// Fields on the line.
         found: usize,
     },
     /// Unknown kind of a parameter.
-    #[error("kind `{text}`: write int or float")]
+    #[error("kind `{text}`: write int, float or check")]
     Kind {
+        /// The field.
+        text: String,
+    },
+    /// Field that a parameter needs.
+    #[error("missing field `{field}`: only a switch, whose start is true or false, has none")]
+    Missing {
+        /// Name of the field.
+        field: &'static str,
+    },
+    /// Range that no UCI `check` has.
+    #[error("the range {min} to {max} of a check: write 0 to 1, or only its start, true or false")]
+    CheckRange {
+        /// Lowest value.
+        min: f64,
+        /// Highest value.
+        max: f64,
+    },
+    /// Start of a switch that is neither true nor false.
+    #[error("start `{text}` of a check: write true or false")]
+    CheckStart {
         /// The field.
         text: String,
     },

@@ -114,7 +114,7 @@ impl Schedule {
         let Constants { alpha, gamma, .. } = self.constants;
         let gain = |(param, (c, a)): (&Param, &(f64, f64))| {
             let mut perturbation = c / k.powf(gamma);
-            if self.peer == Peer::OpenBench && param.kind == ParamKind::Int {
+            if self.peer == Peer::OpenBench && param.kind.is_whole() {
                 perturbation = perturbation.max(LEAST_WHOLE);
             }
             let rate = a / (self.stability + k).powf(alpha) / (perturbation * perturbation);
@@ -129,8 +129,8 @@ impl Schedule {
         let Param { kind, min, max, .. } = *param;
         let value = theta + offset;
         match (self.peer, kind) {
-            (Peer::Fishtest, ParamKind::Int) => (value.clamp(min, max) + fraction).floor(),
-            (Peer::OpenBench, ParamKind::Int) => (value + fraction).floor().clamp(min, max),
+            (Peer::Fishtest, ParamKind::Int | ParamKind::Check) => (value.clamp(min, max) + fraction).floor(),
+            (Peer::OpenBench, ParamKind::Int | ParamKind::Check) => (value + fraction).floor().clamp(min, max),
             (_, ParamKind::Float) => value.clamp(min, max),
         }
     }

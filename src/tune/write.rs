@@ -4,15 +4,17 @@ use std::fmt::Write as _;
 
 use super::space::{Param, ParamFault, ParamKind, Space, SpaceError};
 
-/// Parameters that can still be tuned, with their values, and with steps that fit their ranges. A
-/// range that was narrowed to one value leaves nothing to tune.
+/// Parameters that other programs can still tune, with their values, and with steps that fit their
+/// ranges. A range that was narrowed to one value leaves nothing to tune, and no other program
+/// tunes switches.
 fn tunable<'a>(space: &'a Space, values: &'a [f64]) -> impl Iterator<Item = (&'a Param, f64, f64)> {
-    let rows = space.params().iter().zip(values).filter(|(param, _)| param.min < param.max);
+    let rows =
+        space.params().iter().zip(values).filter(|(param, _)| param.min < param.max && param.kind != ParamKind::Check);
     rows.map(|(param, value)| (param, *value, param.step.min(param.max - param.min)))
 }
 
 /// Lines `name, kind, start, min, max, c_end, r_end` as OpenBench reads them, with `values` as the
-/// new starts. Parameters with a single value are left out.
+/// new starts. Parameters with a single value and switches are left out.
 #[must_use]
 pub fn openbench(space: &Space, values: &[f64]) -> String {
     tunable(space, values).fold(String::new(), |mut out, (param, value, step)| {
@@ -32,10 +34,10 @@ pub fn openbench(space: &Space, values: &[f64]) -> String {
 }
 
 /// Lines `name,start,min,max,c_end,r_end` as fishtest reads them, with `values` as the new starts.
-/// Parameters with a single value are left out.
+/// Parameters with a single value and switches are left out.
 ///
 /// # Errors
-/// A parameter that is no `int`: fishtest rounds every value.
+/// A parameter that is a `float`: fishtest rounds every value.
 pub fn fishtest(space: &Space, values: &[f64]) -> Result<String, SpaceError> {
     let mut out = String::new();
     for (param, value, step) in tunable(space, values) {
@@ -107,14 +109,16 @@ mod tests {
 
     #[test]
     fn options_and_values_are_what_the_engine_takes() {
-        let text = format!("{LINES}Scale, float, 0.5, 0, 2, 0.1, 0.002");
+        let text = format!("{LINES}Scale, float, 0.5, 0, 2, 0.1, 0.002\nUseNull, check, true");
         let space = read::lines("p", &text).expect("sound");
-        let moved = [91.5, -0.4, 0.625];
-        assert_eq!(values(&space, &moved), "Margin, 92\nOdd \"name\", 0\nScale, 0.625\n");
+        let moved = [91.5, -0.4, 0.625, 0.0];
+        assert_eq!(values(&space, &moved), "Margin, 92\nOdd \"name\", 0\nScale, 0.625\nUseNull, false\n");
         let table: toml::Table = options(&space, &moved).parse().expect("TOML");
         let options = table["options"].as_table().expect("a table");
         assert_eq!(options["Margin"].as_integer(), Some(92));
         assert_eq!(options["Odd \"name\""].as_integer(), Some(0));
         assert_eq!(options["Scale"].as_str(), Some("0.625"));
+        assert_eq!(options["UseNull"].as_bool(), Some(false));
+        assert!(!openbench(&space, &moved).contains("UseNull"));
     }
 }

@@ -27,8 +27,8 @@
 //! * `--ponder` names after `bestmove` the answer that it would give with that seed. The opponent's
 //!   own seed is right every time.
 //! * `--pv` is the PV, its words joined by commas; `BEST` in it is the move to be played.
-//! * `--tunes` has the options `Alpha` and `Beta` (spin) and `Gamma` (string), which change its
-//!   moves, and `Idle`, which does not.
+//! * `--tunes` has the options `Alpha` and `Beta` (spin), `Gamma` (string) and `Delta` (check),
+//!   which change its moves, and `Idle`, which does not.
 //! * `--net` has an option `EvalFile`; the number in that file is its seed.
 //! * `--crash-above` ends in a search while such an option is above the value, `--dies-at` once an
 //!   option is set to the value, `--dies-above` once it is set above it. `--lost-below` claims to
@@ -284,6 +284,7 @@ impl Engine {
             self.say("option name Alpha type spin default 50 min 0 max 100");
             self.say("option name Beta type spin default -3 min -40 max 40");
             self.say("option name Gamma type string default 1.5");
+            self.say("option name Delta type check default false");
             self.say("option name Idle type spin default 5 min 0 max 9");
         }
         if self.at_start("bad-default") {
@@ -328,7 +329,8 @@ impl Engine {
             self.settings.seed = text.trim().parse().unwrap_or_default();
         }
         if let Some((name, value)) = rest.trim_start_matches("name ").split_once(" value ")
-            && (["Alpha", "Beta", "Gamma"].contains(&name) || name == "Threads" && self.settings.grows.is_some())
+            && (["Alpha", "Beta", "Gamma", "Delta"].contains(&name)
+                || name == "Threads" && self.settings.grows.is_some())
         {
             self.tuned.insert(name.to_owned(), value.to_owned());
         }
@@ -357,7 +359,11 @@ impl Engine {
     }
 
     pub fn tuned(&self, name: &str) -> Option<f64> {
-        self.tuned.get(name)?.parse().ok()
+        match self.tuned.get(name)?.as_str() {
+            "true" => Some(1.0),
+            "false" => Some(0.0),
+            number => number.parse().ok(),
+        }
     }
 
     /// Plays only what was added since the last line, where it was.

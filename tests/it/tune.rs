@@ -215,6 +215,15 @@ fn switches_by_lot_are_told_apart_and_the_keepers_proven() {
     for (param, effect) in summary["tune"]["params"].as_array().unwrap().iter().zip([found, idle]) {
         assert_eq!(param["effect"], effect);
     }
+    // A check option is a switch as it is.
+    let engine = fake("--tunes --lost-below Delta=1");
+    let checks = more.replace("--params p.txt", "--from-engine lt").replace("--out run", "--out checks");
+    let told = document(&tune_in(place, &engine, &checks));
+    let params = told["params"].as_array().unwrap();
+    assert!(params.len() == 1 && number(&params[0]["effect"], "p") < 0.05, "{params:?}");
+    assert_eq!((&params[0]["name"], &told["proof"]["verdict"]), (&Value::from("Delta"), &Value::from("proven")));
+    assert!(!place.join("checks/openbench.txt").exists());
+    assert_eq!(text_of(&place.join("checks/options.toml")), "[options]\n\"Delta\" = true\n");
     let other = tune_in(place, &engine, &more.replace("--out run", "--out other --until-flat"));
     assert!(other.code == Some(2) && other.stderr.contains("--until-flat: factors ends with its pairs"), "{other:?}");
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::cli::simulate::tune::{MOST_WORK, is_playable, play, rows_text};
 use crate::run::pace::{self, Pace, PaceLookup};
 use crate::run::tuning::prepare::PreparedTuning;
-use crate::run::tuning::sensitivity::Changes;
+use crate::run::tuning::sensitivity::{Changes, SearchLength};
 use crate::run::{resolve, tune};
 use crate::stats::elo::fixed;
 use crate::tournament::formats::tune::Choice;
@@ -38,7 +38,8 @@ struct TableDocument<'a> {
 
 #[derive(Serialize)]
 struct Searches {
-    nodes: u64,
+    #[serde(flatten)]
+    length: SearchLength,
     positions: usize,
     seconds: f64,
     noise: f64,
@@ -109,7 +110,7 @@ impl<'a> TableDocument<'a> {
             pairs: plan.max_pairs,
             calibration_pairs: if is_auto { calibration } else { 0 },
             sensitivity: sensitivity.as_ref().map(|found| Searches {
-                nodes: found.nodes,
+                length: found.length,
                 positions: found.positions,
                 seconds: found.took.as_secs_f64(),
                 noise: found.noise.share(),
@@ -149,11 +150,11 @@ impl<'a> TableDocument<'a> {
 
     fn costs(&self, out: &mut String, pace: Option<&Pace>) {
         let is_factors = self.method == Choice::Factors.name();
-        if let Some(Searches { nodes, positions, seconds, .. }) = self.sensitivity {
+        if let Some(Searches { length, positions, seconds, .. }) = self.sensitivity {
             let place = if is_factors { "at the min or the max" } else { "a step from the start" };
             let _ = writeln!(
                 out,
-                "\nchanges: searches of {nodes} nodes on {positions} positions with another best move {place}; they took {} s",
+                "\nchanges: searches of {length} on {positions} positions with another best move {place}; they took {} s",
                 fixed(seconds, 0)
             );
         }

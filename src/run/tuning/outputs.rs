@@ -20,6 +20,8 @@ pub(crate) fn write(root: &Path, space: &Space, values: &[f64]) -> Result<Vec<&'
     ];
     // Fishtest's format has no floats.
     files.extend(write::fishtest(space, values).ok().map(|lines| ("fishtest.txt", lines)));
+    // Switches leave the other programs nothing to tune.
+    files.retain(|(_, text)| !text.is_empty());
     for (name, text) in &files {
         let path = root.join(name);
         write_atomically(&path, text.as_bytes()).within(|| format!("{}: cannot write it", path.display()))?;

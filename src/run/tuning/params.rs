@@ -8,9 +8,10 @@ use crate::files::{MOST_DOCUMENT_BYTES, read_text};
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::settings::RawPlan;
 use crate::source::TunableEngine;
+use crate::tournament::formats::tune::Choice;
+use crate::tune::engine_options::{Check, Spin, from_options};
 use crate::tune::read;
 use crate::tune::space::{ParamRows, Space};
-use crate::tune::spin::{self, Spin};
 use crate::uci::{EngineOption, OptionKind};
 
 /// Maximum number of options in a message.
@@ -25,13 +26,18 @@ pub(crate) struct ParamSelection {
 }
 
 /// Chooses the parameters of a plan; `options` are those of the engine, which was started once.
-pub(crate) fn choose(raw: &RawPlan, engine: &TunableEngine, options: &[EngineOption]) -> Result<ParamSelection> {
+pub(crate) fn choose(
+    raw: &RawPlan,
+    method: Choice,
+    engine: &TunableEngine,
+    options: &[EngineOption],
+) -> Result<ParamSelection> {
     let (rows, notes) = match (&raw.params, &raw.from_engine) {
         (Some(_), Some(_)) => {
             fail!(Setting, "--params and --from-engine exclude each other; give the one that has the parameters")
         }
         (Some(path), None) => (from_file(path)?, Vec::new()),
-        (None, Some(pattern)) => from_spins(&engine.engine.name, pattern, options)?,
+        (None, Some(pattern)) => from_engine(&engine.engine.name, pattern, method, options)?,
         (None, None) => match engine.rows()? {
             Some((command, text)) => (read::line_rows(&format!("`{command}`"), &text), Vec::new()),
             None => fail!(
@@ -50,21 +56,44 @@ fn from_file(path: &Path) -> Result<ParamRows> {
     Ok(read::rows(&path.display().to_string(), &text)?)
 }
 
-/// Makes rows of parameters, with notes, from the spin options whose names match.
-fn from_spins(engine: &str, pattern: &str, options: &[EngineOption]) -> Result<(ParamRows, Vec<String>)> {
+/// Makes rows of parameters, with notes, from the spin options whose names match, and for factors
+/// from the check options too.
+fn from_engine(
+    engine: &str,
+    pattern: &str,
+    method: Choice,
+    options: &[EngineOption],
+) -> Result<(ParamRows, Vec<String>)> {
     let expression = Regex::new(pattern).map_err(RunError::value("--from-engine"))?;
-    let spins: Vec<Spin> = options.iter().filter_map(spin).collect();
-    let matching: Vec<Spin> = spins.iter().filter(|spin| expression.is_match(&spin.name)).cloned().collect();
-    if matching.is_empty() {
-        let names: Vec<String> = spins.iter().take(LISTED).map(|spin| format!("`{}`", spin.name)).collect();
-        let more = if spins.len() > LISTED { ", ..." } else { "" };
-        let has = if names.is_empty() { "none".to_owned() } else { names.join(", ") + more };
-        fail!(Setting, "--from-engine `{pattern}`: no spin option of {engine} matches; it has {has}");
+    let takes_checks = method == Choice::Factors;
+    let is_usable = |option: &&EngineOption| spin(option).is_some() || (takes_checks && check(option).is_some());
+    let matching: Vec<&EngineOption> = options.iter().filter(|option| expression.is_match(&option.name)).collect();
+    if !matching.iter().any(is_usable) {
+        let names: Vec<String> = options.iter().filter(is_usable).map(|option| format!("`{}`", option.name)).collect();
+        let more = if names.len() > LISTED { ", ..." } else { "" };
+        let has = if names.is_empty() { "none".to_owned() } else { names[..names.len().min(LISTED)].join(", ") + more };
+        let kinds = if takes_checks { "spin or check" } else { "spin" };
+        let hint = match matching.iter().find(|option| !takes_checks && check(option).is_some()) {
+            Some(check) => format!("; `{}` is a check, for --method factors", check.name),
+            None => String::new(),
+        };
+        fail!(Setting, "--from-engine `{pattern}`: no {kinds} option of {engine} matches; it has {has}{hint}");
     }
-    let (rows, mut notes) = spin::from_spins(&format!("--from-engine `{pattern}`: {engine}"), &matching);
-    let without_range = options.iter().filter(|option| expression.is_match(&option.name) && lacks_range(option));
+    let spins: Vec<Spin> = matching.iter().copied().filter_map(spin).collect();
+    let checks: Vec<Check> = matching.iter().copied().filter_map(check).collect();
+    let (taken, left_out) = checks.split_at(if takes_checks { checks.len() } else { 0 });
+    let (rows, mut notes) = from_options(&format!("--from-engine `{pattern}`: {engine}"), &spins, taken);
+    notes.extend(left_out.iter().map(|check| format!("{} is left out: a check is for --method factors", check.name)));
+    let without_range = matching.iter().filter(|option| lacks_range(option));
     notes.extend(without_range.map(|option| format!("{} is left out: it has no default or no range", option.name)));
     Ok((rows, notes))
+}
+
+fn check(option: &EngineOption) -> Option<Check> {
+    match option.kind {
+        OptionKind::Check { default: Some(default) } => Some(Check { name: option.name.clone(), default }),
+        _ => None,
+    }
 }
 
 fn spin(option: &EngineOption) -> Option<Spin> {
@@ -77,20 +106,25 @@ fn spin(option: &EngineOption) -> Option<Spin> {
 }
 
 fn lacks_range(option: &EngineOption) -> bool {
-    matches!(option.kind, OptionKind::Spin { .. }) && spin(option).is_none()
+    match option.kind {
+        OptionKind::Spin { .. } => spin(option).is_none(),
+        OptionKind::Check { default } => default.is_none(),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::text::with_causes;
+    use crate::tune::space::Param;
 
     fn options(lines: &[&str]) -> Vec<EngineOption> {
         lines.iter().map(|line| EngineOption::read(&format!("option name {line}")).unwrap()).collect()
     }
 
     #[test]
-    fn an_engines_own_spins_are_chosen_by_name() {
+    fn an_engines_own_options_are_chosen_by_name() {
         let options = options(&[
             "Hash type spin default 16 min 1 max 1024",
             "LmrBase type spin default 80 min 20 max 180",
@@ -98,18 +132,30 @@ mod tests {
             "LmrOdd type spin default 3",
             "Slow Mover type spin default 100 min 10 max 1000",
         ]);
-        let found = |pattern: &str| -> Result<(Space, Vec<String>)> {
-            let (rows, notes) = from_spins("e", pattern, &options)?;
+        let by = |method: Choice, pattern: &str| -> Result<(Space, Vec<String>)> {
+            let (rows, notes) = from_engine("e", pattern, method, &options)?;
             Ok((rows.check()?, notes))
         };
+        let found = |pattern: &str| by(Choice::Auto, pattern);
         let (space, notes) = found("^Lmr").unwrap();
         assert_eq!((space.len(), space.params()[0].name.as_str()), (1, "LmrBase"));
-        assert_eq!(notes, ["LmrOdd is left out: it has no default or no range"]);
+        let left_out = ["LmrFlag is left out: a check is for --method factors"];
+        let odd = ["LmrOdd is left out: it has no default or no range"];
+        assert_eq!(notes, [left_out, odd].concat());
+        let (space, notes) = by(Choice::Factors, "^Lmr").unwrap();
+        assert_eq!(
+            (space.len(), &space.params()[1], &notes[..]),
+            (2, &Param::switch("LmrFlag", true), &odd.map(str::to_owned)[..])
+        );
         let (space, notes) = found("").unwrap();
-        assert!(space.len() == 2 && notes.len() == 3, "{notes:?}");
+        assert!(space.len() == 2 && notes.len() == 4, "{notes:?}");
         for (pattern, message) in [
             ("^X", "--from-engine `^X`: no spin option of e matches; it has `Hash`, `LmrBase`, `Slow Mover`"),
-            ("Flag", "--from-engine `Flag`: no spin option of e matches; it has `Hash`, `LmrBase`, `Slow Mover`"),
+            (
+                "Flag",
+                "--from-engine `Flag`: no spin option of e matches; it has `Hash`, `LmrBase`, `Slow Mover`; `LmrFlag` is a \
+                 check, for --method factors",
+            ),
             ("Hash", "--from-engine `Hash`: e: no parameters"),
             ("(", "--from-engine: regex parse error"),
         ] {
@@ -124,7 +170,7 @@ mod tests {
             "LmrBase type spin default 80 min 20 max 180",
             "LmrSeed type spin default 0 min 0 max 1000000000000000000",
         ]);
-        let rows = || from_spins("e", "^Lmr", &options).unwrap().0;
+        let rows = || from_engine("e", "^Lmr", Choice::Auto, &options).unwrap().0;
         let error = rows().check().unwrap_err().to_string();
         let words = ["--from-engine `^Lmr`: e: max 1000000000000000000 of an int", "or leave it out with --skip"];
         assert!(error.starts_with(words[0]) && error.ends_with(words[1]), "{error}");

@@ -51,9 +51,18 @@ fn fault(param: &Param, options: &[EngineOption]) -> Option<String> {
     }
     let option = options.iter().find(|option| option.name.eq_ignore_ascii_case(name))?;
     let wrong_kind = |kind: &str| {
-        Some(format!("`{name}` is a {kind}; only spin and string options can be tuned, leave it out with --skip"))
+        Some(format!(
+            "`{name}` is a {kind}; only spin, string and check options can be tuned, leave it out with --skip"
+        ))
     };
     match option.kind {
+        OptionKind::Check { .. } if param.kind == ParamKind::Check => None,
+        OptionKind::Check { .. } => {
+            Some(format!("`{name}` is a check, which is on or off; make the parameter one: `{name}, check, true`"))
+        }
+        OptionKind::Spin { .. } | OptionKind::Str { .. } if param.kind == ParamKind::Check => {
+            Some(format!("`{name}` is no check, and takes neither true nor false; give it a number and a range"))
+        }
         OptionKind::Spin { .. } if param.kind == ParamKind::Float => {
             Some(format!("`{name}` is a spin, which takes whole numbers; make the parameter an int"))
         }
@@ -68,7 +77,6 @@ fn fault(param: &Param, options: &[EngineOption]) -> Option<String> {
             })
         }
         OptionKind::Str { .. } => None,
-        OptionKind::Check { .. } => wrong_kind("check"),
         OptionKind::Combo { .. } => wrong_kind("combo"),
         OptionKind::Button => wrong_kind("button"),
     }
@@ -101,8 +109,14 @@ mod tests {
             ("Margin, float, 80, 20, 160, 8, .002", Some("is a spin, which takes whole numbers")),
             ("Margin, int, 80, 10, 160, 8, .002", Some("`Margin` takes 20 to 160, and its range is 10 to 160")),
             ("Margin, int, 80, 20, 161, 8, .002", Some("`Margin` takes 20 to 160, and its range is 20 to 161")),
-            ("Flag, int, 0, 0, 1, 1, .002", Some("`Flag` is a check; only spin and string")),
-            ("Style, int, 0, 0, 1, 1, .002", Some("`Style` is a combo")),
+            ("Flag, check, false", None),
+            (
+                "Flag, int, 0, 0, 1, 1, .002",
+                Some("`Flag` is a check, which is on or off; make the parameter one: `Flag, check"),
+            ),
+            ("Margin, check, true", Some("`Margin` is no check")),
+            ("Scale, check, true", Some("`Scale` is no check")),
+            ("Style, int, 0, 0, 1, 1, .002", Some("`Style` is a combo; only spin, string and check")),
             ("Clear, int, 0, 0, 1, 1, .002", Some("`Clear` is a button")),
         ] {
             let space = read::lines("p", line).unwrap();

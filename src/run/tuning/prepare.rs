@@ -10,7 +10,7 @@ use crate::run::error::{Result, fail};
 use crate::run::resolve::networks;
 use crate::run::tuning::params::{self, ParamSelection};
 use crate::run::tuning::preflight;
-use crate::run::tuning::sensitivity::{self, ProbePlan, ProbedValues, Sensitivity};
+use crate::run::tuning::sensitivity::{self, ProbePlan, ProbedValues, SearchLength, Sensitivity};
 use crate::run::{prepare, progress, resolve};
 use crate::schedule::engine_config;
 use crate::settings::RawPlan;
@@ -57,7 +57,7 @@ pub(crate) fn prepare(raw: &RawPlan) -> Result<PreparedTuning> {
         Ok((engine, building.context.clone(), network))
     })?;
     let Some(tunable) = tunable else { fail!(Engine, "no engine to tune") };
-    let ParamSelection { space: given, notes } = tried(raw, &plan, &tunable)?;
+    let ParamSelection { space: given, notes } = tried(raw, method, &plan, &tunable)?;
     notes.iter().for_each(|note| progress::note(note));
     if let Some(sources) = &tunable.sources {
         // Checked now instead of after a night of games.
@@ -78,11 +78,11 @@ pub(crate) fn named(space: &Space, values: &[f64]) -> Vec<(String, String)> {
 }
 
 /// Chooses the parameters and tries each with its extreme values.
-fn tried(raw: &RawPlan, plan: &Plan, tunable: &TunableEngine) -> Result<ParamSelection> {
+fn tried(raw: &RawPlan, method: Choice, plan: &Plan, tunable: &TunableEngine) -> Result<ParamSelection> {
     let config = engine_config(plan, &plan.players[0], None);
     prepare::runtime()?.block_on(async {
         let mut engine = Engine::start(&config, &[]).await?;
-        let chosen = params::choose(raw, tunable, engine.options())?;
+        let chosen = params::choose(raw, method, tunable, engine.options())?;
         let remarks = preflight::check(&mut engine, &chosen.space).await?;
         engine.quit().await;
         remarks.iter().for_each(|remark| progress::warn(remark));
@@ -90,15 +90,16 @@ fn tried(raw: &RawPlan, plan: &Plan, tunable: &TunableEngine) -> Result<ParamSel
     })
 }
 
-/// Returns the nodes of a search: those of the games, or fewer.
-fn nodes(limit: Limit) -> u64 {
-    limit.nodes.map_or(sensitivity::NODES, |nodes| nodes.min(sensitivity::NODES))
+/// Returns the length of a search: that of the games, or fewer nodes.
+fn length(limit: Limit) -> SearchLength {
+    let nodes = limit.nodes.map_or(sensitivity::NODES, |nodes| nodes.min(sensitivity::NODES));
+    SearchLength { nodes, depth: limit.depth }
 }
 
 /// True if the searches are as long as those of the games. A parameter that changes nothing in them
 /// then changes nothing in games.
 fn is_whole(limit: Limit) -> bool {
-    !limit.is_timed() && limit.nodes.is_some_and(|games| games <= nodes(limit))
+    !limit.is_timed() && limit.nodes.is_some_and(|games| games <= length(limit).nodes)
 }
 
 fn measure(plan: &Plan, book: &Book, method: Choice, space: &Space) -> Result<Sensitivity> {
@@ -109,15 +110,15 @@ fn measure(plan: &Plan, book: &Book, method: Choice, space: &Space) -> Result<Se
         space,
         values: if method == Choice::Factors { ProbedValues::Ends } else { ProbedValues::Steps },
         positions: &positions,
-        nodes: nodes(player.limit),
+        length: length(player.limit),
         engines: usize::from(plan.concurrency),
         restarts: plan.restart || player.restart,
     };
     let tell = |time: Duration| {
         progress::note(&format!(
-            "sensitivity: {} searches of {} nodes, {} parameters on {} positions, about {} s (--no-sensitivity skips them)",
+            "sensitivity: {} searches of {}, {} parameters on {} positions, about {} s (--no-sensitivity skips them)",
             probes.searches(),
-            probes.nodes,
+            probes.length,
             space.len(),
             positions.len(),
             time.as_secs().max(1)
@@ -147,13 +148,13 @@ fn weighed(plan: &Plan, method: Choice, given: &Space, found: Option<&Sensitivit
     let names = dead.join(", ");
     if !is_whole(plan.players[0].limit) {
         progress::warn(&format!(
-            "no change of anything in searches of {} nodes by {names}; they are tuned all the same, because games search longer or \
+            "no change of anything in searches of {} by {names}; they are tuned all the same, because games search longer or \
              by the clock",
-            found.nodes
+            found.length
         ));
         return Ok((even(given)?, dead));
     }
-    progress::warn(&format!("no change of anything in searches of {} nodes by {names}; left out", found.nodes));
+    progress::warn(&format!("no change of anything in searches of {} by {names}; left out", found.length));
     let kept = found.without_dead(&even(given)?)?;
     Ok((kept, dead))
 }

@@ -1,5 +1,5 @@
-//! Sensitivity of an engine's moves to its parameters, measured by searches at fixed nodes without
-//! games.
+//! Sensitivity of an engine's moves to its parameters, measured without games by searches at fixed
+//! nodes, or at the depth of the games if that ends them sooner.
 //!
 //! Each position is searched twice with all parameters at their start, and with each parameter a
 //! step up and a step down. A switch is searched at both ends of its range instead. A parameter is
@@ -15,14 +15,17 @@
 //! called dead.
 
 use std::collections::hash_map::DefaultHasher;
+use std::fmt;
 use std::hash::{Hash as _, Hasher as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
+
 use crate::run::error::{Result, fail};
 use crate::run::lanes::{self, in_lanes};
 use crate::text::printable;
-use crate::tune::space::{Param, ParamKind, Space};
+use crate::tune::space::{Param, Space};
 use crate::uci::process::{Engine, EngineConfig, SearchOutcome};
 use crate::uci::{Go, OptionKind, PositionLine};
 
@@ -40,6 +43,29 @@ const MOST_EVENED: f64 = 2.0;
 
 /// Minimum number of steps in a range after evening.
 const LARGEST_PART: f64 = 4.0;
+
+/// Length of a search. Either limit ends it, and an engine that knows only one of the two obeys
+/// that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct SearchLength {
+    pub(crate) nodes: u64,
+    /// Depth in plies, if the games have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) depth: Option<u32>,
+}
+
+impl SearchLength {
+    fn go(self) -> Go {
+        Go { nodes: Some(self.nodes), depth: self.depth, ..Go::default() }
+    }
+}
+
+impl fmt::Display for SearchLength {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} nodes", self.nodes)?;
+        self.depth.map_or(Ok(()), |depth| write!(f, " or depth {depth}"))
+    }
+}
 
 /// Hashes of an answer: the move, and the figures of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +103,7 @@ impl Changes {
 /// Changes by each parameter, in the order of the space.
 #[derive(Clone, Debug)]
 pub(crate) struct Sensitivity {
-    pub(crate) nodes: u64,
+    pub(crate) length: SearchLength,
     pub(crate) positions: usize,
     pub(crate) changes: Vec<Changes>,
     /// Changes between two searches with the same values.
@@ -98,9 +124,9 @@ impl Sensitivity {
         if kept.is_empty() {
             fail!(
                 Setting,
-                "no parameter changes anything in searches of {} nodes: are these the options of this engine, and read after \
+                "no parameter changes anything in searches of {}: are these the options of this engine, and read after \
                  its start? --no-sensitivity tunes them nevertheless",
-                self.nodes
+                self.length
             );
         }
         Ok(Space::new("parameters", kept)?)
@@ -124,7 +150,7 @@ impl Sensitivity {
 /// Multiplies a step by a factor. The result is at least one for whole numbers and at most a part
 /// of the range, unless the step was beyond that before.
 fn step(param: &Param, factor: f64) -> f64 {
-    let least = if param.kind == ParamKind::Int { param.step.min(1.0) } else { 0.0 };
+    let least = if param.kind.is_whole() { param.step.min(1.0) } else { 0.0 };
     let most = param.step.max((param.max - param.min) / LARGEST_PART);
     (param.step * factor).clamp(least, most)
 }
@@ -141,7 +167,7 @@ pub(crate) enum ProbedValues {
 /// Returns the values of a parameter besides its start, each if the range allows it.
 fn moved(param: &Param, values: ProbedValues) -> Vec<f64> {
     let start = param.nearest(param.start);
-    let least = if param.kind == ParamKind::Int { 1.0 } else { 0.0 };
+    let least = if param.kind.is_whole() { 1.0 } else { 0.0 };
     let by = param.step.max(least);
     let wanted = match values {
         ProbedValues::Steps => [start - by, start + by],
@@ -178,8 +204,7 @@ pub(crate) struct ProbePlan<'a> {
     pub(crate) space: &'a Space,
     pub(crate) values: ProbedValues,
     pub(crate) positions: &'a [PositionLine],
-    /// Nodes of a search.
-    pub(crate) nodes: u64,
+    pub(crate) length: SearchLength,
     /// Maximum number of concurrent engines.
     pub(crate) engines: usize,
     /// True to start the engine anew for other values, which may be read only then.
@@ -256,17 +281,17 @@ pub(crate) fn measure(plan: &ProbePlan<'_>, tell: &(dyn Fn(Duration) + Sync)) ->
     for (param, found) in answers {
         param.map_or(&mut noise, |param| &mut changes[param]).record(&start, &found);
     }
-    Ok(Sensitivity { nodes: plan.nodes, positions: plan.positions.len(), changes, noise, took: begun.elapsed() })
+    Ok(Sensitivity { length: plan.length, positions: plan.positions.len(), changes, noise, took: begun.elapsed() })
 }
 
 async fn search(engine: &mut Engine, item: &Item, plan: &ProbePlan<'_>) -> Result<Vec<AnswerHash>> {
-    let ProbePlan { space, positions, nodes, .. } = *plan;
+    let ProbePlan { space, positions, length, .. } = *plan;
     let name = engine.config().name.clone();
     let with = || match item.param {
         None => "with all parameters at their start".to_owned(),
         Some(index) => format!("with `{}` at {}", space.params()[index].name, item.options[index].1),
     };
-    let go = Go { nodes: Some(nodes), ..Go::default() };
+    let go = length.go();
     let mut answers = Vec::with_capacity(positions.len());
     for position in positions {
         let outcome = match engine.new_game().await {
@@ -282,16 +307,25 @@ async fn search(engine: &mut Engine, item: &Item, plan: &ProbePlan<'_>) -> Resul
             SearchOutcome::Overrun { elapsed, .. } => format!("no answer within {} s", elapsed.as_secs()),
             SearchOutcome::Exited { status, .. } => status,
         };
+        let remedy = match item.param {
+            None => "if the engine does not know this limit, skip these searches with --no-sensitivity",
+            Some(_) => {
+                "narrow the range, leave the parameter out with --skip, or skip these searches with --no-sensitivity"
+            }
+        };
         let said = engine.stderr_tail().lines().last().map(printable).unwrap_or_default();
         let said = if said.is_empty() { said } else { format!("; it said: {said}") };
         let line = String::from_utf8_lossy(position.as_bytes());
-        fail!(
-            Engine,
-            "engine {name}: {why} after `go nodes {nodes}` {}, {line}{said}; narrow the range, leave the parameter out with --skip, or skip these searches with --no-sensitivity",
-            with()
-        );
+        fail!(Engine, "engine {name}: {why} after `{}` {}, {line}{said}; {remedy}", command(&go), with());
     }
     Ok(answers)
+}
+
+/// Returns the line of a search, without its end.
+fn command(go: &Go) -> String {
+    let mut line = Vec::new();
+    go.write(&mut line);
+    String::from_utf8_lossy(&line).trim_end().to_owned()
 }
 
 fn hash(text: &str) -> u64 {
@@ -346,7 +380,7 @@ mod tests {
     fn measured(moves: &[usize], noise: usize) -> Sensitivity {
         let changes = |moves: &usize| Changes { searches: 100, moves: *moves, any: *moves };
         Sensitivity {
-            nodes: 1,
+            length: SearchLength { nodes: 1, depth: None },
             positions: 50,
             changes: moves.iter().map(changes).collect(),
             noise: changes(&noise),

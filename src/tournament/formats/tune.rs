@@ -347,8 +347,7 @@ impl From<&Param> for ParamV1 {
 impl ParamV1 {
     fn read(self) -> Result<Param, TuneError> {
         let Self { name, kind, start, min, max, step, rate } = self;
-        let kind = [ParamKind::Int, ParamKind::Float].into_iter().find(|known| known.name() == kind);
-        let kind = kind.ok_or_else(|| TuneError::Kind { name: name.clone() })?;
+        let kind = ParamKind::of_name(&kind).ok_or_else(|| TuneError::Kind { name: name.clone() })?;
         Ok(Param { name, kind, start, min, max, step, rate })
     }
 }
@@ -360,7 +359,7 @@ enum TuneError {
         "method `{0}` does not fit its numbers: auto has `calibration`, fishtest `pairs`, openbench `workloads` and `pairs_per`, factors none"
     )]
     Method(String),
-    #[error("parameter `{name}`: `kind` is int or float")]
+    #[error("parameter `{name}`: `kind` is int, float or check")]
     Kind { name: String },
     #[error("`block` {0}: an even number of pairs from 2 to {most}", most = u16::MAX)]
     Block(u32),

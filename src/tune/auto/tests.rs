@@ -170,10 +170,10 @@ proptest! {
                     let [first, second] = [vectors.sides[0][index], vectors.sides[1][index]];
                     for value in [first, second] {
                         prop_assert!((param.min..=param.max).contains(&value), "{} {value}", param.name);
-                        prop_assert!(param.kind == ParamKind::Float || value.fract() == 0.0);
+                        prop_assert!(!param.kind.is_whole() || value.fract() == 0.0);
                     }
                     let differ = match vectors.purpose {
-                        Purpose::Calibrate => param.kind == ParamKind::Float || is_moved(param),
+                        Purpose::Calibrate => !param.kind.is_whole() || is_moved(param),
                         Purpose::Tune => true,
                         Purpose::Validate => false,
                     };

@@ -46,7 +46,7 @@ fn a_rule_that_no_run_can_follow_is_refused() {
         ("method = \"auto\"", "method = \"sgd\"", "method `sgd` does not fit its numbers"),
         ("block = 16", "block = 15", "`block` 15: an even number of pairs from 2 to 65535"),
         ("block = 16", "block = 0", "`block` 0"),
-        ("kind = \"float\"", "kind = \"real\"", "parameter `Gamma`: `kind` is int or float"),
+        ("kind = \"float\"", "kind = \"real\"", "parameter `Gamma`: `kind` is int, float or check"),
         ("step = 8.0", "step = 0.0", "tune.params: "),
         ("name = \"Beta\"", "name = \"alpha\"", "tune.params: "),
     ] {

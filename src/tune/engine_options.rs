@@ -1,4 +1,4 @@
-//! Parameters made of an engine's own `spin` options.
+//! Parameters made of an engine's own `spin` and `check` options.
 
 use super::refused::refusal;
 use super::space::{DEFAULT_RATE, Param, ParamKind, ParamRows};
@@ -23,12 +23,22 @@ pub struct Spin {
     pub max: i64,
 }
 
-/// Makes a row of each option that can be a parameter, with a twentieth of the range as its step.
+/// A `check` option as the engine announced it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// Name of the option.
+    pub name: String,
+    /// Default value.
+    pub default: bool,
+}
+
+/// Makes a row of each option that can be a parameter, that of a `spin` with a twentieth of
+/// the range as its step.
 ///
 /// Each option that is left out, or whose step is doubtful, gets a note. `file` names them in
 /// errors.
 #[must_use]
-pub fn from_spins(file: &str, spins: &[Spin]) -> (ParamRows, Vec<String>) {
+pub fn from_options(file: &str, spins: &[Spin], checks: &[Check]) -> (ParamRows, Vec<String>) {
     let mut notes = Vec::new();
     let mut rows = ParamRows::new(file);
     for Spin { name, default, min, max } in spins {
@@ -51,6 +61,12 @@ pub fn from_spins(file: &str, spins: &[Spin]) -> (ParamRows, Vec<String>) {
         let param = Param { name: name.clone(), kind: ParamKind::Int, start, min, max, step, rate: DEFAULT_RATE };
         rows.push(name, None, Ok(param));
     }
+    for Check { name, default } in checks {
+        match refusal(name) {
+            Some(hint) => notes.push(format!("{name} is left out: {hint}")),
+            None => rows.push(name, None, Ok(Param::switch(name, *default))),
+        }
+    }
     (rows, notes)
 }
 
@@ -58,12 +74,16 @@ pub fn from_spins(file: &str, spins: &[Spin]) -> (ParamRows, Vec<String>) {
 mod tests {
     use super::*;
 
+    fn check(name: &str, default: bool) -> Check {
+        Check { name: name.to_owned(), default }
+    }
+
     fn spin(name: &str, default: i64, min: i64, max: i64) -> Spin {
         Spin { name: name.to_owned(), default, min, max }
     }
 
     #[test]
-    fn spins_become_parameters_with_a_twentieth_of_their_range_as_step() {
+    fn spins_and_checks_become_parameters() {
         let spins = [
             spin("Margin", 80, 20, 180),
             spin("Hash", 16, 1, 1024),
@@ -71,8 +91,9 @@ mod tests {
             spin("Fixed", 3, 3, 3),
             spin("Odd", 9, 0, 5),
         ];
-        let (rows, notes) = from_spins("engine", &spins);
-        let space = rows.check().expect("two are left");
+        let checks = [check("UseNull", true), check("Ponder", false)];
+        let (rows, notes) = from_options("engine", &spins, &checks);
+        let space = rows.check().expect("three are left");
         let margin = Param {
             name: "Margin".to_owned(),
             kind: ParamKind::Int,
@@ -83,14 +104,21 @@ mod tests {
             rate: 0.002,
         };
         assert_eq!(space.params()[0], margin);
-        assert_eq!((space.len(), space.params()[1].name.as_str(), space.params()[1].step), (2, "Wide", 50.0));
-        let starts =
-            ["Hash is left out: more of it", "Wide: the range 0 to 1000", "Fixed is left out", "Odd is left out"];
+        assert_eq!((space.params()[1].name.as_str(), space.params()[1].step), ("Wide", 50.0));
+        assert_eq!((space.len(), &space.params()[2]), (3, &Param::switch("UseNull", true)));
+        let starts = [
+            "Hash is left out: more of it",
+            "Wide: the range 0 to 1000",
+            "Fixed is left out",
+            "Odd is left out",
+            "Ponder is left out: it changes",
+        ];
         assert_eq!(notes.len(), starts.len(), "{notes:?}");
         for (note, start) in notes.iter().zip(starts) {
             assert!(note.starts_with(start), "{note}");
         }
-        let none = from_spins("engine", &[spin("Threads", 1, 1, 64)]).0.check().map_err(|error| error.to_string());
+        let none =
+            from_options("engine", &[spin("Threads", 1, 1, 64)], &[]).0.check().map_err(|error| error.to_string());
         assert!(none.as_ref().is_err_and(|message| message.starts_with("engine: no parameters")), "{none:?}");
     }
 }
