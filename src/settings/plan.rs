@@ -176,7 +176,7 @@ pub struct RawPlan {
     /// Tunes the engine's own spin options whose names match this expression [default: none].
     ///
     /// A parameter starts at its default, and a step is a twentieth of its range. `--method
-    /// factors` takes check options too.
+    /// factors` takes check options, and spin options of two values.
     #[arg(long, value_name = "REGEX", help_heading = "Tuning")]
     #[schemars(example = &"^LMR", extend("x-commands" = ["tune"]))]
     pub from_engine: Option<String>,

@@ -25,7 +25,7 @@ pub struct Spin {
 
 /// A `check` option as the engine announced it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Check {
+pub struct CheckOption {
     /// Name of the option.
     pub name: String,
     /// Default value.
@@ -38,7 +38,7 @@ pub struct Check {
 /// Each option that is left out, or whose step is doubtful, gets a note. `file` names them in
 /// errors.
 #[must_use]
-pub fn from_options(file: &str, spins: &[Spin], checks: &[Check]) -> (ParamRows, Vec<String>) {
+pub fn from_options(file: &str, spins: &[Spin], checks: &[CheckOption]) -> (ParamRows, Vec<String>) {
     let mut notes = Vec::new();
     let mut rows = ParamRows::new(file);
     for Spin { name, default, min, max } in spins {
@@ -61,7 +61,7 @@ pub fn from_options(file: &str, spins: &[Spin], checks: &[Check]) -> (ParamRows,
         let param = Param { name: name.clone(), kind: ParamKind::Int, start, min, max, step, rate: DEFAULT_RATE };
         rows.push(name, None, Ok(param));
     }
-    for Check { name, default } in checks {
+    for CheckOption { name, default } in checks {
         match refusal(name) {
             Some(hint) => notes.push(format!("{name} is left out: {hint}")),
             None => rows.push(name, None, Ok(Param::switch(name, *default))),
@@ -74,8 +74,8 @@ pub fn from_options(file: &str, spins: &[Spin], checks: &[Check]) -> (ParamRows,
 mod tests {
     use super::*;
 
-    fn check(name: &str, default: bool) -> Check {
-        Check { name: name.to_owned(), default }
+    fn check(name: &str, default: bool) -> CheckOption {
+        CheckOption { name: name.to_owned(), default }
     }
 
     fn spin(name: &str, default: i64, min: i64, max: i64) -> Spin {

@@ -97,7 +97,7 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct ParamEntry {
     kind: Option<String>,
-    start: Start,
+    start: ParamStart,
     min: Option<Number>,
     max: Option<Number>,
     step: Option<Number>,
@@ -107,7 +107,7 @@ struct ParamEntry {
 /// A start as written.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(untagged, expecting = "expected a number, as in 12 or 0.5, or of a switch true or false")]
-enum Start {
+enum ParamStart {
     Switch(bool),
     Number(Number),
 }
@@ -117,13 +117,13 @@ impl ParamEntry {
     fn read(&self, name: &str) -> Result<Param, ParamFault> {
         let kind = self.kind.as_deref().map(kind).transpose()?;
         let start = match self.start {
-            Start::Switch(is_on) if kind.is_none_or(|kind| kind == ParamKind::Check) => {
+            ParamStart::Switch(is_on) if kind.is_none_or(|kind| kind == ParamKind::Check) => {
                 return Ok(Param::switch(name, is_on));
             }
-            Start::Switch(is_on) => {
+            ParamStart::Switch(is_on) => {
                 return Err(ParamFault::NotNumber { field: "start", text: is_on.to_string() });
             }
-            Start::Number(number) => number,
+            ParamStart::Number(number) => number,
         };
         let needed = |field, value: Option<Number>| value.ok_or(ParamFault::Missing { field });
         let (min, max) = (needed("min", self.min)?, needed("max", self.max)?);

@@ -9,7 +9,7 @@ use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::settings::RawPlan;
 use crate::source::TunableEngine;
 use crate::tournament::formats::tune::Choice;
-use crate::tune::engine_options::{Check, Spin, from_options};
+use crate::tune::engine_options::{CheckOption, Spin, from_options};
 use crate::tune::read;
 use crate::tune::space::{ParamRows, Space};
 use crate::uci::{EngineOption, OptionKind};
@@ -56,8 +56,8 @@ fn from_file(path: &Path) -> Result<ParamRows> {
     Ok(read::rows(&path.display().to_string(), &text)?)
 }
 
-/// Makes rows of parameters, with notes, from the spin options whose names match, and for factors
-/// from the check options too.
+/// Makes rows of parameters, with notes, from the spin options whose names match. Factors takes
+/// switches only: check options, and spin options of two values.
 fn from_engine(
     engine: &str,
     pattern: &str,
@@ -65,33 +65,41 @@ fn from_engine(
     options: &[EngineOption],
 ) -> Result<(ParamRows, Vec<String>)> {
     let expression = Regex::new(pattern).map_err(RunError::value("--from-engine"))?;
-    let takes_checks = method == Choice::Factors;
-    let is_usable = |option: &&EngineOption| spin(option).is_some() || (takes_checks && check(option).is_some());
+    let wants_switches = method == Choice::Factors;
+    let is_taken = |spin: &Spin| !wants_switches || spin.max == spin.min.saturating_add(1);
+    let is_usable = |option: &&EngineOption| {
+        spin(option).is_some_and(|spin| is_taken(&spin)) || (wants_switches && check(option).is_some())
+    };
     let matching: Vec<&EngineOption> = options.iter().filter(|option| expression.is_match(&option.name)).collect();
     if !matching.iter().any(is_usable) {
         let names: Vec<String> = options.iter().filter(is_usable).map(|option| format!("`{}`", option.name)).collect();
         let more = if names.len() > LISTED { ", ..." } else { "" };
         let has = if names.is_empty() { "none".to_owned() } else { names[..names.len().min(LISTED)].join(", ") + more };
-        let kinds = if takes_checks { "spin or check" } else { "spin" };
-        let hint = match matching.iter().find(|option| !takes_checks && check(option).is_some()) {
+        let kind = if wants_switches { "check option, and no spin option of two values," } else { "spin option" };
+        let hint = match matching.iter().find(|option| !wants_switches && check(option).is_some()) {
             Some(check) => format!("; `{}` is a check, for --method factors", check.name),
             None => String::new(),
         };
-        fail!(Setting, "--from-engine `{pattern}`: no {kinds} option of {engine} matches; it has {has}{hint}");
+        fail!(Setting, "--from-engine `{pattern}`: no {kind} of {engine} matches; it has {has}{hint}");
     }
-    let spins: Vec<Spin> = matching.iter().copied().filter_map(spin).collect();
-    let checks: Vec<Check> = matching.iter().copied().filter_map(check).collect();
-    let (taken, left_out) = checks.split_at(if takes_checks { checks.len() } else { 0 });
+    let (spins, wide): (Vec<Spin>, Vec<Spin>) = matching.iter().copied().filter_map(spin).partition(is_taken);
+    let checks: Vec<CheckOption> = matching.iter().copied().filter_map(check).collect();
+    let (taken, left_out) = checks.split_at(if wants_switches { checks.len() } else { 0 });
     let (rows, mut notes) = from_options(&format!("--from-engine `{pattern}`: {engine}"), &spins, taken);
     notes.extend(left_out.iter().map(|check| format!("{} is left out: a check is for --method factors", check.name)));
+    notes.extend(wide.iter().map(|Spin { name, min, max, .. }| {
+        format!(
+            "{name} is left out: {min} to {max} are more values than on and off; give two of them in a file (--params)"
+        )
+    }));
     let without_range = matching.iter().filter(|option| lacks_range(option));
     notes.extend(without_range.map(|option| format!("{} is left out: it has no default or no range", option.name)));
     Ok((rows, notes))
 }
 
-fn check(option: &EngineOption) -> Option<Check> {
+fn check(option: &EngineOption) -> Option<CheckOption> {
     match option.kind {
-        OptionKind::Check { default: Some(default) } => Some(Check { name: option.name.clone(), default }),
+        OptionKind::Check { default: Some(default) } => Some(CheckOption { name: option.name.clone(), default }),
         _ => None,
     }
 }
@@ -143,10 +151,15 @@ mod tests {
         let odd = ["LmrOdd is left out: it has no default or no range"];
         assert_eq!(notes, [left_out, odd].concat());
         let (space, notes) = by(Choice::Factors, "^Lmr").unwrap();
+        let wide =
+            "LmrBase is left out: 20 to 180 are more values than on and off; give two of them in a file (--params)";
         assert_eq!(
-            (space.len(), &space.params()[1], &notes[..]),
-            (2, &Param::switch("LmrFlag", true), &odd.map(str::to_owned)[..])
+            (space.params(), notes),
+            (&[Param::switch("LmrFlag", true)][..], vec![wide.to_owned(), odd.concat()])
         );
+        let error = with_causes(&by(Choice::Factors, "Slow").unwrap_err());
+        let words = "no check option, and no spin option of two values, of e matches; it has `LmrFlag`";
+        assert!(error.ends_with(words), "{error}");
         let (space, notes) = found("").unwrap();
         assert!(space.len() == 2 && notes.len() == 4, "{notes:?}");
         for (pattern, message) in [
