@@ -173,13 +173,9 @@ async fn search(
     request: &Request,
 ) -> Result<Option<String>, TrialError> {
     let go = go_command(request);
-    let shown = || {
-        let mut line = Vec::new();
-        go.write(&mut line);
-        String::from_utf8_lossy(&line).trim_end().to_owned()
+    let disobeys = |why| {
+        Err(TrialError::Disobeys { name: player.name.clone(), go: go.to_string(), why, remedy: remedy(player.limit) })
     };
-    let disobeys =
-        |why| Err(TrialError::Disobeys { name: player.name.clone(), go: shown(), why, remedy: remedy(player.limit) });
     let longest = in_game(plan, player).clamp(LAST_WAIT[0], LAST_WAIT[1]);
     for wait in FIRST_WAITS.into_iter().chain([longest]) {
         ready(engine, player).await?;
@@ -194,7 +190,7 @@ async fn search(
                 return Err(TrialError::Gone {
                     name: player.name.clone(),
                     status,
-                    go: shown(),
+                    go: go.to_string(),
                     complaints: engine.complaints().join("; "),
                     stderr: printable(engine.stderr_tail().lines().last().unwrap_or_default()),
                 });

@@ -42,8 +42,8 @@ pub fn from_options(file: &str, spins: &[Spin], checks: &[CheckOption]) -> (Para
     let mut notes = Vec::new();
     let mut rows = ParamRows::new(file);
     for Spin { name, default, min, max } in spins {
-        if let Some(hint) = refusal(name) {
-            notes.push(format!("{name} is left out: {hint}"));
+        if let Some(note) = refusal_note(name) {
+            notes.push(note);
             continue;
         }
         if min >= max || default < min || default > max {
@@ -62,12 +62,16 @@ pub fn from_options(file: &str, spins: &[Spin], checks: &[CheckOption]) -> (Para
         rows.push(name, None, Ok(param));
     }
     for CheckOption { name, default } in checks {
-        match refusal(name) {
-            Some(hint) => notes.push(format!("{name} is left out: {hint}")),
+        match refusal_note(name) {
+            Some(note) => notes.push(note),
             None => rows.push(name, None, Ok(Param::switch(name, *default))),
         }
     }
     (rows, notes)
+}
+
+fn refusal_note(name: &str) -> Option<String> {
+    refusal(name).map(|hint| format!("{name} is left out: {hint}"))
 }
 
 #[cfg(test)]

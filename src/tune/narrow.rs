@@ -11,7 +11,7 @@
 //! The new end is halfway between the farthest value that played and the nearest that failed.
 //! Values that fail only sometimes are not cut off: they have played, and lose games like others.
 
-use super::space::{ParamKind, RangeEnd, Space};
+use super::space::{RangeEnd, Space};
 
 /// Fewest failing vectors for which a range is narrowed.
 const LEAST_FAILURES: usize = 3;
@@ -183,10 +183,10 @@ impl Narrowing {
     fn new_end(&self, space: &Space, param: usize, end: RangeEnd, nearest: f64) -> f64 {
         let played = self.played(param, end);
         let middle = f64::midpoint(played, nearest);
-        match (space.params()[param].kind, end) {
-            (ParamKind::Float, _) => middle,
-            (ParamKind::Int | ParamKind::Check, RangeEnd::Max) => middle.floor(),
-            (ParamKind::Int | ParamKind::Check, RangeEnd::Min) => middle.ceil(),
+        match end {
+            _ if !space.params()[param].kind.is_whole() => middle,
+            RangeEnd::Max => middle.floor(),
+            RangeEnd::Min => middle.ceil(),
         }
     }
 }

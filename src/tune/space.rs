@@ -111,10 +111,7 @@ impl Param {
     #[must_use]
     pub fn nearest(&self, value: f64) -> f64 {
         let value = value.clamp(self.min, self.max);
-        match self.kind {
-            ParamKind::Int | ParamKind::Check => value.round() + 0.0,
-            ParamKind::Float => value,
-        }
+        if self.kind.is_whole() { value.round() + 0.0 } else { value }
     }
 
     /// A value as text for the engine: decimal, that of a `check` true or false. All but a `float`

@@ -11,7 +11,7 @@
 //! optimization", IEEE Trans. Aerosp. Electron. Syst. 34 (1998); fishtest
 //! `server/fishtest/spsa_workflow.py`; OpenBench `OpenBench/spsa_utils.py`.
 
-use super::space::{Param, ParamKind, Space};
+use super::space::{Param, Space};
 
 /// Smallest perturbation of a whole parameter in OpenBench: below it both sides may play one value.
 const LEAST_WHOLE: f64 = 0.5;
@@ -128,10 +128,10 @@ impl Schedule {
     fn value(&self, param: &Param, theta: f64, offset: f64, fraction: f64) -> f64 {
         let Param { kind, min, max, .. } = *param;
         let value = theta + offset;
-        match (self.peer, kind) {
-            (Peer::Fishtest, ParamKind::Int | ParamKind::Check) => (value.clamp(min, max) + fraction).floor(),
-            (Peer::OpenBench, ParamKind::Int | ParamKind::Check) => (value + fraction).floor().clamp(min, max),
-            (_, ParamKind::Float) => value.clamp(min, max),
+        match self.peer {
+            _ if !kind.is_whole() => value.clamp(min, max),
+            Peer::Fishtest => (value.clamp(min, max) + fraction).floor(),
+            Peer::OpenBench => (value + fraction).floor().clamp(min, max),
         }
     }
 

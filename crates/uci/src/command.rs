@@ -1,5 +1,6 @@
 //! UCI commands and their encoding as lines.
 
+use std::fmt;
 use std::io::Write as _;
 use std::time::Duration;
 
@@ -71,6 +72,15 @@ impl Go {
             out.extend_from_slice(b" infinite");
         }
         out.push(b'\n');
+    }
+}
+
+impl fmt::Display for Go {
+    /// Writes the line without its newline.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut line = Vec::new();
+        self.write(&mut line);
+        f.write_str(String::from_utf8_lossy(&line).trim_end())
     }
 }
 

@@ -84,8 +84,8 @@ fn from_engine(
     }
     let (spins, wide): (Vec<Spin>, Vec<Spin>) = matching.iter().copied().filter_map(spin).partition(is_taken);
     let checks: Vec<CheckOption> = matching.iter().copied().filter_map(check).collect();
-    let (taken, left_out) = checks.split_at(if wants_switches { checks.len() } else { 0 });
-    let (rows, mut notes) = from_options(&format!("--from-engine `{pattern}`: {engine}"), &spins, taken);
+    let (checks, left_out) = if wants_switches { (checks, Vec::new()) } else { (Vec::new(), checks) };
+    let (rows, mut notes) = from_options(&format!("--from-engine `{pattern}`: {engine}"), &spins, &checks);
     notes.extend(left_out.iter().map(|check| format!("{} is left out: a check is for --method factors", check.name)));
     notes.extend(wide.iter().map(|Spin { name, min, max, .. }| {
         format!(

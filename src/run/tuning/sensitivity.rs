@@ -316,16 +316,9 @@ async fn search(engine: &mut Engine, item: &Item, plan: &ProbePlan<'_>) -> Resul
         let said = engine.stderr_tail().lines().last().map(printable).unwrap_or_default();
         let said = if said.is_empty() { said } else { format!("; it said: {said}") };
         let line = String::from_utf8_lossy(position.as_bytes());
-        fail!(Engine, "engine {name}: {why} after `{}` {}, {line}{said}; {remedy}", command(&go), with());
+        fail!(Engine, "engine {name}: {why} after `{go}` {}, {line}{said}; {remedy}", with());
     }
     Ok(answers)
-}
-
-/// Returns the line of a search, without its end.
-fn command(go: &Go) -> String {
-    let mut line = Vec::new();
-    go.write(&mut line);
-    String::from_utf8_lossy(&line).trim_end().to_owned()
 }
 
 fn hash(text: &str) -> u64 {
