@@ -7,6 +7,7 @@
 
 use super::context::{Context, PieceTo};
 use super::gravity::Gravity;
+use super::memory::prefetch;
 use super::params;
 use crate::board::Board;
 use crate::types::{Color, Score, TABLE_WIN_IN_MAX};
@@ -22,11 +23,7 @@ const SCALE: i32 = 16 * LIMIT;
 type Correction = Gravity<LIMIT>;
 
 /// Table by side to move and key.
-type KeyTable = Box<[[Correction; SIZE]; 2]>;
-
-fn by_key() -> KeyTable {
-    Box::new([[Correction::default(); SIZE]; 2])
-}
+type KeyTable = [[Correction; SIZE]; 2];
 
 /// Errors of the static evaluation, all from the side to move's view.
 pub struct Corrections {
@@ -36,7 +33,7 @@ pub struct Corrections {
     /// Tables of the minor and of the major pieces; both include kings.
     kinds: [KeyTable; 2],
     /// Table by the last two moves, the earlier one first.
-    moves: Vec<[Correction; PieceTo::COUNT]>,
+    moves: [[Correction; PieceTo::COUNT]; PieceTo::COUNT],
 }
 
 /// Slots of a position in the tables.
@@ -65,15 +62,6 @@ impl CorrectionKeys {
 }
 
 impl Corrections {
-    pub fn new() -> Corrections {
-        Corrections {
-            pawns: by_key(),
-            pieces: [by_key(), by_key()],
-            kinds: [by_key(), by_key()],
-            moves: vec![[Correction::default(); PieceTo::COUNT]; PieceTo::COUNT],
-        }
-    }
-
     /// Returns the correction of the static evaluation of a position, in centipawns.
     #[inline]
     pub fn correction(&self, at: CorrectionKeys) -> Score {
@@ -86,6 +74,16 @@ impl Corrections {
             + params::correction_kinds() * kinds
             + params::correction_moves() * moves;
         sum / SCALE
+    }
+
+    /// Prefetches the slots of a position, which are spread over more memory than a cache holds.
+    #[inline]
+    pub fn prefetch(&self, at: CorrectionKeys) {
+        prefetch(&self.pawns[at.turn][at.pawns]);
+        for (table, place) in self.pieces.iter().zip(at.pieces).chain(self.kinds.iter().zip(at.kinds)) {
+            prefetch(&table[at.turn][place]);
+        }
+        prefetch(&self.moves[at.moves[0]][at.moves[1]]);
     }
 
     /// Updates the tables by the error of a corrected evaluation against a search at a depth.
@@ -113,6 +111,7 @@ pub fn corrected(eval: Score, correction: Score) -> Score {
 
 #[cfg(test)]
 mod tests {
+    use super::super::history::Histories;
     use super::*;
     use crate::types::MATE;
 
@@ -121,7 +120,8 @@ mod tests {
         let board = Board::startpos();
         let at = CorrectionKeys::new(&board, Context::NONE);
         for truth in [-60, -15, 0, 40, 100] {
-            let mut corrections = Corrections::new();
+            let mut histories = Histories::empty();
+            let corrections = &mut histories.corrections;
             for _ in 0..500 {
                 corrections.learn(at, truth - corrections.correction(at), 8);
             }
@@ -143,7 +143,8 @@ mod tests {
     #[test]
     fn positions_share_what_they_have_in_common() {
         let start = Board::startpos();
-        let mut corrections = Corrections::new();
+        let mut histories = Histories::empty();
+        let corrections = &mut histories.corrections;
         corrections.learn(CorrectionKeys::new(&start, Context::NONE), 200, 10);
         let whole = corrections.correction(CorrectionKeys::new(&start, Context::NONE));
         // Position; does it share part of the correction, or all of it?

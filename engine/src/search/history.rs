@@ -4,6 +4,7 @@
 use super::context::{Context, LOW_PLIES, PieceTo};
 use super::corrections::Corrections;
 use super::gravity::Gravity;
+use super::memory::{HugeBox, Zeroable};
 use super::params;
 use crate::board::Board;
 use crate::types::{Bitboard, Color, Move, PieceType, Score, Square};
@@ -57,7 +58,6 @@ const TEMPO: Score = 20;
 ///
 /// It is also split by whether the opponent attacks either square ("threat history", common
 /// practice), because a piece that flees differs from one that walks into an attack.
-#[derive(Clone)]
 struct Butterfly([[FromToTable; 4]; 2]);
 
 /// History by origin and target square.
@@ -72,7 +72,7 @@ fn threat_index(threats: Bitboard, mv: Move) -> usize {
 /// Continuation history by an earlier move's piece and target, and those of the move itself. It
 /// generalises counter-moves (J. Uiterwijk, ICCA Journal 15(1), 1992) and follow-up moves to a
 /// score for every pair.
-struct Continuation(Vec<[HistoryScore; PieceTo::COUNT]>);
+struct Continuation([[HistoryScore; PieceTo::COUNT]; PieceTo::COUNT]);
 
 /// Low-ply history by distance from the root, origin and target square (common practice). Each
 /// iteration searches the first plies of the tree again.
@@ -80,7 +80,7 @@ struct LowPly([FromToTable; LOW_PLIES]);
 
 /// Pawn history by pawn structure, moved piece and target square (common practice). Plans depend on
 /// the pawns.
-struct PawnMoves(Vec<[HistoryScore; PieceTo::COUNT]>);
+struct PawnMoves([[HistoryScore; PieceTo::COUNT]; PAWN_MOVES_SIZE]);
 
 /// Slots of the pawn history.
 const PAWN_MOVES_SIZE: usize = 1 << 10;
@@ -91,37 +91,30 @@ fn pawns_index(board: &Board) -> usize {
 }
 
 /// Capture history by moved piece, target square and captured piece (common practice).
-struct Captures(Vec<[HistoryScore; VICTIMS]>);
+struct Captures([[HistoryScore; VICTIMS]; PieceTo::COUNT]);
 
 /// Captured piece types, and one more for promotions that capture nothing.
 const VICTIMS: usize = PieceType::COUNT + 1;
 
 /// Scores learnt about moves during a game.
 pub struct Histories {
-    butterfly: Box<Butterfly>,
+    butterfly: Butterfly,
     continuation: Continuation,
-    low_ply: Box<LowPly>,
+    low_ply: LowPly,
     pawn_moves: PawnMoves,
     captures: Captures,
     /// Correction histories, which are learnt and cleared along with the others.
     pub corrections: Corrections,
 }
 
-impl Histories {
-    pub fn new() -> Histories {
-        Histories {
-            butterfly: Box::new(Butterfly([[[[HistoryScore::default(); Square::COUNT]; Square::COUNT]; 4]; 2])),
-            continuation: Continuation(vec![[HistoryScore::default(); PieceTo::COUNT]; PieceTo::COUNT]),
-            low_ply: Box::new(LowPly([[[HistoryScore::default(); Square::COUNT]; Square::COUNT]; LOW_PLIES])),
-            pawn_moves: PawnMoves(vec![[HistoryScore::default(); PieceTo::COUNT]; PAWN_MOVES_SIZE]),
-            captures: Captures(vec![[HistoryScore::default(); VICTIMS]; PieceTo::COUNT]),
-            corrections: Corrections::new(),
-        }
-    }
+#[expect(unsafe_code, reason = "all tables begin with zeros")]
+// SAFETY: the histories are arrays of integers alone, which may be zero.
+unsafe impl Zeroable for Histories {}
 
-    /// Clears all histories.
-    pub fn clear(&mut self) {
-        *self = Histories::new();
+impl Histories {
+    /// Creates histories that know nothing.
+    pub fn empty() -> HugeBox<Histories> {
+        HugeBox::zeroed()
     }
 
     /// Clears the low-ply history, because the next search has another root.
@@ -234,12 +227,6 @@ pub fn captured_kind(board: &Board, mv: Move) -> Option<PieceType> {
     }
 }
 
-impl Default for Histories {
-    fn default() -> Histories {
-        Histories::new()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -261,7 +248,7 @@ mod tests {
 
     #[test]
     fn moves_are_told_apart_by_side_and_by_what_went_before() {
-        let mut histories = Histories::new();
+        let mut histories = Histories::empty();
         let board = Board::startpos();
         let good = board.parse_uci("g1f3").expect("legal");
         let other = board.parse_uci("b1c3").expect("legal");
@@ -295,13 +282,13 @@ mod tests {
         assert!(near > histories.quiet(&board, good, Context { ply: 1, ..root }) && near > before);
         histories.begin_search();
         assert_eq!(histories.quiet(&board, good, root), histories.quiet(&board, good, Context::NONE));
-        histories.clear();
+        histories.zero();
         assert_eq!(histories.quiet(&board, good, after([x, y, z])), 0);
     }
 
     #[test]
     fn captures_are_told_apart_by_piece_target_and_victim() {
-        let mut histories = Histories::new();
+        let mut histories = Histories::empty();
         let board = Board::from_fen("4k3/8/3q1r2/4P3/3P1N2/2n5/8/4K3 w - - 0 1").expect("a legal position");
         let mv = |word| board.parse_uci(word).expect("legal");
         histories.learn_capture(&board, mv("e5d6"), 400);

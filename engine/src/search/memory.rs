@@ -1,13 +1,14 @@
-//! Memory of the transposition table: cache-line buckets in blocks of the size of a huge page.
+//! Memory of the transposition table and of the histories, which huge pages can back.
 //!
 //! Probes hit random addresses, so with ordinary pages nearly every probe also misses the TLB.
-//! Blocks are aligned to two MiB, and the system is asked for huge pages. Linux grants them if
+//! Memory is aligned to two MiB, and the system is asked for huge pages. Linux grants them if
 //! transparent huge pages are set to `madvise` or `always`, Windows to users who may lock pages in
 //! memory.
 
 use std::collections::TryReserveError;
 use std::fmt;
 use std::mem::MaybeUninit;
+use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -21,15 +22,15 @@ use self::large_pages::HugeMemory;
 const BLOCK_BYTES: usize = 2 << 20;
 const _: () = assert!(BLOCK_BYTES == size_of::<HugeBlock<[u64; 8]>>());
 
-/// Type that fills a cache line and is valid if all its bytes are zero.
+/// Type that is valid if all its bytes are zero.
 ///
 /// # Safety
-/// Implementors are 64 bytes, and all bytes zero is a value.
+/// All bytes zero is a value of every implementor.
 #[expect(unsafe_code, reason = "a promise about all bytes zero, which is how tables begin")]
 pub unsafe trait Zeroable: Sync + Send {}
 
 #[expect(unsafe_code, reason = "integers may be zero")]
-// SAFETY: eight integers are 64 bytes, and may be zero.
+// SAFETY: integers may be zero.
 unsafe impl Zeroable for [u64; 8] {}
 
 /// Number of blocks, 16 MiB, that is never refused for lack of available memory, because that
@@ -42,7 +43,7 @@ const BLOCK_LEN: usize = BLOCK_BYTES / 64;
 #[repr(align(2_097_152))]
 struct HugeBlock<T>([T; BLOCK_LEN]);
 
-/// Buckets in blocks that can be backed by huge pages.
+/// Buckets, each a cache line, in blocks that can be backed by huge pages.
 pub struct Buckets<T> {
     #[cfg(not(windows))]
     blocks: Vec<HugeBlock<T>>,
@@ -90,6 +91,7 @@ impl<T: Zeroable> Buckets<T> {
     /// # Errors
     /// Returns an error if the memory cannot be allocated.
     pub fn reserve(len: usize, reclaimed: usize) -> Result<ReservedBuckets<T>, MemoryError> {
+        const { assert!(size_of::<T>() == 64) };
         let count = len.div_ceil(BLOCK_LEN);
         if count > SMALL_BLOCKS
             && let Some(available) = available_bytes()
@@ -182,10 +184,67 @@ impl<T: Zeroable> ReservedBuckets<T> {
     }
 }
 
-/// Asks for huge pages. Without them the table is only slower.
+/// Asks the processor to fetch the cache line at which a value begins.
+#[inline]
+#[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "the prefetch instruction"))]
+pub fn prefetch<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every x86-64 has the instruction, which faults on no address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast()) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
+}
+
+/// Value in memory of its own that huge pages can back.
+pub struct HugeBox<T>(Box<AlignedValue<T>>);
+
+#[repr(align(2_097_152))]
+struct AlignedValue<T>(T);
+
+impl<T: Zeroable> HugeBox<T> {
+    /// Allocates a value of which all bytes are zero.
+    #[expect(unsafe_code, reason = "a value of some MiB is zeroed in place, for it cannot stand on a stack")]
+    pub fn zeroed() -> HugeBox<T> {
+        let mut room = Box::<AlignedValue<T>>::new_uninit();
+        advise_huge_pages(std::slice::from_mut(&mut *room));
+        // SAFETY: the pointer is valid for writes of one value.
+        unsafe { room.as_mut_ptr().write_bytes(0, 1) };
+        // SAFETY: all bytes of the value were zeroed, which is a value of `T`.
+        HugeBox(unsafe { room.assume_init() })
+    }
+
+    /// Sets all bytes to zero again.
+    #[expect(unsafe_code, reason = "the value is zeroed in place, for it cannot stand on a stack")]
+    pub fn zero(&mut self) {
+        const { assert!(!std::mem::needs_drop::<T>()) };
+        // SAFETY: the pointer is valid for writes of one value, and all bytes zero is one.
+        unsafe { std::ptr::from_mut(&mut self.0.0).write_bytes(0, 1) };
+    }
+}
+
+impl<T> Deref for HugeBox<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.0.0
+    }
+}
+
+impl<T> DerefMut for HugeBox<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0.0
+    }
+}
+
+/// Asks for huge pages. Without them the search is only slower. `T` is aligned to them.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "advice on pages that belong to the caller")]
-fn advise_huge_pages<T>(blocks: &mut [MaybeUninit<HugeBlock<T>>]) {
+fn advise_huge_pages<T>(blocks: &mut [MaybeUninit<T>]) {
     use rustix::mm::{Advice, madvise};
     if !blocks.is_empty() {
         // SAFETY: the range is whole pages of borrowed memory, and the advice does not change its
@@ -195,7 +254,7 @@ fn advise_huge_pages<T>(blocks: &mut [MaybeUninit<HugeBlock<T>>]) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn advise_huge_pages<T>(_: &mut [MaybeUninit<HugeBlock<T>>]) {}
+fn advise_huge_pages<T>(_: &mut [MaybeUninit<T>]) {}
 
 /// Returns the memory available without swapping, in bytes, if the system reports it. Linux
 /// overcommits, and kills processes that use more than there is.
@@ -267,6 +326,16 @@ mod tests {
             });
             assert_eq!(visited.into_inner(), len.div_ceil(BLOCK_LEN) * BLOCK_LEN);
         }
+    }
+
+    #[test]
+    fn a_value_of_its_own_is_aligned_and_zero_until_written() {
+        let mut value = HugeBox::<[u64; 8]>::zeroed();
+        assert_eq!((*value, std::ptr::from_ref(&*value).addr() % BLOCK_BYTES), ([0; 8], 0));
+        value[7] = 7;
+        assert_eq!(*value, [0, 0, 0, 0, 0, 0, 0, 7]);
+        value.zero();
+        assert_eq!(*value, [0; 8]);
     }
 
     #[test]

@@ -66,8 +66,9 @@ impl Worker<'_> {
 
         // 5. Static evaluation with its correction, and hindsight: a second look at the previous
         // move and at its reduction.
-        let raw_eval = self.static_eval(board, tt);
         let correction_keys = CorrectionKeys::new(board, self.stack.context(ply));
+        self.histories.corrections.prefetch(correction_keys);
+        let raw_eval = self.static_eval(board, tt);
         let static_eval = self.correct(raw_eval, correction_keys);
         self.stack[ply].raw_eval = raw_eval;
         self.stack[ply].static_eval = static_eval;

@@ -280,7 +280,7 @@ mod tests {
     ];
 
     fn drain(board: &Board, mut picker: MovePicker, arena: &mut MoveArena) -> Vec<Move> {
-        let histories = Histories::new();
+        let histories = Histories::empty();
         let mut moves = Vec::new();
         while let Some(mv) = picker.next(board, arena, &histories) {
             moves.push(mv);
@@ -361,7 +361,7 @@ mod tests {
     fn quiet_moves_can_be_passed_over_and_are_counted() {
         for fen in POSITIONS {
             let board = Board::from_fen(fen).expect("a legal position");
-            let (histories, mut arena) = (Histories::new(), MoveArena::new());
+            let (histories, mut arena) = (Histories::empty(), MoveArena::new());
             let whole = drain(&board, MovePicker::all(&arena, Move::NULL, [Move::NULL; 2], Context::NONE), &mut arena);
             let mut picker = MovePicker::all(&arena, Move::NULL, [Move::NULL; 2], Context::NONE);
             let (mut moves, mut skipped) = (Vec::new(), 0);

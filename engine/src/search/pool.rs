@@ -9,6 +9,7 @@ use super::history::Histories;
 use super::info::SilentReport;
 use super::iterative_deepening::Finding;
 use super::limits::{Control, Limits};
+use super::memory::HugeBox;
 use super::ordering::MoveArena;
 use super::root::Root;
 use super::shared::SharedState;
@@ -39,7 +40,7 @@ pub fn in_search_thread<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<
 /// State of one thread that persists between searches, beside the TT.
 pub struct Memory {
     /// Move histories.
-    pub histories: Histories,
+    pub histories: HugeBox<Histories>,
     /// Evaluator with its caches.
     pub evaluator: Evaluator,
 }
@@ -47,12 +48,12 @@ pub struct Memory {
 impl Memory {
     /// Creates empty state.
     pub fn new() -> Memory {
-        Memory { histories: Histories::new(), evaluator: Evaluator::new() }
+        Memory { histories: Histories::empty(), evaluator: Evaluator::new() }
     }
 
     /// Clears all state.
     pub fn clear(&mut self) {
-        self.histories.clear();
+        self.histories.zero();
         self.evaluator.clear();
     }
 }

@@ -29,8 +29,10 @@ impl Worker<'_> {
 
         // 3. Stand pat: the side to move need not capture.
         let in_check = board.in_check();
+        let correction_keys = CorrectionKeys::new(board, self.stack.context(ply));
+        self.histories.corrections.prefetch(correction_keys);
         let raw_eval = self.static_eval(board, tt);
-        let static_eval = self.correct(raw_eval, CorrectionKeys::new(board, self.stack.context(ply)));
+        let static_eval = self.correct(raw_eval, correction_keys);
         let mut best = BestMove { mv: Move::NULL, score: -INFINITE };
         let mut alpha = window.alpha;
         if !in_check {

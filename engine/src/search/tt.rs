@@ -5,7 +5,7 @@
 //! one ("A lock-less transposition table implementation for parallel search", R. Hyatt and T. Mann,
 //! ICGA Journal 25(1), 2002).
 
-use super::memory::{Buckets, MemoryError, ReservedBuckets, Zeroable};
+use super::memory::{Buckets, MemoryError, ReservedBuckets, Zeroable, prefetch};
 use crate::types::{Move, Score, TABLE_WIN_IN_MAX};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
@@ -195,17 +195,8 @@ impl TranspositionTable {
 
     /// Prefetches the bucket of a position.
     #[inline]
-    #[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "the prefetch instruction"))]
     pub fn prefetch(&self, key: u64) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let bucket: *const [Slot; WAYS] = self.bucket(key);
-            // SAFETY: every x86-64 has the instruction, which faults on no address.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(bucket.cast()) }
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = key;
+        prefetch(self.bucket(key));
     }
 
     /// Returns the entry of a position `ply` plies below the root.
