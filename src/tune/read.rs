@@ -118,7 +118,10 @@ impl ParamEntry {
         let kind = self.kind.as_deref().map(kind).transpose()?;
         let start = match self.start {
             ParamStart::Switch(is_on) if kind.is_none_or(|kind| kind == ParamKind::Check) => {
-                return Ok(Param::switch(name, is_on));
+                return match self.number_field() {
+                    None => Ok(Param::switch(name, is_on)),
+                    Some(field) => Err(ParamFault::SwitchField { field }),
+                };
             }
             ParamStart::Switch(is_on) => {
                 return Err(ParamFault::NotNumber { field: "start", text: is_on.to_string() });
@@ -137,6 +140,12 @@ impl ParamEntry {
             step: needed("step", self.step)?.value(),
             rate: self.rate.map_or(DEFAULT_RATE, Number::value),
         })
+    }
+
+    /// The first field given that only numbers have.
+    fn number_field(&self) -> Option<&'static str> {
+        let fields = [("min", self.min), ("max", self.max), ("step", self.step), ("rate", self.rate)];
+        fields.into_iter().find_map(|(field, value)| value.map(|_| field))
     }
 }
 
@@ -263,6 +272,10 @@ UseNull = { start = true }
             (
                 "[params]\na = { start = 5, max = 9, step = 1 }".to_owned(),
                 "p.toml:2: missing field `min`: only a switch",
+            ),
+            (
+                "[params]\na = { start = true, min = 0, rate = 0.002 }".to_owned(),
+                "p.toml:2: min of a switch: remove it",
             ),
             ("[params]\na = { kind = \"int\", start = true }".to_owned(), "p.toml:2: start `true` is not a number"),
             (

@@ -352,6 +352,12 @@ pub enum ParamFault {
         /// Name of the field.
         field: &'static str,
     },
+    /// Field that a switch does not have.
+    #[error("{field} of a switch: remove it; its start, true or false, is all it needs")]
+    SwitchField {
+        /// Name of the field.
+        field: &'static str,
+    },
     /// Range that no UCI `check` has.
     #[error("the range {min} to {max} of a check: write 0 to 1, or only its start, true or false")]
     CheckRange {
