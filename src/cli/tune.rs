@@ -69,7 +69,8 @@ pub(super) struct TuneArgs {
     /// Makes this branch with a commit that has the proven values, by the recipe's [tune] file and
     /// row.
     ///
-    /// It must not exist, or be at the tuned commit. The working tree stays as it is.
+    /// With --no-prove it has the values of the full step, and says that they are not proven. It
+    /// must not exist, or be at the tuned commit. The working tree stays as it is.
     #[arg(long, value_name = "BRANCH", help_heading = "Tuning")]
     apply: Option<String>,
     #[command(flatten)]
@@ -100,6 +101,7 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit> {
         if let Some(branch) = &args.apply {
             session::check_branch(branch, prepared.sources.as_ref())?;
         }
+        prove::check(&raw, &prepared.plan)?;
         prove::warn_of_shortage(&raw, &prepared.plan);
         progress::result(&table::dry_run(&prepared, args.flags.json)?);
         return Ok(Exit::Done);

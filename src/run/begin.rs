@@ -6,7 +6,7 @@ use crate::openings::Book;
 use crate::plan::Plan;
 use crate::run::error::{Result, ResultContext as _, fail};
 use crate::run::resolve::networks;
-use crate::run::{Exit, forecast, progress, race, resolve};
+use crate::run::{Exit, forecast, progress, race, resolve, tuning};
 use crate::settings::{self, RawPlan};
 use crate::source::{self, Context};
 
@@ -111,7 +111,10 @@ pub(crate) fn check(command: GameCommand, raw: &RawPlan) -> Result<()> {
         GameCommand::Sprt => resolve::sprt_shape(raw)?,
         GameCommand::Match | GameCommand::Gauntlet => resolve::games_shape(raw, "match")?,
         GameCommand::Race => resolve::race_shape(raw, race::rule(raw)?)?,
-        GameCommand::Tune => resolve::tune_shape(raw)?,
+        GameCommand::Tune => {
+            tuning::prepare::check(raw)?;
+            resolve::tune_shape(raw)?
+        }
     };
     resolve::check(raw, shape)
 }

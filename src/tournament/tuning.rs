@@ -234,7 +234,7 @@ pub struct CutFigures<'a> {
 pub struct ParamFigures<'a> {
     /// UCI option that sets it.
     pub name: &'a str,
-    /// `int` or `float`.
+    /// `int`, `float` or `check`.
     pub kind: &'static str,
     /// Value before the tuning.
     pub start: f64,

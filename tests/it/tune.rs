@@ -422,6 +422,13 @@ fn exit_codes_are_those_of_a_race_and_nothing_else_is_told_as_gain() {
     let ran = tune_in(place, &moved, &format!("{} --no-prove", more("unproven")));
     assert_eq!(document(&ran)["proof"], Value::Null, "{ran:?}");
     assert!(place.join("unproven/options.toml").is_file() && !place.join("unproven/prove").exists());
+    // What would fail after the race fails before it.
+    let ran = tune_in(place, &moved, &format!("{} --apply tuned", more("unproven")));
+    assert!(
+        ran.code == Some(2) && ran.stderr.contains("--apply tuned: the file with the values is unknown"),
+        "{ran:?}"
+    );
+    assert!(!place.join("unproven/prove").exists());
     // One that is asked for later is of the same tuning.
     let ran = tune_in(place, &moved, &more("unproven"));
     assert_eq!(ran.code, Some(3), "{ran:?}");

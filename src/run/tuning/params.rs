@@ -25,7 +25,20 @@ pub(crate) struct ParamSelection {
     pub(crate) notes: Vec<String>,
 }
 
-/// Chooses the parameters of a plan; `options` are those of the engine, which was started once.
+/// Checks where the parameters of a plan come from, as far as that needs no engine.
+pub(crate) fn check_choice(raw: &RawPlan) -> Result<()> {
+    match (&raw.params, &raw.from_engine) {
+        (Some(_), Some(_)) => {
+            fail!(Setting, "--params and --from-engine exclude each other; give the one that has the parameters")
+        }
+        (Some(path), None) => from_file(path).map(drop),
+        (None, Some(pattern)) => expression(pattern).map(drop),
+        (None, None) => Ok(()),
+    }
+}
+
+/// Chooses the parameters of a plan, which passed [`check_choice`]; `options` are those of the
+/// engine, which was started once.
 pub(crate) fn choose(
     raw: &RawPlan,
     method: Choice,
@@ -33,10 +46,7 @@ pub(crate) fn choose(
     options: &[EngineOption],
 ) -> Result<ParamSelection> {
     let (rows, notes) = match (&raw.params, &raw.from_engine) {
-        (Some(_), Some(_)) => {
-            fail!(Setting, "--params and --from-engine exclude each other; give the one that has the parameters")
-        }
-        (Some(path), None) => (from_file(path)?, Vec::new()),
+        (Some(path), _) => (from_file(path)?, Vec::new()),
         (None, Some(pattern)) => from_engine(&engine.engine.name, pattern, method, options)?,
         (None, None) => match engine.rows()? {
             Some((command, text)) => (read::line_rows(&format!("`{command}`"), &text), Vec::new()),
@@ -56,6 +66,16 @@ fn from_file(path: &Path) -> Result<ParamRows> {
     Ok(read::rows(&path.display().to_string(), &text)?)
 }
 
+fn expression(pattern: &str) -> Result<Regex> {
+    let one_line = |error: regex::Error| {
+        // The message draws the pattern on lines of their own; the last line says what is wrong.
+        let text = error.to_string();
+        let why = text.lines().last().unwrap_or_default().trim_start_matches("error: ");
+        RunError::Setting(format!("--from-engine `{pattern}`: {why}; write a regular expression"))
+    };
+    Regex::new(pattern).map_err(one_line)
+}
+
 /// Makes rows of parameters, with notes, from the spin options whose names match. Factors takes
 /// switches only: check options, and spin options of two values.
 fn from_engine(
@@ -64,7 +84,7 @@ fn from_engine(
     method: Choice,
     options: &[EngineOption],
 ) -> Result<(ParamRows, Vec<String>)> {
-    let expression = Regex::new(pattern).map_err(RunError::value("--from-engine"))?;
+    let expression = expression(pattern)?;
     let wants_switches = method == Choice::Factors;
     let is_taken = |spin: &Spin| !wants_switches || spin.max == spin.min.saturating_add(1);
     let is_usable = |option: &&EngineOption| {
@@ -170,7 +190,7 @@ mod tests {
                  check, for --method factors",
             ),
             ("Hash", "--from-engine `Hash`: e: no parameters"),
-            ("(", "--from-engine: regex parse error"),
+            ("(", "--from-engine `(`: unclosed group; write a regular expression"),
         ] {
             let error = with_causes(&found(pattern).unwrap_err());
             assert!(error.starts_with(message), "{error}");

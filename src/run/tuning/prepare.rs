@@ -6,10 +6,11 @@ use crate::openings::Book;
 use crate::plan::Plan;
 use crate::plan::time_control::Limit;
 use crate::run::building::Building;
-use crate::run::error::{Result, fail};
-use crate::run::resolve::networks;
+use crate::run::error::{Result, ResultContext as _, fail};
+use crate::run::resolve::{networks, obeyed};
 use crate::run::tuning::params::{self, ParamSelection};
 use crate::run::tuning::preflight;
+use crate::run::tuning::prove;
 use crate::run::tuning::sensitivity::{self, ProbePlan, ProbedValues, SearchLength, Sensitivity};
 use crate::run::{prepare, progress, resolve};
 use crate::schedule::engine_config;
@@ -37,9 +38,9 @@ pub(crate) struct PreparedTuning {
     pub(crate) dead: Vec<String>,
 }
 
-/// Builds the engine, reads its parameters, tries their extreme values and measures their
-/// sensitivity.
-pub(crate) fn prepare(raw: &RawPlan) -> Result<PreparedTuning> {
+/// Checks the settings of a tuning and of its race as far as that needs no engine; returns the
+/// method.
+pub(crate) fn check(raw: &RawPlan) -> Result<Choice> {
     let method = Choice::of(raw)?;
     if raw.until_flat == Some(true) {
         method.check_until_flat()?;
@@ -47,12 +48,24 @@ pub(crate) fn prepare(raw: &RawPlan) -> Result<PreparedTuning> {
     if raw.pairs.is_none() && raw.max_time.is_some() && method.holds_pairs() {
         return Err(method.wants_pairs());
     }
+    params::check_choice(raw)?;
+    prove::clock(raw)?;
+    Ok(method)
+}
+
+/// Builds the engine, reads its parameters, tries their extreme values and measures their
+/// sensitivity.
+pub(crate) fn prepare(raw: &RawPlan) -> Result<PreparedTuning> {
+    let method = check(raw)?;
     let mut tunable = None;
     let (plan, book) = resolve::tuned(raw, || {
         let building = Building::begin(1)?;
         let network = networks::of_all(raw, &building.context)?;
         let found = building.tunable(raw.engine.as_deref().unwrap_or("."), network.as_ref())?;
         let engine = found.engine.clone();
+        if let Some(limit) = prove::own_limit(raw)? {
+            obeyed::check(&engine, limit).within(|| "--prove-tc")?;
+        }
         tunable = Some(found);
         Ok((engine, building.context.clone(), network))
     })?;

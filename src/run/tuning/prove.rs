@@ -141,8 +141,7 @@ pub(crate) fn steps(rule: &TuneRule, result: &[f64]) -> Vec<ProofCandidate> {
     all.map(|(stride, values)| ProofCandidate { name: name(stride), values, state: None, beats: None }).collect()
 }
 
-/// Returns the race's own clock, if any. Call it before the tuning, because it reports faulty
-/// settings of the race.
+/// Returns the race's own clock, if any. Reports faulty settings of the race.
 pub(crate) fn clock(raw: &RawPlan) -> Result<Option<TimeControl>> {
     if raw.prove_pairs == Some(0) {
         fail!(Setting, "--prove-pairs 0 proves nothing; leave it out, or use --no-prove");
@@ -159,10 +158,15 @@ pub(crate) fn check(raw: &RawPlan, plan: &Plan) -> Result<()> {
     Ok(())
 }
 
+/// Returns the race's own limit of a move, if it has one and will be played.
+pub(crate) fn own_limit(raw: &RawPlan) -> Result<Option<Limit>> {
+    let clock = clock(raw)?.filter(|_| raw.no_prove != Some(true));
+    Ok(clock.map(|clock| Limit { clock: Some(clock), movetime: None, nodes: None, depth: None }))
+}
+
 /// Limit of a move in the race: that of the tuning, or the race's own clock.
 fn limit(raw: &RawPlan, tuned: &Plan) -> Result<Limit> {
-    let own = clock(raw)?.map(|clock| Limit { clock: Some(clock), movetime: None, nodes: None, depth: None });
-    Ok(own.unwrap_or_else(|| tuned.players.first().map(|player| player.limit).unwrap_or_default()))
+    Ok(own_limit(raw)?.unwrap_or_else(|| tuned.players.first().map(|player| player.limit).unwrap_or_default()))
 }
 
 /// Message of the commit with the values of a step, from which its engine is built.
@@ -291,6 +295,11 @@ fn plan(
     };
     let limit = limit(raw, tuned)?;
     plan.players.iter_mut().for_each(|player| player.limit = limit);
+    if limit.is_timed() && plan.verify.take().is_some() {
+        progress::note(
+            "the proof has a clock, so no pair of it is played twice (--verify): no two such games are equal",
+        );
+    }
     renewed(raw, &mut plan)?;
     check(raw, &plan)?;
     if let Some(text) = shortage(&tuned.book, ("took", played), pairs) {

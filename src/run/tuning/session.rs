@@ -85,7 +85,7 @@ pub(crate) fn play(raw: &RawPlan, place: &Place, branch: Option<&str>, output: O
     let (root, exit) = if is_begun {
         let root = place.wanted().to_owned();
         check_settings(&root, raw)?;
-        let exit = go_on(raw, &root, output)?;
+        let exit = go_on(raw, &root, branch, output)?;
         (root, exit)
     } else {
         begin(raw, place, branch, output)?
@@ -132,7 +132,6 @@ fn begin(raw: &RawPlan, place: &Place, branch: Option<&str>, output: OutputStyle
     {
         fail!(OtherRun, "{}: exists already and is not a tuning; choose another --out", root.display());
     }
-    prove::clock(raw)?;
     let PreparedTuning { plan, book, method, sources, space, dead, .. } = prepare::prepare(raw)?;
     if let Some(branch) = branch {
         check_branch(branch, sources.as_ref())?;
@@ -233,7 +232,7 @@ fn check_settings(root: &Path, raw: &RawPlan) -> Result<()> {
 
 /// Resumes the games of a tuning. One that is complete is left unchanged, and so is one whose time
 /// was up.
-fn go_on(raw: &RawPlan, root: &Path, output: OutputStyle) -> Result<Exit> {
+fn go_on(raw: &RawPlan, root: &Path, branch: Option<&str>, output: OutputStyle) -> Result<Exit> {
     let (dir, mut plan) = RunDir::open(&root.join(FOLDER))?;
     trust::check(&dir, &plan, false)?;
     let scoreboard = dir.scoreboard(&plan)?;
@@ -243,13 +242,25 @@ fn go_on(raw: &RawPlan, root: &Path, output: OutputStyle) -> Result<Exit> {
     let summary = dir.summary(scoreboard.pairs());
     let is_out_of_time = summary.is_some_and(|summary| summary["stopped_by"] == OUT_OF_TIME);
     let is_complete = scoreboard.is_over() || matches!(next, ScheduleEntry::Done | ScheduleEntry::OutOfOpenings);
+    let max_time = raw.max_time.as_deref().map(resolve::max_time).transpose()?;
+    if is_out_of_time && !is_proving && max_time > plan.max_time {
+        progress::note(&format!(
+            "the time of this tuning was up, so its proof follows; for more pairs: quintain resume {}",
+            dir.root().display()
+        ));
+    }
+    // What would fail after the games fails before them. A command that has no games left to play
+    // may have made the branch already.
+    let has_games = !is_proving && !(raw.no_prove == Some(true) && (is_complete || is_out_of_time));
+    if let Some(branch) = branch.filter(|_| has_games) {
+        check_branch(branch, Sources::of(&plan.players[0].origin, &Context::from_env()?)?.as_ref())?;
+    }
     if is_proving || is_complete || is_out_of_time {
         return Ok(Exit::Done);
     }
     prove::renewed(raw, &mut plan)?;
-    if let Some(time) = &raw.max_time {
-        plan.max_time = Some(resolve::max_time(time)?);
-    }
+    prove::check(raw, &plan)?;
+    plan.max_time = max_time.or(plan.max_time);
     drive::resume(Arc::new(plan), &dir, output)
 }
 
