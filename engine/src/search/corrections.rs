@@ -65,13 +65,10 @@ impl Corrections {
     /// Returns the correction of the static evaluation of a position, in centipawns.
     #[inline]
     pub fn correction(&self, at: CorrectionKeys) -> Score {
-        let pawns = self.pawns[at.turn][at.pawns].get();
-        let pieces: i32 = (0..2).map(|color| self.pieces[color][at.turn][at.pieces[color]].get()).sum();
-        let kinds: i32 = (0..2).map(|kind| self.kinds[kind][at.turn][at.kinds[kind]].get()).sum();
-        let moves = self.moves[at.moves[0]][at.moves[1]].get();
+        let [pawns, white, black, minor, major, moves] = self.slots(at).map(|slot| slot.get());
         let sum = params::correction_pawns() * pawns
-            + params::correction_pieces() * pieces
-            + params::correction_kinds() * kinds
+            + params::correction_pieces() * (white + black)
+            + params::correction_kinds() * (minor + major)
             + params::correction_moves() * moves;
         sum / SCALE
     }
@@ -79,11 +76,21 @@ impl Corrections {
     /// Prefetches the slots of a position, which are spread over more memory than a cache holds.
     #[inline]
     pub fn prefetch(&self, at: CorrectionKeys) {
-        prefetch(&self.pawns[at.turn][at.pawns]);
-        for (table, place) in self.pieces.iter().zip(at.pieces).chain(self.kinds.iter().zip(at.kinds)) {
-            prefetch(&table[at.turn][place]);
-        }
-        prefetch(&self.moves[at.moves[0]][at.moves[1]]);
+        self.slots(at).into_iter().for_each(prefetch);
+    }
+
+    /// Pawns, White's and Black's pieces, minor and major pieces, and moves.
+    #[inline]
+    fn slots(&self, at: CorrectionKeys) -> [&Correction; 6] {
+        let CorrectionKeys { turn, pawns, pieces, kinds, moves } = at;
+        [
+            &self.pawns[turn][pawns],
+            &self.pieces[0][turn][pieces[0]],
+            &self.pieces[1][turn][pieces[1]],
+            &self.kinds[0][turn][kinds[0]],
+            &self.kinds[1][turn][kinds[1]],
+            &self.moves[moves[0]][moves[1]],
+        ]
     }
 
     /// Updates the tables by the error of a corrected evaluation against a search at a depth.

@@ -2,8 +2,8 @@
 //!
 //! Probes hit random addresses, so with ordinary pages nearly every probe also misses the TLB.
 //! Memory is aligned to two MiB, and the system is asked for huge pages. Linux grants them if
-//! transparent huge pages are set to `madvise` or `always`, Windows to users who may lock pages in
-//! memory.
+//! transparent huge pages are set to `madvise` or `always`, Windows for the table alone, to users
+//! who may lock pages in memory.
 
 use std::collections::TryReserveError;
 use std::fmt;
@@ -40,8 +40,12 @@ const SMALL_BLOCKS: usize = 8;
 /// Buckets per block.
 const BLOCK_LEN: usize = BLOCK_BYTES / 64;
 
+/// Buckets of a huge page.
+type HugeBlock<T> = AlignedValue<[T; BLOCK_LEN]>;
+
+/// Value at the beginning of a huge page.
 #[repr(align(2_097_152))]
-struct HugeBlock<T>([T; BLOCK_LEN]);
+struct AlignedValue<T>(T);
 
 /// Buckets, each a cache line, in blocks that can be backed by huge pages.
 pub struct Buckets<T> {
@@ -200,9 +204,6 @@ pub fn prefetch<T>(value: &T) {
 
 /// Value in memory of its own that huge pages can back.
 pub struct HugeBox<T>(Box<AlignedValue<T>>);
-
-#[repr(align(2_097_152))]
-struct AlignedValue<T>(T);
 
 impl<T: Zeroable> HugeBox<T> {
     /// Allocates a value of which all bytes are zero.
