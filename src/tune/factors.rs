@@ -286,7 +286,7 @@ mod tests {
             let error = effect.error95 / Z_95;
             // 174 / sqrt(2,048) is 3.84.
             assert!((foreseen_error95(2_048) / Z_95 - 3.84).abs() < 0.01);
-            assert!((3.3..4.8).contains(&error), "{switch}: {error}");
+            assert!((3.3..4.4).contains(&error), "{switch}: {error}");
             assert!((effect.elo - truth).abs() < 4.5 * error, "{switch}: {} for {truth}", effect.elo);
         }
         assert_eq!(effects[0].verdict(), Some(true));
