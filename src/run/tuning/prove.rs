@@ -151,8 +151,7 @@ pub(crate) fn clock(raw: &RawPlan) -> Result<Option<TimeControl>> {
 
 /// Checks that as many games at once as a plan has fit the machine under the race's own clock.
 pub(crate) fn check(raw: &RawPlan, plan: &Plan) -> Result<()> {
-    let is_free = raw.no_prove == Some(true) || raw.force_concurrency == Some(true);
-    if clock(raw)?.is_some() && !is_free {
+    if own_limit(raw)?.is_some() && raw.force_concurrency != Some(true) {
         affinity::check_concurrency(plan.concurrency, plan.threads(), true, &Topology::detect())?;
     }
     Ok(())
@@ -578,6 +577,17 @@ mod tests {
             let begin = format!("the book has 8000 openings and the tuning takes {played} pairs, so its proof ");
             assert!(told.starts_with(&begin) && told.contains(words), "{told}");
             assert!(told.ends_with("a larger --book, or fewer --pairs, leaves more of them"), "{told}");
+        }
+    }
+
+    /// Under a clock no two games are equal, so a second worker would seem to disagree.
+    #[test]
+    fn a_proof_under_a_clock_has_no_pair_played_twice() {
+        let tuned = Plan { verify: Some(2.0), ..with_book(12, "random", 0) };
+        let space = crate::tune::read::lines("p", "a,1,0,9,1,.1").unwrap();
+        for (clock, verify) in [(None, Some(2.0)), (Some("8+0.08".to_owned()), None)] {
+            let raw = RawPlan { prove_tc: clock, force_concurrency: Some(true), ..RawPlan::default() };
+            assert_eq!(plan(&raw, &tuned, 4, &space, (None, &[])).unwrap().verify, verify, "{raw:?}");
         }
     }
 

@@ -104,7 +104,7 @@ pub(crate) fn play(raw: &RawPlan, place: &Place, branch: Option<&str>, output: O
     tuned.files = outputs::write(&tuned.root, &tuned.rule.space, &tuned.result)?;
     let is_proof = raw.no_prove != Some(true);
     let sources = match is_proof || branch.is_some() {
-        true => Sources::of(&tuned.plan.players[0].origin, &Context::from_env()?)?,
+        true => sources(&tuned.plan)?,
         false => None,
     };
     if !is_proof {
@@ -253,7 +253,7 @@ fn go_on(raw: &RawPlan, root: &Path, branch: Option<&str>, output: OutputStyle) 
     // may have made the branch already.
     let has_games = !is_proving && !(raw.no_prove == Some(true) && (is_complete || is_out_of_time));
     if let Some(branch) = branch.filter(|_| has_games) {
-        check_branch(branch, Sources::of(&plan.players[0].origin, &Context::from_env()?)?.as_ref())?;
+        check_branch(branch, sources(&plan)?.as_ref())?;
     }
     if is_proving || is_complete || is_out_of_time {
         return Ok(Exit::Done);
@@ -298,6 +298,11 @@ fn proven(raw: &RawPlan, tuned: &mut TuningOutcome, sources: Option<&Sources>, o
     tuned.proof = Some(proof);
     tuned.files = outputs::write(&tuned.root, &tuned.rule.space, tuned.values())?;
     Ok(())
+}
+
+/// Returns the sources of a tuned engine, if its recipe names the rows in them.
+fn sources(plan: &Plan) -> Result<Option<Sources>> {
+    Ok(Sources::of(&plan.players[0].origin, &Context::from_env()?)?)
 }
 
 /// Checks that the branch can be made.
