@@ -267,6 +267,17 @@ impl ParamRows {
         self.rows.push(ParamRow { name: name.to_owned(), line, param });
     }
 
+    /// The names of the first rows, and how many more there are.
+    fn names(&self) -> String {
+        const SHOWN: usize = 12;
+        let shown = self.rows.iter().take(SHOWN).map(|row| row.name.as_str()).collect::<Vec<_>>().join(", ");
+        match self.rows.len() {
+            0 => "there are none".to_owned(),
+            found if found > SHOWN => format!("there are {shown} and {} more", found - SHOWN),
+            _ => format!("there are {shown}"),
+        }
+    }
+
     /// The rows whose names match a glob of `only` (all if it is empty) and none of `skip`.
     /// In a glob `*` stands for any characters and `?` for one; case does not matter.
     ///
@@ -276,7 +287,9 @@ impl ParamRows {
         let globs = |flag: &'static str, texts: &[String]| {
             let compiled = texts.iter().map(|text| {
                 let glob = glob(text).filter(|glob| self.rows.iter().any(|row| glob.is_match(&row.name)));
-                glob.ok_or_else(|| SpaceError::of(flag, ParamFault::NoMatch { glob: text.clone() }))
+                glob.ok_or_else(|| {
+                    SpaceError::of(flag, ParamFault::NoMatch { glob: text.clone(), names: self.names() })
+                })
             });
             compiled.collect::<Result<Vec<_>, _>>()
         };
@@ -457,10 +470,12 @@ pub enum ParamFault {
     #[error("no parameters: one a line, as in `Margin, int, 80, 20, 160, 8, 0.002`")]
     Empty,
     /// A glob without a match.
-    #[error("no parameter matches `{glob}`: compare it with the names of the parameters")]
+    #[error("no parameter matches `{glob}`: {names}")]
     NoMatch {
         /// The glob.
         glob: String,
+        /// The names that it could match, the first of many.
+        names: String,
     },
     /// Filters that leave nothing.
     #[error("together they leave nothing to tune")]
