@@ -71,6 +71,10 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     }
     if let Some(pairs) = args.pairs {
         extension::extend(&mut plan, pairs)?;
+        let played = dir.scoreboard(&plan)?.pairs();
+        if pairs < played {
+            bail!("--pairs {pairs}: {played} are played already; give at least as many");
+        }
         let past_flat = is_flat_before(&dir, &plan, pairs)?;
         if past_flat {
             extension::pass_flat(&mut plan);

@@ -27,6 +27,12 @@ use crate::tournament::formats::{self, Parameters};
 /// Name of the file in a run directory.
 pub const FILE_NAME: &str = "plan.toml";
 
+/// Name of the file of a tuning's settings.
+pub const TUNING_SETTINGS: &str = "tuning.toml";
+
+/// Names of the run directories beside it: those of the tuning's games and of its proof.
+pub const TUNING_FOLDERS: [&str; 2] = ["tune", "prove"];
+
 /// A run: players, pairing, openings, rules, test, and use of this machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {

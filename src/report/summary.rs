@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::plan::file::{TUNING_FOLDERS, TUNING_SETTINGS};
 use crate::plan::{BookSource, Network, Plan, Player, Test};
 use crate::record::{PlayerId, PvFault};
 use crate::report::figures::{self, duration};
@@ -421,12 +422,6 @@ fn encounters_json(scoreboard: &Scoreboard) -> Vec<serde_json::Value> {
         })
         .collect()
 }
-
-/// Name of the file of a tuning's settings.
-pub const TUNING_SETTINGS: &str = "tuning.toml";
-
-/// Names of the folders beside it: those of the tuning's games and of its proof.
-pub const TUNING_FOLDERS: [&str; 2] = ["tune", "prove"];
 
 /// Name in files of the end of a run whose time was up.
 pub const OUT_OF_TIME: &str = "out-of-time";

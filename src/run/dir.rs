@@ -157,6 +157,16 @@ impl RunDir {
     /// Opens an existing run directory and reads its plan.
     pub(crate) fn open(root: &Path) -> Result<(Self, Plan)> {
         let path = root.join(file::FILE_NAME);
+        if !path.exists() && root.join(file::TUNING_SETTINGS).is_file() {
+            let runs = file::TUNING_FOLDERS.map(|name| root.join(name).display().to_string());
+            fail!(
+                OtherRun,
+                "{}: a tuning; its games are the run {}, those of its proof {}",
+                root.display(),
+                runs[0],
+                runs[1]
+            );
+        }
         let text = read_text(&path, MOST_PLAN_BYTES)
             .within(|| format!("{}: cannot read it; is {} a run directory?", path.display(), root.display()))?;
         let mut plan = file::from_toml(&text).within(|| format!("{}", path.display()))?;

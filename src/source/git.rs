@@ -247,8 +247,17 @@ impl Repository {
     /// The reason why `branch` cannot be set to a commit after `base`, and the remedy.
     pub(super) fn unusable_branch(&self, branch: &str, base: &str) -> Result<Option<String>, SourceError> {
         let name = format!("refs/heads/{branch}");
-        if branch.starts_with('-') || !self.git(&["check-ref-format", &name])?.status.success() {
+        // Git itself makes no branches of these names: they would hide others.
+        let is_reserved = branch.starts_with('-') || branch.starts_with("refs/") || branch == "HEAD";
+        if is_reserved || !self.git(&["check-ref-format", &name])?.status.success() {
             return Ok(Some("it is not a branch name; write one such as tuned".to_owned()));
+        }
+        // A branch is a file: there is none below it, nor in place of the folder of others.
+        let branches = succeed(&self.dir, &["for-each-ref", "--format=%(refname)", "refs/heads/"], LIMIT)?;
+        let is_below = |path: &str, above: &str| path.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'));
+        if let Some(other) = branches.lines().find(|other| is_below(&name, other) || is_below(other, &name)) {
+            let other = other.trim_start_matches("refs/heads/");
+            return Ok(Some(format!("Git has no room for it beside the branch {other}; give another name")));
         }
         if self.commit(&name).is_ok_and(|there| there != base) {
             return Ok(Some("it exists and is not at the commit that is tuned; give another name".to_owned()));
@@ -492,11 +501,18 @@ fn git(dir: &Path, args: &[&str], limit: Duration) -> Result<CapturedOutput, Sou
     Ok(task(dir, args, limit).run()?)
 }
 
-/// The run directories among untracked `files`, as paths from the root.
+/// The run directories among untracked `files`, as paths from the root; of a tuning the directory
+/// that has its settings and its runs.
 fn run_dirs<'a>(files: &[&'a str]) -> Vec<&'a str> {
     let all: HashSet<&str> = files.iter().copied().collect();
+    let has = |dir: &str, name: &str| all.contains(format!("{dir}/{name}").as_str());
     let journals = files.iter().filter_map(|path| path.strip_suffix(JOURNAL)?.strip_suffix('/'));
-    journals.filter(|dir| all.contains(format!("{dir}/{}", file::FILE_NAME).as_str())).collect()
+    let runs = journals.filter(|dir| has(dir, file::FILE_NAME));
+    let whole = |run: &'a str| {
+        let tuning = file::TUNING_FOLDERS.iter().find_map(|name| run.strip_suffix(name)?.strip_suffix('/'));
+        tuning.filter(|dir| has(dir, file::TUNING_SETTINGS)).unwrap_or(run)
+    };
+    runs.map(whole).collect()
 }
 
 fn succeed(dir: &Path, args: &[&str], limit: Duration) -> Result<String, SourceError> {

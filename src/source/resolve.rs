@@ -301,7 +301,7 @@ pub(super) fn build(
     progress: &mut dyn FnMut(Update<'_>),
 ) -> Result<ResolvedEngine, SourceError> {
     let Revision { repository, built: target, commit, dirty, recipe } = revision;
-    let name = format!("{}{}", short(commit), if *dirty { "-dirty" } else { "" });
+    let name = commit_name(commit, *dirty);
     let with = network.map(|network| networked(revision, &name, network)).transpose()?;
     let recipe = with.as_ref().unwrap_or(recipe);
     let option = match &recipe.network {
@@ -459,6 +459,11 @@ fn is_file(text: &str, context: &Context) -> bool {
 }
 
 /// A commit's first eight digits.
+/// Name of an engine of a commit, or of one with changes on top.
+pub(super) fn commit_name(commit: &str, dirty: bool) -> String {
+    format!("{}{}", short(commit), if dirty { "-dirty" } else { "" })
+}
+
 fn short(commit: &str) -> &str {
     commit.get(..8).unwrap_or(commit)
 }

@@ -89,6 +89,42 @@ impl TunableEngine {
     }
 }
 
+/// The repository and the commit that an engine was built from; `None` if it came from none.
+fn built(origin: &Origin, context: &Context) -> Result<Option<(Repository, String)>, SourceError> {
+    let place = match Spec::parse(&origin.spec)? {
+        Spec::Program(_) => return Ok(None),
+        Spec::Tree | Spec::Git { repository: None, .. } => None,
+        Spec::Git { repository: Some(place), .. } => Some(place),
+    };
+    let repository = match place {
+        Some(url) if is_url(&url) => Repository::cloned(&url, &context.cache),
+        place => Some(Repository::open(&place.map_or(context.cwd.clone(), |place| context.cwd.join(place)))?),
+    };
+    let (Some(repository), Some(commit)) = (repository, &origin.commit) else { return Ok(None) };
+    let built = match &origin.tree {
+        // The commit of a changed working tree is the same whenever it is made.
+        Some(tree) if origin.dirty => repository.commit_tree(tree, commit, WORKING_TREE, true)?,
+        _ => commit.clone(),
+    };
+    Ok(Some((repository, built)))
+}
+
+/// Name of the commit, or of the changed working tree, that the spec of a built engine names now;
+/// `None` if the engine's sources are still the same, or are not on this machine.
+///
+/// # Errors
+/// Those of Git.
+pub fn moved(origin: &Origin, context: &Context) -> Result<Option<String>, SourceError> {
+    let spec = Spec::parse(&origin.spec)?;
+    if matches!(&spec, Spec::Git { repository: Some(place), .. } if is_url(place)) {
+        return Ok(None);
+    }
+    let Some((_, then)) = built(origin, context)? else { return Ok(None) };
+    let Revision { repository, built, commit, dirty, recipe } = resolve::revision(&spec, context, &mut |_| {})?;
+    let is_moved = built != then && repository.differ(&built, &then, &recipe.pathspecs())?;
+    Ok(is_moved.then(|| resolve::commit_name(&commit, dirty)))
+}
+
 impl Sources {
     /// Sources of an engine that was tuned before, according to their own recipe; `None` if it
     /// names no place for values, or if the engine came from no repository.
@@ -96,21 +132,7 @@ impl Sources {
     /// # Errors
     /// Returns an error if the repository, the commit or its recipe cannot be read.
     pub fn of(origin: &Origin, context: &Context) -> Result<Option<Self>, SourceError> {
-        let place = match Spec::parse(&origin.spec)? {
-            Spec::Program(_) => return Ok(None),
-            Spec::Tree | Spec::Git { repository: None, .. } => None,
-            Spec::Git { repository: Some(place), .. } => Some(place),
-        };
-        let repository = match place {
-            Some(url) if is_url(&url) => Repository::cloned(&url, &context.cache),
-            place => Some(Repository::open(&place.map_or(context.cwd.clone(), |place| context.cwd.join(place)))?),
-        };
-        let (Some(repository), Some(commit)) = (repository, &origin.commit) else { return Ok(None) };
-        let built = match &origin.tree {
-            // The commit of a changed working tree is the same whenever it is made.
-            Some(tree) if origin.dirty => repository.commit_tree(tree, commit, WORKING_TREE, true)?,
-            _ => commit.clone(),
-        };
+        let Some((repository, built)) = built(origin, context)? else { return Ok(None) };
         let spec = Spec::Git { rev: built, repository: Some(repository.dir.display().to_string()) };
         let Revision { repository, built, recipe, .. } = resolve::revision(&spec, context, &mut |_| {})?;
         let template = recipe.tune.and_then(|tune| tune.template);

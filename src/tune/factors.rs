@@ -112,7 +112,11 @@ impl Factors {
         let residual = |(row, result): (&Vec<f64>, &f64)| {
             (result - row.iter().zip(&effects).map(|(sign, effect)| sign * effect).sum::<f64>()).powi(2)
         };
-        let squares: Vec<f64> = rows.iter().zip(&results).map(residual).collect();
+        let mut squares: Vec<f64> = rows.iter().zip(&results).map(residual).collect();
+        if results.iter().all(|result| *result == 0.0) {
+            // Nothing but level pairs tells nothing of their variance.
+            squares.fill(VARIANCE);
+        }
         // Residuals are small by what the fit took; the trace of the fit says how much that is.
         let inverse = factor.inverse();
         let taken: f64 = self.switches as f64 - penalty * (0..self.switches).map(|i| inverse.get(i, i)).sum::<f64>();
@@ -322,6 +326,15 @@ mod tests {
         // 95 of 100, and the mean within four of its standard errors of 0.55 Elo.
         assert!(held >= 87, "{held} of 100");
         assert!((sum / 100.0 - 30.0).abs() < 2.2, "{}", sum / 100.0);
+    }
+
+    #[test]
+    fn level_pairs_alone_are_no_certainty() {
+        let mut factors = Factors::new(2);
+        (0..40).for_each(|pair| factors.record(thrown(1, pair, 2), 0));
+        for effect in factors.effects().expect("pairs") {
+            assert!(effect.elo == 0.0 && effect.error95 > 0.8 * foreseen_error95(40) && effect.p == 1.0, "{effect:?}");
+        }
     }
 
     #[test]

@@ -94,7 +94,7 @@ struct File {
 /// A parameter as written, as in `Margin = { start = 80, min = 20, max = 160, step = 8 }` or
 /// `UseNull = { start = true }`.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a row such as { start = 80, min = 20, max = 160, step = 8 }")]
 struct ParamEntry {
     kind: Option<String>,
     start: ParamStart,
@@ -293,7 +293,7 @@ UseNull = { start = true }
     /// Names of the rows that globs leave, once they are checked.
     fn names(rows: ParamRows, only: &[&str], skip: &[&str]) -> Result<String, String> {
         let owned = |globs: &[&str]| globs.iter().map(|glob| (*glob).to_owned()).collect::<Vec<_>>();
-        let space = rows.select(&owned(only), &owned(skip)).and_then(ParamRows::check);
+        let space = rows.select(&owned(only), &owned(skip)).and_then(|rows| rows.check());
         let names = |space: Space| space.params().iter().map(|param| param.name.clone()).collect::<Vec<_>>().join(" ");
         space.map(names).map_err(|error| error.to_string())
     }

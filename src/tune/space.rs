@@ -303,18 +303,29 @@ impl ParamRows {
         Ok(self)
     }
 
+    /// Where the row of this name stands, as errors name it: file and line, if it has one.
+    #[must_use]
+    pub fn place(&self, name: &str) -> String {
+        let row = self.rows.iter().find(|row| row.name.eq_ignore_ascii_case(name));
+        place(&self.file, row.and_then(|row| row.line))
+    }
+
     /// Checks the rows.
     ///
     /// # Errors
     /// The first row that is not a parameter, the first one that cannot be tuned, or no row at all.
-    pub fn check(self) -> Result<Space, SpaceError> {
-        let Self { file, rows } = self;
-        let params = rows.into_iter().map(|ParamRow { line, param, .. }| match param {
-            Ok(param) => Ok((line, param)),
-            Err(fault) => Err(SpaceError { file: file.clone(), line, fault }),
+    pub fn check(&self) -> Result<Space, SpaceError> {
+        let params = self.rows.iter().map(|ParamRow { line, param, .. }| match param {
+            Ok(param) => Ok((*line, param.clone())),
+            Err(fault) => Err(SpaceError { file: self.file.clone(), line: *line, fault: fault.clone() }),
         });
-        Space::new(&file, params.collect::<Result<Vec<_>, _>>()?)
+        Space::new(&self.file, params.collect::<Result<Vec<_>, _>>()?)
     }
+}
+
+/// A place as errors name it: `file:line`.
+fn place(file: &str, line: Option<usize>) -> String {
+    line.map_or_else(|| file.to_owned(), |line| format!("{file}:{line}"))
 }
 
 /// A glob as an expression for whole names; `None` if it is too large to compile.
@@ -325,7 +336,7 @@ fn glob(text: &str) -> Option<Regex> {
 
 /// A parameter that cannot be tuned, and its place; prints as `file:line: message`.
 #[derive(Clone, Debug, Error, PartialEq)]
-#[error("{file}{}: {fault}", line.map(|line| format!(":{line}")).unwrap_or_default())]
+#[error("{}: {fault}", place(file, *line))]
 pub struct SpaceError {
     /// File, flag or engine that named the parameter.
     pub file: String,
@@ -467,7 +478,9 @@ pub enum ParamFault {
         name: String,
     },
     /// No parameters.
-    #[error("no parameters: one a line, as in `Margin, int, 80, 20, 160, 8, 0.002`")]
+    #[error(
+        "no parameters: one a line, as in `Margin, int, 80, 20, 160, 8, 0.002`, or in TOML below [params] `Margin = {{ start = 80, min = 20, max = 160, step = 8 }}`"
+    )]
     Empty,
     /// A glob without a match.
     #[error("no parameter matches `{glob}`: {names}")]

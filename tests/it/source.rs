@@ -237,6 +237,12 @@ fn what_a_run_leaves_is_no_change_to_the_engine() {
         let stored = toy.git(&["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"]);
         assert!(!stored.contains(&journal(dir)), "{dir}");
     }
+    // A tuning has files beside its runs.
+    left("results/tuned/tune");
+    for file in ["tuning.toml", "options.toml", "values.txt"] {
+        toy.write(&format!("results/tuned/{file}"), "of a tuning");
+    }
+    assert!(!toy.resolve(".").unwrap().origin.dirty);
     // A file that only has the name of one is a file of the tree.
     toy.write("data/games.jsonl", "no run");
     toy.git(&["add", "data"]);

@@ -88,6 +88,21 @@ fn what_short_searches_do_not_reach_is_told_and_tuned_all_the_same() {
 }
 
 #[test]
+fn at_a_depth_that_all_searches_reach_the_dead_are_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("p.txt"), ROWS).unwrap();
+    for (depth, words) in [
+        (1, "no change of anything in searches of 10000 nodes or depth 1 by Idle; left out"),
+        (2, "no change of anything in searches of 10000 nodes or depth 2 by Idle; they are tuned all the same"),
+    ] {
+        let more = format!("--params p.txt --depth {depth} --seed 1 --dry-run --json -j 1");
+        let ran = tune_in(folder.path(), &fake("--tunes"), &more);
+        assert_eq!(document(&ran)["params"][2]["step"].is_null(), depth == 1, "{ran:?}");
+        assert!(ran.stderr.contains(words), "{ran:?}");
+    }
+}
+
+#[test]
 fn an_engine_that_answers_differently_each_time_has_no_dead_parameters() {
     let ran = tune("--vary", ROWS, "--json -j 1");
     assert!(document(&ran)["params"].as_array().unwrap().iter().all(|param| param["dead"] == false));
@@ -143,7 +158,18 @@ fn parameters_that_cannot_be_tuned_are_refused_with_the_remedy() {
         ("", rows("Alpha", "Alfa"), "", "the engine has no option `Alfa`: did you mean `Alpha`?; correct the name"),
         ("", rows("Alpha", "Hash"), "", "p.txt:1: Hash cannot be tuned by games: more of it is better"),
         ("", rows("Alpha", "Ponder"), "", "p.txt:1: Ponder cannot be tuned by games"),
-        ("", rows("0, 100", "0, 101"), "", "`Alpha` takes 0 to 100, and its range is 0 to 101; narrow the range"),
+        (
+            "",
+            rows("0, 100", "0, 101"),
+            "",
+            "p.txt:1: engine fake_engine: `Alpha` takes 0 to 100, and its range is 0 to 101; narrow the range",
+        ),
+        (
+            "",
+            ROWS.to_owned(),
+            "--option Alpha=7",
+            "p.txt:1: Alpha starts from 50, and the options of fake_engine set it to 7",
+        ),
         ("", rows("Alpha, int", "Alpha, float"), "", "`Alpha` is a spin, which takes whole numbers"),
         ("", rows("0, 100", "100, 0"), "", "p.txt:1: max 0 is not above min 100"),
         ("", rows("0, 100, 5", "0, 100, 0"), "", "p.txt:1: step (c_end) 0 is not above 0"),
@@ -453,6 +479,38 @@ fn exit_codes_are_those_of_a_race_and_nothing_else_is_told_as_gain() {
     fs::create_dir(place.join("mine")).unwrap();
     let ran = tune_in(place, &fake("--tunes"), &more("mine"));
     assert!(ran.code == Some(2) && ran.stderr.contains("mine: exists already and is not a tuning"), "{ran:?}");
+}
+
+/// A tuning goes on with the program that it began with, and says so if the sources have moved on.
+#[test]
+fn sources_that_moved_on_since_are_told() {
+    let toy = Toy::bare();
+    toy.write("quintain.toml", "[build]\ncommand = 'cp e.sh e && chmod +x e'\nbinary = 'e'\n[engine]\nbench = ''\n");
+    toy.write("e.sh", &format!("#!/bin/sh\nexec '{FAKE}' --tunes\n"));
+    toy.write("p.txt", TWO);
+    let one = toy.commit("One");
+    let place = &toy.context.cwd;
+    let more = format!("--params p.txt --pairs 32 --no-prove {LOST} --out results/run");
+    let first = document(&tune_in(place, ".", &more));
+    // All but the header and a few games are lost.
+    let journal = place.join("results/run/tune/games.jsonl");
+    let cut = || {
+        let kept: Vec<String> = text_of(&journal).lines().take(9).map(|line| format!("{line}\n")).collect();
+        fs::write(&journal, kept.concat()).unwrap();
+    };
+    cut();
+    let ran = tune_in(place, ".", &more);
+    assert_eq!(document(&ran), first);
+    assert!(!ran.stderr.contains("goes on with"), "{ran:?}");
+    toy.write("e.sh", &format!("#!/bin/sh\nexec '{FAKE}' --tunes --score 7\n"));
+    cut();
+    let ran = tune_in(place, ".", &more);
+    assert_eq!(document(&ran), first);
+    let short = &one[..8];
+    let told = format!(
+        "`.` is {short}-dirty by now, and the tuning in results/run goes on with {short}; to tune {short}-dirty"
+    );
+    assert!(ran.stderr.contains(&told), "{told}: {ran:?}");
 }
 
 #[test]

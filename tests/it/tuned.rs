@@ -88,6 +88,7 @@ fn values_are_committed_on_a_branch_and_nothing_else_is_touched() {
 fn a_branch_that_cannot_be_made_is_refused_with_the_remedy() {
     let toy = toy();
     toy.git(&["branch", "elsewhere"]);
+    toy.git(&["branch", "deep/er"]);
     toy.write("more", "\n");
     toy.commit("Two");
     let tuned = sources(&toy, ".");
@@ -96,6 +97,10 @@ fn a_branch_that_cannot_be_made_is_refused_with_the_remedy() {
         ("main", "it is checked out, and a working tree is left as it is; give another name"),
         ("two words", "it is not a branch name; write one such as tuned"),
         ("-f", "it is not a branch name; write one such as tuned"),
+        ("HEAD", "it is not a branch name; write one such as tuned"),
+        ("refs/heads/tuned", "it is not a branch name; write one such as tuned"),
+        ("elsewhere/tuned", "Git has no room for it beside the branch elsewhere; give another name"),
+        ("deep", "Git has no room for it beside the branch deep/er; give another name"),
     ] {
         let error = tuned.apply(branch, &values(&[("base", "4")]), "No").unwrap_err().to_string();
         assert_eq!(error, format!("branch `{branch}`: {reason}"));
@@ -107,7 +112,7 @@ fn a_branch_that_cannot_be_made_is_refused_with_the_remedy() {
     toy.write("main.sh", "#!/bin/sh\necho changed\n");
     let error = sources(&toy, ".").apply("tuned", &values(&[("base", "4")]), "No").unwrap_err().to_string();
     assert!(error.ends_with("has uncommitted changes; commit them first"), "{error}");
-    assert_eq!(toy.git(&["branch", "--format=%(refname:short)"]), "elsewhere\nmain");
+    assert_eq!(toy.git(&["branch", "--format=%(refname:short)"]), "deep/er\nelsewhere\nmain");
 }
 
 #[test]

@@ -163,6 +163,11 @@ fn more_pairs_go_on_where_the_run_ended() {
     resume(&longer, "--pairs 40 -j 2");
     let short = summary(&longer);
     assert_eq!((&short["pairs"], &short["stopped_by"]), (&40.into(), &"out-of-pairs".into()));
+    let fewer: Ran = quintain(&resume_args(&longer, "--pairs 39")).output().unwrap().into();
+    assert!(
+        fewer.code == Some(2) && fewer.stderr.contains("--pairs 39: 40 are played already; give at least as many"),
+        "{fewer:?}"
+    );
     resume(&longer, "--pairs 96 -j 4");
     resume(&tuning.whole(), "--pairs 96");
     assert_eq!(summary(&longer)["tune"]["pairs"]["tune"], 80);

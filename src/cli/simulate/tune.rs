@@ -37,6 +37,14 @@ fn parse(text: &str) -> Result<Setting> {
         let usage =
             || format!("--tune {text}: `{field}` is none of d=N, elo=X, games=N, as in d=40,elo=30,games=20000");
         let (key, value) = field.split_once('=').with_context(usage)?;
+        let is_given = match key.trim() {
+            "d" => params.is_some(),
+            "elo" => elo.is_some(),
+            _ => games.is_some(),
+        };
+        if is_given {
+            bail!("--tune {text}: `{}` is given twice; remove one", key.trim());
+        }
         match key.trim() {
             "d" => params = Some(value.trim().parse().with_context(usage)?),
             "elo" => elo = Some(value.trim().parse().with_context(usage)?),

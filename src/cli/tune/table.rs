@@ -7,6 +7,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::cli::simulate::tune::{MOST_WORK, is_playable, play, rows_text};
+use crate::report::figures::count;
 use crate::run::pace::{self, Pace, PaceLookup};
 use crate::run::tuning::prepare::PreparedTuning;
 use crate::run::tuning::sensitivity::{Changes, SearchLength};
@@ -122,7 +123,8 @@ impl<'a> TableDocument<'a> {
 
     fn text(&self, pace: Option<&Pace>) -> String {
         let tuned = self.params.iter().filter(|line| line.step.is_some()).count();
-        let mut out = format!("{tuned} parameters of {} by {}, {}\n\n", self.engine, self.method, self.limit);
+        let tuned = count(tuned as u64, "parameter");
+        let mut out = format!("{tuned} of {} by {}, {}\n\n", self.engine, self.method, self.limit);
         let width = self.params.iter().map(|line| line.name.chars().count()).max().unwrap_or(0).max("name".len());
         // Writing into memory cannot fail.
         let _ = writeln!(

@@ -21,6 +21,8 @@ const LISTED: usize = 12;
 #[derive(Debug)]
 pub(crate) struct ParamSelection {
     pub(crate) space: Space,
+    /// The rows that they were read from.
+    pub(crate) rows: ParamRows,
     /// Notes on omitted options and on guessed steps.
     pub(crate) notes: Vec<String>,
 }
@@ -57,7 +59,8 @@ pub(crate) fn choose(
             ),
         },
     };
-    Ok(ParamSelection { space: rows.select(&raw.only, &raw.skip)?.check()?, notes })
+    let rows = rows.select(&raw.only, &raw.skip)?;
+    Ok(ParamSelection { space: rows.check()?, rows, notes })
 }
 
 fn from_file(path: &Path) -> Result<ParamRows> {

@@ -1,18 +1,20 @@
 //! Check that the tuned engine has each parameter and survives its extreme values.
 
 use crate::run::error::{Result, fail};
+use crate::run::tuning::params::ParamSelection;
 use crate::text::printable;
-use crate::tune::space::{Param, ParamKind, Space};
+use crate::tune::space::{Param, ParamKind};
 use crate::uci::process::Engine;
 use crate::uci::{EngineOption, OptionError, OptionKind, set_option};
 
 /// Checks each parameter against the engine's options. Then sets its least value, greatest value
 /// and start, with a new game after each. Returns the failures that the engine reported.
-pub(crate) async fn check(engine: &mut Engine, space: &Space) -> Result<Vec<String>> {
+pub(crate) async fn check(engine: &mut Engine, chosen: &ParamSelection) -> Result<Vec<String>> {
+    let ParamSelection { space, rows, .. } = chosen;
     let name = engine.config().name.clone();
     for param in space.params() {
         if let Some(why) = fault(param, engine.options()) {
-            fail!(Engine, "engine {name}: {why}");
+            fail!(Engine, "{}: engine {name}: {why}", rows.place(&param.name));
         }
     }
     engine.take_complaints();

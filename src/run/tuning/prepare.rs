@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use crate::openings::Book;
-use crate::plan::Plan;
 use crate::plan::time_control::Limit;
+use crate::plan::{Plan, Player};
+use crate::report::figures::count;
 use crate::run::building::Building;
 use crate::run::error::{Result, ResultContext as _, fail};
 use crate::run::resolve::{networks, obeyed};
@@ -70,7 +71,7 @@ pub(crate) fn prepare(raw: &RawPlan) -> Result<PreparedTuning> {
         Ok((engine, building.context.clone(), network))
     })?;
     let Some(tunable) = tunable else { fail!(Engine, "no engine to tune") };
-    let ParamSelection { space: given, notes } = tried(raw, method, &plan, &tunable)?;
+    let ParamSelection { space: given, notes, .. } = tried(raw, method, &plan, &tunable)?;
     notes.iter().for_each(|note| progress::note(note));
     if let Some(sources) = &tunable.sources {
         // Checked now instead of after a night of games.
@@ -96,11 +97,30 @@ fn tried(raw: &RawPlan, method: Choice, plan: &Plan, tunable: &TunableEngine) ->
     prepare::runtime()?.block_on(async {
         let mut engine = Engine::start(&config, &[]).await?;
         let chosen = params::choose(raw, method, tunable, engine.options())?;
-        let remarks = preflight::check(&mut engine, &chosen.space).await?;
+        check_options(&plan.players[0], &chosen)?;
+        let remarks = preflight::check(&mut engine, &chosen).await?;
         engine.quit().await;
         remarks.iter().for_each(|remark| progress::warn(remark));
         Ok(chosen)
     })
+}
+
+/// Refuses an option that the player's settings hold at another value than the tuning starts from.
+fn check_options(player: &Player, chosen: &ParamSelection) -> Result<()> {
+    for param in chosen.space.params() {
+        let start = param.text(param.nearest(param.start));
+        if let Some(set) = player.option(&param.name).filter(|set| *set != start) {
+            fail!(
+                Setting,
+                "{}: {} starts from {start}, and the options of {} set it to {set}; start from that value, remove the \
+                 option, or leave the parameter out with --skip",
+                chosen.rows.place(&param.name),
+                param.name,
+                player.name
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Returns the length of a search: that of the games, or fewer nodes.
@@ -111,8 +131,8 @@ fn length(limit: Limit) -> SearchLength {
 
 /// True if the searches are as long as those of the games. A parameter that changes nothing in them
 /// then changes nothing in games.
-fn is_whole(limit: Limit) -> bool {
-    !limit.is_timed() && limit.nodes.is_some_and(|games| games <= length(limit).nodes)
+fn is_whole(limit: Limit, found: &Sensitivity) -> bool {
+    !limit.is_timed() && (found.is_deep || limit.nodes.is_some_and(|games| games <= found.length.nodes))
 }
 
 fn measure(plan: &Plan, book: &Book, method: Choice, space: &Space) -> Result<Sensitivity> {
@@ -129,11 +149,11 @@ fn measure(plan: &Plan, book: &Book, method: Choice, space: &Space) -> Result<Se
     };
     let tell = |time: Duration| {
         progress::note(&format!(
-            "sensitivity: {} searches of {}, {} parameters on {} positions, about {} s (--no-sensitivity skips them)",
+            "sensitivity: {} searches of {}, {} on {}, about {} s (--no-sensitivity skips them)",
             probes.searches(),
             probes.length,
-            space.len(),
-            positions.len(),
+            count(space.len() as u64, "parameter"),
+            count(positions.len() as u64, "position"),
             time.as_secs().max(1)
         ));
     };
@@ -159,7 +179,7 @@ fn weighed(plan: &Plan, method: Choice, given: &Space, found: Option<&Sensitivit
         return Ok((even(given)?, dead));
     }
     let names = dead.join(", ");
-    if !is_whole(plan.players[0].limit) {
+    if !is_whole(plan.players[0].limit, found) {
         progress::warn(&format!(
             "no change of anything in searches of {} by {names}; they are tuned all the same, because games search longer or \
              by the clock",

@@ -17,11 +17,11 @@ use serde::Serialize;
 
 use crate::openings::order::Order;
 use crate::plan::affinity::Affinity;
+use crate::plan::file::TUNING_FOLDERS;
 use crate::plan::time_control::{Limit, TimeControl};
 use crate::plan::{BookRef, Format, Plan, Player, Workers};
 use crate::record::PairId;
 use crate::report::figures;
-use crate::report::summary::TUNING_FOLDERS;
 use crate::run::building::Building;
 use crate::run::dir::{Place, RunDir};
 use crate::run::drive::{self, OutputStyle};

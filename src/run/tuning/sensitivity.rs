@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use crate::record::Score;
 use crate::run::error::{Result, fail};
 use crate::run::lanes::{self, in_lanes};
 use crate::text::printable;
@@ -74,6 +75,14 @@ struct AnswerHash {
     whole: u64,
 }
 
+/// Answers of the searches with the same values, in the order of the positions.
+#[derive(Clone, Debug)]
+struct AnswerRow {
+    answers: Vec<AnswerHash>,
+    /// True if each search reached the depth of its length, or a mate before it.
+    is_deep: bool,
+}
+
 /// Answers of a parameter's searches that differ from those at the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
@@ -108,6 +117,8 @@ pub(crate) struct Sensitivity {
     pub(crate) changes: Vec<Changes>,
     /// Changes between two searches with the same values.
     pub(crate) noise: Changes,
+    /// True if every search reached the depth of its length, or a mate before it.
+    pub(crate) is_deep: bool,
     pub(crate) took: Duration,
 }
 
@@ -275,16 +286,18 @@ pub(crate) fn measure(plan: &ProbePlan<'_>, tell: &(dyn Fn(Duration) + Sync)) ->
         Ok(found)
     };
     let answers = in_lanes((&items, plan.engines), async || plan.first().await, work, quit, &|_| ())?;
-    let mut answers = items.iter().map(|item| item.param).zip(answers);
+    let is_deep = answers.iter().all(|row| row.is_deep);
+    let mut answers = items.iter().map(|item| item.param).zip(answers.into_iter().map(|row| row.answers));
     let start = answers.next().map(|(_, found)| found).unwrap_or_default();
     let (mut noise, mut changes) = (Changes::default(), vec![Changes::default(); plan.space.len()]);
     for (param, found) in answers {
         param.map_or(&mut noise, |param| &mut changes[param]).record(&start, &found);
     }
-    Ok(Sensitivity { length: plan.length, positions: plan.positions.len(), changes, noise, took: begun.elapsed() })
+    let (length, positions) = (plan.length, plan.positions.len());
+    Ok(Sensitivity { length, positions, changes, noise, is_deep, took: begun.elapsed() })
 }
 
-async fn search(engine: &mut Engine, item: &Item, plan: &ProbePlan<'_>) -> Result<Vec<AnswerHash>> {
+async fn search(engine: &mut Engine, item: &Item, plan: &ProbePlan<'_>) -> Result<AnswerRow> {
     let ProbePlan { space, positions, length, .. } = *plan;
     let name = engine.config().name.clone();
     let with = || match item.param {
@@ -293,6 +306,7 @@ async fn search(engine: &mut Engine, item: &Item, plan: &ProbePlan<'_>) -> Resul
     };
     let go = length.go();
     let mut answers = Vec::with_capacity(positions.len());
+    let mut is_deep = length.depth.is_some();
     for position in positions {
         let outcome = match engine.new_game().await {
             Ok(()) => engine.go(position.as_bytes(), &go, Some(PATIENCE)).await,
@@ -301,6 +315,8 @@ async fn search(engine: &mut Engine, item: &Item, plan: &ProbePlan<'_>) -> Resul
         let why = match outcome {
             SearchOutcome::BestMove { text, info, .. } => {
                 let said = format!("{:?} {:?} {:?}", info.score, info.depth, info.nodes);
+                let is_mate = matches!(info.score, Some(Score::Mate(_)));
+                is_deep &= is_mate || info.depth.is_some_and(|depth| length.depth.is_some_and(|most| depth >= most));
                 answers.push(AnswerHash { best: hash(&text), whole: hash(&said) });
                 continue;
             }
@@ -318,7 +334,7 @@ async fn search(engine: &mut Engine, item: &Item, plan: &ProbePlan<'_>) -> Resul
         let line = String::from_utf8_lossy(position.as_bytes());
         fail!(Engine, "engine {name}: {why} after `{go}` {}, {line}{said}; {remedy}", with());
     }
-    Ok(answers)
+    Ok(AnswerRow { answers, is_deep })
 }
 
 fn hash(text: &str) -> u64 {
@@ -377,6 +393,7 @@ mod tests {
             positions: 50,
             changes: moves.iter().map(changes).collect(),
             noise: changes(&noise),
+            is_deep: false,
             took: Duration::ZERO,
         }
     }

@@ -9,10 +9,11 @@ use std::sync::Arc;
 use toml::Table;
 
 use crate::files::{MOST_DOCUMENT_BYTES, read_text, write_atomically};
-use crate::plan::{Plan, file};
+use crate::plan::file::{self, TUNING_FOLDERS, TUNING_SETTINGS};
+use crate::plan::{Plan, Player};
 use crate::record::PairId;
-use crate::report::summary::{OUT_OF_TIME, TUNING_FOLDERS, TUNING_SETTINGS};
-use crate::run::dir::{Place, RunDir, sha256};
+use crate::report::summary::OUT_OF_TIME;
+use crate::run::dir::{Place, RunDir, keep_out_of_git, sha256};
 use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::tuning::outputs;
@@ -20,7 +21,7 @@ use crate::run::tuning::prepare::{self, PreparedTuning, named};
 use crate::run::tuning::prove::{self, Proof, ProofCandidate, ProofVerdict};
 use crate::run::{Exit, progress, resolve, trust, tune};
 use crate::settings::RawPlan;
-use crate::source::{Context, Sources};
+use crate::source::{self, Context, Sources};
 use crate::tournament::formats::tune::{TuneRule, result};
 use crate::tournament::pairing::{Pairing, ScheduleEntry};
 use crate::tune::factors::{Effect, FactorRun};
@@ -161,6 +162,9 @@ fn make(place: &Place) -> Result<PathBuf> {
     let failed = |root: &Path| format!("{}: cannot create it; choose another --out", root.display());
     if let Some(parent) = wanted.parent() {
         std::fs::create_dir_all(parent).within(|| failed(parent))?;
+        if let Place::Default(_) = place {
+            keep_out_of_git(parent);
+        }
     }
     for number in 1u32.. {
         let root = match number {
@@ -258,6 +262,7 @@ fn go_on(raw: &RawPlan, root: &Path, branch: Option<&str>, output: OutputStyle) 
     if is_proving || is_complete || is_out_of_time {
         return Ok(Exit::Done);
     }
+    tell_moved(&plan, root);
     prove::renewed(raw, &mut plan)?;
     prove::check(raw, &plan)?;
     plan.max_time = max_time.or(plan.max_time);
@@ -298,6 +303,21 @@ fn proven(raw: &RawPlan, tuned: &mut TuningOutcome, sources: Option<&Sources>, o
     tuned.proof = Some(proof);
     tuned.files = outputs::write(&tuned.root, &tuned.rule.space, tuned.values())?;
     Ok(())
+}
+
+/// Tells a user whose engine has other sources by now which ones are tuned.
+fn tell_moved(plan: &Plan, root: &Path) {
+    let Player { name, origin, .. } = &plan.players[0];
+    // Whatever is missing here is no obstacle: the program is built.
+    let now = Context::from_env().and_then(|context| source::moved(origin, &context));
+    if let Ok(Some(now)) = now {
+        progress::warn(&format!(
+            "`{}` is {now} by now, and the tuning in {} goes on with {}; to tune {now}, give another --out",
+            origin.spec,
+            root.display(),
+            name.trim_end_matches(" plus")
+        ));
+    }
 }
 
 /// Returns the sources of a tuned engine, if its recipe names the rows in them.
