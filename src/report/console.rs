@@ -13,7 +13,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::plan::Plan;
 use crate::record::{PlayerId, Termination};
 use crate::report::figures::{self, duration};
-use crate::report::{standings, tune};
+use crate::report::{crashes, standings, tune};
 use crate::stats::sprt::Verdict;
 use crate::text::{printable, printable_lines};
 use crate::tournament::events::{Observer, Phase, RunEvent};
@@ -224,8 +224,15 @@ impl Viewer {
                 let name = self.names.get(usize::from(failure.player.0)).map_or("?", String::as_str);
                 let evidence = record.overstep.map(|overstep| format!(" ({})", overstep.load)).unwrap_or_default();
                 let fate = if record.is_void { "; void, its pair is played again" } else { "" };
+                let values = match record.values {
+                    Some(_) => {
+                        let folder = crashes::folder_name(record.id.number());
+                        format!("; its values: {}/{folder}/{}", crashes::FOLDER, crashes::ABOUT)
+                    }
+                    None => String::new(),
+                };
                 Some(format!(
-                    "game {}: {name}: {}{}{}{evidence}{fate}",
+                    "game {}: {name}: {}{}{}{evidence}{fate}{values}",
                     record.id.number(),
                     record.ending.termination.name(),
                     if record.ending.detail.is_empty() { "" } else { ": " },

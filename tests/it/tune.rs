@@ -481,6 +481,18 @@ fn exit_codes_are_those_of_a_race_and_nothing_else_is_told_as_gain() {
     assert!(ran.code == Some(2) && ran.stderr.contains("mine: exists already and is not a tuning"), "{ran:?}");
 }
 
+#[test]
+fn the_screen_says_where_the_values_of_a_crash_are() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("p.txt"), TWO).unwrap();
+    let more = format!("--params p.txt --pairs 16 --max-failures 1000 --no-prove {LOST} --out run");
+    let ran = tune_in(folder.path(), &fake("--tunes --crash-above Alpha=50"), &more);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let place = ran.stderr.split("crash: exit status 3; its values: ").nth(1).and_then(|rest| rest.lines().next());
+    let about = text_of(&folder.path().join("run/tune").join(place.unwrap_or("nowhere")));
+    assert!(about.contains("\ntuned options: Alpha="), "{about}");
+}
+
 /// A tuning goes on with the program that it began with, and says so if the sources have moved on.
 #[test]
 fn sources_that_moved_on_since_are_told() {
