@@ -73,7 +73,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
         extension::extend(&mut plan, pairs)?;
         let played = dir.scoreboard(&plan)?.pairs();
         if pairs < played {
-            bail!("--pairs {pairs}: {played} are played already; give at least as many");
+            bail!("--pairs {pairs}: {played} pairs have been played; give at least {played}");
         }
         let past_flat = is_flat_before(&dir, &plan, pairs)?;
         if past_flat {

@@ -30,6 +30,9 @@ pub const FILE_NAME: &str = "plan.toml";
 /// Name of the file of a tuning's settings.
 pub const TUNING_SETTINGS: &str = "tuning.toml";
 
+/// Names of the files beside it: the values in several forms.
+pub const TUNING_VALUES: [&str; 4] = ["options.toml", "values.txt", "openbench.txt", "fishtest.txt"];
+
 /// Names of the run directories beside it: those of the tuning's games and of its proof.
 pub const TUNING_FOLDERS: [&str; 2] = ["tune", "prove"];
 

@@ -227,7 +227,7 @@ impl Viewer {
                 let values = match record.values {
                     Some(_) => {
                         let folder = crashes::folder_name(record.id.number());
-                        format!("; its values: {}/{folder}/{}", crashes::FOLDER, crashes::ABOUT)
+                        format!("; its values are in {}/{folder}/{} of the run", crashes::FOLDER, crashes::ABOUT)
                     }
                     None => String::new(),
                 };

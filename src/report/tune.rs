@@ -23,11 +23,18 @@ pub const COLUMNS: [&str; 8] = ["name", "#start", "#now", "#rounded", "#moved (s
 /// Columns of the table of switches. A leading `#` marks numbers.
 pub const SWITCH_COLUMNS: [&str; 6] = ["switch", "#off", "#on", "#on against off", "#p", "found"];
 
+/// Name of the engine of a tuning, without that of its side.
+#[must_use]
+pub fn engine_name(plan: &Plan) -> &str {
+    let side = plan.players.first().map_or("?", |player| player.name.as_str());
+    side.strip_suffix(" plus").unwrap_or(side)
+}
+
 /// Formats `tuning 40 parameters of Destrier by auto`; `None` if the run is not a tuning.
 #[must_use]
 pub fn title(plan: &Plan) -> Option<String> {
     let rule = plan.format.tuning()?;
-    let name = plan.players.first().map_or("?", |player| player.name.trim_end_matches(" plus"));
+    let name = engine_name(plan);
     let params = count(rule.space.len() as u64, "parameter");
     Some(format!("tuning {params} of {name} by {}", rule.method.name()))
 }

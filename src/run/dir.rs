@@ -158,14 +158,10 @@ impl RunDir {
     pub(crate) fn open(root: &Path) -> Result<(Self, Plan)> {
         let path = root.join(file::FILE_NAME);
         if !path.exists() && root.join(file::TUNING_SETTINGS).is_file() {
-            let runs = file::TUNING_FOLDERS.map(|name| root.join(name).display().to_string());
-            fail!(
-                OtherRun,
-                "{}: a tuning; its games are the run {}, those of its proof {}",
-                root.display(),
-                runs[0],
-                runs[1]
-            );
+            let [games, proof] = file::TUNING_FOLDERS.map(|name| root.join(name));
+            let or_proof =
+                if proof.exists() { format!(", or {} for its proof", proof.display()) } else { String::new() };
+            fail!(OtherRun, "{}: holds a tuning; give {} for its games{or_proof}", root.display(), games.display());
         }
         let text = read_text(&path, MOST_PLAN_BYTES)
             .within(|| format!("{}: cannot read it; is {} a run directory?", path.display(), root.display()))?;

@@ -247,16 +247,16 @@ impl Repository {
     /// The reason why `branch` cannot be set to a commit after `base`, and the remedy.
     pub(super) fn unusable_branch(&self, branch: &str, base: &str) -> Result<Option<String>, SourceError> {
         let name = format!("refs/heads/{branch}");
-        // Git itself makes no branches of these names: they would hide others.
+        // Git refuses the first and the last; the second would be taken for a full name.
         let is_reserved = branch.starts_with('-') || branch.starts_with("refs/") || branch == "HEAD";
         if is_reserved || !self.git(&["check-ref-format", &name])?.status.success() {
             return Ok(Some("it is not a branch name; write one such as tuned".to_owned()));
         }
-        // A branch is a file: there is none below it, nor in place of the folder of others.
+        // Git allows no name that is the folder of another one.
         let branches = succeed(&self.dir, &["for-each-ref", "--format=%(refname)", "refs/heads/"], LIMIT)?;
         let is_below = |path: &str, above: &str| path.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'));
         if let Some(other) = branches.lines().find(|other| is_below(&name, other) || is_below(other, &name)) {
-            let other = other.trim_start_matches("refs/heads/");
+            let other = other.strip_prefix("refs/heads/").unwrap_or(other);
             return Ok(Some(format!("Git has no room for it beside the branch {other}; give another name")));
         }
         if self.commit(&name).is_ok_and(|there| there != base) {
@@ -293,9 +293,10 @@ impl Repository {
     fn sort_out(&self, staged: &str, others: &str, untracked: UntrackedFiles) -> (Vec<String>, Vec<String>) {
         let staged: HashSet<&str> = staged.split('\0').collect();
         let (mine, new): (Vec<&str>, Vec<&str>) = others.split('\0').partition(|path| staged.contains(path));
-        let runs = run_dirs(&new);
-        let is_left =
-            |path: &&str| !runs.iter().any(|run| path.strip_prefix(run).is_some_and(|rest| rest.starts_with('/')));
+        let runs = left_by_runs(&new);
+        let is_of =
+            |path: &str, run: &str| path.strip_prefix(run).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let is_left = |path: &&str| !runs.iter().any(|run| is_of(path, run));
         let kinds = Kinds::of(staged.iter().copied());
         let counts = |path: &&str| untracked == UntrackedFiles::All || kinds.have(path);
         // Git prints a name that is not UTF-8 as a different one.
@@ -501,18 +502,23 @@ fn git(dir: &Path, args: &[&str], limit: Duration) -> Result<CapturedOutput, Sou
     Ok(task(dir, args, limit).run()?)
 }
 
-/// The run directories among untracked `files`, as paths from the root; of a tuning the directory
-/// that has its settings and its runs.
-fn run_dirs<'a>(files: &[&'a str]) -> Vec<&'a str> {
+/// What runs left among untracked `files`, as paths from the root: their directories, and the files
+/// of a tuning beside its runs.
+fn left_by_runs(files: &[&str]) -> Vec<String> {
     let all: HashSet<&str> = files.iter().copied().collect();
     let has = |dir: &str, name: &str| all.contains(format!("{dir}/{name}").as_str());
     let journals = files.iter().filter_map(|path| path.strip_suffix(JOURNAL)?.strip_suffix('/'));
-    let runs = journals.filter(|dir| has(dir, file::FILE_NAME));
-    let whole = |run: &'a str| {
-        let tuning = file::TUNING_FOLDERS.iter().find_map(|name| run.strip_suffix(name)?.strip_suffix('/'));
-        tuning.filter(|dir| has(dir, file::TUNING_SETTINGS)).unwrap_or(run)
+    let runs: Vec<&str> = journals.filter(|dir| has(dir, file::FILE_NAME)).collect();
+    let tuning = |run: &&str| {
+        let (dir, name) = run.rsplit_once('/')?;
+        (file::TUNING_FOLDERS.contains(&name) && has(dir, file::TUNING_SETTINGS)).then(|| dir.to_owned())
     };
-    runs.map(whole).collect()
+    let beside = runs.iter().filter_map(tuning).flat_map(|dir| {
+        let names = file::TUNING_VALUES.into_iter().chain([file::TUNING_SETTINGS]);
+        names.map(move |name| format!("{dir}/{name}"))
+    });
+    let beside: Vec<String> = beside.collect();
+    runs.into_iter().map(str::to_owned).chain(beside).collect()
 }
 
 fn succeed(dir: &Path, args: &[&str], limit: Duration) -> Result<String, SourceError> {

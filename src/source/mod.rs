@@ -42,4 +42,4 @@ pub use recipe::{RawNotify, RawRecipe, Recipe};
 pub use registry::{EntryOrigin, RawRegistry, Registry, RegistryEntry, find_program};
 pub use resolve::{Context, ResolvedEngine, find, missing, resolve, resolve_with};
 pub use spec::{Spec, split_words};
-pub use tuned::{Sources, TunableEngine, moved, tunable};
+pub use tuned::{Sources, TunableEngine, is_changed, tunable};

@@ -233,10 +233,20 @@ fn working_tree(
         }
     }
     let TreeSnapshot { head, commit: built, .. } = snapshot;
-    let dirty = built != head
-        && (repository.differ(&built, &head, &recipe.pathspecs())?
-            || repository.tree_id(&built, Recipe::FILE)? != repository.tree_id(&head, Recipe::FILE)?);
+    let dirty = is_other_engine(&repository, &built, &head, &recipe)?;
     Ok(Revision { repository, built, commit: head, dirty, recipe })
+}
+
+/// True if two commits differ in the engine's sources or in its recipe.
+pub(super) fn is_other_engine(
+    repository: &Repository,
+    one: &str,
+    other: &str,
+    recipe: &Recipe,
+) -> Result<bool, SourceError> {
+    Ok(one != other
+        && (repository.differ(one, other, &recipe.pathspecs())?
+            || repository.tree_id(one, Recipe::FILE)? != repository.tree_id(other, Recipe::FILE)?))
 }
 
 /// The recipe of a commit: its own, else the checked-out tree's (an older commit may have none),
@@ -301,7 +311,7 @@ pub(super) fn build(
     progress: &mut dyn FnMut(Update<'_>),
 ) -> Result<ResolvedEngine, SourceError> {
     let Revision { repository, built: target, commit, dirty, recipe } = revision;
-    let name = commit_name(commit, *dirty);
+    let name = format!("{}{}", short(commit), if *dirty { "-dirty" } else { "" });
     let with = network.map(|network| networked(revision, &name, network)).transpose()?;
     let recipe = with.as_ref().unwrap_or(recipe);
     let option = match &recipe.network {
@@ -459,11 +469,6 @@ fn is_file(text: &str, context: &Context) -> bool {
 }
 
 /// A commit's first eight digits.
-/// Name of an engine of a commit, or of one with changes on top.
-pub(super) fn commit_name(commit: &str, dirty: bool) -> String {
-    format!("{}{}", short(commit), if dirty { "-dirty" } else { "" })
-}
-
 fn short(commit: &str) -> &str {
     commit.get(..8).unwrap_or(commit)
 }

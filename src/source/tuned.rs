@@ -109,20 +109,19 @@ fn built(origin: &Origin, context: &Context) -> Result<Option<(Repository, Strin
     Ok(Some((repository, built)))
 }
 
-/// Name of the commit, or of the changed working tree, that the spec of a built engine names now;
-/// `None` if the engine's sources are still the same, or are not on this machine.
+/// True if the spec of a built engine names other sources now than were built. Programs, engines of
+/// the registry and repositories elsewhere are not looked up.
 ///
 /// # Errors
 /// Those of Git.
-pub fn moved(origin: &Origin, context: &Context) -> Result<Option<String>, SourceError> {
+pub fn is_changed(origin: &Origin, context: &Context) -> Result<bool, SourceError> {
     let spec = Spec::parse(&origin.spec)?;
     if matches!(&spec, Spec::Git { repository: Some(place), .. } if is_url(place)) {
-        return Ok(None);
+        return Ok(false);
     }
-    let Some((_, then)) = built(origin, context)? else { return Ok(None) };
-    let Revision { repository, built, commit, dirty, recipe } = resolve::revision(&spec, context, &mut |_| {})?;
-    let is_moved = built != then && repository.differ(&built, &then, &recipe.pathspecs())?;
-    Ok(is_moved.then(|| resolve::commit_name(&commit, dirty)))
+    let Some((_, then)) = built(origin, context)? else { return Ok(false) };
+    let Revision { repository, built, recipe, .. } = resolve::revision(&spec, context, &mut |_| {})?;
+    resolve::is_other_engine(&repository, &built, &then, &recipe)
 }
 
 impl Sources {

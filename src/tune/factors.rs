@@ -30,7 +30,8 @@ use crate::stats::explain::holm;
 /// Deviation of effects in Elo that the penalty stands for.
 const EFFECT_DEVIATION: f64 = 10.0;
 
-/// Variance of a pair's wins minus losses that the penalty is made for.
+/// Variance of a pair's wins minus losses that the penalty is made for, and that level pairs alone
+/// are taken to have.
 const VARIANCE: f64 = 1.0;
 
 /// Two-sided 95 % quantile of the normal distribution.
@@ -114,7 +115,7 @@ impl Factors {
         };
         let mut squares: Vec<f64> = rows.iter().zip(&results).map(residual).collect();
         if results.iter().all(|result| *result == 0.0) {
-            // Nothing but level pairs tells nothing of their variance.
+            // Level pairs alone say nothing about their variance.
             squares.fill(VARIANCE);
         }
         // Residuals are small by what the fit took; the trace of the fit says how much that is.

@@ -305,9 +305,8 @@ UseNull = { start = true }
         assert_eq!(names(&[], &[]).as_deref(), Ok("lmr_base lmr_div null.a"));
         assert_eq!(names(&["LMR_*"], &["*div"]).as_deref(), Ok("lmr_base"));
         assert_eq!(names(&["null.?", "lmr_div"], &[]).as_deref(), Ok("lmr_div null.a"));
-        assert!(names(&["nul.a"], &[]).is_err_and(
-            |message| message == "--only: no parameter matches `nul.a`: there are lmr_base, lmr_div, null.a"
-        ));
+        assert!(names(&["nul.a"], &[]).is_err_and(|message| message
+            == "--only: no parameter matches `nul.a`: correct it; the names are lmr_base, lmr_div, null.a"));
         let many = (0..14).map(|row| format!("p{row},5,0,9,1,.1\n")).collect::<String>();
         let message = self::names(line_rows("p", &many), &["q*"], &[]).unwrap_err();
         assert!(message.ends_with(", p10, p11 and 2 more"), "{message}");

@@ -272,9 +272,9 @@ impl ParamRows {
         const SHOWN: usize = 12;
         let shown = self.rows.iter().take(SHOWN).map(|row| row.name.as_str()).collect::<Vec<_>>().join(", ");
         match self.rows.len() {
-            0 => "there are none".to_owned(),
-            found if found > SHOWN => format!("there are {shown} and {} more", found - SHOWN),
-            _ => format!("there are {shown}"),
+            0 => "no parameters were found".to_owned(),
+            found if found > SHOWN => format!("correct it; the names are {shown} and {} more", found - SHOWN),
+            _ => format!("correct it; the names are {shown}"),
         }
     }
 
@@ -303,7 +303,7 @@ impl ParamRows {
         Ok(self)
     }
 
-    /// Where the row of this name stands, as errors name it: file and line, if it has one.
+    /// Place of the row of this name, as errors name it: file and line, if it has one.
     #[must_use]
     pub fn place(&self, name: &str) -> String {
         let row = self.rows.iter().find(|row| row.name.eq_ignore_ascii_case(name));

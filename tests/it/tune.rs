@@ -77,7 +77,7 @@ fn what_short_searches_do_not_reach_is_told_and_tuned_all_the_same() {
     let more = "--params p.txt --tc 8+0.08 --seed 1 --dry-run --json -j 1";
     let ran = tune_in(folder.path(), &fake("--tunes"), more);
     assert_eq!(document(&ran)["params"][2]["step"], 2.0, "{ran:?}");
-    assert!(ran.stderr.contains("by Idle; they are tuned all the same, because games search longer or by the clock"));
+    assert!(ran.stderr.contains("by Idle; they are tuned all the same, because games may search longer"));
     // The other methods take steps as they are given.
     let ran = tune_in(folder.path(), &fake("--tunes"), &format!("{more} --method fishtest"));
     let told = document(&ran);
@@ -91,14 +91,14 @@ fn what_short_searches_do_not_reach_is_told_and_tuned_all_the_same() {
 fn at_a_depth_that_all_searches_reach_the_dead_are_left_out() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("p.txt"), ROWS).unwrap();
-    for (depth, words) in [
-        (1, "no change of anything in searches of 10000 nodes or depth 1 by Idle; left out"),
-        (2, "no change of anything in searches of 10000 nodes or depth 2 by Idle; they are tuned all the same"),
-    ] {
+    // Of a tree that grows twentyfold a ply the nodes end the second one.
+    for (depth, grows, whole) in [(1, "", true), (2, "", false), (2, " --grows 2", true), (2, " --grows 20", false)] {
         let more = format!("--params p.txt --depth {depth} --seed 1 --dry-run --json -j 1");
-        let ran = tune_in(folder.path(), &fake("--tunes"), &more);
-        assert_eq!(document(&ran)["params"][2]["step"].is_null(), depth == 1, "{ran:?}");
-        assert!(ran.stderr.contains(words), "{ran:?}");
+        let ran = tune_in(folder.path(), &fake(&format!("--tunes{grows}")), &more);
+        assert_eq!(document(&ran)["params"][2]["step"].is_null(), whole, "{ran:?}");
+        let fate = if whole { "left out" } else { "they are tuned all the same" };
+        let words = format!("no change of anything in searches of 10000 nodes or depth {depth} by Idle; {fate}");
+        assert!(ran.stderr.contains(&words), "{ran:?}");
     }
 }
 
@@ -488,14 +488,15 @@ fn the_screen_says_where_the_values_of_a_crash_are() {
     let more = format!("--params p.txt --pairs 16 --max-failures 1000 --no-prove {LOST} --out run");
     let ran = tune_in(folder.path(), &fake("--tunes --crash-above Alpha=50"), &more);
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    let place = ran.stderr.split("crash: exit status 3; its values: ").nth(1).and_then(|rest| rest.lines().next());
-    let about = text_of(&folder.path().join("run/tune").join(place.unwrap_or("nowhere")));
+    let said = ran.stderr.split("crash: exit status 3; its values are in ").nth(1);
+    let place = said.and_then(|rest| rest.split_once(" of the run\n")).map_or("nowhere", |(place, _)| place);
+    let about = text_of(&folder.path().join("run/tune").join(place));
     assert!(about.contains("\ntuned options: Alpha="), "{about}");
 }
 
-/// A tuning goes on with the program that it began with, and says so if the sources have moved on.
+/// A tuning goes on with the program that it began with, and warns if the sources have changed.
 #[test]
-fn sources_that_moved_on_since_are_told() {
+fn sources_that_have_changed_since_are_told() {
     let toy = Toy::bare();
     toy.write("quintain.toml", "[build]\ncommand = 'cp e.sh e && chmod +x e'\nbinary = 'e'\n[engine]\nbench = ''\n");
     toy.write("e.sh", &format!("#!/bin/sh\nexec '{FAKE}' --tunes\n"));
@@ -513,15 +514,12 @@ fn sources_that_moved_on_since_are_told() {
     cut();
     let ran = tune_in(place, ".", &more);
     assert_eq!(document(&ran), first);
-    assert!(!ran.stderr.contains("goes on with"), "{ran:?}");
+    assert!(!ran.stderr.contains("have changed since"), "{ran:?}");
     toy.write("e.sh", &format!("#!/bin/sh\nexec '{FAKE}' --tunes --score 7\n"));
     cut();
     let ran = tune_in(place, ".", &more);
     assert_eq!(document(&ran), first);
-    let short = &one[..8];
-    let told = format!(
-        "`.` is {short}-dirty by now, and the tuning in results/run goes on with {short}; to tune {short}-dirty"
-    );
+    let told = format!("the sources of `.` have changed since this tuning began; it goes on with {};", &one[..8]);
     assert!(ran.stderr.contains(&told), "{told}: {ran:?}");
 }
 

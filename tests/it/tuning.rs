@@ -165,7 +165,7 @@ fn more_pairs_go_on_where_the_run_ended() {
     assert_eq!((&short["pairs"], &short["stopped_by"]), (&40.into(), &"out-of-pairs".into()));
     let fewer: Ran = quintain(&resume_args(&longer, "--pairs 39")).output().unwrap().into();
     assert!(
-        fewer.code == Some(2) && fewer.stderr.contains("--pairs 39: 40 are played already; give at least as many"),
+        fewer.code == Some(2) && fewer.stderr.contains("--pairs 39: 40 pairs have been played; give at least 40"),
         "{fewer:?}"
     );
     resume(&longer, "--pairs 96 -j 4");

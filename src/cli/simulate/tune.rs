@@ -40,7 +40,8 @@ fn parse(text: &str) -> Result<Setting> {
         let is_given = match key.trim() {
             "d" => params.is_some(),
             "elo" => elo.is_some(),
-            _ => games.is_some(),
+            "games" => games.is_some(),
+            _ => false,
         };
         if is_given {
             bail!("--tune {text}: `{}` is given twice; remove one", key.trim());

@@ -3,23 +3,25 @@
 use std::path::Path;
 
 use crate::files::write_atomically;
+use crate::plan::file::TUNING_VALUES;
 use crate::run::error::{Result, ResultContext as _};
 use crate::tune::space::Space;
 use crate::tune::write;
 
 /// File with the tuned values as options, for a plan.
-pub(crate) const OPTIONS: &str = "options.toml";
+pub(crate) const OPTIONS: &str = TUNING_VALUES[0];
 
 /// Writes the values, rounded as for the engine, and parameter lines that start from them. Returns
 /// the names of the files.
 pub(crate) fn write(root: &Path, space: &Space, values: &[f64]) -> Result<Vec<&'static str>> {
-    let mut files = vec![
-        (OPTIONS, write::options(space, values)),
-        ("values.txt", write::values(space, values)),
-        ("openbench.txt", write::openbench(space, values)),
+    let texts = [
+        write::options(space, values),
+        write::values(space, values),
+        write::openbench(space, values),
+        // Fishtest's format has no floats.
+        write::fishtest(space, values).unwrap_or_default(),
     ];
-    // Fishtest's format has no floats.
-    files.extend(write::fishtest(space, values).ok().map(|lines| ("fishtest.txt", lines)));
+    let mut files: Vec<_> = TUNING_VALUES.into_iter().zip(texts).collect();
     // Switches leave the other programs nothing to tune.
     files.retain(|(_, text)| !text.is_empty());
     for (name, text) in &files {

@@ -57,7 +57,7 @@ fn fault(param: &Param, options: &[EngineOption]) -> Option<String> {
             "`{name}` is a {kind}; only spin, string and check options can be tuned, leave it out with --skip"
         ))
     };
-    match option.kind {
+    match &option.kind {
         OptionKind::Check { .. } if param.kind == ParamKind::Check => None,
         OptionKind::Check { .. } => {
             Some(format!("`{name}` is a check, which is on or off; make the parameter one: `{name}, check, true`"))
@@ -78,7 +78,17 @@ fn fault(param: &Param, options: &[EngineOption]) -> Option<String> {
                 )
             })
         }
-        OptionKind::Str { .. } => None,
+        // An engine may declare a number as a string without a default, or with an empty one.
+        OptionKind::Str { default } => {
+            let text = default.as_deref().map_or("", str::trim);
+            let is_number = text.is_empty() || text == "<empty>" || text.parse::<f64>().is_ok();
+            (!is_number).then(|| {
+                format!(
+                    "`{name}` is a string, `{}` by default, and no number; leave it out with --skip",
+                    printable(text)
+                )
+            })
+        }
         OptionKind::Combo { .. } => wrong_kind("combo"),
         OptionKind::Button => wrong_kind("button"),
     }
@@ -95,6 +105,8 @@ mod tests {
             "Margin type spin default 80 min 20 max 160",
             "Scale type string default 1.5",
             "Flag type check default true",
+            "BookFile type string default book.bin",
+            "Blank type string default <empty>",
             "Style type combo default a var a var b",
             "Clear type button",
         ]
@@ -118,6 +130,8 @@ mod tests {
             ),
             ("Margin, check, true", Some("`Margin` is no check")),
             ("Scale, check, true", Some("`Scale` is no check")),
+            ("Blank, float, 1, 0, 2, .1, .002", None),
+            ("BookFile, int, 1, 0, 2, 1, .002", Some("`BookFile` is a string, `book.bin` by default, and no number")),
             ("Style, int, 0, 0, 1, 1, .002", Some("`Style` is a combo; only spin, string and check")),
             ("Clear, int, 0, 0, 1, 1, .002", Some("`Clear` is a button")),
         ] {

@@ -108,8 +108,10 @@ fn tried(raw: &RawPlan, method: Choice, plan: &Plan, tunable: &TunableEngine) ->
 /// Refuses an option that the player's settings hold at another value than the tuning starts from.
 fn check_options(player: &Player, chosen: &ParamSelection) -> Result<()> {
     for param in chosen.space.params() {
-        let start = param.text(param.nearest(param.start));
-        if let Some(set) = player.option(&param.name).filter(|set| *set != start) {
+        let value = param.nearest(param.start);
+        let start = param.text(value);
+        let is_start = |set: &str| set.eq_ignore_ascii_case(&start) || set.parse() == Ok(value);
+        if let Some(set) = player.option(&param.name).filter(|set| !is_start(set)) {
             fail!(
                 Setting,
                 "{}: {} starts from {start}, and the options of {} set it to {set}; start from that value, remove the \
@@ -129,8 +131,8 @@ fn length(limit: Limit) -> SearchLength {
     SearchLength { nodes, depth: limit.depth }
 }
 
-/// True if the searches are as long as those of the games. A parameter that changes nothing in them
-/// then changes nothing in games.
+/// True if the searches are as long as those of the games. Longer searches are then no reason to
+/// keep a parameter that changes nothing in them.
 fn is_whole(limit: Limit, found: &Sensitivity) -> bool {
     !limit.is_timed() && (found.is_deep || limit.nodes.is_some_and(|games| games <= found.length.nodes))
 }
@@ -181,8 +183,8 @@ fn weighed(plan: &Plan, method: Choice, given: &Space, found: Option<&Sensitivit
     let names = dead.join(", ");
     if !is_whole(plan.players[0].limit, found) {
         progress::warn(&format!(
-            "no change of anything in searches of {} by {names}; they are tuned all the same, because games search longer or \
-             by the clock",
+            "no change of anything in searches of {} by {names}; they are tuned all the same, because games may search \
+             longer",
             found.length
         ));
         return Ok((even(given)?, dead));

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::record::Score;
+use crate::record::{Score, SearchInfo};
 use crate::run::error::{Result, fail};
 use crate::run::lanes::{self, in_lanes};
 use crate::text::printable;
@@ -56,6 +56,14 @@ pub(crate) struct SearchLength {
 }
 
 impl SearchLength {
+    /// True if the last line of a search shows that its depth ended it, or a mate before it, and not
+    /// its nodes.
+    fn is_ended_by_depth(self, info: &SearchInfo) -> bool {
+        let is_mate = matches!(info.score, Some(Score::Mate(_)));
+        let is_reached = self.depth.zip(info.depth).is_some_and(|(wanted, depth)| depth >= wanted);
+        self.depth.is_some() && (is_mate || is_reached) && info.nodes.is_some_and(|nodes| nodes < self.nodes)
+    }
+
     fn go(self) -> Go {
         Go { nodes: Some(self.nodes), depth: self.depth, ..Go::default() }
     }
@@ -79,7 +87,7 @@ struct AnswerHash {
 #[derive(Clone, Debug)]
 struct AnswerRow {
     answers: Vec<AnswerHash>,
-    /// True if each search reached the depth of its length, or a mate before it.
+    /// True if the depth of its length, or a mate before it, ended each search.
     is_deep: bool,
 }
 
@@ -117,7 +125,7 @@ pub(crate) struct Sensitivity {
     pub(crate) changes: Vec<Changes>,
     /// Changes between two searches with the same values.
     pub(crate) noise: Changes,
-    /// True if every search reached the depth of its length, or a mate before it.
+    /// True if the depth of its length, or a mate before it, ended every search, and not the nodes.
     pub(crate) is_deep: bool,
     pub(crate) took: Duration,
 }
@@ -315,8 +323,7 @@ async fn search(engine: &mut Engine, item: &Item, plan: &ProbePlan<'_>) -> Resul
         let why = match outcome {
             SearchOutcome::BestMove { text, info, .. } => {
                 let said = format!("{:?} {:?} {:?}", info.score, info.depth, info.nodes);
-                let is_mate = matches!(info.score, Some(Score::Mate(_)));
-                is_deep &= is_mate || info.depth.is_some_and(|depth| length.depth.is_some_and(|most| depth >= most));
+                is_deep &= length.is_ended_by_depth(&info);
                 answers.push(AnswerHash { best: hash(&text), whole: hash(&said) });
                 continue;
             }

@@ -9,10 +9,11 @@ use std::sync::Arc;
 use toml::Table;
 
 use crate::files::{MOST_DOCUMENT_BYTES, read_text, write_atomically};
+use crate::plan::Plan;
 use crate::plan::file::{self, TUNING_FOLDERS, TUNING_SETTINGS};
-use crate::plan::{Plan, Player};
 use crate::record::PairId;
 use crate::report::summary::OUT_OF_TIME;
+use crate::report::tune::engine_name;
 use crate::run::dir::{Place, RunDir, keep_out_of_git, sha256};
 use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
@@ -239,6 +240,7 @@ fn check_settings(root: &Path, raw: &RawPlan) -> Result<()> {
 fn go_on(raw: &RawPlan, root: &Path, branch: Option<&str>, output: OutputStyle) -> Result<Exit> {
     let (dir, mut plan) = RunDir::open(&root.join(FOLDER))?;
     trust::check(&dir, &plan, false)?;
+    warn_of_changes(&plan);
     let scoreboard = dir.scoreboard(&plan)?;
     let next = Pairing::new(&plan).next(PairId(scoreboard.settled()), scoreboard.results());
     // Once a race has begun, the result of the tuning is fixed.
@@ -262,7 +264,6 @@ fn go_on(raw: &RawPlan, root: &Path, branch: Option<&str>, output: OutputStyle) 
     if is_proving || is_complete || is_out_of_time {
         return Ok(Exit::Done);
     }
-    tell_moved(&plan, root);
     prove::renewed(raw, &mut plan)?;
     prove::check(raw, &plan)?;
     plan.max_time = max_time.or(plan.max_time);
@@ -305,17 +306,16 @@ fn proven(raw: &RawPlan, tuned: &mut TuningOutcome, sources: Option<&Sources>, o
     Ok(())
 }
 
-/// Tells a user whose engine has other sources by now which ones are tuned.
-fn tell_moved(plan: &Plan, root: &Path) {
-    let Player { name, origin, .. } = &plan.players[0];
+/// Warns if the engine's sources have changed since the tuning began.
+fn warn_of_changes(plan: &Plan) {
+    let origin = &plan.players[0].origin;
     // Whatever is missing here is no obstacle: the program is built.
-    let now = Context::from_env().and_then(|context| source::moved(origin, &context));
-    if let Ok(Some(now)) = now {
+    let changed = Context::from_env().and_then(|context| source::is_changed(origin, &context));
+    if changed.is_ok_and(|changed| changed) {
         progress::warn(&format!(
-            "`{}` is {now} by now, and the tuning in {} goes on with {}; to tune {now}, give another --out",
+            "the sources of `{}` have changed since this tuning began; it goes on with {}; to tune the new ones, give another --out",
             origin.spec,
-            root.display(),
-            name.trim_end_matches(" plus")
+            engine_name(plan)
         ));
     }
 }
