@@ -2,7 +2,7 @@
 //!
 //! One that comes between two runs of a series stops the second.
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 
@@ -12,12 +12,8 @@ use crate::os::{StopSignal, StopSignals};
 use crate::run::{prepare, progress};
 use crate::tournament::events::Stop;
 
-/// Signals of this process.
-static HEARD: LazyLock<SignalHistory> = LazyLock::new(|| {
-    let history = SignalHistory::default();
-    listen(history.all.clone());
-    history
-});
+/// Signals of this process, once somebody listens.
+static HEARD: OnceLock<SignalHistory> = OnceLock::new();
 
 /// Signals since the first listener.
 #[derive(Debug, Default)]
@@ -28,6 +24,13 @@ struct SignalHistory {
 }
 
 impl SignalHistory {
+    /// A history that records the signals from now on.
+    fn begin() -> Self {
+        let history = Self::default();
+        listen(history.all.clone());
+        history
+    }
+
     /// Sends stop requests for the signals from number `next` on.
     async fn send(&self, mut next: usize, interrupts: mpsc::Sender<Stop>) {
         let mut all = self.all.subscribe();
@@ -57,6 +60,14 @@ impl SignalHistory {
     }
 }
 
+/// Returns the history, which `begin` makes if there is none yet, and the number of its signals at
+/// the time of the call.
+fn heard_so_far(heard: &OnceLock<SignalHistory>, begin: impl FnOnce() -> SignalHistory) -> (&SignalHistory, usize) {
+    // Counted first: a signal may come before `begin` returns, and it comes after the call.
+    let before = heard.get().map_or(0, |history| history.all.borrow().len());
+    (heard.get_or_init(begin), before)
+}
+
 /// Starts the thread that receives signals, which lose their default effect.
 fn listen(all: watch::Sender<Vec<StopSignal>>) {
     let (ready, listens) = channel();
@@ -81,13 +92,14 @@ fn listen(all: watch::Sender<Vec<StopSignal>>) {
 /// Sends stop requests to a run: the first Ctrl-C lets running games finish. The second one,
 /// SIGTERM and SIGHUP stop at once. Signals since the end of the last run count.
 pub(crate) async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
-    HEARD.send(HEARD.first(), interrupts).await;
+    let history = HEARD.get_or_init(SignalHistory::begin);
+    history.send(history.first(), interrupts).await;
 }
 
 /// Sends a stop request for each signal that comes from now on.
 pub(crate) async fn watch_new_signals(interrupts: mpsc::Sender<Stop>) {
-    let now = HEARD.all.borrow().len();
-    HEARD.send(now, interrupts).await;
+    let (history, next) = heard_so_far(&HEARD, SignalHistory::begin);
+    history.send(next, interrupts).await;
 }
 
 #[cfg(test)]
@@ -107,6 +119,19 @@ mod tests {
             } => {}
         }
         got
+    }
+
+    /// A signal may come as soon as the thread listens, before its listener goes on.
+    #[test]
+    fn a_signal_during_the_first_call_counts() {
+        let heard = OnceLock::new();
+        let begin = || {
+            let history = SignalHistory::default();
+            history.all.send_modify(|all| all.push(StopSignal::Terminate));
+            history
+        };
+        assert_eq!(heard_so_far(&heard, begin).1, 0);
+        assert_eq!(heard_so_far(&heard, SignalHistory::default).1, 1);
     }
 
     #[tokio::test]

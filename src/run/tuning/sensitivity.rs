@@ -56,8 +56,8 @@ pub(crate) struct SearchLength {
 }
 
 impl SearchLength {
-    /// True if the last line of a search shows that its depth ended it, or a mate before it, and not
-    /// its nodes.
+    /// True if the last line of a search shows that its depth ended it, or a mate before it, and
+    /// not its nodes.
     fn is_ended_by_depth(self, info: &SearchInfo) -> bool {
         let is_mate = matches!(info.score, Some(Score::Mate(_)));
         let is_reached = self.depth.zip(info.depth).is_some_and(|(wanted, depth)| depth >= wanted);
