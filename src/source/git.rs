@@ -502,8 +502,8 @@ fn git(dir: &Path, args: &[&str], limit: Duration) -> Result<CapturedOutput, Sou
     Ok(task(dir, args, limit).run()?)
 }
 
-/// Paths from the root that runs left among untracked `files`: their directories, and the files of a
-/// tuning beside its runs.
+/// Paths from the root that runs left among untracked `files`: their directories, and the files
+/// of a tuning beside its runs.
 fn left_by_runs(files: &[&str]) -> Vec<String> {
     let all: HashSet<&str> = files.iter().copied().collect();
     let has = |dir: &str, name: &str| all.contains(format!("{dir}/{name}").as_str());
