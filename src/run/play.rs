@@ -99,10 +99,12 @@ fn resolved(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
 /// Returns an error if the thread cannot be started.
 pub fn on_interrupt(act: impl Fn() + Send + 'static) -> Result<()> {
     let runtime = prepare::runtime()?;
+    let (interrupts, mut seen) = mpsc::channel(4);
+    // Every signal from here on counts, also one that comes before the thread runs.
+    let watch = signals::watch_new_signals(interrupts);
     let listen = move || {
         runtime.block_on(async {
-            let (interrupts, mut seen) = mpsc::channel(4);
-            let watching = tokio::spawn(signals::watch_new_signals(interrupts));
+            let watching = tokio::spawn(watch);
             while seen.recv().await.is_some() {
                 act();
             }

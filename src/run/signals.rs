@@ -97,9 +97,9 @@ pub(crate) async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
 }
 
 /// Sends a stop request for each signal that comes from now on.
-pub(crate) async fn watch_new_signals(interrupts: mpsc::Sender<Stop>) {
+pub(crate) fn watch_new_signals(interrupts: mpsc::Sender<Stop>) -> impl Future<Output = ()> {
     let (history, next) = heard_so_far(&HEARD, SignalHistory::begin);
-    history.send(next, interrupts).await;
+    history.send(next, interrupts)
 }
 
 #[cfg(test)]

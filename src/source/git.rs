@@ -257,7 +257,7 @@ impl Repository {
         let is_below = |path: &str, above: &str| path.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'));
         if let Some(other) = branches.lines().find(|other| is_below(&name, other) || is_below(other, &name)) {
             let other = other.strip_prefix("refs/heads/").unwrap_or(other);
-            return Ok(Some(format!("Git has no room for it beside the branch {other}; give another name")));
+            return Ok(Some(format!("Git cannot have it beside the branch {other}; give another name")));
         }
         if self.commit(&name).is_ok_and(|there| there != base) {
             return Ok(Some("it exists and is not at the commit that is tuned; give another name".to_owned()));

@@ -110,7 +110,7 @@ fn built(origin: &Origin, context: &Context) -> Result<Option<(Repository, Strin
 }
 
 /// True if the spec of a built engine names other sources now than were built. Programs, engines of
-/// the registry and repositories elsewhere are not looked up.
+/// the registry and repositories behind a URL are not looked up.
 ///
 /// # Errors
 /// Those of Git.

@@ -99,8 +99,8 @@ fn a_branch_that_cannot_be_made_is_refused_with_the_remedy() {
         ("-f", "it is not a branch name; write one such as tuned"),
         ("HEAD", "it is not a branch name; write one such as tuned"),
         ("refs/heads/tuned", "it is not a branch name; write one such as tuned"),
-        ("elsewhere/tuned", "Git has no room for it beside the branch elsewhere; give another name"),
-        ("deep", "Git has no room for it beside the branch deep/er; give another name"),
+        ("elsewhere/tuned", "Git cannot have it beside the branch elsewhere; give another name"),
+        ("deep", "Git cannot have it beside the branch deep/er; give another name"),
     ] {
         let error = tuned.apply(branch, &values(&[("base", "4")]), "No").unwrap_err().to_string();
         assert_eq!(error, format!("branch `{branch}`: {reason}"));

@@ -56,8 +56,8 @@ pub(crate) struct SearchLength {
 }
 
 impl SearchLength {
-    /// True if the last line of a search shows that its depth ended it, or a mate before it, and
-    /// not its nodes.
+    /// True if a search was ended by its depth, or by a mate before it, and not by its nodes, as
+    /// far as its last line shows.
     fn is_ended_by_depth(self, info: &SearchInfo) -> bool {
         let is_mate = matches!(info.score, Some(Score::Mate(_)));
         let is_reached = self.depth.zip(info.depth).is_some_and(|(wanted, depth)| depth >= wanted);
@@ -390,6 +390,24 @@ mod tests {
             let items = items(&space(line), ProbedValues::Ends);
             let texts: Vec<&str> = items[2..].iter().map(|item| item.options[0].1.as_str()).collect();
             assert_eq!(texts, wanted, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_search_is_ended_by_its_depth_or_a_mate_below_its_nodes() {
+        let length = |depth| SearchLength { nodes: 1_000, depth };
+        let info =
+            |depth, score, nodes| SearchInfo { depth: Some(depth), score: Some(score), nodes, ..SearchInfo::default() };
+        let (even, mate) = (Score::Cp(0), Score::Mate(3));
+        for (wanted, info, ended) in [
+            (Some(4), info(4, even, Some(999)), true),
+            (Some(4), info(4, even, Some(1_000)), false),
+            (Some(4), info(4, even, None), false),
+            (Some(4), info(3, even, Some(999)), false),
+            (Some(4), info(3, mate, Some(999)), true),
+            (None, info(4, mate, Some(999)), false),
+        ] {
+            assert_eq!(length(wanted).is_ended_by_depth(&info), ended, "{wanted:?} {info:?}");
         }
     }
 

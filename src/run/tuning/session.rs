@@ -240,7 +240,6 @@ fn check_settings(root: &Path, raw: &RawPlan) -> Result<()> {
 fn go_on(raw: &RawPlan, root: &Path, branch: Option<&str>, output: OutputStyle) -> Result<Exit> {
     let (dir, mut plan) = RunDir::open(&root.join(FOLDER))?;
     trust::check(&dir, &plan, false)?;
-    warn_of_changes(&plan);
     let scoreboard = dir.scoreboard(&plan)?;
     let next = Pairing::new(&plan).next(PairId(scoreboard.settled()), scoreboard.results());
     // Once a race has begun, the result of the tuning is fixed.
@@ -258,6 +257,9 @@ fn go_on(raw: &RawPlan, root: &Path, branch: Option<&str>, output: OutputStyle) 
     // What would fail after the games fails before them. A command that has no games left to play
     // may have made the branch already.
     let has_games = !is_proving && !(raw.no_prove == Some(true) && (is_complete || is_out_of_time));
+    if has_games || is_proving {
+        warn_of_changes(&plan);
+    }
     if let Some(branch) = branch.filter(|_| has_games) {
         check_branch(branch, sources(&plan)?.as_ref())?;
     }
