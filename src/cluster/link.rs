@@ -61,6 +61,9 @@ const MOST_BYTES: i64 = 1 << 30;
 /// Maximum size of one result in bytes.
 pub(super) const MOST_MESSAGE: i32 = 8 << 20;
 
+/// Attempts to have the results of a run stored, each as long as a request may take.
+const STORE_ATTEMPTS: u32 = 5;
+
 /// Results that the coordinator may hold unacknowledged.
 const MOST_UNACKNOWLEDGED: i64 = 20_000;
 
@@ -287,13 +290,21 @@ impl Link {
         Ok(consumer.stream().heartbeat(Duration::from_secs(5)).messages().await?)
     }
 
-    /// Has the server store the results of a run from now on.
+    /// Has the server store the results of a run from now on. A server that is being started again
+    /// is waited for.
     ///
     /// # Errors
     /// Returns an error if the server has no JetStream or no room for it.
     pub(crate) async fn store_results(&self, run: &str) -> Result<(), LinkError> {
-        let created = self.reader(run).await;
-        created.map(drop).map_err(|error| LinkError::Server { act: "keep results", why: error.to_string() })
+        let mut attempt = 1;
+        while let Err(error) = self.reader(run).await {
+            if attempt == STORE_ATTEMPTS {
+                return Err(LinkError::Server { act: "keep results", why: error.to_string() });
+            }
+            attempt += 1;
+            tokio::time::sleep(LONGEST_PAUSE).await;
+        }
+        Ok(())
     }
 
     /// Reader of a run's results on the server.
