@@ -132,6 +132,13 @@ fn explain(message: &str) -> String {
     }
 }
 
+/// The first names, at most `most`, and how many more there are: `a, b and 2 more`.
+pub(crate) fn listed(names: &[&str], most: usize) -> String {
+    let (shown, rest) = names.split_at(names.len().min(most));
+    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    shown.join(", ") + &more
+}
+
 /// The names most like `word`, best first; none if all are far.
 #[must_use]
 pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {

@@ -71,11 +71,12 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     }
     if let Some(pairs) = args.pairs {
         extension::extend(&mut plan, pairs)?;
-        let played = dir.scoreboard(&plan)?.pairs();
+        let scoreboard = dir.scoreboard(&plan)?;
+        let played = scoreboard.pairs();
         if pairs < played {
             bail!("--pairs {pairs}: {played} pairs have been played; give at least {played}");
         }
-        let past_flat = is_flat_before(&dir, &plan, pairs)?;
+        let past_flat = scoreboard.is_flat() && played < pairs;
         if past_flat {
             extension::pass_flat(&mut plan);
         }
@@ -93,15 +94,6 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     let exit = drive::resume(Arc::clone(&plan), &dir, output)?;
     receivers.tell(dir.root(), exit);
     Ok(chain::go_on(dir.root(), &plan, exit, (output, &receivers))?)
-}
-
-/// True if a tuning ended because it was flat, before this number of pairs.
-fn is_flat_before(dir: &RunDir, plan: &Plan, pairs: u64) -> Result<bool> {
-    if plan.format.tuning().is_none_or(|rule| !rule.until_flat) {
-        return Ok(false);
-    }
-    let scoreboard = dir.scoreboard(plan)?;
-    Ok(scoreboard.is_flat() && scoreboard.pairs() < pairs)
 }
 
 /// Mends the journal. The caller has checked that the run is the user's own.

@@ -296,15 +296,14 @@ impl Link {
     /// # Errors
     /// Returns an error if the server has no JetStream or no room for it.
     pub(crate) async fn store_results(&self, run: &str) -> Result<(), LinkError> {
-        let mut attempt = 1;
-        while let Err(error) = self.reader(run).await {
-            if attempt == STORE_ATTEMPTS {
-                return Err(LinkError::Server { act: "keep results", why: error.to_string() });
+        for _ in 1..STORE_ATTEMPTS {
+            if self.reader(run).await.is_ok() {
+                return Ok(());
             }
-            attempt += 1;
             tokio::time::sleep(LONGEST_PAUSE).await;
         }
-        Ok(())
+        let created = self.reader(run).await;
+        created.map(drop).map_err(|error| LinkError::Server { act: "keep results", why: error.to_string() })
     }
 
     /// Reader of a run's results on the server.

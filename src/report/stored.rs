@@ -17,6 +17,7 @@ use crate::files::{MOST_DOCUMENT_BYTES, read_text};
 use crate::journal::archive;
 use crate::plan::{Plan, file};
 use crate::stats::estimates::Estimates;
+use crate::text::listed;
 
 /// The name of the summary in a run directory.
 pub(crate) const SUMMARY: &str = "summary.json";
@@ -145,10 +146,8 @@ pub(crate) fn find(root: &Path, name: &str) -> Result<Option<PathBuf>, FindError
         [] => Ok(None),
         [(_, entry)] => Ok(Some(entry.dir.clone())),
         several => {
-            let ids: Vec<_> = several.iter().map(|(id, _)| id.as_str()).take(MOST_NAMED).collect();
-            let more = several.len() - ids.len();
-            let rest = if more == 0 { String::new() } else { format!(" and {more} more") };
-            Err(FindError::Several { name: name.to_owned(), ids: ids.join(", ") + &rest })
+            let ids: Vec<_> = several.iter().map(|(id, _)| id.as_str()).collect();
+            Err(FindError::Several { name: name.to_owned(), ids: listed(&ids, MOST_NAMED) })
         }
     }
 }

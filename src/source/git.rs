@@ -254,7 +254,6 @@ impl Repository {
         }
         // Git allows no name that is the folder of another one.
         let branches = succeed(&self.dir, &["for-each-ref", "--format=%(refname)", "refs/heads/"], LIMIT)?;
-        let is_below = |path: &str, above: &str| path.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'));
         if let Some(other) = branches.lines().find(|other| is_below(&name, other) || is_below(other, &name)) {
             let other = other.strip_prefix("refs/heads/").unwrap_or(other);
             return Ok(Some(format!("Git cannot have it beside the branch {other}; give another name")));
@@ -294,9 +293,7 @@ impl Repository {
         let staged: HashSet<&str> = staged.split('\0').collect();
         let (mine, new): (Vec<&str>, Vec<&str>) = others.split('\0').partition(|path| staged.contains(path));
         let runs = left_by_runs(&new);
-        let is_of =
-            |path: &str, run: &str| path.strip_prefix(run).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        let is_left = |path: &&str| !runs.iter().any(|run| is_of(path, run));
+        let is_left = |path: &&str| !runs.iter().any(|run| *path == run.as_str() || is_below(path, run));
         let kinds = Kinds::of(staged.iter().copied());
         let counts = |path: &&str| untracked == UntrackedFiles::All || kinds.have(path);
         // Git prints a name that is not UTF-8 as a different one.
@@ -500,6 +497,11 @@ fn task(dir: &Path, args: &[&str], limit: Duration) -> ProgramRun {
 
 fn git(dir: &Path, args: &[&str], limit: Duration) -> Result<CapturedOutput, SourceError> {
     Ok(task(dir, args, limit).run()?)
+}
+
+/// True if a path, or the name of a ref, is below `above`, as below a folder.
+fn is_below(path: &str, above: &str) -> bool {
+    path.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// Paths from the root that runs left among untracked `files`: their directories, and the files

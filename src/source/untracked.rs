@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use crate::source::recipe::{PINS, Recipe};
+use crate::text::{listed, printable};
 
 /// Extensions that say nothing about a file: a tracked `CMakeLists.txt` does not make every text a
 /// source.
@@ -49,13 +50,9 @@ fn kind(path: &str) -> String {
 
 /// Note about files left out of the build.
 pub(super) fn note(left_out: &[String]) -> String {
-    let named = left_out[..left_out.len().min(NAMED)].join(", ");
-    let named = crate::text::printable(&named);
-    let more = match left_out.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!("untracked files of kinds that no tracked file has are left out: {named}{more}; `git add` those that count")
+    let names: Vec<&str> = left_out.iter().map(String::as_str).collect();
+    let named = printable(&listed(&names, NAMED));
+    format!("untracked files of kinds that no tracked file has are left out: {named}; `git add` those that count")
 }
 
 #[cfg(test)]

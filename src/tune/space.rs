@@ -5,6 +5,8 @@ use std::collections::HashSet;
 use regex::Regex;
 use thiserror::Error;
 
+use crate::text::listed;
+
 /// Rate at the end of a run if none is given: fishtest's and OpenBench's default `r_end`.
 pub const DEFAULT_RATE: f64 = 0.002;
 
@@ -270,12 +272,11 @@ impl ParamRows {
     /// The names of the first rows, and how many more there are.
     fn names(&self) -> String {
         const SHOWN: usize = 12;
-        let shown = self.rows.iter().take(SHOWN).map(|row| row.name.as_str()).collect::<Vec<_>>().join(", ");
-        match self.rows.len() {
-            0 => "no parameters were found".to_owned(),
-            found if found > SHOWN => format!("correct it; the names are {shown} and {} more", found - SHOWN),
-            _ => format!("correct it; the names are {shown}"),
+        let names: Vec<&str> = self.rows.iter().map(|row| row.name.as_str()).collect();
+        if names.is_empty() {
+            return "no parameters were found".to_owned();
         }
+        format!("correct it; the names are {}", listed(&names, SHOWN))
     }
 
     /// The rows whose names match a glob of `only` (all if it is empty) and none of `skip`.

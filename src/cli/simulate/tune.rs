@@ -37,20 +37,15 @@ fn parse(text: &str) -> Result<Setting> {
         let usage =
             || format!("--tune {text}: `{field}` is none of d=N, elo=X, games=N, as in d=40,elo=30,games=20000");
         let (key, value) = field.split_once('=').with_context(usage)?;
-        let is_given = match key.trim() {
-            "d" => params.is_some(),
-            "elo" => elo.is_some(),
-            "games" => games.is_some(),
-            _ => false,
-        };
-        if is_given {
-            bail!("--tune {text}: `{}` is given twice; remove one", key.trim());
-        }
-        match key.trim() {
-            "d" => params = Some(value.trim().parse().with_context(usage)?),
-            "elo" => elo = Some(value.trim().parse().with_context(usage)?),
-            "games" => games = Some(value.trim().parse().with_context(usage)?),
+        let (key, value) = (key.trim(), value.trim());
+        let is_again = match key {
+            "d" => params.replace(value.parse().with_context(usage)?).is_some(),
+            "elo" => elo.replace(value.parse().with_context(usage)?).is_some(),
+            "games" => games.replace(value.parse().with_context(usage)?).is_some(),
             _ => bail!(usage()),
+        };
+        if is_again {
+            bail!("--tune {text}: `{key}` is given twice; remove one");
         }
     }
     let Some(params) = params else { bail!("--tune {text}: the number of parameters is missing: add d=40") };
@@ -163,6 +158,7 @@ mod tests {
             ("d=x", "`d=x` is none of"),
             ("d=4,e=3", "`e=3` is none of"),
             ("elo=30", "add d=40"),
+            ("d=10,games=1000,d=5", "`d` is given twice; remove one"),
             ("d=0", "d is from 1 to 1000"),
             ("d=4,elo=0", "above 0"),
             ("d=4,elo=nan", "above 0"),

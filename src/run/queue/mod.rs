@@ -48,7 +48,15 @@ pub(crate) struct Queue {
 
 /// Lock of a daemon, held until it is dropped.
 #[derive(Debug)]
-pub(crate) struct DaemonLock(#[expect(dead_code, reason = "held for its lock")] File);
+pub(crate) struct DaemonLock(File);
+
+impl Drop for DaemonLock {
+    fn drop(&mut self) {
+        // Closing the file is not enough: a child that is being started shares the lock. One that
+        // cannot be released ends with the process.
+        let _ = self.0.unlock();
+    }
+}
 
 /// Entry that was taken out of the queue.
 #[derive(Debug)]
@@ -306,7 +314,10 @@ impl Queue {
         }
         let file = self.lock_file(DAEMON_LOCK)?;
         // A shared lock, so that two who ask do not take each other for the daemon.
-        Ok(matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+        let found = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+        // As of the daemon's lock.
+        let _ = file.unlock();
+        Ok(found)
     }
 }
 

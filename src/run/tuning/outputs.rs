@@ -14,14 +14,14 @@ pub(crate) const OPTIONS: &str = TUNING_VALUES[0];
 /// Writes the values, rounded as for the engine, and parameter lines that start from them. Returns
 /// the names of the files.
 pub(crate) fn write(root: &Path, space: &Space, values: &[f64]) -> Result<Vec<&'static str>> {
-    let texts = [
-        write::options(space, values),
-        write::values(space, values),
-        write::openbench(space, values),
-        // Fishtest's format has no floats.
-        write::fishtest(space, values).unwrap_or_default(),
+    let [_, lines, openbench, fishtest] = TUNING_VALUES;
+    let mut files = vec![
+        (OPTIONS, write::options(space, values)),
+        (lines, write::values(space, values)),
+        (openbench, write::openbench(space, values)),
     ];
-    let mut files: Vec<_> = TUNING_VALUES.into_iter().zip(texts).collect();
+    // Fishtest's format has no floats.
+    files.extend(write::fishtest(space, values).ok().map(|lines| (fishtest, lines)));
     // Switches leave the other programs nothing to tune.
     files.retain(|(_, text)| !text.is_empty());
     for (name, text) in &files {

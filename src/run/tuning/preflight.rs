@@ -81,7 +81,7 @@ fn fault(param: &Param, options: &[EngineOption]) -> Option<String> {
         // An engine may declare a number as a string without a default, or with an empty one.
         OptionKind::Str { default } => {
             let text = default.as_deref().map_or("", str::trim);
-            let is_number = text.is_empty() || text == "<empty>" || text.parse::<f64>().is_ok();
+            let is_number = text.is_empty() || text.parse::<f64>().is_ok();
             (!is_number).then(|| {
                 format!(
                     "`{name}` is a string, `{}` by default, and no number; leave it out with --skip",

@@ -314,7 +314,7 @@ async fn search(engine: &mut Engine, item: &Item, plan: &ProbePlan<'_>) -> Resul
     };
     let go = length.go();
     let mut answers = Vec::with_capacity(positions.len());
-    let mut is_deep = length.depth.is_some();
+    let mut is_deep = true;
     for position in positions {
         let outcome = match engine.new_game().await {
             Ok(()) => engine.go(position.as_bytes(), &go, Some(PATIENCE)).await,
