@@ -15,7 +15,7 @@ use crate::openings::order::Order;
 use crate::plan::affinity::Affinity;
 use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
 use crate::plan::time_control::Limit;
-use crate::plan::{BookRef, BookSource, Format, Plan, Player, ReferenceSpeed, SIMULATED, Test, Timeouts, Workers};
+use crate::plan::{BookRef, BookSource, Format, Plan, Player, SIMULATED, Test, Timeouts, Workers};
 use crate::run::building::Building;
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::resolve::networks::NetworkInputs;
@@ -415,15 +415,9 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
     let seed = raw.seed.unwrap_or_else(random_seed);
     let (book, openings) = book(raw, rules.variant, seed)?;
     let timeouts = timeouts(raw)?;
+    workers::check_scale(raw, timed)?;
     let players = players(&shape.limits)?;
-    if raw.scale.is_some() && !timed {
-        fail!(Setting, "--scale scales times, but this run has none; remove it, or give --tc");
-    }
-    let scale = raw.scale.as_deref().map(|text| {
-        let names = players.iter().map(|player| player.name.as_str());
-        ReferenceSpeed::parse(text, names).map_err(RunError::value("--scale"))
-    });
-    let scale = scale.transpose()?;
+    let scale = workers::scale(raw, &players)?;
     let verify = workers::verified(raw, timed)?;
     let mut name = raw.name.clone().unwrap_or_else(|| shape.name.to_owned());
     if workers.as_ref().is_some_and(Workers::are_simulated) {

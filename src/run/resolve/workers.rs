@@ -1,6 +1,6 @@
 //! The workers of a run, and the pairs that two of them play.
 
-use crate::plan::Workers;
+use crate::plan::{Player, ReferenceSpeed, Workers};
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::settings::RawPlan;
 use crate::text::random_hex;
@@ -45,6 +45,22 @@ pub(super) fn read(raw: &RawPlan) -> Result<Option<Workers>> {
     Ok(Some(workers))
 }
 
+/// Refuses `--scale` if neither the run nor the race after it has times.
+pub(super) fn check_scale(raw: &RawPlan, is_timed: bool) -> Result<()> {
+    // A tuning at fixed nodes may be proven under a clock.
+    let is_proven_by_time = raw.prove_tc.is_some() && raw.no_prove != Some(true);
+    if raw.scale.is_some() && !is_timed && !is_proven_by_time {
+        fail!(Setting, "--scale scales times, but this run has none; remove it, or give --tc");
+    }
+    Ok(())
+}
+
+/// Speed of a player that the times of the run are for.
+pub(super) fn scale(raw: &RawPlan, players: &[Player]) -> Result<Option<ReferenceSpeed>> {
+    let names = players.iter().map(|player| player.name.as_str());
+    raw.scale.as_deref().map(|text| ReferenceSpeed::parse(text, names).map_err(RunError::value("--scale"))).transpose()
+}
+
 /// Percentage of the pairs that a second worker plays too.
 pub(super) fn verified(raw: &RawPlan, is_timed: bool) -> Result<Option<f64>> {
     let Some(text) = raw.verify.as_deref() else { return Ok(None) };
@@ -55,4 +71,22 @@ pub(super) fn verified(raw: &RawPlan, is_timed: bool) -> Result<Option<f64>> {
         fail!(Setting, "--verify compares games at fixed --nodes or --depth; under a clock no two games are equal");
     }
     super::percent("--verify", "pairs", text).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_scaled_where_a_run_or_the_race_after_it_has_a_clock() {
+        let raw = RawPlan { scale: Some("base=1000".to_owned()), ..RawPlan::default() };
+        let proven = RawPlan { prove_tc: Some("8+0.08".to_owned()), ..raw.clone() };
+        let unproven = RawPlan { no_prove: Some(true), ..proven.clone() };
+        for (raw, is_timed, is_taken) in
+            [(&raw, true, true), (&raw, false, false), (&proven, false, true), (&unproven, false, false)]
+        {
+            assert_eq!(check_scale(raw, is_timed).is_ok(), is_taken, "{raw:?}");
+        }
+        assert!(check_scale(&RawPlan::default(), false).is_ok());
+    }
 }
