@@ -242,6 +242,11 @@ fn mistakes_in_recipes_are_named() {
     check(&pair, "max-plies = 60", "pairs = 3", "`match`: the shards set the number of pairs");
     check(&pair, "max-plies = 60", "book = \"x\"", "the book stands in [openings]");
     check(&pair, "depth = 2", "movetime = 1.0", "games by a clock cannot be made again");
+    check(&pair, "max-plies = 60", "max-time = \"8h\"", "leave out `max-time` and `until-width`");
+    check(&pair, "max-plies = 60", "until-width = 5", "leave out `max-time` and `until-width`");
+    check(&pair, "max-plies = 60", "ponder = true", "cannot be made again; leave out `ponder`");
+    check(&pair, "{ Hash = 1 }", "{ threads = 2 }", "cannot be made again; leave out `ponder` and `Threads`");
+    check(&pair, "\"Hash=1\", \"Eval", "\"Threads=2\", \"Eval", "scores of several threads cannot be made again");
     check(&pair, "\"3-4\"", "\"0\"", "`openings`: `random-plies` 0: expected");
     check(&pair, "arg = \"uci\"", "engines = 2", "`rescore`: the shards set `engines`");
     check(&pair, "arg = \"uci\"", "keep-hash = true", "leave out `keep-hash`");

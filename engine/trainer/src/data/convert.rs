@@ -1,5 +1,6 @@
 //! Conversion between formats, with or without the training filter.
 
+use super::continuation::{WholeGames, check_has_moves};
 use super::error::DataError;
 use super::filter::Filter;
 use super::format::Format;
@@ -43,6 +44,12 @@ struct PositionDraw {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 }
+
+/// Remedy for a draw from formats that do not separate games.
+const FROM_GAMES: &str = "leave out `--per-game`, or draw from the games";
+/// Remedy for a draw from games that are not whole.
+const TORN: &str = "of games that are not whole more would be drawn; draw before filtering and shuffling, or leave out \
+                    `--per-game`";
 
 impl PositionDraw {
     /// Leaves at most `per_game` of the positions of a game, in the order of the game.
@@ -88,14 +95,16 @@ impl FilterArgs {
         let FilterArgs { input, output, filter, draw } = self;
         let format = Format::to_write(&output.out, output.to)?;
         let mut encoder = Encoder::new(&output.out, format, Some(*filter))?;
-        let games = draw.per_game.map(|_| "leave out `--per-game`, or draw from the games");
+        let games = draw.per_game.map(|_| FROM_GAMES);
         let needs = Needs { games, ..encoder.needs() };
         let mut sink = output.create(input)?;
-        let (mut game, mut undrawn) = (0_u64, 0);
-        let passed = input.read(needs, |entry| {
+        let (mut game, mut undrawn, mut whole) = (0_u64, 0, WholeGames::default());
+        let passed = input.read_sources(input.open(needs)?, |path, from, entry| {
             if draw.per_game.is_none() {
                 return encoder.encode(entry, |_, record| sink.put(record));
             }
+            check_has_moves(path, from, &entry, FROM_GAMES)?;
+            whole.check(path, from, &entry, TORN)?;
             let (mut kept, rest): (Vec<_>, Vec<_>) = entry.positions().into_iter().partition(|p| encoder.takes(p));
             let found = kept.len();
             draw.draw(game, &mut kept);

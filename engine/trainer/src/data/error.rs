@@ -99,6 +99,12 @@ pub enum DataError {
         /// The cause.
         error: quintain::journal::JournalError,
     },
+    /// Run that was archived without its scores.
+    #[error("{}: no scores, because the run was archived with `--moves-only`; give the run itself", path.display())]
+    MovesOnly {
+        /// The archive or journal.
+        path: PathBuf,
+    },
     /// File of unknown format.
     #[error("{}: no format goes by this name; give `{flag}` one of {known}", path.display())]
     NoFormat {

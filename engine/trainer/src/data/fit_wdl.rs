@@ -3,6 +3,7 @@
 //! The model is `sigmoid((score - offset) / scale)` from the side to move's view, with a draw as
 //! half a win. The fit maximises the likelihood, and its errors take a game as one observation.
 
+use super::continuation::WholeGames;
 use super::error::DataError;
 use super::input::Input;
 use super::needs::Needs;
@@ -25,6 +26,8 @@ const LEAST_IN_BIN: u64 = 20;
 const MOST_STEPS: usize = 100;
 /// Scale in centipawns at which the fit starts.
 const FIRST_SCALE: f64 = 400.0;
+/// Remedy for games that are not whole.
+const TORN: &str = "games that are not whole would count as several; fit before filtering and shuffling";
 
 const EXAMPLES: &str = "\
 Example:
@@ -206,7 +209,9 @@ impl FitWdlArgs {
                 return Err(source.format.lacks(path, "at which ply a position is", remedy).into());
             }
         }
-        self.input.read_sources(sources, |_, _, entry| {
+        let mut whole = WholeGames::default();
+        self.input.read_sources(sources, |path, format, entry| {
+            whole.check(path, format, &entry, TORN)?;
             let positions = entry.positions();
             let kept: Vec<ScoredResult> = positions.iter().filter_map(|position| self.of(position)).collect();
             left_out += (positions.len() - kept.len()) as u64;

@@ -7,6 +7,7 @@
 
 #[cfg(feature = "binpack")]
 mod binpack;
+mod continuation;
 mod convert;
 mod dedup;
 mod error;
@@ -30,6 +31,7 @@ pub(crate) mod text;
 mod triplets;
 mod write;
 
+pub(crate) use continuation::PreviousEntry;
 pub(crate) use error::RecordFault;
 pub use error::{DataError, Place};
 pub use filter::Filter;
@@ -39,7 +41,6 @@ pub(crate) use input::Input;
 pub(crate) use journal::journal_games;
 pub use lines::Lines;
 pub(crate) use record::Position;
-pub(crate) use split::may_follow;
 pub(crate) use triplets::MARKS as TRIPLET_MARKS;
 
 use crate::serve::SegmentName;

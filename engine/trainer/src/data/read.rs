@@ -6,6 +6,8 @@ use super::lines::{ByteStream, Lines, UnpackedFile};
 use super::record::{BULLET_BYTES, Entry, Position, bullet_record};
 use super::{journal, pgn, text};
 use destrier::datagen::viriformat;
+use quintain::journal::FILE_NAME;
+use quintain::journal::archive::{self, ARCHIVE_NAME, stored_name};
 use std::fs::File;
 use std::io::{self, BufRead as _, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -77,7 +79,10 @@ pub fn open(path: &Path, given: Option<Format>) -> Result<EntrySource, DataError
         Format::SelfPlay => Box::new(text::self_play(Lines::new(path, input))),
         Format::Plain => Box::new(text::GameJoiner::new(text::Plain(Lines::new(path, input)))),
         Format::Pgn => Box::new(pgn::Games::new(path, input, Arc::clone(&passed))),
-        Format::Journal => Box::new(journal::games(path, input, Arc::clone(&passed))),
+        Format::Journal => {
+            let lines = journal_lines(&path, input);
+            Box::new(journal::games(path, lines, Arc::clone(&passed)))
+        }
         #[cfg(feature = "binpack")]
         Format::Binpack => Box::new(text::GameJoiner::new(super::binpack::Positions::new(path, input))),
         #[cfg(not(feature = "binpack"))]
@@ -86,9 +91,19 @@ pub fn open(path: &Path, given: Option<Format>) -> Result<EntrySource, DataError
     Ok(EntrySource { format, length, read, passed, entries: Box::new(UntilError(Some(entries))) })
 }
 
-/// Returns the file to read: the journal of a run folder, else the path itself.
+/// Returns the file to read: the journal or archive of a run folder, else the path itself.
 pub fn file_of(path: &Path) -> PathBuf {
-    if path.is_dir() { path.join(quintain::journal::FILE_NAME) } else { path.to_owned() }
+    if path.is_dir() { path.join(stored_name(path).unwrap_or(FILE_NAME)) } else { path.to_owned() }
+}
+
+/// Returns the lines of a journal, also if the file is the archive of one.
+fn journal_lines(path: &Path, input: ByteStream) -> ByteStream {
+    if path.file_name().is_some_and(|name| name == ARCHIVE_NAME) {
+        // Errors have the whole path already.
+        Box::new(archive::reader(input, Path::new(ARCHIVE_NAME)))
+    } else {
+        input
+    }
 }
 
 /// Iterator that ends after the first error that is not limited to one game.

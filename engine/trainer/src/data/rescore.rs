@@ -6,6 +6,7 @@
 
 use super::error::DataError;
 use super::format::Format;
+use super::hash::sha256_of;
 use super::input::{Input, check_apart};
 use super::journal::white_score;
 use super::read::{EntrySource, PassedGames, file_of, sample};
@@ -21,6 +22,7 @@ use destrier::nnue::sha256_hex;
 use indicatif::{ProgressBar, ProgressStyle};
 use quintain::journal;
 use quintain::record::Score;
+use quintain::source::find_program;
 use quintain::uci::process::{Engine, EngineConfig, StartFault};
 use quintain::uci::{Go, PositionLine};
 use std::collections::BTreeMap;
@@ -176,8 +178,8 @@ impl RescoreArgs {
     }
 
     /// Returns all settings that determine the output, one per line. The formats and samples of the
-    /// input come last, because earlier versions did not write them and their runs must be able to
-    /// continue.
+    /// input, and then the hash of the engine, come last, because earlier versions did not write
+    /// them and their runs must be able to continue.
     fn summary(&self, format: Format, sources: &[EntrySource]) -> Result<String, DataError> {
         let RescoreArgs { input, engine, args, options, depth, nodes, keep_hash, .. } = self;
         let limit = |limit: Option<u64>| limit.map_or_else(|| "none".to_owned(), |limit| limit.to_string());
@@ -194,6 +196,15 @@ impl RescoreArgs {
             let EntrySource { format, length, .. } = source;
             let sample = fingerprint(&file_of(path))?;
             let _ = writeln!(summary, "{} = {}, {length} bytes, sample {sample}", path.display(), format.name());
+        }
+        let program = if engine.components().count() > 1 {
+            Some(engine.clone())
+        } else {
+            find_program(engine, &std::env::var_os("PATH").unwrap_or_default(), &[])
+        };
+        // A program that is missing is reported when it is started.
+        if let Some(program) = program.filter(|program| program.is_file()) {
+            let _ = writeln!(summary, "sha256 of the engine = {}", sha256_of(&program)?);
         }
         Ok(summary)
     }

@@ -2,11 +2,11 @@
 
 use super::fit::{SCALE, sigmoid};
 use crate::data::read::{self, EntrySource};
-use crate::data::record::{Entry, Position, ply};
-use crate::data::{DataError, Format, may_follow};
+use crate::data::record::{Entry, Position};
+use crate::data::{DataError, Format, PreviousEntry};
 use clap::Args;
 use destrier::board::Board;
-use destrier::datagen::viriformat::{GameResult, NO_SCORE};
+use destrier::datagen::viriformat::{GameResult, NO_SCORE, ScoredGame};
 use destrier::search::{EvalConfig, Evaluator};
 use destrier::types::{MoveList, SplitMix64};
 use serde::Serialize;
@@ -18,6 +18,10 @@ pub const BANDS: [(u32, u32); 4] = [(2, 10), (11, 18), (19, 25), (26, 32)];
 /// Consecutive records of bulletformat that count as one game, because the format has no ply from
 /// which games could be told apart.
 const BLOCK: u64 = 64;
+
+/// Most plies of a game that may be a piece of one in a format that separates games: a single
+/// position, or the plies between two that a filter left out. Whole games are longer.
+const MAX_PIECE: usize = 8;
 
 /// Criteria of the positions to measure: by default those with a score within 100 pawns, not in
 /// check, in which no capture or promotion was played.
@@ -138,18 +142,15 @@ impl SampleReader<'_> {
         sample: &mut Sample,
         evaluators: &mut [Evaluator],
     ) -> Result<(), DataError> {
-        let mut before = None;
+        let mut before = PreviousEntry::default();
         let mut is_taken = false;
         for (number, entry) in (0_u64..).zip(source.entries) {
             let entry = entry?;
-            if begins_game(number, &entry, source.format, before.as_ref()) {
+            let may_go_on = before.record(&entry);
+            if begins_game(number, &entry, source.format, may_go_on) {
                 sample.games_read += 1;
                 is_taken = self.draw.takes(sample.games_read);
             }
-            before = match &entry {
-                Entry::Position(position) => Some(*position),
-                Entry::Game(_) => None,
-            };
             for position in entry.positions() {
                 sample.read += 1;
                 if is_taken && self.filter.keeps(&position) {
@@ -194,16 +195,23 @@ fn evaluator(config: &EvalConfig) -> Evaluator {
 }
 
 /// Returns true if an entry of a file begins a game. Files of single positions do not separate
-/// games. Consecutive positions are of one game if they have one result and the later one may
-/// follow from the earlier one. In a shuffled file most positions are then games of their own.
-fn begins_game(number: u64, entry: &Entry, format: Format, before: Option<&Position>) -> bool {
-    match (entry, before) {
-        (Entry::Game(_), _) | (_, None) => true,
-        (Entry::Position(_), Some(_)) if !format.holds_ply() => number.is_multiple_of(BLOCK),
-        (Entry::Position(position), Some(before)) => {
-            let goes_on = ply(&position.board) > ply(&before.board) && may_follow(&before.board, &position.board);
-            before.result != position.result || !goes_on
-        }
+/// games, and a filter leaves pieces of them. Neighbours are of one game if the later one may go on
+/// from the earlier one ([`PreviousEntry`]). In a shuffled file most are then games of their own.
+fn begins_game(number: u64, entry: &Entry, format: Format, may_go_on: bool) -> bool {
+    match entry {
+        Entry::Position(_) if !format.holds_ply() => number.is_multiple_of(BLOCK),
+        Entry::Game(game) if !may_be_piece(game, format) => true,
+        _ => !may_go_on,
+    }
+}
+
+/// Returns true if a game of a file may be a piece of one.
+fn may_be_piece(game: &ScoredGame, format: Format) -> bool {
+    match format {
+        // They separate games only by their moves.
+        Format::Plain | Format::Binpack => true,
+        Format::Viriformat | Format::SelfPlay => game.plies.len() <= MAX_PIECE,
+        _ => false,
     }
 }
 

@@ -86,7 +86,7 @@ fn each_game(path: &Path, mut each: impl FnMut(ScoredGame)) -> Result<u64, DataE
 /// Result of a check of a folder.
 #[derive(Debug, Default)]
 pub struct FolderCheck {
-    /// Faults by file, in the order of the ledger; then files that no line lists.
+    /// Faults by file, in the order of the ledger.
     pub faults: Vec<(String, String)>,
     /// Games read.
     pub games: u64,
@@ -94,12 +94,22 @@ pub struct FolderCheck {
     pub copies: u64,
 }
 
-/// Checks every shard of a folder: size, hash, legality of every move, counts; and counts games
-/// that occur twice.
+/// Returns the names of the files of games in a folder, sorted.
 ///
 /// # Errors
 /// Fails if the folder cannot be read.
-pub fn check_folder(folder: &Path, ledger: &Ledger) -> std::io::Result<FolderCheck> {
+pub fn shard_files(folder: &Path) -> std::io::Result<Vec<String>> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.ends_with(".vf"))
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+/// Checks every shard of a folder: size, hash, legality of every move, counts; and counts games
+/// that occur twice.
+pub fn check_folder(folder: &Path, ledger: &Ledger) -> FolderCheck {
     let mut check = FolderCheck::default();
     let mut seen = HashSet::new();
     for line in ledger.lines() {
@@ -108,13 +118,13 @@ pub fn check_folder(folder: &Path, ledger: &Ledger) -> std::io::Result<FolderChe
             check.faults.push((line.file.clone(), fault.to_string()));
         }
     }
-    let mut names: Vec<String> = std::fs::read_dir(folder)?
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| name.ends_with(".vf") && ledger.lines().iter().all(|line| line.file != *name))
-        .collect();
-    names.sort();
-    check.faults.extend(names.into_iter().map(|name| (name, "no line of the ledger lists it".to_owned())));
-    Ok(check)
+    check
+}
+
+/// Returns the files that no line of a ledger lists, with this fault.
+pub fn strays<'a>(files: &'a [String], ledger: &'a Ledger) -> impl Iterator<Item = (String, String)> + 'a {
+    let strays = files.iter().filter(|name| ledger.lines().iter().all(|line| line.file != **name));
+    strays.map(|name| (name.clone(), "no line of the ledger lists it".to_owned()))
 }
 
 fn fault_of_games(

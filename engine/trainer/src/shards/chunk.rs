@@ -106,7 +106,10 @@ impl ChunkWork<'_> {
         let played = played.with_context(|| format!("{}: cannot play the games", root.display()))?;
         match played.exit {
             Exit::Done => {}
-            Exit::Aborted => bail!("{}: engines failed too often; its folder `crashes` says how", root.display()),
+            Exit::Aborted => bail!(
+                "{}: the match could not go on; remove the cause told above (if engines failed, its folder `crashes` says how) and give the same command again",
+                root.display()
+            ),
             exit => return Ok(Err(exit)),
         }
         let found = journal_games(&root.join(journal::FILE_NAME))?;
@@ -119,10 +122,11 @@ impl ChunkWork<'_> {
         };
         write().with_context(|| format!("{}: cannot write it", games.display()))?;
         let player = |player: &Player| {
-            let digits = player.origin.sha256.get(..12).unwrap_or_default();
-            format!("{} {digits}", player.program.file_name().unwrap_or_default().to_string_lossy())
+            let name = player.program.file_name().unwrap_or_default().to_string_lossy();
+            let options = player.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+            anyhow::Ok(format!("{name} {}{}", short(&player.origin.sha256), networks(options)?))
         };
-        let mut engines: Vec<String> = played.plan.players.iter().map(player).collect();
+        let mut engines: Vec<String> = played.plan.players.iter().map(player).collect::<Result<_, _>>()?;
         engines.dedup();
         let judge = datagen::identity(&EvalConfig::default())?;
         let engine = format!("{}; openings: {judge}", engines.join(", "));
@@ -156,8 +160,29 @@ fn with_program(options: &[String]) -> anyhow::Result<(Vec<String>, String)> {
         .filter(|(at, _)| *at != place && *at != place + 1)
         .map(|(_, word)| word.as_str())
         .collect();
-    let told = format!("{name} {} {}", hash.get(..12).unwrap_or_default(), rest.join(" "));
-    Ok((options, told.trim_end().to_owned()))
+    let told = format!("{name} {} {}", short(&hash), rest.join(" "));
+    let given = rest.windows(2).filter(|pair| pair[0] == "--option").filter_map(|pair| pair[1].split_once('='));
+    let networks = networks(given.map(|(name, value)| (name.trim(), value.trim())))?;
+    Ok((options, format!("{}{networks}", told.trim_end())))
+}
+
+/// First digits of a hash, which distinguish two programs.
+fn short(hash: &str) -> &str {
+    hash.get(..12).unwrap_or(hash)
+}
+
+/// Formats the files that options name, which are the engine's networks, each with a part of its
+/// hash: another file under the same name is another engine. Logs are none.
+fn networks<'a>(options: impl Iterator<Item = (&'a str, &'a str)>) -> anyhow::Result<String> {
+    let mut told = String::new();
+    for (name, value) in options {
+        let path = Path::new(value);
+        if path.is_file() && !name.to_ascii_lowercase().contains("log") {
+            let file = path.file_name().unwrap_or_default().to_string_lossy();
+            told += &format!(" {file} {}", short(&sha256_of(path)?));
+        }
+    }
+    Ok(told)
 }
 
 fn bar() -> ProgressBar {

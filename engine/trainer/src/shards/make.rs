@@ -156,7 +156,7 @@ impl Maker {
                     Err(exit) => return Ok(MakeEnd::Stopped(exit)),
                 },
             };
-            self.check_engine(&chunk, &chunks, number)?;
+            self.check_engine(&chunk, &chunks)?;
             let now = kept + chunk.kept;
             chunks.push(chunk);
             tell(
@@ -170,6 +170,8 @@ impl Maker {
                 // Removed, so that the fault shows again until it is resolved.
                 let path = self.folder.join(&line.file);
                 fs::remove_file(&path).with_context(|| format!("{}: cannot remove it", path.display()))?;
+                // So are its chunks: other engines would not change them.
+                self.clean(number)?;
                 bail!(
                     "{}: made again with other bytes (engines then `{}`, now `{}`); restore the engines, or remove its line from {FILE_NAME}",
                     line.file,
@@ -180,8 +182,11 @@ impl Maker {
             Some(_) => {}
             None => {
                 let path = self.folder.join(FILE_NAME);
-                self.ledger.record(&path, line)?;
-                self.ledger.write(&path)?;
+                // Read again, because lines may have been added meanwhile.
+                let mut ledger = Ledger::open(&self.folder)?;
+                ledger.record(&path, line)?;
+                ledger.write(&path)?;
+                self.ledger = ledger;
             }
         }
         self.clean(number)?;
@@ -255,18 +260,19 @@ impl Maker {
     }
 
     /// Checks that the engines are those of the stream so far, or the same seed would stand for
-    /// games of different engines.
-    fn check_engine(&self, chunk: &Chunk, before: &[Chunk], number: u32) -> anyhow::Result<()> {
+    /// games of different engines. A chunk of others is removed, so that the right ones play it.
+    fn check_engine(&self, chunk: &Chunk, before: &[Chunk]) -> anyhow::Result<()> {
         let is = &chunk.facts.engine;
         let in_shard = before.first().map(|chunk| (&chunk.facts.engine, "this shard began with"));
         let earlier = self.ledger.stream(&self.recipe.name, self.seed).map(|line| (&line.engine, "the ledger has"));
         for (was, whence) in in_shard.into_iter().chain(earlier) {
-            ensure!(
-                was == is,
-                "{}: played by `{is}`, but {whence} `{was}`; restore the engines, or remove {} and give another --seed",
-                chunk.path.display(),
-                self.work(number).display()
-            );
+            if was != is {
+                let path = chunk.path.display();
+                fs::remove_file(&chunk.path).with_context(|| format!("{path}: cannot remove it"))?;
+                bail!(
+                    "{path}: played by `{is}`, but {whence} `{was}`, so it is removed; restore the engines, or give another --seed"
+                );
+            }
         }
         Ok(())
     }

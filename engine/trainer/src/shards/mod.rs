@@ -25,6 +25,7 @@ pub use recipe::{Recipe, RecipeError};
 
 use crate::compare::end_at_interrupts;
 use crate::data::say;
+use crate::train::{LOCK, lock_folder};
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use make::{MakeEnd, MakeLimits, Maker, sum};
@@ -149,8 +150,11 @@ impl MakeArgs {
 
 impl FolderArgs {
     fn check(&self) -> anyhow::Result<Exit> {
+        let files = check::shard_files(&self.folder)?;
         let ledger = Ledger::read(&self.folder)?;
-        let found = check::check_folder(&self.folder, &ledger)?;
+        let mut found = check::check_folder(&self.folder, &ledger);
+        // Read again: a shard that was finished meanwhile is no stray file.
+        found.faults.extend(check::strays(&files, &Ledger::read(&self.folder)?));
         for (file, fault) in &found.faults {
             say(&format!("{file}: {fault}"))?;
         }
@@ -167,6 +171,11 @@ impl MergeArgs {
     fn run(&self) -> anyhow::Result<Exit> {
         if self.out.exists() && !self.force {
             bail!("{}: already exists; give `--force` to replace it", self.out.display());
+        }
+        let folder = self.out.parent().filter(|folder| folder.join(LOCK).exists());
+        let lock = folder.map(lock_folder).transpose()?;
+        if matches!(lock, Some(None)) {
+            bail!("{}: another process makes shards there; stop it first, or give another --out", self.out.display());
         }
         let mut merged = Ledger::default();
         for path in &self.ledgers {

@@ -245,6 +245,18 @@ fn check_match(plan: &RawPlan, chunk_games: u64) -> Result<(), KeyFault> {
     if book.is_some() || book_order.is_some() || book_start.is_some() {
         return wrong("the book stands in [openings]; leave out `book`, `book-order` and `book-start`");
     }
+    let RawPlan { max_time, until_width, ponder, options, .. } = plan;
+    if max_time.is_some() || until_width.is_some() {
+        return wrong(
+            "a chunk has all its games; leave out `max-time` and `until-width`, and give the command --hours",
+        );
+    }
+    let is_parallel = |options: &[(String, String)]| {
+        options.iter().any(|(name, value)| name.eq_ignore_ascii_case("Threads") && value != "1")
+    };
+    if *ponder == Some(true) || is_parallel(options) || is_parallel(&one.options) || is_parallel(&other.options) {
+        return wrong("games with pondering or several threads cannot be made again; leave out `ponder` and `Threads`");
+    }
     let nameless = |player: &RawPlayer| RawPlayer { name: None, ..player.clone() };
     if nameless(one) == nameless(other) {
         return wrong("the players are the same, so the two games of a pair would be copies; give them other limits");
@@ -266,7 +278,7 @@ fn check_match(plan: &RawPlan, chunk_games: u64) -> Result<(), KeyFault> {
 
 /// Formats the settings of a match that determine its games.
 fn told_match(plan: &RawPlan) -> Result<String, KeyFault> {
-    let plan = RawPlan { affinity: None, max_time: None, max_failures: None, ..plan.clone() };
+    let plan = RawPlan { affinity: None, max_failures: None, ..plan.clone() };
     toml::to_string(&plan).map_err(|error| fault("match", error.to_string()))
 }
 
@@ -279,6 +291,10 @@ fn rescore(table: &Table) -> Result<Vec<String>, KeyFault> {
         return Err(wrong("scores would depend on where a run was stopped; leave out `keep-hash`".to_owned()));
     }
     let words = words(table).map_err(wrong)?;
+    let given = words.windows(2).filter(|pair| pair[0] == "--option").filter_map(|pair| pair[1].split_once('='));
+    if given.into_iter().any(|(name, value)| name.trim().eq_ignore_ascii_case("Threads") && value.trim() != "1") {
+        return Err(wrong("scores of several threads cannot be made again; leave out `Threads`".to_owned()));
+    }
     check_rescore(&words).map_err(wrong)?;
     Ok(words)
 }

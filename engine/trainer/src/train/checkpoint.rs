@@ -162,10 +162,13 @@ impl Checkpoint {
     }
 }
 
-/// Locks a folder by its file `lock` until the returned file is closed. Returns `None` if another
+/// Name of the file that locks a folder.
+pub const LOCK: &str = "lock";
+
+/// Locks a folder by its file [`LOCK`] until the returned file is closed. Returns `None` if another
 /// process holds the lock.
 pub fn lock_folder(folder: &Path) -> io::Result<Option<File>> {
-    let file = File::create(folder.join("lock"))?;
+    let file = File::create(folder.join(LOCK))?;
     match journal::lock(&file) {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),

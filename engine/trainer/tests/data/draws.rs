@@ -33,6 +33,31 @@ fn positions_of_each_game_are_drawn_by_the_seed() {
     assert!(error.starts_with("a.bf: ") && error.contains("which game") && error.contains("--per-game"), "{error}");
 }
 
+/// Checks that commands for which a game counts once refuse games that are not whole.
+#[test]
+fn games_of_which_plies_are_missing_are_neither_drawn_from_nor_fitted() {
+    let folder = Folder::new();
+    folder.write_torn_games();
+    let draw = format!("filter @whole.plain --out @b.bf {ALL} --per-game 1");
+    let fit = "fit-wdl @whole.plain";
+    for (words, remedy) in [(fit, "; fit before filtering"), (draw.as_str(), "or leave out `--per-game`")] {
+        let error = folder.error(&words.replace("whole", "torn"));
+        assert!(error.starts_with("torn.plain: game ") && error.contains("games that are not whole"), "{error}");
+        assert!(error.contains(remedy), "{error}");
+    }
+    assert!(!folder.path("b.bf").exists());
+    folder.run(&draw);
+    assert_eq!(folder.read("b.bf").len(), 30 * 32);
+    // All of the games are draws, so nothing may be fitted.
+    let fitted = folder.try_run(fit);
+    assert!(fitted.err().is_none_or(|error| error.to_string().contains("no curve fits")));
+    // Single positions in viriformat are not games either.
+    folder.run("convert @whole.plain --out @a.txt");
+    folder.run("convert @a.txt --out @a.vf");
+    let error = folder.error(&format!("filter @a.vf --out @c.bf {ALL} --per-game 1"));
+    assert!(error.contains("does not say which game a position is of; leave out `--per-game`"), "{error}");
+}
+
 #[test]
 fn the_win_probability_of_scores_is_fitted() {
     let folder = Folder::new();

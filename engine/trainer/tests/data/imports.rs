@@ -1,7 +1,9 @@
 //! Imports of PGN and Quintain's journals.
 
 use super::{Folder, lines};
-use quintain::journal::{Header, Journal};
+use quintain::journal::archive::{self, ARCHIVE_NAME, Detail};
+use quintain::journal::{FILE_NAME, Header, Journal, PlanFacts};
+use quintain::plan::file;
 use quintain::record::{
     ByColor, Ending, EngineId, GameId, GameRecord, MoveRecord, Opening, Outcome, PlayerId, RecordedOutput, Score,
     SearchInfo, Termination,
@@ -152,32 +154,74 @@ fn record(number: u64, termination: Termination, is_void: bool) -> GameRecord {
     }
 }
 
+/// Writes a run with the journal of these games as the folder `run`.
+fn write_run(folder: &Folder, games: &[GameRecord]) {
+    std::fs::create_dir(folder.path("run")).unwrap();
+    let header = Header { plan_sha256: "0".repeat(64), program: "test".to_owned() };
+    let mut journal = Journal::create(&folder.path("run").join(FILE_NAME), &header).unwrap();
+    games.iter().for_each(|game| journal.append(game).unwrap());
+}
+
 #[test]
 fn journals_give_the_games_that_count() {
     let folder = Folder::new();
-    std::fs::create_dir(folder.path("run")).unwrap();
-    let header = Header { plan_sha256: "0".repeat(64), program: "test".to_owned() };
-    let mut journal = Journal::create(&folder.path("run").join(quintain::journal::FILE_NAME), &header).unwrap();
-    for game in [
+    let mut dropped = record(5, Termination::Checkmate, false);
+    dropped.moves.truncate(2);
+    let mut alone = record(7, Termination::Checkmate, false);
+    alone.moves.truncate(3);
+    let games = [
         record(1, Termination::ResignAdjudication, false),
         record(2, Termination::TimeForfeit, false),
+        dropped,
         record(3, Termination::Crash, false),
+        alone,
+        // Both games of the pair are played again.
+        record(6, Termination::Checkmate, true),
+        record(5, Termination::Checkmate, false),
+        // Both games of the pair are missing.
         record(4, Termination::Checkmate, true),
-    ] {
-        journal.append(&game).unwrap();
-    }
-    drop(journal);
+        record(6, Termination::Checkmate, false),
+    ];
+    write_run(&folder, &games);
     let told = folder.told("import @run --out @a.vf");
-    assert!(told.starts_with("1 records, 4 positions") && told.contains(", 3 games passed over ("), "{told}");
+    assert!(told.starts_with("4 records, 15 positions") && told.contains(", 3 games passed over ("), "{told}");
     folder.run("convert @a.vf --out @a.selfplay");
-    assert_eq!(
-        lines(&folder.path("a.selfplay")),
-        ["rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1;e7e5:-12 g1f3:- b8c6:30994 f1b5:-30996;0.0"]
-    );
+    let [three, last] = ["e7e5:-12 g1f3:- b8c6:30994", " f1b5:-30996"];
+    let line = |plies: &str| format!("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1;{three}{plies};0.0");
+    // The game without the other one of its pair comes last.
+    assert_eq!(lines(&folder.path("a.selfplay")), [line(last), line(last), line(last), line("")]);
     folder.write("run/games.jsonl", "no journal\n");
     let error = folder.error("import @run --out @b.vf");
     assert_eq!(error.matches("run/games.jsonl").count(), 1, "{error}");
     assert_eq!(error.matches(':').count(), 1, "{error}");
+}
+
+#[test]
+fn an_archived_run_is_read_unless_it_has_no_scores() {
+    let folder = Folder::new();
+    let games = [1, 2, 3].map(|number| record(number, Termination::Checkmate, false));
+    write_run(&folder, &games);
+    // Facts of another plan, with which no game is compared.
+    let plan = file::from_toml(include_str!("../../../../tests/it/fixtures/v1/plan.toml")).unwrap();
+    let facts = PlanFacts::new(&plan, Some("other".to_owned()));
+    for (name, detail) in [("archived", Detail::Full), ("moves", Detail::Moves)] {
+        std::fs::create_dir(folder.path(name)).unwrap();
+        let archive = folder.path(name).join(ARCHIVE_NAME);
+        archive::pack(&folder.path("run").join(FILE_NAME), &archive, &facts, detail).unwrap();
+    }
+    folder.run("import @run --out @a.vf");
+    folder.run("import @archived --out @b.vf");
+    assert!(folder.read("a.vf") == folder.read("b.vf"));
+    for words in ["import @moves --out @c.vf", "check @moves"] {
+        let error = folder.error(words);
+        assert!(error.starts_with("moves/games.json.gz: no scores") && error.contains("`--moves-only`"), "{error}");
+    }
+    assert!(!folder.path("c.vf").exists());
+    let whole = folder.read("archived/games.json.gz");
+    folder.write("archived/games.json.gz", &whole[..whole.len() / 2]);
+    let error = folder.error("check @archived");
+    assert!(error.starts_with("archived/games.json.gz: ") && error.contains("damaged archive"), "{error}");
+    assert_eq!(error.matches("archived/").count(), 1, "{error}");
 }
 
 /// Returns a game as PGN with additional tags.

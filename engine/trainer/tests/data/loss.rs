@@ -78,6 +78,30 @@ fn games_are_found_in_files_of_positions() {
 }
 
 #[test]
+fn the_pieces_of_a_filtered_game_are_one_game() {
+    let folder = Folder::new();
+    folder.write_torn_games();
+    folder.run("convert @torn.plain --out @torn.vf");
+    folder.run("convert @torn.plain --out @torn.txt");
+    folder.run("convert @torn.txt --out @alone.vf");
+    let mut names = vec!["whole.plain", "torn.plain", "torn.vf", "torn.txt", "alone.vf"];
+    if cfg!(feature = "binpack") {
+        folder.run("convert @torn.plain --out @torn.binpack");
+        names.push("torn.binpack");
+    }
+    for name in names {
+        let words = format!("loss classical @{name} --keep-captures --keep-checks");
+        let games = |more: &str| {
+            let found = json(&folder, &format!("{words}{more}"));
+            ["games", "games_read"].map(|key| found[key].as_u64().unwrap())
+        };
+        assert_eq!(games(""), [30, 30], "{name}");
+        let (some, rest) = (games(" --share 0.5"), games(" --share 0.5 --rest"));
+        assert_eq!([some[0] + rest[0], some[1]], [30, 30], "{name}");
+    }
+}
+
+#[test]
 fn what_cannot_be_measured_is_refused() {
     let folder = Folder::new();
     folder.write_games("a.vf", 8, 4);

@@ -115,6 +115,24 @@ impl Folder {
         (0..games).for_each(|number| random_game(seed * 1000 + number).write(&mut bytes));
         self.write(name, bytes);
     }
+
+    /// Writes 30 games from the start position as `whole.plain`, and as `torn.plain` without some
+    /// of their plies. Returns the number of positions of the whole games.
+    fn write_torn_games(&self) -> usize {
+        let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+        let moves = "g1f3:1 g8f6:2 f3e5:3 f6e4:4 e5d7:5 e4d2:6\n\
+                     e2e4:1 e7e5:1 g1f3:1 b8c6:1\n\
+                     d2d4:1 d7d5:1 c2c4:1 d5c4:1";
+        let games: String = moves.lines().cycle().take(30).map(|moves| format!("{start};{moves};0.5\n")).collect();
+        self.write("whole.selfplay", games);
+        self.run("convert @whole.selfplay --out @whole.plain");
+        let text = self.text("whole.plain");
+        // Six lines per position.
+        let records: Vec<&str> = text.split_inclusive("e\n").filter(|record| record.starts_with("fen")).collect();
+        let torn = records.iter().enumerate().filter(|(place, _)| place % 6 != 2);
+        self.write("torn.plain", torn.map(|(_, record)| *record).collect::<String>());
+        records.len()
+    }
 }
 
 const STARTS: [&str; 4] = [

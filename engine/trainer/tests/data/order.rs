@@ -108,29 +108,14 @@ fn games_are_parted_whole() {
     assert!(folder.read("t2.vf") == folder.read("t.vf"));
 }
 
-/// Returns games as `.plain`, six lines per position.
-fn plain_games(folder: &Folder) -> Vec<String> {
-    let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-    let moves =
-        ["g1f3:1 g8f6:2 f3e5:3 f6e4:4 e5d7:5 e4d2:6", "e2e4:1 e7e5:1 g1f3:1 b8c6:1", "d2d4:1 d7d5:1 c2c4:1 d5c4:1"];
-    let lines: Vec<_> = moves.iter().cycle().take(30).map(|moves| format!("{start};{moves};0.5\n")).collect();
-    folder.write("a.selfplay", lines.concat());
-    folder.run("convert @a.selfplay --out @a.plain");
-    let text = folder.text("a.plain");
-    text.split_inclusive("e\n").filter(|record| record.starts_with("fen")).map(str::to_owned).collect()
-}
-
 #[test]
 fn no_game_is_parted_of_which_plies_are_missing() {
     let folder = Folder::new();
-    let records = plain_games(&folder);
-    assert_eq!(records.len(), 140);
-    folder.run("split @a.plain --out @t.plain --validation @v.plain --share 0.5");
-    assert_eq!(lines(&folder.path("t.plain")).len() + lines(&folder.path("v.plain")).len(), 6 * records.len());
-    let gaps = |record: &(usize, &String)| record.0 % 6 != 2;
-    let torn: String = records.iter().enumerate().filter(gaps).map(|(_, record)| record.as_str()).collect();
-    folder.write("torn.plain", torn);
-    folder.run("shuffle @a.plain --out @mixed.plain");
+    let positions = folder.write_torn_games();
+    assert_eq!(positions, 140);
+    folder.run("split @whole.plain --out @t.plain --validation @v.plain --share 0.5");
+    assert_eq!(lines(&folder.path("t.plain")).len() + lines(&folder.path("v.plain")).len(), 6 * positions);
+    folder.run("shuffle @whole.plain --out @mixed.plain");
     let mut files = vec!["torn.plain", "mixed.plain"];
     if cfg!(feature = "binpack") {
         folder.run("convert @torn.plain --out @torn.binpack");
@@ -146,7 +131,7 @@ fn no_game_is_parted_of_which_plies_are_missing() {
         std::fs::remove_file(folder.path("y.bf")).unwrap();
     }
     // Single positions in viriformat are not games either.
-    folder.run("convert @a.plain --out @a.txt");
+    folder.run("convert @whole.plain --out @a.txt");
     folder.run("convert @a.txt --out @b.vf");
     let error = folder.error("split @b.vf --out @x.vf --validation @y.vf");
     assert!(error.contains("does not say which game a position is of"), "{error}");

@@ -206,6 +206,10 @@ fn a_run_goes_on_only_with_the_same_formats_and_files() {
     folder.write("a.txt", format!("{input}4k3/8/8/8/8/8/8/QQ2K3 w - - 0 1 | 0 | 1.0\n"));
     refused(&format!("{words} --out @b.txt"), "b.txt: started with `a.txt = text, ");
     folder.write("a.txt", &input);
+    // Another program of the same name would give other scores.
+    let (kept, _) = settings.split_once("sha256 of the engine = ").unwrap();
+    folder.write("b.txt.settings", format!("{kept}sha256 of the engine = 0\n"));
+    refused(&format!("{words} --out @b.txt"), "b.txt: started with `sha256 of the engine = 0`, not `sha256");
     // A run begun by a version without these settings can continue.
     let before = settings.split("output = ").next().unwrap();
     assert!(before.ends_with("keep hash = false\n"), "{settings}");
