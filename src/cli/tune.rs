@@ -102,7 +102,7 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit> {
             session::check_branch(branch, prepared.sources.as_ref())?;
         }
         prove::check(&raw, &prepared.plan)?;
-        prove::warn_of_shortage(&raw, &prepared.plan);
+        prove::warn_before(&raw, &prepared.plan);
         progress::result(&table::dry_run(&prepared, args.flags.json)?);
         return Ok(Exit::Done);
     }

@@ -203,7 +203,7 @@ pub struct RunProgress {
 pub struct TuningState {
     /// `calibrating`, `tuning` or `validating`.
     pub phase: String,
-    /// Elo that a parameter loses on average at one step.
+    /// Elo that a parameter loses on average at one step. Null until games have measured it.
     pub step_loss: Option<f64>,
     /// Perturbation of the next pairs, in steps.
     pub perturbation: Option<f64>,
@@ -235,7 +235,7 @@ impl TuningState {
         let moved = tune::by_distance(&rows).into_iter().take(MOST_MOVED).map(|row| (row.name.clone(), row.moved));
         Self {
             phase: tune::phase(course.purpose()).to_owned(),
-            step_loss: run.map(Auto::loss),
+            step_loss: run.and_then(Auto::measured_loss),
             perturbation: run.map(Auto::perturbation),
             validation: course.validation().counts().0,
             moved: moved.collect(),
@@ -325,7 +325,7 @@ mod tests {
     #[test]
     fn a_tuning_says_its_phase_its_step_and_what_moved() {
         let (before, after) = (TuningState::of(&stopped(6, 6_400, 0)), TuningState::of(&course(6, 3_200)));
-        assert_eq!((before.phase.as_str(), before.validation), ("calibrating", [0; 5]));
+        assert_eq!((before.phase.as_str(), before.validation, before.step_loss), ("calibrating", [0; 5], None));
         assert!(before.moved.iter().all(|(_, moved)| *moved == 0.0), "{before:?}");
         assert_eq!(after.phase, "tuning");
         assert!(after.step_loss.is_some_and(|loss| loss > 0.0) && after.perturbation.is_some_and(|step| step > 0.0));

@@ -43,7 +43,7 @@ fn fate(candidate: &race::CandidateState, base: &str, names: &[&str], rule: Race
     match candidate.dropped {
         Some((Reason::Base, after)) => format!("dropped after {after} pairs: weaker than {base}{gain}"),
         Some((Reason::Close, after)) => {
-            format!("dropped after {after} pairs: weaker than {base}{}", and(rule.gain + rule.close))
+            format!("dropped after {after} pairs: weaker than {base}{}", and(rule.gain.max(rule.close)))
         }
         Some((Reason::Candidate(other), after)) => format!("dropped after {after} pairs: weaker than {}", names[other]),
         None if candidate.is_better => format!("stronger than {base}"),
@@ -56,7 +56,7 @@ pub(super) fn lines(plan: &Plan, scoreboard: &Scoreboard) -> Vec<String> {
     let Some((race, rule, names)) = race(plan, scoreboard) else { return Vec::new() };
     let base = plan.players.first().map_or("", |player| player.name.as_str());
     let mut lines = vec![format!(
-        "candidates against {base} (all of these statements hold with probability {}):",
+        "candidates against {base} (the verdicts hold together with probability {}; each Elo interval is a plain 95 % one):",
         1.0 - rule.alpha
     )];
     for (candidate, name) in race.candidates().iter().zip(&names) {
@@ -100,4 +100,28 @@ pub(super) fn json(plan: &Plan, scoreboard: &Scoreboard) -> Value {
         "winner": race.winner().map(|winner| names[winner]),
         "takes": candidates,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Pentanomial;
+
+    #[test]
+    fn a_dropped_candidate_is_told_by_what_was_shown() {
+        let told = |reason, gain, close| {
+            let state = race::CandidateState {
+                pairs: Pentanomial([4, 0, 0, 0, 0]),
+                dropped: Some((reason, 4)),
+                is_better: false,
+            };
+            fate(&state, "base", &["a", "b"], RaceRule { alpha: 0.05, gain, close, step: 16 })
+        };
+        assert_eq!(told(Reason::Base, 0.0, 5.0), "dropped after 4 pairs: weaker than base");
+        assert_eq!(told(Reason::Base, 2.0, 5.0), "dropped after 4 pairs: weaker than base and 2 Elo");
+        // The larger of both bounds is what the race shows.
+        assert_eq!(told(Reason::Close, 2.0, 10.0), "dropped after 4 pairs: weaker than base and 10 Elo");
+        assert_eq!(told(Reason::Close, -5.0, 10.0), "dropped after 4 pairs: weaker than base and 10 Elo");
+        assert_eq!(told(Reason::Candidate(1), 0.0, 0.0), "dropped after 4 pairs: weaker than b");
+    }
 }

@@ -133,7 +133,7 @@ fn result(plan: &Plan, finish: &Finish) -> String {
         StopReason::Narrow => {
             format!("{open}Elo is known within +-{}, as --until-width asks", plan.until_width.unwrap_or_default())
         }
-        StopReason::Flat => "the tuning gains nothing more, as --until-flat asks".to_owned(),
+        StopReason::Flat => "the result hardly moves, or is shown not to gain, as --until-flat asks".to_owned(),
         StopReason::OutOfTime => format!("{open}out of time"),
         StopReason::Interrupted => "interrupted".to_owned(),
         StopReason::TooManyFailures { failures } => {

@@ -115,7 +115,8 @@ pub fn state_line(course: &Course) -> String {
     let state = format!("{}, {}", phase(course.purpose()), count(many, "parameter"));
     match tuning.as_auto() {
         Some(auto) => format!(
-            "{state}: one loses {} Elo at one step, perturbed by {} steps",
+            "{state}: one {} {} Elo at one step, perturbed by {} steps",
+            if auto.measured_loss().is_some() { "loses" } else { "is taken to lose" },
             fixed(auto.loss(), 2),
             fixed(auto.perturbation(), 2)
         ),
@@ -288,7 +289,7 @@ mod tests {
         let before = stopped(6, 6_400, 0);
         assert_eq!(
             state_line(&before),
-            "calibrating, 6 parameters: one loses 1.00 Elo at one step, perturbed by 1.41 steps"
+            "calibrating, 6 parameters: one is taken to lose 1.00 Elo at one step, perturbed by 1.41 steps"
         );
         assert_eq!(validation_line(&before).as_deref(), Some("validation: no pairs yet"));
         assert_eq!((moves_line(&before).as_str(), noise_line(&before)), ("nothing moved yet", None));

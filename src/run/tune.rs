@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use crate::plan::{Format, Plan, Workers};
+use crate::report::figures::count;
 use crate::run::error::{Result, RunError, fail};
 use crate::run::play::{self, PlayedRun};
-use crate::run::resolve;
+use crate::run::{progress, resolve};
 use crate::settings::{RawPlan, RawPlayer};
 use crate::tournament::formats::either;
 use crate::tournament::formats::tune::{self, Choice, Method, Tune, TuneRule};
@@ -107,6 +108,9 @@ pub fn plan(plan: Plan, wanted: TuningSettings) -> Result<Plan> {
     };
     let block = block(&plan);
     let method = method(choice, block, plan.max_pairs)?;
+    if let Some(text) = shortage(method, block, plan.max_pairs) {
+        progress::warn(&text);
+    }
     let rule = TuneRule { method, space, seed: plan.seed, block, until_flat, dead, narrows: true };
     Ok(Plan {
         players: vec![side("plus"), side("minus")],
@@ -116,6 +120,20 @@ pub fn plan(plan: Plan, wanted: TuningSettings) -> Result<Plan> {
         count_repeats: true,
         ..plan
     })
+}
+
+/// Returns a warning if a run is too short to measure how much Elo a step loses, or to move.
+fn shortage(method: Method, block: u32, pairs: Option<u64>) -> Option<String> {
+    let Method::Auto { calibration: 0 } = method else { return None };
+    let pairs = pairs?;
+    let block = u64::from(block);
+    let then =
+        if pairs < block { "nothing moves" } else { "none measures how much Elo a step loses, and 1 Elo is taken" };
+    Some(format!(
+        "{} with {block} in a block: {then}; give --pairs {} or more, or fewer games at once (-j)",
+        count(pairs, "pair"),
+        calibrate::LARGEST_PART * block
+    ))
 }
 
 fn method(choice: Choice, block: u32, pairs: Option<u64>) -> Result<Method> {

@@ -139,7 +139,8 @@ pub struct RawPlan {
     /// Plan of the test that follows if this one passes [default: none].
     ///
     /// In a file, a relative path starts at the file's folder. The next test has the same engines,
-    /// unless its plan names others. That plan may name a third test. The first H0 ends the chain.
+    /// unless its plan names others. That plan may name a third test. The first test that does not
+    /// pass ends the chain.
     #[arg(long, value_name = "FILE", help_heading = "Test")]
     #[schemars(example = &"sprt-ltc.toml", extend("x-commands" = ["sprt"]))]
     pub then: Option<PathBuf>,

@@ -143,7 +143,7 @@ impl TuningProgress {
             seed: self.rule.seed,
             block: tuning.block(),
             pairs: self.pairs,
-            step_loss: run.map(Auto::loss),
+            step_loss: run.and_then(Auto::measured_loss),
             perturbation: run.map(Auto::perturbation),
             drift: run.and_then(Auto::drift),
             noise: self.course.noise(),
@@ -183,7 +183,7 @@ pub struct TuningEstimates<'a> {
     pub block: u32,
     /// Counted pairs.
     pub pairs: PairsByPurpose,
-    /// Elo that a parameter loses on average at one step.
+    /// Elo that a parameter loses on average at one step; `None` until games have measured it.
     pub step_loss: Option<f64>,
     /// Perturbation of the next pairs, in steps.
     pub perturbation: Option<f64>,

@@ -232,6 +232,12 @@ impl Auto {
         self.newest().calibration.loss()
     }
 
+    /// The same loss, if games have measured it.
+    #[must_use]
+    pub fn measured_loss(&self) -> Option<f64> {
+        self.newest().calibration.is_measured().then(|| self.loss())
+    }
+
     /// Perturbation of the next tuning block in steps.
     #[must_use]
     pub fn perturbation(&self) -> f64 {

@@ -23,7 +23,7 @@ pub const PAIRS: u64 = 300;
 const LEAST_BLOCKS: u64 = 6;
 
 /// Part of a run's pairs that a calibration takes at most.
-const LARGEST_PART: u64 = 4;
+pub(crate) const LARGEST_PART: u64 = 4;
 
 /// Points of the grid of log2 k, from -10 by 0.625 to 10.
 const POINTS: usize = 33;
@@ -77,6 +77,8 @@ pub struct Calibration {
     /// Sum of squared deviations within lots, and their degrees of freedom.
     scatter: f64,
     freedom: f64,
+    /// True once a lot moved something.
+    is_measured: bool,
 }
 
 impl Calibration {
@@ -84,7 +86,7 @@ impl Calibration {
     #[must_use]
     pub fn new(params: usize) -> Self {
         let weights = std::array::from_fn(|point| -0.5 * (log2_loss(point) / PRIOR_DEVIATION).powi(2));
-        Self { params: params.max(1), weights, scatter: 0.0, freedom: 0.0 }
+        Self { params: params.max(1), weights, scatter: 0.0, freedom: 0.0, is_measured: false }
     }
 
     /// Elo that a parameter loses on average at one step: 2 to the posterior mean of its logarithm.
@@ -98,6 +100,12 @@ impl Calibration {
             sum += weight * log2_loss(point);
         }
         (sum / total).exp2()
+    }
+
+    /// Returns true if [`Calibration::loss`] depends on games, and is not only the prior's.
+    #[must_use]
+    pub const fn is_measured(&self) -> bool {
+        self.is_measured
     }
 
     /// Steps by which the next lot moves every parameter.
@@ -119,6 +127,7 @@ impl Calibration {
         if results.is_empty() {
             return;
         }
+        self.is_measured |= squared_move > 0.0;
         let count = results.len() as f64;
         let mean = results.iter().map(|result| f64::from(*result)).sum::<f64>() / count;
         self.scatter += results.iter().map(|result| (f64::from(*result) - mean).powi(2)).sum::<f64>();
@@ -183,6 +192,7 @@ mod tests {
             calibration.record(&results, squared);
         }
         assert!((2.0..8.0).contains(&calibration.loss()), "{}", calibration.loss());
+        assert!(calibration.is_measured() && !Calibration::new(10).is_measured());
         let before = calibration.clone();
         calibration.record(&[], 3.0);
         assert_eq!(before, calibration);

@@ -447,6 +447,7 @@ fn exit_codes_are_those_of_a_race_and_nothing_else_is_told_as_gain() {
     }
     let ran = tune_in(place, &moved, &format!("{} --no-prove", more("unproven")));
     assert_eq!(document(&ran)["proof"], Value::Null, "{ran:?}");
+    assert!(ran.stderr.contains("--prove-pairs has no effect, because no race follows"), "{ran:?}");
     assert!(place.join("unproven/options.toml").is_file() && !place.join("unproven/prove").exists());
     // What would fail after the race fails before it.
     let ran = tune_in(place, &moved, &format!("{} --apply tuned", more("unproven")));

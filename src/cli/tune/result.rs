@@ -96,7 +96,7 @@ fn values(tuned: &TuningOutcome) -> String {
 }
 
 fn lines(proof: &Proof) -> String {
-    let mut out = format!("\nproof at {}, against the start:\n", proof.limit);
+    let mut out = format!("\nproof at {}, against the start (each Elo interval is a plain 95 % one):\n", proof.limit);
     for candidate in &proof.candidates {
         let Some(state) = candidate.state else { continue };
         let elo = figures::estimate(elo::logistic(&state.pairs));

@@ -172,11 +172,10 @@ impl<'a> TableDocument<'a> {
             let _ = writeln!(out, "\n{} needs no calibration; its steps and its schedule are as given", self.method);
             return;
         }
-        let _ = writeln!(
-            out,
-            "\ncalibration: the first {} pairs measure how much Elo a step loses",
-            self.calibration_pairs
-        );
+        let _ = match self.calibration_pairs {
+            0 => writeln!(out, "\nno calibration: the pairs are too few, so a step is taken to lose 1 Elo"),
+            pairs => writeln!(out, "\ncalibration: the first {pairs} pairs measure how much Elo a step loses"),
+        };
         if let Some(pace) = pace {
             let _ = writeln!(out, "pace: {}", pace.words());
         }

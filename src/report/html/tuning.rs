@@ -30,11 +30,12 @@ fn numbers(course: &Course, dead: &[String]) -> Vec<(&'static str, String)> {
     if let Some(auto) = course.tuning().as_auto() {
         let first = auto.rule().perturbation(auto.loss(), 0);
         rows.push((
-            "Calibrated step",
+            if auto.measured_loss().is_some() { "Calibrated step" } else { "Step, not calibrated" },
             format!(
-                "{} steps at first, {} now: there a parameter loses {} Elo",
+                "{} steps at first, {} now: there a parameter {} {} Elo",
                 fixed(first, 2),
                 fixed(auto.perturbation(), 2),
+                if auto.measured_loss().is_some() { "loses" } else { "is taken to lose" },
                 fixed(auto.rule().loss_at_perturbation(), 1)
             ),
         ));
@@ -84,7 +85,7 @@ pub fn traces_svg(course: &Course, caption: &str, sheet: Sheet) -> String {
 /// Validation Elo over the pairs; `None` if the method has no validation pairs.
 pub fn validation_svg(course: &Course, caption: &str, sheet: Sheet) -> Option<String> {
     let heads = Heads {
-        title: "Validation: the result so far against the start".to_owned(),
+        title: "Validation: the results up to here, pooled, against the start".to_owned(),
         subtitle: tune::validation_line(course)?,
         caption: caption.to_owned(),
     };
@@ -140,7 +141,8 @@ mod tests {
         let mut page = String::new();
         section(&mut page, &course(14, 3_200), &["p4".to_owned()], "8+0.08, on this machine");
         assert_eq!(page.matches("<svg").count(), 3);
-        for text in ["Validation: the result so far", "Parameters over pairs", "Distance moved", "Calibrated step"] {
+        for text in ["Validation: the results up to here", "Parameters over pairs", "Distance moved", "Calibrated step"]
+        {
             assert!(page.contains(text), "{text}");
         }
         assert_eq!(page.matches("<tr><td>p").count(), 14);

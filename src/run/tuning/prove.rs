@@ -371,9 +371,17 @@ fn shortage(book: &BookRef, (takes, played): (&str, u64), pairs: u64) -> Option<
     ))
 }
 
-/// Warns before a tuning whose number of pairs is known if it leaves too few openings for its race.
-pub(crate) fn warn_of_shortage(raw: &RawPlan, plan: &Plan) {
-    let Some(pairs) = plan.max_pairs.filter(|_| raw.no_prove != Some(true)) else { return };
+/// Warns before a tuning if settings of its race have no effect, or if it is known to leave too few
+/// openings for the race.
+pub(crate) fn warn_before(raw: &RawPlan, plan: &Plan) {
+    if raw.no_prove == Some(true) {
+        let given = [("--prove-tc", raw.prove_tc.is_some()), ("--prove-pairs", raw.prove_pairs.is_some())];
+        for (setting, _) in given.iter().filter(|(_, is_given)| *is_given) {
+            progress::note(&format!("{setting} has no effect, because no race follows the tuning (--no-prove)"));
+        }
+        return;
+    }
+    let Some(pairs) = plan.max_pairs else { return };
     if let Some(text) = shortage(&plan.book, ("takes", pairs), most_pairs(raw, pairs)) {
         progress::warn(&text);
     }
@@ -476,14 +484,17 @@ fn shown(candidates: &[race::CandidateState]) -> Vec<race::CandidateState> {
     candidates.iter().enumerate().map(with).collect()
 }
 
-/// Returns the candidate with most points per pair among those shown to be stronger than the start.
+/// Returns the candidate with most points per pair among those shown to be stronger than the start
+/// and than which no other candidate is shown to be stronger.
 fn best(candidates: &[race::CandidateState]) -> Option<usize> {
     let score = |candidate: &race::CandidateState| {
         let points: u64 = (0..).zip(candidate.pairs.0).map(|(points, pairs)| points * pairs).sum();
         points as f64 / candidate.pairs.pairs().max(1) as f64
     };
-    let better =
-        candidates.iter().enumerate().filter(|(_, candidate)| candidate.is_better && candidate.dropped.is_none());
+    let is_best = |candidate: &race::CandidateState| {
+        candidate.is_better && matches!(candidate.dropped, None | Some((race::Reason::Close, _)))
+    };
+    let better = candidates.iter().enumerate().filter(|(_, candidate)| is_best(candidate));
     // In reverse, because `max_by` returns the last of equals: the first candidate wins a tie.
     better.rev().max_by(|one, other| score(one.1).total_cmp(&score(other.1))).map(|(place, _)| place)
 }
@@ -491,7 +502,9 @@ fn best(candidates: &[race::CandidateState]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::ReferenceSpeed;
     use crate::plan::file;
+    use crate::record::PlayerId;
     use crate::stats::Pentanomial;
     use crate::stats::race::Reason;
 
@@ -513,6 +526,8 @@ mod tests {
         assert_eq!(best(&[candidate(good, true, None), candidate(best_yet, false, None)]), Some(0));
         assert_eq!(best(&[candidate(good, true, None), candidate(best_yet, true, None)]), Some(1));
         assert_eq!(best(&[candidate(good, true, None), candidate(good, true, None)]), Some(0));
+        // A small gain that is shown is a gain.
+        assert_eq!(best(&[candidate(good, true, Some((Reason::Close, 4))), candidate(weak, false, None)]), Some(0));
         let dropped = Some((Reason::Candidate(0), 4));
         assert_eq!(best(&[candidate(good, true, None), candidate(best_yet, true, dropped)]), Some(0));
     }
@@ -582,12 +597,14 @@ mod tests {
 
     /// Under a clock no two games are equal, so a second worker would seem to disagree.
     #[test]
-    fn a_proof_under_a_clock_has_no_pair_played_twice() {
-        let tuned = Plan { verify: Some(2.0), ..with_book(12, "random", 0) };
+    fn a_proof_under_a_clock_has_no_pair_played_twice_and_times_for_the_same_speed() {
+        let scale = Some(ReferenceSpeed { player: PlayerId(0), nps: 2_190_000 });
+        let tuned = Plan { verify: Some(2.0), scale, ..with_book(12, "random", 0) };
         let space = crate::tune::read::lines("p", "a,1,0,9,1,.1").unwrap();
         for (clock, verify) in [(None, Some(2.0)), (Some("8+0.08".to_owned()), None)] {
             let raw = RawPlan { prove_tc: clock, force_concurrency: Some(true), ..RawPlan::default() };
-            assert_eq!(plan(&raw, &tuned, 4, &space, (None, &[])).unwrap().verify, verify, "{raw:?}");
+            let race = plan(&raw, &tuned, 4, &space, (None, &[])).unwrap();
+            assert_eq!((race.verify, race.scale), (verify, scale), "{raw:?}");
         }
     }
 

@@ -142,7 +142,7 @@ fn begin(raw: &RawPlan, place: &Place, branch: Option<&str>, output: OutputStyle
     let max_failures = raw.max_failures.unwrap_or_else(|| tune::max_failures(&plan));
     let wanted = tune::TuningSettings { choice: method, space, until_flat: raw.until_flat == Some(true), dead };
     let plan = tune::plan(Plan { max_failures, ..plan }, wanted)?;
-    prove::warn_of_shortage(raw, &plan);
+    prove::warn_before(raw, &plan);
     let root = make(place)?;
     let settings = root.join(TUNING_SETTINGS);
     write_atomically(&settings, settings_text(raw)?.as_bytes())
@@ -365,8 +365,13 @@ fn message(tuned: &TuningOutcome) -> String {
         None => "The values are not proven.".to_owned(),
         Some((proof, candidate)) => {
             let pairs = candidate.state.map_or(0, |state| state.pairs.pairs());
+            let than = match candidate.beats {
+                Some(other) => format!("the {other} step,\nwhich is stronger than the start,"),
+                None => "the start".to_owned(),
+            };
+            let repeated = if proof.openings.repeated { ",\nsome of them from openings of the tuning" } else { "" };
             format!(
-                "The {} step is shown to be stronger than the start\nin {pairs} pairs at {}.",
+                "The {} step is shown to be stronger than {than}\nin {pairs} pairs at {}{repeated}.",
                 candidate.name, proof.limit
             )
         }
