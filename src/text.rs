@@ -52,9 +52,8 @@ pub fn hex(bytes: &[u8]) -> String {
 /// # Errors
 /// Returns an error if the system has no random numbers.
 pub fn random_hex() -> std::io::Result<String> {
-    use std::io::Read as _;
     let mut bytes = [0; 16];
-    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    getrandom::fill(&mut bytes)?;
     Ok(hex(&bytes))
 }
 

@@ -411,7 +411,8 @@ impl Coordinator {
         let orders = *self.end.orders.borrow();
         let orders = WireOrders {
             stop: WireOrders::level(if is_dropped { Stop::Now } else { orders.stop }),
-            paused: orders.paused,
+            // A worker plays the pairs that it has before a stop.
+            paused: orders.paused && orders.stop == Stop::No,
             moves: orders.moves,
             written,
             void: void.into_iter().filter(|_| !is_learning).map(|(pair, attempt)| (pair.0, attempt.0)).collect(),

@@ -69,6 +69,9 @@ pub enum HubError {
     /// Another process runs this hub.
     #[error("{0}: another `quintain hub` runs with this folder; stop that one, or give --data another folder")]
     Running(PathBuf),
+    /// The system has no random numbers.
+    #[error("the system has no random numbers for a password: {0}")]
+    Random(#[source] io::Error),
     /// The certificate cannot be made.
     #[error("cannot make a certificate: {0}")]
     Certificate(String),
@@ -379,7 +382,7 @@ fn server_of(folder: &Path) -> Option<u32> {
 }
 
 fn password() -> Result<String, HubError> {
-    random_hex().map_err(file(Path::new("/dev/urandom")))
+    random_hex().map_err(HubError::Random)
 }
 
 fn file(path: &Path) -> impl FnOnce(io::Error) -> HubError {

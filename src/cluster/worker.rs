@@ -210,8 +210,10 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), WorkerError> {
 ///
 /// # Errors
 /// Returns an error if the run cannot be served, or not any longer.
-pub(super) async fn play(job: Job, mut share: watch::Receiver<SlotShare>) -> Result<(), WorkerError> {
+pub(super) async fn play(mut job: Job, mut share: watch::Receiver<SlotShare>) -> Result<(), WorkerError> {
     let tables = Tables::of(job.plan.rules.syzygy.as_ref())?;
+    // The coordinator counts failures. A slot that waited for its stop would never send the game.
+    job.plan = Arc::new(Plan { max_failures: u64::MAX, ..Plan::clone(&job.plan) });
     let (events_in, mut events) = mpsc::unbounded_channel();
     let (offers_in, mut offers) = mpsc::unbounded_channel();
     let mut calls = job.link.requests(call(&job.run)).await?;

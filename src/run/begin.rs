@@ -8,7 +8,7 @@ use crate::run::error::{Result, ResultContext as _, fail};
 use crate::run::resolve::networks;
 use crate::run::{Exit, forecast, progress, race, resolve, tuning};
 use crate::settings::{self, RawPlan};
-use crate::source::{self, Context};
+use crate::source::{self, Bases, Context};
 
 /// A command that plays one plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,8 +85,10 @@ pub(crate) fn pinned(command: GameCommand, mut raw: RawPlan) -> Result<RawPlan> 
         if raw.base.is_none() && networks::differ(&networks::of_sides(&raw, &context)?) {
             raw.base = Some(new.clone());
         } else if raw.base.is_none() {
-            // Without a base the commits before `new` are searched, which do not change.
-            source::default_base(&context, &new).within(|| "base")?;
+            // A later search from the same commit finds the same base.
+            let mut bases = Bases::of(&context, &new, raw.base_from.as_deref()).within(|| "base")?;
+            raw.base_from = Some(bases.start().to_owned());
+            bases.next().unwrap_or_else(|| Err(bases.none())).within(|| "base")?;
         }
         raw.new = Some(new);
     }

@@ -40,16 +40,16 @@ impl Building {
         self.resolve(number, spec, network).within(|| format!("{role} `{spec}`"))
     }
 
-    /// Builds engine `number` from the newest commit whose program differs from that of `new_spec`;
-    /// `is_same` compares them.
+    /// Builds engine `number` from the newest commit, `from` a revision or HEAD on, whose program
+    /// differs from that of `new_spec`; `is_same` compares them.
     pub(crate) fn other(
         &self,
         number: usize,
-        new_spec: &str,
+        (new_spec, from): (&str, Option<&str>),
         network: Option<&NetworkFile>,
         is_same: impl Fn(&ResolvedEngine) -> bool,
     ) -> Result<ResolvedEngine> {
-        let mut bases = Bases::of(&self.context, new_spec).within(|| "base")?;
+        let mut bases = Bases::of(&self.context, new_spec, from).within(|| "base")?;
         for passed in 0..MOST_BASES {
             let Some(spec) = bases.next() else {
                 if passed == 0 {

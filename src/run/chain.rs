@@ -99,6 +99,7 @@ fn after(first: &RawPlan, file: RawPlan) -> Result<RawPlan> {
         base_name: given.base_name.filter(|_| file.base.is_none()),
         new: given.new,
         base: given.base,
+        base_from: given.base_from.filter(|_| file.base.is_none()),
         net: given.net,
         new_net: given.new_net.filter(|_| file.new.is_none()),
         base_net: given.base_net.filter(|_| file.base.is_none()),

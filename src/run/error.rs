@@ -151,7 +151,7 @@ pub enum RunError {
     #[error(transparent)]
     NoRoom(#[from] CapacityError),
     /// No random numbers for a secret.
-    #[error("no random numbers from /dev/urandom for a secret: {0}")]
+    #[error("the system has no random numbers for a secret: {0}")]
     Random(#[source] std::io::Error),
     /// An error of the operating system on a file, a directory, a thread or the event loop.
     #[error(transparent)]

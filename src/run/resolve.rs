@@ -173,6 +173,9 @@ fn syzygy(raw: &RawPlan) -> Result<Option<SyzygyRule>> {
 }
 
 fn rules(raw: &RawPlan) -> Result<Rules> {
+    if raw.max_plies == Some(0) {
+        fail!(Setting, "--max-plies 0 draws every game before its first move; leave it out for no limit");
+    }
     let usual = Rules::default();
     Ok(Rules {
         variant: if raw.chess960 == Some(true) { Variant::Chess960 } else { Variant::Standard },
@@ -256,6 +259,9 @@ pub(crate) fn sprt_shape(raw: &RawPlan) -> Result<Shape> {
     refuse(raw, "sprt", "a test")?;
     if raw.max_pairs == Some(0) {
         fail!(Setting, "--max-pairs 0 plays nothing; leave it out for no limit");
+    }
+    if raw.base.is_some() && raw.base_from.is_some() {
+        fail!(Setting, "--base names the base, and --base-from where to search for one; leave out one of them");
     }
     Ok(Shape {
         name: "sprt",
@@ -554,7 +560,7 @@ fn players(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
     let base = match &raw.base {
         Some(spec) => building.engine(2, "base", spec, base_network)?,
         None if networks::differ(&networks) => building.engine(2, "base", new_spec, base_network)?,
-        None => building.other(2, new_spec, base_network, |found| {
+        None => building.other(2, (new_spec, raw.base_from.as_deref()), base_network, |found| {
             raw.allow_same != Some(true) && limit(0) == limit(1) && new.is_same_engine(&as_base(found.clone()))
         })?,
     };

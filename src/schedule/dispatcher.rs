@@ -424,7 +424,9 @@ impl Dispatcher<'_> {
             WorkerEvent::Retired { slot, left } => {
                 self.slots[usize::from(slot.0)] = Slot::Free;
                 self.leftover.extend(left.map(|task| (task.pair, task)));
-                // Another slot takes the remaining task, and this slot may be wanted again.
+                // Another slot, an idle one too, takes the remaining task, and this slot may be
+                // wanted again.
+                self.wake();
                 self.fill();
             }
             WorkerEvent::StartFailed { why } => self.tell(RunEvent::Warning { text: &format!("{why}; trying again") }),

@@ -202,6 +202,11 @@ impl SlotWorker {
                 }
                 Err(ReadyError::Broken(why)) => return Some(WorkerEnd::Broken { in_game: false, why }),
             };
+            let now = *orders.borrow();
+            if !is_over(&now) || !go_on(&now) {
+                // Engines may take long to get ready. The orders have changed meanwhile.
+                continue;
+            }
             let counts = tokio::select! {
                 biased;
                 _ = orders.wait_for(|orders| orders.stop == Stop::Now) => return Some(WorkerEnd::Retired(Some(task))),

@@ -37,6 +37,10 @@ pub struct RawPlan {
     #[arg(long, value_name = "SPEC", help_heading = "Engines")]
     #[schemars(example = &"git:main", extend("x-commands" = ["sprt", "race"], "x-essential" = ["race"]))]
     pub base: Option<String>,
+    /// Revision from which on a base is searched, if none is given [default: HEAD].
+    #[arg(long, value_name = "REV", help_heading = "Engines")]
+    #[schemars(example = &"main", extend("x-commands" = ["sprt"]))]
+    pub base_from: Option<String>,
     /// Name of `new` in all results [default: its own name].
     #[arg(long, value_name = "NAME", help_heading = "Engines")]
     #[schemars(example = &"patch", extend("x-commands" = ["sprt"]))]

@@ -2,12 +2,12 @@
 //! sources.
 
 use crate::source::error::SourceError;
-use crate::source::resolve::{Context, Revision, revision};
+use crate::source::resolve::{Context, Revision, is_other_engine, revision};
 use crate::source::spec::Spec;
 
-/// Commits to test against, newest first, each as `git:COMMIT`: those on HEAD's first-parent line
-/// whose engine sources differ from the tested engine's and from those of the commit returned
-/// before. Commits without an engine are left out.
+/// Commits to test against, newest first, each as `git:COMMIT`: those on a first-parent line whose
+/// engine sources differ from the tested engine's and from those of the commit returned before.
+/// Commits without an engine are left out.
 #[derive(Debug)]
 pub struct Bases {
     new: Revision,
@@ -18,7 +18,8 @@ pub struct Bases {
     pathspecs: Vec<String>,
     /// Commits not yet looked at.
     line: std::vec::IntoIter<CommitPlace>,
-    head: String,
+    /// Commit at which the search begins.
+    start: String,
     /// The commit returned last.
     last: Option<String>,
 }
@@ -37,7 +38,7 @@ enum CommitPlace {
 /// # Errors
 /// Those of [`Bases::of`], and an error if no commit differs.
 pub fn default_base(context: &Context, new_spec: &str) -> Result<String, SourceError> {
-    let mut bases = Bases::of(context, new_spec)?;
+    let mut bases = Bases::of(context, new_spec, None)?;
     match bases.next() {
         Some(base) => base,
         None => Err(bases.none()),
@@ -45,11 +46,12 @@ pub fn default_base(context: &Context, new_spec: &str) -> Result<String, SourceE
 }
 
 impl Bases {
-    /// Looks `new_spec` up.
+    /// Looks `new_spec` up, and the revision `from` at which the search begins: HEAD if none is
+    /// given.
     ///
     /// # Errors
-    /// Returns an error if `new_spec` is not from Git, or cannot be looked up.
-    pub fn of(context: &Context, new_spec: &str) -> Result<Self, SourceError> {
+    /// Returns an error if `new_spec` is not from Git, or one of both cannot be looked up.
+    pub fn of(context: &Context, new_spec: &str, from: Option<&str>) -> Result<Self, SourceError> {
         let spec = Spec::parse(new_spec)?;
         let place = match &spec {
             Spec::Program(_) => {
@@ -60,22 +62,28 @@ impl Bases {
             _ => String::new(),
         };
         let new = revision(&spec, context, &mut |_| {})?;
-        let head = new.repository.commit("HEAD")?;
+        let start = new.repository.commit(from.unwrap_or("HEAD"))?;
         let pathspecs = new.recipe.pathspecs();
-        // Sources change only at commits that touch them, so HEAD and the parents of those are
+        // Sources change only at commits that touch them, so the start and the parents of those are
         // enough.
-        let touching = new.repository.touching(&head, &pathspecs)?;
-        let steps: Vec<_> = std::iter::once(CommitPlace::Commit(head.clone()))
+        let touching = new.repository.touching(&start, &pathspecs)?;
+        let steps: Vec<_> = std::iter::once(CommitPlace::Commit(start.clone()))
             .chain(touching.into_iter().map(CommitPlace::Before))
             .collect();
-        Ok(Self { new, spec: new_spec.to_owned(), place, pathspecs, line: steps.into_iter(), head, last: None })
+        Ok(Self { new, spec: new_spec.to_owned(), place, pathspecs, line: steps.into_iter(), start, last: None })
     }
 
     /// The error for a history without a further commit to test against.
     #[must_use]
     pub fn none(&self) -> SourceError {
-        let head = self.head.get(..8).unwrap_or(&self.head).to_owned();
+        let head = self.start.get(..8).unwrap_or(&self.start).to_owned();
         SourceError::NoBase { new: self.spec.clone(), head }
+    }
+
+    /// The commit at which the search begins.
+    #[must_use]
+    pub fn start(&self) -> &str {
+        &self.start
     }
 
     fn is_base(&self, commit: &str) -> Result<bool, SourceError> {
@@ -85,8 +93,8 @@ impl Bases {
             return Ok(false);
         }
         // A changed recipe makes a different engine from the same sources.
-        if self.new.dirty && self.last.is_none() && commit == self.head {
-            return Ok(true);
+        if self.last.is_none() && commit == self.start {
+            return is_other_engine(repository, commit, built, recipe);
         }
         for known in [Some(built), self.last.as_ref()].into_iter().flatten() {
             if !repository.differ(commit, known, &self.pathspecs)? {

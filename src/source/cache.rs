@@ -1,6 +1,7 @@
 //! Cache of builds: a commit whose sources were built before in the same way is not built again.
 
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -105,7 +106,14 @@ fn key(request: &BuildRequest<'_>) -> Result<String, SourceError> {
         let value = std::env::var_os(name).unwrap_or_default();
         parts.push(format!("{name}={}", value.to_string_lossy()));
     }
-    parts.extend(std::env::var_os(EVALFILE).map(|value| format!("{EVALFILE}={}", value.to_string_lossy())));
+    if let Some(value) = std::env::var_os(EVALFILE) {
+        parts.push(format!("{EVALFILE}={}", value.to_string_lossy()));
+        // A relative path starts in the tree that is built.
+        let network = Path::new(&value);
+        if network.is_absolute() && network.is_file() {
+            parts.push(hash::of_file(network)?);
+        }
+    }
     let ids = source_ids(repository, commit, recipe)?;
     if let (Some(None), Some(path)) = (ids.first(), recipe.sources.first()) {
         return Err(SourceError::NoSource { path: path.clone(), what: request.label.to_owned() });
@@ -244,6 +252,17 @@ fn take(made: &Path, program: &Path, scratch: &Path) -> Result<(), SourceError> 
     fs::copy(&real, program).map(|_| ()).map_err(io_error("store", program))
 }
 
+/// Beginning of the names of folders to build in.
+const SCRATCH: &str = "quintain-build-";
+
+/// True if no process holds the lock file `path`, or its holder was killed before it made the file.
+fn is_free(path: &Path) -> bool {
+    match File::open(path) {
+        Ok(file) => file.try_lock().is_ok(),
+        Err(error) => error.kind() == ErrorKind::NotFound,
+    }
+}
+
 /// A folder to build in, removed at the end; one left by a killed process is removed by the next
 /// build.
 #[derive(Debug)]
@@ -259,12 +278,14 @@ impl Scratch {
         // Held while folders are created and removed, so that none is swept before it is locked.
         let _door = git::lock(&cache.join("scratch.lock"))?;
         for entry in fs::read_dir(&root).map_err(io_error("read", &root))?.flatten() {
-            let free = File::open(entry.path().join("lock")).map_or(true, |file| file.try_lock().is_ok());
-            if free {
+            // Another folder there may be the user's.
+            let is_ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(SCRATCH));
+            if is_ours && is_free(&entry.path().join("lock")) {
                 let _ = fs::remove_dir_all(entry.path());
             }
         }
-        let dir = tempfile::tempdir_in(&root).map_err(io_error("write into", &root))?;
+        let dir = tempfile::Builder::new().prefix(SCRATCH).tempdir_in(&root);
+        let dir = dir.map_err(io_error("write into", &root))?;
         let lock = git::lock(&dir.path().join("lock"))?;
         Ok(Self { dir, _lock: lock })
     }

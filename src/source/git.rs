@@ -71,13 +71,8 @@ pub(super) struct TreeSnapshot {
     pub(super) left_out: Vec<String>,
 }
 
-/// Untracked files that a snapshot includes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum UntrackedFiles {
-    /// Files of a kind that tracked files have.
-    Known,
-    All,
-}
+/// Ref of the commit that was the HEAD of a clone's origin when it was last fetched.
+const REMOTE_HEAD: &str = "refs/quintain/HEAD";
 
 impl Repository {
     /// The repository that `dir` is in.
@@ -123,10 +118,16 @@ impl Repository {
         dir.is_dir().then(|| Self { dir, bare: true, label: url.to_owned() })
     }
 
-    /// The full id of the commit that `rev` names.
+    /// The full id of the commit that `rev` names. `HEAD` of a clone is that of its origin.
     pub(super) fn commit(&self, rev: &str) -> Result<String, SourceError> {
-        let wanted = format!("{rev}^{{commit}}");
-        let found = self.git(&["rev-parse", "--verify", "--quiet", &wanted])?;
+        let find = |rev: &str| self.git(&["rev-parse", "--verify", "--quiet", &format!("{rev}^{{commit}}")]);
+        if self.bare && rev == "HEAD" {
+            let fetched = find(REMOTE_HEAD)?;
+            if fetched.status.success() {
+                return Ok(fetched.stdout.trim().to_owned());
+            }
+        }
+        let found = find(rev)?;
         if found.status.success() {
             return Ok(found.stdout.trim().to_owned());
         }
@@ -138,13 +139,20 @@ impl Repository {
     pub(super) fn fetch(&self, rev: &str, progress: &mut dyn FnMut(Update<'_>)) -> Result<String, SourceError> {
         let _lock = lock(&self.dir.with_extension("lock"))?;
         let known = self.commit(rev);
-        let fixed = rev.len() >= 7 && rev.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_hash = rev.len() >= 7 && rev.bytes().all(|byte| byte.is_ascii_hexdigit());
+        // A branch may have a name of digits.
+        let fixed = is_hash && known.as_ref().map_or(true, |id| id.starts_with(&rev.to_ascii_lowercase()));
         if fixed && known.is_ok() {
             return known;
         }
         progress(Update::Step(&format!("fetching from {}", self.label)));
         let all = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
-        let fetched = succeed(&self.dir, &["fetch", "--quiet", "--prune", "origin", all[0], all[1]], NETWORK_LIMIT);
+        let mut fetched = succeed(&self.dir, &["fetch", "--quiet", "--prune", "origin", all[0], all[1]], NETWORK_LIMIT);
+        if rev == "HEAD" && fetched.is_ok() {
+            // A clone keeps the branch that was the default when it was made.
+            fetched =
+                succeed(&self.dir, &["fetch", "--quiet", "origin", &format!("+HEAD:{REMOTE_HEAD}")], NETWORK_LIMIT);
+        }
         match (fetched, known) {
             (Ok(_), _) => {}
             (Err(error), Ok(commit)) => {
@@ -161,10 +169,11 @@ impl Repository {
         self.commit(rev)
     }
 
-    /// The working tree with its uncommitted and its `untracked` files, as a commit that no ref
-    /// names. Ignored files are left out. So are run directories, because a test that was played
-    /// does not change the engine.
-    pub(super) fn snapshot(&self, untracked: UntrackedFiles) -> Result<TreeSnapshot, SourceError> {
+    /// The working tree with its uncommitted changes, as a commit that no ref names. It includes
+    /// untracked files of which kind tracked files are, and those at or below one of `sources`.
+    /// Ignored files and other repositories are left out. So are run directories, because a test
+    /// that was played does not change the engine.
+    pub(super) fn snapshot(&self, sources: &[String]) -> Result<TreeSnapshot, SourceError> {
         if self.bare {
             let detail = "it is bare, without a working tree".to_owned();
             return Err(SourceError::NotARepository { path: self.dir.clone(), detail });
@@ -181,7 +190,7 @@ impl Repository {
         with_index(&["read-tree", "HEAD"])?;
         let staged = succeed(&self.dir, &["ls-files", "-z"], LIMIT)?;
         let others = with_index(&["ls-files", "--others", "--exclude-standard", "-z"])?;
-        let (added, left_out) = self.sort_out(&staged, &others, untracked);
+        let (added, left_out) = self.sort_out(&staged, &others, sources);
         let list = folder.path().join("added");
         fs::write(&list, added.join("\0")).map_err(io_error("write", &list))?;
         with_index(&["add", "--update", "--", ":(top)"])?;
@@ -195,6 +204,12 @@ impl Repository {
         }
         let commit = self.commit_tree(&tree, &head, WORKING_TREE, true)?;
         Ok(TreeSnapshot { head, commit, left_out })
+    }
+
+    /// True if a commit is one of a working tree with uncommitted changes.
+    pub(super) fn is_snapshot(&self, commit: &str) -> Result<bool, SourceError> {
+        let shown = succeed(&self.dir, &["show", "--no-patch", "--format=%ae %s", commit], LIMIT)?;
+        Ok(shown.trim() == format!("quintain@localhost {WORKING_TREE}"))
     }
 
     /// Makes a commit of `tree` on top of `parent`, authored by this program (the same commit at
@@ -289,13 +304,15 @@ impl Repository {
     /// Splits `others`, the files that HEAD lacks, into those that a snapshot includes and those of
     /// no tracked kind. Both of Git's lists end their paths with NUL. A file that the user has
     /// staged always counts.
-    fn sort_out(&self, staged: &str, others: &str, untracked: UntrackedFiles) -> (Vec<String>, Vec<String>) {
+    fn sort_out(&self, staged: &str, others: &str, sources: &[String]) -> (Vec<String>, Vec<String>) {
         let staged: HashSet<&str> = staged.split('\0').collect();
         let (mine, new): (Vec<&str>, Vec<&str>) = others.split('\0').partition(|path| staged.contains(path));
         let runs = left_by_runs(&new);
         let is_left = |path: &&str| !runs.iter().any(|run| *path == run.as_str() || is_below(path, run));
         let kinds = Kinds::of(staged.iter().copied());
-        let counts = |path: &&str| untracked == UntrackedFiles::All || kinds.have(path);
+        let is_source = |path: &str| sources.iter().any(|source| path == source || is_below(path, source));
+        // Git prints another repository as a folder, with a slash at the end.
+        let counts = |path: &&str| !path.ends_with('/') && (kinds.have(path) || is_source(path));
         // Git prints a name that is not UTF-8 as a different one.
         let is_there = |path: &&str| !path.is_empty() && self.dir.join(path).symlink_metadata().is_ok();
         let (added, left_out): (Vec<&str>, Vec<&str>) =
@@ -432,8 +449,7 @@ impl Repository {
     }
 
     /// Removes Git's records of checkouts whose build was killed and whose files were swept since.
-    /// Touches only those beside `dir`: `git worktree prune` would also forget the user's worktrees
-    /// on a disk that is not mounted today.
+    /// Touches only those beside `dir`, and not the user's worktrees.
     fn forget_lost(&self, dir: &Path) -> Result<(), SourceError> {
         let Some(scratch) = dir.parent().and_then(Path::parent) else { return Ok(()) };
         let scratch = scratch.canonicalize().map_err(io_error("read", scratch))?;
@@ -471,8 +487,9 @@ impl Drop for Checkout<'_> {
         let target = self.dir.to_string_lossy();
         let removed = self.repository.git(&["worktree", "remove", "--force", "--force", &target]);
         if !removed.is_ok_and(|ran| ran.status.success()) {
+            // Git's note of it is removed by the next build: `git worktree prune` would also forget
+            // the user's worktrees on a disk that is not mounted today.
             let _ = fs::remove_dir_all(&self.dir);
-            let _ = self.repository.git(&["worktree", "prune"]);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::source::error::SourceError;
 use crate::source::history::{place_of, spec_of};
+use crate::source::recipe::PINS;
 use crate::source::resolve::{Context, revision};
 use crate::source::spec::Spec;
 
@@ -18,7 +19,9 @@ pub fn pinned(spec: &str, context: &Context) -> Result<String, SourceError> {
         Spec::Tree => None,
     };
     let found = revision(&parsed, context, &mut |_| {})?;
-    if !found.dirty {
+    // Lock files and profiles are no sources, but decide the build.
+    let pins = |commit| found.repository.listing(commit, &PINS);
+    if !found.dirty && pins(&found.built)? == pins(&found.commit)? {
         return Ok(spec_of(&found.commit, place.as_deref()));
     }
     found.repository.keep(&found.built)?;

@@ -8,7 +8,7 @@ use crate::plan::time_control::LimitKind;
 use crate::source::cache::{self, BuildRequest};
 use crate::source::command::Update;
 use crate::source::error::{SourceError, io_error};
-use crate::source::git::{Repository, TreeSnapshot, UntrackedFiles, WORKING_TREE};
+use crate::source::git::{Repository, TreeSnapshot, WORKING_TREE};
 use crate::source::hash;
 use crate::source::network::NetworkFile;
 use crate::source::recipe::{EVALFILE, NetworkInput, Recipe};
@@ -164,7 +164,8 @@ pub fn missing(spec: &str, context: &Context) -> Result<Option<SourceError>, Sou
 /// Like [`resolve`].
 pub fn find(name: &str, context: &Context) -> Result<Option<ResolvedEngine>, SourceError> {
     let registry = Registry::load(&context.cwd)?;
-    let Some((engine, EntryOrigin::Git { place, rev, .. })) = registry.get(name).map(|engine| (engine, &engine.origin))
+    let Some((engine, EntryOrigin::Git { place, rev, recipe: own })) =
+        registry.get(name).map(|engine| (engine, &engine.origin))
     else {
         return resolve(name, context, &mut |_| {}).map(Some);
     };
@@ -180,7 +181,7 @@ pub fn find(name: &str, context: &Context) -> Result<Option<ResolvedEngine>, Sou
         Err(SourceError::NoRevision { .. }) if is_url(place) => return Ok(None),
         Err(error) => return Err(error),
     };
-    let recipe = recipe(&repository, &commit, short(&commit), Some(place), context)?;
+    let recipe = recipe(&repository, &commit, short(&commit), (Some(place), own.as_deref()), context)?;
     let request =
         BuildRequest { repository: &repository, commit: &commit, recipe: &recipe, label: name, cache: &context.cache };
     if !cache::has(&request)? {
@@ -198,38 +199,48 @@ pub(super) fn revision(
     context: &Context,
     progress: &mut dyn FnMut(Update<'_>),
 ) -> Result<Revision, SourceError> {
+    revision_of(spec, None, context, progress)
+}
+
+/// Looks a Git spec or `.` up for an entry of the registry that may have a recipe of its `own`.
+fn revision_of(
+    spec: &Spec,
+    own: Option<&Recipe>,
+    context: &Context,
+    progress: &mut dyn FnMut(Update<'_>),
+) -> Result<Revision, SourceError> {
     let (repository, rev) = match spec {
         Spec::Git { rev, repository: None } => (Repository::open(&context.cwd)?, rev),
         Spec::Git { rev, repository: Some(place) } if is_url(place) => {
             let repository = Repository::remote(place, &context.cache, progress)?;
             let commit = repository.fetch(rev, progress)?;
-            let recipe = recipe(&repository, &commit, short(&commit), Some(place), context)?;
+            let recipe = recipe(&repository, &commit, short(&commit), (Some(place), own), context)?;
             return Ok(Revision { repository, built: commit.clone(), commit, dirty: false, recipe });
         }
         Spec::Git { rev, repository: Some(place) } => (Repository::open(&context.cwd.join(place))?, rev),
         Spec::Tree | Spec::Program(_) => return working_tree(Repository::open(&context.cwd)?, context, progress),
     };
     let commit = repository.commit(rev)?;
-    let recipe = recipe(&repository, &commit, short(&commit), None, context)?;
+    let recipe = recipe(&repository, &commit, short(&commit), (None, own), context)?;
     Ok(Revision { repository, built: commit.clone(), commit, dirty: false, recipe })
 }
 
 /// Looks up the working tree of `repository`.
 ///
-/// Uncommitted changes outside the engine's sources and recipe do not make a different engine. All
-/// untracked files count if the recipe lists its sources; otherwise those of a tracked kind do.
+/// Uncommitted changes outside the engine's sources and recipe do not make a different engine.
+/// Untracked files of a tracked kind count, and all among the sources that the recipe lists.
 fn working_tree(
     repository: Repository,
     context: &Context,
     progress: &mut dyn FnMut(Update<'_>),
 ) -> Result<Revision, SourceError> {
-    let mut snapshot = repository.snapshot(UntrackedFiles::Known)?;
-    let recipe = recipe(&repository, &snapshot.commit, "", None, context)?;
+    let mut snapshot = repository.snapshot(&[])?;
+    let recipe = recipe(&repository, &snapshot.commit, "", (None, None), context)?;
     if !snapshot.left_out.is_empty() {
         if recipe.sources.is_empty() {
             progress(Update::Note(&untracked::note(&snapshot.left_out)));
         } else {
-            snapshot = repository.snapshot(UntrackedFiles::All)?;
+            snapshot = repository.snapshot(&recipe.sources)?;
         }
     }
     let TreeSnapshot { head, commit: built, .. } = snapshot;
@@ -250,14 +261,14 @@ pub(super) fn is_other_engine(
 }
 
 /// The recipe of a commit: its own, else the checked-out tree's (an older commit may have none),
-/// else the registry's for this repository, else the detected one. The user calls the repository
-/// `place`. Errors name files as `git show` takes them, `REV:FILE`, or by path if `rev` is empty,
-/// which means the working tree.
+/// else the entry's `own`, else the registry's for this repository, else the detected one. The user
+/// calls the repository `place`. Errors name files as `git show` takes them, `REV:FILE`, or by path
+/// if `rev` is empty, which means the working tree.
 fn recipe(
     repository: &Repository,
     commit: &str,
     rev: &str,
-    place: Option<&str>,
+    (place, own): (Option<&str>, Option<&Recipe>),
     context: &Context,
 ) -> Result<Recipe, SourceError> {
     let checked_out = |file: &str| repository.dir.join(file);
@@ -267,6 +278,9 @@ fn recipe(
     }
     if let Some(text) = repository.working_file(Recipe::FILE) {
         return Ok(Recipe::parse(&checked_out(Recipe::FILE), &text)?);
+    }
+    if let Some(own) = own {
+        return Ok(own.clone());
     }
     if let Some(recipe) = Registry::load(&context.cwd)?.recipe(place, &repository.dir) {
         return Ok(recipe.clone());
@@ -430,9 +444,9 @@ fn named(
                 ),
             })?;
         }
-        EntryOrigin::Git { place, rev, .. } => {
+        EntryOrigin::Git { place, rev, recipe } => {
             let from = Spec::Git { rev: rev.clone(), repository: Some(place.clone()) };
-            let found = revision(&from, context, progress)?;
+            let found = revision_of(&from, recipe.as_deref(), context, progress)?;
             let built = build(&resolved.origin.spec, &found, network, context, progress)?;
             *resolved = ResolvedEngine { args: std::mem::take(&mut resolved.args), ..built };
         }

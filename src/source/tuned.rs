@@ -196,7 +196,7 @@ impl Sources {
         if self.repository.is_bare() {
             return refuse("the engine comes from a copy of a repository in the cache; clone it and tune there".into());
         }
-        if self.dirty {
+        if self.dirty || self.repository.is_snapshot(&self.built)? {
             return refuse("the working tree that is tuned has uncommitted changes; commit them first".into());
         }
         if let Some(reason) = self.repository.unusable_branch(branch, &self.built)? {

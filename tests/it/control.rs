@@ -8,7 +8,8 @@ use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
-use crate::harness::{Game, Gate, Ran, games, in_shell, quintain, run, sprt, sprt_args, summary, until};
+use crate::cluster::has_server;
+use crate::harness::{Game, Gate, Ran, fake, games, in_shell, quintain, run, sprt, sprt_args, summary, until};
 
 /// A run that is being played, killed should its test fail. From the second game of each process on
 /// its peers wait for the gate, so that it is not over before its test has looked at it.
@@ -197,10 +198,34 @@ fn a_pair_that_a_slot_leaves_half_played_is_finished_by_another() {
     live.check_as_unsteered(3);
 }
 
+/// The other slot is idle then, because the next pair depends on this one.
+#[test]
+fn a_half_played_pair_of_a_stage_wakes_an_idle_slot() {
+    // Which slot plays the third pair is chance; it matters if it is the one that leaves.
+    for _ in 0..3 {
+        let folder = tempfile::tempdir().unwrap();
+        let (gate, dir) = (Gate::new(folder.path(), 3), folder.path().join("run"));
+        let [one, other] = peers(&gate).map(|words| fake(&words));
+        let settings = "--format knockout --pairs 3 -j 2 --nodes 1 --max-plies 40 --seed 11 --out";
+        let mut args = vec!["match", &one, &other];
+        args.extend(settings.split(' '));
+        let out = dir.display().to_string();
+        args.push(&out);
+        let child = quintain(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut live = Live { folder, gate, dir, more: String::new(), child };
+        live.until_it_listens();
+        until("the third pair", || live.lines() == 1 + 4 && live.steer("status")["playing"] == 1);
+        live.steer("concurrency 1");
+        live.gate.open();
+        live.ends(0);
+    }
+}
+
 #[test]
 fn a_stop_is_as_one_interrupt() {
-    for pause in [false, true] {
-        let mut live = Live::start("--max-pairs 200 -j 2");
+    let by_workers = has_server("a_stop_is_as_one_interrupt").then_some((true, "--workers local:2"));
+    for (pause, slots) in [(false, "-j 2"), (true, "-j 2")].into_iter().chain(by_workers) {
+        let mut live = Live::start(&format!("--max-pairs 200 {slots}"));
         if pause {
             live.steer("pause");
         }

@@ -64,6 +64,20 @@ fn a_server_that_refuses_to_start_is_told() {
     assert_eq!(std::fs::read_to_string(run.folder.path().join("starts")).unwrap(), "x\n");
 }
 
+/// The slot waits for the stop of a run that it plays alone; a worker's must send the game first.
+#[test]
+fn the_first_failure_ends_a_run_by_workers_too() {
+    if !has_server("the_first_failure_ends_a_run_by_workers_too") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("run");
+    let more = "--nodes 1 --max-plies 40 --max-pairs 8 --max-failures 0 --workers local:2";
+    let ran: Ran =
+        quintain(&sprt_args("--seed 1 --fault exit-in-search", "--seed 2", &out, more)).output().unwrap().into();
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+}
+
 /// The owner's connection to a server, as its protocol has it.
 struct Owner {
     stream: BufReader<TcpStream>,

@@ -55,6 +55,7 @@ mod record_table;
 mod records;
 mod replay;
 #[cfg(target_os = "linux")]
+mod repositories;
 mod resume;
 mod run;
 mod scaling;

@@ -468,6 +468,9 @@ fn a_revision_is_that_of_the_time_it_was_added() {
     // The working tree with its change, against the newest commit.
     add("sprt");
     toy.commit("Number 4");
+    // Nor does a later commit become the base.
+    toy.write("engine/main.sh", &script(6));
+    toy.commit("Number 6");
     toy.write("engine/main.sh", &script(5));
     let ran = here("queue run --until-empty");
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -492,7 +495,7 @@ fn a_revision_is_that_of_the_time_it_was_added() {
     assert_eq!([0, 1].map(titles), ["Number 3", "Changes after: Number 3"]);
     assert!(here("runs Number 3").stdout.contains("(Number 3)"));
     let ran = here(&format!("sprt --new git:main --base git:HEAD~1 {SETTINGS} --max-pairs 1"));
-    assert!(ran.stdout.contains("change: Number 4 (main)"), "{ran:?}");
+    assert!(ran.stdout.contains("change: Number 6 (main)"), "{ran:?}");
     // Git does not clear the kept commit away.
     toy.git(&["reflog", "expire", "--expire=now", "--all"]);
     toy.git(&["gc", "--quiet", "--prune=now"]);

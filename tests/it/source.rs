@@ -101,7 +101,7 @@ impl Toy {
         self.git(&["rev-parse", "HEAD"])
     }
 
-    fn resolve(&self, spec: &str) -> Result<ResolvedEngine, SourceError> {
+    pub(crate) fn resolve(&self, spec: &str) -> Result<ResolvedEngine, SourceError> {
         resolve(spec, &self.context, &mut |_| {})
     }
 
@@ -121,7 +121,7 @@ impl Toy {
 }
 
 /// An engine whose bench has this many nodes.
-fn script(nodes: u32) -> String {
+pub(crate) fn script(nodes: u32) -> String {
     format!("#!/bin/sh\n[ \"$1\" = bench ] && echo '{nodes} nodes 1 nps'\n")
 }
 

@@ -8,6 +8,7 @@ use super::super::roster::name;
 use super::super::wire::Heartbeat;
 use super::Coordinator;
 use crate::record::{PairId, TimeScale};
+use crate::tournament::events::Stop;
 
 impl Coordinator {
     /// Time since the coordinator began, without that in which the run was paused.
@@ -19,7 +20,8 @@ impl Coordinator {
     pub(super) fn count_pause(&mut self) {
         let now = self.now();
         let since = std::mem::replace(&mut self.ticked, now);
-        if self.end.orders.borrow().paused {
+        let orders = *self.end.orders.borrow();
+        if orders.paused && orders.stop == Stop::No {
             self.paused += now.saturating_sub(since);
         }
     }

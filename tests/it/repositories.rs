@@ -1,0 +1,150 @@
+//! Engines from odd repositories: other repositories within, large files beside the sources, clones
+//! whose branches move, builds that fail to begin.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests may stop at the first surprise, as tests do")]
+
+use std::fs;
+
+use quintain::source::{Context, pinned, resolve};
+
+use crate::harness::{Ran, quintain};
+use crate::source::{Toy, script};
+
+/// Recipe whose only source is a folder.
+const RECIPE: &str = "\
+[build]
+command = 'cp engine/main.sh engine.bin && chmod +x engine.bin'
+binary = 'engine.bin'
+sources = ['engine']
+";
+
+/// Returns a repository with a recipe and one commit.
+fn toy() -> Toy {
+    let toy = Toy::bare();
+    toy.write("quintain.toml", RECIPE);
+    toy.write("engine/main.sh", &script(1));
+    toy.commit("One");
+    toy
+}
+
+#[test]
+fn a_file_beside_the_sources_is_not_stored() {
+    let toy = toy();
+    toy.write("data/train.bin", "a large file that nobody builds");
+    toy.write("engine/net.bin", "a new source of a new kind");
+    assert!(toy.resolve(".").unwrap().origin.dirty);
+    let stored = toy.git(&["cat-file", "--batch-all-objects", "--batch-check=%(objectname)"]);
+    let has = |file: &str| stored.contains(&toy.git(&["hash-object", file]));
+    assert!(has("engine/net.bin") && !has("data/train.bin"), "{stored}");
+}
+
+#[test]
+fn another_repository_within_is_no_source() {
+    let toy = Toy::bare();
+    toy.write("Makefile", "engine: main.sh\n\tcp main.sh engine && chmod +x engine\n");
+    toy.write("main.sh", &script(1));
+    toy.commit("One");
+    for commits in [0, 1] {
+        toy.git(&["init", "--quiet", "other"]);
+        if commits == 1 {
+            toy.git(&["-C", "other", "commit", "--quiet", "--allow-empty", "-m", "Theirs"]);
+        }
+        let found = toy.resolve(".").unwrap();
+        assert_eq!((found.origin.dirty, found.origin.bench_nodes), (false, Some(1)), "{commits} commits");
+    }
+}
+
+/// They are no sources, but decide what is built.
+#[test]
+fn a_pinned_tree_has_its_lock_file_and_profile() {
+    let toy = toy();
+    let clean = pinned(".", &toy.context).unwrap();
+    toy.write("README", "nothing that is built");
+    assert_eq!(pinned(".", &toy.context).unwrap(), clean);
+    toy.write("Cargo.toml", "[profile.release]\nlto = true\n");
+    let spec = pinned(".", &toy.context).unwrap();
+    assert_ne!(spec, clean);
+    assert_eq!(toy.resolve(&spec).unwrap().program, toy.resolve(".").unwrap().program);
+}
+
+#[test]
+fn a_build_removes_no_folder_of_the_user() {
+    let toy = toy();
+    let mine = toy.context.cache.join("scratch/mine");
+    fs::create_dir_all(&mine).unwrap();
+    fs::write(mine.join("file"), "kept").unwrap();
+    toy.resolve(".").unwrap();
+    assert_eq!(fs::read_to_string(mine.join("file")).unwrap(), "kept");
+}
+
+/// Such as one on a disk that is not mounted today.
+#[test]
+fn a_build_that_cannot_begin_forgets_no_worktree_of_the_user() {
+    let toy = toy();
+    let away = toy.context.cwd.with_file_name("away");
+    toy.git(&["worktree", "add", "--quiet", "--detach", away.to_str().unwrap()]);
+    fs::rename(&away, away.with_file_name("unplugged")).unwrap();
+    toy.git(&["config", "filter.broken.clean", "cat"]);
+    toy.git(&["config", "filter.broken.smudge", "false"]);
+    toy.git(&["config", "filter.broken.required", "true"]);
+    toy.write(".gitattributes", "*.bin filter=broken\n");
+    toy.write("engine/net.bin", "cannot be checked out");
+    toy.commit("Two");
+    toy.resolve("git:HEAD").unwrap_err();
+    fs::rename(away.with_file_name("unplugged"), &away).unwrap();
+    toy.git(&["-C", away.to_str().unwrap(), "status"]);
+}
+
+#[test]
+fn a_clone_follows_the_default_branch_and_branches_with_names_of_digits() {
+    let toy = toy();
+    let elsewhere = Context { cwd: toy.context.cache.with_file_name("elsewhere"), cache: toy.context.cache.clone() };
+    fs::create_dir(&elsewhere.cwd).unwrap();
+    let nodes = |rev: &str| {
+        let spec = format!("git:{rev}@file://{}", toy.context.cwd.display());
+        resolve(&spec, &elsewhere, &mut |_| {}).unwrap().origin.bench_nodes
+    };
+    toy.git(&["branch", "20240131"]);
+    assert_eq!((nodes("HEAD"), nodes("20240131")), (Some(1), Some(1)));
+    toy.git(&["checkout", "--quiet", "20240131"]);
+    toy.write("engine/main.sh", &script(2));
+    toy.commit("Two");
+    // It is the HEAD of this repository now, which the clone took for its default branch.
+    assert_eq!((nodes("20240131"), nodes("HEAD"), nodes("main")), (Some(2), Some(2), Some(1)));
+}
+
+#[test]
+fn entries_of_one_repository_have_recipes_of_their_own() {
+    let toy = Toy::bare();
+    toy.write("engine/main.sh", &script(1));
+    toy.write("engine/other.sh", &script(2));
+    toy.commit("One");
+    let entry = |name: &str, file: &str| {
+        let command = format!("cp engine/{file} engine.bin && chmod +x engine.bin");
+        format!("[engines.{name}]\ngit = '..'\nbuild = {{ command = '{command}', binary = 'engine.bin' }}\n")
+    };
+    toy.write("configs/engines.toml", &(entry("a", "main.sh") + &entry("b", "other.sh")));
+    assert_eq!(["a", "b"].map(|name| toy.resolve(name).unwrap().origin.bench_nodes), [Some(1), Some(2)]);
+}
+
+/// The variable has the same text, and the file that it names is another one.
+#[test]
+fn a_network_replaced_in_its_place_is_built_in_anew() {
+    let toy = Toy::bare();
+    let build = "sed \"s/@SEED@/$(cat \"$EVALFILE\")/\" engine.sh > engine.bin && chmod +x engine.bin";
+    toy.write("quintain.toml", &format!("[build]\ncommand = '{build}'\nbinary = 'engine.bin'\n"));
+    toy.write("engine.sh", "#!/bin/sh\necho '@SEED@ nodes 1 nps'\n");
+    toy.commit("One");
+    let network = toy.context.cwd.with_file_name("net.nnue");
+    let told = |seed: &str| -> Ran {
+        fs::write(&network, seed).unwrap();
+        let words = ["speed", ".", ".", "--rounds", "6", "--seed", "1"];
+        let mut command = quintain(&words);
+        command.current_dir(&toy.context.cwd).env("QUINTAIN_CACHE", &toy.context.cache).env("EVALFILE", &network);
+        command.output().unwrap().into()
+    };
+    for seed in ["123", "456"] {
+        let ran = told(seed);
+        assert!(ran.stdout.contains(&format!(" {seed} ")), "{seed}: {ran:?}");
+    }
+}
