@@ -25,7 +25,7 @@ Examples:
 The pairs that count are those of the run's verdict, in order; the run may still be live. Each \
 game is put into one group by colour, opponent, opening, ECO code, phase, length, ending, time \
 trouble, time used, depth and speed. A group is compared with all other games, with game pairs as \
-independent units; p-values are corrected over all tests shown, by Holm's method.
+independent units; p-values are corrected over all tests of a player, by Holm's method.
 
 JSON: `player, pairs, games, wdl, ptnml, score, score_error, net` (points over one half a game), \
 `decisive` (share of decisive games won), `alpha, correction, tests, found`; `groups` (`by, \

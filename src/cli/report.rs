@@ -20,6 +20,7 @@ use crate::report::summary::Summary;
 use crate::run::chain_report::ChainReport;
 use crate::run::dir::RunDir;
 use crate::run::{Exit, page, progress};
+use crate::stats::sprt::Verdict;
 use crate::tournament::events::Finish;
 
 const EXAMPLES: &str = "\
@@ -81,6 +82,8 @@ struct Report<'a> {
     /// Number of players requested.
     asked: usize,
     live: bool,
+    /// True for a live run without a verdict.
+    goes_on: bool,
     top: usize,
 }
 
@@ -101,7 +104,9 @@ pub(super) fn run(args: &ReportArgs) -> Result<Exit> {
     let live = Client::connect(dir.root()).is_ok();
     let (scoreboard, explained) = explain::read(&dir, &plan, &players)?;
     let finish = watch::finish(&dir, &plan, scoreboard);
-    let summary = Summary::new(&plan, &finish, dir.root());
+    let goes_on = live && finish.scoreboard.verdict() == Verdict::Continue;
+    let summary = if goes_on { Summary::live } else { Summary::new };
+    let summary = summary(&plan, &finish, dir.root());
     let report = Report {
         dir: &dir,
         plan: &plan,
@@ -110,6 +115,7 @@ pub(super) fn run(args: &ReportArgs) -> Result<Exit> {
         explained,
         asked: players.len(),
         live,
+        goes_on,
         top: args.who.top,
     };
     progress::result(&report.render(args.format)?);
@@ -135,7 +141,10 @@ impl Report<'_> {
                     }
                 }
             }
-            ReportFormat::Html => page::of(self.dir, self.plan, self.lines().first().map(String::as_str))?,
+            ReportFormat::Html => {
+                let lines = self.lines();
+                page::of(self.dir, self.plan, lines.first().map(String::as_str).filter(|_| !self.goes_on))?
+            }
         })
     }
 
@@ -143,7 +152,7 @@ impl Report<'_> {
     /// line.
     fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.summary.text().lines().map(str::to_owned).collect();
-        if self.live && self.finish.scoreboard.verdict() == crate::stats::sprt::Verdict::Continue {
+        if self.goes_on {
             if let Some(first) = lines.first_mut() {
                 *first = "still being played: what counts so far".to_owned();
             }

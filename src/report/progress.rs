@@ -208,11 +208,11 @@ impl Curve<'_> {
     pub fn caption(&self) -> String {
         let anchor = self.progress.anchor.map_or("the mean".to_owned(), |player| self.label(player).to_owned());
         format!(
-            "Elo over {anchor}, joint maximum likelihood of {} games at {}, 95 % intervals by pairs; marked: changes with p at most {} over all {} steps (Holm)",
+            "Elo over {anchor}, joint maximum likelihood of {} games at {}, 95 % intervals by pairs; marked: changes with p at most {} over all {} tested steps (Holm)",
             self.games,
             self.conditions.iter().map(|condition| printable(condition)).collect::<Vec<_>>().join(" and "),
             self.level,
-            self.progress.steps.len()
+            self.tested()
         )
     }
 
@@ -395,8 +395,13 @@ impl Curve<'_> {
             printable(self.label(step.from)),
             p(step.p),
             p(step.p_adjusted),
-            self.progress.steps.len()
+            self.tested()
         )
+    }
+
+    /// Number of steps that could be tested.
+    fn tested(&self) -> usize {
+        self.progress.steps.iter().filter(|step| step.p.is_some()).count()
     }
 }
 

@@ -103,8 +103,8 @@ pub fn rows(names: &[&str], scoreboard: &Scoreboard) -> Vec<StandingsRow> {
     rows
 }
 
-/// Order by strength, the best first. Players who made every point come before rated ones, those
-/// who made none after them.
+/// Order by strength, the best first. Groups that no game joins come one after the other. Players
+/// who made every point come before rated ones, those who made none after them.
 fn by_strength(a: &StandingsRow, b: &StandingsRow) -> Ordering {
     let class = |row: &StandingsRow| match row.rating.as_ref().map(|rating| rating.bounded) {
         Some(RatingKind::AtLeast) => 0,
@@ -113,7 +113,13 @@ fn by_strength(a: &StandingsRow, b: &StandingsRow) -> Ordering {
         None => 3,
     };
     let elo = |row: &StandingsRow| row.rating.as_ref().map_or(f64::NEG_INFINITY, |rating| rating.elo);
-    class(a).cmp(&class(b)).then(elo(b).total_cmp(&elo(a)))
+    group(a).cmp(&group(b)).then(class(a).cmp(&class(b))).then(elo(b).total_cmp(&elo(a)))
+}
+
+/// Group of a player, of which the ratings have a zero of their own; players without a rating come
+/// last.
+fn group(row: &StandingsRow) -> usize {
+    row.rating.as_ref().map_or(usize::MAX, |rating| rating.group)
 }
 
 /// Table with a heading, at most `most` rows, and the number of rows left out.
@@ -125,7 +131,10 @@ pub fn table(rows: &[StandingsRow], most: Option<usize>) -> Vec<String> {
         "{:>4}  {:width$} {:>8} {:>7} {:>7} {:>8} {:>7}  {:<20} {}",
         "rank", "player", "Elo", "+/-", "games", "points", "score", "W-D-L", "faults"
     )];
-    for row in shown {
+    for (place, row) in shown.iter().enumerate() {
+        if place > 0 && row.rating.is_some() && group(row) != group(&shown[place - 1]) {
+            lines.push("      no points join these to the players above:".to_owned());
+        }
         let number = |value: Option<f64>, text: fn(f64) -> String| value.map_or_else(|| "-".to_owned(), text);
         let Trinomial { losses, draws, wins } = row.wdl;
         let faults = row.faults;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::plan::file::{TUNING_FOLDERS, TUNING_SETTINGS};
-use crate::plan::{BookSource, Network, Plan, Player, Test};
+use crate::plan::{BookSource, Network, Plan, Player, Test, Workers};
 use crate::record::{PlayerId, PvFault};
 use crate::report::figures::{self, duration};
 use crate::report::races;
@@ -77,8 +77,17 @@ impl Summary {
     /// Creates the summary of the run in `root`.
     #[must_use]
     pub fn new(plan: &Plan, finish: &Finish, root: &Path) -> Self {
-        let estimates = finish.scoreboard.final_estimates();
-        Self { text: text(plan, finish, &estimates, root), json: json(plan, finish, &estimates) }
+        Self::by(plan, finish, root, &finish.scoreboard.final_estimates())
+    }
+
+    /// Creates the summary of a run that goes on. The estimate after the stop would be biased.
+    #[must_use]
+    pub fn live(plan: &Plan, finish: &Finish, root: &Path) -> Self {
+        Self::by(plan, finish, root, &finish.scoreboard.estimates())
+    }
+
+    fn by(plan: &Plan, finish: &Finish, root: &Path, estimates: &Estimates) -> Self {
+        Self { text: text(plan, finish, estimates, root), json: json(plan, finish, estimates) }
     }
 
     /// Text of several lines.
@@ -172,9 +181,18 @@ fn verdict(plan: &Plan, test: &Test, verdict: Verdict) -> String {
         Model::Logistic => "Elo",
         Model::Bayesian => "BayesElo",
     };
+    // A verdict excludes the other hypothesis. That is a claim of strength only on its side of 0.
     match verdict {
-        Verdict::AcceptH1 => format!("H1 accepted: {new} is stronger than {base} ({elo1} {unit} rather than {elo0})"),
-        _ => format!("H0 accepted: {new} is not stronger than {base} ({elo0} {unit} rather than {elo1})"),
+        Verdict::AcceptH1 if elo0 >= 0.0 => {
+            format!("H1 accepted: {new} is stronger than {base} ({elo1} {unit} rather than {elo0})")
+        }
+        Verdict::AcceptH1 => {
+            format!("H1 accepted: {new} loses less than {} {unit} to {base} ({elo1} rather than {elo0})", -elo0)
+        }
+        _ if elo0 <= 0.0 => {
+            format!("H0 accepted: {new} is not stronger than {base} ({elo0} {unit} rather than {elo1})")
+        }
+        _ => format!("H0 accepted: {new} gains less than {elo1} {unit} on {base} ({elo0} rather than {elo1})"),
     }
 }
 
@@ -504,6 +522,9 @@ fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Valu
         let workers = workers::rows(scoreboard, &[]);
         if !workers.is_empty() {
             document.insert("workers".to_owned(), json!(workers));
+        }
+        if matches!(plan.workers, Some(Workers::Hub(_))) {
+            document.insert("at_hub".to_owned(), json!(true));
         }
         for part in [later, json!(estimates)] {
             document.extend(part.as_object().cloned().unwrap_or_default());

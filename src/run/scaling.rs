@@ -104,7 +104,7 @@ pub(crate) fn search(
         let mut results = vec![PositionSearch::Silent; configs.len()];
         for turn in 0..configs.len() {
             let at = (place + turn) % configs.len();
-            results[at] = one(&mut engines[at], &configs[at].name, line, go.depth).await?;
+            results[at] = one(&mut engines[at], &configs[at].name, line, go).await?;
         }
         Ok(results)
     };
@@ -118,14 +118,15 @@ pub(crate) fn search(
 }
 
 /// Searches a position as a new game.
-async fn one(
-    engine: &mut PositionSearcher,
-    name: &str,
-    line: &PositionLine,
-    depth: Option<u32>,
-) -> Result<PositionSearch> {
+async fn one(engine: &mut PositionSearcher, name: &str, line: &PositionLine, go: &Go) -> Result<PositionSearch> {
     match engine.search(line.as_bytes()).await {
-        Ok(_) => Ok(costs(engine.iterations(), depth)),
+        Ok(_) => {
+            // A position that another limit ends before the depth has costlier depths.
+            let is_cut = go.nodes.is_some() || go.movetime.is_some();
+            let reached = engine.iterations().last().map(|last| last.depth);
+            let depth = go.depth.filter(|depth| !is_cut || reached >= Some(*depth));
+            Ok(costs(engine.iterations(), depth))
+        }
         Err(why) => {
             fail!(Engine, "engine {name}: {why}, at `{}`", String::from_utf8_lossy(line.as_bytes()).trim())
         }

@@ -144,6 +144,43 @@ fn a_side_that_always_loses_brings_a_verdict() {
     check_verdict("--seed 1", "--seed 2 --fault illegal", "", 0, "H1");
 }
 
+/// A test with both bounds on one side of 0 shows no strength on the other.
+#[test]
+fn a_verdict_claims_no_strength_that_its_bounds_do_not_show() {
+    let resign = "--resign count=3,score=600";
+    for (new, base, bounds, code, words) in [
+        (
+            "--seed 1",
+            "--resigns 100",
+            "-200,0",
+            0,
+            "H1 accepted: new loses less than 200 Elo to base (0 rather than -200)",
+        ),
+        (
+            "--resigns 100",
+            "--seed 2",
+            "-200,0",
+            1,
+            "H0 accepted: new is not stronger than base (-200 Elo rather than 0)",
+        ),
+        (
+            "--resigns 100",
+            "--seed 2",
+            "5,200",
+            1,
+            "H0 accepted: new gains less than 200 Elo on base (5 rather than 200)",
+        ),
+        ("--seed 1", "--resigns 100", "5,200", 0, "H1 accepted: new is stronger than base (200 Elo rather than 5)"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let more = format!(
+            "--new-name new --base-name base --bounds={bounds} --model logistic --max-pairs 200 --seed 2 -j 3 {resign}"
+        );
+        let ran = sprt(code, new, base, &folder.path().join("run"), &format!("{QUICK} {more}"));
+        assert!(ran.stdout.starts_with(words), "{words}: {}", ran.stdout);
+    }
+}
+
 /// One pair, lost twice by the side with the fault; `count` is the summary's word for it.
 #[track_caller]
 fn check_loser(fault: &str, more: &str, termination: &str, count: &str) {

@@ -22,7 +22,8 @@ fn number(value: &Value) -> f64 {
 
 #[test]
 fn growth_is_that_of_the_engine_whatever_the_limit() {
-    for limit in ["--depth 14", "--nodes 200000"] {
+    // A position that other limits end before the depth counts as well.
+    for limit in ["--depth 14", "--nodes 200000", "--depth 60 --nodes 200000"] {
         let ran = scaling(&["--grows 1.6", "--grows 2.0"], &format!("{limit} --positions 30 --json"));
         let found = document(&ran);
         for (place, factor) in [(0, 1.6), (1, 2.0)] {

@@ -273,6 +273,9 @@ mod tests {
         assert!((error(elo::normalized(&wide)) / error(elo::normalized(&counts)) - 2.0).abs() < 1e-9);
         let [narrow, broad] = [sequence::score(&counts), sequence::score(&wide)].map(|(low, high)| high - low);
         assert!(broad > 1.5 * narrow);
+        // Twenty won pairs of two openings are worth two.
+        let won = Pentanomial([0, 0, 0, 0, 20]);
+        assert_eq!(elo::superiority(&ClusteredCounts::new(won, 10.0)), Some(0.875));
         let sprt = Sprt::new(Bounds { elo0: 0.0, elo1: 5.0 }, Model::Normalized, 0.05, 0.05).expect("a sound test");
         assert!((sprt.llr(&wide) * 4.0 - sprt.llr(&counts)).abs() < 1e-9);
         assert_eq!(wide.effective_samples(), 150.0);

@@ -238,7 +238,8 @@ pub fn superiority<C: Counts>(counts: &C) -> Option<f64> {
 pub(super) fn doubt<C: Counts>(counts: &C) -> f64 {
     let decisive: f64 =
         (0..C::SCORES.len()).filter(|class| C::SCORES[*class] != 0.5).map(|class| counts.count(class) as f64).sum();
-    (-decisive - 1.0).exp2()
+    // Repeated openings are no further evidence.
+    (-decisive / counts.design_effect() - 1.0).exp2()
 }
 
 /// Likelihood of superiority by the normal tail alone, Phi((s-1/2)/sqrt(v/n)), as other runners

@@ -20,7 +20,7 @@ use crate::run::series::{MatchResult, Series};
 use crate::run::{Exit, prepare, progress, resolve};
 use crate::settings::{AnyCommand, RawPlan};
 use crate::stats::elo::fixed;
-use crate::stats::sensor::{IntervalEstimate, SensedPair, SensorFigures};
+use crate::stats::sensor::{IntervalEstimate, LevelPairs, SensedPair, SensorFigures};
 use crate::text::columns;
 use crate::tournament::scoreboard::Scoreboard;
 
@@ -286,6 +286,12 @@ fn ranged(found: &IntervalEstimate, scale: f64, decimals: usize) -> String {
     format!("{} [{}, {}]", number(found.value), number(found.lo), number(found.hi))
 }
 
+/// Share of the level pairs that had two draws.
+fn drawn_percent(level: LevelPairs) -> String {
+    let (drawn, all) = (level.drawn as f64, (level.drawn + level.won) as f64);
+    if all > 0.0 { fixed(100.0 * drawn / all, 1) } else { "-".to_owned() }
+}
+
 fn text(arms: &[Arm]) -> String {
     let shown = |found: Option<IntervalEstimate>, scale: f64, decimals: usize| {
         found.map_or("-".to_owned(), |found| ranged(&found, scale, decimals))
@@ -299,14 +305,14 @@ fn text(arms: &[Arm]) -> String {
                 found.pairs().to_string(),
                 shown(found.nelo, 1.0, 1),
                 shown(found.level_rate, 100.0, 1),
-                found.level.drawn.to_string(),
+                drawn_percent(found.level),
                 shown(found.bias, 1.0, 0),
                 found.pairs_an_hour.map_or("-".to_owned(), |pace| fixed(pace, 0)),
                 shown(found.efficiency, 1e-3, 1),
             ]
         })
         .collect();
-    let heads = ["book", "pairs", "nElo", "level pairs %", "drawn", "bias (Elo)", "pairs/h", "efficiency / 1000"];
+    let heads = ["book", "pairs", "nElo", "level pairs %", "drawn %", "bias (Elo)", "pairs/h", "efficiency / 1000"];
     let mut out = columns(&heads, &rows).join("\n") + "\n";
     if let Some((first, others)) = arms.split_first().filter(|(_, others)| !others.is_empty()) {
         let base = first.figures();

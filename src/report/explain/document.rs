@@ -26,7 +26,7 @@ const CSV_HEAD: &str =
 const CAVEAT: &str = "Groups show where points were made, not why. Colour, opponent and opening are fixed before a game and compared \
 by score; the rest shows only afterwards and is compared by the decisive games won. Net is points over one half a game and adds up. +/- is \
 the 95 % interval of the group's difference from all other games, taken alone, with game pairs as the unit of chance; p (Holm) is corrected \
-over all tests of this page.";
+over all tests of a player.";
 
 const PHASE_NOTE: &str = "A decisive game counts where the mean of both engines' scores went to 1.5 pawns for the winner and stayed there: \
 points are won at that move, not where the game is adjudicated or mate is played out. Draws, forfeits and games without scores count by \
