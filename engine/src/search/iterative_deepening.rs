@@ -144,16 +144,18 @@ impl Worker<'_> {
 
     /// Returns whether deeper search is pointless: the soft node limit is reached, the requested
     /// mate is found, or there is only one move.
-    fn is_settled(&self, depth: i32, score: Score, limits: &Limits) -> bool {
+    fn is_settled(&mut self, depth: i32, score: Score, limits: &Limits) -> bool {
         if limits.soft_nodes.is_some_and(|nodes| self.control.total_nodes() >= nodes) {
             return true;
         }
         if let Some(moves) = limits.mate
             && score.abs() >= mate_in(moves.saturating_mul(2).min(MAX_PLY as u32) as i32)
         {
+            // Whichever thread found it.
+            self.control.stop();
             return true;
         }
-        self.control.is_timed() && self.root.moves().len() == 1 && depth >= FORCED_MOVE_DEPTH
+        self.root.is_forced() && depth >= FORCED_MOVE_DEPTH && self.control.settle()
     }
 
     /// Reports the lines, best first, if this thread leads.

@@ -209,7 +209,8 @@ impl<'a> Control<'a> {
         }
     }
 
-    fn stop(&mut self) {
+    /// Ends the search of all threads.
+    pub fn stop(&mut self) {
         self.stopped = true;
         self.shared.stop();
     }
@@ -233,9 +234,12 @@ impl<'a> Control<'a> {
         !watch.signals.is_pondering()
     }
 
-    /// Returns whether the search runs on a clock that counts.
-    pub fn is_timed(&self) -> bool {
-        self.watch.as_ref().is_some_and(|watch| watch.budget.is_some() && !watch.signals.is_pondering())
+    /// Ends a search on a clock in which nothing is left to decide; one that ponders ends at
+    /// `ponderhit`. Returns whether the search should end now.
+    pub fn settle(&mut self) -> bool {
+        let Some(watch) = self.watch.as_mut().filter(|watch| watch.budget.is_some()) else { return false };
+        watch.soft_time_passed = true;
+        !watch.signals.is_pondering()
     }
 }
 

@@ -115,6 +115,11 @@ impl Root {
         self.is_narrowed || self.index > 0
     }
 
+    /// Returns whether there is only one move, and not because of `searchmoves`.
+    pub fn is_forced(&self) -> bool {
+        self.moves.len() == 1 && !self.is_narrowed
+    }
+
     /// Returns the best known line at the current index.
     pub fn line(&self) -> Option<&BestLine> {
         self.lines.get(self.index)
@@ -184,6 +189,15 @@ mod tests {
             root.lines().iter().map(|line| (board.to_uci(line.moves[0], false), line.score)).collect();
         let expected: Vec<(String, Score)> = expected.iter().map(|&(mv, score)| (mv.to_owned(), score)).collect();
         assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn a_move_is_forced_by_the_rules_alone() {
+        let forced = Board::from_fen("7k/8/8/8/8/8/6q1/7K w - - 0 1").expect("a legal position");
+        assert!(Root::new(&forced, &[], 1).is_forced());
+        let start = Board::startpos();
+        let one = start.parse_uci("e2e4").expect("legal");
+        assert!(!Root::new(&start, &[], 1).is_forced() && !Root::new(&start, &[one], 1).is_forced());
     }
 
     #[test]

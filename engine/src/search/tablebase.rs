@@ -193,9 +193,9 @@ fn has_castling_rights(board: &Board) -> bool {
 /// Limits of tablebase probes in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProbeLimits {
-    /// Minimum remaining depth, in plies, for positions with as many men as the largest tables.
+    /// Minimum remaining depth, in plies, for positions with the maximum number of men.
     pub depth: i32,
-    /// Maximum number of men.
+    /// Maximum number of men, if the tables have as many.
     pub men: u32,
 }
 
@@ -227,7 +227,7 @@ impl Prober<'_> {
         if board.halfmove_clock() != 0 || !self.is_in_reach(board) {
             return None;
         }
-        let is_smaller = board.occupied().count() < self.tables.most_men();
+        let is_smaller = board.occupied().count() < self.probing.men.min(self.tables.most_men());
         if is_smaller || depth >= self.probing.depth { self.tables.probe(board) } else { None }
     }
 }
@@ -282,6 +282,10 @@ mod tests {
     fn real_tables_know_values_and_moves() {
         let Some(tables) = tables("real_tables_know_values_and_moves") else { return };
         assert!(tables.count() >= 35 && tables.most_men() >= 4);
+        // The depth is for positions with as many men as may be probed.
+        let prober = Prober { tables: &tables, probing: ProbeLimits { depth: 9, men: 3 } };
+        let most = board("4k3/8/4K3/4P3/8/8/8/8 w - - 0 1");
+        assert_eq!([8, 9].map(|depth| prober.probe(&most, depth)), [None, Some(1)]);
         for (fen, value, moves) in [
             ("4k3/8/4K3/4P3/8/8/8/8 w - - 0 1", 1, "e6d6 e6f6"),
             ("4k3/8/4K3/4P3/8/8/8/8 b - - 0 1", -1, ""),
