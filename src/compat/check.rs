@@ -28,9 +28,7 @@ pub(super) fn check(mut invocation: Invocation) -> Result<Invocation, UsageError
     }
     settings.penta &= settings.output == OutputFormat::Fastchess && settings.games == 2;
     sprt(settings, notes)?;
-    if settings.openings.file.is_none() && !settings.chess960 {
-        notes.push("Warning: no opening book: all games begin from the starting position".to_owned());
-    }
+    openings(settings, engines.len(), notes);
     if engines.len() < 2 {
         return refuse("at least two engines are needed");
     }
@@ -62,6 +60,23 @@ pub(super) fn check(mut invocation: Invocation) -> Result<Invocation, UsageError
         }
     }
     Ok(invocation)
+}
+
+/// Warns of a missing book, and of openings that fewer games share than in cutechess-cli.
+fn openings(settings: &RunnerSettings, engines: usize, notes: &mut Vec<String>) {
+    if settings.openings.file.is_none() && !settings.chess960 {
+        notes.push("Warning: no opening book: all games begin from the starting position".to_owned());
+        return;
+    }
+    let shared = match settings.repeat {
+        // cutechess-cli repeats no opening in the next encounter, unless there is only one pairing.
+        Some(repeat) if engines > 2 => repeat.min(settings.games),
+        Some(repeat) => repeat,
+        None => settings.games,
+    };
+    if shared > 2 {
+        notes.push(format!("Warning: each opening is played by two games, not by {shared}"));
+    }
 }
 
 fn sprt(settings: &mut RunnerSettings, notes: &mut Vec<String>) -> Result<(), UsageError> {

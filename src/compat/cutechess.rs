@@ -99,6 +99,11 @@ pub(super) fn parse(words: &[String], load: Load<'_>, known: EngineLookup<'_>) -
     for group in groups.iter().filter(|group| group.option == "-each") {
         set(&mut engines, group, known).map_err(|why| group.error(why))?;
     }
+    let policy = opening_policy(&groups);
+    if matches!(policy, "encounter" | "round") {
+        // All games of an encounter have one opening, even with `-repeat 1`.
+        settings.repeat = None;
+    }
     let mut resume = None;
     if resumes {
         let Some(file) = groups.iter().rfind(|group| group.option == "-tournamentfile") else {
@@ -115,13 +120,18 @@ pub(super) fn parse(words: &[String], load: Load<'_>, known: EngineLookup<'_>) -
         settings = RunnerSettings { concurrency, config_name: settings.config_name, ..saved.settings };
         resume = Some(path);
     }
-    let per_encounter =
-        groups.iter().any(|group| group.option == "-openings" && group.words.contains(&"policy=encounter"));
-    if per_encounter && engines.len() > 2 {
-        notes.push("Warning: policy=encounter has no effect: all pairings of a round get its opening".to_owned());
+    if policy == "encounter" && !resumes && (engines.len() > 2 || settings.rounds > 1) {
+        let why = "each round gets a new opening, the same for all its pairings";
+        notes.push(format!("Warning: policy=encounter acts as policy=round: {why}"));
     }
     check(Invocation { dialect: Dialect::Cutechess, engines, settings, resume, notes })
         .map(|invocation| RunnerAction::Play(Box::new(invocation)))
+}
+
+/// Policy of the last `-openings`.
+fn opening_policy<'a>(groups: &[OptionGroup<'a>]) -> &'a str {
+    let last = groups.iter().rfind(|group| group.option == "-openings");
+    last.and_then(|group| group.words.iter().rev().find_map(|word| word.strip_prefix("policy="))).unwrap_or("default")
 }
 
 /// Reads a tournament file of ours. One of Cute Chess has the same form, but names its engines by
@@ -164,6 +174,7 @@ fn set(engines: &mut [EngineArgs], group: &OptionGroup, known: EngineLookup<'_>)
 
 fn option(settings: &mut RunnerSettings, group: &OptionGroup) -> Result<(), String> {
     if common::option(settings, group)? {
+        switch_off(settings, group);
         return Ok(());
     }
     match group.option {
@@ -185,6 +196,19 @@ fn option(settings: &mut RunnerSettings, group: &OptionGroup) -> Result<(), Stri
         _ => single(settings, group.option, group.one()?)?,
     }
     Ok(())
+}
+
+/// Switches adjudication off if `-draw` has `movenumber=0`, or `-resign` has `movecount=0`.
+fn switch_off(settings: &mut RunnerSettings, group: &OptionGroup) {
+    let is_zero = |key: &str| {
+        let mut pairs = group.words.iter().filter_map(|word| word.split_once('='));
+        pairs.any(|(name, value)| name == key && number::<u32>(value) == Ok(0))
+    };
+    match group.option {
+        "-draw" if is_zero("movenumber") => settings.draw = None,
+        "-resign" if is_zero("movecount") => settings.resign = None,
+        _ => {}
+    }
 }
 
 fn single(settings: &mut RunnerSettings, option: &str, value: &str) -> Result<(), String> {
@@ -221,6 +245,7 @@ fn opening(settings: &mut RunnerSettings, key: &str, value: &str) -> Result<(), 
         ("order", "sequential") => openings.random = false,
         ("plies", _) => openings.plies = Some(number(value)?),
         ("start", _) => openings.start = number::<u64>(value)?.max(1),
+        // `parse` applies it, because it overrules `-repeat`.
         ("policy", "default" | "encounter" | "round") => {}
         ("format" | "order" | "policy", _) => return Err(format!("\"{value}\" is no {key}")),
         _ => return Err(unknown_key(key, value, &["file", "format", "order", "plies", "start", "policy"])),

@@ -92,7 +92,8 @@ pub(crate) type CheckFunction<'a> = &'a dyn Fn(&str) -> Result<bool, PlayFailure
 pub(crate) type PlayFailure = Box<dyn Error + Send + Sync>;
 
 /// Runs a command line. `program` is the command that a user types to resume. Exit codes are those
-/// of the leading runners: 0 for a complete tournament with any verdict, and 1 for anything else.
+/// of fastchess: 0 for a complete tournament with any verdict, and 1 for anything else.
+/// cutechess-cli exits with 0 once a match has begun, which would hide a crash.
 pub(crate) fn run(dialect: Dialect, words: &[OsString], program: &str, check: CheckFunction<'_>) -> u8 {
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let parsed = match dialect {

@@ -488,14 +488,6 @@ fn the_options_of_cutechess() {
         ..engine("a", "40/60")
     };
     assert_eq!(invocation.engines[0], first);
-    for (engines, is_warned) in
-        [("-engine cmd=a -engine cmd=b", false), ("-engine cmd=a -engine cmd=b -engine cmd=c", true)]
-    {
-        let line = format!("{engines} -each tc=1 -openings file=b.epd policy=encounter");
-        let Ok(RunnerAction::Play(invocation)) = parse(Dialect::Cutechess, &line) else { panic!("{line}") };
-        let says = |note: &String| note.contains("policy=encounter has no effect");
-        assert_eq!(invocation.notes.iter().any(says), is_warned, "{line}");
-    }
     let refused = [
         ("-engine conf=x -engine cmd=b tc=1", "no engine x"),
         ("-engine cmd=a tc=1 -engine cmd=b tc=1 -tournament ladder", "knockout, pyramid"),

@@ -176,8 +176,8 @@ impl Curve<'_> {
                 label: version.label.clone(),
                 date: version.date.clone(),
                 elo,
-                low: low.unwrap_or(elo),
-                high: high.unwrap_or(elo),
+                low: low.unwrap_or(if high.is_some() { f64::NEG_INFINITY } else { f64::NAN }),
+                high: high.unwrap_or(if low.is_some() { f64::INFINITY } else { f64::NAN }),
                 mark: match mark {
                     Mark::Drop => plot::VersionMark::Drop,
                     Mark::Gain => plot::VersionMark::Gain,
@@ -196,7 +196,16 @@ impl Curve<'_> {
         let points = self.points();
         let total = match (points.first(), points.last()) {
             (Some(first), Some(last)) if points.len() > 1 => {
-                format!("{} Elo from {} to {}", signed(last.elo - first.elo), first.label, last.label)
+                let is_least = last.high == f64::INFINITY || first.low == f64::NEG_INFINITY;
+                let is_most = last.low == f64::NEG_INFINITY || first.high == f64::INFINITY;
+                let ends = format!("from {} to {}", first.label, last.label);
+                let difference = signed(last.elo - first.elo);
+                match (is_least, is_most) {
+                    (true, true) => format!("no Elo can be given {ends}"),
+                    (true, false) => format!("at least {difference} Elo {ends}"),
+                    (false, true) => format!("at most {difference} Elo {ends}"),
+                    (false, false) => format!("{difference} Elo {ends}"),
+                }
             }
             _ => "no two versions can be compared".to_owned(),
         };

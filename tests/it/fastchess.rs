@@ -435,6 +435,17 @@ fn tournament_files_of_others_are_left_alone() {
     assert_eq!(cutechess("-tournamentfile cup.json -resume").code, Some(0));
 }
 
+/// cutechess-cli itself exits with 0 here; `docs/moving.md` names the difference.
+#[test]
+fn a_crash_without_recover_exits_with_1_in_cutechess() {
+    let folder = folder();
+    // The second game waits for a file that never comes, so that the stop comes first.
+    let line = "A(--hold none@2) B(--seed 2 --fault exit-in-search@2) -each tc=1000 proto=uci -openings file=b.epd \
+                -rounds 4 -games 2 -repeat -maxmoves 9";
+    let ran: Ran = under("cutechess-cli", line, folder.path()).output().unwrap().into();
+    assert!(ran.code == Some(1) && ran.stdout.contains("Finished game 1 "), "{ran:?}");
+}
+
 #[test]
 fn compliance_is_checked() {
     let folder = folder();

@@ -51,3 +51,65 @@ fn the_rarer_options_of_cutechess() {
         assert!(error.contains(reason), "{line}: {error}");
     }
 }
+
+#[test]
+fn a_policy_gives_all_games_of_an_encounter_one_opening() {
+    let cute = Dialect::Cutechess;
+    for policy in ["policy=round", "policy=encounter"] {
+        for repeat in ["", "-repeat 1"] {
+            plans(cute, 2, &format!("-games 2 -rounds 50 -openings {policy} {repeat}"), |plan| {
+                (plan.max_pairs, plan.half_last, plan.opening_per_game) = (Some(50), false, false);
+            });
+        }
+        plans(cute, 2, &format!("-rounds 4 -openings {policy}"), |plan| {
+            (plan.max_pairs, plan.half_last, plan.opening_per_game) = (Some(2), false, true);
+        });
+    }
+    // The last `-openings` counts.
+    for options in ["-openings policy=default", "-openings policy=round -openings order=sequential"] {
+        plans(cute, 2, &format!("-games 2 {options}"), |plan| {
+            (plan.max_pairs, plan.half_last, plan.opening_per_game) = (Some(1), false, true);
+        });
+    }
+}
+
+#[test]
+fn openings_that_other_games_share_are_warned_of() {
+    // (engines, options after `-openings file=b.epd`, part of the only warning)
+    let cases = [
+        (2, "-games 4 -repeat 4", Some("by two games, not by 4")),
+        (2, "-rounds 9 -repeat 3", Some("by two games, not by 3")),
+        (2, "-games 2 -repeat", None),
+        (3, "-games 4 -repeat 4", Some("by two games, not by 4")),
+        (3, "-games 2 -repeat 4", None),
+        (2, "policy=round -games 4", Some("by two games, not by 4")),
+        (2, "policy=round -games 2 -rounds 9 -repeat 4", None),
+        (2, "policy=encounter -games 2", None),
+        (2, "policy=encounter -games 2 -rounds 2", Some("policy=encounter acts as policy=round")),
+        (3, "policy=encounter -games 2", Some("policy=encounter acts as policy=round")),
+    ];
+    for (engines, options, warning) in cases {
+        let line = format!("{} -each tc=1 -openings file=b.epd {options}", "-engine cmd=a ".repeat(engines));
+        let Ok(RunnerAction::Play(invocation)) = parse(Dialect::Cutechess, &line) else { panic!("{line}") };
+        let notes = invocation.notes;
+        match warning {
+            Some(part) => assert!(notes.len() == 1 && notes[0].contains(part), "{line}: {notes:?}"),
+            None => assert!(notes.is_empty(), "{line}: {notes:?}"),
+        }
+    }
+}
+
+#[test]
+fn zeros_switch_adjudication_off_in_cutechess() {
+    let zeros = "-draw movenumber=0 movecount=8 score=20 -resign movecount=0 score=600";
+    cute(zeros, |_| {});
+    cute(&format!("-draw movenumber=9 movecount=8 score=20 -resign movecount=3 score=600 {zeros}"), |_| {});
+    cute("-draw movenumber=9 movecount=8 score=0 -resign movecount=3 score=0", |s| {
+        s.draw = Some(DrawArgs { number: 9, count: 8, score: 0 });
+        s.resign = Some(ResignArgs { count: 3, score: 0, two_sided: false });
+    });
+    fast(zeros, |s| {
+        s.draw = Some(DrawArgs { number: 0, count: 8, score: 20 });
+        s.resign = Some(ResignArgs { count: 0, score: 600, two_sided: false });
+    });
+}

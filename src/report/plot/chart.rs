@@ -346,6 +346,11 @@ impl Chart {
     pub(super) fn y_of(&self, value: f64) -> f64 {
         self.y.place(value, self.bottom, TOP)
     }
+
+    /// Like [`Self::y_of`], but at the edge for a value beyond the axis, such as an infinite one.
+    pub(super) fn y_within(&self, value: f64) -> f64 {
+        self.y_of(value.clamp(self.y.low, self.y.high))
+    }
 }
 
 /// True if a line joins points at these positions.

@@ -33,9 +33,9 @@ pub struct PlottedVersion {
     pub date: Option<String>,
     /// Estimate in Elo.
     pub elo: f64,
-    /// Lower end of the interval.
+    /// Lower end of the interval: infinite if the estimate is an upper bound, NaN if unknown.
     pub low: f64,
-    /// Upper end of the interval.
+    /// Upper end of the interval: infinite if the estimate is a lower bound, NaN if unknown.
     pub high: f64,
     /// Mark of the version.
     pub mark: VersionMark,
@@ -126,13 +126,15 @@ fn x_label(shown: &[&PlottedVersion], level: bool) -> String {
 /// Draws the error bar and the point.
 fn point(chart: &mut Chart, place: usize, version: &PlottedVersion, pitch: f64) {
     let x = chart.x_of(place as f64);
-    if version.low.is_finite() && version.high.is_finite() {
-        let (low, high) = (chart.y_of(version.low), chart.y_of(version.high));
+    if !version.low.is_nan() && !version.high.is_nan() {
+        let (low, high) = (chart.y_within(version.low), chart.y_within(version.high));
         chart.page.rule("error", (x, low), (x, high));
         let cap = (pitch / 4.0).min(4.0);
-        if cap >= 1.5 {
-            chart.page.rule("error", (x - cap, low), (x + cap, low));
-            chart.page.rule("error", (x - cap, high), (x + cap, high));
+        // An end that goes on to the edge has no cap.
+        for (end, y) in [(version.low, low), (version.high, high)] {
+            if cap >= 1.5 && end.is_finite() {
+                chart.page.rule("error", (x - cap, y), (x + cap, y));
+            }
         }
     }
     let y = chart.y_of(version.elo);
@@ -163,9 +165,9 @@ fn notes(chart: &mut Chart, shown: &[&PlottedVersion]) {
         let half = text_width(&version.note, 12.0) / 2.0 + 3.0;
         let x = chart.x_of(place as f64).clamp(chart.left() + half, (chart.right() - half).max(chart.left() + half));
         let (class, baseline) = if version.mark == VersionMark::Drop {
-            ("halo h0", chart.y_of(version.low.min(version.elo)) + 15.0)
+            ("halo h0", chart.y_within(version.low.min(version.elo)) + 15.0)
         } else {
-            ("halo h1", chart.y_of(version.high.max(version.elo)) - 7.0)
+            ("halo h1", chart.y_within(version.high.max(version.elo)) - 7.0)
         };
         let covers =
             |(from, to, y): &(f64, f64, f64)| x + half > *from && x - half < *to && (baseline - y).abs() < 13.0;

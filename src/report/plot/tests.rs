@@ -209,6 +209,32 @@ fn areas_lie_behind_their_lines_and_decide_the_scale() {
     );
 }
 
+/// A bound, and a version whose error nobody knows.
+#[test]
+fn intervals_without_an_end_go_on_to_the_edge() {
+    let version = |elo, low, high| PlottedVersion {
+        label: "v".to_owned(),
+        date: None,
+        elo,
+        low,
+        high,
+        mark: VersionMark::None,
+        note: String::new(),
+    };
+    let rules = |version: PlottedVersion| {
+        let heads = Heads { title: "t".to_owned(), subtitle: "s".to_owned(), caption: "c".to_owned() };
+        let svg = ProgressionPlot { heads, unit: "Elo".to_owned(), versions: vec![version] }.to_svg();
+        well_formed(&svg);
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+        svg.matches("class=\"error\"").count()
+    };
+    // The bar and its two caps, and a cap fewer at an edge.
+    assert_eq!(rules(version(5.0, -3.0, 9.0)), 3);
+    assert_eq!(rules(version(5.0, 5.0, f64::INFINITY)), 2);
+    assert_eq!(rules(version(5.0, f64::NEG_INFINITY, 5.0)), 2);
+    assert_eq!(rules(version(5.0, f64::NAN, f64::NAN)), 0);
+}
+
 #[test]
 fn the_same_numbers_give_the_same_bytes() {
     let plot = llr_plot(walk(5000, 1e-4));
