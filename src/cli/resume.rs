@@ -67,6 +67,13 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
                 dir.root().display()
             );
         }
+        if plan.scale.is_some() && plan.is_timed() {
+            bail!(
+                "{}: its times are scaled for the speed of each of the hub's workers (--scale), which games here would not be; \
+                 resume it without -j",
+                dir.root().display()
+            );
+        }
         plan.workers = None;
     }
     if let Some(pairs) = args.pairs {

@@ -129,6 +129,10 @@ pub(super) struct Coordinator {
     began: Instant,
     /// Time for which the run was paused.
     paused: Duration,
+    /// Time for which no worker could be heard.
+    deaf: Duration,
+    /// Time at which the connection was last seen to be lost.
+    lost_at: Option<Duration>,
     /// Time of the last look for silent workers.
     ticked: Duration,
     /// Pairs that workers held without playing them, by name.
@@ -173,6 +177,8 @@ impl Coordinator {
             unwritten: BTreeSet::new(),
             began: Instant::now(),
             paused: Duration::ZERO,
+            deaf: Duration::ZERO,
+            lost_at: None,
             ticked: Duration::ZERO,
             overdue: BTreeMap::new(),
             exits: BTreeMap::new(),
@@ -351,7 +357,7 @@ impl Coordinator {
     /// Leases a pair to this slot.
     async fn lease(&mut self, taker: Taker, work: Work) {
         let pair = Box::new(WirePair::new(&work.task));
-        let attempt = self.leases.grant(work.task.pair, &taker.worker, taker.slot, work, self.now());
+        let attempt = self.leases.grant(work.task.pair, &taker.worker, taker.slot, work, self.lease_clock());
         self.link.answer(&taker.reply, &Offer::Pair { attempt: attempt.0, pair }).await;
     }
 
@@ -379,7 +385,7 @@ impl Coordinator {
         }
         self.heard = Instant::now();
         let named: Vec<_> = beat.held.iter().map(|(pair, attempt)| (PairId(*pair), Attempt(*attempt))).collect();
-        let void = self.leases.beat(&beat.worker, &named, self.now());
+        let void = self.leases.beat(&beat.worker, &named, self.lease_clock());
         self.record_progress(&beat);
         let is_learning = self.learn(&beat);
         let nps = beat.speed.and_then(|speed| speed.nps);
@@ -617,7 +623,7 @@ impl Coordinator {
             self.warn(text);
             self.heard = Instant::now();
         }
-        let lost = self.leases.expire(self.now());
+        let lost = self.leases.expire(self.lease_clock());
         let silent: BTreeSet<_> = lost.iter().map(|(_, lease)| lease.worker.clone()).collect();
         for worker in silent {
             let pairs = lost.iter().filter(|(_, lease)| lease.worker == worker).count();

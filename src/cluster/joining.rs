@@ -99,6 +99,9 @@ impl House {
         let LocalPlan { mut plan, guests, most_games, .. } = agreed;
         let scale = speed.and_then(|speed| speed.scale).and_then(TimeScale::from_millionths);
         plan.players.iter_mut().for_each(|player| player.limit = player.limit.scaled(scale));
+        let stderr_dir = self.stderr_dir.join(run);
+        // No game depends on it.
+        let _ = std::fs::create_dir_all(&stderr_dir);
         Ok(Job {
             link: self.link.clone(),
             run: run.to_owned(),
@@ -108,7 +111,7 @@ impl House {
             most_games,
             plan: Arc::new(plan),
             guests,
-            stderr_dir: self.stderr_dir.join(run),
+            stderr_dir,
             figures,
             speed,
         })

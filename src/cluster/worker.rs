@@ -507,11 +507,15 @@ impl Worker {
 
     fn play(&mut self, slot: SlotId, attempt: u64, task: PairTask) {
         let lease = (task.pair.0, attempt);
-        let plays =
-            |post: &Post| matches!(&post.slot, PostState::Playing(_, now) if (now.pair.0, now.attempt) == lease);
-        if self.posts.values().any(plays) {
+        match self.playing(task.pair).map(|now| now.attempt) {
+            None => {}
             // The same offer came twice.
-            return;
+            Some(now) if now == attempt => return,
+            // Another slot still plays it on a lease that was lost. Their games would mix.
+            Some(_) => {
+                self.back.push(lease);
+                return self.ask(slot, PAUSE);
+            }
         }
         if let Some(post) = self.posts.get_mut(&slot.0)
             && matches!(post.slot, PostState::Asking(_))

@@ -49,6 +49,23 @@ pub(super) struct RemoteLogs {
     of_worker: BTreeMap<String, usize>,
 }
 
+impl LogChunk {
+    /// Text after the first `end` bytes of the output. A worker sends a piece again if it was not
+    /// answered, with more behind it.
+    fn after(&self, end: u64) -> &str {
+        if end <= self.from {
+            return &self.text;
+        }
+        let (all, new) = (self.to.saturating_sub(self.from), self.to.saturating_sub(end));
+        // An unreadable byte became three.
+        let most = if self.text.len() as u64 == all { new } else { 3 * new };
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let begin = self.text.len().saturating_sub(most);
+        let begin = (begin..=self.text.len()).find(|at| self.text.is_char_boundary(*at)).unwrap_or(self.text.len());
+        &self.text[begin..]
+    }
+}
+
 impl RemoteLogs {
     /// Appends a chunk to its file in `dir`. One that cannot be, came before, or is beyond a bound
     /// is left out: no game depends on it.
@@ -68,13 +85,14 @@ impl RemoteLogs {
             return;
         }
         *of_worker += usize::from(!is_known);
-        if self.ends.get(&key).is_some_and(|end| chunk.to <= *end) || !is_known && self.ends.len() >= MOST_FILES {
+        let end = self.ends.get(&key).copied().unwrap_or(0);
+        if chunk.to <= end || !is_known && self.ends.len() >= MOST_FILES {
             return;
         }
         self.ends.insert(key, chunk.to);
         let path = dir.join(stderr_file(player, Some(&chunk.worker), chunk.slot));
         let file = OpenOptions::new().create(true).append(true).open(path);
-        let _ = file.and_then(|mut file| file.write_all(chunk.text.as_bytes()));
+        let _ = file.and_then(|mut file| file.write_all(chunk.after(end).as_bytes()));
     }
 }
 
@@ -103,7 +121,8 @@ mod tests {
         for one in [
             chunk("box", 0, "one\n"),
             chunk("box", 0, "one\n"),
-            chunk("box", 4, "two\n"),
+            // Its first half came before, and was not answered.
+            chunk("box", 0, "one\ntwo\n"),
             // A new life of the worker.
             LogChunk { session: "box-2".to_owned(), ..chunk("box", 0, "three\n") },
             chunk("../box", 0, "out\n"),

@@ -53,6 +53,8 @@ impl Run {
     /// The same run, whose engines wait from this game of each process on.
     pub(crate) fn held_from(mut self, game: u64) -> Self {
         self.gate = Some(Gate::new(self.folder.path(), game));
+        // A held engine does not hang, however slow the machine is.
+        self.more += " --stall-timeout 3600";
         self
     }
 

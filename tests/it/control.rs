@@ -46,7 +46,8 @@ impl Live {
         let folder = tempfile::tempdir().unwrap();
         let gate = Gate::new(folder.path(), game);
         let dir = folder.path().join(name);
-        let more = format!("--nodes 1 --max-plies 40 --seed 11 {more}");
+        // A held engine does not hang, however slow the machine is.
+        let more = format!("--nodes 1 --max-plies 40 --seed 11 --stall-timeout 3600 {more}");
         let [new, base] = peers(&gate);
         let mut command = quintain(&sprt_args(&new, &base, &dir, &more));
         command.envs(env.iter().copied()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -206,7 +207,7 @@ fn a_half_played_pair_of_a_stage_wakes_an_idle_slot() {
         let folder = tempfile::tempdir().unwrap();
         let (gate, dir) = (Gate::new(folder.path(), 3), folder.path().join("run"));
         let [one, other] = peers(&gate).map(|words| fake(&words));
-        let settings = "--format knockout --pairs 3 -j 2 --nodes 1 --max-plies 40 --seed 11 --out";
+        let settings = "--format knockout --pairs 3 -j 2 --nodes 1 --max-plies 40 --seed 11 --stall-timeout 3600 --out";
         let mut args = vec!["match", &one, &other];
         args.extend(settings.split(' '));
         let out = dir.display().to_string();

@@ -6,7 +6,7 @@ use super::super::leases::Attempt;
 use super::super::patience::{LEAST, PairPatience};
 use super::super::roster::name;
 use super::super::wire::Heartbeat;
-use super::Coordinator;
+use super::{Coordinator, LOST_AFTER};
 use crate::record::{PairId, TimeScale};
 use crate::tournament::events::Stop;
 
@@ -16,13 +16,26 @@ impl Coordinator {
         self.now().saturating_sub(self.paused)
     }
 
-    /// Stops the run's clock while the run is paused.
+    /// Time since the coordinator began, without that in which it could hear nobody. A worker's
+    /// silence then is that of the connection.
+    pub(super) fn lease_clock(&self) -> Duration {
+        self.now().saturating_sub(self.deaf)
+    }
+
+    /// Stops the run's clock while the run is paused, and that of the leases without a connection,
+    /// until the workers have had time to come back.
     pub(super) fn count_pause(&mut self) {
         let now = self.now();
         let since = std::mem::replace(&mut self.ticked, now);
         let orders = *self.end.orders.borrow();
         if orders.paused && orders.stop == Stop::No {
             self.paused += now.saturating_sub(since);
+        }
+        if self.link.is_lost() {
+            self.lost_at = Some(now);
+        }
+        if self.lost_at.is_some_and(|lost| now < lost + LOST_AFTER) {
+            self.deaf += now.saturating_sub(since);
         }
     }
 

@@ -117,7 +117,7 @@ impl Coordinator {
         let Some((pair, lease)) = self.past.as_mut().and_then(|past| past.leases.answered(seat)) else { return false };
         if let Some(task) = task {
             let work = self.begin(seat, task.clone());
-            self.leases.adopt(pair, lease.worker, lease.attempt, work, self.now());
+            self.leases.adopt(pair, lease.worker, lease.attempt, work, self.lease_clock());
             self.past.iter_mut().for_each(|past| past.kept += 1);
         }
         self.resume().await;

@@ -12,7 +12,7 @@ use crate::record::{GameRecord, MoveRecord, PairId, Score};
 use crate::schedule::remote::RemoteEvent;
 use crate::stats::random::SplitMix64;
 use crate::text::printable;
-use crate::tournament::events::{PairTask, Stop};
+use crate::tournament::events::{Failure, PairTask, Stop};
 
 /// Most pairs that wait for another worker. Older ones are given up.
 const MOST_DUE: usize = 64;
@@ -55,7 +55,7 @@ impl Verification {
     /// Draws whether a pair that was just played is verified.
     fn draw(&mut self, task: &PairTask, result: &PairGames) {
         if is_comparable(result, task.legs.len()) && self.random.unit() < self.share {
-            let games = result.games.iter().map(|(game, _)| game.clone()).collect();
+            let games = counted(result).iter().map(|(game, _)| game.clone()).collect();
             let worker = name(&result.worker).to_owned();
             self.push(task.clone(), Box::new(VerifiedPair { worker, games, tries: 0 }));
         }
@@ -75,15 +75,22 @@ impl Verification {
     }
 }
 
-/// True if a result has this number of games, all played to their end without a failure.
+/// Games of a result that count: those after the last void one.
+fn counted(result: &PairGames) -> &[(GameRecord, Option<Failure>)] {
+    let after = result.games.iter().rposition(|(game, _)| game.is_void).map_or(0, |place| place + 1);
+    &result.games[after..]
+}
+
+/// True if this number of a result's games count, all played to their end without a failure.
 fn is_comparable(result: &PairGames, games: usize) -> bool {
-    result.games.len() == games && result.games.iter().all(|(game, failure)| !game.is_void && failure.is_none())
+    let counted = counted(result);
+    counted.len() == games && counted.iter().all(|(_, failure)| failure.is_none())
 }
 
 impl VerifiedPair {
     /// First difference to the games of another play. Times are not compared.
     fn difference(&self, others: &PairGames) -> Option<Difference> {
-        self.games.iter().zip(&others.games).find_map(|(game, (other, _))| {
+        self.games.iter().zip(counted(others)).find_map(|(game, (other, _))| {
             let is_equal = |ply: &usize| match (game.moves.get(*ply), other.moves.get(*ply)) {
                 (Some(a), Some(b)) => (&a.uci, a.info.score, a.info.depth) == (&b.uci, b.info.score, b.info.depth),
                 _ => false,
