@@ -79,7 +79,7 @@ pub(super) fn run(args: &ServeArgs) -> Result<Exit> {
     let results = std::path::absolute(results)?;
     let settings = ServeSettings { results, token, hosts: args.hosts.clone(), makes_tests: args.new_tests, own };
     if !args.run {
-        dashboard::serve(listener, settings)?;
+        dashboard::serve(listener, settings, &|| false)?;
         return Ok(Exit::Done);
     }
     let queue = Queue::of(&settings.results)?;
@@ -91,7 +91,7 @@ pub(super) fn run(args: &ServeArgs) -> Result<Exit> {
             progress::warn(&format!("the queue has stopped: {}", with_causes(&error)));
         }
     })?;
-    let served = dashboard::serve(listener, settings);
+    let served = dashboard::serve(listener, settings, &|| stop.is_set());
     stop.set();
     // The run being played ends its games first, because it heard the same Ctrl-C.
     if daemon.join().is_err() {

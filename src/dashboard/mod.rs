@@ -76,11 +76,22 @@ pub fn token() -> Result<String, ServeError> {
     random_hex().map_err(ServeError::Random)
 }
 
-/// Serves until Ctrl-C.
+/// Waits for a condition.
+async fn until(is_met: &(dyn Fn() -> bool + Sync)) {
+    while !is_met() {
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+}
+
+/// Serves until Ctrl-C, or until `is_stopped`, for a program that handles signals itself.
 ///
 /// # Errors
 /// [`ServeError::Token`], and [`ServeError::Io`] if the socket fails.
-pub fn serve(listener: TcpListener, settings: ServeSettings) -> Result<(), ServeError> {
+pub fn serve(
+    listener: TcpListener,
+    settings: ServeSettings,
+    is_stopped: &(dyn Fn() -> bool + Sync),
+) -> Result<(), ServeError> {
     let ServeSettings { results, token, hosts, makes_tests, own } = settings;
     let is_fit = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
     if token.len() < SHORTEST_TOKEN || !token.chars().all(is_fit) {
@@ -101,6 +112,7 @@ pub fn serve(listener: TcpListener, settings: ServeSettings) -> Result<(), Serve
         tokio::select! {
             never = connections::serve(listener, router, Limits::default()) => match never {},
             interrupted = tokio::signal::ctrl_c() => interrupted,
+            () = until(is_stopped) => Ok(()),
         }
     });
     runtime.shutdown_background();

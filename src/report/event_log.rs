@@ -63,7 +63,10 @@ impl Observer for EventLog {
 /// Last lines of the run in `dir`, at most `most`; none if it has no such file.
 #[must_use]
 pub fn read(dir: &Path, most: usize) -> Vec<String> {
-    let text = read_text(&dir.join(FILE_NAME), MOST_BYTES).unwrap_or_default();
+    let path = dir.join(FILE_NAME);
+    // A link may lead to a file that is not the run's.
+    let is_own = path.symlink_metadata().is_ok_and(|about| about.is_file());
+    let text = if is_own { read_text(&path, MOST_BYTES).unwrap_or_default() } else { String::new() };
     let lines: Vec<&str> = text.lines().collect();
     lines[lines.len().saturating_sub(most)..].iter().map(ToString::to_string).collect()
 }

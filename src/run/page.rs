@@ -102,15 +102,20 @@ fn chain(dir: &RunDir, plan: &Plan) -> String {
 }
 
 /// Reads the failed games in `crashes/`, by number. Unreadable files are left out, because they
-/// must not prevent the page.
+/// must not prevent the page. So are links, which may lead to files that are not the run's.
 fn failed(folder: &Path) -> Vec<Crash> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_folder = |path: &Path| path.symlink_metadata().is_ok_and(|about| about.is_dir());
+    if !is_folder(folder) {
+        return Vec::new();
+    }
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().filter(|entry| is_folder(&entry.path()));
     let mut games: Vec<u64> = entries.filter_map(|entry| crashes::game_of(entry.file_name().to_str()?)).collect();
     games.sort_unstable();
     games.truncate(MOST_CRASHES);
     let read = |game: u64, name: &str| {
         let path = folder.join(crashes::folder_name(game)).join(name);
-        let bytes = read_bytes(&path, MOST_DOCUMENT_BYTES).unwrap_or_default();
+        let is_own = path.symlink_metadata().is_ok_and(|about| about.is_file());
+        let bytes = if is_own { read_bytes(&path, MOST_DOCUMENT_BYTES).unwrap_or_default() } else { Vec::new() };
         String::from_utf8_lossy(&bytes).into_owned()
     };
     let crash = |game: u64| Crash {

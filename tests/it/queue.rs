@@ -546,16 +546,19 @@ fn an_entry_removed_while_its_engines_are_built_plays_nothing() {
 
 #[test]
 fn the_dashboard_plays_the_queue() {
+    use rustix::process::{Pid, Signal, kill_process};
     let queued = Queued::new();
     queued.add("", "--seed 1", "--seed 2", "--max-pairs 1");
     let results = queued.results().display().to_string();
     let words = ["serve", &results, "--listen", "127.0.0.1:0", "--run"];
-    let mut served = Daemon(heeding_signals(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
-    until("the end of the entry", || queued.state(1) == "done");
-    // It waits for more.
-    queued.add("", "--seed 1", "--seed 2", "--max-pairs 1");
-    until("the end of the next one", || queued.state(2) == "done");
-    rustix::process::kill_process(rustix::process::Pid::from_child(&served.0), rustix::process::Signal::INT).unwrap();
-    let (said, code) = rest(&mut served);
-    assert_eq!(code, Some(0), "{said}");
+    for (signal, last) in [(Signal::INT, 2), (Signal::TERM, 3)] {
+        let mut served = Daemon(heeding_signals(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
+        until("the end of the entry", || queued.state(last - 1) == "done");
+        // It waits for more.
+        queued.add("", "--seed 1", "--seed 2", "--max-pairs 1");
+        until("the end of the next one", || queued.state(last) == "done");
+        kill_process(Pid::from_child(&served.0), signal).unwrap();
+        let (said, code) = rest(&mut served);
+        assert_eq!(code, Some(0), "{said}");
+    }
 }

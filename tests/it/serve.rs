@@ -253,6 +253,8 @@ fn no_path_leads_out_of_the_results() {
     let (folder, results) = some_results();
     #[cfg(unix)]
     std::os::unix::fs::symlink(folder.path().join("secret.json"), results.join("hostile/plan.toml")).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(folder.path().join("secret.json"), results.join("hostile/events.txt")).unwrap();
     let served = Served::start(&results, &[]);
     for id in [
         "..",

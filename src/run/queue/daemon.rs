@@ -32,7 +32,8 @@ impl StopSwitch {
         self.0.store(true, Ordering::SeqCst);
     }
 
-    fn is_set(&self) -> bool {
+    /// True once the daemon was told to end.
+    pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }
 }
@@ -189,8 +190,12 @@ impl Daemon<'_> {
         if !is_there {
             return Ok(());
         }
+        // The paths of a plan start where it was added, and so does its repository's [notify].
+        let entered = std::env::set_current_dir(&entry.dir);
         let receivers = Receivers::of(&raw);
-        let result = self.play_run(id, entry, raw, &self.queue.results().join(&run));
+        let result = entered
+            .within(|| format!("{}: cannot enter it", entry.dir.display()))
+            .and_then(|()| self.play_run(id, entry, raw, &self.queue.results().join(&run)));
         match result {
             // Nothing of it can be shown or resumed.
             Ok(PlayResult::Ended(..)) if !self.queue.results().join(&run).exists() => self.fail(
@@ -250,8 +255,6 @@ impl Daemon<'_> {
     }
 
     fn play_run(&self, id: EntryId, entry: &QueueEntry, raw: RawPlan, root: &Path) -> Result<PlayResult> {
-        // The paths of a plan start where it was added.
-        std::env::set_current_dir(&entry.dir).within(|| format!("{}: cannot enter it", entry.dir.display()))?;
         let over = |exit, cause| Ok(PlayResult::Ended(exit, cause));
         let verb = if root.exists() { "continues" } else { "begins" };
         progress::note(&format!("queue: entry {id} {verb} in {}", root.display()));
