@@ -56,6 +56,7 @@ mod records;
 mod replay;
 #[cfg(target_os = "linux")]
 mod repositories;
+#[cfg(target_os = "linux")]
 mod resume;
 mod run;
 mod scaling;
