@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
+use chrono::{DateTime, Days, Local, MappedLocalTime, NaiveDateTime, NaiveTime, TimeDelta, TimeZone};
 use clap::Subcommand;
 
 use crate::cli::runs::run_parser;
@@ -52,7 +53,8 @@ enum QueueCommand {
     Add(add::AddArgs),
     /// Lists the entries in the order of play.
     Ls(list::LsArgs),
-    /// Moves an entry to the front. A failed or stopped one is played again.
+    /// Moves an entry to the front. A failed or stopped one is played again. An entry whose run has
+    /// begun stays before it, unless its priority is lower.
     Up {
         /// Number of the entry.
         #[arg(value_name = "ID")]
@@ -103,14 +105,35 @@ pub(super) struct RunArgs {
     until_empty: bool,
 }
 
+/// Longest gap in minutes that a change of the clock makes.
+const LONGEST_GAP: i64 = 24 * 60;
+
 /// Time from now to the next time of the day `text`.
 fn time_until(text: &str) -> Result<Duration, String> {
-    let wanted = chrono::NaiveTime::parse_from_str(text, "%H:%M")
-        .map_err(|_| "write a time of the day such as 07:00".to_owned())?;
-    let now = chrono::Local::now().naive_local();
-    let today = now.date().and_time(wanted);
-    let then = if today > now { today } else { today + chrono::Days::new(1) };
-    (then - now).to_std().map_err(|error| error.to_string())
+    let wanted =
+        NaiveTime::parse_from_str(text, "%H:%M").map_err(|_| "write a time of the day such as 07:00".to_owned())?;
+    let unknown = || "the time zone of this machine does not tell when that is; give --budget".to_owned();
+    time_to(&Local::now(), wanted).ok_or_else(unknown)
+}
+
+/// Time from `now` to the next moment at which a clock of its zone shows `wanted`. If the clock
+/// skips it, the next time that it shows counts.
+fn time_to<Z: TimeZone>(now: &DateTime<Z>, wanted: NaiveTime) -> Option<Duration> {
+    let zone = now.timezone();
+    let today = now.date_naive().and_time(wanted);
+    let next = (0..=2).flat_map(|days| moments(&zone, today + Days::new(days))).find(|moment| moment > now)?;
+    (next.naive_utc() - now.naive_utc()).to_std().ok()
+}
+
+/// Moments at which a clock shows `local`, in their order: two if it is set back over that time.
+fn moments<Z: TimeZone>(zone: &Z, local: NaiveDateTime) -> Vec<DateTime<Z>> {
+    let shown =
+        (0..=LONGEST_GAP).find_map(|later| match zone.from_local_datetime(&(local + TimeDelta::minutes(later))) {
+            MappedLocalTime::None => None,
+            MappedLocalTime::Single(moment) => Some(vec![moment]),
+            MappedLocalTime::Ambiguous(first, second) => Some(vec![first, second]),
+        });
+    shown.unwrap_or_default()
 }
 
 impl RunArgs {
@@ -127,8 +150,14 @@ pub(super) fn run(args: &QueueArgs) -> Result<Exit> {
         QueueCommand::Add(add) => add::run(&queue, add)?,
         QueueCommand::Ls(ls) => list::run(&queue, ls)?,
         QueueCommand::Up { id, priority } => {
-            let entry = queue.up(*id, *priority)?;
-            progress::result(&format!("entry {id} is first of priority {}", entry.priority));
+            let priority = queue.up(*id, *priority)?.priority;
+            progress::result(&match queue.begun_before(*id)? {
+                Some(begun) => format!(
+                    "entry {id} is first of those of priority {priority} that have not begun; entry {begun} has, and continues before it. `quintain queue up {id} --priority {}` puts it before that one",
+                    priority.saturating_add(1)
+                ),
+                None => format!("entry {id} is first of priority {priority}"),
+            });
         }
         QueueCommand::Rm { id } => remove(&queue, *id)?,
         QueueCommand::Note { id, text } => {
@@ -177,12 +206,72 @@ fn remove(queue: &Queue, id: EntryId) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use chrono::{FixedOffset, NaiveDate};
+
     use super::*;
+
+    /// Zone of a clock that skips an hour on 29 March 2026 and repeats one on 25 October.
+    #[derive(Clone, Copy, Debug)]
+    struct CentralEurope;
+
+    impl TimeZone for CentralEurope {
+        type Offset = FixedOffset;
+
+        fn from_offset(_: &FixedOffset) -> Self {
+            Self
+        }
+
+        fn offset_from_local_date(&self, local: &NaiveDate) -> MappedLocalTime<FixedOffset> {
+            self.offset_from_local_datetime(&local.and_time(NaiveTime::MIN))
+        }
+
+        fn offset_from_local_datetime(&self, local: &NaiveDateTime) -> MappedLocalTime<FixedOffset> {
+            let [summer, winter] = [2, 1].map(|hours| FixedOffset::east_opt(hours * 3_600).unwrap());
+            let holds = |offset: FixedOffset| self.offset_from_utc_datetime(&(*local - offset)) == offset;
+            match (holds(summer), holds(winter)) {
+                (true, true) => MappedLocalTime::Ambiguous(summer, winter),
+                (true, false) => MappedLocalTime::Single(summer),
+                (false, true) => MappedLocalTime::Single(winter),
+                (false, false) => MappedLocalTime::None,
+            }
+        }
+
+        fn offset_from_utc_date(&self, utc: &NaiveDate) -> FixedOffset {
+            self.offset_from_utc_datetime(&utc.and_time(NaiveTime::MIN))
+        }
+
+        fn offset_from_utc_datetime(&self, utc: &NaiveDateTime) -> FixedOffset {
+            let change = |month, day| NaiveDate::from_ymd_opt(2026, month, day).unwrap().and_hms_opt(1, 0, 0).unwrap();
+            let is_summer = (change(3, 29)..change(10, 25)).contains(utc);
+            FixedOffset::east_opt(if is_summer { 7_200 } else { 3_600 }).unwrap()
+        }
+    }
+
+    #[test]
+    fn a_time_of_the_day_is_told_by_the_clock_over_its_changes() {
+        for (month, day, hour, minute, wanted, minutes) in [
+            (6, 1, 22, 0, "07:00", 9 * 60),
+            (6, 1, 7, 0, "07:00", 24 * 60),
+            (3, 28, 22, 0, "07:00", 8 * 60),
+            (10, 24, 22, 0, "07:00", 10 * 60),
+            // Skipped: the clock goes from 02:00 to 03:00.
+            (3, 29, 1, 0, "02:30", 60),
+            (3, 29, 3, 10, "02:30", 23 * 60 + 20),
+            // Shown twice: the clock goes from 03:00 to 02:00.
+            (10, 25, 1, 0, "02:30", 90),
+            (10, 25, 2, 45, "02:30", 45),
+        ] {
+            let now = CentralEurope.with_ymd_and_hms(2026, month, day, hour, minute, 0).earliest().unwrap();
+            let wanted = NaiveTime::parse_from_str(wanted, "%H:%M").unwrap();
+            assert_eq!(time_to(&now, wanted), Some(Duration::from_secs(minutes * 60)), "{now:?} {wanted}");
+        }
+    }
 
     #[test]
     fn a_time_of_the_day_is_within_a_day() {
         for text in ["00:00", "07:00", "23:59"] {
-            assert!(time_until(text).unwrap() <= Duration::from_secs(86_400), "{text}");
+            // A day of a change to winter time has 25 hours.
+            assert!(time_until(text).unwrap() <= Duration::from_secs(25 * 3_600), "{text}");
         }
         for text in ["7", "24:00", "7h", ""] {
             assert_eq!(time_until(text), Err("write a time of the day such as 07:00".to_owned()), "{text}");

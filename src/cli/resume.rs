@@ -100,7 +100,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     let (plan, output) = (Arc::new(plan), OutputStyle::new(args.json));
     let exit = drive::resume(Arc::clone(&plan), &dir, output)?;
     receivers.tell(dir.root(), exit);
-    Ok(chain::go_on(dir.root(), &plan, exit, (output, &receivers))?)
+    Ok(chain::go_on(dir.root(), &plan, exit, (output, args.on_end.as_deref()))?)
 }
 
 /// Mends the journal. The caller has checked that the run is the user's own.

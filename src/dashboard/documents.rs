@@ -2,6 +2,7 @@
 //! folder.
 
 use std::io::Read as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -50,16 +51,20 @@ const MOST_DIFF: usize = 1 << 20;
 /// Bytes of a file that are read at once.
 const CHUNK: usize = 64 << 10;
 
+/// Path of a failed game's file in its run's folder.
+fn crash_file(game: u64, name: &str) -> PathBuf {
+    PathBuf::from(crashes::FOLDER).join(crashes::folder_name(game)).join(name)
+}
+
 /// Names of the existing files and failed games.
 pub(super) fn listed(entry: &IndexEntry) -> (Vec<&'static str>, Vec<Value>) {
     let files = FILES.iter().map(|(name, _)| *name).filter(|name| inside(&entry.dir, name).is_some());
-    let folder = entry.dir.join(crashes::FOLDER);
-    let games = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+    let games = std::fs::read_dir(entry.dir.join(crashes::FOLDER)).into_iter().flatten().flatten();
     let mut games: Vec<u64> = games.filter_map(|entry| crashes::game_of(entry.file_name().to_str()?)).collect();
     games.sort_unstable();
     let crash = |game: u64| {
-        let own = folder.join(crashes::folder_name(game));
-        let files: Vec<&str> = CRASH_FILES.into_iter().filter(|name| inside(&own, name).is_some()).collect();
+        let is_there = |name: &&str| inside(&entry.dir, crash_file(game, name)).is_some();
+        let files: Vec<&str> = CRASH_FILES.into_iter().filter(is_there).collect();
         json!({ "game": game, "files": files })
     };
     (files.collect(), games.into_iter().take(MOST_CRASHES).map(crash).collect())
@@ -149,8 +154,7 @@ pub(super) async fn crash(
     let missing = || error(StatusCode::NOT_FOUND, "this run has no such file");
     let entry = app.entry(&id).await?;
     let name = CRASH_FILES.into_iter().find(|known| *known == name).ok_or_else(missing)?;
-    let file = std::path::Path::new(crashes::FOLDER).join(crashes::folder_name(game)).join(name);
-    let read = move || read_bytes(&inside(&entry.dir, file)?, MOST_DOCUMENT_BYTES).ok();
+    let read = move || read_bytes(&inside(&entry.dir, crash_file(game, name))?, MOST_DOCUMENT_BYTES).ok();
     let bytes = spawn_blocking_io(read).await?.ok_or_else(missing)?;
     Ok(plain(String::from_utf8_lossy(&bytes).into_owned()))
 }
@@ -198,10 +202,13 @@ pub(super) struct ProgressQuery {
     narrow: bool,
 }
 
-/// Folders of the runs whose games can be rated.
+/// Folders of the runs whose games can be rated. The sides of a tuning play trial values.
 async fn rated(app: &App) -> Result<Vec<String>, Response> {
     let index = app.index().await?;
-    let is_rated = |entry: &IndexEntry| archive::stored_name(&entry.dir).is_some() && entry.about.state != "damaged";
+    let is_rated = |entry: &IndexEntry| {
+        let about = &entry.about;
+        about.state != "damaged" && about.format != "tune" && archive::stored_name(&entry.dir).is_some()
+    };
     let runs: Vec<String> =
         index.runs.values().filter(|entry| is_rated(entry)).map(|entry| entry.dir.display().to_string()).collect();
     if runs.is_empty() {

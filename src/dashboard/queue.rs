@@ -73,14 +73,18 @@ pub(super) async fn change(
     let queue = Arc::clone(&app.queue);
     let note = String::from_utf8_lossy(&body).into_owned();
     let changed = spawn_blocking_io(move || {
+        let mut begun = None;
         match change.as_str() {
-            "up" => queue.up(id, query.priority).map(|_| ())?,
+            "up" => {
+                queue.up(id, query.priority)?;
+                begun = queue.begun_before(id)?;
+            }
             "move" => queue.move_before(id, query.before)?,
             "rm" => queue.remove(id).map(|_| ())?,
             "note" => queue.note(id, &note)?,
             _ => return Ok(None),
         }
-        Ok(Some(json!({ "id": id })))
+        Ok(Some(json!({ "id": id, "after": begun })))
     })
     .await?;
     match changed.transpose() {

@@ -1,9 +1,10 @@
 //! The index of stored runs, with the few figures of each that a list shows.
 //!
 //! A run is a folder with a `plan.toml` or a `summary.json`, in the results folder itself or one
-//! level below (`runs/`). An update of the index asks the system for the timestamps of those files
-//! and reads only those that have changed. A run's id is its path below the results folder. Only
-//! ids found there reach the file system: a request that names another one finds nothing.
+//! level below (`runs/`). The games and the proof of a tuning are runs in the folder of the tuning.
+//! An update of the index asks the system for the timestamps of those files and reads only those
+//! that have changed. A run's id is its path below the results folder. Only ids found there reach
+//! the file system: a request that names another one finds nothing.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -107,7 +108,7 @@ impl Index {
         for (name, dir) in folders(root) {
             if !add(&mut new, old, name.clone(), &dir) {
                 for (below, dir) in folders(&dir) {
-                    add(&mut new, old, format!("{name}/{below}"), &dir);
+                    add_with_parts(&mut new, old, &format!("{name}/{below}"), &dir);
                 }
             }
         }
@@ -164,6 +165,15 @@ fn folders(dir: &Path) -> impl Iterator<Item = (String, PathBuf)> {
         let name = entry.file_name().into_string().ok().filter(|name| !name.starts_with('.'))?;
         entry.path().is_dir().then(|| (name, entry.path()))
     })
+}
+
+/// Adds a folder if it is a run; of a tuning, the folders of its games and of its proof.
+fn add_with_parts(new: &mut Index, old: &Index, id: &str, dir: &Path) {
+    if !add(new, old, id.to_owned(), dir) && stamp(&dir.join(file::TUNING_SETTINGS)).is_some() {
+        for part in file::TUNING_FOLDERS {
+            add(new, old, format!("{id}/{part}"), &dir.join(part));
+        }
+    }
 }
 
 /// Adds a folder if it is a run.
@@ -355,6 +365,27 @@ mod tests {
         );
         let about = &third.runs["runs/c"].about;
         assert_eq!((about.state, about.limit.as_str(), about.players.len()), ("over", "8+0.08", 2));
+    }
+
+    #[test]
+    fn the_runs_of_a_tuning_are_found_beside_other_runs() {
+        let root = tempfile::tempdir().unwrap();
+        let [tuning, other] = ["runs/20261121-101112-tune", "runs/20261120-101112-x"].map(|id| root.path().join(id));
+        for dir in [&tuning, &other] {
+            for part in ["tune", "prove", "old"] {
+                summary(&dir.join(part), 1.0);
+            }
+        }
+        std::fs::write(tuning.join(file::TUNING_SETTINGS), "").unwrap();
+        // A link is no settings of a tuning.
+        std::os::unix::fs::symlink(tuning.join(file::TUNING_SETTINGS), other.join(file::TUNING_SETTINGS)).unwrap();
+        let index = Index::of(root.path(), &Index::default());
+        let ids: Vec<_> = index.runs.keys().map(String::as_str).collect();
+        assert_eq!(ids, ["runs/20261121-101112-tune/prove", "runs/20261121-101112-tune/tune"]);
+        assert_eq!(index.runs[ids[1]].about.date, date("20261121-101112-tune").unwrap());
+        for name in ["runs/20261121-101112-tune/tune", "101112-tune/tune", "tune"] {
+            assert_eq!(find(root.path(), name), Ok(Some(tuning.join("tune"))), "{name}");
+        }
     }
 
     #[test]

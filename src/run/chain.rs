@@ -37,7 +37,7 @@ pub(crate) fn play(command: GameCommand, raw: RawPlan, output: OutputStyle) -> R
     let plan = Arc::new(plan);
     let (exit, root) = drive::start_at(Arc::clone(&plan), book, &place, output, |root| notify::keep(&first, root))?;
     receivers.tell(&root, exit);
-    go_on(&root, &plan, exit, (output, &receivers))
+    go_on(&root, &plan, exit, (output, None))
 }
 
 /// Files of the tests that follow and their settings, in their order.
@@ -86,6 +86,7 @@ pub(crate) fn links(first: RawPlan) -> Result<Vec<RawPlan>> {
         let within = || path.display().to_string();
         let link = begin::pinned(GameCommand::Sprt, after(&links[0], file)?).within(within)?;
         begin::check(GameCommand::Sprt, &link).within(within)?;
+        Receivers::of(&link).within(within)?;
         links.push(RawPlan { then: None, out: None, ..link });
     }
     Ok(links)
@@ -126,12 +127,13 @@ pub(crate) fn tables(then: &[RawPlan]) -> Result<Vec<toml::Table>> {
 }
 
 /// Goes on with the chain of the run in `root`, which ended with `exit`, and prints the chain's
-/// report at its end. Returns the result of the last test.
+/// report at its end. Each test notifies the receivers that its own settings name; `on_end` takes
+/// the place of their commands. Returns the result of the last test.
 pub(crate) fn go_on(
     root: &Path,
     plan: &Plan,
     exit: Exit,
-    (output, receivers): (OutputStyle, &Receivers),
+    (output, on_end): (OutputStyle, Option<&str>),
 ) -> Result<Exit> {
     let (mut root, mut exit, mut chain) = (root.to_owned(), exit, plan.chain.clone());
     if chain == Chain::default() {
@@ -143,8 +145,12 @@ pub(crate) fn go_on(
             progress::note(&format!("the chain continued in {}", next.display()));
             return Ok(exit);
         }
-        let raw: RawPlan =
+        let mut raw: RawPlan =
             chain.then.remove(0).try_into().map_err(|error: toml::de::Error| ConfigError::Value(error.to_string()))?;
+        if let Some(command) = on_end {
+            raw.on_end = Some(command.to_owned());
+        }
+        let receivers = Receivers::of_checked(&raw);
         let (mut plan, book) = begin::resolved(GameCommand::Sprt, raw.clone())?;
         let place = drive::default_place(&plan.name);
         chain.before.push(name_of(&std::path::absolute(&root)?, &std::path::absolute(dir::RUNS)?));

@@ -163,6 +163,15 @@ impl Receivers {
         Ok(Self { command: raw.on_end.clone(), services })
     }
 
+    /// Receivers as of [`of`](Self::of), of settings that were checked before. What cannot be read
+    /// now is a warning, because no notice changes a run; the user's command stays.
+    pub(crate) fn of_checked(raw: &RawPlan) -> Self {
+        Self::of(raw).unwrap_or_else(|error| {
+            progress::warn(&format!("the end of this run goes to no service: {}", with_causes(&error)));
+            Self { command: raw.on_end.clone(), services: Vec::new() }
+        })
+    }
+
     /// Notifies all receivers of the end of the run in `root` at the same time, and waits for the
     /// slowest.
     pub(crate) fn tell(&self, root: &Path, exit: Exit) {

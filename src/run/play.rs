@@ -122,7 +122,7 @@ fn count(plan: &Plan, root: &Path) -> Result<Scoreboard> {
 }
 
 /// Returns the result of a run that has nothing left to play.
-fn over(plan: &Plan, scoreboard: &Scoreboard) -> Option<Exit> {
+pub(super) fn over(plan: &Plan, scoreboard: &Scoreboard) -> Option<Exit> {
     use crate::stats::sprt::Verdict;
     match scoreboard.verdict() {
         Verdict::AcceptH1 => return Some(Exit::Done),

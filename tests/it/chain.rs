@@ -38,8 +38,29 @@ impl Chained {
         self
     }
 
+    /// Plans of two tests that pass, whose peers wait for a gate.
+    fn two_held(&self) -> Gate {
+        let gate = Gate::new(self.folder.path(), 2);
+        let held = |peer: &str| format!("{peer} {}", gate.words());
+        let [strong, weak] = [held(&self.strong), held(&self.weak)];
+        self.write("a.toml", &format!("new = {strong:?}\nbase = {weak:?}\nconcurrency = 1\nthen = \"b.toml\"\n"));
+        self.write("b.toml", "");
+        gate
+    }
+
     fn words(&self, words: &[&str]) -> Ran {
         quintain(words).current_dir(self.folder.path()).output().unwrap().into()
+    }
+
+    /// Kills a command after the first game of its first run, whose folder is returned.
+    fn killed(&self, words: &[&str]) -> String {
+        let mut command = quintain(words);
+        let quiet = command.current_dir(self.folder.path()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = quiet.spawn().unwrap();
+        until("the first game", || self.runs().first().is_some_and(|run| journal_lines(run) > 1));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        self.runs()[0].display().to_string()
     }
 
     /// Folders of the runs, the first one first.
@@ -104,19 +125,9 @@ fn a_chain_goes_on_while_its_tests_pass_and_has_one_report() {
 #[test]
 fn a_killed_chain_is_resumed_and_begins_no_test_twice() {
     let chained = Chained::new();
-    let gate = Gate::new(chained.folder.path(), 2);
-    let held = |peer: &str| format!("{peer} {}", gate.words());
-    let [strong, weak] = [held(&chained.strong), held(&chained.weak)];
-    chained.write("a.toml", &format!("new = {strong:?}\nbase = {weak:?}\nconcurrency = 1\nthen = \"b.toml\"\n"));
-    chained.write("b.toml", "");
-    let mut command = quintain(&["sprt", "plans/a.toml"]);
-    let quiet = command.current_dir(chained.folder.path()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = quiet.spawn().unwrap();
-    until("the first game", || chained.runs().first().is_some_and(|run| journal_lines(run) > 1));
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let gate = chained.two_held();
+    let first = chained.killed(&["sprt", "plans/a.toml"]);
     gate.open();
-    let first = chained.runs()[0].display().to_string();
     let ran = chained.words(&["resume", &first]);
     assert_eq!((ran.code, chained.verdicts().len()), (Some(0), 2), "{ran:?}");
     assert!(ran.stdout.contains("chain passed: 2 of 2 tests passed"), "{}", ran.stdout);
@@ -141,6 +152,71 @@ fn a_queue_plays_a_chain_up_to_its_first_failure() {
     assert_eq!((entry["state"].as_str(), entry["runs"].as_array().unwrap().len()), (Some("done"), 3));
 }
 
+/// Tests that a resumed run of the queue goes on to are those of its entry.
+#[test]
+fn a_queue_takes_up_the_test_that_resume_began() {
+    let chained = Chained::new();
+    let gate = chained.two_held();
+    assert_eq!(chained.words(&["queue", "add", "plans/a.toml"]).code, Some(0));
+    let first = chained.killed(&["queue", "run", "--until-empty"]);
+    gate.open();
+    let ran = chained.words(&["resume", &first]);
+    assert_eq!((ran.code, chained.runs().len()), (Some(0), 2), "{ran:?}");
+    let ran = chained.words(&["queue", "run", "--until-empty"]);
+    assert_eq!((ran.code, chained.verdicts()), (Some(0), ["H1", "H1"].map(str::to_owned).to_vec()), "{ran:?}");
+    let list: Value = serde_json::from_str(&chained.words(&["queue", "ls", "--all", "--json"]).stdout).unwrap();
+    let entry = &list["entries"][0];
+    assert_eq!((&entry["results"], entry["state"].as_str()), (&serde_json::json!(["H1", "H1"]), Some("done")));
+    let second = chained.runs()[1].file_name().unwrap().to_str().unwrap().to_owned();
+    assert_eq!(entry["runs"][1], format!("runs/{second}"));
+    // Both are over, and the chain with them.
+    for run in chained.runs() {
+        let ran = chained.words(&["queue", "resume", &run.display().to_string()]);
+        assert!(ran.code == Some(2) && ran.stderr.contains("it is over"), "{ran:?}");
+    }
+}
+
+/// A passed test whose next one has yet to begin can be queued.
+#[test]
+fn a_queue_goes_on_with_the_chain_of_a_test_that_is_over() {
+    let chained = Chained::new();
+    chained.two_held().open();
+    assert_eq!(chained.words(&["sprt", "plans/a.toml"]).code, Some(0));
+    let [first, second] = [0, 1].map(|number| chained.runs()[number].clone());
+    std::fs::remove_dir_all(second).unwrap();
+    let ran = chained.words(&["queue", "resume", &first.display().to_string()]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let ran = chained.words(&["queue", "run", "--until-empty"]);
+    assert_eq!((ran.code, chained.verdicts().len()), (Some(0), 2), "{ran:?}");
+}
+
+/// The commands are those of a Unix shell.
+#[cfg(unix)]
+#[test]
+fn each_test_of_a_chain_tells_those_of_its_own_plan() {
+    let chained = Chained::new();
+    let Chained { folder, strong, weak } = &chained;
+    let heard = folder.path().join("heard");
+    let command = |word: &str| format!("echo {word} >> '{}'", heard.display());
+    let [one, two, mine] = ["one", "two", "mine"].map(command);
+    let peers = format!("new = {strong:?}\nbase = {weak:?}\nconcurrency = 1\n");
+    chained.write("a.toml", &format!("{peers}then = \"b.toml\"\non-end = {one:?}\n"));
+    chained.write("b.toml", &format!("then = \"c.toml\"\non-end = {two:?}\n"));
+    // Without its own, those of the first.
+    chained.write("c.toml", "");
+    let ran = chained.words(&["sprt", "plans/a.toml"]);
+    let said = || std::fs::read_to_string(&heard).unwrap();
+    assert_eq!((ran.code, said().as_str()), (Some(0), "one\ntwo\none\n"), "{ran:?}");
+    // A command given later takes the place of all.
+    let runs = chained.runs();
+    for run in &runs[1..] {
+        std::fs::remove_dir_all(run).unwrap();
+    }
+    std::fs::remove_file(&heard).unwrap();
+    let ran = chained.words(&["resume", &runs[0].display().to_string(), "--on-end", &mine]);
+    assert_eq!((ran.code, said().as_str()), (Some(0), "mine\nmine\nmine\n"), "{ran:?}");
+}
+
 #[test]
 fn a_circle_or_a_missing_file_is_refused_at_once() {
     let chained = Chained::new().four();
@@ -150,12 +226,15 @@ fn a_circle_or_a_missing_file_is_refused_at_once() {
     chained.write("faulty.toml", "alpha = 2.0\n");
     chained.write("racing.toml", "then = \"race.toml\"\n");
     chained.write("race.toml", "format = \"race\"\n");
+    chained.write("told.toml", "then = \"address.toml\"\n");
+    chained.write("address.toml", "notify-ntfy = \"https://ntfy.sh/x\"\n");
     let peers = ["--new", &chained.strong, "--base", &chained.weak];
     for (file, why) in [
         ("a.toml", &["plans/c.toml, key `then`: ", "b.toml is in the chain already"][..]),
         ("lost.toml", &["key `then`: cannot read the plan plans/nowhere.toml"]),
         ("racing.toml", &["plans/race.toml: it is a plan of `quintain race`", "quintain queue add plans/race.toml"]),
         ("bad.toml", &["plans/faulty.toml: ", "alpha"]),
+        ("told.toml", &["plans/address.toml: ", "notify-ntfy: give the name of the environment variable"]),
     ] {
         let plan = format!("plans/{file}");
         for command in [&["sprt"][..], &["queue", "add"]] {

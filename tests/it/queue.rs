@@ -203,7 +203,8 @@ fn a_killed_daemon_loses_no_game() {
     assert_eq!(queued.state(1), "waiting");
     // A new entry of its priority comes after it.
     queued.add("", "--seed 1", "--seed 2", "--max-pairs 1");
-    queued.done(&["up", "2"]);
+    let said = queued.done(&["up", "2"]);
+    assert!(said.contains("entry 1 has, and continues before it. `quintain queue up 2 --priority 1`"), "{said}");
     queued.gate.open();
     let ran = queued.play(&[]);
     let at = |words: &str| ran.stderr.find(words).unwrap_or_else(|| panic!("no {words}: {}", ran.stderr));
@@ -504,6 +505,27 @@ fn a_revision_is_that_of_the_time_it_was_added() {
 }
 
 #[test]
+fn an_entry_tells_those_whom_its_own_repository_names() {
+    let toy = Toy::bare();
+    toy.write("quintain.toml", RECIPE);
+    toy.commit("One");
+    let queued = Queued::new();
+    let heard = queued.folder.path().join("heard");
+    let command = format!("echo $QUINTAIN_EXIT >> '{}'", heard.display());
+    let [one, other] = [1, 2].map(|seed| fake(&format!("--seed {seed}")));
+    let settings: Vec<&str> = SETTINGS.split_whitespace().collect();
+    let words = [&["add", "match", &one, &other, "--pairs", "1", "--on-end", &command], &settings[..]].concat();
+    let ran: Ran = quintain(&queued.words(&words)).current_dir(&toy.context.cwd).output().unwrap().into();
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    // A fault that came later is told, and the rest is played and told as before.
+    toy.write("quintain.toml", &format!("{RECIPE}[notify]\nntfy = 'https://ntfy.sh/secret'\n"));
+    let ran = queued.play(&[]);
+    let said = "warning: the end of this run goes to no service: notify-ntfy: give the name of";
+    assert!(ran.stderr.contains(said) && !ran.stderr.contains("ntfy.sh"), "{ran:?}");
+    assert_eq!((queued.state(1), std::fs::read_to_string(heard).unwrap()), ("done".to_owned(), "0\n".to_owned()));
+}
+
+#[test]
 fn an_entry_removed_while_its_engines_are_built_plays_nothing() {
     let toy = Toy::bare();
     let gate = tempfile::tempdir().unwrap();
@@ -551,7 +573,7 @@ fn the_dashboard_plays_the_queue() {
     queued.add("", "--seed 1", "--seed 2", "--max-pairs 1");
     let results = queued.results().display().to_string();
     let words = ["serve", &results, "--listen", "127.0.0.1:0", "--run"];
-    for (signal, last) in [(Signal::INT, 2), (Signal::TERM, 3)] {
+    for (signal, last) in [(Signal::INT, 2), (Signal::TERM, 3), (Signal::HUP, 4)] {
         let mut served = Daemon(heeding_signals(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
         until("the end of the entry", || queued.state(last - 1) == "done");
         // It waits for more.

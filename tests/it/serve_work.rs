@@ -224,6 +224,38 @@ fn documents_and_files_are_those_of_the_run() {
     assert!(diff.status == 404 && diff.json()["error"].as_str().unwrap().contains("not both built from commits"));
 }
 
+/// A folder of results may be shared, and a link in it may lead to a private file.
+#[cfg(unix)]
+#[test]
+fn evidence_of_a_failure_behind_a_link_is_not_shown() {
+    use std::os::unix::fs::symlink;
+    let (results, private) = (played(), tempfile::tempdir().unwrap());
+    let crashes = results.path().join("runs/played/crashes");
+    for folder in [crashes.join("game-1"), crashes.join("game-2"), private.path().join("game-3")] {
+        std::fs::create_dir_all(folder).unwrap();
+    }
+    std::fs::write(private.path().join("game-3/transcript.txt"), "SECRET").unwrap();
+    std::fs::write(crashes.join("game-1/transcript.txt"), "of the run").unwrap();
+    symlink(private.path().join("game-3/transcript.txt"), crashes.join("game-2/transcript.txt")).unwrap();
+    symlink(private.path().join("game-3"), crashes.join("game-3")).unwrap();
+    let served = Served::start(results.path(), &[]);
+    let get = |what: &str| served.get(&format!("/api/runs/runs%2Fplayed{what}"));
+    let report = get("/report");
+    assert!(report.status == 200 && report.body.contains("of the run"), "{report:?}");
+    assert!(!report.body.contains("SECRET"), "{report:?}");
+    for (game, status) in [(1, 200), (2, 404), (3, 404)] {
+        assert_eq!(get(&format!("/crashes/{game}/transcript.txt")).status, status, "{game}");
+    }
+    let files = [json!(["transcript.txt"]), json!([]), json!([])];
+    let listed = get("").json()["crashes"].clone();
+    assert_eq!([0, 1, 2].map(|number: usize| listed[number]["files"].clone()), files, "{listed}");
+    // The folder of all failed games may be one as well.
+    std::fs::remove_dir_all(&crashes).unwrap();
+    symlink(private.path(), &crashes).unwrap();
+    assert!(!get("/report").body.contains("SECRET"));
+    assert_eq!(get("/crashes/3/transcript.txt").status, 404);
+}
+
 #[test]
 fn a_note_is_kept_and_an_interrupted_run_goes_on() {
     let results = played();
@@ -235,11 +267,19 @@ fn a_note_is_kept_and_an_interrupted_run_goes_on() {
     assert_eq!(served.send(&format!("{path}/notes"), &"x".repeat(20_000)).status, 400);
     assert_eq!(served.send(&format!("{path}/notes"), " ").status, 200);
     assert_eq!(served.json(path)["notes"], Value::Null);
+    let got = served.send(&format!("{path}/restart"), "");
+    assert!(got.status == 409 && got.body.contains("it is over"), "{got:?}");
     cut(&results.path().join("runs/played"), 3);
     let got = served.send(&format!("{path}/restart"), "");
     assert_eq!((got.status, &got.json()["id"]), (200, &1.into()), "{got:?}");
     // Asked again, it is the same entry.
     assert_eq!(served.send(&format!("{path}/restart"), "").json()["id"], 1);
+    // No other entry of its priority comes before it.
+    assert_eq!(served.add(&words(&[])).status, 200);
+    let got = served.send("/api/queue/2/move?before=1", "");
+    assert!(got.status == 409 && got.body.contains("the run of entry 1 has begun"), "{got:?}");
+    assert_eq!(served.send("/api/queue/2/up", "").json(), json!({ "id": 2, "after": 1 }));
+    assert_eq!(served.send("/api/queue/2/rm", "").json(), json!({ "id": 2, "after": null }));
     let queue = run(&["queue", "--results", &results.path().display().to_string(), "run", "--until-empty"]);
     assert_eq!(queue.code, Some(0), "{queue:?}");
     // What happened is told after the end too.

@@ -78,13 +78,21 @@ fn a_tuning_is_told_by_its_validation_and_its_moves_alone() {
     assert!(view.lines.len() <= 6 && view.plain.starts_with("208 pairs: 48 calibrate"), "{}", view.plain);
     assert!(view.lines.iter().all(|line| !line.contains("nElo")), "{:?}", view.lines);
 
+    // The place of a tuning without --out.
+    let runs = folder.path().join("runs/20261121-101112-tune");
+    std::fs::create_dir_all(&runs).unwrap();
+    std::fs::write(runs.join("tuning.toml"), "").unwrap();
+    std::fs::rename(&dir, runs.join("tune")).unwrap();
     let served = Served::start(folder.path(), &[]);
+    // Its sides cannot be rated, and would keep other runs from it.
+    let conditions = served.get("/api/conditions").body;
+    assert!(conditions.contains("no run with a journal is stored yet"), "{conditions}");
     for (picture, title) in [("elo", "Validation"), ("tune", "Parameters over pairs"), ("moves", "Distance moved")] {
-        let got = served.get(&format!("/api/runs/run/{picture}.svg?narrow=true"));
+        let got = served.get(&format!("/api/runs/runs%2F20261121-101112-tune%2Ftune/{picture}.svg?narrow=true"));
         assert!(got.status == 200 && got.body.contains(title), "{picture}: {got:?}");
         assert!(got.body.contains("viewBox=\"0 0 360 "), "{picture}: {got:?}");
     }
-    let tuned = &served.json("/api/runs/run/more")["tuned"];
+    let tuned = &served.json("/api/runs/runs%2F20261121-101112-tune%2Ftune/more")["tuned"];
     assert_eq!(tuned["columns"].as_array().map(Vec::len), Some(8), "{tuned}");
     let rows = tuned["rows"].as_array().unwrap();
     assert_eq!(rows.iter().map(|row| &row[0]).collect::<Vec<_>>(), ["Alpha", "Beta", "Gamma"]);

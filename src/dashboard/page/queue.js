@@ -8,7 +8,8 @@ let presets = [];
 
 async function change(id, what, body) {
   try {
-    await post(`/api/queue/${id}/${what}`, body);
+    const { after } = await (await post(`/api/queue/${id}/${what}`, body)).json();
+    at('queue-said').textContent = after ? `Entry ${after} has begun, and continues before entry ${id}, unless that has a higher priority.` : '';
     notice('');
   } catch (error) {
     failed(error);

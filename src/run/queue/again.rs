@@ -5,18 +5,20 @@ use std::path::{Path, PathBuf};
 use crate::control::client::Client;
 use crate::plan::Plan;
 use crate::run::begin::GameCommand;
+use crate::run::chain_report::follower;
 use crate::run::dir::RunDir;
 use crate::run::error::{Result, fail};
 use crate::run::queue::{EntryId, Queue, QueueEntry, QueueState};
-use crate::run::{notify, trust};
+use crate::run::{Exit, notify, play, trust};
 use crate::settings::{ConfigError, RawPlan};
 
 /// Lets the queue resume the run in the folder `run` of the queue's results: by the entry that
 /// began it, else by a new one. Paths of tests that follow start from `dir`.
 ///
 /// # Errors
-/// Returns an error if the run is live or over, if this user's program did not write it, or if it
-/// is a tuning that no open entry began.
+/// Returns an error if the run is live, or if this user's program did not write it. Returns one too
+/// if the run is over or a tuning, and no open entry began it. A test that passed is not over while
+/// the next one of its chain has yet to begin.
 pub(crate) fn go_on(queue: &Queue, run: &Path, dir: PathBuf) -> Result<EntryId> {
     let root = queue.results().join(run);
     let (folder, plan) = RunDir::open(&root)?;
@@ -41,6 +43,12 @@ pub(crate) fn go_on(queue: &Queue, run: &Path, dir: PathBuf) -> Result<EntryId> 
             root.display(),
             root.parent().unwrap_or(&root).display()
         );
+    }
+    if let Some(exit) = play::over(&plan, &folder.scoreboard(&plan)?)
+        && (exit != Exit::Done || plan.chain.then.is_empty() || follower(&root).is_some())
+    {
+        let shown = root.display();
+        fail!(Setting, "{shown}: it is over, so nothing is left to play; `quintain report {shown}` shows its result");
     }
     let mut entry = QueueEntry::new(command(&plan), dir, 0, plans(&root, &plan)?);
     entry.runs.push(run.to_owned());

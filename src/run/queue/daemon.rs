@@ -177,9 +177,19 @@ impl Daemon<'_> {
             self.queue.update(id, |entry| entry.state = QueueState::Done)?;
             return Ok(());
         };
-        let run = match entry.begun() {
-            Some(run) => run.to_owned(),
-            None => self.free_run(id, entry.command, &raw),
+        // The paths of a plan start where it was added, and so does its repository's [notify].
+        let entered =
+            std::env::set_current_dir(&entry.dir).within(|| format!("{}: cannot enter it", entry.dir.display()));
+        if let Err(error) = entered {
+            return self.fail(id, &with_causes(&error));
+        }
+        let run = match (entry.begun(), self.follower(entry)) {
+            (Some(run), _) => run.to_owned(),
+            (None, None) => self.free_run(id, entry.command, &raw),
+            (None, Some(next)) => match next.strip_prefix(self.queue.results()) {
+                Ok(run) => run.to_owned(),
+                Err(_) => return self.left(id, &next),
+            },
         };
         let is_there = self.queue.update(id, |entry| {
             entry.state = QueueState::Playing;
@@ -190,24 +200,17 @@ impl Daemon<'_> {
         if !is_there {
             return Ok(());
         }
-        // The paths of a plan start where it was added, and so does its repository's [notify].
-        let entered = std::env::set_current_dir(&entry.dir);
-        let receivers = Receivers::of(&raw);
-        let result = entered
-            .within(|| format!("{}: cannot enter it", entry.dir.display()))
-            .and_then(|()| self.play_run(id, entry, raw, &self.queue.results().join(&run)));
-        match result {
+        let receivers = Receivers::of_checked(&raw);
+        match self.play_run(id, entry, raw, &self.queue.results().join(&run)) {
             // Nothing of it can be shown or resumed.
             Ok(PlayResult::Ended(..)) if !self.queue.results().join(&run).exists() => self.fail(
                 id,
                 &format!("{} was removed while it was played; `queue up {id}` plays it again", run.display()),
             ),
             Ok(PlayResult::Ended(exit, cause)) => {
-                if let Ok(receivers) = receivers {
-                    let root = self.queue.results().join(&run);
-                    let told = if entry.command == GameCommand::Tune { session::last_run(&root) } else { root };
-                    receivers.tell(&told, exit);
-                }
+                let root = self.queue.results().join(&run);
+                let told = if entry.command == GameCommand::Tune { session::last_run(&root) } else { root };
+                receivers.tell(&told, exit);
                 self.ended((id, entry.command), exit, cause, &run)
             }
             Ok(PlayResult::TooLong) => {
@@ -219,6 +222,24 @@ impl Daemon<'_> {
             Err(_) if self.stop.is_set() => self.wait(id),
             Err(error) => self.fail(id, &with_causes(&error)),
         }
+    }
+
+    /// Run that follows the entry's last one already, because `quintain resume` went on with the
+    /// chain; `None` if the entry has begun its next run, or has to begin it.
+    fn follower(&self, entry: &QueueEntry) -> Option<PathBuf> {
+        if entry.begun().is_some() {
+            return None;
+        }
+        let last = entry.runs.get(entry.exits.len().checked_sub(1)?)?;
+        let next = chain_report::follower(&self.queue.results().join(last))?;
+        Some(std::path::absolute(&next).unwrap_or(next))
+    }
+
+    /// Ends an entry whose chain goes on outside the folder of results.
+    fn left(&self, id: EntryId, next: &Path) -> Result<()> {
+        progress::note(&format!("queue: entry {id} is over: its chain continued in {}", next.display()));
+        self.queue.update(id, |entry| entry.state = QueueState::Done)?;
+        Ok(())
     }
 
     /// True if the entry was not removed, and no entry of a higher priority waits.

@@ -224,8 +224,18 @@ impl Queue {
         })
     }
 
+    /// Entry with a begun run that is played before the entry `id` although both have one priority.
+    pub(crate) fn begun_before(&self, id: EntryId) -> Result<Option<EntryId>> {
+        let Some(own) = self.read(id)? else { return Ok(None) };
+        let listed = self.list()?.in_order().entries;
+        let mut before = listed.iter().take_while(|(known, _)| *known != id);
+        let found = before.find(|(_, entry)| entry.priority == own.priority && entry.begun().is_some());
+        Ok(found.map(|(begun, _)| *begun))
+    }
+
     /// Puts an entry that is not over right before `other`, or behind all, and gives it the
-    /// priority that stands there.
+    /// priority that stands there. An entry whose run has begun stays before those of its priority
+    /// that have not.
     pub(crate) fn move_before(&self, id: EntryId, other: Option<EntryId>) -> Result<()> {
         self.edit(id, || {
             let mut open = self.list()?.in_order().entries;
@@ -249,6 +259,7 @@ impl Queue {
             open.retain(|(_, entry)| entry.priority == priority);
             let place = open.iter().position(|(known, _)| Some(*known) == other).unwrap_or(open.len());
             open.insert(place, (id, moved));
+            check_begun_first(&open)?;
             let first = open.iter().map(|(_, entry)| entry.rank).min().unwrap_or(0);
             for (rank, (id, mut entry)) in (first..).zip(open) {
                 entry.rank = rank;
@@ -319,6 +330,23 @@ impl Queue {
         let _ = file.unlock();
         Ok(found)
     }
+}
+
+/// Refuses an order of entries of one priority in which one whose run has begun comes after one
+/// whose run has not.
+fn check_begun_first(entries: &[(EntryId, QueueEntry)]) -> Result<()> {
+    let is_begun = |(_, entry): &&(EntryId, QueueEntry)| entry.begun().is_some();
+    let mut rest = entries.iter().skip_while(is_begun);
+    if let Some((first, entry)) = rest.next()
+        && let Some((begun, _)) = rest.find(is_begun)
+    {
+        fail!(
+            Setting,
+            "the run of entry {begun} has begun, so it continues before entry {first} of its priority; `quintain queue up {first} --priority {}` puts that one before it",
+            entry.priority.saturating_add(1)
+        );
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -67,6 +67,32 @@ fn an_entry_is_moved_before_another_and_takes_its_priority() {
 }
 
 #[test]
+fn an_entry_whose_run_has_begun_stays_before_the_others_of_its_priority() {
+    let folder = tempfile::tempdir().unwrap();
+    let queue = Queue::of(folder.path()).unwrap();
+    for priority in [0, 0, 0, 1] {
+        queue.add(entry(priority)).unwrap();
+    }
+    queue.update(2, |entry| entry.runs.push("runs/x".into())).unwrap();
+    assert_eq!(order(&queue), [4, 2, 1, 3]);
+    let before = |id: EntryId| queue.begun_before(id).unwrap();
+    assert_eq!([1, 2, 3, 4, 9].map(before), [Some(2), None, Some(2), None, None]);
+    // Among the others it comes first, and the answer names the one before it.
+    queue.up(3, Some(0)).unwrap();
+    assert_eq!((order(&queue), before(3)), (vec![4, 2, 3, 1], Some(2)));
+    for (id, other, first) in [(1, Some(2), 1), (2, Some(1), 3), (2, None, 3), (4, Some(2), 4)] {
+        let said = queue.move_before(id, other).unwrap_err().to_string();
+        let remedy = format!("`quintain queue up {first} --priority 1` puts that one before it");
+        assert!(said.contains("the run of entry 2 has begun") && said.contains(&remedy), "{id} {other:?}: {said}");
+        assert_eq!(order(&queue), [4, 2, 3, 1], "{id} {other:?}");
+    }
+    queue.move_before(1, Some(3)).unwrap();
+    assert_eq!(order(&queue), [4, 2, 1, 3]);
+    queue.up(3, Some(1)).unwrap();
+    assert_eq!((order(&queue), before(3)), (vec![3, 4, 2, 1], None));
+}
+
+#[test]
 fn an_entry_that_failed_or_was_stopped_waits_again() {
     let folder = tempfile::tempdir().unwrap();
     let queue = Queue::of(folder.path()).unwrap();
