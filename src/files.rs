@@ -10,6 +10,13 @@ use crate::os;
 /// Longest file that is read as a summary or as evidence of a crash.
 pub const MOST_DOCUMENT_BYTES: u64 = 8 << 20;
 
+/// Path of a file in a run's folder; `None` if it is missing, or reached by a link: that may lead
+/// out of the folder.
+pub(crate) fn inside(dir: &Path, name: impl AsRef<Path>) -> Option<PathBuf> {
+    let path = dir.canonicalize().ok()?.join(name);
+    (path.canonicalize().ok()? == path && path.is_file()).then_some(path)
+}
+
 /// Opens a regular file for reading, without waiting.
 ///
 /// # Errors

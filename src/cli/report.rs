@@ -105,7 +105,7 @@ pub(super) fn run(args: &ReportArgs) -> Result<Exit> {
     let (scoreboard, explained) = explain::read(&dir, &plan, &players)?;
     let finish = watch::finish(&dir, &plan, scoreboard);
     let goes_on = live && finish.scoreboard.verdict() == Verdict::Continue;
-    let summary = if goes_on { Summary::live } else { Summary::new };
+    let summary = if live { Summary::live } else { Summary::new };
     let summary = summary(&plan, &finish, dir.root());
     let report = Report {
         dir: &dir,

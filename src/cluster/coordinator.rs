@@ -418,7 +418,7 @@ impl Coordinator {
         let orders = WireOrders {
             stop: WireOrders::level(if is_dropped { Stop::Now } else { orders.stop }),
             // A worker plays the pairs that it has before a stop.
-            paused: orders.paused && orders.stop == Stop::No,
+            paused: orders.is_paused(),
             moves: orders.moves,
             written,
             void: void.into_iter().filter(|_| !is_learning).map(|(pair, attempt)| (pair.0, attempt.0)).collect(),

@@ -1,6 +1,6 @@
 //! State shared by the routes, and the forms of their answers.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::http::{StatusCode, header};
@@ -108,13 +108,6 @@ pub(super) fn answer<T: Serialize + ?Sized>(status: StatusCode, value: &T) -> Re
 /// Text that a browser shows as it is.
 pub(super) fn plain(text: String) -> Response {
     ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
-}
-
-/// Path of a file in a run's folder; `None` if it is missing, or reached by a link: that may lead
-/// out of the folder.
-pub(super) fn inside(dir: &Path, name: impl AsRef<Path>) -> Option<PathBuf> {
-    let path = dir.canonicalize().ok()?.join(name);
-    (path.canonicalize().ok()? == path && path.is_file()).then_some(path)
 }
 
 /// Runs blocking I/O on the blocking thread pool.

@@ -2,7 +2,6 @@
 //! folder.
 
 use std::io::Read as _;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,9 +12,9 @@ use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::dashboard::app::{App, answer, error, inside, plain, spawn_blocking_io};
+use crate::dashboard::app::{App, answer, error, plain, spawn_blocking_io};
 use crate::dashboard::standings;
-use crate::files::{MOST_DOCUMENT_BYTES, open_regular, read_bytes};
+use crate::files::{MOST_DOCUMENT_BYTES, inside, open_regular, read_bytes};
 use crate::journal::{self, archive};
 use crate::plan::Plan;
 use crate::report::crashes;
@@ -51,11 +50,6 @@ const MOST_DIFF: usize = 1 << 20;
 /// Bytes of a file that are read at once.
 const CHUNK: usize = 64 << 10;
 
-/// Path of a failed game's file in its run's folder.
-fn crash_file(game: u64, name: &str) -> PathBuf {
-    PathBuf::from(crashes::FOLDER).join(crashes::folder_name(game)).join(name)
-}
-
 /// Names of the existing files and failed games.
 pub(super) fn listed(entry: &IndexEntry) -> (Vec<&'static str>, Vec<Value>) {
     let files = FILES.iter().map(|(name, _)| *name).filter(|name| inside(&entry.dir, name).is_some());
@@ -63,7 +57,7 @@ pub(super) fn listed(entry: &IndexEntry) -> (Vec<&'static str>, Vec<Value>) {
     let mut games: Vec<u64> = games.filter_map(|entry| crashes::game_of(entry.file_name().to_str()?)).collect();
     games.sort_unstable();
     let crash = |game: u64| {
-        let is_there = |name: &&str| inside(&entry.dir, crash_file(game, name)).is_some();
+        let is_there = |name: &&str| inside(&entry.dir, crashes::file(game, name)).is_some();
         let files: Vec<&str> = CRASH_FILES.into_iter().filter(is_there).collect();
         json!({ "game": game, "files": files })
     };
@@ -154,7 +148,7 @@ pub(super) async fn crash(
     let missing = || error(StatusCode::NOT_FOUND, "this run has no such file");
     let entry = app.entry(&id).await?;
     let name = CRASH_FILES.into_iter().find(|known| *known == name).ok_or_else(missing)?;
-    let read = move || read_bytes(&inside(&entry.dir, crash_file(game, name))?, MOST_DOCUMENT_BYTES).ok();
+    let read = move || read_bytes(&inside(&entry.dir, crashes::file(game, name))?, MOST_DOCUMENT_BYTES).ok();
     let bytes = spawn_blocking_io(read).await?.ok_or_else(missing)?;
     Ok(plain(String::from_utf8_lossy(&bytes).into_owned()))
 }

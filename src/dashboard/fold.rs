@@ -20,7 +20,6 @@ use crate::report::summary::Summary;
 use crate::report::tune;
 use crate::run::extension;
 use crate::stats::elo::{self, Estimate};
-use crate::stats::sprt::Verdict;
 use crate::text::with_causes;
 use crate::tournament::events::Finish;
 use crate::tournament::events::StopReason;
@@ -205,9 +204,7 @@ impl Fold {
             elapsed: Duration::ZERO,
             resumed: false,
         };
-        let is_over = self.scoreboard.verdict() != Verdict::Continue;
-        let summary = if is_over { Summary::new } else { Summary::live };
-        summary(&self.plan, &finish, &self.dir).json().clone()
+        Summary::live(&self.plan, &finish, &self.dir).json().clone()
     }
 
     fn title(&self) -> String {

@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::chess::Position;
-use crate::dashboard::app::{App, answer, error, inside};
+use crate::dashboard::app::{App, answer, error};
 use crate::dashboard::fold::{Fold, GameRow};
+use crate::files::inside;
 use crate::journal::{self, archive};
 use crate::plan::Plan;
 use crate::record::{Color, GameId, GameRecord, Outcome, Score, Termination};

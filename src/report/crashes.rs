@@ -31,6 +31,12 @@ pub fn folder_name(game: u64) -> String {
     format!("game-{game}")
 }
 
+/// Path of one of a game's files in the run's directory.
+#[must_use]
+pub fn file(game: u64, name: &str) -> PathBuf {
+    PathBuf::from(FOLDER).join(folder_name(game)).join(name)
+}
+
 /// Number of the game with this folder name.
 #[must_use]
 pub fn game_of(folder: &str) -> Option<u64> {

@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::files::{open_regular_with, read_text};
+use crate::files::{inside, open_regular_with, read_text};
 use crate::plan::Plan;
 use crate::report::console::Viewer;
 use crate::tournament::events::{Observer, RunEvent};
@@ -63,10 +63,7 @@ impl Observer for EventLog {
 /// Last lines of the run in `dir`, at most `most`; none if it has no such file.
 #[must_use]
 pub fn read(dir: &Path, most: usize) -> Vec<String> {
-    let path = dir.join(FILE_NAME);
-    // A link may lead to a file that is not the run's.
-    let is_own = path.symlink_metadata().is_ok_and(|about| about.is_file());
-    let text = if is_own { read_text(&path, MOST_BYTES).unwrap_or_default() } else { String::new() };
+    let text = inside(dir, FILE_NAME).and_then(|path| read_text(&path, MOST_BYTES).ok()).unwrap_or_default();
     let lines: Vec<&str> = text.lines().collect();
     lines[lines.len().saturating_sub(most)..].iter().map(ToString::to_string).collect()
 }

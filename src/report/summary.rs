@@ -80,7 +80,8 @@ impl Summary {
         Self::by(plan, finish, root, &finish.scoreboard.final_estimates())
     }
 
-    /// Creates the summary of a run that goes on. The estimate after the stop would be biased.
+    /// Creates the summary of a run that goes on. Without a verdict it has no estimate after the
+    /// stop, which would be biased.
     #[must_use]
     pub fn live(plan: &Plan, finish: &Finish, root: &Path) -> Self {
         Self::by(plan, finish, root, &finish.scoreboard.estimates())

@@ -7,7 +7,7 @@ use crate::plan::Plan;
 use crate::report::figures::{self, count, signed};
 use crate::stats::elo::fixed;
 use crate::tournament::tuning::TuningProgress;
-use crate::tune::auto::Purpose;
+use crate::tune::auto::{Auto, Purpose};
 use crate::tune::course::Course;
 use crate::tune::factors::{Effect, FactorRun};
 use crate::tune::narrow::RangeCut;
@@ -101,6 +101,11 @@ pub const fn phase(purpose: Purpose) -> &'static str {
     }
 }
 
+/// Words before the Elo that a parameter loses: measured, or only taken.
+pub(super) fn loses(auto: &Auto) -> &'static str {
+    if auto.measured_loss().is_some() { "loses" } else { "is taken to lose" }
+}
+
 /// Formats `tuning, 40 parameters: one loses 1.2 Elo at one step, perturbed by 0.9 steps`.
 #[must_use]
 pub fn state_line(course: &Course) -> String {
@@ -116,7 +121,7 @@ pub fn state_line(course: &Course) -> String {
     match tuning.as_auto() {
         Some(auto) => format!(
             "{state}: one {} {} Elo at one step, perturbed by {} steps",
-            if auto.measured_loss().is_some() { "loses" } else { "is taken to lose" },
+            loses(auto),
             fixed(auto.loss(), 2),
             fixed(auto.perturbation(), 2)
         ),

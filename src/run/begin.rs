@@ -88,7 +88,7 @@ pub(crate) fn pinned(command: GameCommand, mut raw: RawPlan) -> Result<RawPlan> 
             // A later search from the same commit finds the same base.
             let mut bases = Bases::of(&context, &new, raw.base_from.as_deref()).within(|| "base")?;
             raw.base_from = Some(bases.start().to_owned());
-            bases.next().unwrap_or_else(|| Err(bases.none())).within(|| "base")?;
+            bases.first().within(|| "base")?;
         }
         raw.new = Some(new);
     }

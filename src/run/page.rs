@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::files::{MOST_DOCUMENT_BYTES, read_bytes, read_text, write_atomically};
+use crate::files::{MOST_DOCUMENT_BYTES, inside, read_bytes, read_text, write_atomically};
 use crate::plan::Plan;
 use crate::record::GameRecord;
 use crate::report::crashes;
@@ -74,7 +74,7 @@ fn story(dir: &RunDir, plan: &Plan) -> Result<Story> {
 
 /// Returns the page of a run. `headline` is its result, if more is known than its games show.
 pub(crate) fn of(dir: &RunDir, plan: &Plan, headline: Option<&str>) -> Result<String> {
-    Ok(html::page_with(&story(dir, plan)?, headline, &failed(&dir.path(crashes::FOLDER)), &chain(dir, plan)))
+    Ok(html::page_with(&story(dir, plan)?, headline, &failed(dir.root()), &chain(dir, plan)))
 }
 
 fn write(dir: &RunDir, story: &Story, headline: &str) -> Result<()> {
@@ -84,7 +84,7 @@ fn write(dir: &RunDir, story: &Story, headline: &str) -> Result<()> {
     for (name, svg) in html::kept_svgs(story, headline) {
         put(name, &svg)?;
     }
-    let crashes = failed(&dir.path(crashes::FOLDER));
+    let crashes = failed(dir.root());
     put(PAGE, &html::page_with(story, Some(headline), &crashes, &chain(dir, story.plan())))
 }
 
@@ -101,21 +101,16 @@ fn chain(dir: &RunDir, plan: &Plan) -> String {
     ChainReport::of(dir.root(), plan).map(|chain| chain.html()).unwrap_or_default()
 }
 
-/// Reads the failed games in `crashes/`, by number. Unreadable files are left out, because they
-/// must not prevent the page. So are links, which may lead to files that are not the run's.
-fn failed(folder: &Path) -> Vec<Crash> {
-    let is_folder = |path: &Path| path.symlink_metadata().is_ok_and(|about| about.is_dir());
-    if !is_folder(folder) {
-        return Vec::new();
-    }
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().filter(|entry| is_folder(&entry.path()));
+/// Reads the failed games in `crashes/` of the run in `root`, by number. Unreadable files are left
+/// out, because they must not prevent the page. So are those behind links, which may be others'.
+fn failed(root: &Path) -> Vec<Crash> {
+    let entries = std::fs::read_dir(root.join(crashes::FOLDER)).into_iter().flatten().flatten();
     let mut games: Vec<u64> = entries.filter_map(|entry| crashes::game_of(entry.file_name().to_str()?)).collect();
     games.sort_unstable();
     games.truncate(MOST_CRASHES);
     let read = |game: u64, name: &str| {
-        let path = folder.join(crashes::folder_name(game)).join(name);
-        let is_own = path.symlink_metadata().is_ok_and(|about| about.is_file());
-        let bytes = if is_own { read_bytes(&path, MOST_DOCUMENT_BYTES).unwrap_or_default() } else { Vec::new() };
+        let found = inside(root, crashes::file(game, name));
+        let bytes = found.and_then(|path| read_bytes(&path, MOST_DOCUMENT_BYTES).ok()).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
     };
     let crash = |game: u64| Crash {

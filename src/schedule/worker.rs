@@ -181,7 +181,7 @@ impl SlotWorker {
             // Waits here during a pause, with idle engines. A stop or a smaller concurrency ends
             // the wait.
             let go_on = |orders: &Orders| orders.stop.lets_begin(is_begun) && slot.0 < orders.slots;
-            let is_over = |orders: &Orders| !orders.paused || orders.stop != Stop::No || !go_on(orders);
+            let is_over = |orders: &Orders| !orders.is_paused() || !go_on(orders);
             match orders.wait_for(is_over).await {
                 Ok(orders) if go_on(&orders) => {}
                 _ => return Some(WorkerEnd::Retired(Some(task))),
@@ -203,7 +203,7 @@ impl SlotWorker {
                 Err(ReadyError::Broken(why)) => return Some(WorkerEnd::Broken { in_game: false, why }),
             };
             let now = *orders.borrow();
-            if !is_over(&now) || !go_on(&now) {
+            if now.is_paused() || !go_on(&now) {
                 // Engines may take long to get ready. The orders have changed meanwhile.
                 continue;
             }

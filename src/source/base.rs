@@ -38,11 +38,7 @@ enum CommitPlace {
 /// # Errors
 /// Those of [`Bases::of`], and an error if no commit differs.
 pub fn default_base(context: &Context, new_spec: &str) -> Result<String, SourceError> {
-    let mut bases = Bases::of(context, new_spec, None)?;
-    match bases.next() {
-        Some(base) => base,
-        None => Err(bases.none()),
-    }
+    Bases::of(context, new_spec, None)?.first()
 }
 
 impl Bases {
@@ -71,6 +67,14 @@ impl Bases {
             .chain(touching.into_iter().map(CommitPlace::Before))
             .collect();
         Ok(Self { new, spec: new_spec.to_owned(), place, pathspecs, line: steps.into_iter(), start, last: None })
+    }
+
+    /// The next commit, of which there must be one.
+    ///
+    /// # Errors
+    /// Returns an error if no commit differs, or Git cannot tell.
+    pub fn first(&mut self) -> Result<String, SourceError> {
+        self.next().unwrap_or_else(|| Err(self.none()))
     }
 
     /// The error for a history without a further commit to test against.

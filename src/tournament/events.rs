@@ -118,6 +118,12 @@ impl Orders {
     pub const fn play(slots: u16) -> Self {
         Self { stop: Stop::No, paused: false, slots, moves: false }
     }
+
+    /// True during a pause. A stop ends it.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.paused && self.stop == Stop::No
+    }
 }
 
 /// Request of a user to a live run.

@@ -8,7 +8,6 @@ use super::super::roster::name;
 use super::super::wire::Heartbeat;
 use super::{Coordinator, LOST_AFTER};
 use crate::record::{PairId, TimeScale};
-use crate::tournament::events::Stop;
 
 impl Coordinator {
     /// Time since the coordinator began, without that in which the run was paused.
@@ -27,8 +26,7 @@ impl Coordinator {
     pub(super) fn count_pause(&mut self) {
         let now = self.now();
         let since = std::mem::replace(&mut self.ticked, now);
-        let orders = *self.end.orders.borrow();
-        if orders.paused && orders.stop == Stop::No {
+        if self.end.orders.borrow().is_paused() {
             self.paused += now.saturating_sub(since);
         }
         if self.link.is_lost() {

@@ -10,7 +10,7 @@ use super::super::roster::name;
 use super::super::wire::PairGames;
 use super::Coordinator;
 use crate::chess::{Position, Variant};
-use crate::record::{GameRecord, Leg, PairId, Termination};
+use crate::record::{Leg, Opening, PairId, Termination};
 use crate::tournament::events::PairTask;
 
 /// Unusable results after which a worker is set aside.
@@ -61,7 +61,10 @@ impl Coordinator {
         }
         check(&result, &lease.work.task)?;
         if !result.is_simulated {
-            result.games.iter().try_for_each(|(game, _)| check_moves(game, self.plan.rules.variant))?;
+            for (game, _) in &result.games {
+                let moves = game.moves.iter().map(|played| played.uci.as_str());
+                check_moves(game.id.number(), &game.opening, moves, self.plan.rules.variant)?;
+            }
         }
         Ok(result)
     }
@@ -87,12 +90,14 @@ impl Coordinator {
 }
 
 /// Checks that the moves of a game can be played, or nobody could read its journal.
-fn check_moves(game: &GameRecord, variant: Variant) -> Result<(), String> {
-    let number = game.id.number();
-    let mut position =
-        Position::from_fen(&game.opening.fen, variant).map_err(|error| format!("game {number}: {error}"))?;
-    let moves = game.opening.moves.iter().chain(game.moves.iter().map(|played| &played.uci));
-    for played in moves {
+fn check_moves<'a>(
+    number: u64,
+    opening: &'a Opening,
+    moves: impl Iterator<Item = &'a str>,
+    variant: Variant,
+) -> Result<(), String> {
+    let mut position = Position::from_fen(&opening.fen, variant).map_err(|error| format!("game {number}: {error}"))?;
+    for played in opening.moves.iter().map(String::as_str).chain(moves) {
         position.advance_by(played).map_err(|error| format!("game {number}: {error}"))?;
     }
     Ok(())
@@ -124,38 +129,15 @@ fn check(result: &PairGames, task: &PairTask) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{ByColor, Ending, EngineId, GameId, MoveRecord, Opening, Outcome, PlayerId};
-    use std::time::Duration;
 
     #[test]
     fn moves_that_nobody_can_play_are_refused() {
-        let game = |opening: &[&str], moves: &[&str]| GameRecord {
-            id: GameId::from_number(7).unwrap(),
-            players: ByColor { white: PlayerId(0), black: PlayerId(1) },
-            engines: ByColor { white: EngineId::default(), black: EngineId::default() },
-            opening: Opening {
-                index: 0,
-                fen: "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1".to_owned(),
-                moves: opening.iter().map(|&word| word.to_owned()).collect(),
-            },
-            moves: moves.iter().map(|&word| MoveRecord { uci: word.to_owned(), ..MoveRecord::default() }).collect(),
-            ending: Ending {
-                outcome: Outcome::Draw,
-                termination: Termination::DrawAdjudication,
-                detail: String::new(),
-            },
-            started: Duration::ZERO,
-            took: Duration::ZERO,
-            overstep: None,
-            is_void: false,
-            values: None,
-            worker: None,
-            scale: None,
-        };
-        let check = |opening: &[&str], moves: &[&str]| check_moves(&game(opening, moves), Variant::Standard);
-        assert_eq!(check(&["e2e4"], &["e7e5", "g1f3"]), Ok(()));
+        let fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1".to_owned();
+        let opening = Opening { index: 0, fen, moves: vec!["e2e4".to_owned()] };
+        let check = |moves: &[&'static str]| check_moves(7, &opening, moves.iter().copied(), Variant::Standard);
+        assert_eq!(check(&["e7e5", "g1f3"]), Ok(()));
         for moves in [["e7e5", "zzzz"], ["e7e5", "e7e5"]] {
-            let why = check(&["e2e4"], &moves).unwrap_err();
+            let why = check(&moves).unwrap_err();
             assert!(why.starts_with("game 7: "), "{why}");
         }
     }

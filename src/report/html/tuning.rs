@@ -35,7 +35,7 @@ fn numbers(course: &Course, dead: &[String]) -> Vec<(&'static str, String)> {
                 "{} steps at first, {} now: there a parameter {} {} Elo",
                 fixed(first, 2),
                 fixed(auto.perturbation(), 2),
-                if auto.measured_loss().is_some() { "loses" } else { "is taken to lose" },
+                tune::loses(auto),
                 fixed(auto.rule().loss_at_perturbation(), 1)
             ),
         ));

@@ -41,6 +41,7 @@ pub(crate) use input::Input;
 pub(crate) use journal::journal_games;
 pub use lines::Lines;
 pub(crate) use record::Position;
+pub(crate) use rescore::program_of;
 pub(crate) use triplets::MARKS as TRIPLET_MARKS;
 
 use crate::serve::SegmentName;

@@ -36,6 +36,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+/// Program of an engine: a path as it is, a name as found on PATH or in the folders `beyond`.
+pub fn program_of(name: &Path, beyond: &[&Path]) -> Option<PathBuf> {
+    if name.components().count() > 1 {
+        return Some(name.to_owned());
+    }
+    find_program(name, &std::env::var_os("PATH").unwrap_or_default(), beyond)
+}
+
 /// Arguments of `rescore`.
 #[derive(Debug, Args)]
 pub struct RescoreArgs {
@@ -197,13 +205,8 @@ impl RescoreArgs {
             let sample = fingerprint(&file_of(path))?;
             let _ = writeln!(summary, "{} = {}, {length} bytes, sample {sample}", path.display(), format.name());
         }
-        let program = if engine.components().count() > 1 {
-            Some(engine.clone())
-        } else {
-            find_program(engine, &std::env::var_os("PATH").unwrap_or_default(), &[])
-        };
         // A program that is missing is reported when it is started.
-        if let Some(program) = program.filter(|program| program.is_file()) {
+        if let Some(program) = program_of(engine, &[]).filter(|program| program.is_file()) {
             let _ = writeln!(summary, "sha256 of the engine = {}", sha256_of(&program)?);
         }
         Ok(summary)

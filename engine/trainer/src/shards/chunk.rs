@@ -1,9 +1,9 @@
 //! A chunk: some games of a shard, made in a folder of its own. It depends only on the recipe, the
 //! seed and the engines, and goes on after a kill within it.
 
-use super::recipe::{Play, Recipe};
+use super::recipe::{Play, Recipe, options_of};
 use crate::bootstrap::rescore;
-use crate::data::{journal_games, sha256_of};
+use crate::data::{journal_games, program_of, sha256_of};
 use crate::train::replace;
 use anyhow::{Context as _, bail};
 use destrier::datagen;
@@ -14,7 +14,6 @@ use quintain::plan::Player;
 use quintain::run::Exit;
 use quintain::run::play::play;
 use quintain::settings::RawPlan;
-use quintain::source::find_program;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -144,11 +143,7 @@ fn with_program(options: &[String]) -> anyhow::Result<(Vec<String>, String)> {
     let place = options.iter().position(|word| word == "--engine").context("[rescore] names no `engine`")?;
     let word = options.get_mut(place + 1).context("[rescore] names no `engine`")?;
     let name = Path::new(word.as_str());
-    let program = if name.components().count() > 1 {
-        Some(name.to_owned())
-    } else {
-        find_program(name, &std::env::var_os("PATH").unwrap_or_default(), &GAMES.map(Path::new))
-    };
+    let program = program_of(name, &GAMES.map(Path::new));
     let program =
         program.with_context(|| format!("[rescore]: `{word}` is not on PATH; install it, or give its path"))?;
     let hash = sha256_of(&program)?;
@@ -161,8 +156,7 @@ fn with_program(options: &[String]) -> anyhow::Result<(Vec<String>, String)> {
         .map(|(_, word)| word.as_str())
         .collect();
     let told = format!("{name} {} {}", short(&hash), rest.join(" "));
-    let given = rest.windows(2).filter(|pair| pair[0] == "--option").filter_map(|pair| pair[1].split_once('='));
-    let networks = networks(given.map(|(name, value)| (name.trim(), value.trim())))?;
+    let networks = networks(options_of(&options))?;
     Ok((options, format!("{}{networks}", told.trim_end())))
 }
 

@@ -251,10 +251,8 @@ fn check_match(plan: &RawPlan, chunk_games: u64) -> Result<(), KeyFault> {
             "a chunk has all its games; leave out `max-time` and `until-width`, and give the command --hours",
         );
     }
-    let is_parallel = |options: &[(String, String)]| {
-        options.iter().any(|(name, value)| name.eq_ignore_ascii_case("Threads") && value != "1")
-    };
-    if *ponder == Some(true) || is_parallel(options) || is_parallel(&one.options) || is_parallel(&other.options) {
+    let mut options = [options, &one.options, &other.options].into_iter().flatten();
+    if *ponder == Some(true) || options.any(|(name, value)| is_parallel(name, value)) {
         return wrong("games with pondering or several threads cannot be made again; leave out `ponder` and `Threads`");
     }
     let nameless = |player: &RawPlayer| RawPlayer { name: None, ..player.clone() };
@@ -282,6 +280,17 @@ fn told_match(plan: &RawPlan) -> Result<String, KeyFault> {
     toml::to_string(&plan).map_err(|error| fault("match", error.to_string()))
 }
 
+/// True if an option lets an engine search with several threads.
+fn is_parallel(name: &str, value: &str) -> bool {
+    name.eq_ignore_ascii_case("Threads") && value != "1"
+}
+
+/// UCI options among the options of `rescore`, with their values.
+pub fn options_of(words: &[String]) -> impl Iterator<Item = (&str, &str)> {
+    let given = words.windows(2).filter(|pair| pair[0] == "--option").filter_map(|pair| pair[1].split_once('='));
+    given.map(|(name, value)| (name.trim(), value.trim()))
+}
+
 fn rescore(table: &Table) -> Result<Vec<String>, KeyFault> {
     let wrong = |why: String| fault("rescore", why);
     if let Some(key) = table.keys().find(|key| RESCORE_OPTIONS.contains(&key.as_str())) {
@@ -291,8 +300,7 @@ fn rescore(table: &Table) -> Result<Vec<String>, KeyFault> {
         return Err(wrong("scores would depend on where a run was stopped; leave out `keep-hash`".to_owned()));
     }
     let words = words(table).map_err(wrong)?;
-    let given = words.windows(2).filter(|pair| pair[0] == "--option").filter_map(|pair| pair[1].split_once('='));
-    if given.into_iter().any(|(name, value)| name.trim().eq_ignore_ascii_case("Threads") && value.trim() != "1") {
+    if options_of(&words).any(|(name, value)| is_parallel(name, value)) {
         return Err(wrong("scores of several threads cannot be made again; leave out `Threads`".to_owned()));
     }
     check_rescore(&words).map_err(wrong)?;
