@@ -78,7 +78,7 @@ fn page(title: &str, svg: &str, text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// `.ci/run` runs it in builds of both kinds.
+    /// `.ci/targets` asks programs without the feature.
     #[test]
     fn a_build_without_png_says_how_to_get_it() {
         let found = PictureFormat::of(Path::new("elo.png"), ".svg or .html").map_err(|error| error.to_string());
