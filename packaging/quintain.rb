@@ -1,7 +1,7 @@
 # Homebrew formula, filled by packaging/manifests.
 class Quintain < Formula
   desc "Tests whether a change made a UCI chess engine stronger"
-  homepage "@URL@"
+  homepage "@HOME@"
   version "@VERSION@"
   license "GPL-3.0-or-later"
 
