@@ -77,25 +77,45 @@ fn its_scripts_play_a_pull_request_and_post_the_result() {
     let short = "s/--nodes 20000/--nodes 1 --max-plies 20 --max-pairs 2 --seed 1/";
     let program = quintain(&[] as &[&str]).get_program().display().to_string();
     tool(tools.path(), "quintain", &format!("exec '{program}' $(echo \"$*\" | sed '{short}')"));
-    tool(tools.path(), "gh", "echo \"$@\" > .git/posted");
+    // Comments that are there are asked for, and IDS answers.
+    tool(tools.path(), "gh", "case \"$*\" in *--jq*) echo \"$IDS\" ;; *) echo \"$@\" > .git/posted ;; esac");
     let workflow = workflow();
-    let variables = [("BASE", base.as_str()), ("HEAD", &head), ("NUMBER", "7")];
+    let here = toy.context.cwd.display().to_string();
+    let variables = [
+        ("BASE", base.as_str()),
+        ("HEAD", &head),
+        ("NUMBER", "7"),
+        ("QUINTAIN_GIT", &here),
+        ("GITHUB_REPOSITORY", "a/b"),
+        ("IDS", ""),
+    ];
     let step = |name: &str| {
         let ran = ci(&toy, tools.path(), &script(&workflow, name), &variables);
         assert_eq!(ran.code, Some(0), "{name}: {ran:?}");
     };
+    step("Newest");
     // It is there already, so nothing is fetched.
     step("Install");
     step("Play");
     let git = toy.context.cwd.join(".git");
-    assert_eq!(fs::read_to_string(git.join("GITHUB_OUTPUT")).unwrap(), "code=3\n");
+    assert_eq!(fs::read_to_string(git.join("GITHUB_OUTPUT")).unwrap(), format!("revision={head}\ncode=3\n"));
     step("Block");
     let comment = fs::read_to_string(toy.context.cwd.join("comment.md")).unwrap();
-    assert!(comment.starts_with("```\nNo verdict at nodes=1:\nElo   | ") && comment.ends_with("```\n"), "{comment}");
+    assert!(
+        comment.starts_with("<!-- quintain -->\n```\nNo verdict at nodes=1:\nElo   | ") && comment.ends_with("```\n"),
+        "{comment}"
+    );
     assert_eq!(fs::read_to_string(git.join("GITHUB_STEP_SUMMARY")).unwrap(), comment);
     step("Post");
     let posted = fs::read_to_string(git.join("posted")).unwrap();
-    assert!(posted.starts_with("pr comment 7 ") && posted.ends_with("--body-file comment.md\n"), "{posted}");
+    assert_eq!(posted, "pr comment 7 --body-file comment.md\n");
+    // The next push changes that comment, and no other's.
+    let again = [&variables[..5], &[("IDS", "77\n78")]].concat();
+    assert_eq!(ci(&toy, tools.path(), &script(&workflow, "Post"), &again).code, Some(0));
+    let posted = fs::read_to_string(git.join("posted")).unwrap();
+    assert_eq!(posted, "api --method PATCH repos/a/b/issues/comments/77 --field body=@comment.md\n");
+    let nowhere = [("QUINTAIN_GIT", "nowhere")];
+    assert_eq!(ci(&toy, tools.path(), &script(&workflow, "Newest"), &nowhere).code, Some(128));
     let verdict = script(&workflow, "Verdict");
     for (code, expected) in [("0", 0), ("1", 1), ("3", 0)] {
         assert_eq!(ci(&toy, tools.path(), &verdict, &[("CODE", code)]).code, Some(expected), "{code}");
