@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
+use crate::os;
 use crate::source::bench;
 use crate::source::command::{ProgramRun, Update};
 use crate::source::error::{SourceError, io_error};
@@ -129,8 +130,16 @@ fn key(request: &BuildRequest<'_>) -> Result<String, SourceError> {
 /// Name of the processor. A program built for "this CPU" may not run on another machine that shares
 /// the cache.
 fn cpu() -> String {
-    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    text.lines().find(|line| line.starts_with("model name")).unwrap_or_default().to_owned()
+    cpu_of(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default())
+}
+
+/// Lines of `/proc/cpuinfo` that name the first processor. 64-bit ARM has numbers and features in
+/// place of a model.
+fn cpu_of(text: &str) -> String {
+    let find = |name: &str| text.lines().find(|line| line.starts_with(name));
+    let names = ["CPU implementer", "CPU variant", "CPU part", "Features"];
+    find("model name")
+        .map_or_else(|| names.iter().filter_map(|name| find(name)).collect::<Vec<_>>().join("; "), str::to_owned)
 }
 
 /// The compiler's version in `dir`, on one line.
@@ -174,7 +183,7 @@ fn make(
     compile(request, &checkout.dir, &root.join("target"), progress)?;
 
     let made = locate(request, &checkout.dir, &root.join("target"))?;
-    let name = Path::new(&recipe.binary).file_name().unwrap_or("engine".as_ref());
+    let name = made.file_name().unwrap_or("engine".as_ref());
     let program = stage.join(name);
     take(&made, &program, root)?;
     let sha256 = hash::of_file(&program)?;
@@ -231,12 +240,18 @@ fn compile(
 /// The path of the program that the build made.
 fn locate(request: &BuildRequest<'_>, tree: &Path, target: &Path) -> Result<PathBuf, SourceError> {
     let binary = &request.recipe.binary;
-    let in_target = binary.strip_prefix("target/").map(|rest| target.join(rest));
-    in_target.into_iter().chain([tree.join(binary)]).find(|path| path.is_file()).ok_or_else(|| SourceError::NoBinary {
+    built(binary, tree, target).ok_or_else(|| SourceError::NoBinary {
         what: request.label.to_owned(),
         command: request.recipe.command.clone(),
         binary: binary.clone(),
     })
+}
+
+/// The file of a recipe's `binary`, which may lack the ending that the system gives to programs.
+fn built(binary: &str, tree: &Path, target: &Path) -> Option<PathBuf> {
+    let in_target = binary.strip_prefix("target/").map(|rest| target.join(rest));
+    let named = in_target.into_iter().chain([tree.join(binary)]);
+    named.flat_map(|path| [os::program_names(&path), vec![path]].concat()).find(|path| path.is_file())
 }
 
 /// Moves the program to `program`; copies it if it is a link to something outside the scratch
@@ -288,5 +303,49 @@ impl Scratch {
         let dir = dir.map_err(io_error("write into", &root))?;
         let lock = git::lock(&dir.path().join("lock"))?;
         Ok(Self { dir, _lock: lock })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_found_with_the_ending_of_the_system() {
+        let folder = tempfile::tempdir().unwrap();
+        let (tree, target) = (folder.path().join("tree"), folder.path().join("target"));
+        let write = |path: PathBuf| {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, "").unwrap();
+            path
+        };
+        let name = |stem: &str| format!("{stem}{}", std::env::consts::EXE_SUFFIX);
+        assert_eq!(built("target/release/toy", &tree, &target), None);
+        let in_tree = write(tree.join(name("target/release/toy")));
+        assert_eq!(built("target/release/toy", &tree, &target), Some(in_tree));
+        let in_target = write(target.join(name("release/toy")));
+        assert_eq!(built("target/release/toy", &tree, &target), Some(in_target));
+        let made = write(tree.join(name("engine")));
+        assert_eq!(built("engine", &tree, &target), Some(made));
+        // A recipe may give the whole name, and a name without any ending.
+        let script = write(tree.join("engine.sh"));
+        assert_eq!(built("engine.sh", &tree, &target), Some(script));
+    }
+
+    #[test]
+    fn arm_processors_are_told_apart() {
+        let of = |part: &str| {
+            format!(
+                "processor\t: 0\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x3\n\
+                 CPU part\t: {part}\n\nprocessor\t: 1\nCPU part\t: 0xfff\n"
+            )
+        };
+        assert_eq!(
+            cpu_of(&of("0xd0c")),
+            "CPU implementer\t: 0x41; CPU variant\t: 0x3; CPU part\t: 0xd0c; Features\t: fp asimd"
+        );
+        assert_ne!(cpu_of(&of("0xd0c")), cpu_of(&of("0xd49")));
+        assert_eq!(cpu_of("model name\t: A\nmodel name\t: B\n"), "model name\t: A");
+        assert_eq!(cpu_of(""), "");
     }
 }
