@@ -36,7 +36,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::chess::{FenError, MoveError, Position, START_FEN};
+use crate::chess::{FenError, MoveError, Position, START_FEN, Variant};
 use crate::plan::rules::Rules;
 use crate::plan::time_control::{Limit, Seconds};
 use crate::record::{ByColor, Color, Ending, MoveRecord, Opening, Outcome, RecordedOutput, SearchInfo, Termination};
@@ -205,6 +205,39 @@ pub struct GameParts {
     pub ending: Option<Ending>,
 }
 
+/// Brings an opening into the form that records have: its FEN and moves as this program writes them.
+///
+/// # Errors
+/// [`SetupError`] for an opening that cannot be played.
+pub fn normalize(opening: &mut Opening, variant: Variant) -> Result<(), SetupError> {
+    let mut position = start(opening, variant)?;
+    play(opening, &mut position, |_, _| ())
+}
+
+/// Returns the position that an opening starts from, and writes its FEN anew.
+fn start(opening: &mut Opening, variant: Variant) -> Result<Position, SetupError> {
+    let index = opening.index.saturating_add(1);
+    let failed = |source| SetupError::Fen { index, fen: opening.fen.clone(), source };
+    let position = Position::from_fen(&opening.fen, variant).map_err(failed)?;
+    opening.fen = position.fen();
+    Ok(position)
+}
+
+/// Plays the moves of an opening, writes them anew, and tells `each` of them with the position after
+/// it.
+fn play(
+    opening: &mut Opening,
+    position: &mut Position,
+    mut each: impl FnMut(&str, &Position),
+) -> Result<(), SetupError> {
+    let index = opening.index.saturating_add(1);
+    for (ply, text) in (1..).zip(&mut opening.moves) {
+        *text = position.play(text).map_err(|source| SetupError::Move { index, ply, source })?.uci;
+        each(text, position);
+    }
+    Ok(())
+}
+
 impl Game {
     /// Plays the opening and asks for the first move. If the game is over by the rules after the
     /// opening, it ends at once.
@@ -217,19 +250,9 @@ impl Game {
         if let Some(color) = [Color::White, Color::Black].into_iter().find(|color| limits.get(*color).is_empty()) {
             return Err(SetupError::NoLimit(color));
         }
-        let index = opening.index.saturating_add(1);
-        let mut position = Position::from_fen(&opening.fen, variant).map_err(|source| SetupError::Fen {
-            index,
-            fen: opening.fen.clone(),
-            source,
-        })?;
-        opening.fen = position.fen();
+        let mut position = start(&mut opening, variant)?;
         let mut position_line = PositionText::new(&opening.fen, rules.short_position);
-        for (ply, text) in (1..).zip(&mut opening.moves) {
-            let played = position.play(text).map_err(|source| SetupError::Move { index, ply, source })?;
-            *text = played.uci;
-            position_line.push(text, &position);
-        }
+        play(&mut opening, &mut position, |text, position| position_line.push(text, position))?;
         let mut game = Self {
             opening,
             position,

@@ -677,3 +677,24 @@ fn the_tables_come_after_the_rules_and_before_agreement() {
     check(capture, "a1a2:-500", resign, Some((BlackWins, TablebaseAdjudication)));
     check("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", "a1a2:-500", resign, Some((BlackWins, ResignAdjudication)));
 }
+
+#[test]
+fn an_opening_has_one_form() {
+    let written = |fen: &str, moves: &str| {
+        let moves = moves.split_whitespace().map(str::to_owned).collect();
+        let mut opening = Opening { index: 6, fen: fen.to_owned(), moves };
+        normalize(&mut opening, Variant::Standard).map(|()| opening)
+    };
+    let start = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq";
+    // Books name squares that no pawn can take on, castling rights in any order, and move 0.
+    for loose in [format!("{start} e6 0 2"), format!("{start} - 0 2"), start.replace("KQkq", "kqKQ") + " - 0 2"] {
+        let opening = written(&loose, "g1f3 b8c6").unwrap();
+        assert_eq!((opening.fen.as_str(), opening.moves.len()), (format!("{start} - 0 2").as_str(), 2), "{loose}");
+        assert_eq!(written(&opening.fen, "g1f3 b8c6").as_ref(), Ok(&opening));
+        // The record of a game has that form.
+        let (game, _) = Game::new(setup(&format!("{loose} moves g1f3 b8c6"), "1+0")).unwrap();
+        assert_eq!(game.opening, opening);
+    }
+    assert!(matches!(written(&format!("{start} - 0 1"), "e2e5"), Err(SetupError::Move { index: 7, ply: 1, .. })));
+    assert!(matches!(written("8/8 w - -", ""), Err(SetupError::Fen { index: 7, .. })));
+}

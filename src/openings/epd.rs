@@ -179,16 +179,18 @@ fn check_position(fen: &str, variant: Variant) -> Result<(), String> {
 
 /// The six-field FEN of an EPD or FEN line.
 pub(super) fn fen_of_line(line: &[u8]) -> Result<String, String> {
-    let mut fields = line.trim_ascii().splitn(5, u8::is_ascii_whitespace);
+    let mut rest = line.trim_ascii();
     let mut fen = String::with_capacity(line.len().min(128));
     for _ in 0..4 {
-        let field = fields.next().filter(|field| !field.is_empty());
-        let field = field.ok_or("a position has the four fields board, side to move, castling and en passant")?;
-        let field = std::str::from_utf8(field).map_err(|_| "the position is not plain text")?;
-        fen.push_str(field);
+        let (field, after) = rest.split_at(rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len()));
+        if field.is_empty() {
+            return Err("a position has the four fields board, side to move, castling and en passant".to_owned());
+        }
+        fen.push_str(std::str::from_utf8(field).map_err(|_| "the position is not plain text")?);
         fen.push(' ');
+        rest = after.trim_ascii_start();
     }
-    let (halfmoves, fullmoves) = counters(fields.next().unwrap_or_default().trim_ascii())?;
+    let (halfmoves, fullmoves) = counters(rest)?;
     // Writing to a string cannot fail.
     let _ = write!(fen, "{halfmoves} {fullmoves}");
     Ok(fen)

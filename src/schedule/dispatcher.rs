@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 
-use crate::game::tablebase::Probe;
+use crate::game::{self, tablebase::Probe};
 use crate::journal::Journal;
 use crate::openings::Book;
 use crate::openings::order::OpeningOrder;
@@ -561,12 +561,16 @@ impl Dispatcher<'_> {
 
     /// Returns the openings of both legs of the nth pair, or the reason that the book has none.
     fn openings(&mut self, nth: u64) -> Result<[Opening; 2], String> {
-        let mut opening = |nth: u64| {
+        let mut opening = |nth: u64| -> Result<Opening, String> {
             let place = self.order.opening(nth);
             let index = usize::try_from(place).unwrap_or(usize::MAX);
             let found = self.run.book.opening(index).map_err(|error| error.to_string())?;
             // Cannot fail, because the order stays within the book.
-            found.ok_or_else(|| format!("the book {} has no opening {}", self.run.book.name(), place.saturating_add(1)))
+            let missing = || format!("the book {} has no opening {}", self.run.book.name(), place.saturating_add(1));
+            let mut opening = found.ok_or_else(missing)?;
+            // A worker's games are recognized by it. If it cannot be played, its game says why.
+            let _ = game::normalize(&mut opening, self.run.plan.rules.variant);
+            Ok(opening)
         };
         if self.run.plan.opening_per_game {
             let first = nth.saturating_mul(2);

@@ -180,7 +180,15 @@ fn every_format_is_played_by_workers() {
     let field: String = (1..=4).map(|seed| format!("\"{}\" ", fake(&format!("--seed {seed}")))).collect();
     let tuned = format!("--engine \"{}\" --from-engine 'Alpha|Beta' --no-sensitivity --no-prove", fake("--tunes"));
     let common = "--nodes 1 --max-plies 40 --seed 5";
+    // As other tools write positions: squares behind pawns that nobody can take, and move 0.
+    let loose = folder.path().join("loose.epd");
+    let lines = [
+        "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3",
+        "rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b QKqk d3 0 0",
+    ];
+    std::fs::write(&loose, lines.join("\n")).unwrap();
     for (name, format, code) in [
+        ("loose", format!("match {field} --book {} --pairs 2 {common}", loose.display()), 0),
         ("swiss", format!("match {field} --format swiss --rounds 3 {common}"), 0),
         ("knockout", format!("match {field} --format knockout {common}"), 0),
         ("round-robin", format!("match {field} --pairs 2 {common}"), 0),
