@@ -36,7 +36,8 @@ The search ends when one commit, or a group that cannot be distinguished, has th
 --confidence. It assumes a single change. If there were several, it ends at one of them; the \
 table of each commit's score shows that.
 
-Everything is stored in --out. The same command continues there and replays no game.
+Everything is stored in --out. The same command with the same --out continues there and replays no \
+game.
 
 Exit codes:
   0  the commit is found
@@ -171,15 +172,19 @@ pub(super) fn run(args: &BisectArgs) -> Result<Exit> {
     let series = Series::open(root, raw)?;
     let count = commits.len();
     progress::note(&format!(
-        "{} commits after {} touch the engine; games in {}",
-        count - 1,
+        "{} after {} {} the engine; games in {}",
+        figures::count(count as u64 - 1, "commit"),
         short(&commits[0].id),
+        if count == 2 { "touches" } else { "touch" },
         series.root().display()
     ));
     let none = Pentanomial::default();
     let search = BisectSearch { args, place, commits, skipped: vec![None; count], pairs: vec![none; count] };
     let root = series.root().to_owned();
     let result = search.run(series, &context, limit)?;
+    if matches!(result.exit, Exit::Interrupted | Exit::Aborted) {
+        progress::note(&format!("continue with the same command and `--out {}`", root.display()));
+    }
     receivers.tell_of("bisect", (result.document, &result.headline), &root, result.exit);
     Ok(result.exit)
 }
@@ -205,8 +210,19 @@ impl BisectSearch<'_> {
             Exit::Done => {}
             exit => return Ok(exit.into()),
         }
-        // Commit of the last match, and its pairs before that match.
-        let mut last: Option<(usize, u64)> = None;
+        // Before any game: the programs of both ends.
+        let spec = |commit: &Commit| source::spec_of(&commit.id, self.place.as_deref());
+        let ends = [&self.commits[0], &self.commits[self.commits.len() - 1]]
+            .map(|commit| series.program(&spec(commit), context));
+        if let [Ok(Ok(good)), Ok(Ok(bad))] = &ends
+            && good == bad
+        {
+            bail!("{} and {} build the same program; there is nothing to search", self.args.good, self.args.bad);
+        }
+        let mut reused = GatheredGames::default();
+        for run in &self.args.reuse {
+            reused.add(run)?;
+        }
         loop {
             self.gather(&series)?;
             let commit = match self.next() {
@@ -216,19 +232,16 @@ impl BisectSearch<'_> {
                 NextAction::Play(commit) => commit,
                 NextAction::End(end) => return self.report(&series, end),
             };
-            let played = self.pairs[commit].pairs();
-            // All games of the last match were known already, so the book has no new opening.
-            if last == Some((commit, played)) {
-                return self.report(&series, SearchEnd::OutOfOpenings);
-            }
             let own = source::spec_of(&self.commits[commit].id, self.place.as_deref());
             if let Some(why) = series.unplayable(&own, context)? {
                 self.skip(commit, why)?;
                 continue;
             }
             let specs = [own, source::spec_of(&self.commits[0].id, self.place.as_deref())];
-            match series.play(&specs, self.args.pairs, played, true, "bisect")? {
-                MatchResult::Played(Exit::Done) => last = Some((commit, played)),
+            let known = reused.met(&self.commits[commit].id, &self.commits[0].id).pairs();
+            let pairs = self.args.pairs.min(self.args.limit.saturating_sub(self.spent()));
+            match series.play(&specs, pairs, known, true, "bisect")? {
+                MatchResult::Played(Exit::Done) => {}
                 MatchResult::OutOfOpenings => return self.report(&series, SearchEnd::OutOfOpenings),
                 MatchResult::Played(exit) => return Ok(exit.into()),
                 MatchResult::NoStart(error) => self.skip(commit, with_causes(&error))?,

@@ -64,10 +64,16 @@ impl Series {
 
     /// Builds the engine of a commit. Returns the reason if the commit itself is at fault.
     pub(crate) fn unplayable(&self, spec: &str, context: &Context) -> Result<Option<String>> {
+        Ok(self.program(spec, context)?.err())
+    }
+
+    /// SHA-256 of the engine of a commit, which is built for it, or the reason if the commit itself is
+    /// at fault.
+    pub(crate) fn program(&self, spec: &str, context: &Context) -> Result<std::result::Result<String, String>> {
         let network = networks::of_all(&self.raw, context)?;
         match source::resolve_with(spec, network.as_ref(), context, &mut progress::step) {
-            Ok(_) => Ok(None),
-            Err(error) if source::is_bad_commit(&error) => Ok(Some(error.to_string())),
+            Ok(engine) => Ok(Ok(engine.origin.sha256)),
+            Err(error) if source::is_bad_commit(&error) => Ok(Err(error.to_string())),
             Err(error) => Err(error.into()),
         }
     }
@@ -109,13 +115,13 @@ impl Series {
     }
 
     /// Plays a match of `pairs` pairs between the first of `specs` and each other one, from the
-    /// openings after the first `played`. No opening is used twice if `once` is set, or if its
-    /// games would only repeat.
+    /// openings after those of earlier matches of the first two, and after `known` of other runs.
+    /// No opening is used twice if `once` is set, or if its games would only repeat.
     pub(crate) fn play(
         &mut self,
         specs: &[String],
         pairs: u64,
-        played: u64,
+        known: u64,
         once: bool,
         name: &'static str,
     ) -> Result<MatchResult> {
@@ -126,6 +132,7 @@ impl Series {
             ..self.raw.clone()
         };
         let (mut plan, book) = resolve::games(&raw, name)?;
+        let played = known + self.used(&plan)?;
         if once || plan.ends_with_book() {
             let left = plan.fresh_pairs().saturating_sub(played);
             if left == 0 {
@@ -135,12 +142,21 @@ impl Series {
         }
         plan.book.start = (plan.book.start + played) % plan.book.openings.max(1);
         if let Some(first) = &self.first {
+            // Recipes may give other commits other options, so only a player who was there tells.
+            let agree = |one: &Player, other: &Player| {
+                let is_same = one.name == other.name && one.origin.sha256 == other.origin.sha256;
+                !is_same || one.options == other.options
+            };
+            let limits = |plan: &Plan| -> Vec<_> { plan.players.iter().take(2).map(|player| player.limit).collect() };
             let same = first.book.sha256 == plan.book.sha256
-                && first.players.first().map(|player| player.limit) == plan.players.first().map(|player| player.limit);
+                && first.rules == plan.rules
+                && limits(first) == limits(&plan)
+                && first.players.iter().take(2).all(|one| plan.players.iter().take(2).all(|other| agree(one, other)));
             if !same {
                 fail!(
                     OtherRun,
-                    "{}: its matches have other limits or another book; give the flags they were started with, or another --out",
+                    "{}: its matches have other limits, options or rules, or another book; give the flags they were \
+                     started with, or another --out",
                     self.root.display()
                 );
             }
@@ -156,5 +172,22 @@ impl Series {
             self.first = Some(plan.clone());
         }
         Ok(MatchResult::Played(drive::start(Arc::new(plan), book, &place, OutputStyle::quiet())?))
+    }
+
+    /// Number of openings of the earlier matches between the first two players of a plan. Pairs that
+    /// do not count, because they repeat others, have used theirs too.
+    fn used(&self, plan: &Plan) -> Result<u64> {
+        let programs = |plan: &Plan| -> Vec<(String, String)> {
+            plan.players.iter().take(2).map(|player| (player.name.clone(), player.origin.sha256.clone())).collect()
+        };
+        let mut used = 0;
+        for path in self.runs()? {
+            let (dir, earlier) = RunDir::open(&path)?;
+            if programs(&earlier) == programs(plan) {
+                let encounters = (earlier.players.len() as u64).saturating_sub(1).max(1);
+                used += dir.scoreboard(&earlier)?.settled().div_ceil(encounters);
+            }
+        }
+        Ok(used)
     }
 }

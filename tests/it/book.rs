@@ -416,6 +416,31 @@ fn books_are_judged_in_turns_and_the_same_command_goes_on() {
 }
 
 #[test]
+fn a_judgement_plays_each_opening_once_though_some_repeat_others() {
+    let folder = tempfile::tempdir().unwrap();
+    judge(folder.path(), "--books a.epd --pairs 2 --out none");
+    let lines = std::fs::read_to_string(folder.path().join("a.epd")).unwrap();
+    let [one, two] = [0, 1].map(|line| lines.lines().nth(line).unwrap());
+    let other = "rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
+    std::fs::write(folder.path().join("twice.epd"), [one, one, one, two, two, other].join("\n")).unwrap();
+    let ran = judge(folder.path(), "--books twice.epd --pairs 6 --batch 3 --out judge --json");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let found: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let pairs = found["arms"][0]["pairs"].as_u64().unwrap();
+    // Each of the two matches leaves out its own repeats; one of them has some in any order.
+    assert!((3..=5).contains(&pairs), "{found}");
+    let mut openings = Vec::new();
+    for entry in std::fs::read_dir(folder.path().join("judge/01-twice.epd/matches")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.join("plan.toml").is_file() {
+            openings.extend(games(&path).iter().map(|game| game.opening.0));
+        }
+    }
+    openings.sort_unstable();
+    assert_eq!(openings, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]);
+}
+
+#[test]
 fn clocks_are_judged_like_books() {
     let folder = tempfile::tempdir().unwrap();
     let mut args = ["book", "judge", "--books", "builtin", "--tcs", "60+1,80+1", "--pairs", "2", "--batch", "2"]

@@ -365,6 +365,25 @@ fn a_bisection_tells_commits_apart_only_where_they_build() {
 }
 
 #[test]
+fn a_bisection_between_equal_programs_plays_nothing() {
+    let toy = crate::source::Toy::bare();
+    toy.write("Makefile", "engine: main.sh notes\n\tcp main.sh $(EXE) && chmod +x $(EXE)\n");
+    toy.write("main.sh", &script(5, 1));
+    toy.write("notes", "one");
+    let good = toy.commit("One");
+    toy.write("notes", "two");
+    let bad = toy.commit("Two");
+    let args = ["bisect", &good, &bad, "--nodes", "1", "--out", "search"];
+    let mut command = quintain(&args);
+    command.current_dir(&toy.context.cwd).env("QUINTAIN_CACHE", &toy.context.cache);
+    let ran: Ran = command.output().unwrap().into();
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("build the same program; there is nothing to search"), "{ran:?}");
+    let matches = toy.context.cwd.join("search/matches");
+    assert!(std::fs::read_dir(matches).unwrap().next().is_none());
+}
+
+#[test]
 fn missing_versions_are_built_and_played() {
     let toy = Toy::new(&[Some(10), Some(10), None, Some(80), Some(80)]);
     let runs = toy.folder.path().join("curve").display().to_string();

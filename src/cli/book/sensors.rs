@@ -258,7 +258,7 @@ fn turn(arm: &mut Arm, args: &JudgeArgs) -> Result<Exit> {
     if pairs == 0 || arm.is_spent {
         return Ok(Exit::Done);
     }
-    match arm.series.play(&args.engines, pairs, played, true, "judge")? {
+    match arm.series.play(&args.engines, pairs, 0, true, "judge")? {
         MatchResult::Played(Exit::Done) => {}
         MatchResult::Played(exit) => return Ok(exit),
         MatchResult::OutOfOpenings => {
@@ -269,8 +269,6 @@ fn turn(arm: &mut Arm, args: &JudgeArgs) -> Result<Exit> {
     }
     arm.read(&args.engines)?;
     let found = arm.figures();
-    // Pairs that only repeat others do not count; a book of them alone would never end.
-    arm.is_spent |= found.pairs() == played;
     progress::note(&format!(
         "{}: {} of {} pairs, nElo {}",
         arm.label(),

@@ -44,8 +44,6 @@ pub(super) fn play(
     }
     let stored = gathered.clone();
     let mut spent = 0;
-    // Players of the last match, and the pairs of their step before it.
-    let mut last: Option<(Vec<String>, u64)> = None;
     loop {
         gathered.clone_from(&stored);
         for run in series.runs()? {
@@ -68,17 +66,9 @@ pub(super) fn play(
         }
         if bad.is_none() {
             specs.extend(args.partners.iter().cloned());
-            let played = gathered.met(&commits[step + 1].id, &commits[step].id).pairs();
-            // All games of the last match were known already, so the book has no new opening.
-            if last.as_ref() == Some(&(specs.clone(), played)) {
-                progress::warn(&out_of_openings(&commits, step));
-                return Ok(Exit::Done);
-            }
-            match series.play(&specs, args.pairs, played, false, "progress").context("cannot play the versions")? {
-                MatchResult::Played(Exit::Done) => {
-                    spent += args.pairs * (specs.len() as u64 - 1);
-                    last = Some((specs, played));
-                }
+            let known = stored.met(&commits[step + 1].id, &commits[step].id).pairs();
+            match series.play(&specs, args.pairs, known, false, "progress").context("cannot play the versions")? {
+                MatchResult::Played(Exit::Done) => spent += args.pairs * (specs.len() as u64 - 1),
                 MatchResult::OutOfOpenings => {
                     progress::warn(&out_of_openings(&commits, step));
                     return Ok(Exit::Done);
