@@ -163,7 +163,7 @@ fn table(conditions: BTreeMap<String, u64>, results: &Results, anchors: &[NamedA
 fn add(input: &Path, collection: &mut Collection, programs: &mut Programs) -> Result<()> {
     if input.is_dir() {
         let (dir, plan) = RunDir::open_rated(input)?;
-        let mut games = RunGames::new(plan.rules.variant);
+        let mut games = RunGames::new(&plan);
         dir.read(&plan, |game| games.record(&game))?;
         programs.add(&plan.players);
         let players: Vec<RunPlayer<'_>> = plan

@@ -167,7 +167,7 @@ impl GatheredGames {
 
     fn add_run(&mut self, input: &Path) -> Result<()> {
         let (dir, plan) = RunDir::open_rated(input)?;
-        let mut games = RunGames::new(plan.rules.variant);
+        let mut games = RunGames::new(&plan);
         let mut first: Option<std::time::Duration> = None;
         dir.read(&plan, |game| {
             first = Some(first.map_or(game.started, |first| first.min(game.started)));
@@ -328,10 +328,13 @@ pub(super) fn curve(results: &Results, players: &[usize], level: f64) -> Result<
 }
 
 /// Names of a plan's players across plans. A commit has the same name everywhere, unless it plays
-/// against itself.
+/// against itself; uncommitted changes have that of their program.
 fn keys(players: &[Player]) -> Vec<String> {
     let key = |player: &Player| {
-        made(player, players).map(|made| short(&made.commit) + if made.dirty { "-dirty" } else { "" })
+        let made = made(player, players)?;
+        // Two uncommitted changes of one commit are two programs.
+        let program = player.origin.sha256.get(..6).unwrap_or_default();
+        Some(short(&made.commit) + &if made.dirty { format!("-dirty-{program}") } else { String::new() })
     };
     players
         .iter()

@@ -9,11 +9,13 @@ use std::hash::{Hash as _, Hasher as _};
 use std::io::Read;
 
 use crate::chess::Variant;
+use crate::plan::Plan;
 use crate::plan::time_control::Limit;
 use crate::record::{GameRecord, Outcome, PairId, PlayerId};
 use crate::report::identity::{self, GameLine};
 use crate::report::pgn_tags::{self, GameTags};
 use crate::report::results::{Half, Results, half};
+use crate::tournament::pairing::Pairing;
 use condition::Condition;
 
 /// Games of all sources.
@@ -175,7 +177,8 @@ impl Collection {
         Ok(())
     }
 
-    /// Adds every complete pair of a run. `players` are the plan's, in its order.
+    /// Adds every complete pair of a run: two games with equal colours, and the only game of a pair
+    /// that has no other, by themselves. `players` are the plan's, in its order.
     pub fn add_run(&mut self, games: RunGames, players: &[RunPlayer<'_>]) {
         self.begin_source();
         self.skipped.unpaired += games.void;
@@ -187,7 +190,8 @@ impl Collection {
             results.player(player.key.as_bytes(), if self.is_mixed || !condition.has_odds { "" } else { &limit })
         };
         let numbers: Vec<usize> = players.iter().map(number).collect();
-        for pair in games.pairs.into_values() {
+        for (id, pair) in games.pairs {
+            let is_half = games.halves_from.is_some_and(|from| id >= from);
             let halves = pair.map(|game| {
                 let game = game?;
                 let [white, black] = [game.white, game.black].map(|player| usize::from(player.0));
@@ -199,33 +203,43 @@ impl Collection {
                 Some((half, [known_as(white.key, black.key), known_as(white.name, black.name)]))
             });
             match halves {
-                [Some(((a, b, one), first)), Some(((c, d, other), second))]
-                    if (a, b) == (c, d) && one.color != other.color && a != b =>
-                {
-                    // Enters the plan's names too, because a PGN of the run knows no others. They
-                    // are names of this plan alone: another run's `new` is another player.
-                    let fresh = [first, second].map(|[by_key, by_name]| {
-                        let is_first = self.is_first(by_key, !condition.is_timed);
-                        if by_name != by_key {
-                            self.meet(by_name);
-                        }
-                        is_first
-                    });
-                    let count = fresh.iter().filter(|is_fresh| **is_fresh).count() as u64;
-                    if count > 0 {
-                        *self.conditions.entry(condition.name.clone()).or_default() += count;
-                    }
+                [Some(((a, b, one), first)), Some(((c, d, other), second))] if (a, b) == (c, d) && a != b => {
+                    let fresh = [first, second].map(|hashes| self.is_fresh(hashes, &condition));
                     let results = self.pools.entry(pool.clone()).or_default();
                     match fresh {
-                        [true, true] => results.pair((a, b), one, other),
-                        [true, false] => results.single((a, b), one),
-                        [false, true] => results.single((a, b), other),
-                        [false, false] => {}
+                        [true, true] if one.color != other.color => results.pair((a, b), one, other),
+                        [is_first, is_second] => {
+                            if is_first {
+                                results.single((a, b), one);
+                            }
+                            if is_second {
+                                results.single((a, b), other);
+                            }
+                        }
+                    }
+                }
+                [Some(((a, b, only), hashes)), None] if is_half && a != b => {
+                    if self.is_fresh(hashes, &condition) {
+                        self.pools.entry(pool.clone()).or_default().single((a, b), only);
                     }
                 }
                 _ => self.skipped.unpaired += pair.iter().flatten().count() as u64,
             }
         }
+    }
+
+    /// True if the game of a run, by its key and by the plan's names, was not met before; it is
+    /// counted then. The plan's names enter too, because a PGN of the run knows no others. They are
+    /// names of this plan alone: another run's `new` is another player.
+    fn is_fresh(&mut self, [by_key, by_name]: [u64; 2], condition: &Condition) -> bool {
+        let is_first = self.is_first(by_key, !condition.is_timed);
+        if by_name != by_key {
+            self.meet(by_name);
+        }
+        if is_first {
+            *self.conditions.entry(condition.name.clone()).or_default() += 1;
+        }
+        is_first
     }
 
     /// Outcome of a game; `None`, after counting the reason, if it is skipped.
@@ -312,14 +326,17 @@ pub struct RunGames {
     variant: Variant,
     /// Counted games by pair. A void game clears its pair.
     pairs: BTreeMap<PairId, [Option<RunGame>; 2]>,
+    /// First pair of one game.
+    halves_from: Option<PairId>,
     void: u64,
 }
 
 impl RunGames {
-    /// Creates an empty list for a run under these rules.
+    /// Creates an empty list for a run of this plan.
     #[must_use]
-    pub const fn new(variant: Variant) -> Self {
-        Self { variant, pairs: BTreeMap::new(), void: 0 }
+    pub fn new(plan: &Plan) -> Self {
+        let halves_from = Pairing::new(plan).halves_from();
+        Self { variant: plan.rules.variant, pairs: BTreeMap::new(), halves_from, void: 0 }
     }
 
     /// Records a game of the journal; a repeated record is ignored.

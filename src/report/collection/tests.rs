@@ -166,6 +166,7 @@ fn players_of_a_run_are_known_by_their_key() {
         let games = RunGames {
             variant: Variant::Standard,
             pairs: BTreeMap::from([(PairId(0), [Some(game(0, 1)), Some(game(1, 0))])]),
+            halves_from: None,
             void: 0,
         };
         let [new, base] = keys;
