@@ -123,18 +123,13 @@ fn find(dir: &RunDir, plan: &Plan, number: u64) -> Result<GameRecord> {
 /// Place in the plan of the requested player.
 fn player(plan: &Plan, typed: Option<&str>) -> Result<Option<usize>> {
     let Some(typed) = typed else { return Ok(None) };
-    let place = match typed {
-        "new" => Some(0),
-        "base" => Some(1),
-        name => plan.players.iter().position(|player| player.name == name),
-    };
-    match place.filter(|place| *place < plan.players.len()) {
-        Some(place) => Ok(Some(place)),
-        None => {
-            let names: Vec<_> = plan.players.iter().map(|player| player.name.as_str()).collect();
-            bail!("--player `{typed}` is none of new, base, {}", names.join(", "))
-        }
+    let place = plan.place_of(typed);
+    if place.is_none() {
+        let names: Vec<_> = plan.players.iter().map(|player| player.name.as_str()).collect();
+        let roles = if plan.test.is_some() { "new, base, " } else { "" };
+        bail!("--player `{typed}` is none of {roles}{}", names.join(", "));
     }
+    Ok(place)
 }
 
 /// Searches of a transcript. The driver sends the commands around them (`ucinewgame`, `stop`) by

@@ -337,7 +337,7 @@ pub(super) fn pgn_options(settings: &RunnerSettings) -> PgnOptions {
         engine_tags: !pgn.min,
         opening_tags: !pgn.min,
         round: if PairSplit::new(settings).opening_per_game { Round::Game } else { Round::Pair },
-        zone: Zone::Local,
+        zone: Zone::here(),
         layout: Layout::Runner,
     }
 }

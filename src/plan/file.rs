@@ -107,6 +107,14 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Returns the place of the player of this name. In a test `new` and `base` are names too, unless
+    /// a player has them.
+    #[must_use]
+    pub fn place_of(&self, name: &str) -> Option<usize> {
+        let role = || ["new", "base"].iter().position(|role| *role == name && self.test.is_some());
+        self.players.iter().position(|player| player.name == name).or_else(role)
+    }
+
     /// Creates an endless round robin: one game at once, no limit on failures, nothing recorded.
     /// Callers override single fields of it.
     #[must_use]

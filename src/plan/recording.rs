@@ -249,6 +249,15 @@ named!(Notation, Notation, Notation::San => "san", Notation::Lan => "lan", Notat
 named!(Round, Round, Round::PairAndLeg => "pair.leg", Round::Pair => "pair", Round::Game => "game");
 named!(Layout, Layout, Layout::Export => "export", Layout::Runner => "runner");
 
+impl Zone {
+    /// Returns the offset that this machine has now. A game written again, by a resumed run
+    /// elsewhere, then has the same text.
+    #[must_use]
+    pub fn here() -> Self {
+        Self::Fixed(*chrono::Local::now().offset())
+    }
+}
+
 impl fmt::Display for Zone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -52,7 +52,7 @@ fn pgn_options(raw: &RawPlan) -> Result<PgnOptions> {
     let (layout, round, zone) =
         match raw.pgn_style.as_deref().map(str::parse::<Layout>).transpose().map_err(RunError::value("--pgn-style"))? {
             None | Some(Layout::Export) => (like.layout, like.round, like.zone),
-            Some(Layout::Runner) => (Layout::Runner, Round::Pair, Zone::Local),
+            Some(Layout::Runner) => (Layout::Runner, Round::Pair, Zone::here()),
         };
     let mut options = PgnOptions { layout, round, zone, min: raw.pgn_min == Some(true), ..like };
     if let Some(text) = &raw.pgn_fields {
@@ -141,7 +141,7 @@ mod tests {
             engine_tags: false,
             opening_tags: true,
             round: Round::Pair,
-            zone: Zone::Local,
+            zone: Zone::here(),
             layout: Layout::Runner,
         };
         let expected = Recording {

@@ -174,14 +174,7 @@ pub(super) fn side(game: &GameRecord, player: PlayerId) -> Option<Color> {
 /// Player of a run by name. `new` and `base` name the sides of a test, unless a player has that
 /// name.
 fn player(plan: &Plan, name: &str) -> Option<PlayerId> {
-    let place = |name: &str| plan.players.iter().position(|player| player.name == name);
-    let found = match (place(name), name) {
-        (Some(place), _) => place,
-        (None, "new") if plan.test.is_some() => 0,
-        (None, "base") if plan.test.is_some() => 1,
-        (None, _) => return None,
-    };
-    u16::try_from(found).ok().map(PlayerId)
+    u16::try_from(plan.place_of(name)?).ok().map(PlayerId)
 }
 
 fn unknown_player<'a>(flag: &str, name: &str, plans: impl Iterator<Item = &'a Plan>) -> String {
