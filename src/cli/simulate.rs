@@ -436,7 +436,7 @@ impl SimulateAnswer {
 
     fn text(&self) -> String {
         let (sprt, expected) = (&self.sprt, &self.forecast);
-        let unit = if sprt.model() == Model::Normalized { "nElo" } else { "Elo" };
+        let unit = sprt.model().unit();
         let hours = |pairs: f64| self.hours(pairs).map_or("-".to_owned(), |hours| fixed(hours, 1));
         let limit = self.max_pairs.map(|pairs| format!(", at most {pairs} pairs")).unwrap_or_default();
         let mut out = String::new();

@@ -15,7 +15,7 @@ use crate::report::{standings, tune, workers};
 use crate::stats::Counts as _;
 use crate::stats::estimates::Estimates;
 use crate::stats::sensor;
-use crate::stats::sprt::{Bounds, Model, Verdict};
+use crate::stats::sprt::{Bounds, Verdict};
 use crate::tournament::events::Finish;
 use crate::tournament::events::StopReason;
 use crate::tournament::limit_use::PlayerUse;
@@ -177,11 +177,7 @@ fn out_of_openings(plan: &Plan) -> String {
 fn verdict(plan: &Plan, test: &Test, verdict: Verdict) -> String {
     let [new, base] = [0, 1].map(|place| plan.players[place].name.as_str());
     let Bounds { elo0, elo1 } = test.bounds;
-    let unit = match test.model {
-        Model::Normalized => "nElo",
-        Model::Logistic => "Elo",
-        Model::Bayesian => "BayesElo",
-    };
+    let unit = test.model.unit();
     // A verdict excludes the other hypothesis. That is a claim of strength only on its side of 0.
     match verdict {
         Verdict::AcceptH1 if elo0 >= 0.0 => {
@@ -190,7 +186,7 @@ fn verdict(plan: &Plan, test: &Test, verdict: Verdict) -> String {
         Verdict::AcceptH1 => {
             format!("H1 accepted: {new} loses less than {} {unit} to {base} ({elo1} rather than {elo0})", -elo0)
         }
-        _ if elo0 <= 0.0 => {
+        _ if elo1 <= 0.0 => {
             format!("H0 accepted: {new} is not stronger than {base} ({elo0} {unit} rather than {elo1})")
         }
         _ => format!("H0 accepted: {new} gains less than {elo1} {unit} on {base} ({elo0} rather than {elo1})"),

@@ -69,6 +69,9 @@ struct ChainTest {
 struct ChainPass {
     /// Strength over the base, in Elo of each test's model.
     elo: f64,
+    /// Units of these models.
+    #[serde(skip)]
+    unit: String,
     probability: f64,
     /// Expected pairs of the chain, which ends with the first test that does not pass.
     pairs: f64,
@@ -98,7 +101,10 @@ impl ChainTest {
             elo_hi: summary["elo_hi"].as_f64(),
             hours: summary["seconds"].as_f64()? / 3600.0,
             run: run.display().to_string(),
-            elo_text: estimates.elo_short().trim_start_matches("Elo ").to_owned(),
+            elo_text: estimates.after_stop().map_or_else(
+                || estimates.elo_short().trim_start_matches("Elo ").to_owned(),
+                |after| after.elo.to_string(),
+            ),
             shape: counts.as_ref().and_then(Law::of_counts),
             is_over: stopped_by.is_some_and(|why| why != "interrupted"),
         };
@@ -181,7 +187,8 @@ impl ChainReport {
         )];
         lines.extend(self.pass.iter().map(|pass| {
             let (share, pairs) = (fixed(100.0 * pass.probability, 1), fixed(pass.pairs, 0));
-            format!("an engine of {:+} Elo passes all with {share} %, after {pairs} pairs on average", pass.elo)
+            let unit = &pass.unit;
+            format!("an engine of {:+} {unit} passes all with {share} %, after {pairs} pairs on average", pass.elo)
         }));
         lines
     }
@@ -260,7 +267,10 @@ fn pass(links: &[(Test, Option<u64>, Law)], elo: f64) -> Option<ChainPass> {
     };
     let forecasts: Vec<_> = links.iter().map(forecast).collect::<Option<_>>()?;
     let (probability, pairs) = simulate::in_turn(&forecasts);
-    Some(ChainPass { elo, probability, pairs: pairs.iter().sum() })
+    let mut units: Vec<&str> = links.iter().map(|(test, ..)| test.model.unit()).collect();
+    units.sort_unstable();
+    units.dedup();
+    Some(ChainPass { elo, unit: units.join(" or "), probability, pairs: pairs.iter().sum() })
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ fn a_demonstration_is_a_whole_test_with_a_picture_a_report_and_the_next_step() {
     let ran = crate::harness::Ran::from(ran.unwrap());
     // The scripted peer plays no better with more nodes.
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.stdout.contains("H0 accepted: 6000-nodes is not stronger than 3000-nodes"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("H0 accepted: 6000-nodes gains less than 50 nElo on 3000-nodes"), "{}", ran.stdout);
     let last = ran.stdout.lines().last().unwrap_or_default();
     assert!(last.starts_with("now yours ") && last.contains("quintain sprt --new ./a --base ./b"), "{last}");
     assert!(ran.stderr.contains("[0, 50] at nodes=6000 against nodes=3000, 1 game at once: about "), "{}", ran.stderr);

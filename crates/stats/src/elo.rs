@@ -185,8 +185,9 @@ pub fn logistic<C: Counts>(counts: &C) -> Option<Estimate> {
 
 /// Normalized Elo: (s - 1/2)/(standard deviation of a game) * 800/ln 10.
 ///
-/// The error is by the delta method, which accounts for the estimated deviation. `None` if it is
-/// 0/0: no samples, or only level ones.
+/// The error is by the delta method, which accounts for the estimated deviation. It is not less
+/// than without an effect: where nearly all pairs are won, the method's variance falls to zero,
+/// which no counts justify. `None` if it is 0/0: no samples, or only level ones.
 #[must_use]
 pub fn normalized<C: Counts>(counts: &C) -> Option<Estimate> {
     let spread = ScoreSpread::new(counts)?;
@@ -195,8 +196,7 @@ pub fn normalized<C: Counts>(counts: &C) -> Option<Estimate> {
     let interval = value.finite().and_then(|nelo| {
         let t = spread.lead / spread.variance.sqrt();
         let factor = 1.0 - t * spread.skewness + t * t / 4.0 * (spread.excess_kurtosis + 2.0);
-        // The factor is a variance and so not negative, except by rounding.
-        let error = Z_95 / (spread.samples * spread.games_per_sample).sqrt() * scale * factor.max(0.0).sqrt();
+        let error = Z_95 / (spread.samples * spread.games_per_sample).sqrt() * scale * factor.max(1.0).sqrt();
         Some((Elo::of(nelo - error)?, Elo::of(nelo + error)?))
     });
     Some(Estimate { value, interval })
@@ -289,6 +289,17 @@ mod tests {
         // A run of 43,360 pairs, Elo and nElo as the leading runner printed them.
         check(logistic(&Pentanomial([379, 10170, 21828, 10640, 343])), 1.59, 1.21);
         check(normalized(&Pentanomial([379, 10170, 21828, 10640, 343])), 3.05, 2.31);
+    }
+
+    #[test]
+    fn the_normalized_error_never_vanishes() {
+        // A third of all pairs won 2-0 and the rest by half a point: the delta method's variance is zero.
+        for counts in [[0, 0, 0, 20, 10], [0, 0, 0, 7, 4], [0, 0, 0, 2_000, 1_000]] {
+            let pairs: u64 = counts.iter().sum();
+            let error = normalized(&Pentanomial(counts)).and_then(|estimate| estimate.error()).expect("finite");
+            let least = Z_95 / (2.0 * pairs as f64).sqrt() * 800.0 / LN_10;
+            assert!((error - least).abs() < 1e-9, "{counts:?}: {error}, not {least}");
+        }
     }
 
     #[test]

@@ -17,6 +17,10 @@ pub fn excess(here: (u64, u64), elsewhere: (u64, u64)) -> f64 {
     // follow from the first one, each by a ratio, so that nothing overflows.
     let ln_choose = |n: u64, k: u64| (1..=k).map(|i| ((n - k + i) as f64 / i as f64).ln()).sum::<f64>();
     let ln_first = ln_choose(games, failed) + ln_choose(elsewhere.1, elsewhere.0) - ln_choose(all_games, all_failed);
+    // Far below the expectation the first term is less than any number, and the tail is all.
+    if ln_first < -700.0 && (failed as f64) * (elsewhere.1 as f64) < (elsewhere.0 as f64) * (games as f64) {
+        return 1.0;
+    }
     let mut term = ln_first.exp();
     let mut tail = 0.0;
     for here in failed..=all_failed.min(games) {
@@ -49,6 +53,9 @@ mod tests {
         check((1, 1), (0, 99), 0.01);
         check((2, 2), (1, 98), 3.0 / 4_950.0);
         check((9, 4), (0, 4), 1.0);
+        check((10, 3_000), (3_000, 10_000), 1.0);
+        check((1, 1_600), (1_200, 2_000), 1.0);
+        check((1, 1_100), (500, 500), 1.0);
         assert!(excess((500, 1_000), (0, 1_000_000)) < 1e-300);
         assert!(excess((500, 1_000), (500_000, 1_000_000)) > 0.49);
     }

@@ -43,6 +43,16 @@ impl Model {
         }
     }
 
+    /// Unit of its bounds.
+    #[must_use]
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::Normalized => "nElo",
+            Self::Logistic => "Elo",
+            Self::Bayesian => "BayesElo",
+        }
+    }
+
     const fn limit(self) -> f64 {
         match self {
             Self::Normalized => NORMALIZED_LIMIT,

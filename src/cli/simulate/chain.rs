@@ -155,7 +155,11 @@ fn text(links: &[ChainLink], table: &[ChainRow]) -> String {
             link.sprt.model().name()
         );
     }
-    let mut heads = vec!["#Elo".to_owned()];
+    let mut units: Vec<&str> = links.iter().map(|link| link.sprt.model().unit()).collect();
+    units.sort_unstable();
+    units.dedup();
+    // Of tests of several models, the strength is that of each in its own unit.
+    let mut heads = vec![format!("#{}", units.join(" or "))];
     heads.extend((1..=links.len()).map(|number| format!("#pass {number}")));
     heads.extend(["#pass all", "#pairs", "#hours"].map(str::to_owned));
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
