@@ -297,7 +297,7 @@ impl SlotWorker {
             let Evidence { transcript, stderr, status } = evidence;
             Box::new(Failure { game: id, player, transcript, stderr, status })
         });
-        let is_last = self.context.plan.max_failures == 0 && record.ending.termination.is_failure();
+        let is_last = self.context.plan.max_failures == 0 && record.ending.termination.is_failure() && !is_void;
         self.tell_complaints(id, players);
         let _ = self.context.events.send(WorkerEvent::Ended { record: Box::new(record), failure });
         self.end_pondering(players).await;

@@ -188,8 +188,11 @@ impl Scoreboard {
         if !self.is_missing(record.id) {
             return;
         }
-        self.failures += u64::from(record.ending.termination.is_failure());
-        self.finished_time_losses.record(&record);
+        // Such an end says nothing of the engines, and so counts towards no limit.
+        if !record.ended_by_a_stop() {
+            self.failures += u64::from(record.ending.termination.is_failure());
+            self.finished_time_losses.record(&record);
+        }
         self.workers.record(&record);
         if record.is_void {
             // Drops the pair's other game too, because both games of a pair are played on one slot.

@@ -559,7 +559,8 @@ impl Engine {
                     wake = self.wake_at(due);
                     timer.as_mut().reset(wake.unwrap_or(from).into());
                 }
-                ProcessEvent::TimeOut if self.patience.is_some() => {}
+                // The end of the wait, which may be put off below.
+                ProcessEvent::TimeOut if self.patience.is_some() && due == until => {}
                 ProcessEvent::TimeOut => return self.time_out(last_read),
             }
             if self.flag.take_if(|flag| Instant::now() >= *flag).is_some() {

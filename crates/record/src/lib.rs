@@ -572,6 +572,14 @@ pub struct GameRecord {
 }
 
 impl GameRecord {
+    /// True if the game ended late because the harness was stopped. It is void, and no engine is at
+    /// fault.
+    pub fn ended_by_a_stop(&self) -> bool {
+        let was_stopped = |overstep: &Overstep| overstep.load.stopped.is_some();
+        let is_stall = self.ending.termination == Termination::Stall;
+        self.is_void && (is_stall || self.overstep.as_ref().is_some_and(was_stopped))
+    }
+
     /// Half points (0, 1, 2) of `player`; `None` if it did not play.
     #[must_use]
     pub fn half_points(&self, player: PlayerId) -> Option<u8> {

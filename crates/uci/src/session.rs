@@ -290,7 +290,12 @@ impl Session {
             self.complain(text);
         }
         match Reply::read(line) {
-            Reply::Info(info) if self.state == SessionState::Searching && self.owed == 0 => self.note_info(&info),
+            // What is found while pondering holds for the answer to a hit, which may come at once.
+            Reply::Info(info)
+                if matches!(self.state, SessionState::Searching | SessionState::Pondering) && self.owed == 0 =>
+            {
+                self.note_info(&info);
+            }
             Reply::BestMove(best) => return self.on_best_move(&best),
             Reply::ReadyOk if self.state == SessionState::Syncing => {
                 self.state = SessionState::Idle;
@@ -532,8 +537,14 @@ mod tests {
         assert_eq!((session.state(), session.awaits_best_move()), (SessionState::Pondering, false));
         session.ponder_hit();
         check(&mut session, &[("info depth 6 score cp 6", Nothing), ("bestmove g1f3 ponder b8c6", Best)]);
-        assert_eq!((session.info().score, session.info().nodes), (Some(Score::Cp(6)), None));
+        assert_eq!((session.info().score, session.info().nodes), (Some(Score::Cp(6)), Some(50)));
         assert_eq!(session.answer().ponder.as_deref(), Some("b8c6"));
+        // The move may come at once.
+        session.begin_ponder();
+        check(&mut session, &[("info depth 7 score cp 7 nodes 70 pv e7e5", Nothing)]);
+        session.ponder_hit();
+        check(&mut session, &[("bestmove g1f3", Best)]);
+        assert_eq!((session.info().score, session.info().nodes), (Some(Score::Cp(7)), Some(70)));
         // A stopped ponder search ends without a warning.
         session.begin_ponder();
         session.stop_ponder();

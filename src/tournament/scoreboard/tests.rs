@@ -176,6 +176,31 @@ fn a_void_game_takes_its_pair_with_it() {
 }
 
 #[test]
+fn what_a_stop_of_the_harness_ended_counts_towards_no_limit() {
+    use crate::record::{MoveLoad, Overstep};
+    let mut scoreboard = scoreboard();
+    let second = std::time::Duration::from_secs(1);
+    let late = |stopped| {
+        let load = MoveLoad { stopped, ..MoveLoad::default() };
+        Some(Overstep { allowed: second, answered: Some(20 * second), load })
+    };
+    let ended = |pair, termination, overstep, is_void| {
+        let record = game(pair, Leg::First, 0);
+        GameRecord { ending: Ending { termination, ..record.ending.clone() }, overstep, is_void, ..record }
+    };
+    let mut figures = |record| {
+        record_all(&mut scoreboard, [record]);
+        (scoreboard.failures(), scoreboard.finished_time_losses().lost)
+    };
+    assert_eq!(figures(ended(0, Termination::TimeForfeit, late(Some(19 * second)), true)), (0, 0));
+    assert_eq!(figures(ended(1, Termination::Stall, None, true)), (0, 0));
+    // A busy machine voids games too, and is a reason to end the run.
+    assert_eq!(figures(ended(2, Termination::TimeForfeit, late(None), true)), (0, 1));
+    assert_eq!(figures(ended(3, Termination::Stall, None, false)), (1, 1));
+    assert_eq!(figures(ended(4, Termination::TimeForfeit, late(Some(second)), false)), (1, 2));
+}
+
+#[test]
 fn each_two_players_have_their_score() {
     let mut scoreboard = Scoreboard { results: Some(Vec::new()), ..Scoreboard::empty(3, None) };
     let meet = |pair, white, black, half_points| {
