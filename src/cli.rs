@@ -63,7 +63,7 @@ const AFTER_HELP: &str = "\
 Exit codes:
   0    done (sprt: H1 accepted)
   1    sprt: H0 accepted; tune: no step gains 5 Elo; check: something failed;
-       replay: the engine failed again
+       replay: the engine failed again; speed: the new engine is slower
   2    bad usage, plan, file, or engine that does not start
   3    inconclusive: out of pairs or time
   4    aborted: engine failures beyond the limit, or a run that could not continue (the disk is
@@ -343,7 +343,16 @@ pub fn main() -> ExitCode {
         QuintainCommand::Completions(args) => shell::completions(&args),
         QuintainCommand::Man(args) => shell::man(&args, Cli::command()),
     };
+    exit_code(result)
+}
+
+/// Exit code of a command, whose error is printed. Without its whole output it has not succeeded.
+fn exit_code(result: anyhow::Result<Exit>) -> ExitCode {
     match result {
+        Ok(_) if let Some(error) = progress::lost() => {
+            progress::note(&format!("error: the output is not complete: {error}"));
+            ExitCode::from(EXIT_USAGE)
+        }
         Ok(exit) => ExitCode::from(exit.code()),
         Err(error) => {
             progress::error(error.as_ref());

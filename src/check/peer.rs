@@ -38,12 +38,14 @@ pub enum OpenError {
     #[error(transparent)]
     Start(#[from] StartError),
     /// It does not complete the handshake.
-    #[error("engine {name}: {why} while starting: is it a UCI engine?")]
+    #[error("engine {name}: {why} while starting{}", if said.is_empty() { ": is it a UCI engine?" } else { said })]
     Handshake {
         /// The engine.
         name: String,
         /// The event instead of `uciok`.
         why: String,
+        /// What it said on its standard error.
+        said: String,
     },
     /// No runtime for its pipes.
     #[error("cannot watch pipes: {0}")]
@@ -144,9 +146,14 @@ impl CheckedProcess {
             handshake: Handshake::default(),
             waited_before: Duration::ZERO,
         };
-        let refuse = |why| OpenError::Handshake { name: config.name.clone(), why };
+        let refuse = |peer: &Self, why| {
+            let tail = peer.talk.stderr_tail();
+            let said = tail.lines().rfind(|line| !line.trim().is_empty());
+            let said = said.map(|line| format!("; it said: {}", excerpt(line.trim(), 200))).unwrap_or_default();
+            OpenError::Handshake { name: config.name.clone(), why, said }
+        };
         peer.say("uci");
-        peer.wait(ExpectedReply::UciOk, begun, config.timeouts.start).map_err(refuse)?;
+        peer.wait(ExpectedReply::UciOk, begun, config.timeouts.start).map_err(|why| refuse(&peer, why))?;
         let took = begun.elapsed().saturating_sub(peer.talk.waited());
         let handshake = Handshake { took, ..std::mem::take(&mut peer.handshake) };
         let mut out = Vec::new();
@@ -156,7 +163,7 @@ impl CheckedProcess {
         }
         peer.talk.say(&out);
         peer.say("isready");
-        peer.wait(ExpectedReply::ReadyOk, Instant::now(), config.timeouts.ready).map_err(refuse)?;
+        peer.wait(ExpectedReply::ReadyOk, Instant::now(), config.timeouts.ready).map_err(|why| refuse(&peer, why))?;
         Ok((peer, handshake))
     }
 

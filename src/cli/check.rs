@@ -53,7 +53,7 @@ pub(super) struct CheckArgs {
     #[arg(long)]
     json: bool,
     /// Print the names of the checks and what they test.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     list: bool,
 }
 
@@ -84,6 +84,9 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
         _ => bail!("--patience `{}`: give a number of seconds above 0 and below 3600", args.patience),
     };
     let (spec, program) = (args.engine.clone().unwrap_or_default(), config.program.clone());
+    if let Some(dir) = &args.out {
+        std::fs::create_dir_all(dir).with_context(|| format!("--out {}: cannot write there", dir.display()))?;
+    }
     let bench = CheckedEngine::new(config, patience)?;
     if !args.json {
         progress::result(&format!("{} ({})", bench.name(), program.display()));

@@ -1,7 +1,6 @@
 //! `quintain completions` and `quintain man`, generated from the definitions that parse the command
 //! line.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
@@ -42,7 +41,7 @@ pub(super) struct ManArgs {
 }
 
 pub(super) fn completions(args: &CompletionsArgs) -> Result<Exit> {
-    put(&complete::script(args.shell, NAME)?);
+    progress::put(&complete::script(args.shell, NAME)?);
     Ok(Exit::Done)
 }
 
@@ -52,7 +51,7 @@ pub(super) fn man(args: &ManArgs, command: Command) -> Result<Exit> {
     let Some(dir) = &args.out else {
         let mut page = Vec::new();
         clap_mangen::Man::new(command).render(&mut page)?;
-        put(&page);
+        progress::put(&page);
         return Ok(Exit::Done);
     };
     let cannot = || format!("--out {}: cannot write there", dir.display());
@@ -60,9 +59,4 @@ pub(super) fn man(args: &ManArgs, command: Command) -> Result<Exit> {
     clap_mangen::generate_to(command, dir).with_context(cannot)?;
     progress::note(&format!("wrote the manual pages into {}", dir.display()));
     Ok(Exit::Done)
-}
-
-/// Writes to standard output and ignores errors such as a closed pipe.
-fn put(bytes: &[u8]) {
-    let _ = std::io::stdout().lock().write_all(bytes);
 }

@@ -122,7 +122,8 @@ impl ScreenHandle {
 /// Formats a run for the live view.
 #[derive(Clone, Debug)]
 pub struct Viewer {
-    /// Total number of pairs, if known.
+    /// Total number of pairs, if known. The openings of the book are no estimate for a test, which
+    /// ends before.
     total: Option<u64>,
     names: Vec<String>,
     /// Pairs counted before this process began, which the pace leaves out.
@@ -138,7 +139,9 @@ impl Viewer {
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
         let names = plan.players.iter().map(|player| player.name.clone()).collect();
-        Self { total: Pairing::new(plan).total(), names, pairs_before: 0, time_losses: 0, cuts: 0 }
+        let is_planned = plan.test.is_none() || plan.max_pairs.is_some();
+        let total = Pairing::new(plan).total().filter(|_| is_planned);
+        Self { total, names, pairs_before: 0, time_losses: 0, cuts: 0 }
     }
 
     /// Records the state before this process began, which the pace leaves out.

@@ -12,7 +12,7 @@ use crate::os;
 use crate::plan::{Plan, file};
 use crate::record::GameRecord;
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
-use crate::run::{extension, stamp};
+use crate::run::{extension, progress, stamp};
 use crate::text::{hex, with_causes};
 use crate::tournament::scoreboard::Scoreboard;
 
@@ -142,7 +142,10 @@ impl RunDir {
         write_synced(&scratch.path().join(file::FILE_NAME), text.as_bytes()).within(|| "cannot write plan.toml")?;
         // The stamp is optional: without one a later `resume` asks for permission.
         if let Err(error) = stamp::write(scratch.path(), &text) {
-            tracing::debug!("{}", with_causes(&error));
+            progress::warn(&format!(
+                "the run is not marked as yours, so `resume` will need --trust: {}",
+                with_causes(&error)
+            ));
         }
         std::fs::create_dir(scratch.path().join("stderr")).within(|| "cannot create stderr/")?;
         let mut journal = Journal::create(&scratch.path().join(journal::FILE_NAME), &header_of(&text))?;

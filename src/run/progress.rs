@@ -1,23 +1,42 @@
 //! Lines that a command prints itself: results to stdout, the rest to stderr.
 //!
-//! Write errors, such as a closed pipe, are ignored.
+//! A closed pipe is ignored. Of other errors on stdout, such as a full disk, the first is kept: a
+//! command must not succeed with half of its output.
 //!
 //! The text may quote engines, files and directory names, so control characters are replaced.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{self, Write as _};
+use std::sync::OnceLock;
 
 use crate::source::Update;
 use crate::text::printable_lines;
 
+/// First error on stdout.
+static LOST: OnceLock<io::Error> = OnceLock::new();
+
 /// Prints a result.
 pub(crate) fn result(text: &str) {
-    let _ = writeln!(std::io::stdout().lock(), "{}", printable_lines(text.trim_end()));
+    put(format!("{}\n", printable_lines(text.trim_end())).as_bytes());
+}
+
+/// Writes bytes to stdout as they are.
+pub(crate) fn put(bytes: &[u8]) {
+    let mut out = io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => _ = LOST.set(error),
+        _ => {}
+    }
+}
+
+/// Returns the first error on stdout.
+pub(crate) fn lost() -> Option<&'static io::Error> {
+    LOST.get()
 }
 
 /// Prints a note.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{}", printable_lines(text));
+    let _ = writeln!(io::stderr().lock(), "{}", printable_lines(text));
 }
 
 /// Prints a step of a build; the compiler's output is left out.

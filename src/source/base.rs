@@ -50,10 +50,7 @@ impl Bases {
     pub fn of(context: &Context, new_spec: &str, from: Option<&str>) -> Result<Self, SourceError> {
         let spec = Spec::parse(new_spec)?;
         let place = match &spec {
-            Spec::Program(_) => {
-                let reason = "it is of no Git history to find a base in; name the base".to_owned();
-                return Err(SourceError::Spec { spec: new_spec.to_owned(), reason });
-            }
+            Spec::Program(_) => return Err(SourceError::NoHistory { spec: new_spec.to_owned() }),
             Spec::Git { repository: Some(place), .. } => format!("@{place}"),
             _ => String::new(),
         };

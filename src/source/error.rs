@@ -21,6 +21,20 @@ pub enum SourceError {
         /// The fault, and the text to write instead.
         reason: String,
     },
+    /// Two revisions are not in the order of the history.
+    #[error("`{old}` does not come before `{new}` in the history; give the older one first")]
+    Order {
+        /// As typed.
+        old: String,
+        /// As typed.
+        new: String,
+    },
+    /// No base was given, and none can be found.
+    #[error("no base: {spec} is of no Git history to find one in; name the base with --base SPEC")]
+    NoHistory {
+        /// As typed.
+        spec: String,
+    },
     /// No engine of this name is registered.
     #[error("no engine called `{name}` in {registries} or on PATH or in /usr/games{hint}")]
     UnknownName {

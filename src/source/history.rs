@@ -52,8 +52,7 @@ pub fn stretch(context: &Context, place: Option<&str>, old: &str, new: &str) -> 
     let repository = &newest.repository;
     let (old_id, new_id) = (repository.commit(old)?, newest.commit.clone());
     if !repository.is_ancestor(&old_id, &new_id)? {
-        let reason = format!("`{old}` does not come before `{new}` in the history; give the older one first");
-        return Err(SourceError::Spec { spec: format!("{old}..{new}"), reason });
+        return Err(SourceError::Order { old: old.to_owned(), new: new.to_owned() });
     }
     let mut ids = vec![old_id.clone()];
     ids.extend(repository.between(&old_id, &new_id, &newest.recipe.pathspecs())?);

@@ -1,4 +1,5 @@
-//! An engine that searches single positions, and whose limit is doubted until it ended a search.
+//! An engine that searches single positions, and whose limit is doubted whenever a search takes much
+//! longer than those before it.
 
 use std::time::Duration;
 
@@ -17,6 +18,9 @@ pub(super) const LONGEST: Duration = Duration::from_hours(1);
 /// each wait the engine's output tells whether it obeys the limit. If so, it is asked again.
 const FIRST_WAIT: (Duration, u32) = (Duration::from_secs(2), 3);
 
+/// First wait for a later move, in times of the slowest one so far.
+const SLOWER: u32 = 8;
+
 /// Time of silence after which an engine is given up.
 const SILENCE: Duration = Duration::from_secs(15);
 
@@ -32,7 +36,8 @@ pub(crate) struct FoundMove {
 pub(crate) struct PositionSearcher {
     engine: Engine,
     go: Go,
-    is_trusted: bool,
+    /// Time of the slowest search that ended by itself.
+    slowest: Duration,
 }
 
 impl PositionSearcher {
@@ -43,7 +48,7 @@ impl PositionSearcher {
     pub(crate) async fn start(config: &EngineConfig, go: Go) -> Result<Self, StartError> {
         let mut engine = Engine::start(config, &[]).await?;
         engine.keep_iterations();
-        Ok(Self { engine, go, is_trusted: go.movetime.is_some() })
+        Ok(Self { engine, go, slowest: Duration::ZERO })
     }
 
     /// Searches a position, given as a `position` line, as a new game.
@@ -52,13 +57,14 @@ impl PositionSearcher {
     /// Returns the reason if the engine ends, hangs, or does not obey its limit.
     pub(crate) async fn search(&mut self, position: &[u8]) -> Result<FoundMove, String> {
         let longest = self.go.movetime.map_or(LONGEST, |time| time + GRACE);
-        let mut wait = if self.is_trusted { longest } else { FIRST_WAIT.0 };
+        let mut wait =
+            if self.go.movetime.is_some() { longest } else { longest.min(FIRST_WAIT.0.max(self.slowest * SLOWER)) };
         loop {
             self.engine.new_game().await.map_err(|fault| fault.to_string())?;
             match self.engine.go(position, &self.go, Some(wait)).await {
-                SearchOutcome::BestMove { text, info, .. } => {
-                    self.is_trusted = true;
-                    return Ok(FoundMove { text, info });
+                SearchOutcome::BestMove { text, info, elapsed, .. } => {
+                    self.slowest = self.slowest.max(elapsed);
+                    return self.disobedience(&info, elapsed).map_or(Ok(FoundMove { text, info }), Err);
                 }
                 SearchOutcome::Exited { status, .. } => return Err(status),
                 SearchOutcome::Overrun { elapsed, late, .. } => {
@@ -80,18 +86,8 @@ impl PositionSearcher {
         if self.go.movetime.is_some() {
             return Some(format!("no move after {seconds:.0} s"));
         }
-        let request = Request {
-            color: Color::White,
-            deadline: elapsed,
-            timed: false,
-            clocks: ByColor::default(),
-            moves_to_go: None,
-            movetime: None,
-            nodes: self.go.nodes,
-            depth: self.go.depth,
-        };
-        if let Some(why) = stall::disobedience(&request, info, elapsed) {
-            return Some(format!("{why}, so it does not obey `go nodes`; use --time or --depth"));
+        if let Some(why) = self.disobedience(info, elapsed) {
+            return Some(why);
         }
         match (self.go.depth, info.depth) {
             (Some(limit), Some(depth)) if depth > limit => {
@@ -103,6 +99,22 @@ impl PositionSearcher {
             _ if is_last => Some(format!("no move after {seconds:.0} s")),
             _ => None,
         }
+    }
+
+    /// Evidence that a search does not obey its limit in nodes.
+    fn disobedience(&self, info: &SearchInfo, elapsed: Duration) -> Option<String> {
+        let request = Request {
+            color: Color::White,
+            deadline: elapsed,
+            timed: false,
+            clocks: ByColor::default(),
+            moves_to_go: None,
+            movetime: None,
+            nodes: self.go.nodes,
+            depth: self.go.depth,
+        };
+        let why = stall::disobedience(&request, info, elapsed)?;
+        Some(format!("{why}, so it does not obey `go nodes`; use --time or --depth"))
     }
 
     /// Iterations of the last search.

@@ -276,3 +276,15 @@ fn a_folder_that_is_no_run() {
         assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains(words), "{ran:?}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_a_full_disk_cuts_off_is_no_success() {
+    for args in [&["init", "match", "-"][..], &["completions", "bash"], &["check", "--list"], &["man"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let ran = quintain(args).stdout(full).output().unwrap();
+        let stderr = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(2), "{args:?}: {stderr}");
+        assert!(stderr.contains("error: the output is not complete: "), "{args:?}: {stderr}");
+    }
+}
