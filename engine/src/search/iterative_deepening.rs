@@ -23,7 +23,8 @@ const FORCED_MOVE_DEPTH: i32 = 6;
 pub struct Finding {
     /// Best line; `None` without a legal move or a finished search.
     pub best: Option<BestLine>,
-    /// First legal move, played if there is no line; `None` without a legal move.
+    /// Move of the TT, or else the first legal one, played if there is no line; `None` without a legal
+    /// move.
     pub fallback: Option<Move>,
     /// Depth of the last finished iteration.
     pub depth: i32,
@@ -90,7 +91,14 @@ impl Worker<'_> {
         }
         self.root.end_search();
         self.control.publish();
-        Finding { best: self.root.best().cloned(), fallback: self.root.moves().first().copied(), depth: finished }
+        Finding { best: self.root.best().cloned(), fallback: self.fallback(board), depth: finished }
+    }
+
+    /// Returns the move to play without a finished search.
+    fn fallback(&self, board: &Board) -> Option<Move> {
+        let known = self.tt.probe(board.key(), 0).map(|entry| entry.mv);
+        let moves = self.root.moves();
+        known.filter(|mv| moves.contains(mv)).or(moves.first().copied())
     }
 
     /// Starts every other helper a ply deeper, so that the threads are not all in the same
@@ -150,6 +158,8 @@ impl Worker<'_> {
         }
         if let Some(moves) = limits.mate
             && score.abs() >= mate_in(moves.saturating_mul(2).min(MAX_PLY as u32) as i32)
+            // A mate that a helper suffers is not the line that will be reported.
+            && (score > 0 || self.control.leads())
         {
             // Whichever thread found it.
             self.control.stop();

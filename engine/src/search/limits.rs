@@ -204,9 +204,15 @@ impl<'a> Control<'a> {
             return;
         }
         match self.shared.grant(self.poll_interval) {
-            0 => self.stop(),
+            // The other threads have nodes that were granted to them.
+            0 => self.stopped = true,
             granted => self.next_poll = self.nodes + granted,
         }
+    }
+
+    /// Returns whether this thread ended because no nodes are left, while others may have some.
+    pub fn is_out_of_nodes(&self) -> bool {
+        self.stopped && !self.shared.is_stopped()
     }
 
     /// Ends the search of all threads.

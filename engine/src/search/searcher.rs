@@ -142,10 +142,14 @@ impl Searcher {
         let control = Control::lead(&shared, limits, signals, start);
         let mut worker = assignment.worker(&mut self.memory, control);
         let mut findings = vec![worker.deepen(game.board(), limits, report)];
-        shared.stop();
+        // Out of nodes, the helpers end by themselves.
+        if !worker.control.is_out_of_nodes() {
+            shared.stop();
+        }
         findings.extend(self.helpers.findings());
         // With several lines the leader's result counts, because its lines were reported.
-        let chosen = if limits.lines > 1 { 0 } else { pool::elect(&findings) };
+        let is_reported = limits.lines > 1 && findings[0].best.is_some();
+        let chosen = if is_reported { 0 } else { pool::elect(&findings) };
         let found = &findings[chosen];
         worker.report_end(found.best.as_ref().filter(|_| chosen > 0), report);
         self.outcome(game.board(), found, shared.nodes())
@@ -183,6 +187,43 @@ mod tests {
         in_search_thread(|| searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut SilentReport))
             .expect("a thread");
         searcher.tt.probe(game.board().key(), 0).map(|entry| entry.depth)
+    }
+
+    #[test]
+    fn several_threads_use_all_nodes_and_always_find_a_line() {
+        let fen = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+        let game = Game::new(Board::from_fen(fen).unwrap());
+        for (threads, lines, nodes) in [(2, 1, 500), (4, 2, 500), (8, 3, 1_000)] {
+            let mut searcher = Searcher::new(1).expect("a small table");
+            searcher.set_threads(threads).expect("threads");
+            for _ in 0..20 {
+                searcher.new_game();
+                let limits = Limits { nodes: Some(nodes), lines, ..Limits::default() };
+                let outcome = in_search_thread(|| {
+                    searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut SilentReport)
+                });
+                let outcome = outcome.expect("a thread");
+                // Without a line the score would be that of a draw.
+                assert!(
+                    outcome.score != DRAW && outcome.nodes == nodes,
+                    "{threads} threads, {lines} lines: {outcome:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_search_without_a_line_plays_the_move_of_the_table() {
+        let mut searcher = Searcher::new(1).expect("a small table");
+        let game = Game::new(Board::startpos());
+        let mut play = |limits: &Limits, signals: &Signals| {
+            let search = || searcher.search(&game, limits, signals, Instant::now(), &mut SilentReport);
+            in_search_thread(search).expect("a thread").best
+        };
+        let known = play(&Limits { depth: Some(6), ..Limits::default() }, &Signals::default());
+        let stopped = Signals::default();
+        stopped.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert_eq!((play(&Limits::default(), &stopped), known.is_some()), (known, true));
     }
 
     #[test]

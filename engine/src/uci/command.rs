@@ -93,7 +93,7 @@ pub fn parse(line: &str) -> Option<Result<Command, String>> {
         "uci" => Ok(Command::Uci),
         "isready" => Ok(Command::IsReady),
         "ucinewgame" => Ok(Command::NewGame),
-        "setoption" => parse_set_option(rest),
+        "setoption" => parse_set_option(line, rest),
         "position" => Ok(parse_position(rest)),
         "go" => Ok(Command::Go(parse_go(rest))),
         "stop" => Ok(Command::Stop),
@@ -106,16 +106,24 @@ pub fn parse(line: &str) -> Option<Result<Command, String>> {
     })
 }
 
-fn parse_set_option(words: &[&str]) -> Result<Command, String> {
+/// Parses the words after `setoption`. A value is the rest of the line as it stands, for paths.
+fn parse_set_option(line: &str, words: &[&str]) -> Result<Command, String> {
     let ["name", rest @ ..] = words else { return Err("setoption: expected `name`".to_owned()) };
     let (name, value) = match rest.iter().position(|&word| word == "value") {
-        Some(at) => (&rest[..at], Some(rest[at + 1..].join(" "))),
+        Some(at) => (&rest[..at], Some(after_words(line, 3 + at).to_owned())),
         None => (rest, None),
     };
     if name.is_empty() {
         return Err("setoption: expected a name after `name`".to_owned());
     }
     Ok(Command::SetOption { name: name.join(" "), value })
+}
+
+/// Returns the trimmed rest of a line after its first words.
+fn after_words(line: &str, count: usize) -> &str {
+    (0..count)
+        .fold(line.trim(), |rest, _| rest.trim_start().split_once(char::is_whitespace).map_or("", |cut| cut.1))
+        .trim()
 }
 
 fn parse_position(words: &[&str]) -> Command {
@@ -253,6 +261,7 @@ mod tests {
         };
         check("setoption name Hash value 64", option("Hash", Some("64")));
         check("setoption name Move Overhead value  a b ", option("Move Overhead", Some("a b")));
+        check("setoption  name\tEvalFile value  /a  b/c.nnue", option("EvalFile", Some("/a  b/c.nnue")));
         check("setoption name Clear Hash", option("Clear Hash", None));
         check("setoption name X value", option("X", Some("")));
     }

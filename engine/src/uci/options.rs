@@ -166,9 +166,10 @@ fn eval_mode(name: &str, value: &str) -> Result<EvalMode, String> {
     mode.ok_or_else(|| format!("setoption: bad value `{value}` for `{name}`, expected one of{}", modes(" ")))
 }
 
-/// Parses the value of EvalFile. Empty text and [`EMBEDDED`] mean the embedded network.
+/// Parses the value of EvalFile. Empty text, which UCI also writes as `<empty>`, and [`EMBEDDED`] mean
+/// the embedded network.
 fn eval_file(value: &str) -> Result<Option<PathBuf>, String> {
-    if !value.is_empty() && value != EMBEDDED {
+    if !["", "<empty>", EMBEDDED].contains(&value) {
         return Ok(Some(PathBuf::from(value)));
     }
     match embedded() {
@@ -231,6 +232,7 @@ mod tests {
             ("UCI_Chess960", Some("true"), Effect::Nothing),
             ("EvalMode", Some("NNUE"), Effect::SetEvalMode(EvalMode::Nnue)),
             ("evalmode", Some("classical"), Effect::SetEvalMode(EvalMode::Classical)),
+            ("EvalFile", Some("<empty>"), Effect::LoadNetwork(None)),
             ("EvalFile", Some("a b.nnue"), Effect::LoadNetwork(Some(PathBuf::from("a b.nnue")))),
         ] {
             assert_eq!(options.set(name, value), Ok(effect), "{name}");
