@@ -5,11 +5,15 @@ all other kinds; this is the way without the trainer.
 """
 
 import hashlib
+import math
 import struct
 
 import numpy as np
 
 QA, QB = 255, 64
+
+# Names of the arrays of a network, as `destrier-trainer export --from-npz` takes them.
+ARRAYS = "features", "biases", "output", "output_biases"
 
 # Codes and sizes of the feature blocks.
 BLOCKS = {
@@ -45,8 +49,8 @@ def whole(name, values, unit):
     return scaled.astype("<i2")
 
 
-def screlu(features, feature_weights, feature_biases, output_weights, output_biases, pairs=None):
-    """Returns the bytes of a file.
+def screlu(features, feature_weights, feature_biases, output_weights, output_biases, pairs=None, mirrored=False):
+    """Returns the bytes of a file. `mirrored` networks have the features `piece`.
 
     Shapes: `[features, hidden]`, `[hidden]`, `[buckets, 2 * hidden]` with the side to move's half first,
     `[buckets]`. The network's output of 1 is 400 centipawns. `buckets` is 1 or 8: a position with `n` pieces
@@ -68,8 +72,27 @@ def screlu(features, feature_weights, feature_biases, output_weights, output_bia
         body += struct.pack("<I", len(pairs)) + b"".join(struct.pack("<2H", *sorted(pair)) for pair in pairs)
     body += b"".join(part.tobytes() for part in weights)
     body += bytes(-len(body) % 64)
-    # Version 2, kind 1, one king bucket, not mirrored.
-    header = b"DESTRIER" + struct.pack("<6I", 2, 1, hidden, 1, buckets, 0) + bytes(32)
+    # Kind 1, one king bucket. Version 1 has no other features than `piece`.
+    version = 1 if features == "piece" else 2
+    header = b"DESTRIER" + struct.pack("<6I", version, 1, hidden, 1, buckets, mirrored) + bytes(32)
     header += hashlib.sha256(body).digest()
-    header += struct.pack(f"<{len(blocks) + 1}H", len(blocks), *(code for code, _ in blocks))
+    if version == 2:
+        header += struct.pack(f"<{len(blocks) + 1}H", len(blocks), *(code for code, _ in blocks))
     return header + bytes(128 - len(header)) + body
+
+
+def read_screlu(path):
+    """Returns the float weights of a file with the features `piece` and one king bucket, by their names in `ARRAYS`, and whether it is
+    mirrored."""
+    with open(path, "rb") as file:
+        header, body = file.read(128), file.read()
+    header += bytes(128 - len(header))
+    magic, version, kind, hidden, kings, buckets, mirrored = struct.unpack("<8s6I", header[:32])
+    if (magic, version, kind, kings) != (b"DESTRIER", 1, 1, 1) or hashlib.sha256(body).digest() != header[64:96]:
+        raise ValueError(f"{path}: no network of kind 1 with the features `piece` and one king bucket, or damaged")
+    shapes = (768, hidden), (hidden,), (buckets, 2 * hidden), (buckets,)
+    values, weights = np.frombuffer(body, "<i2").astype(np.float32), {}
+    for name, shape, unit in zip(ARRAYS, shapes, (QA, QA, QB, QA * QB)):
+        part, values = np.split(values, [math.prod(shape)])
+        weights[name] = part.reshape(shape) / np.float32(unit)
+    return weights, bool(mirrored)

@@ -76,6 +76,104 @@ fn a_network_trained_by_numpy_is_loaded() {
     assert!(folder.read("net.nnue") == folder.read("again.nnue"), "the same words train the same network");
 }
 
+/// Positions that stay in memory train a mirrored network, whose loss is that of the engine's values.
+#[test]
+fn a_network_of_resident_positions_has_the_loss_that_is_told() {
+    const BATCH: usize = 256;
+    let folder = Folder::new();
+    for (name, seed, games) in [("a", 75, 60), ("b", 76, 20)] {
+        folder.write_games(&format!("{name}.vf"), seed, games);
+        folder.run(&format!("convert @{name}.vf --out @{name}.bf"));
+    }
+    let words = format!("train_on_gpu.py @a.bf --validation @b.bf --batch {BATCH} --backend numpy");
+    let train = |more: &str| python(&folder, &format!("{words} {more}"));
+    let Some(ended) = train(
+        "--hidden 32 --superbatches 4 --batches 8 --rate 0.01 --end 0.001 --warm-up 4 --blend 0.25 --out @net.nnue",
+    ) else {
+        return skip::skip("a_network_of_resident_positions_has_the_loss_that_is_told", REASON);
+    };
+    let losses = |ended: &Output, name: &str| -> Vec<f64> {
+        assert!(ended.status.success(), "{}", told(ended));
+        let text = told(ended);
+        text.lines().filter_map(|line| line.split(name).nth(1)?.split([' ', ',']).next()?.parse().ok()).collect()
+    };
+    // Random games teach nothing of others.
+    let (learnt, found) = (losses(&ended, ", loss "), losses(&ended, "validation "));
+    assert!(learnt.len() == 4 && learnt[3] < learnt[0] && found.len() == 4, "{}", told(&ended));
+    let network = nnue::read_file(&folder.path("net.nnue")).unwrap();
+    assert_eq!(network.layout().describe(), "(768hm -> 32)x2 -> 1x8");
+
+    let positions = read::open(&folder.path("b.bf"), None).unwrap().entries;
+    let win = |centipawns: i32| 1.0 / (1.0 + (-f64::from(centipawns) / 400.0).exp());
+    let mut errors: Vec<f64> = positions
+        .flat_map(|entry| entry.unwrap().positions())
+        .map(|position| {
+            let (score, result) = position.relative();
+            let target = 0.75 * win(i32::from(score)) + 0.25 * f64::from(result.half_points()) / 2.0;
+            (win(network.evaluate_alone(&position.board)) - target).powi(2)
+        })
+        .collect();
+    errors.truncate(errors.len() / BATCH * BATCH);
+    let loss = errors.iter().sum::<f64>() / errors.len() as f64;
+    assert!((loss - found[3]).abs() < 0.02 * loss, "{loss} by the engine, {} by the trainer", found[3]);
+
+    // A rate of zero leaves the network as it is.
+    let again = train("--start @net.nnue --superbatches 1 --batches 2 --rate 0 --end 0 --blend 0.25 --out @again.nnue");
+    let again = losses(&again.unwrap(), "validation ");
+    assert!(folder.read("net.nnue") == folder.read("again.nnue"));
+    assert!((again[0] - found[3]).abs() < 0.02 * loss, "{again:?}");
+    for (more, fault) in
+        [("--start @a.bf --out @no.nnue", "no network of kind 1"), ("--batch 20000 --out @no.nnue", "--batch takes")]
+    {
+        let ended = train(more).unwrap();
+        assert!(!ended.status.success() && told(&ended).contains(fault), "{}", told(&ended));
+    }
+    assert!(!folder.path("no.nnue").exists());
+}
+
+/// The mean of a network with itself is itself, and that of two lies between their weights.
+#[test]
+fn a_mean_of_networks_has_the_mean_weights() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 77, 20);
+    folder.run("convert @a.vf --out @a.bf");
+    let train = |more: &str| {
+        let words = "train_on_gpu.py @a.bf --hidden 32 --superbatches 1 --batches 2 --batch 64 --backend numpy";
+        python(&folder, &format!("{words} {more}"))
+    };
+    let Some(ended) = train("--out @one.nnue") else {
+        return skip::skip("a_mean_of_networks_has_the_mean_weights", REASON);
+    };
+    assert!(ended.status.success(), "{}", told(&ended));
+    for more in ["--start @one.nnue --rate 0.1 --out @two.nnue", "--hidden 64 --out @wide.nnue"] {
+        assert!(train(more).unwrap().status.success());
+    }
+    let mean = |words: &str| python(&folder, &format!("mean.py {words}")).unwrap();
+    assert!(mean("@one.nnue:2 @one.nnue:5 --out @same.nnue").status.success());
+    assert!(folder.read("one.nnue") == folder.read("same.nnue"));
+    assert!(mean("@one.nnue:1 @two.nnue:3 --out @mean.nnue").status.success());
+    let weights = |name: &str| -> Vec<i16> {
+        nnue::read_file(&folder.path(name)).unwrap();
+        folder.read(name)[128..].as_chunks().0.iter().map(|bytes| i16::from_le_bytes(*bytes)).collect()
+    };
+    let (one, two, found) = (weights("one.nnue"), weights("two.nnue"), weights("mean.nnue"));
+    for ((one, two), found) in one.iter().zip(&two).zip(&found) {
+        let expected = (f64::from(*one) + 3.0 * f64::from(*two)) / 4.0;
+        assert!((expected - f64::from(*found)).abs() <= 0.501, "{one}, {two}: {found}");
+    }
+    assert!(one != two && found != two);
+    for (words, fault) in [
+        ("@one.nnue:1 @wide.nnue:1 --out @no.nnue", "another shape than"),
+        ("@one.nnue --out @no.nnue", "NET:WEIGHT"),
+        ("@one.nnue:0 --out @no.nnue", "NET:WEIGHT"),
+        ("@a.bf:1 --out @no.nnue", "no network of kind 1"),
+    ] {
+        let ended = mean(words);
+        assert!(!ended.status.success() && told(&ended).contains(fault), "{words}: {}", told(&ended));
+    }
+    assert!(!folder.path("no.nnue").exists());
+}
+
 /// A set of many inputs is trained from lists, and one with pairs by their list.
 #[test]
 fn numpy_trains_large_sets_and_pairs() {
