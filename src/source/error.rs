@@ -30,7 +30,7 @@ pub enum SourceError {
         new: String,
     },
     /// No base was given, and none can be found.
-    #[error("no base: {spec} is of no Git history to find one in; name the base with --base SPEC")]
+    #[error("`{spec}` is of no Git history to find a base in; name the base")]
     NoHistory {
         /// As typed.
         spec: String,
