@@ -44,7 +44,7 @@ pub enum OpenError {
         name: String,
         /// The event instead of `uciok`.
         why: String,
-        /// What it said on its standard error.
+        /// Last line of its standard error.
         said: String,
     },
     /// No runtime for its pipes.

@@ -205,7 +205,8 @@ pub struct GameParts {
     pub ending: Option<Ending>,
 }
 
-/// Brings an opening into the form that records have: its FEN and moves as this program writes them.
+/// Brings an opening into the form that records have: its FEN and moves as this program writes
+/// them.
 ///
 /// # Errors
 /// [`SetupError`] for an opening that cannot be played.
@@ -223,8 +224,8 @@ fn start(opening: &mut Opening, variant: Variant) -> Result<Position, SetupError
     Ok(position)
 }
 
-/// Plays the moves of an opening, writes them anew, and tells `each` of them with the position after
-/// it.
+/// Plays the moves of an opening, writes them anew, and tells `each` of them with the position
+/// after it.
 fn play(
     opening: &mut Opening,
     position: &mut Position,

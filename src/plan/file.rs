@@ -107,8 +107,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Returns the place of the player of this name. In a test `new` and `base` are names too, unless
-    /// a player has them.
+    /// Returns the place of the player of this name. In a test `new` and `base` are names too,
+    /// unless a player has them.
     #[must_use]
     pub fn place_of(&self, name: &str) -> Option<usize> {
         let role = || ["new", "base"].iter().position(|role| *role == name && self.test.is_some());

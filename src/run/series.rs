@@ -67,8 +67,8 @@ impl Series {
         Ok(self.program(spec, context)?.err())
     }
 
-    /// SHA-256 of the engine of a commit, which is built for it, or the reason if the commit itself is
-    /// at fault.
+    /// SHA-256 of the engine of a commit, which is built for it, or the reason if the commit itself
+    /// is at fault.
     pub(crate) fn program(&self, spec: &str, context: &Context) -> Result<std::result::Result<String, String>> {
         let network = networks::of_all(&self.raw, context)?;
         match source::resolve_with(spec, network.as_ref(), context, &mut progress::step) {

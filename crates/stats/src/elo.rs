@@ -293,7 +293,8 @@ mod tests {
 
     #[test]
     fn the_normalized_error_never_vanishes() {
-        // A third of all pairs won 2-0 and the rest by half a point: the delta method's variance is zero.
+        // A third of all pairs won 2-0 and the rest by half a point: the delta method's variance is
+        // zero.
         for counts in [[0, 0, 0, 20, 10], [0, 0, 0, 7, 4], [0, 0, 0, 2_000, 1_000]] {
             let pairs: u64 = counts.iter().sum();
             let error = normalized(&Pentanomial(counts)).and_then(|estimate| estimate.error()).expect("finite");

@@ -23,8 +23,8 @@ const FORCED_MOVE_DEPTH: i32 = 6;
 pub struct Finding {
     /// Best line; `None` without a legal move or a finished search.
     pub best: Option<BestLine>,
-    /// Move of the TT, or else the first legal one, played if there is no line; `None` without a legal
-    /// move.
+    /// Move of the TT, or else the first legal one, played if there is no line; `None` without a
+    /// legal move.
     pub fallback: Option<Move>,
     /// Depth of the last finished iteration.
     pub depth: i32,

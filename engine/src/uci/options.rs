@@ -166,8 +166,8 @@ fn eval_mode(name: &str, value: &str) -> Result<EvalMode, String> {
     mode.ok_or_else(|| format!("setoption: bad value `{value}` for `{name}`, expected one of{}", modes(" ")))
 }
 
-/// Parses the value of EvalFile. Empty text, which UCI also writes as `<empty>`, and [`EMBEDDED`] mean
-/// the embedded network.
+/// Parses the value of EvalFile. Empty text, which UCI also writes as `<empty>`, and [`EMBEDDED`]
+/// mean the embedded network.
 fn eval_file(value: &str) -> Result<Option<PathBuf>, String> {
     if !["", "<empty>", EMBEDDED].contains(&value) {
         return Ok(Some(PathBuf::from(value)));

@@ -76,7 +76,8 @@ fn a_network_trained_by_numpy_is_loaded() {
     assert!(folder.read("net.nnue") == folder.read("again.nnue"), "the same words train the same network");
 }
 
-/// Positions that stay in memory train a mirrored network, whose loss is that of the engine's values.
+/// Positions that stay in memory train a mirrored network, whose loss is that of the engine's
+/// values.
 #[test]
 fn a_network_of_resident_positions_has_the_loss_that_is_told() {
     const BATCH: usize = 256;
