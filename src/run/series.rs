@@ -174,8 +174,8 @@ impl Series {
         Ok(MatchResult::Played(drive::start(Arc::new(plan), book, &place, OutputStyle::quiet())?))
     }
 
-    /// Number of openings of the earlier matches between the first two players of a plan. Pairs that
-    /// do not count, because they repeat others, have used theirs too.
+    /// Number of openings of the earlier matches between the first two players of a plan. Pairs
+    /// that do not count, because they repeat others, have used theirs too.
     fn used(&self, plan: &Plan) -> Result<u64> {
         let programs = |plan: &Plan| -> Vec<(String, String)> {
             plan.players.iter().take(2).map(|player| (player.name.clone(), player.origin.sha256.clone())).collect()

@@ -1,5 +1,5 @@
-//! An engine that searches single positions, and whose limit is doubted whenever a search takes much
-//! longer than those before it.
+//! An engine that searches single positions, and whose limit is doubted whenever a search takes
+//! much longer than those before it.
 
 use std::time::Duration;
 
