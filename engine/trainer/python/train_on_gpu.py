@@ -105,6 +105,14 @@ def rates(args):
     return (cosine * np.minimum(1, (at + 1) / max(1, args.warm_up))).astype(np.float32)
 
 
+def set_bits(words):
+    """Returns the numbers of set bits of words of 32 bits."""
+    two, four, eight, sum_of_bytes = (np.uint32(mask) for mask in (0x55555555, 0x33333333, 0x0F0F0F0F, 0x01010101))
+    words = words - (words >> np.uint32(1) & two)
+    words = (words & four) + (words >> np.uint32(2) & four)
+    return ((words + (words >> np.uint32(4)) & eight) * sum_of_bytes) >> np.uint32(24)
+
+
 def spread(xp, part, mirrored):
     """Returns the inputs of records as zeros and ones `[positions, 2, 768]`, the side to move's view first, and the numbers of pieces."""
     word = lambda at: sum(part[:, at + k].astype(np.uint32) << np.uint32(8 * k) for k in range(4))[:, None]
@@ -112,8 +120,8 @@ def spread(xp, part, mirrored):
     bit = np.left_shift(np.uint32(1), square % 32)
     is_on = xp.where(square < 32, low & bit, high & bit) != 0
     # The pieces before a square, in the order of squares, give the place of its piece.
-    before = xp.bitwise_count(low & np.where(square < 32, bit - 1, np.uint32(0xFFFFFFFF)))
-    before = before + xp.bitwise_count(high & np.where(square < 32, np.uint32(0), bit - 1))
+    before = set_bits(low & np.where(square < 32, bit - 1, np.uint32(0xFFFFFFFF)))
+    before = before + set_bits(high & np.where(square < 32, np.uint32(0), bit - 1))
     place = xp.minimum(before, 31).astype(np.int32)
     nibbles = xp.take_along_axis(part[:, 8:24], place // 2, axis=1) >> (4 * (place % 2)).astype(np.uint8) & 15
     code = (nibbles >> 3) * 6 + (nibbles & 7)
