@@ -6,12 +6,11 @@ The weights of the files are rounded, and so are their means. For networks of th
 """
 
 import argparse
-import os
 import sys
 
 import numpy as np
 
-from network import ARRAYS, read_screlu, screlu
+from network import ARRAYS, read_screlu, screlu, write
 
 
 def part(word):
@@ -38,10 +37,7 @@ def main():
             scaled = {name: np.float32(weight / total) * arrays[name] for name in ARRAYS}
             means = {name: means[name] + scaled[name] for name in ARRAYS} if means else scaled
             first = shape
-        network = screlu("piece", *(means[name] for name in ARRAYS), mirrored=first[2])
-        with open(args.out + ".part", "wb") as out:
-            out.write(network)
-        os.replace(args.out + ".part", args.out)
+        write(args.out, screlu("piece", *(means[name] for name in ARRAYS), mirrored=first[2]))
     except (OSError, ValueError) as error:
         sys.exit(f"mean.py: {error}")
     print(args.out)

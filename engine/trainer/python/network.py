@@ -6,6 +6,7 @@ all other kinds; this is the way without the trainer.
 
 import hashlib
 import math
+import os
 import struct
 
 import numpy as np
@@ -79,6 +80,13 @@ def screlu(features, feature_weights, feature_biases, output_weights, output_bia
     if version == 2:
         header += struct.pack(f"<{len(blocks) + 1}H", len(blocks), *(code for code, _ in blocks))
     return header + bytes(128 - len(header)) + body
+
+
+def write(path, network):
+    """Writes the bytes of a file. An older one stays whole until the new one is complete."""
+    with open(path + ".part", "wb") as file:
+        file.write(network)
+    os.replace(path + ".part", path)
 
 
 def read_screlu(path):

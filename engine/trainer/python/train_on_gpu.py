@@ -10,14 +10,13 @@ every pass takes them in another order. Each superbatch writes the network. Loss
 
 import argparse
 import math
-import os
 import sys
 import time
 from functools import partial
 
 import numpy as np
 
-from network import ARRAYS, read_screlu, screlu
+from network import ARRAYS, read_screlu, screlu, write
 
 # Bytes of a position in bulletformat.
 RECORD = 32
@@ -239,13 +238,11 @@ def backend(args, positions):
     return NumPy(args, positions)
 
 
-def write(args, weights):
-    """Writes the network file. An older one stays whole until the new one is complete."""
+def export(args, weights):
+    """Writes the network file."""
     scales = 1, 1, args.scale / 400, args.scale / 400
-    network = screlu("piece", *(np.asarray(weights[name]) * scale for name, scale in zip(ARRAYS, scales)), mirrored=args.mirrored)
-    with open(args.out + ".part", "wb") as file:
-        file.write(network)
-    os.replace(args.out + ".part", args.out)
+    arrays = (np.asarray(weights[name]) * scale for name, scale in zip(ARRAYS, scales))
+    write(args.out, screlu("piece", *arrays, mirrored=args.mirrored))
 
 
 def main():
@@ -274,7 +271,7 @@ def main():
         told = f", validation {np.mean(losses):.6f}" if losses else ""
         speed = some.stop * args.batch / (time.monotonic() - began) / 1e6
         print(f"superbatch {superbatch + 1}, loss {loss:.6f}{told} ({speed:.2f} M positions/s)", flush=True)
-        write(args, state[0])
+        export(args, state[0])
     print(args.out)
 
 

@@ -23,6 +23,11 @@ fn told(ended: &Output) -> String {
     String::from_utf8_lossy(&[&ended.stdout[..], &ended.stderr].concat()).into_owned()
 }
 
+/// Numbers after `name`, one in a line.
+fn losses(text: &str, name: &str) -> Vec<f64> {
+    text.lines().filter_map(|line| line.split(name).nth(1)?.split([' ', ',']).next()?.parse().ok()).collect()
+}
+
 const REASON: &str = "no python3 with NumPy; install it: `python3 -m pip install numpy`";
 
 /// Python computes the features of the positions itself, compares them with the batches, writes a
@@ -67,7 +72,7 @@ fn a_network_trained_by_numpy_is_loaded() {
         return skip::skip("a_network_trained_by_numpy_is_loaded", REASON);
     };
     assert!(ended.status.success(), "{}", told(&ended));
-    let losses: Vec<f64> = told(&ended).lines().filter_map(|line| line.split("loss ").nth(1)?.parse().ok()).collect();
+    let losses = losses(&told(&ended), "loss ");
     assert!(losses.len() == 10 && losses[9] < losses[0], "{}", told(&ended));
     let network = nnue::read_file(&folder.path("net.nnue")).unwrap();
     assert_eq!(network.layout().describe(), "(piece+rank[864] -> 32)x2 -> 1x8");
@@ -93,14 +98,11 @@ fn a_network_of_resident_positions_has_the_loss_that_is_told() {
     ) else {
         return skip::skip("a_network_of_resident_positions_has_the_loss_that_is_told", REASON);
     };
-    let losses = |ended: &Output, name: &str| -> Vec<f64> {
-        assert!(ended.status.success(), "{}", told(ended));
-        let text = told(ended);
-        text.lines().filter_map(|line| line.split(name).nth(1)?.split([' ', ',']).next()?.parse().ok()).collect()
-    };
+    let text = told(&ended);
+    assert!(ended.status.success(), "{text}");
     // Random games teach nothing of others.
-    let (learnt, found) = (losses(&ended, ", loss "), losses(&ended, "validation "));
-    assert!(learnt.len() == 4 && learnt[3] < learnt[0] && found.len() == 4, "{}", told(&ended));
+    let (learnt, found) = (losses(&text, ", loss "), losses(&text, "validation "));
+    assert!(learnt.len() == 4 && learnt[3] < learnt[0] && found.len() == 4, "{text}");
     let network = nnue::read_file(&folder.path("net.nnue")).unwrap();
     assert_eq!(network.layout().describe(), "(768hm -> 32)x2 -> 1x8");
 
@@ -120,7 +122,9 @@ fn a_network_of_resident_positions_has_the_loss_that_is_told() {
 
     // A rate of zero leaves the network as it is.
     let again = train("--start @net.nnue --superbatches 1 --batches 2 --rate 0 --end 0 --blend 0.25 --out @again.nnue");
-    let again = losses(&again.unwrap(), "validation ");
+    let again = again.unwrap();
+    assert!(again.status.success(), "{}", told(&again));
+    let again = losses(&told(&again), "validation ");
     assert!(folder.read("net.nnue") == folder.read("again.nnue"));
     assert!((again[0] - found[3]).abs() < 0.02 * loss, "{again:?}");
     for (more, fault) in
@@ -195,7 +199,7 @@ fn numpy_trains_large_sets_and_pairs() {
         };
         let text = told(&ended);
         assert!(ended.status.success() && text.contains(&format!("by NumPyTrainer from {form}")), "{text}");
-        let losses: Vec<f64> = text.lines().filter_map(|line| line.split("loss ").nth(1)?.parse().ok()).collect();
+        let losses = losses(&text, "loss ");
         assert!(losses.len() == 10 && losses[9] < losses[0], "{text}");
         let network = nnue::read_file(&folder.path("net.nnue")).unwrap();
         assert_eq!(network.layout().describe(), format!("({inputs} -> 32)x2 -> 1x1"));
@@ -225,7 +229,7 @@ fn numpy_trains_on_triplets() {
         return skip::skip("numpy_trains_on_triplets", REASON);
     };
     assert!(ended.status.success(), "{}", told(&ended));
-    let losses: Vec<f64> = told(&ended).lines().filter_map(|line| line.split("loss ").nth(1)?.parse().ok()).collect();
+    let losses = losses(&told(&ended), "loss ");
     // Equal values have a loss of three times ln 2.
     assert!(losses.len() == 10 && losses[9] < losses[0] && losses[9] < 2.08, "{}", told(&ended));
     let network = nnue::read_file(&folder.path("net.nnue")).unwrap();
