@@ -179,13 +179,18 @@ mod tests {
     use super::super::pool::in_search_thread;
     use super::*;
 
+    /// Searches a position in a thread with the stack of a search.
+    fn search(searcher: &mut Searcher, game: &Game, limits: &Limits, signals: &Signals) -> Outcome {
+        in_search_thread(|| searcher.search(game, limits, signals, Instant::now(), &mut SilentReport))
+            .expect("a thread")
+    }
+
     /// Returns the depth stored for the starting position after a search too short to transpose
     /// back to it.
     fn stored_depth(limits: Limits) -> Option<i32> {
         let mut searcher = Searcher::new(1).expect("a small table");
         let game = Game::new(Board::startpos());
-        in_search_thread(|| searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut SilentReport))
-            .expect("a thread");
+        search(&mut searcher, &game, &limits, &Signals::default());
         searcher.tt.probe(game.board().key(), 0).map(|entry| entry.depth)
     }
 
@@ -199,10 +204,7 @@ mod tests {
             for _ in 0..20 {
                 searcher.new_game();
                 let limits = Limits { nodes: Some(nodes), lines, ..Limits::default() };
-                let outcome = in_search_thread(|| {
-                    searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut SilentReport)
-                });
-                let outcome = outcome.expect("a thread");
+                let outcome = search(&mut searcher, &game, &limits, &Signals::default());
                 // Without a line the score would be that of a draw.
                 assert!(
                     outcome.score != DRAW && outcome.nodes == nodes,
@@ -216,10 +218,7 @@ mod tests {
     fn a_search_without_a_line_plays_the_move_of_the_table() {
         let mut searcher = Searcher::new(1).expect("a small table");
         let game = Game::new(Board::startpos());
-        let mut play = |limits: &Limits, signals: &Signals| {
-            let search = || searcher.search(&game, limits, signals, Instant::now(), &mut SilentReport);
-            in_search_thread(search).expect("a thread").best
-        };
+        let mut play = |limits: &Limits, signals: &Signals| search(&mut searcher, &game, limits, signals).best;
         let known = play(&Limits { depth: Some(6), ..Limits::default() }, &Signals::default());
         let stopped = Signals::default();
         stopped.stop.store(true, std::sync::atomic::Ordering::Relaxed);

@@ -205,7 +205,7 @@ impl Session {
     /// Opens the tablebases of these folders; on an error there are none.
     fn open_tables(&mut self, path: &str) {
         let tables = match path {
-            "" | "<empty>" => None,
+            "" | options::EMPTY => None,
             path => match Tablebases::open(path) {
                 Ok(tables) => {
                     let (count, men) = (tables.count(), tables.most_men());

@@ -15,6 +15,9 @@ use std::time::Duration;
 /// Default hash size in MiB.
 pub const DEFAULT_HASH_MIB: usize = 16;
 
+/// Empty value of a string option, as UCI writes it.
+pub(super) const EMPTY: &str = "<empty>";
+
 /// Value of EvalFile for the embedded network.
 const EMBEDDED: &str = "<embedded>";
 
@@ -96,7 +99,7 @@ pub fn list() -> String {
         "option name UCI_LimitStrength type check default false\n".to_owned(),
         spin("UCI_Elo", i64::from(*ELO.end()), elo_range()),
         spin("Strength Seed", 0, SEED),
-        "option name SyzygyPath type string default <empty>\n".to_owned(),
+        format!("option name SyzygyPath type string default {EMPTY}\n"),
         spin("SyzygyProbeDepth", i64::from(ProbeLimits::default().depth), PROBE_DEPTH),
         spin("SyzygyProbeLimit", i64::from(ProbeLimits::default().men), PROBE_LIMIT),
         "option name Clear Hash type button\n".to_owned(),
@@ -166,10 +169,10 @@ fn eval_mode(name: &str, value: &str) -> Result<EvalMode, String> {
     mode.ok_or_else(|| format!("setoption: bad value `{value}` for `{name}`, expected one of{}", modes(" ")))
 }
 
-/// Parses the value of EvalFile. Empty text, which UCI also writes as `<empty>`, and [`EMBEDDED`]
-/// mean the embedded network.
+/// Parses the value of EvalFile. Empty text, also as [`EMPTY`], and [`EMBEDDED`] mean the
+/// embedded network.
 fn eval_file(value: &str) -> Result<Option<PathBuf>, String> {
-    if !["", "<empty>", EMBEDDED].contains(&value) {
+    if !["", EMPTY, EMBEDDED].contains(&value) {
         return Ok(Some(PathBuf::from(value)));
     }
     match embedded() {
