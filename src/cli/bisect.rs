@@ -211,9 +211,7 @@ impl BisectSearch<'_> {
             exit => return Ok(exit.into()),
         }
         // Before any game: the programs of both ends.
-        let spec = |commit: &Commit| source::spec_of(&commit.id, self.place.as_deref());
-        let ends = [&self.commits[0], &self.commits[self.commits.len() - 1]]
-            .map(|commit| series.program(&spec(commit), context));
+        let ends = [0, self.commits.len() - 1].map(|commit| series.program(&self.spec(commit), context));
         if let [Ok(Ok(good)), Ok(Ok(bad))] = &ends
             && good == bad
         {
@@ -232,12 +230,12 @@ impl BisectSearch<'_> {
                 NextAction::Play(commit) => commit,
                 NextAction::End(end) => return self.report(&series, end),
             };
-            let own = source::spec_of(&self.commits[commit].id, self.place.as_deref());
+            let own = self.spec(commit);
             if let Some(why) = series.unplayable(&own, context)? {
                 self.skip(commit, why)?;
                 continue;
             }
-            let specs = [own, source::spec_of(&self.commits[0].id, self.place.as_deref())];
+            let specs = [own, self.spec(0)];
             let known = reused.met(&self.commits[commit].id, &self.commits[0].id).pairs();
             let pairs = self.args.pairs.min(self.args.limit.saturating_sub(self.spent()));
             match series.play(&specs, pairs, known, true, "bisect")? {
@@ -247,6 +245,11 @@ impl BisectSearch<'_> {
                 MatchResult::NoStart(error) => self.skip(commit, with_causes(&error))?,
             }
         }
+    }
+
+    /// Engine of a commit, given by its place.
+    fn spec(&self, commit: usize) -> String {
+        source::spec_of(&self.commits[commit].id, self.place.as_deref())
     }
 
     /// Counts the games of all matches and reused runs.

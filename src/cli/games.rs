@@ -6,7 +6,6 @@ mod show;
 mod stream;
 
 use std::cell::Cell;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
@@ -160,11 +159,8 @@ fn print(text: &str) -> Result<bool> {
     if text.is_empty() {
         return Ok(true);
     }
-    match std::io::stdout().lock().write_all(printable_lines(text).as_bytes()) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(error).context("cannot write to standard output"),
-    }
+    let written = progress::write(&mut std::io::stdout().lock(), printable_lines(text).as_bytes());
+    written.context("cannot write to standard output")
 }
 
 /// Name of a run in a table of several.

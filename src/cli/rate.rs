@@ -119,11 +119,8 @@ pub(super) fn run(args: &RateArgs, out: &mut impl Write) -> Result<()> {
             tables.len()
         ));
     }
-    match out.write_all(text.as_bytes()) {
-        // The reader has closed the pipe.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        written => Ok(written?),
-    }
+    progress::write(out, text.as_bytes())?;
+    Ok(())
 }
 
 /// Orders runs before PGN files, because a run knows more of a game that is in both.

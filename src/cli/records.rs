@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result};
 
 use crate::files;
 use crate::report::record_table::Records;
+use crate::run::progress;
 
 /// Bytes of the longest file that is read.
 const LONGEST: u64 = 16 << 20;
@@ -41,9 +42,6 @@ pub(super) fn run(args: &RecordsArgs, out: &mut impl Write) -> Result<()> {
         .with_context(|| format!("{}: cannot read it; give a file of records", args.file.display()))?;
     let records = Records::parse(&args.file, &text)?;
     let table = if args.csv { records.csv() } else { records.markdown() };
-    match out.write_all(table.as_bytes()) {
-        // The reader has closed the pipe.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        written => Ok(written?),
-    }
+    progress::write(out, table.as_bytes())?;
+    Ok(())
 }

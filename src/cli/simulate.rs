@@ -17,7 +17,7 @@ use self::cores::on_all_cores;
 use super::stats::{TestArgs, counts};
 use crate::plan::time_control::TimeControl;
 use crate::run::pace::{self, Pace, PaceLookup};
-use crate::run::resolve;
+use crate::run::{progress, resolve};
 use crate::stats::Pentanomial;
 use crate::stats::elo::fixed;
 use crate::stats::simulate::{self, Forecast, Law};
@@ -147,22 +147,15 @@ pub(super) fn run(args: &SimulateArgs, out: &mut impl Write) -> Result<()> {
     let mut answer = SimulateAnswer::new(args)?;
     let tests = args.tests.unwrap_or(TESTS);
     // The table is printed at once, because the played tests take time.
-    if !args.json && !print(out, &answer.text())? {
+    if !args.json && !progress::write(out, answer.text().as_bytes())? {
         return Ok(());
     }
     if tests > 0 {
         answer.played = Some(play(args, tests, &answer.sprt, &answer.law, &answer.forecast));
     }
     let text = if args.json { serde_json::to_string_pretty(&answer.json())? + "\n" } else { answer.played_text() };
-    print(out, &text).map(|_| ())
-}
-
-/// Writes and flushes. Returns false if the reader has closed the pipe.
-fn print(out: &mut impl Write, text: &str) -> Result<bool> {
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
-        written => Ok(written.map(|()| true)?),
-    }
+    progress::write(out, text.as_bytes())?;
+    Ok(())
 }
 
 /// Results that the command prints.

@@ -5,6 +5,7 @@ use std::io::Write;
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::run::progress;
 use crate::stats::clusters::ClusteredCounts;
 use crate::stats::elo::{Elo, Estimate, fixed};
 use crate::stats::estimates::Estimates;
@@ -106,11 +107,8 @@ pub(super) fn run(args: &StatsArgs, out: &mut impl Write) -> Result<()> {
         (None, None) => bail!("give counts: --ptnml LL,LD,DD+WL,WD,WW or --wdl W,D,L"),
     };
     let text = if args.json { serde_json::to_string_pretty(&answer.estimates)? + "\n" } else { answer.text(&sprt) };
-    match out.write_all(text.as_bytes()) {
-        // The reader has closed the pipe.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        written => Ok(written?),
-    }
+    progress::write(out, text.as_bytes())?;
+    Ok(())
 }
 
 /// Parses `N` whole numbers separated by commas.

@@ -3,7 +3,6 @@
 mod play;
 
 use std::collections::{BTreeSet, HashMap};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
@@ -428,11 +427,8 @@ pub(super) fn run(args: &ProgressArgs) -> Result<Exit> {
 }
 
 fn print(text: &str) -> Result<Exit> {
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
-        // The reader has closed the pipe.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Done),
-        written => Ok(written.map(|()| Exit::Done)?),
-    }
+    progress::write(&mut std::io::stdout().lock(), text.as_bytes())?;
+    Ok(Exit::Done)
 }
 
 /// Conditions of the games with their numbers, most games first.

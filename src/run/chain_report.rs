@@ -17,7 +17,7 @@ use crate::stats::Pentanomial;
 use crate::stats::elo::fixed;
 use crate::stats::estimates::Estimates;
 use crate::stats::simulate::{self, Law};
-use crate::stats::sprt::{Sprt, Verdict};
+use crate::stats::sprt::{Model, Sprt, Verdict};
 use crate::text::columns;
 
 /// Chain with its tests so far; field names are a public contract.
@@ -267,16 +267,14 @@ fn pass(links: &[(Test, Option<u64>, Law)], elo: f64) -> Option<ChainPass> {
     };
     let forecasts: Vec<_> = links.iter().map(forecast).collect::<Option<_>>()?;
     let (probability, pairs) = simulate::in_turn(&forecasts);
-    let mut units: Vec<&str> = links.iter().map(|(test, ..)| test.model.unit()).collect();
-    units.sort_unstable();
-    units.dedup();
-    Some(ChainPass { elo, unit: units.join(" or "), probability, pairs: pairs.iter().sum() })
+    let unit = Model::units(links.iter().map(|(test, ..)| test.model));
+    Some(ChainPass { elo, unit, probability, pairs: pairs.iter().sum() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::sprt::{Bounds, Model};
+    use crate::stats::sprt::Bounds;
 
     #[test]
     fn the_probabilities_of_a_chain_are_those_of_its_tests_together() {

@@ -22,10 +22,16 @@ pub(crate) fn result(text: &str) {
 
 /// Writes bytes to stdout as they are.
 pub(crate) fn put(bytes: &[u8]) {
-    let mut out = io::stdout().lock();
+    if let Err(error) = write(&mut io::stdout().lock(), bytes) {
+        let _ = LOST.set(error);
+    }
+}
+
+/// Writes and flushes. Returns false if the reader has closed the pipe.
+pub(crate) fn write(out: &mut impl io::Write, bytes: &[u8]) -> io::Result<bool> {
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => _ = LOST.set(error),
-        _ => {}
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        written => written.map(|()| true),
     }
 }
 

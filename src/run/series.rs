@@ -41,6 +41,11 @@ pub(crate) enum MatchResult {
     OutOfOpenings,
 }
 
+/// Name and program by which a player of one match is recognized in another.
+fn identity(player: &Player) -> (&str, &str) {
+    (&player.name, &player.origin.sha256)
+}
+
 impl Series {
     /// Opens the directory `root`, new or not; `raw` has the settings of its matches.
     pub(crate) fn open(root: PathBuf, mut raw: RawPlan) -> Result<Self> {
@@ -143,10 +148,7 @@ impl Series {
         plan.book.start = (plan.book.start + played) % plan.book.openings.max(1);
         if let Some(first) = &self.first {
             // Recipes may give other commits other options, so only a player who was there tells.
-            let agree = |one: &Player, other: &Player| {
-                let is_same = one.name == other.name && one.origin.sha256 == other.origin.sha256;
-                !is_same || one.options == other.options
-            };
+            let agree = |one: &Player, other: &Player| identity(one) != identity(other) || one.options == other.options;
             let limits = |plan: &Plan| -> Vec<_> { plan.players.iter().take(2).map(|player| player.limit).collect() };
             let same = first.book.sha256 == plan.book.sha256
                 && first.rules == plan.rules
@@ -177,13 +179,10 @@ impl Series {
     /// Number of openings of the earlier matches between the first two players of a plan. Pairs
     /// that do not count, because they repeat others, have used theirs too.
     fn used(&self, plan: &Plan) -> Result<u64> {
-        let programs = |plan: &Plan| -> Vec<(String, String)> {
-            plan.players.iter().take(2).map(|player| (player.name.clone(), player.origin.sha256.clone())).collect()
-        };
         let mut used = 0;
         for path in self.runs()? {
             let (dir, earlier) = RunDir::open(&path)?;
-            if programs(&earlier) == programs(plan) {
+            if earlier.players.iter().take(2).map(identity).eq(plan.players.iter().take(2).map(identity)) {
                 let encounters = (earlier.players.len() as u64).saturating_sub(1).max(1);
                 used += dir.scoreboard(&earlier)?.settled().div_ceil(encounters);
             }

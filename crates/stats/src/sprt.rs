@@ -6,6 +6,7 @@
 use super::Counts;
 use super::exit::BoundedMotion;
 use super::likelihood::{LogRatios, Moments, ObservedShares};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -51,6 +52,13 @@ impl Model {
             Self::Logistic => "Elo",
             Self::Bayesian => "BayesElo",
         }
+    }
+
+    /// Units of one strength in tests of these models, such as `Elo or nElo`.
+    #[must_use]
+    pub fn units(models: impl Iterator<Item = Self>) -> String {
+        let units: BTreeSet<&str> = models.map(Self::unit).collect();
+        units.into_iter().collect::<Vec<_>>().join(" or ")
     }
 
     const fn limit(self) -> f64 {

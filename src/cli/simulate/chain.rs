@@ -8,9 +8,9 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 
-use super::{SimulateArgs, leaned, pace_at, print, shape, strengths};
+use super::{SimulateArgs, leaned, pace_at, shape, strengths};
 use crate::run::pace::PaceLookup;
-use crate::run::{chain, resolve};
+use crate::run::{chain, progress, resolve};
 use crate::settings::RawPlan;
 use crate::stats::elo::fixed;
 use crate::stats::simulate::{self, Law};
@@ -72,7 +72,8 @@ pub(super) fn run(args: &SimulateArgs, out: &mut impl Write) -> Result<()> {
     } else {
         text(&links, &table)
     };
-    print(out, &text).map(|_| ())
+    progress::write(out, text.as_bytes())?;
+    Ok(())
 }
 
 /// Tests of the files; a single file brings those that it names.
@@ -155,11 +156,7 @@ fn text(links: &[ChainLink], table: &[ChainRow]) -> String {
             link.sprt.model().name()
         );
     }
-    let mut units: Vec<&str> = links.iter().map(|link| link.sprt.model().unit()).collect();
-    units.sort_unstable();
-    units.dedup();
-    // Of tests of several models, the strength is that of each in its own unit.
-    let mut heads = vec![format!("#{}", units.join(" or "))];
+    let mut heads = vec![format!("#{}", Model::units(links.iter().map(|link| link.sprt.model())))];
     heads.extend((1..=links.len()).map(|number| format!("#pass {number}")));
     heads.extend(["#pass all", "#pairs", "#hours"].map(str::to_owned));
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();

@@ -6,8 +6,9 @@ use std::io::Write;
 use anyhow::{Context as _, Result, bail};
 use serde_json::json;
 
-use super::{SimulateArgs, leaned, learnt, print, shape};
+use super::{SimulateArgs, leaned, learnt, shape};
 use crate::run::pace::PaceLookup;
+use crate::run::progress;
 use crate::stats::elo::fixed;
 use crate::stats::sample_size::{detectable, half_width, pairs_for_width};
 use crate::stats::sprt::Model;
@@ -61,5 +62,6 @@ pub(super) fn run(args: &SimulateArgs, out: &mut impl Write) -> Result<()> {
         None => writeln!(text, "hours not known: {no_pace}"),
     };
     let text = if args.json { serde_json::to_string_pretty(&document)? + "\n" } else { text };
-    print(out, &text).map(|_| ())
+    progress::write(out, text.as_bytes())?;
+    Ok(())
 }

@@ -8,8 +8,9 @@ use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 
 use super::cores::on_all_cores;
-use super::{SimulateArgs, learnt, print};
+use super::{SimulateArgs, learnt};
 use crate::run::pace::PaceLookup;
+use crate::run::progress;
 use crate::stats::elo::fixed;
 use crate::tune::forecast::{BLOCK, ForecastRow, STAKE_EACH, Setting};
 
@@ -95,7 +96,8 @@ pub(super) fn run(args: &SimulateArgs, text: &str, out: &mut impl Write) -> Resu
         table: setting.table(&left, pace),
     };
     let text = if args.json { serde_json::to_string_pretty(&document)? + "\n" } else { document.text() };
-    print(out, &text).map(|_| ())
+    progress::write(out, text.as_bytes())?;
+    Ok(())
 }
 
 /// Plays runs on all cores. The results do not depend on the number of cores.
