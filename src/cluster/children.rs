@@ -53,8 +53,8 @@ impl PrivateServer {
     async fn begin() -> Result<Self, ChildError> {
         let io = |act: &'static str| move |source: io::Error| ChildError::Io { act, source };
         let folder = tempfile::Builder::new().prefix("quintain-hub-").tempdir().map_err(io("make its folder"))?;
-        let mut register = Register {
-            listen: (Ipv4Addr::LOCALHOST, 0).into(),
+        let register = Register {
+            listen: (Ipv4Addr::LOCALHOST, server::lasting_port(Ipv4Addr::LOCALHOST.into())?).into(),
             host: Ipv4Addr::LOCALHOST.to_string(),
             certificate: None,
             password: random_hex().map_err(io("make its password"))?,
@@ -63,9 +63,6 @@ impl PrivateServer {
         };
         server::configure(folder.path(), &register.configuration(folder.path()))?;
         let server = Server::start(folder.path()).await?;
-        // It takes the same port when it starts again.
-        register.listen.set_port(server.port().unwrap_or_default());
-        server::configure(folder.path(), &register.configuration(folder.path()))?;
         let access = register.owner(server.url.clone());
         Ok(Self { server, _folder: folder, access })
     }

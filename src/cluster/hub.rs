@@ -128,16 +128,8 @@ pub(crate) async fn serve(
     if lock.try_lock().is_err() {
         return Err(HubError::Running(folder));
     }
-    let mut register = change(&folder, |register| adopt(register, &settings, &folder))?;
+    let register = change(&folder, |register| adopt(register, &settings, &folder))?;
     let mut server = Server::start(&folder).await?;
-    if register.listen.port() == 0
-        && let Some(port) = server.port()
-    {
-        register = change(&folder, |register| {
-            register.listen.set_port(port);
-            Ok(())
-        })?;
-    }
     let owner = register.owner(local_url(&register));
     server::refuses_strangers(&owner).await?;
     let link = Link::open(&owner, "hub").await?;
@@ -216,6 +208,9 @@ async fn purge(link: &Link, named: &mut BTreeSet<String>) {
 /// Fills in what a start decides: address, certificate, and the user of this machine.
 fn adopt(register: &mut Register, settings: &HubSettings, folder: &Path) -> Result<(), HubError> {
     register.listen = settings.listen.unwrap_or(register.listen);
+    if register.listen.port() == 0 {
+        register.listen.set_port(server::lasting_port(register.listen.ip())?);
+    }
     register.most_bytes = settings.most_bytes;
     let is_here = register.listen.ip().is_loopback();
     match &settings.host {

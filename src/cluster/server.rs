@@ -1,6 +1,8 @@
 //! A nats-server as a child of this process: its start, its end, and a test of its door.
 
 use std::io;
+use std::net::{IpAddr, TcpListener};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -26,6 +28,14 @@ pub(crate) const CONFIGURATION: &str = "nats.conf";
 
 /// Limit of the server's start. It takes a tenth of a second on an idle machine.
 const START_LIMIT: Duration = Duration::from_mins(2);
+
+/// Ports of servers that may have any. Systems give connections of their own accord ports from
+/// 32,768 (Linux) or 49,152 (RFC 6335, section 6) on. So nobody gets that of a server that ended
+/// while it is started again.
+const PORTS: Range<u16> = 10_000..32_768;
+
+/// Ports that are tried before none is said to be free.
+const PORT_TRIES: u32 = 100;
 
 /// Pause between two looks for the server's port.
 const START_PAUSE: Duration = Duration::from_millis(10);
@@ -94,6 +104,25 @@ pub(crate) struct Server {
     pub(crate) url: String,
 }
 
+/// A free port of this machine's address `ip`, chosen at random, at which a server can be started
+/// again after its end.
+///
+/// # Errors
+/// Returns an error if the machine does not have the address or no free port.
+pub(crate) fn lasting_port(ip: IpAddr) -> Result<u16, ChildError> {
+    let mut result = Ok(0);
+    for _ in 0..PORT_TRIES {
+        result = getrandom::u32().map_err(io::Error::from).and_then(|random| {
+            let port = PORTS.start + (random % u32::from(PORTS.end - PORTS.start)) as u16;
+            Ok(TcpListener::bind((ip, port))?.local_addr()?.port())
+        });
+        if result.is_ok() {
+            break;
+        }
+    }
+    result.map_err(|source| ChildError::Io { act: "get a port", source })
+}
+
 /// Writes the configuration of a server with its files in `folder`.
 ///
 /// # Errors
@@ -121,11 +150,6 @@ impl Server {
     /// True if a signal has ended the process.
     pub(crate) fn is_killed(&mut self) -> bool {
         self.child.try_wait().is_ok_and(|status| status.is_some_and(os::is_killed))
-    }
-
-    /// Port that the server listens at.
-    pub(crate) fn port(&self) -> Option<u16> {
-        self.url.rsplit(':').next()?.parse().ok()
     }
 
     /// Waits until the process has ended, and starts it again by its configuration, which must name
@@ -229,6 +253,15 @@ fn spawn(folder: &Path) -> Result<Child, ChildError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ports_of_servers_are_no_ones_by_chance() {
+        let port = lasting_port("127.0.0.1".parse().unwrap()).unwrap();
+        assert!(PORTS.contains(&port), "{port}");
+        // TEST-NET-1 is no machine's (RFC 5737).
+        let error = lasting_port("192.0.2.1".parse().unwrap()).unwrap_err().to_string();
+        assert!(error.starts_with("nats-server: cannot get a port: "), "{error}");
+    }
 
     #[test]
     fn a_missing_server_is_named_with_the_remedy() {

@@ -120,14 +120,11 @@ impl Register {
         let folder = quoted(&folder.display().to_string());
         let folder = folder.trim_matches('"');
         let (password, most_bytes) = (quoted(&self.password), self.most_bytes);
-        let (ip, port) = (self.listen.ip(), self.listen.port());
-        let ip = if ip.is_ipv6() { format!("[{ip}]") } else { ip.to_string() };
-        // The server's word for a free port.
-        let port = if port == 0 { "-1".to_owned() } else { port.to_string() };
         let mut text = format!(
-            "listen: \"{ip}:{port}\"\npid_file: \"{folder}/server.pid\"\nlog_file: \"{folder}/log\"\nlogfile_size_limit: 16MB\n\
+            "listen: \"{}\"\npid_file: \"{folder}/server.pid\"\nlog_file: \"{folder}/log\"\nlogfile_size_limit: 16MB\n\
              max_payload: {MOST_MESSAGE}\nmax_connections: {MOST_CONNECTIONS}\n\
-             jetstream {{ store_dir: \"{folder}/store\", max_file_store: {most_bytes} }}\n"
+             jetstream {{ store_dir: \"{folder}/store\", max_file_store: {most_bytes} }}\n",
+            self.listen
         );
         if self.certificate.is_some() {
             // Writing into memory cannot fail.
