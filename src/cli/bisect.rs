@@ -211,11 +211,13 @@ impl BisectSearch<'_> {
             exit => return Ok(exit.into()),
         }
         // Before any game: the programs of both ends.
-        let ends = [0, self.commits.len() - 1].map(|commit| series.program(&self.spec(commit), context));
-        if let [Ok(Ok(good)), Ok(Ok(bad))] = &ends
-            && good == bad
-        {
-            bail!("{} and {} build the same program; there is nothing to search", self.args.good, self.args.bad);
+        let specs = [self.commits.len() - 1, 0].map(|commit| self.spec(commit));
+        let ends = specs.each_ref().map(|spec| series.program(spec, context));
+        if let [Ok(Ok(bad)), Ok(Ok(good))] = &ends {
+            if good == bad {
+                bail!("{} and {} build the same program; there is nothing to search", self.args.good, self.args.bad);
+            }
+            series.check_flags(&specs, "bisect")?;
         }
         let mut reused = GatheredGames::default();
         for run in &self.args.reuse {

@@ -130,13 +130,7 @@ impl Series {
         once: bool,
         name: &'static str,
     ) -> Result<MatchResult> {
-        let raw = RawPlan {
-            pairs: Some(pairs),
-            heroes: (specs.len() > 2).then_some(1),
-            players: specs.iter().map(|spec| RawPlayer { spec: Some(spec.clone()), ..RawPlayer::default() }).collect(),
-            ..self.raw.clone()
-        };
-        let (mut plan, book) = resolve::games(&raw, name)?;
+        let (mut plan, book) = resolve::games(&self.raw_match(specs, pairs), name)?;
         let played = known + self.used(&plan)?;
         if once || plan.ends_with_book() {
             let left = plan.fresh_pairs().saturating_sub(played);
@@ -146,23 +140,7 @@ impl Series {
             plan.max_pairs = plan.max_pairs.map(|pairs| pairs.min(left));
         }
         plan.book.start = (plan.book.start + played) % plan.book.openings.max(1);
-        if let Some(first) = &self.first {
-            // Recipes may give other commits other options, so only a player who was there tells.
-            let agree = |one: &Player, other: &Player| identity(one) != identity(other) || one.options == other.options;
-            let limits = |plan: &Plan| -> Vec<_> { plan.players.iter().take(2).map(|player| player.limit).collect() };
-            let same = first.book.sha256 == plan.book.sha256
-                && first.rules == plan.rules
-                && limits(first) == limits(&plan)
-                && first.players.iter().take(2).all(|one| plan.players.iter().take(2).all(|other| agree(one, other)));
-            if !same {
-                fail!(
-                    OtherRun,
-                    "{}: its matches have other limits, options or rules, or another book; give the flags they were \
-                     started with, or another --out",
-                    self.root.display()
-                );
-            }
-        }
+        self.check_plan(&plan)?;
         self.raw.seed = Some(plan.seed);
         if let Err(error) = prepare::runtime()?.block_on(prepare::preflight(&plan, &book)) {
             return Ok(MatchResult::NoStart(error));
@@ -174,6 +152,45 @@ impl Series {
             self.first = Some(plan.clone());
         }
         Ok(MatchResult::Played(drive::start(Arc::new(plan), book, &place, OutputStyle::quiet())?))
+    }
+
+    /// Checks the flags of a series that may have played all its matches: they are those of the
+    /// earlier matches, as far as a match of `specs` tells.
+    pub(crate) fn check_flags(&self, specs: &[String], name: &'static str) -> Result<()> {
+        if self.first.is_none() {
+            return Ok(());
+        }
+        let (plan, _) = resolve::games(&self.raw_match(specs, 1), name)?;
+        self.check_plan(&plan)
+    }
+
+    fn raw_match(&self, specs: &[String], pairs: u64) -> RawPlan {
+        RawPlan {
+            pairs: Some(pairs),
+            heroes: (specs.len() > 2).then_some(1),
+            players: specs.iter().map(|spec| RawPlayer { spec: Some(spec.clone()), ..RawPlayer::default() }).collect(),
+            ..self.raw.clone()
+        }
+    }
+
+    fn check_plan(&self, plan: &Plan) -> Result<()> {
+        let Some(first) = &self.first else { return Ok(()) };
+        // Recipes may give other commits other options, so only a player who was there tells.
+        let agree = |one: &Player, other: &Player| identity(one) != identity(other) || one.options == other.options;
+        let limits = |plan: &Plan| -> Vec<_> { plan.players.iter().take(2).map(|player| player.limit).collect() };
+        let same = first.book.sha256 == plan.book.sha256
+            && first.rules == plan.rules
+            && limits(first) == limits(plan)
+            && first.players.iter().take(2).all(|one| plan.players.iter().take(2).all(|other| agree(one, other)));
+        if !same {
+            fail!(
+                OtherRun,
+                "{}: its matches have other limits, options or rules, or another book; give the flags they were \
+                 started with, or another --out",
+                self.root.display()
+            );
+        }
+        Ok(())
     }
 
     /// Number of openings of the earlier matches between the first two players of a plan. Pairs

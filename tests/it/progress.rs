@@ -332,6 +332,9 @@ fn a_bisection_ends_with_the_commit_that_lost() {
     // Asked again, it plays nothing more.
     let again = json(&toy.run(0, &args));
     assert_eq!(again, found);
+    // Nor does it show that result for other limits.
+    let faulty = toy.run(2, &[&args[..], &["--draw", "move=34,count=8,score=20"]].concat());
+    assert!(faulty.stderr.contains("its matches have other limits, options or rules"), "{faulty:?}");
     // The games of that search count in another one too.
     let runs: Vec<String> = std::fs::read_dir(std::path::Path::new(&out).join("matches"))
         .unwrap()
