@@ -113,7 +113,8 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit> {
     let tuned = session::play(&raw, &place, args.apply.as_deref(), output).context("cannot tune")?;
     progress::result(&result::text(&tuned, args.flags.json)?);
     receivers.tell(&session::last_run(&tuned.root), tuned.exit);
-    if matches!(tuned.exit, Exit::Interrupted | Exit::Aborted) {
+    // A tuning that was aborted has said under which limit it continues.
+    if tuned.exit == Exit::Interrupted {
         progress::note(&format!("the same command with --out {} continues", tuned.root.display()));
     }
     Ok(tuned.exit)

@@ -180,8 +180,8 @@ pub struct RawPlan {
     pub params: Option<PathBuf>,
     /// Tunes the engine's own spin options whose names match this expression [default: none].
     ///
-    /// A parameter starts at its default, and a step is a twentieth of its range. `--method
-    /// factors` takes check options, and spin options of two values.
+    /// A parameter starts at its default, and a step is a twentieth of its range, at least 1.
+    /// `--method factors` takes check options, and spin options of two values.
     #[arg(long, value_name = "REGEX", help_heading = "Tuning")]
     #[schemars(example = &"^LMR", extend("x-commands" = ["tune"]))]
     pub from_engine: Option<String>,

@@ -33,7 +33,7 @@ pub struct CheckOption {
 }
 
 /// Makes a row of each option that can be a parameter, that of a `spin` with a twentieth of
-/// the range as its step.
+/// the range as its step, or 1 if that is more.
 ///
 /// Each option that is left out, or whose step is doubtful, gets a note. `file` names them in
 /// errors.
@@ -51,7 +51,7 @@ pub fn from_options(file: &str, spins: &[Spin], checks: &[CheckOption]) -> (Para
             continue;
         }
         let (start, min, max) = (*default as f64, *min as f64, *max as f64);
-        let step = (max - min) / STEPS_IN_RANGE;
+        let step = ((max - min) / STEPS_IN_RANGE).max(1.0);
         if max - min > WIDE_RANGE * start.abs() {
             notes.push(format!(
                 "{name}: the range {min} to {max} is wide compared with the default {start}, so its step of {step} is a \
@@ -92,12 +92,13 @@ mod tests {
             spin("Margin", 80, 20, 180),
             spin("Hash", 16, 1, 1024),
             spin("Wide", 10, 0, 1000),
+            spin("Few", 2, 1, 6),
             spin("Fixed", 3, 3, 3),
             spin("Odd", 9, 0, 5),
         ];
         let checks = [check("UseNull", true), check("Ponder", false)];
         let (rows, notes) = from_options("engine", &spins, &checks);
-        let space = rows.check().expect("three are left");
+        let space = rows.check().expect("four are left");
         let margin = Param {
             name: "Margin".to_owned(),
             kind: ParamKind::Int,
@@ -109,7 +110,8 @@ mod tests {
         };
         assert_eq!(space.params()[0], margin);
         assert_eq!((space.params()[1].name.as_str(), space.params()[1].step), ("Wide", 50.0));
-        assert_eq!((space.len(), &space.params()[2]), (3, &Param::switch("UseNull", true)));
+        assert_eq!((space.params()[2].name.as_str(), space.params()[2].step), ("Few", 1.0));
+        assert_eq!((space.len(), &space.params()[3]), (4, &Param::switch("UseNull", true)));
         let starts = [
             "Hash is left out: more of it",
             "Wide: the range 0 to 1000",

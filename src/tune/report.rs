@@ -300,6 +300,9 @@ impl Validation {
     }
 }
 
+/// Part of a move by which its half is shorter, so that ties are rounded towards the start.
+const TOWARDS_START: f64 = 1e-9;
+
 /// Part of the step from the start that a candidate takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stride {
@@ -315,7 +318,9 @@ pub enum Stride {
 #[must_use]
 pub fn candidates(space: &Space, result: &[f64]) -> Vec<(Stride, Vec<f64>)> {
     let start = space.start();
-    let halved: Vec<f64> = start.iter().zip(result).map(|(start, now)| f64::midpoint(*start, *now)).collect();
+    // Half of a step of one is none: what rounds evenly goes back to the start.
+    let half = |(start, now): (&f64, &f64)| f64::midpoint(*start, *now) + (start - now) * TOWARDS_START;
+    let halved: Vec<f64> = start.iter().zip(result).map(half).collect();
     let mut candidates = vec![(Stride::Full, space.nearest(result)), (Stride::Half, space.nearest(&halved))];
     let start = space.nearest(&start);
     candidates.retain(|(_, values)| *values != start);
@@ -422,6 +427,9 @@ mod tests {
         assert_eq!(strides([10.3, 9.6]), []);
         assert_eq!(strides([10.8, 10.0]), [(Stride::Full, 11.0, 10.0)]);
         assert_eq!(strides([11.2, 10.0]), [(Stride::Full, 11.0, 10.0)]);
+        // Half of a step of one is none, in either direction.
+        assert_eq!(strides([11.0, 9.0]), [(Stride::Full, 11.0, 9.0)]);
+        assert_eq!(strides([11.0, 7.0]), [(Stride::Full, 11.0, 7.0), (Stride::Half, 10.0, 9.0)]);
     }
 
     #[test]

@@ -209,6 +209,19 @@ impl Space {
         self.params.len()
     }
 
+    /// The space with steps of at least 1 for whole numbers, because an engine takes no smaller
+    /// one, and the names of those parameters whose steps were shorter.
+    #[must_use]
+    pub fn with_whole_steps(mut self) -> (Self, Vec<String>) {
+        let short = self.params.iter_mut().filter(|param| param.kind.is_whole() && param.step < 1.0);
+        let lengthened = short.map(|param| {
+            param.step = 1.0;
+            param.name.clone()
+        });
+        let names = lengthened.collect();
+        (self, names)
+    }
+
     /// Values before the tuning, in the parameters' own units and order.
     #[must_use]
     pub fn start(&self) -> Vec<f64> {

@@ -47,7 +47,7 @@ pub(crate) fn choose(
     engine: &TunableEngine,
     options: &[EngineOption],
 ) -> Result<ParamSelection> {
-    let (rows, notes) = match (&raw.params, &raw.from_engine) {
+    let (rows, mut notes) = match (&raw.params, &raw.from_engine) {
         (Some(path), _) => (from_file(path)?, Vec::new()),
         (None, Some(pattern)) => from_engine(&engine.engine.name, pattern, method, options)?,
         (None, None) => match engine.rows()? {
@@ -60,7 +60,18 @@ pub(crate) fn choose(
         },
     };
     let rows = rows.select(&raw.only, &raw.skip)?;
-    Ok(ParamSelection { space: rows.check()?, rows, notes })
+    let mut space = rows.check()?;
+    if method == Choice::Auto {
+        let (whole, names) = space.with_whole_steps();
+        space = whole;
+        if !names.is_empty() {
+            let names = names.join(", ");
+            notes.push(format!(
+                "a step of 1 for {names}: a whole number takes no shorter one, and `auto` needs real steps"
+            ));
+        }
+    }
+    Ok(ParamSelection { space, rows, notes })
 }
 
 fn from_file(path: &Path) -> Result<ParamRows> {

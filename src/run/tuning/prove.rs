@@ -249,6 +249,9 @@ fn has_values(player: &Player, space: &Space, sources: Option<&Sources>, step: &
 /// Gives the plan of a begun run the settings of the command that may change when it is resumed.
 pub(crate) fn renewed(raw: &RawPlan, plan: &mut Plan) -> Result<()> {
     plan.max_failures = raw.max_failures.unwrap_or(plan.max_failures);
+    if let Some(share) = &raw.max_time_losses {
+        plan.max_time_losses = resolve::max_time_losses(share)?;
+    }
     let concurrency = raw.concurrency.filter(|_| plan.workers.is_none());
     if let Some(text) = &raw.affinity {
         plan.affinity = text.parse::<Affinity>().map_err(RunError::value("--affinity"))?;

@@ -167,10 +167,10 @@ impl Sensitivity {
 }
 
 /// Multiplies a step by a factor. The result is at least one for whole numbers and at most a part
-/// of the range, unless the step was beyond that before.
+/// of the range, unless the step was longer than that before.
 fn step(param: &Param, factor: f64) -> f64 {
-    let least = if param.kind.is_whole() { param.step.min(1.0) } else { 0.0 };
-    let most = param.step.max((param.max - param.min) / LARGEST_PART);
+    let least = if param.kind.is_whole() { 1.0 } else { 0.0 };
+    let most = param.step.max((param.max - param.min) / LARGEST_PART).max(least);
     (param.step * factor).clamp(least, most)
 }
 

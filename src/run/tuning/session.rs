@@ -35,13 +35,14 @@ pub(crate) const FOLDER: &str = TUNING_FOLDERS[0];
 const PARAMS_DIGEST: &str = "params-sha256";
 
 /// Keys that may change when a tuning is resumed, because they change none of its games.
-const FREE: [&str; 13] = [
+const FREE: [&str; 14] = [
     "out",
     "concurrency",
     "force-concurrency",
     "affinity",
     "max-time",
     "max-failures",
+    "max-time-losses",
     "notify-discord",
     "notify-ntfy",
     "notify-webhook",
