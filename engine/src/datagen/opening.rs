@@ -84,12 +84,23 @@ impl Openings {
 
 /// Returns whether the game can continue from a position.
 pub fn goes_on(board: &Board) -> bool {
-    board.count_legal_moves() > 0 && !board.is_insufficient_material()
+    board.count_legal_moves() > 0 && board.halfmove_clock() < 100 && !board.is_insufficient_material()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_game_that_the_random_moves_ended_is_no_opening() {
+        // The king and the bishop have no irreversible move.
+        for (clock, is_opening) in [(97, true), (98, false)] {
+            let book = format!("4k3/8/8/8/8/p7/P7/4KB2 w - - {clock} 80");
+            let drawn = Openings::from_epd(&book, 2..=2).unwrap();
+            let mut random = SplitMix64::new(1);
+            assert_eq!((0..100).any(|_| drawn.draw(&mut random).is_some()), is_opening, "{clock}");
+        }
+    }
 
     #[test]
     fn starts_in_turn_are_all_there_once() {
