@@ -4,8 +4,9 @@
     python3 train_on_gpu.py train.bin --start net.nnue --rate 0.0001 --end 0.000002 --superbatches 12 --out next.nnue
 
 It uses JAX if it is installed, on a GPU if there is one, else NumPy, which is slow. Positions take 32 bytes each and need no shuffling:
-every pass takes them in another order. Each superbatch writes the network. Loss, optimiser, first weights and rates are those of
-`destrier-trainer train`; king buckets, other features and layered kinds are for that program.
+every pass takes them in another order. Each superbatch writes the network. Loss, first weights and decay are those of
+`destrier-trainer train`, and the cosine of rates one of its schedules. This AdamW corrects the bias of its moments, and its rate
+rises from zero, so its first hundreds of steps are shorter. King buckets, other features and layered kinds are for that program.
 """
 
 import argparse
@@ -22,6 +23,9 @@ from network import ARRAYS, read_screlu, screlu, write
 RECORD = 32
 
 INPUTS = 768
+
+# Numbers of set bits of bytes.
+BITS = np.array([bin(byte).count("1") for byte in range(256)], np.uint8)
 
 # Parameters of AdamW, and the bound of weights, so that they fit 16 bits.
 BETA1, BETA2, EPSILON, DECAY, CLIP = 0.9, 0.999, 1e-8, 0.01, 1.98
@@ -62,8 +66,18 @@ def records(files):
         part = np.fromfile(file, np.uint8)
         if len(part) % RECORD:
             raise ValueError(f"{file}: {len(part)} bytes, which {RECORD} does not divide; give files in bulletformat")
-        parts.append(part.reshape(-1, RECORD))
+        part = part.reshape(-1, RECORD)
+        bad = np.flatnonzero(~are_positions(part))
+        if len(bad):
+            raise ValueError(f"{file}: record {bad[0]} is no position in bulletformat; convert the file with `destrier-trainer data filter`")
+        parts.append(part)
     return np.concatenate(parts)
+
+
+def are_positions(part):
+    """Returns which records can be positions, by the numbers of pieces, results and squares of kings."""
+    pieces = sum(BITS[part[:, byte]] for byte in range(8))
+    return (pieces >= 2) & (pieces <= 32) & (part[:, 26] <= 2) & (part[:, 27] < 64) & (part[:, 28] < 64)
 
 
 def first_weights(args):
@@ -265,10 +279,9 @@ def main():
         some = slice(superbatch * args.batches, (superbatch + 1) * args.batches)
         batches = begins[some], strides[some], np.arange(some.start + 1, some.stop + 1, dtype=np.int32), pace[some]
         state, loss = trainer.steps(state, batches)
-        # Whole batches, so that the function is compiled once.
-        parts = [held_out[at:at + args.batch] for at in range(0, len(held_out) - args.batch + 1, args.batch)]
+        parts = [held_out[at:at + args.batch] for at in range(0, len(held_out), args.batch)]
         losses = [trainer.loss(state[0], part) for part in parts]
-        told = f", validation {np.mean(losses):.6f}" if losses else ""
+        told = f", validation {np.average(losses, weights=[len(part) for part in parts]):.6f}" if parts else ""
         speed = some.stop * args.batch / (time.monotonic() - began) / 1e6
         print(f"superbatch {superbatch + 1}, loss {loss:.6f}{told} ({speed:.2f} M positions/s)", flush=True)
         export(args, state[0])

@@ -11,13 +11,13 @@ use std::path::Path;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
 pub struct Filter {
     /// Drop positions before this ply of the game
-    #[arg(long, default_value_t = 16, value_name = "PLY")]
+    #[arg(long, default_value_t = Filter::default().min_ply, value_name = "PLY")]
     pub min_ply: u32,
     /// Drop positions with a score beyond this, in centipawns
-    #[arg(long, default_value_t = 10_000, value_name = "CP")]
+    #[arg(long, default_value_t = Filter::default().max_score, value_name = "CP")]
     pub max_score: u16,
     /// Drop positions with fewer pieces
-    #[arg(long, default_value_t = 0, value_name = "N")]
+    #[arg(long, default_value_t = Filter::default().min_pieces, value_name = "N")]
     pub min_pieces: u32,
     /// Keep positions with the side to move in check
     #[arg(long)]
@@ -26,6 +26,12 @@ pub struct Filter {
     /// known
     #[arg(long)]
     pub keep_captures: bool,
+}
+
+impl Default for Filter {
+    fn default() -> Self {
+        Self { min_ply: 16, max_score: 10_000, min_pieces: 0, keep_checks: false, keep_captures: false }
+    }
 }
 
 impl Filter {

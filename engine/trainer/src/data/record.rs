@@ -113,6 +113,18 @@ pub fn bullet_record(bytes: &[u8; BULLET_BYTES]) -> ChessBoard {
     }
 }
 
+/// Score of a position without one in Stockfish's formats, its `VALUE_NONE`.
+const VALUE_NONE: i16 = 32_002;
+
+/// Converts a score of Stockfish's formats, which is the side to move's, to White's view.
+pub fn of_stockfish(score: i16, turn: Color) -> i16 {
+    match score {
+        VALUE_NONE => NO_SCORE,
+        score if turn == Color::White => score,
+        score => score.saturating_neg(),
+    }
+}
+
 /// Returns true if a side may castle with a king or rook that is not on its standard file. Only the
 /// Chess960 notation, king takes rook, can express such moves.
 pub fn is_chess960(board: &Board) -> bool {

@@ -17,7 +17,7 @@ use anyhow::{Context, anyhow, bail, ensure};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use destrier::board::Board;
-use destrier::datagen::viriformat;
+use destrier::datagen::viriformat::{self, NO_SCORE};
 use destrier::nnue::sha256_hex;
 use indicatif::{ProgressBar, ProgressStyle};
 use quintain::journal;
@@ -104,13 +104,25 @@ type RescoreResult = anyhow::Result<Task>;
 /// Records in flight per engine, in addition to those sent ahead.
 const WAITING: u64 = 4;
 
+/// Part of a game's positions, and at least one of them, for which an engine may find no score: it
+/// may play an only move at once. Records of single positions have their score always.
+const UNSCORED_PART: usize = 10;
+
+/// Numbers of searches.
+#[derive(Debug, Default)]
+struct SearchCounts {
+    /// Positions searched.
+    positions: AtomicU64,
+    /// Those for which the engine found no score.
+    unscored: AtomicU64,
+}
+
 /// Channel ends of the main thread to and from the engine threads.
 #[derive(Clone, Copy)]
 struct Crew<'a> {
     tasks: &'a Sender<Task>,
     scored: &'a Receiver<RescoreResult>,
-    /// Number of positions scored.
-    positions: &'a AtomicU64,
+    counts: &'a SearchCounts,
 }
 
 impl RescoreArgs {
@@ -136,15 +148,14 @@ impl RescoreArgs {
         let sources = self.input.open(encoder.needs())?;
         let (mut file, done) = self.open_output(format, &sources)?;
         let passed = PassedGames::of(&sources);
-        let positions = AtomicU64::new(0);
+        let counts = SearchCounts::default();
         let (records, left_out) = thread::scope(|scope| {
             let (task_sender, tasks) = channel();
             let (scored_sender, scored) = channel();
             let tasks = Arc::new(Mutex::new(tasks));
             for _ in 0..self.engines {
-                let (tasks, sender, config, positions) =
-                    (Arc::clone(&tasks), scored_sender.clone(), &config, &positions);
-                scope.spawn(move || self.work(config, &tasks, &sender, positions));
+                let (tasks, sender, config, counts) = (Arc::clone(&tasks), scored_sender.clone(), &config, &counts);
+                scope.spawn(move || self.work(config, format, &tasks, &sender, counts));
             }
             drop((scored_sender, tasks));
             let mut write = |entry: Entry| {
@@ -152,19 +163,23 @@ impl RescoreArgs {
                     .encode(entry, |_, record| file.write_all(record))
                     .map_err(DataError::io(&self.out, "write to it"))
             };
-            let crew = Crew { tasks: &task_sender, scored: &scored, positions: &positions };
+            let crew = Crew { tasks: &task_sender, scored: &scored, counts: &counts };
             self.feed(sources, format, done, crew, &mut write)
         })?;
         file.sync_data().map_err(DataError::io(&self.out, "write to it"))?;
         let (new, path) = (records - done, self.out.display());
-        let positions = positions.load(Ordering::Relaxed);
+        let [positions, unscored] = [&counts.positions, &counts.unscored].map(|count| count.load(Ordering::Relaxed));
+        let unscored = match unscored {
+            0 => String::new(),
+            _ => format!(", {unscored} of these without a score"),
+        };
         let left_out = match left_out {
             0 => String::new(),
             _ => format!(", {left_out} positions left out, of which no move is known"),
         };
         let passed = passed_over(passed.games());
         say(&format!(
-            "{records} records in {path}, {new} of them with {positions} positions scored now{left_out}{passed}"
+            "{records} records in {path}, {new} of them with {positions} positions searched now{unscored}{left_out}{passed}"
         ))?;
         Ok(())
     }
@@ -261,7 +276,7 @@ impl RescoreArgs {
         sources: Vec<EntrySource>,
         format: Format,
         done: u64,
-        Crew { tasks, scored, positions }: Crew<'_>,
+        Crew { tasks, scored, counts }: Crew<'_>,
         write: &mut dyn FnMut(Entry) -> Result<(), DataError>,
     ) -> anyhow::Result<(u64, u64)> {
         let style = ProgressStyle::with_template("{wide_bar} {bytes}/{total_bytes} {msg} {elapsed}, left {eta}");
@@ -278,7 +293,7 @@ impl RescoreArgs {
                 write(entry)?;
                 *written += 1;
             }
-            let positions = positions.load(Ordering::Relaxed);
+            let positions = counts.positions.load(Ordering::Relaxed);
             let rate = positions as f64 / bar.elapsed().as_secs_f64().max(1e-3);
             bar.set_message(format!("{positions} positions, {rate:.0}/s"));
             Ok(())
@@ -316,9 +331,10 @@ impl RescoreArgs {
     fn work(
         &self,
         config: &EngineConfig,
+        format: Format,
         tasks: &Mutex<Receiver<Task>>,
         scored: &Sender<RescoreResult>,
-        positions: &AtomicU64,
+        counts: &SearchCounts,
     ) {
         let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
             Ok(runtime) => runtime,
@@ -342,7 +358,7 @@ impl RescoreArgs {
                 if batch.is_empty() {
                     break;
                 }
-                let answer = self.score(&mut engine, &batch, positions).await;
+                let answer = self.score(&mut engine, &batch, format, counts).await;
                 let failed = answer.is_err();
                 let mut gone = false;
                 match answer {
@@ -370,7 +386,13 @@ impl RescoreArgs {
     }
 
     /// Scores the positions of records.
-    async fn score(&self, engine: &mut Engine, batch: &[Task], count: &AtomicU64) -> anyhow::Result<Vec<Vec<i16>>> {
+    async fn score(
+        &self,
+        engine: &mut Engine,
+        batch: &[Task],
+        format: Format,
+        counts: &SearchCounts,
+    ) -> anyhow::Result<Vec<Vec<i16>>> {
         if !self.keep_hash {
             engine.new_game().await.map_err(|fault| anyhow!("engine {}: {fault}", engine.config().name))?;
         }
@@ -384,14 +406,28 @@ impl RescoreArgs {
         let mut scores = Vec::with_capacity(searched.len());
         for positions in searched.chunks(usize::from(self.ahead)) {
             self.search(engine, positions, &mut scores).await?;
-            count.fetch_add(positions.len() as u64, Ordering::Relaxed);
+            counts.positions.fetch_add(positions.len() as u64, Ordering::Relaxed);
         }
+        let unscored = scores.iter().filter(|score| **score == NO_SCORE).count();
+        let most = if format.holds_games() { (scores.len() / UNSCORED_PART).max(1) } else { 0 };
+        if unscored > most
+            && let Some((position, _)) = searched.iter().zip(&scores).find(|(_, score)| **score == NO_SCORE)
+        {
+            let remedy = if self.ahead > 1 {
+                "does it drop lines while it searches? Lower --ahead"
+            } else {
+                "raise --nodes or --depth"
+            };
+            bail!("engine {}: no score for `{}`; {remedy}", engine.config().name, position.board.to_fen(false));
+        }
+        counts.unscored.fetch_add(unscored as u64, Ordering::Relaxed);
         let mut scores = scores.into_iter();
         let mut score = |ended: Option<i16>| ended.or_else(|| scores.next());
         Ok(ended.into_iter().map(|ended| ended.into_iter().filter_map(&mut score).collect()).collect())
     }
 
-    /// Lets the engine search positions that are sent together, and appends their scores.
+    /// Lets the engine search positions that are sent together, and appends their scores,
+    /// [`NO_SCORE`] where it names none.
     async fn search(&self, engine: &mut Engine, positions: &[&Position], scores: &mut Vec<i16>) -> anyhow::Result<()> {
         let go = Go { depth: self.depth, nodes: self.nodes, ..Go::default() };
         let fen = |position: &Position| position.board.to_fen(false);
@@ -401,11 +437,7 @@ impl RescoreArgs {
         let ended = engine.go_through(&lines, &go, Duration::from_secs(self.timeout), &mut found).await;
         let name = &engine.config().name;
         for (position, info) in positions.iter().zip(&found) {
-            let score = info.score.ok_or_else(|| {
-                let remedy = if self.ahead > 1 { "; does it drop lines while it searches? Lower --ahead" } else { "" };
-                anyhow!("engine {name}: no score for `{}`{remedy}", fen(position))
-            })?;
-            scores.push(white_score(score, position.board.turn()));
+            scores.push(info.score.map_or(NO_SCORE, |score| white_score(score, position.board.turn())));
         }
         ended.map_err(|fault| {
             let place = positions.get(found.len()).map(|position| fen(position)).unwrap_or_default();

@@ -52,6 +52,10 @@ impl ShuffleArgs {
     pub fn run(&self) -> anyhow::Result<()> {
         let Output { out, to, .. } = &self.output;
         let format = sortable(out, *to)?;
+        anyhow::ensure!(
+            self.filtered || self.filter == Filter::default(),
+            "the criteria of positions are for `--filtered`; give that too"
+        );
         let filter = self.filtered.then_some(self.filter);
         let mut encoder = Encoder::new(out, format, filter)?;
         let mut sink = self.output.create(&self.input)?;

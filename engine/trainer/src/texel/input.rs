@@ -140,10 +140,11 @@ pub(super) fn parse_position(line: &str) -> Result<Position, RecordFault> {
     let counters = rest.split(' ').take(2).take_while(|word| word.parse::<u16>().is_ok()).count();
     let after = if counters == 2 { rest.splitn(3, ' ').nth(2).unwrap_or_default() } else { rest };
     let result = |word: &str| text::result(word).ok();
+    let of_c9 = || after.split_once("c9 \"").and_then(|(_, rest)| result(rest.split('"').next()?));
     let quoted = || after.split('"').skip(1).step_by(2).find_map(result);
     let bracketed = || after.split('[').skip(1).filter_map(|rest| rest.split(']').next()).find_map(result);
     let last = || after.trim_end_matches(';').split_ascii_whitespace().last().and_then(result);
-    let found = quoted().or_else(bracketed).or_else(last);
+    let found = of_c9().or_else(quoted).or_else(bracketed).or_else(last);
     // An invalid position is reported before a missing result.
     let position = unscored(&format!("{epd} 0 1"), found.unwrap_or(GameResult::Draw))?;
     found.map(|_| position).ok_or_else(|| {

@@ -152,6 +152,7 @@ fn results_are_read_in_the_usual_notations() {
         (format!("{FEN} 2 3 | 0-1"), NO_SCORE, 0),
         (format!("{FEN} c9 \"1-0\";"), NO_SCORE, 2),
         (format!("{FEN} hmvc 2; c9 \"1/2-1/2\";"), NO_SCORE, 1),
+        (format!("{FEN} id \"1\"; c9 \"0-1\";"), NO_SCORE, 0),
         (format!("{FEN} 0 1 [1.0]"), NO_SCORE, 2),
         (format!("{FEN} 0 1 [0.5] 12"), NO_SCORE, 1),
         (format!("{FEN} \"0-1\""), NO_SCORE, 0),

@@ -172,14 +172,14 @@ pub struct Training {
     /// Error in win probability without a loss in the loss `epsilon`.
     #[serde(default = "defaults::margin")]
     pub margin: f32,
-    /// Centipawns of an output of 1, and of a score at which the win probability is 0.73.
+    /// Centipawns, of a score and of the network, at which the win probability is 0.73.
     #[serde(default = "defaults::scale")]
     pub scale: f32,
     /// Centipawns of a score at which the win probability is 0.73; `scale` by default.
     #[serde(default)]
     pub in_scale: Option<f32>,
-    /// Centipawns of the network at which its win probability is 0.73; an output of 1 is then 400
-    /// centipawns.
+    /// Centipawns of the network at which its win probability is 0.73; `scale` by default. An
+    /// output of 1 is 400 centipawns.
     #[serde(default)]
     pub out_scale: Option<f32>,
     /// Superbatches between checkpoints; one also follows the last superbatch.
@@ -278,7 +278,7 @@ impl Training {
             return wrong("power", &self.power, "give 1.5 to 4; 2 and 2.6 are usual");
         }
         if !SCALES.contains(&self.scale) {
-            return wrong("scale", &self.scale, "give 50 to 2000 centipawns; 400 is what Destrier expects");
+            return wrong("scale", &self.scale, "give 50 to 2000 centipawns");
         }
         for (key, scale) in [("in-scale", self.in_scale), ("out-scale", self.out_scale)] {
             if let Some(scale) = scale.filter(|scale| !SCALES.contains(scale)) {
@@ -309,7 +309,7 @@ impl Training {
 
     /// Returns the factor of the output in its sigmoid.
     pub fn gain(&self) -> f32 {
-        self.out_scale.map_or(1.0, |scale| SCALE as f32 / scale)
+        SCALE as f32 / self.out_scale.unwrap_or(self.scale)
     }
 }
 

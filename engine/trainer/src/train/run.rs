@@ -409,9 +409,10 @@ pub fn check(plan: &Plan, earlier: &[Plan]) -> Result<(), RunError> {
     check_folder(plan)?;
     let mut records = Records::open(&plan.data.files)?;
     let (_, used) = held_out(plan, &mut records)?;
-    // The initial checkpoint may be the result of an earlier plan.
+    // The first weights may be the result of an earlier plan.
     let start = plan.network.start.as_deref().map(full);
-    if !earlier.iter().any(|other| start.as_ref().is_some_and(|start| *start == checkpoint_path(other))) {
+    let writes = |other: &Plan, start: &PathBuf| [checkpoint_path(other), network_path(other)].contains(start);
+    if !earlier.iter().any(|other| start.as_ref().is_some_and(|start| writes(other, start))) {
         let digest = digest(plan, &mut records)?;
         let saved = Checkpoint::load(&checkpoint_path(plan), &plan.shape(), digest)?;
         if let (None, Some(start)) = (saved, start) {

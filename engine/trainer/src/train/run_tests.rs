@@ -196,6 +196,21 @@ fn what_changes_no_weight_may_change() {
     assert!(error.contains("another `start`"), "{error}");
 }
 
+/// An output of 1 is 400 centipawns in the network's file, whatever the scale of the loss.
+#[test]
+fn a_scale_is_that_of_scores_and_of_the_network() {
+    let folder = tempfile::tempdir().expect("a fresh folder");
+    for (keys, scores, gain) in [
+        ("", 400.0, 1.0),
+        ("\nscale = 200.0", 200.0, 2.0),
+        ("\nscale = 200.0\nin-scale = 300.0", 300.0, 2.0),
+        ("\nout-scale = 100.0", 400.0, 4.0),
+    ] {
+        let training = changed(folder.path(), "a", &[("batch = 300", &format!("batch = 300{keys}"))]).training;
+        assert_eq!((training.score_scale(), training.gain()), (scores, gain), "{keys}");
+    }
+}
+
 #[test]
 fn mistakes_in_any_plan_show_before_the_first_is_run() {
     let folder = tempfile::tempdir().expect("a fresh folder");
@@ -211,8 +226,10 @@ fn mistakes_in_any_plan_show_before_the_first_is_run() {
     refused(&[("\"second\"", "\"none/../first\"")], "two plans, `small` and `small`");
     refused(&[("hidden = 64", "hidden = 64\nstart = \"x.bin\"")], "x.bin: there is no such file");
     // The result of the first plan does not exist yet.
-    let chained = [("hidden = 64", "hidden = 64\nstart = \"first/checkpoint.bin\"")];
-    assert_eq!(check(&changed(folder.path(), "second", &chained)), Ok(()));
+    for start in ["checkpoint.bin", "small.nnue"] {
+        let chained = format!("hidden = 64\nstart = \"first/{start}\"");
+        assert_eq!(check(&changed(folder.path(), "second", &[("hidden = 64", &chained)])), Ok(()), "{start}");
+    }
     assert!(!folder.path().join("second").exists() && !first.out.exists(), "nothing is made");
 
     let untrained = run::trained(&first).map(|_| ()).expect_err("no checkpoint").to_string();

@@ -96,6 +96,18 @@ fn what_a_killed_run_left_is_replaced_and_a_running_one_is_not() {
 }
 
 #[test]
+fn a_filter_that_would_not_filter_is_refused() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 19, 5);
+    for criterion in ["--min-ply 60", "--max-score 50", "--keep-checks"] {
+        let words = format!("shuffle @a.vf --out @b.bf {criterion}");
+        assert!(folder.error(&words).contains("the criteria of positions are for `--filtered`"));
+        folder.run(&format!("{words} --filtered"));
+        fs::remove_file(folder.path("b.bf")).unwrap();
+    }
+}
+
+#[test]
 fn nothing_is_left_when_a_run_is_ended() {
     let folder = Folder::new();
     let partial = folder.path("b.bf.partial");

@@ -131,6 +131,18 @@ fen 8/4P3/8/8/8/1k6/8/4K3 w - - 0 60\nmove e1e2\nscore 10001\nply 118\nresult 1\
 fen 8/4P3/8/8/8/1k6/8/4K3 b - - 0 60\nmove b3b2\nscore -10000\nply 119\nresult -1\ne
 ";
 
+/// Stockfish's 32002 means that there is no score, and formats of positions leave these out.
+#[test]
+fn a_plain_position_may_have_no_score() {
+    let folder = Folder::new();
+    let unscored = MIXED.replace("score -10000", "score 32002").replace("score 35", "score 32002");
+    folder.write("a.plain", unscored);
+    folder.run("convert @a.plain --out @b.txt");
+    let kept = std::fs::read_to_string(folder.path("b.txt")).unwrap();
+    assert_eq!(kept.lines().count() + 2, MIXED.matches("score").count(), "{kept}");
+    assert!(!kept.contains("32002") && !kept.contains("32767"), "{kept}");
+}
+
 #[test]
 fn filters_keep_what_they_say() {
     let folder = Folder::new();

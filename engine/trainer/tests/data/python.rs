@@ -108,7 +108,7 @@ fn a_network_of_resident_positions_has_the_loss_that_is_told() {
 
     let positions = read::open(&folder.path("b.bf"), None).unwrap().entries;
     let win = |centipawns: i32| 1.0 / (1.0 + (-f64::from(centipawns) / 400.0).exp());
-    let mut errors: Vec<f64> = positions
+    let errors: Vec<f64> = positions
         .flat_map(|entry| entry.unwrap().positions())
         .map(|position| {
             let (score, result) = position.relative();
@@ -116,7 +116,7 @@ fn a_network_of_resident_positions_has_the_loss_that_is_told() {
             (win(network.evaluate_alone(&position.board)) - target).powi(2)
         })
         .collect();
-    errors.truncate(errors.len() / BATCH * BATCH);
+    assert!(!errors.len().is_multiple_of(BATCH), "the last batch is a part of one");
     let loss = errors.iter().sum::<f64>() / errors.len() as f64;
     assert!((loss - found[3]).abs() < 0.02 * loss, "{loss} by the engine, {} by the trainer", found[3]);
 
@@ -127,9 +127,12 @@ fn a_network_of_resident_positions_has_the_loss_that_is_told() {
     let again = losses(&told(&again), "validation ");
     assert!(folder.read("net.nnue") == folder.read("again.nnue"));
     assert!((again[0] - found[3]).abs() < 0.02 * loss, "{again:?}");
-    for (more, fault) in
-        [("--start @a.bf --out @no.nnue", "no network of kind 1"), ("--batch 20000 --out @no.nnue", "--batch takes")]
-    {
+    folder.write("c.bf", folder.read("a.vf").repeat(8).get(..64).unwrap());
+    for (more, fault) in [
+        ("--start @a.bf --out @no.nnue", "no network of kind 1"),
+        ("--batch 20000 --out @no.nnue", "--batch takes"),
+        ("--validation @c.bf --out @no.nnue", "is no position in bulletformat; convert the file"),
+    ] {
         let ended = train(more).unwrap();
         assert!(!ended.status.success() && told(&ended).contains(fault), "{}", told(&ended));
     }

@@ -14,9 +14,9 @@ fn the_engine() {
     destrier::uci::run(io::stdin().lock(), io::stdout()).unwrap();
 }
 
-/// Runs an engine that handles one command at a time, even if more are sent meanwhile. From the
-/// seventh search of a game on it answers only `later`, if that is given.
-fn patient(later: Option<&str>) -> io::Result<()> {
+/// Runs an engine that handles one command at a time, even if more are sent meanwhile. In those
+/// searches of its life, counted from 1, that are `odd`, it answers only `text`.
+fn patient(odd: fn(u32) -> bool, text: &str) -> io::Result<()> {
     let mut out = io::stdout();
     let (mut searcher, mut game, mut searches) = (Searcher::new(1).unwrap(), Game::new(Board::startpos()), 0);
     for line in io::stdin().lines() {
@@ -28,8 +28,8 @@ fn patient(later: Option<&str>) -> io::Result<()> {
             ("position", words) => game = Game::new(Board::from_fen(words.strip_prefix("fen ").unwrap()).unwrap()),
             ("go", words) => {
                 searches += 1;
-                if let Some(later) = later.filter(|_| searches > 6) {
-                    write!(out, "{later}")?;
+                if odd(searches) {
+                    write!(out, "{text}")?;
                     out.flush()?;
                     continue;
                 }
@@ -49,19 +49,25 @@ fn patient(later: Option<&str>) -> io::Result<()> {
 #[test]
 #[ignore = "no test of its own: the tests of this file start it as their engine"]
 fn the_patient_engine() {
-    patient(None).unwrap();
+    patient(|_| false, "").unwrap();
 }
 
 #[test]
 #[ignore = "no test of its own: the tests of this file start it as their engine"]
 fn the_patient_engine_that_falls_silent() {
-    patient(Some("")).unwrap();
+    patient(|search| search > 6, "").unwrap();
 }
 
 #[test]
 #[ignore = "no test of its own: the tests of this file start it as their engine"]
 fn the_patient_engine_that_drops_lines() {
-    patient(Some("bestmove 0000\n")).unwrap();
+    patient(|search| search > 6, "bestmove 0000\n").unwrap();
+}
+
+#[test]
+#[ignore = "no test of its own: the tests of this file start it as their engine"]
+fn the_patient_engine_that_knows_no_score_once() {
+    patient(|search| search == 7, "bestmove 0000\n").unwrap();
 }
 
 /// Returns the arguments that start an engine.
@@ -128,10 +134,29 @@ fn searches_sent_ahead_find_the_same() {
     assert!(error.contains("no `bestmove` within 1.0 s at") && error.contains(&seventh), "{error}");
     assert!(error.contains("raise --timeout, or lower --ahead"), "{error}");
     let dropping = engine_of("rescore::the_patient_engine_that_drops_lines");
-    for (ahead, expected) in [(50, "; does it drop lines while it searches? Lower --ahead"), (1, "`")] {
+    for (ahead, expected) in
+        [(50, "does it drop lines while it searches? Lower --ahead"), (1, "raise --nodes or --depth")]
+    {
         let error = folder.error(&format!("rescore @a.vf --out @c{ahead}.vf --depth 1 --ahead {ahead} {dropping}"));
         assert!(error.contains(&format!("no score for `{seventh}`")) && error.ends_with(expected), "{error}");
     }
+}
+
+/// A game may have a position without a score. Where a position is a record, it may not.
+#[test]
+fn a_missing_score_ends_no_rescoring_of_games() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 14, 4);
+    let rescored = |out: &str, ahead: u32, engine: &str| {
+        folder.run(&format!("rescore @a.vf --out @{out}.vf --depth 1 --ahead {ahead} {}", engine_of(engine)));
+        folder.run(&format!("convert @{out}.vf --out @{out}.txt"));
+        lines(&folder.path(&format!("{out}.txt"))).len()
+    };
+    let all = rescored("all", 1, "rescore::the_patient_engine");
+    let forgetful = "rescore::the_patient_engine_that_knows_no_score_once";
+    assert_eq!([rescored("one", 1, forgetful), rescored("ahead", 50, forgetful)], [all - 1; 2]);
+    let error = folder.error(&format!("rescore @all.txt --out @b.txt --depth 1 {}", engine_of(forgetful)));
+    assert!(error.contains("no score for `") && error.ends_with("raise --nodes or --depth"), "{error}");
 }
 
 #[test]
