@@ -18,9 +18,10 @@ pub use self::lines::EngineHeading;
 pub use self::tally::{Scores, Tally};
 
 use crate::chess::Variant;
+use crate::compat::say::reworded;
 use crate::plan::recording::PgnOptions;
 use crate::plan::time_control::Limit;
-use crate::record::{ByColor, GameId, GameRecord, PlayerId, Termination};
+use crate::record::{ByColor, GameId, GameRecord, PairId, PlayerId, Termination};
 use crate::report::eco::OpeningNames;
 use crate::report::epd;
 use crate::report::pgn::{self, PgnMeta};
@@ -51,6 +52,8 @@ pub struct ConsoleSettings {
     pub book: String,
     /// Games of the whole tournament; a lower bound if its length is open.
     pub games: u64,
+    /// First pair that is a single game, if any is.
+    pub halves_from: Option<PairId>,
     /// True if results decide the number of games.
     pub is_open: bool,
     /// SPRT, if the tournament has one.
@@ -77,6 +80,16 @@ pub struct ConsoleSettings {
     pub variant: Variant,
 }
 
+/// Number of a game among all that are played, from 1. From pair `halves_from` on pairs are single
+/// games.
+#[must_use]
+pub fn number(game: GameId, halves_from: Option<PairId>) -> u64 {
+    match halves_from {
+        Some(from) if game.pair >= from => game.pair.0.saturating_add(from.0).saturating_add(1),
+        _ => game.number(),
+    }
+}
+
 /// Observer that prints the console and writes the game files.
 pub struct RunnerConsole {
     setup: ConsoleSettings,
@@ -99,6 +112,8 @@ pub struct RunnerConsole {
     last: (PlayerId, PlayerId),
     /// True if the last block shows the current results.
     is_told: bool,
+    /// True if a block is due once the pairs are counted that the last game completed.
+    is_block_due: bool,
     /// True once the tournament is about to end. Games that a slot still begins are not announced.
     is_ending: bool,
 }
@@ -123,6 +138,7 @@ impl RunnerConsole {
             warned,
             last: (PlayerId(0), PlayerId(1)),
             is_told: false,
+            is_block_due: false,
             is_ending: false,
         }
     }
@@ -138,6 +154,18 @@ impl RunnerConsole {
     /// first `pairs` pairs.
     pub fn resume(&mut self, finished: Scores, counted: Scores, pairs: u64) {
         (self.finished, self.counted, self.pairs) = (finished, counted, pairs);
+    }
+
+    /// Writes a game of an earlier process to the files, unless they have it.
+    pub fn recall(&mut self, game: &GameRecord) {
+        if !game.is_void {
+            self.file(game);
+        }
+    }
+
+    /// Number of a game for users.
+    fn number(&self, game: GameId) -> u64 {
+        number(game, self.setup.halves_from)
     }
 
     fn print(&mut self, text: &str) {
@@ -169,8 +197,9 @@ impl RunnerConsole {
         if self.is_ending {
             return;
         }
-        let total = self.setup.games.max(game.number());
-        let line = format!("Started game {} of {total} {}\n", game.number(), self.names(players));
+        let number = self.number(game);
+        let total = self.setup.games.max(number);
+        let line = format!("Started game {number} of {total} {}\n", self.names(players));
         self.print(&line);
     }
 
@@ -183,7 +212,7 @@ impl RunnerConsole {
         let names = self.names(&game.players);
         let line = format!(
             "Finished game {} {names}: {} {{{}}}\n",
-            game.id.number(),
+            self.number(game.id),
             game.ending.outcome.token(),
             side_reason(game)
         );
@@ -215,7 +244,7 @@ impl RunnerConsole {
         if !self.setup.penta
             && (is_last || self.setup.rating_interval.is_some_and(|interval| games.is_multiple_of(interval)))
         {
-            self.block(Verdict::Continue);
+            self.is_block_due = true;
         }
     }
 
@@ -230,6 +259,7 @@ impl RunnerConsole {
             names: ByColor { white: self.given(game.players.white), black: self.given(game.players.black) },
             limits: ByColor { white: limit(white), black: limit(black) },
             variant: self.setup.variant,
+            number: Some(self.number(game.id)),
         };
         let text = pgn::game_as(game, &meta, &self.setup.pgn, self.openings.as_ref()).ok();
         let epd = epd::line(game, self.setup.variant).ok();
@@ -259,7 +289,7 @@ impl RunnerConsole {
                 "{} - from {}, game {}, ply {ply}",
                 lines::pv_warning(fault),
                 self.given(player),
-                game.id.number()
+                self.number(game.id)
             );
             self.warn(&text);
         }
@@ -329,10 +359,9 @@ impl RunnerConsole {
     fn closed(&mut self, scoreboard: &Scoreboard, reason: &StopReason) {
         let verdict = scoreboard.verdict();
         let is_out = *reason == StopReason::OutOfOpenings;
-        // Repeated pairs do not count, so the total that triggers the last block may not be
-        // reached.
-        let is_due = self.setup.is_open || scoreboard.repeated() > 0;
-        if (is_out || is_due && *reason == StopReason::OutOfPairs) && !self.is_told {
+        // The total that triggers the last block may not be reached: repeated pairs do not count,
+        // and results may decide the number of games.
+        if (is_out || *reason == StopReason::OutOfPairs) && !self.is_told {
             self.block(verdict);
         }
         if is_out {
@@ -366,7 +395,14 @@ impl RunnerConsole {
 
 impl Observer for RunnerConsole {
     fn observe(&mut self, event: RunEvent<'_>) {
+        // The LLR of a block is that of all its games.
+        if self.is_block_due && !matches!(event, RunEvent::PairCounted { .. }) {
+            self.is_block_due = false;
+            self.block(Verdict::Continue);
+        }
         match event {
+            // Wrong PVs have lines of their own.
+            RunEvent::Warning { text } => self.print(&format!("Warning; {}\n", reworded(text))),
             RunEvent::GameBegan { game, players } => self.began(game, &players),
             RunEvent::GameEnded { record, .. } => self.ended(record),
             RunEvent::Opened { scoreboard } => self.llr = scoreboard.llr(),

@@ -11,7 +11,7 @@ use super::invocation::{
     BookFormat, Dialect, EngineArgs, EpdArgs, Invocation, LogArgs, LogLevel, PgnArgs, RunnerAction, RunnerSettings,
     SprtValues, Tournament,
 };
-use super::words::{OptionGroup, UsageError, decimal, groups, interval, number, unknown_key};
+use super::words::{OptionGroup, UsageError, decimal, groups, number, unknown_key};
 use crate::stats::sprt::Model;
 
 /// All options, in the order of the help.
@@ -88,9 +88,12 @@ pub(super) fn parse(words: &[String], load: Load<'_>, known: EngineLookup<'_>) -
                 group.none().map_err(|why| group.error(why))?;
                 resumes = true;
             }
-            "-bookmode" | "-resultformat" => {
-                let why =
-                    if group.option == "-bookmode" { "books are held in memory" } else { "results have one form" };
+            "-bookmode" | "-resultformat" | "-outcomeinterval" => {
+                let why = match group.option {
+                    "-bookmode" => "books are held in memory",
+                    "-resultformat" => "results have one form",
+                    _ => "there is no table of outcomes",
+                };
                 notes.push(format!("Warning: {} has no effect: {why}", group.option));
             }
             _ => option(&mut settings, group).map_err(|why| group.error(why))?,
@@ -224,7 +227,6 @@ fn single(settings: &mut RunnerSettings, option: &str, value: &str) -> Result<()
                 _ => return Err(format!("\"{value}\" is none of round-robin, gauntlet, knockout, pyramid")),
             }
         }
-        "-outcomeinterval" => settings.score_interval = interval(value)?,
         "-srand" => settings.seed = Some(number(value)?).filter(|seed| *seed > 0),
         "-tournamentfile" => value.clone_into(&mut settings.config_name),
         _ => return Err("it is not known".to_owned()),

@@ -135,7 +135,7 @@ impl Reader<'_> {
             "-quick" => self.quick(group),
             "-config" => self.config(group),
             "-debug" => {
-                Err("there is no -debug; -log file=NAME engine=true writes the UCI traffic of the engines".into())
+                Err("there is no -debug; -log file=NAME engine=true writes the UCI traffic of games that an engine loses by its own fault".into())
             }
             "-compliance" | "--compliance" => {
                 Err("no other option may be given: --compliance ENGINE [ARGUMENT...]".to_owned())

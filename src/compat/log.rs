@@ -8,7 +8,8 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use super::invocation::{LogArgs, LogLevel};
-use crate::record::{Color, GameRecord};
+use crate::compat::console::number;
+use crate::record::{Color, GameRecord, PairId};
 use crate::tournament::events::{Observer, RunEvent};
 
 /// Observer that writes the log.
@@ -17,6 +18,8 @@ pub(super) struct Log {
     args: LogArgs,
     latency: bool,
     names: Vec<String>,
+    /// First pair that is a single game.
+    halves_from: Option<PairId>,
 }
 
 impl Log {
@@ -25,14 +28,22 @@ impl Log {
     ///
     /// # Errors
     /// I/O error if the file cannot be opened.
-    pub(super) fn open(args: &LogArgs, latency: bool, names: Vec<String>) -> std::io::Result<Option<Self>> {
+    pub(super) fn open(
+        args: &LogArgs,
+        latency: bool,
+        names: Vec<String>,
+        halves_from: Option<PairId>,
+    ) -> std::io::Result<Option<Self>> {
         let out: Box<dyn Write + Send> = match args.file.as_str() {
             "" => return Ok(None),
             "-" => Box::new(std::io::stdout()),
             file => Box::new(BufWriter::new(Self::file(Path::new(file), args.append)?)),
         };
-        let mut log = Self { out, args: args.clone(), latency, names };
+        let mut log = Self { out, args: args.clone(), latency, names, halves_from };
         log.line(LogLevel::Info, &format!("quintain {}", env!("CARGO_PKG_VERSION")));
+        if args.engine {
+            log.line(LogLevel::Info, "UCI traffic follows only of games that an engine loses by its own fault");
+        }
         Ok(Some(log))
     }
 
@@ -73,7 +84,7 @@ impl Log {
             let [charged, said] = [played.elapsed, said].map(|time| time.as_secs_f64() * 1e3);
             let text = format!(
                 "Game {}, ply {}: {name} latency {:.3} ms (elapsed {charged:.3}, reported {said:.3})",
-                game.id.number(),
+                number(game.id, self.halves_from),
                 book + place + 1,
                 charged - said
             );
@@ -87,16 +98,16 @@ impl Observer for Log {
         match event {
             RunEvent::GameBegan { game, players } => {
                 let (white, black) = (self.name(players.white), self.name(players.black));
-                self.line(LogLevel::Trace, &format!("Game {} between {white} and {black} starting", game.number()));
+                let number = number(game, self.halves_from);
+                self.line(LogLevel::Trace, &format!("Game {number} between {white} and {black} starting"));
             }
             RunEvent::GameEnded { record, failure } => {
                 if self.latency {
                     self.latencies(record);
                 }
-                let ending = &record.ending;
+                let (ending, number) = (&record.ending, number(record.id, self.halves_from));
                 let text = format!(
-                    "Game {} finished with result {}, {} {}",
-                    record.id.number(),
+                    "Game {number} finished with result {}, {} {}",
                     ending.outcome.token(),
                     ending.termination.name(),
                     ending.detail
@@ -104,16 +115,13 @@ impl Observer for Log {
                 self.line(LogLevel::Trace, text.trim_end());
                 if let Some(failure) = failure {
                     let name = self.name(failure.player);
-                    self.line(
-                        LogLevel::Warn,
-                        &format!("Game {}: {name} failed: {}", record.id.number(), failure.status),
-                    );
+                    self.line(LogLevel::Warn, &format!("Game {number}: {name} failed: {}", failure.status));
                     if self.args.engine {
                         let _ = self.out.write_all(failure.transcript.as_bytes());
                     }
                 }
             }
-            RunEvent::Warning { text } => self.line(LogLevel::Warn, text),
+            RunEvent::Warning { text } | RunEvent::PvWarning { text } => self.line(LogLevel::Warn, text),
             RunEvent::Closed { reason, .. } => {
                 self.line(LogLevel::Info, &format!("Stopped: {reason:?}"));
                 let _ = self.out.flush();

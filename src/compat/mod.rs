@@ -39,7 +39,7 @@ use self::config::ConfigFile;
 use self::grammar::SavedConfig;
 pub(crate) use self::invocation::Dialect;
 use self::invocation::{Invocation, RunnerAction};
-use self::say::say;
+use self::say::{reworded, say};
 use crate::files::{MOST_DOCUMENT_BYTES, read_input};
 use crate::text::with_causes;
 
@@ -123,7 +123,7 @@ pub(crate) fn run(dialect: Dialect, words: &[OsString], program: &str, check: Ch
         Ok(false) => 1,
         Err(error) => {
             let text = with_causes(&*error);
-            say(&if text.starts_with("Fatal") { text } else { format!("Error: {text}") });
+            say(&if text.starts_with("Fatal") { text } else { format!("Error: {}", reworded(&text)) });
             1
         }
     }

@@ -20,7 +20,18 @@ pub(super) struct DirectoryClaim {
     _gate: File,
 }
 
-/// Finds a directory for a new run and clears it.
+impl DirectoryClaim {
+    /// Clears the directory of an earlier run.
+    pub(super) fn clear(&self) -> Result<()> {
+        if !self.root.exists() {
+            return Ok(());
+        }
+        std::fs::remove_dir_all(&self.root).within(|| format!("{}: cannot be cleared", self.root.display()))
+    }
+}
+
+/// Finds a directory for a new run. It may hold an ended one until it is
+/// [cleared](DirectoryClaim::clear).
 pub(super) fn claim(config: &Path) -> Result<DirectoryClaim> {
     let folder = match config.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -34,9 +45,6 @@ pub(super) fn claim(config: &Path) -> Result<DirectoryClaim> {
     for number in 1u32.. {
         let root = folder.join(if number == 1 { format!("{name}.run") } else { format!("{name}.run-{number}") });
         if is_free(&root)? {
-            if root.exists() {
-                std::fs::remove_dir_all(&root).within(|| format!("{}: cannot be cleared", root.display()))?;
-            }
             return Ok(DirectoryClaim { root, _gate: gate });
         }
     }

@@ -144,18 +144,6 @@ fn format(settings: &RunnerSettings, players: usize) -> Format {
     }
 }
 
-/// Number of encounters as the leading runners count them. With several heroes that is more than
-/// they play.
-pub(super) fn encounters(format: &Format, players: u16) -> u64 {
-    format.parameters().heroes.map_or_else(
-        || format.encounters(players),
-        |heroes| {
-            let [heroes, players] = [heroes, players].map(u64::from);
-            heroes * players - heroes * (heroes + 1) / 2
-        },
-    )
-}
-
 fn rules(invocation: &Invocation) -> Result<Rules> {
     let settings = &invocation.settings;
     Ok(Rules {

@@ -34,6 +34,7 @@ use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::schedule::trial::{self, TrialError};
 use crate::tablebase::Tables;
 use crate::tournament::events::{Observer, Stop, StopReason};
+use crate::tournament::pairing::Pairing;
 use crate::tournament::scoreboard::Scoreboard;
 use crate::uci::process::{Engine, EngineConfig, StartError};
 use crate::uci::{EngineOption, OptionKind};
@@ -250,6 +251,8 @@ fn begin(
     try_players(&mut plan, &book)?;
     let plan = Arc::new(plan);
     let scoreboard = Scoreboard::new(&plan)?;
+    // Only now nothing can be refused any more.
+    claim.clear()?;
     let (dir, journal) = RunDir::create(&Place::Given(claim.root.clone()), &plan)?;
     if settings.openings.file.is_none() {
         std::fs::write(dir.path(plan::START_BOOK), plan::start_text(settings))
@@ -295,8 +298,21 @@ fn earlier(invocation: &Invocation) -> Result<Option<PathBuf>> {
             path.display()
         );
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(path)?;
+    if folder_of(Path::new(&invocation.settings.config_name))? != folder {
+        fail!(
+            Setting,
+            "outname={}: it must be in the folder of {}, beside the games",
+            invocation.settings.config_name,
+            path.display()
+        );
+    }
     Ok(Some(folder.join(run)))
+}
+
+/// Absolute folder of a file.
+fn folder_of(file: &Path) -> Result<PathBuf> {
+    Ok(std::path::absolute(file)?.parent().unwrap_or(Path::new("/")).to_owned())
 }
 
 /// Settings that must not change during a tournament. Its length, its outputs and its display are
@@ -307,7 +323,7 @@ fn what_games_are(engines: &[EngineArgs], settings: &RunnerSettings, invocation:
         pgn: None,
         epd: None,
         crc32: false,
-        rounds: settings.rounds.clamp(1, 2),
+        rounds: 1,
         concurrency: 1,
         force_concurrency: false,
         rating_interval: None,
@@ -379,10 +395,17 @@ async fn drive(
     if is_resumed {
         say(&format!("Resuming from {} games.", finished.games()));
     }
-    let [pgn, epd] = outputs(invocation, is_resumed)?;
     let (event, site) = (settings.event.clone(), settings.site.clone());
     let setup = setup(invocation, asked, &plan, event, site)?;
-    let mut console = RunnerConsole::new(setup, Box::new(std::io::stdout()), Arc::clone(&warned)).with_files(pgn, epd);
+    let mut console = RunnerConsole::new(setup, Box::new(std::io::stdout()), Arc::clone(&warned));
+    if is_resumed {
+        let [pgn, epd] = outputs(invocation, OutputStart::Repaired)?;
+        console = console.with_files(pgn, epd);
+        dir.read(&plan, |game| console.recall(&game))?;
+    }
+    // Later games are appended to what an earlier process left.
+    let [pgn, epd] = outputs(invocation, if is_resumed { OutputStart::Appended } else { OutputStart::AsAsked })?;
+    console = console.with_files(pgn, epd);
     let relative = dir.root().file_name().unwrap_or_default().to_string_lossy().into_owned();
     let file = ConfigFile::new(&invocation.engines, settings, invocation.dialect, seed, &relative);
     let names = plan.players.iter().map(|player| player.name.clone()).collect();
@@ -396,6 +419,7 @@ async fn drive(
         stop: interrupts.clone(),
         strict: settings.strict.then(|| Arc::clone(&warned)),
         recover: settings.recover,
+        halves_from: Pairing::new(&plan).halves_from(),
         failed: Arc::clone(&failed),
     };
     let mut observers: Vec<Box<dyn Observer>> = vec![
@@ -406,8 +430,8 @@ async fn drive(
     ];
     let tables = Tables::of(plan.rules.syzygy.as_ref())?;
     let names = plan.players.iter().map(|player| player.name.clone()).collect();
-    let log =
-        Log::open(&settings.log, settings.show_latency, names).within(|| format!("-log file={}", settings.log.file))?;
+    let log = Log::open(&settings.log, settings.show_latency, names, Pairing::new(&plan).halves_from())
+        .within(|| format!("-log file={}", settings.log.file))?;
     if let Some(log) = log {
         observers.push(Box::new(log));
     }
@@ -447,13 +471,29 @@ async fn drive(
     Ok(false)
 }
 
+/// Treatment of games that output files have already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OutputStart {
+    /// Games are appended, or replace them, as the command line says.
+    AsAsked,
+    /// Games are appended.
+    Appended,
+    /// Games of the journal are appended that they lack.
+    Repaired,
+}
+
 /// Output files of `-pgnout` and `-epdout`.
-fn outputs(invocation: &Invocation, is_resumed: bool) -> Result<[Option<Output>; 2]> {
+fn outputs(invocation: &Invocation, start: OutputStart) -> Result<[Option<Output>; 2]> {
     let settings = &invocation.settings;
     let open = |file: &str, append: bool, extension: &str, crc: bool| {
         let name = if file.is_empty() { plan::dated(invocation.dialect, extension) } else { file.to_owned() };
-        // Output of an earlier process is kept.
-        Output::open(Path::new(&name), append || is_resumed, crc).within(|| format!("{name}: cannot be written"))
+        let path = Path::new(&name);
+        let opened = match start {
+            OutputStart::AsAsked => Output::open(path, append, crc),
+            OutputStart::Appended => Output::open(path, true, crc),
+            OutputStart::Repaired => Output::repair(path),
+        };
+        opened.within(|| format!("{name}: cannot be written"))
     };
     let pgn = settings.pgn.as_ref().map(|PgnArgs { file, append, .. }| open(file, *append, "pgn", settings.crc32));
     let epd = settings.epd.as_ref().map(|EpdArgs { file, append }| open(file, *append, "epd", false));
@@ -479,7 +519,8 @@ fn setup(
         players: asked.iter().map(|asked| asked.given.clone()).collect(),
         limits: plan.players.iter().map(|player| player.limit).collect(),
         book: Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned(),
-        games: plan::encounters(&plan.format, players).saturating_mul(PairSplit::new(settings).games()),
+        games: plan.format.encounters(players).saturating_mul(PairSplit::new(settings).games()),
+        halves_from: Pairing::new(plan).halves_from(),
         is_open: plan.format.definition().is_open,
         sprt: scoreboard.sprt().cloned(),
         penta: settings.penta,

@@ -458,8 +458,8 @@ fn the_options_of_cutechess() {
         s.pgn = Some(PgnArgs { file: "out.pgn".to_owned(), min: true, ..PgnArgs::default() });
         s.epd = Some(EpdArgs { file: "out.epd".to_owned(), append: true });
     });
-    cute("-ratinginterval 10 -outcomeinterval 5 -concurrency 4 -wait 100 -event My event -site here -srand 7", |s| {
-        (s.rating_interval, s.score_interval, s.concurrency) = (Some(10), Some(5), 4);
+    cute("-ratinginterval 10 -concurrency 4 -wait 100 -event My event -site here -srand 7", |s| {
+        (s.rating_interval, s.concurrency) = (Some(10), 4);
         (s.wait, s.event, s.site, s.seed) = (Duration::from_millis(100), "My event".into(), "here".into(), Some(7));
     });
     cute("-debug", |s| {

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::mpsc;
 
 use super::say::say;
-use crate::record::Termination;
+use crate::compat::console::number;
+use crate::record::{PairId, Termination};
 use crate::tournament::events::{Observer, RunEvent, Stop};
 
 /// Requests a stop from the dispatcher, as a signal does. It runs after the console, so the game is
@@ -17,6 +18,8 @@ pub(super) struct Watch {
     pub(super) strict: Option<Arc<AtomicBool>>,
     /// True to continue after a crash or stall.
     pub(super) recover: bool,
+    /// First pair that is a single game.
+    pub(super) halves_from: Option<PairId>,
     /// Set once the tournament has failed.
     pub(super) failed: Arc<AtomicBool>,
 }
@@ -39,7 +42,7 @@ impl Observer for Watch {
         if is_gone && !record.is_void && !self.recover {
             say(&format!(
                 "Game {}: an engine failed, and there is no recover option set (-recover): the tournament ends.",
-                record.id.number()
+                number(record.id, self.halves_from)
             ));
             self.fail();
         } else if self.strict.as_ref().is_some_and(|warned| warned.load(Ordering::Relaxed)) {

@@ -247,7 +247,7 @@ impl Viewer {
                 record.id.number()
             )),
             RunEvent::PairCounted { scoreboard, .. } => self.narrowed(scoreboard),
-            RunEvent::Warning { text } => Some(format!("warning: {text}")),
+            RunEvent::Warning { text } | RunEvent::PvWarning { text } => Some(format!("warning: {text}")),
             RunEvent::Steered { status } => Some(match status.phase {
                 Phase::Running => format!("playing, {} at once", status.concurrency),
                 Phase::Paused => format!("paused, {} at once after `quintain ctl RUN resume`", status.concurrency),

@@ -50,6 +50,9 @@ pub struct PgnMeta<'a> {
     pub limits: ByColor<Limit>,
     /// Chess variant.
     pub variant: Variant,
+    /// Number of this game for [`Round::Game`](crate::plan::recording::Round::Game), if it is not
+    /// that of its id.
+    pub number: Option<u64>,
 }
 
 /// A record that can't be replayed. The referee writes none, but an edited journal may hold one.

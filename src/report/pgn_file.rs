@@ -144,6 +144,7 @@ pub(super) fn meta_of(plan: &Plan, players: ByColor<PlayerId>, scale: Option<Tim
         names: ByColor { white: &white.name, black: &black.name },
         limits: ByColor { white: white.limit.scaled(scale), black: black.limit.scaled(scale) },
         variant: plan.rules.variant,
+        number: None,
     })
 }
 

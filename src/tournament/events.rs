@@ -360,6 +360,11 @@ pub enum RunEvent<'a> {
         /// Text on one line.
         text: &'a str,
     },
+    /// Message about a wrong PV of a game that ended. The first few of a run have one.
+    PvWarning {
+        /// Text on one line.
+        text: &'a str,
+    },
     /// The user paused, resumed or stopped the run, or changed its number of concurrent games.
     Steered {
         /// Status after the change.

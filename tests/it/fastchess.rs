@@ -103,6 +103,11 @@ fn masked(text: &str) -> String {
             (Some((before, _)), Some(at)) => format!("{before}on time (N{}", &line[at..]),
             _ => line,
         };
+        // A busy machine may be named as a cause.
+        let line = match line.split_once(" lost on time (") {
+            Some((before, _)) => format!("{before} lost on time"),
+            None => line,
+        };
         lines.push(match line.split_once("has CRC32: ") {
             Some((before, crc)) if crc.starts_with("0x") => format!("{before}has CRC32: 0xN"),
             _ => line,
@@ -160,6 +165,12 @@ const GOLDEN: &[(&str, &str, i32, &str)] = &[
         "fastchess",
         0,
         "A() B(--seed 2 --resigns 60) C(--seed 3 --resigns 30) -each nodes=5 -openings file=b.epd -rounds 2 -ratinginterval 3 -maxmoves 9 -resign movecount=3 score=400",
+    ),
+    (
+        "single-games",
+        "cutechess-cli",
+        0,
+        "A() B(--seed 2 --resigns 60) C(--seed 3) -each tc=inf nodes=5 -openings file=b.epd -maxmoves 9",
     ),
     (
         "gauntlet",
@@ -359,8 +370,20 @@ fn a_configuration_goes_on_where_it_was() {
     until("thirty games", || journal().lines().count() > 30 || child.try_wait().unwrap().is_some());
     child.kill().unwrap();
     child.wait().unwrap();
-    let ran = fastchess("-config file=config.json", broken.path());
+    // As after a power cut: the end of the file never reached the disk.
+    let file = broken.path().join("o.pgn");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, &text[..text.len() - text.len().min(1500)]).unwrap();
+    // The number of its rounds does not make it another tournament.
+    assert_eq!(fastchess("-config file=config.json -rounds 1", broken.path()).code, Some(0));
+    let ran = fastchess("-config file=config.json outname=elsewhere/config.json -rounds 20", broken.path());
+    assert!(ran.code == Some(1) && ran.stdout.contains("must be in the folder of config.json"), "{ran:?}");
+    let ran = fastchess("-config file=config.json -rounds 20", broken.path());
     assert_eq!(ran.code, Some(0), "{ran:?}");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let rounds = |text: &str| text.lines().filter(|line| line.starts_with("[Round ")).count();
+    assert_eq!((rounds(&text), text.matches("[Event ").count(), text.matches("\n\n[Event ").count()), (120, 120, 119));
+    assert_eq!(std::fs::read_to_string(whole.path().join("o.pgn")).unwrap().len() / 1000, text.len() / 1000);
     let played = |folder: &tempfile::TempDir| games(&folder.path().join("config.json.run"));
     assert_eq!(played(&broken), played(&whole));
     assert_eq!(config(broken.path())["stats"], config(whole.path())["stats"]);
@@ -384,6 +407,24 @@ fn a_configuration_goes_on_where_it_was() {
     assert!(ran.code == Some(1) && ran.stdout.contains("stats=false"), "{ran:?}");
     let ran = fastchess("-config file=config.json stats=false -maxmoves 5 -rounds 1", broken.path());
     assert_eq!((ran.code, played(&broken).len()), (Some(0), 6));
+}
+
+/// Nothing that was played is lost for a command line that is refused.
+#[test]
+fn a_refused_tournament_leaves_the_one_before() {
+    let folder = folder();
+    let line = "A() B(--seed 2) -each nodes=1 -openings file=b.epd -rounds 2 -maxmoves 4";
+    assert_eq!(fastchess(line, folder.path()).code, Some(0));
+    let run = folder.path().join("config.json.run");
+    let played = games(&run);
+    for refused in
+        [line.replace("b.epd", "nosuch.epd"), line.replace("-rounds 2", "-games 1 -rounds 3 -sprt elo0=0 elo1=5")]
+    {
+        assert_eq!(fastchess(&refused, folder.path()).code, Some(1), "{refused}");
+        assert_eq!(games(&run), played, "{refused}");
+    }
+    assert_eq!(fastchess("-config file=config.json -rounds 3", folder.path()).code, Some(0));
+    assert_eq!(games(&run).len(), 6);
 }
 
 /// Two at once in one folder keep apart, and the next one takes the place of those that ended.

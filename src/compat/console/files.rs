@@ -4,12 +4,22 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use crate::plan::recording::OutputFile;
+use crate::report::sink::Sink;
+
 /// File that takes one game at a time.
 pub struct Output {
     path: PathBuf,
-    file: File,
+    file: OutputTarget,
     /// CRC32 of the whole file; `None` without `-crc32`.
     crc: Option<crc32fast::Hasher>,
+}
+
+enum OutputTarget {
+    /// Takes each game.
+    Plain(File),
+    /// Takes the games of a journal that it lacks, and completes one that is torn.
+    Repaired(Sink),
 }
 
 impl Output {
@@ -37,7 +47,18 @@ impl Output {
                 }
             }
         }
+        let file = OutputTarget::Plain(file);
         Ok(Self { path: path.to_owned(), file, crc: with_crc.then_some(hasher) })
+    }
+
+    /// Opens a file to which an earlier process of the tournament has written. It takes the games
+    /// of the journal from the first one on.
+    ///
+    /// # Errors
+    /// I/O error if the file cannot be read or opened.
+    pub fn repair(path: &Path) -> std::io::Result<Self> {
+        let sink = Sink::open(&OutputFile { path: path.to_owned(), append_after: Some(0) })?;
+        Ok(Self { path: path.to_owned(), file: OutputTarget::Repaired(sink), crc: None })
     }
 
     /// Appends a game. Returns the checksum line if the file has a checksum.
@@ -45,7 +66,10 @@ impl Output {
     /// # Errors
     /// I/O error if the game cannot be written.
     pub(super) fn add(&mut self, text: &str) -> std::io::Result<Option<String>> {
-        self.file.write_all(text.as_bytes())?;
+        match &mut self.file {
+            OutputTarget::Plain(file) => file.write_all(text.as_bytes())?,
+            OutputTarget::Repaired(sink) => sink.put(text.as_bytes())?,
+        }
         Ok(self.crc.as_mut().map(|crc| {
             crc.update(text.as_bytes());
             format!("File {} has CRC32: {:#x}\n", self.path.display(), crc.clone().finalize())

@@ -1,5 +1,6 @@
 use super::lines::{self, EngineHeading};
 use super::*;
+use crate::record::Leg;
 use crate::stats::sprt::{Bounds, Model};
 use crate::stats::{Pentanomial, Trinomial};
 
@@ -12,6 +13,19 @@ fn tally(ptnml: [u64; 5], mixed: u64) -> Tally {
 
 fn given(name: &str, hash: &str, time: &str) -> EngineHeading {
     EngineHeading { name: name.to_owned(), time: time.to_owned(), threads: "1t".to_owned(), hash: hash.to_owned() }
+}
+
+#[test]
+fn single_games_leave_no_gaps_in_the_numbers() {
+    let number_of =
+        |pair: u64, leg: Leg, from: Option<u64>| number(GameId { pair: PairId(pair), leg }, from.map(PairId));
+    // Three encounters of one game each, and of three.
+    assert_eq!([0, 1, 2].map(|pair| number_of(pair, Leg::First, Some(0))), [1, 2, 3]);
+    let pairs = (0..3).flat_map(|pair| Leg::BOTH.map(|leg| (pair, leg)));
+    let games = pairs.chain((3..6).map(|pair| (pair, Leg::First)));
+    let numbers: Vec<u64> = games.map(|(pair, leg)| number_of(pair, leg, Some(3))).collect();
+    assert_eq!(numbers, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    assert_eq!(number_of(5, Leg::Second, None), 12);
 }
 
 /// The four lines after the first, as fastchess 1.8.2 prints them for these counts. The sign of a

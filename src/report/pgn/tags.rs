@@ -51,7 +51,7 @@ fn basic<'a>(
     let round = match options.round {
         Round::PairAndLeg => format!("{pair}.{}", id.leg.index() + 1),
         Round::Pair => pair.to_string(),
-        Round::Game => id.number().to_string(),
+        Round::Game => meta.number.unwrap_or_else(|| id.number()).to_string(),
     };
     let mut tags: Vec<Tag<'a>> = vec![
         ("Event", meta.event.into()),

@@ -49,6 +49,7 @@ fn meta(variant: Variant, white: &str, black: &str) -> PgnMeta<'static> {
         names: ByColor { white: "base", black: "new" },
         limits: ByColor { white: white.parse().expect(white), black: black.parse().expect(black) },
         variant,
+        number: None,
     }
 }
 

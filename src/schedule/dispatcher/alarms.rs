@@ -62,7 +62,7 @@ impl Dispatcher<'_> {
             let name = self.run.plan.players.get(usize::from(player.0)).map_or("?", |player| player.name.as_str());
             let more = if self.pv_told == PV_WARNINGS { "; from here on they are only counted" } else { "" };
             let text = format!("game {}, ply {ply}: {name}: the PV {}{more}", record.id.number(), fault.words());
-            tell(self.observers, RunEvent::Warning { text: &text });
+            tell(self.observers, RunEvent::PvWarning { text: &text });
         }
     }
 
