@@ -190,6 +190,27 @@ fn a_queue_goes_on_with_the_chain_of_a_test_that_is_over() {
     assert_eq!((ran.code, chained.verdicts().len()), (Some(0), 2), "{ran:?}");
 }
 
+/// A run resumed in the middle of its chain passes the tests before it on.
+#[test]
+fn a_queue_keeps_the_tests_before_the_one_it_resumes() {
+    let chained = Chained::new();
+    let Chained { strong, weak, .. } = &chained;
+    chained.write("a.toml", &format!("new = {strong:?}\nbase = {weak:?}\nconcurrency = 1\nthen = \"b.toml\"\n"));
+    chained.write("b.toml", "then = \"c.toml\"\n");
+    chained.write("c.toml", "");
+    assert_eq!(chained.words(&["sprt", "plans/a.toml"]).code, Some(0));
+    let [second, third] = [1, 2].map(|number| chained.runs()[number].clone());
+    std::fs::remove_dir_all(third).unwrap();
+    assert_eq!(chained.words(&["queue", "resume", &second.display().to_string()]).code, Some(0));
+    let ran = chained.words(&["queue", "run", "--until-empty"]);
+    assert!(ran.code == Some(0) && ran.stdout.contains("chain passed: 3 of 3 tests passed"), "{ran:?}");
+    let runs = chained.runs();
+    let plan: toml::Table = std::fs::read_to_string(runs[2].join("plan.toml")).unwrap().parse().unwrap();
+    let names: Vec<_> = runs[..2].iter().map(|run| run.file_name().unwrap().to_str().unwrap()).collect();
+    let before: Vec<_> = plan["chain"]["before"].as_array().unwrap().iter().filter_map(toml::Value::as_str).collect();
+    assert_eq!(before, names);
+}
+
 /// The commands are those of a Unix shell.
 #[cfg(unix)]
 #[test]

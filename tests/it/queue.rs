@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::harness::{
     FAKE, Gate, Ran, check_same_games, fake, hears, heeding_signals, journal_lines, quintain, run, sprt, summary, until,
 };
+use crate::serve_work::cut;
 use crate::source::Toy;
 
 /// A folder of results, and peers that wait for a gate.
@@ -323,6 +324,24 @@ fn a_run_whose_folder_is_removed_has_not_been_played() {
     assert_eq!(summary(&queued.run_of(1))["note"], "again");
     let ran = queued.queue(&["note", "1", "late"]);
     assert!(ran.code == Some(2) && ran.stderr.contains("its last run has begun"), "{ran:?}");
+}
+
+#[test]
+fn an_entry_whose_resumed_run_is_gone_waits_for_it() {
+    let queued = Queued::new();
+    let dir = queued.results().join("mine");
+    std::fs::create_dir_all(queued.results()).unwrap();
+    sprt(3, "--seed 1", "--seed 2", &dir, &format!("{SETTINGS} --max-pairs 2"));
+    cut(&dir, 2);
+    queued.done(&["resume", &dir.display().to_string()]);
+    std::fs::rename(&dir, queued.folder.path().join("away")).unwrap();
+    let ran = queued.play(&[]);
+    assert!(ran.stderr.contains("mine: the run that this entry resumes is gone; put it back"), "{}", ran.stderr);
+    assert!(queued.state(1) == "failed" && !dir.exists());
+    std::fs::rename(queued.folder.path().join("away"), &dir).unwrap();
+    queued.done(&["up", "1"]);
+    queued.play(&[]);
+    assert_eq!((queued.state(1), &summary(&dir)["pairs"]), ("done".to_owned(), &2.into()));
 }
 
 #[test]

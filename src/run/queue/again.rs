@@ -64,6 +64,11 @@ fn command(plan: &Plan) -> GameCommand {
     }
 }
 
+/// True if settings only name a run that was begun elsewhere. A run needs engines to begin.
+pub(super) fn only_resumes(raw: &RawPlan) -> bool {
+    raw.new.is_none() && raw.engine.is_none() && raw.players.is_empty()
+}
+
 /// Settings of the run, as far as the queue's list shows them, and those of the tests that follow.
 fn plans(root: &Path, plan: &Plan) -> Result<Vec<RawPlan>> {
     let note = plan

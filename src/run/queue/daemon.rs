@@ -7,13 +7,14 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::plan::{Chain, Plan};
+use crate::report::stored;
 use crate::run::begin::{self, GameCommand};
 use crate::run::dir::{self, Place, RunDir};
 use crate::run::drive::{self, OutputStyle};
-use crate::run::error::{Result, ResultContext as _};
+use crate::run::error::{Result, ResultContext as _, fail};
 use crate::run::notify::{self, Receivers};
 use crate::run::queue::watcher::{LOOK, QueueWatch, StopCause};
-use crate::run::queue::{DaemonLock, EntryId, Queue, QueueEntry, QueueState};
+use crate::run::queue::{DaemonLock, EntryId, Queue, QueueEntry, QueueState, again};
 use crate::run::tuning::session;
 use crate::run::{Exit, chain, chain_report, forecast, progress, trust};
 use crate::settings::RawPlan;
@@ -112,6 +113,7 @@ pub(crate) fn run(queue: &Queue, lock: DaemonLock, limits: DaemonLimits, stop: &
 fn play_all(queue: &Queue, limits: DaemonLimits, stop: &StopSwitch) -> Result<Exit> {
     let deadline = limits.end;
     let mut daemon = Daemon { queue, stop, deadline, put_off: Vec::new() };
+    daemon.let_interrupted_wait()?;
     let mut is_idle = false;
     loop {
         if stop.is_set() {
@@ -139,6 +141,13 @@ fn play_all(queue: &Queue, limits: DaemonLimits, stop: &StopSwitch) -> Result<Ex
 }
 
 impl Daemon<'_> {
+    /// Lets the entries wait that the last daemon played when it died. The lock shows that nobody
+    /// plays them now.
+    fn let_interrupted_wait(&self) -> Result<()> {
+        let entries = self.queue.list()?.entries;
+        entries.iter().filter(|(_, entry)| entry.state == QueueState::Playing).try_for_each(|(id, _)| self.wait(*id))
+    }
+
     /// Entry to play next.
     fn next(&mut self) -> Result<Option<(EntryId, QueueEntry)>> {
         let listing = self.queue.list()?.in_order();
@@ -201,12 +210,13 @@ impl Daemon<'_> {
             return Ok(());
         }
         let receivers = Receivers::of_checked(&raw);
+        let resumes_only = again::only_resumes(&raw);
         match self.play_run(id, entry, raw, &self.queue.results().join(&run)) {
             // Nothing of it can be shown or resumed.
-            Ok(PlayResult::Ended(..)) if !self.queue.results().join(&run).exists() => self.fail(
-                id,
-                &format!("{} was removed while it was played; `queue up {id}` plays it again", run.display()),
-            ),
+            Ok(PlayResult::Ended(..)) if !self.queue.results().join(&run).exists() => {
+                let remedy = if resumes_only { remedy_of_lost(id) } else { format!("`queue up {id}` plays it again") };
+                self.fail(id, &format!("{} was removed while it was played; {remedy}", run.display()))
+            }
             Ok(PlayResult::Ended(exit, cause)) => {
                 let root = self.queue.results().join(&run);
                 let told = if entry.command == GameCommand::Tune { session::last_run(&root) } else { root };
@@ -260,8 +270,12 @@ impl Daemon<'_> {
         Ok(())
     }
 
-    /// Takes the name of a run that was not begun from its entry.
+    /// Takes the name of a run that was not begun from its entry. One that was begun elsewhere, and
+    /// is gone, keeps its name: it may come back.
     fn forget_unbegun(&self, entry: &mut QueueEntry) {
+        if entry.next_plan().is_some_and(again::only_resumes) {
+            return;
+        }
         if entry.begun().is_some_and(|run| !self.queue.results().join(run).exists()) {
             entry.runs.pop();
         }
@@ -288,6 +302,9 @@ impl Daemon<'_> {
             trust::check_stamp(&dir, &plan)?;
             let (exit, cause) = self.watched(id, root, || drive::resume(Arc::new(plan), &dir, OutputStyle::new(false)));
             return over(exit?, cause);
+        }
+        if again::only_resumes(&raw) {
+            fail!(OtherRun, "{}: the run that this entry resumes is gone; {}", root.display(), remedy_of_lost(id));
         }
         let (mut plan, book) = begin::resolved(entry.command, raw.clone())?;
         plan.chain = self.chain(entry)?;
@@ -322,12 +339,15 @@ impl Daemon<'_> {
         session::play(raw, &Place::Given(root.to_owned()), branch, OutputStyle::new(false)).map(|tuned| tuned.exit)
     }
 
-    /// Place of the next run of an entry in its chain.
+    /// Place of the next run of an entry in its chain. The first run of the entry may have been
+    /// begun elsewhere, in the middle of the chain.
     fn chain(&self, entry: &QueueEntry) -> Result<Chain> {
         let over = entry.exits.len();
         let runs = self.queue.results().join(RUNS);
-        let before =
-            entry.runs.iter().take(over).map(|run| chain_report::name_of(&self.queue.results().join(run), &runs));
+        let own: Vec<PathBuf> = entry.runs.iter().take(over).map(|run| self.queue.results().join(run)).collect();
+        let first = own.first().and_then(|run| Some((run.parent()?, stored::plan(run)?.chain.before)));
+        let earlier = first.into_iter().flat_map(|(beside, before)| before.into_iter().map(|run| beside.join(run)));
+        let before = earlier.chain(own.iter().cloned()).map(|run| chain_report::name_of(&run, &runs));
         let then = entry.plans.get(over + 1..).unwrap_or_default();
         Ok(Chain { before: before.collect(), then: chain::tables(then)? })
     }
@@ -391,9 +411,27 @@ impl Daemon<'_> {
     }
 }
 
+/// Remedy for an entry whose run was begun elsewhere and is gone.
+fn remedy_of_lost(id: EntryId) -> String {
+    format!("put it back and use `queue up {id}`, or remove the entry: `queue rm {id}`")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_dead_daemon_played_waits() {
+        let results = tempfile::tempdir().unwrap();
+        let queue = Queue::of(results.path()).unwrap();
+        let mut entry = QueueEntry::new(GameCommand::Sprt, "/somewhere".into(), 0, vec![RawPlan::default()]);
+        entry.state = QueueState::Playing;
+        let id = queue.add(entry).unwrap();
+        let stop = StopSwitch::default();
+        stop.set();
+        play_all(&queue, DaemonLimits::default(), &stop).unwrap();
+        assert_eq!(queue.read(id).unwrap().unwrap().state, QueueState::Waiting);
+    }
 
     #[test]
     fn a_deadline_is_the_earlier_of_clock_and_duration() {
