@@ -15,6 +15,7 @@ mod watcher;
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 pub(crate) use self::entry::{QueueEntry, QueueState};
 use crate::files::{MOST_DOCUMENT_BYTES, read_text, write_atomically};
@@ -34,6 +35,9 @@ const LAST_ID: &str = ".last";
 
 /// Name of the file that the daemon locks.
 const DAEMON_LOCK: &str = ".daemon.lock";
+
+/// Longest step of the times that file systems give to changes.
+const TIME_STEP: Duration = Duration::from_secs(2);
 
 /// Number of an entry, from 1.
 pub(crate) type EntryId = u32;
@@ -95,6 +99,13 @@ impl Queue {
 
     fn file(&self, id: EntryId) -> PathBuf {
         self.folder.join(format!("{id}.toml"))
+    }
+
+    /// Time of the folder's last change; `None` if that is unknown, or so new that the next change
+    /// may get the same time.
+    fn settled_change(&self) -> Option<SystemTime> {
+        let changed = self.folder.metadata().and_then(|folder| folder.modified()).ok()?;
+        changed.elapsed().is_ok_and(|age| age > TIME_STEP).then_some(changed)
     }
 
     /// Reads all entries.
