@@ -50,6 +50,8 @@ struct LiveState {
     /// Lines dropped before those.
     lost: u64,
     boards: BTreeMap<u64, BoardView>,
+    /// True once the connection to the run has ended.
+    is_over: bool,
 }
 
 /// The browsers that have a run open.
@@ -76,6 +78,11 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn message<T: Serialize + ?Sized>(kind: &'static str, value: &T) -> ServerSentEvent {
     // Plain data always serialises; an empty text is ignored by the page.
     (kind, Arc::from(serde_json::to_string(value).unwrap_or_default()))
+}
+
+/// Last message of a run.
+fn gone() -> ServerSentEvent {
+    message("gone", &())
 }
 
 /// State of the connection to a run's socket.
@@ -179,9 +186,12 @@ impl LiveRun {
         locked(&self.state).lines.iter().cloned().collect()
     }
 
-    /// The whole state as one message.
+    /// The whole state as one message; `gone` once the run is over.
     pub(super) fn snapshot(&self) -> ServerSentEvent {
         let state = locked(&self.state);
+        if state.is_over {
+            return gone();
+        }
         let boards: Vec<_> = state.boards.values().map(BoardView::whole).collect();
         message(
             "snapshot",
@@ -226,8 +236,14 @@ impl LiveRun {
                 | ServerMessage::Other => {}
             }
         }
-        // The connection ended for whatever reason: the browsers are to look again.
-        self.tell(message("gone", &()));
+        self.end();
+    }
+
+    /// Sends the browsers to look again: the connection ended, for whatever reason. One that missed
+    /// the message, or comes later, finds the end in the state.
+    fn end(&self) {
+        locked(&self.state).is_over = true;
+        self.tell(gone());
     }
 
     fn tell(&self, message: ServerSentEvent) {
@@ -315,8 +331,8 @@ impl BrowserView {
         &self.run
     }
 
-    /// The next message for the browser; the whole state if it missed one; `None` once the run is
-    /// over.
+    /// The next message for the browser; the whole state, or the end, if it missed one; `None` once
+    /// the run is over.
     pub(super) async fn next(&mut self) -> Option<ServerSentEvent> {
         match self.messages.recv().await {
             Ok(message) => Some(message),
@@ -333,5 +349,27 @@ impl Drop for BrowserView {
     fn drop(&mut self) {
         let mut viewers = locked(&self.run.viewers);
         viewers.count = viewers.count.saturating_sub(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_browser_that_missed_the_end_is_told_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (out, dir) = (broadcast::Sender::new(BACKLOG), folder.path().to_owned());
+        let run = Arc::new(LiveRun { dir, state: Mutex::default(), out, viewers: Mutex::default() });
+        let mut slow = LiveRun::view(Arc::clone(&run));
+        assert_eq!(run.snapshot().0, "snapshot");
+        for _ in 0..=BACKLOG {
+            run.tell(message("line", "text"));
+        }
+        run.end();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        assert_eq!(runtime.block_on(slow.next()).unwrap().0, "gone");
+        // One that comes after the end gets it first.
+        assert_eq!(LiveRun::view(run).run().snapshot().0, "gone");
     }
 }

@@ -342,7 +342,8 @@ async fn picture(app: &App, id: String, form: PictureQuery, draw: fn(&Fold, Shee
     }
 }
 
-/// The stream of a live run: `snapshot` first, then the changes, `gone` last.
+/// The stream of a live run: `snapshot` first, then the changes, `gone` last. A run that has just
+/// ended sends `gone` alone.
 async fn events(State(app): State<App>, Path(id): Path<String>) -> Result<Response, Response> {
     app.entry(&id).await?;
     let live = app.hub.get(&id).ok_or_else(|| error(StatusCode::CONFLICT, "no process is playing this run"))?;
