@@ -88,10 +88,23 @@ impl App {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Response> {
-        // The semaphore is never closed.
-        let _permit = Arc::clone(&self.works).acquire_owned().await.ok();
-        spawn_blocking_io(work).await
+        spawn_seated(&self.works, work).await
     }
+}
+
+/// Runs work when a seat is free. The work holds the seat to its end, even if nobody waits for it
+/// any more.
+async fn spawn_seated<T: Send + 'static>(
+    seats: &Arc<Semaphore>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Response> {
+    // The semaphore is never closed.
+    let seat = Arc::clone(seats).acquire_owned().await.ok();
+    spawn_blocking_io(move || {
+        let _seat = seat;
+        work()
+    })
+    .await
 }
 
 /// An answer of one line that says why.
@@ -116,4 +129,33 @@ pub(super) async fn spawn_blocking_io<T: Send + 'static>(
 ) -> Result<T, Response> {
     let failed = |_| error(StatusCode::INTERNAL_SERVER_ERROR, "the work was not done");
     tokio::task::spawn_blocking(work).await.map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn work_keeps_its_seat_after_its_browser_left() {
+        let seats = Arc::new(Semaphore::new(1));
+        let (begun, begins) = mpsc::channel();
+        let (go_on, waits) = mpsc::channel();
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+        let taken = Arc::clone(&seats);
+        let request = runtime.spawn(async move {
+            let work = move || {
+                begun.send(()).unwrap();
+                waits.recv()
+            };
+            spawn_seated(&taken, work).await.is_ok()
+        });
+        begins.recv().unwrap();
+        request.abort();
+        assert!(runtime.block_on(request).unwrap_err().is_cancelled());
+        assert_eq!(seats.available_permits(), 0);
+        go_on.send(()).unwrap();
+        assert!(runtime.block_on(spawn_seated(&seats, || ())).is_ok());
+    }
 }
