@@ -123,8 +123,17 @@ await value("document.querySelector('[data-command=pause]').click()");
 await until('it is paused', "document.getElementById('status').textContent.startsWith('paused')");
 await value("document.querySelector('[data-command=resume]').click()");
 await until('it goes on', "document.getElementById('status').textContent.startsWith('running')");
+// Its concurrency by keyboard: what was typed stays while the run reports its own, and Enter sets it.
+await value(`{ const box = document.getElementById('games'); box.value = '1'; box.blur(); window.reports = 0;
+  new MutationObserver(() => { window.reports += 1; }).observe(document.getElementById('status'), { childList: true }); }`);
+await until('a typed concurrency stays', "window.reports >= 2 && document.getElementById('games').value === '1'");
+await value("document.getElementById('games').focus()");
+await ask('Input.dispatchKeyEvent', { type: 'keyDown', key: 'Enter', code: 'Enter', windowsVirtualKeyCode: 13, text: '\r' });
+await until('Enter sets the concurrency', "document.getElementById('status').textContent.includes(' of 1 game ')");
+await value("document.getElementById('notes').value = 'not saved yet'");
 await value("document.querySelector('[data-command=stop]').click()");
 await until('it is over, and its summary is shown', "document.querySelector('[data-command=pause]').hidden && !document.getElementById('restart').hidden && document.getElementById('about').textContent.includes('interrupted') && document.querySelectorAll('#player-rows tr').length === 2");
+await until('it plays no games, and the note is still there', "document.getElementById('status').textContent === '' && document.getElementById('notes').value === 'not saved yet'");
 await ask('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: 'dark' }] });
 await until('the picture is there', "!document.getElementById('llr').hidden && document.getElementById('llr').naturalWidth > 100");
 await picture('over-dark');

@@ -46,7 +46,18 @@ function status(now) {
     at('steering').querySelector(`[data-command=${command}]`).disabled = Boolean(now) && now.phase !== phase;
   }
   if (now && shown) shown.concurrency = now.concurrency;
-  if (now && document.activeElement !== at('games')) at('games').value = now.concurrency;
+  if (now && document.activeElement !== at('games')) offer(at('games'), now.concurrency);
+}
+
+function put(box, value) {
+  box.value = value;
+  box.dataset.told = box.value; // as the browser writes it
+}
+
+// Shows the server's value, unless the user has changed the one shown before.
+function offer(box, value) {
+  if (box.value === (box.dataset.told ?? '')) put(box, value);
+  else box.dataset.told = value;
 }
 
 function lines(texts, lost = 0) {
@@ -187,7 +198,10 @@ function about({ run, summary, plan, crashes, files, notes, written, key }) {
   const verdict = run.verdict === 'H0' || run.verdict === 'H1' ? `${run.verdict} accepted` : run.stopped_by;
   const words = [run.id, run.status ? run.status.phase : run.state, verdict, run.limit, date(run.date)];
   at('about').textContent = [...new Set(words)].filter(Boolean).join(' · ');
-  if (run.state !== 'live') figures(summary ?? run);
+  if (run.state !== 'live') {
+    figures(summary ?? run);
+    status(null);
+  }
   const players = run.state === 'live' ? [] : (summary?.players ?? []);
   at('players').hidden = players.length === 0;
   fill(at('player-rows'), players.map(player));
@@ -195,7 +209,7 @@ function about({ run, summary, plan, crashes, files, notes, written, key }) {
   at('failed').hidden = crashes.length === 0;
   fill(at('crashes'), crashes.map(crash));
   fill(at('downloads'), links(run.id, files ?? []));
-  if (document.activeElement !== at('notes')) at('notes').value = notes ?? '';
+  offer(at('notes'), notes ?? '');
   at('explain-part').hidden = !hasGames(files ?? []);
   at('diff-part').hidden = (written?.players ?? []).slice(0, 2).filter((one) => one.commit || one.tree).length < 2;
   at('restart').hidden = run.state !== 'interrupted' || !plan;
@@ -410,8 +424,12 @@ async function restart() {
 }
 
 async function keepNote() {
+  const one = shown;
+  const text = at('notes').value;
   try {
-    await post(api(shown.id, '/notes'), at('notes').value);
+    await post(api(one.id, '/notes'), text);
+    if (shown !== one) return;
+    at('notes').dataset.told = text;
     at('noted').textContent = 'kept';
   } catch (error) {
     failed(error);
@@ -422,9 +440,13 @@ async function steer(command) {
   if (!shown) return;
   if (command === 'restart') return restart();
   if (command === 'stop' && !confirm('Let running games finish, then end this run?')) return;
+  const one = shown;
   const games = command === 'concurrency' ? `?games=${encodeURIComponent(at('games').value)}` : '';
   try {
-    status(await (await ask(api(shown.id, `/${command}${games}`), { method: 'POST' })).json());
+    const now = await (await ask(api(one.id, `/${command}${games}`), { method: 'POST' })).json();
+    if (shown !== one) return;
+    if (games) put(at('games'), now.concurrency);
+    status(now);
     notice('');
   } catch (error) {
     failed(error);
@@ -443,6 +465,7 @@ export function open(id) {
     at(part).open = false;
     delete at(part).dataset.of;
   }
+  for (const box of ['games', 'notes']) put(at(box), '');
   resetGames(id);
   at('note-keep').disabled = !hasToken();
   const one = { id, abort: new AbortController(), boards: new Map(), evals: new Map(), lines: [], lost: 0, concurrency: 1, dirty: false, live: false };
@@ -458,6 +481,9 @@ export function begin() {
   at('steering').addEventListener('click', (event) => {
     const command = event.target.dataset?.command;
     if (command) steer(command);
+  });
+  at('games').addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') steer('concurrency');
   });
   for (const box of ['explain-part', 'diff-part']) at(box).addEventListener('toggle', openDetails);
   for (const one of document.querySelectorAll('[data-copy]')) one.addEventListener('click', copy);
