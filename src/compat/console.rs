@@ -13,7 +13,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use self::files::Output;
+pub use self::files::{FileRepair, Output};
 pub use self::lines::EngineHeading;
 pub use self::tally::{Scores, Tally};
 
@@ -156,13 +156,6 @@ impl RunnerConsole {
         (self.finished, self.counted, self.pairs) = (finished, counted, pairs);
     }
 
-    /// Writes a game of an earlier process to the files, unless they have it.
-    pub fn recall(&mut self, game: &GameRecord) {
-        if !game.is_void {
-            self.file(game);
-        }
-    }
-
     /// Number of a game for users.
     fn number(&self, game: GameId) -> u64 {
         number(game, self.setup.halves_from)
@@ -248,9 +241,9 @@ impl RunnerConsole {
         }
     }
 
-    /// Appends a game to the files and prints the checksum line. A file that fails is dropped with
-    /// a warning.
-    fn file(&mut self, game: &GameRecord) {
+    /// Texts of a game in the PGN and in the EPD; `None` if it cannot be replayed.
+    #[must_use]
+    pub fn texts(&self, game: &GameRecord) -> [Option<String>; 2] {
         let [white, black] = [game.players.white, game.players.black].map(|player| usize::from(player.0));
         let limit = |player: usize| self.setup.limits.get(player).copied().unwrap_or_default();
         let meta = PgnMeta {
@@ -262,7 +255,13 @@ impl RunnerConsole {
             number: Some(self.number(game.id)),
         };
         let text = pgn::game_as(game, &meta, &self.setup.pgn, self.openings.as_ref()).ok();
-        let epd = epd::line(game, self.setup.variant).ok();
+        [text, epd::line(game, self.setup.variant).ok()]
+    }
+
+    /// Appends a game to the files and prints the checksum line. A file that fails is dropped with
+    /// a warning.
+    fn file(&mut self, game: &GameRecord) {
+        let [text, epd] = self.texts(game);
         let mut told = Vec::new();
         for (output, text) in [(&mut self.pgn, text), (&mut self.epd, epd)] {
             let (Some(file), Some(text)) = (output.as_mut(), text) else { continue };
@@ -395,8 +394,8 @@ impl RunnerConsole {
 
 impl Observer for RunnerConsole {
     fn observe(&mut self, event: RunEvent<'_>) {
-        // The LLR of a block is that of all its games.
-        if self.is_block_due && !matches!(event, RunEvent::PairCounted { .. }) {
+        // The LLR of a block is that of all its games. A message about a PV may come between.
+        if self.is_block_due && !matches!(event, RunEvent::PairCounted { .. } | RunEvent::PvWarning { .. }) {
             self.is_block_due = false;
             self.block(Verdict::Continue);
         }

@@ -47,6 +47,17 @@ impl Log {
         Ok(Some(log))
     }
 
+    /// Checks that the log can be written, and leaves its contents.
+    ///
+    /// # Errors
+    /// I/O error if the file cannot be opened.
+    pub(super) fn probe(args: &LogArgs) -> std::io::Result<()> {
+        match args.file.as_str() {
+            "" | "-" => Ok(()),
+            file => Self::file(Path::new(file), true).map(drop),
+        }
+    }
+
     fn file(path: &Path, append: bool) -> std::io::Result<File> {
         OpenOptions::new().write(true).create(true).append(append).truncate(!append).open(path)
     }

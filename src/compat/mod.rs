@@ -122,8 +122,8 @@ pub(crate) fn run(dialect: Dialect, words: &[OsString], program: &str, check: Ch
         Ok(true) => 0,
         Ok(false) => 1,
         Err(error) => {
-            let text = with_causes(&*error);
-            say(&if text.starts_with("Fatal") { text } else { format!("Error: {}", reworded(&text)) });
+            let text = reworded(&with_causes(&*error));
+            say(&if text.starts_with("Fatal") { text } else { format!("Error: {text}") });
             1
         }
     }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::files::open_regular;
 use crate::journal;
 use crate::os;
-use crate::run::error::{Result, ResultContext as _};
+use crate::run::error::{Result, ResultContext as _, fail};
 
 /// Directory reserved for one run while this value lives.
 pub(super) struct DirectoryClaim {
@@ -25,6 +25,9 @@ impl DirectoryClaim {
     pub(super) fn clear(&self) -> Result<()> {
         if !self.root.exists() {
             return Ok(());
+        }
+        if !is_free(&self.root)? {
+            fail!(OtherRun, "{}: its tournament was taken up meanwhile, and is being played", self.root.display());
         }
         std::fs::remove_dir_all(&self.root).within(|| format!("{}: cannot be cleared", self.root.display()))
     }

@@ -9,15 +9,15 @@ use std::time::Instant;
 use tokio::sync::mpsc;
 
 use super::config::ConfigFile;
-use super::invocation::{Dialect, EngineArgs, EpdArgs, Invocation, OutputFormat, PgnArgs, RunnerSettings};
+use super::invocation::{Dialect, EngineArgs, Invocation, OutputFormat, RunnerSettings};
 use super::log::Log;
 use super::place;
 use super::plan::{self, PairSplit};
 use super::save::Saver;
 use super::watch::Watch;
 use crate::chess::Variant;
-use crate::compat::console::{ConsoleSettings, EngineHeading, Output, RunnerConsole, Scores, Style};
-use crate::compat::say::say;
+use crate::compat::console::{ConsoleSettings, EngineHeading, FileRepair, Output, RunnerConsole, Scores, Style};
+use crate::compat::say::{reworded, say};
 use crate::files::{MOST_DOCUMENT_BYTES, read_input};
 use crate::journal::{self, Journal};
 use crate::openings::Book;
@@ -64,16 +64,19 @@ pub(super) fn play(mut invocation: Invocation, program: &str) -> Result<bool> {
         say("Tournament was interrupted.");
         return Ok(false);
     }
+    let earlier = earlier(&mut invocation)?;
     let config_path = PathBuf::from(&invocation.settings.config_name);
-    let begun = match earlier(&invocation)? {
+    let outputs = output_names(&invocation);
+    let begun = match earlier {
         Some(dir) => resume(&invocation, &dir, &topology)?,
-        None => begin(&invocation, &asked, &config_path, &topology, &|plan, book| {
+        None => begin(&invocation, &asked, &config_path, &topology, &outputs, &|plan, book| {
             runtime.block_on(try_players(plan, book, &warned))
         })?,
     };
     prepare::check_capacity(&begun.plan)?;
     invocation.settings.seed = Some(begun.seed);
-    let finished = runtime.block_on(drive(&invocation, &asked, begun, warned, &config_path, program))?;
+    let files = (config_path.as_path(), &outputs);
+    let finished = runtime.block_on(drive(&invocation, &asked, begun, warned, files, program))?;
     say("Finished match");
     let seconds = began.elapsed().as_secs();
     say(&format!(
@@ -235,6 +238,7 @@ fn begin(
     asked: &[ProbedEngine],
     config: &Path,
     topology: &Topology,
+    outputs: &OutputNames,
     try_players: &dyn Fn(&mut Plan, &Book) -> Result<()>,
 ) -> Result<ReadyRun> {
     let settings = &invocation.settings;
@@ -251,7 +255,13 @@ fn begin(
     try_players(&mut plan, &book)?;
     let plan = Arc::new(plan);
     let scoreboard = Scoreboard::new(&plan)?;
-    // Only now nothing can be refused any more.
+    // All that may be refused is tried before the games of an earlier tournament are removed.
+    prepare::check_capacity(&plan)?;
+    Tables::of(plan.rules.syzygy.as_ref())?;
+    Log::probe(&settings.log).within(|| format!("-log file={}", settings.log.file))?;
+    for name in outputs.iter().flatten() {
+        Output::probe(Path::new(name)).within(|| format!("{name}: cannot be written"))?;
+    }
     claim.clear()?;
     let (dir, journal) = RunDir::create(&Place::Given(claim.root.clone()), &plan)?;
     if settings.openings.file.is_none() {
@@ -264,7 +274,9 @@ fn begin(
 }
 
 /// Directory of the run that `-config file=` resumes; `None` for a new run.
-fn earlier(invocation: &Invocation) -> Result<Option<PathBuf>> {
+///
+/// The configuration stays where it is, unless the command line names another file.
+fn earlier(invocation: &mut Invocation) -> Result<Option<PathBuf>> {
     let Some(path) = &invocation.resume else { return Ok(None) };
     let text = read_input(path, MOST_DOCUMENT_BYTES).within(|| format!("{}: cannot be read", path.display()))?;
     let file = ConfigFile::parse(&text).map_err(|why| RunError::Setting(format!("{}: {why}", path.display())))?;
@@ -299,7 +311,9 @@ fn earlier(invocation: &Invocation) -> Result<Option<PathBuf>> {
         );
     }
     let folder = folder_of(path)?;
-    if folder_of(Path::new(&invocation.settings.config_name))? != folder {
+    if invocation.settings.config_name == saved.settings.config_name {
+        invocation.settings.config_name = path.display().to_string();
+    } else if folder_of(Path::new(&invocation.settings.config_name))? != folder {
         fail!(
             Setting,
             "outname={}: it must be in the folder of {}, beside the games",
@@ -386,7 +400,7 @@ async fn drive(
     asked: &[ProbedEngine],
     begun: ReadyRun,
     warned: Arc<AtomicBool>,
-    config: &Path,
+    (config, names): (&Path, &OutputNames),
     program: &str,
 ) -> Result<bool> {
     let settings = &invocation.settings;
@@ -399,12 +413,9 @@ async fn drive(
     let setup = setup(invocation, asked, &plan, event, site)?;
     let mut console = RunnerConsole::new(setup, Box::new(std::io::stdout()), Arc::clone(&warned));
     if is_resumed {
-        let [pgn, epd] = outputs(invocation, OutputStart::Repaired)?;
-        console = console.with_files(pgn, epd);
-        dir.read(&plan, |game| console.recall(&game))?;
+        complete(invocation, names, &console, &dir, &plan)?;
     }
-    // Later games are appended to what an earlier process left.
-    let [pgn, epd] = outputs(invocation, if is_resumed { OutputStart::Appended } else { OutputStart::AsAsked })?;
+    let [pgn, epd] = outputs(invocation, names, is_resumed)?;
     console = console.with_files(pgn, epd);
     let relative = dir.root().file_name().unwrap_or_default().to_string_lossy().into_owned();
     let file = ConfigFile::new(&invocation.engines, settings, invocation.dialect, seed, &relative);
@@ -457,7 +468,7 @@ async fn drive(
         StopReason::Verdict | StopReason::OutOfPairs | StopReason::OutOfOpenings | StopReason::Narrow if !is_failed => {
             return Ok(true);
         }
-        StopReason::Broken { why } => say(&format!("Fatal; {why}")),
+        StopReason::Broken { why } => say(&format!("Fatal; {}", reworded(why))),
         _ => {}
     }
     let again = match invocation.dialect {
@@ -471,33 +482,77 @@ async fn drive(
     Ok(false)
 }
 
-/// Treatment of games that output files have already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OutputStart {
-    /// Games are appended, or replace them, as the command line says.
-    AsAsked,
-    /// Games are appended.
-    Appended,
-    /// Games of the journal are appended that they lack.
-    Repaired,
+/// Names of the files of `-pgnout` and `-epdout`.
+type OutputNames = [Option<String>; 2];
+
+fn output_names(invocation: &Invocation) -> OutputNames {
+    let name = |file: &String, extension: &str| {
+        if file.is_empty() { plan::dated(invocation.dialect, extension) } else { file.clone() }
+    };
+    let settings = &invocation.settings;
+    [settings.pgn.as_ref().map(|pgn| name(&pgn.file, "pgn")), settings.epd.as_ref().map(|epd| name(&epd.file, "epd"))]
 }
 
-/// Output files of `-pgnout` and `-epdout`.
-fn outputs(invocation: &Invocation, start: OutputStart) -> Result<[Option<Output>; 2]> {
+/// Opens the output files. What an earlier process wrote is kept.
+fn outputs(invocation: &Invocation, [pgn, epd]: &OutputNames, is_resumed: bool) -> Result<[Option<Output>; 2]> {
     let settings = &invocation.settings;
-    let open = |file: &str, append: bool, extension: &str, crc: bool| {
-        let name = if file.is_empty() { plan::dated(invocation.dialect, extension) } else { file.to_owned() };
-        let path = Path::new(&name);
-        let opened = match start {
-            OutputStart::AsAsked => Output::open(path, append, crc),
-            OutputStart::Appended => Output::open(path, true, crc),
-            OutputStart::Repaired => Output::repair(path),
-        };
-        opened.within(|| format!("{name}: cannot be written"))
+    let open = |name: &Option<String>, append: bool, crc: bool| {
+        let opened = name.as_ref().map(|name| {
+            Output::open(Path::new(name), append || is_resumed, crc).within(|| format!("{name}: cannot be written"))
+        });
+        opened.transpose()
     };
-    let pgn = settings.pgn.as_ref().map(|PgnArgs { file, append, .. }| open(file, *append, "pgn", settings.crc32));
-    let epd = settings.epd.as_ref().map(|EpdArgs { file, append }| open(file, *append, "epd", false));
-    Ok([pgn.transpose()?, epd.transpose()?])
+    let appends =
+        (settings.pgn.as_ref().is_some_and(|pgn| pgn.append), settings.epd.as_ref().is_some_and(|epd| epd.append));
+    Ok([open(pgn, appends.0, settings.crc32)?, open(epd, appends.1, false)?])
+}
+
+/// Gives the output files the games of the journal whose end was lost with an earlier process. A
+/// file that cannot be completed gets a message.
+fn complete(
+    invocation: &Invocation,
+    names: &OutputNames,
+    console: &RunnerConsole,
+    dir: &RunDir,
+    plan: &Plan,
+) -> Result<()> {
+    let settings = &invocation.settings;
+    let given = [
+        settings.pgn.as_ref().is_some_and(|pgn| !pgn.file.is_empty()),
+        settings.epd.as_ref().is_some_and(|epd| !epd.file.is_empty()),
+    ];
+    let mut repairs = [None, None];
+    for ((repair, name), is_given) in repairs.iter_mut().zip(names).zip(given) {
+        if let Some(name) = name.as_ref().filter(|_| is_given) {
+            *repair = FileRepair::open(Path::new(name)).within(|| format!("{name}: cannot be written"))?;
+        }
+    }
+    let mut fault = None;
+    dir.read(plan, |game| {
+        if game.is_void {
+            return;
+        }
+        for ((repair, text), name) in repairs.iter_mut().zip(console.texts(&game)).zip(names) {
+            if let (Some(file), Some(text)) = (repair.as_mut(), text)
+                && let Err(error) = file.put(&text)
+            {
+                fault.get_or_insert_with(|| format!("{}: {error}", name.as_deref().unwrap_or_default()));
+                *repair = None;
+            }
+        }
+    })?;
+    for (_, name) in
+        repairs.iter().zip(names).filter(|(repair, _)| repair.as_ref().is_some_and(|file| !file.is_whole()))
+    {
+        let name = name.as_deref().unwrap_or_default();
+        say(&format!(
+            "Info: {name} does not have the games of the journal as they are written now; later ones are appended."
+        ));
+    }
+    if let Some(fault) = fault {
+        say(&format!("Warning; {fault}; it lacks earlier games"));
+    }
+    Ok(())
 }
 
 fn setup(

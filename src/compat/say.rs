@@ -12,7 +12,7 @@ pub(super) fn say(text: &str) {
 
 /// Options of the other commands that messages name, in the words of the leading runners. Longer
 /// ones come first.
-const WORDS: [(&str, &str); 12] = [
+const WORDS: [(&str, &str); 14] = [
     ("--force-concurrency", "-force-concurrency"),
     ("--concurrency", "-concurrency"),
     ("--book-plies ", "plies="),
@@ -24,6 +24,8 @@ const WORDS: [(&str, &str); 12] = [
     ("--nodes", "nodes="),
     ("--depth", "depth="),
     ("--syzygy", "-tb"),
+    ("--void-disturbed", "`quintain match --void-disturbed`"),
+    ("(-j)", "(-concurrency)"),
     ("--affinity", "-use-affinity"),
 ];
 

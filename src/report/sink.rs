@@ -10,7 +10,7 @@ use crate::report::pgn_written::PgnScan;
 
 /// Output file that takes the run's texts in order. Before [`Sink::publish`] these are the
 /// journal's, some of which may be in the file. Later ones are new.
-pub(crate) struct Sink {
+pub(super) struct Sink {
     path: PathBuf,
     kind: SinkKind,
 }
@@ -100,7 +100,7 @@ impl Sink {
     ///
     /// # Errors
     /// Returns an error that names the file if it cannot be read or written.
-    pub(crate) fn open(output: &OutputFile) -> io::Result<Self> {
+    pub(super) fn open(output: &OutputFile) -> io::Result<Self> {
         let path = &output.path;
         // A device or pipe can neither be replaced nor read back.
         let is_file = std::fs::metadata(path).map_or(true, |about| about.is_file());
@@ -127,7 +127,7 @@ impl Sink {
     ///
     /// # Errors
     /// Returns an error that names the file if it cannot be written.
-    pub(crate) fn put(&mut self, text: &[u8]) -> io::Result<()> {
+    pub(super) fn put(&mut self, text: &[u8]) -> io::Result<()> {
         self.cut()?;
         let written = match &mut self.kind {
             SinkKind::Anew { out, is_published } => {

@@ -300,7 +300,8 @@ impl Validation {
     }
 }
 
-/// Part of a move by which its half is shorter, so that ties are rounded towards the start.
+/// Part of a whole number's move by which its half is shorter, so that ties are rounded towards
+/// the start.
 const TOWARDS_START: f64 = 1e-9;
 
 /// Part of the step from the start that a candidate takes.
@@ -319,8 +320,11 @@ pub enum Stride {
 pub fn candidates(space: &Space, result: &[f64]) -> Vec<(Stride, Vec<f64>)> {
     let start = space.start();
     // Half of a step of one is none: what rounds evenly goes back to the start.
-    let half = |(start, now): (&f64, &f64)| f64::midpoint(*start, *now) + (start - now) * TOWARDS_START;
-    let halved: Vec<f64> = start.iter().zip(result).map(half).collect();
+    let half = |((param, start), now): ((&Param, &f64), &f64)| {
+        let shorter = if param.kind.is_whole() { (start - now) * TOWARDS_START } else { 0.0 };
+        f64::midpoint(*start, *now) + shorter
+    };
+    let halved: Vec<f64> = space.params().iter().zip(&start).zip(result).map(half).collect();
     let mut candidates = vec![(Stride::Full, space.nearest(result)), (Stride::Half, space.nearest(&halved))];
     let start = space.nearest(&start);
     candidates.retain(|(_, values)| *values != start);

@@ -4,22 +4,12 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::plan::recording::OutputFile;
-use crate::report::sink::Sink;
-
 /// File that takes one game at a time.
 pub struct Output {
     path: PathBuf,
-    file: OutputTarget,
+    file: File,
     /// CRC32 of the whole file; `None` without `-crc32`.
     crc: Option<crc32fast::Hasher>,
-}
-
-enum OutputTarget {
-    /// Takes each game.
-    Plain(File),
-    /// Takes the games of a journal that it lacks, and completes one that is torn.
-    Repaired(Sink),
 }
 
 impl Output {
@@ -47,18 +37,15 @@ impl Output {
                 }
             }
         }
-        let file = OutputTarget::Plain(file);
         Ok(Self { path: path.to_owned(), file, crc: with_crc.then_some(hasher) })
     }
 
-    /// Opens a file to which an earlier process of the tournament has written. It takes the games
-    /// of the journal from the first one on.
+    /// Checks that a file can be written, and leaves its contents.
     ///
     /// # Errors
-    /// I/O error if the file cannot be read or opened.
-    pub fn repair(path: &Path) -> std::io::Result<Self> {
-        let sink = Sink::open(&OutputFile { path: path.to_owned(), append_after: Some(0) })?;
-        Ok(Self { path: path.to_owned(), file: OutputTarget::Repaired(sink), crc: None })
+    /// I/O error if the file cannot be opened.
+    pub fn probe(path: &Path) -> std::io::Result<()> {
+        Self::open(path, true, false).map(drop)
     }
 
     /// Appends a game. Returns the checksum line if the file has a checksum.
@@ -66,10 +53,7 @@ impl Output {
     /// # Errors
     /// I/O error if the game cannot be written.
     pub(super) fn add(&mut self, text: &str) -> std::io::Result<Option<String>> {
-        match &mut self.file {
-            OutputTarget::Plain(file) => file.write_all(text.as_bytes())?,
-            OutputTarget::Repaired(sink) => sink.put(text.as_bytes())?,
-        }
+        self.file.write_all(text.as_bytes())?;
         Ok(self.crc.as_mut().map(|crc| {
             crc.update(text.as_bytes());
             format!("File {} has CRC32: {:#x}\n", self.path.display(), crc.clone().finalize())
@@ -79,5 +63,107 @@ impl Output {
     /// Path of the file as given on the command line.
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+}
+
+/// File of an earlier process of a tournament, which may lack the last games of the journal. One
+/// may be torn.
+pub struct FileRepair {
+    file: File,
+    /// Contents before the repair.
+    found: Vec<u8>,
+    state: RepairState,
+}
+
+enum RepairState {
+    /// The games of the journal so far end here.
+    Found(usize),
+    /// From some game on, the file had none.
+    Lost,
+    /// The file has other games than the journal where its next one should be.
+    Foreign,
+}
+
+impl FileRepair {
+    /// Opens a file; `None` if it is none that can be read again, such as a pipe.
+    ///
+    /// # Errors
+    /// I/O error if the file cannot be opened or read.
+    pub fn open(path: &Path) -> std::io::Result<Option<Self>> {
+        if path.metadata().is_ok_and(|about| !about.is_file()) {
+            return Ok(None);
+        }
+        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+        let mut found = Vec::new();
+        file.read_to_end(&mut found)?;
+        Ok(Some(Self { file, found, state: RepairState::Found(0) }))
+    }
+
+    /// Appends the journal's next game, or the rest of it, if the end of the file was lost. Games
+    /// of others are left alone, and after them nothing is appended that may be there in another
+    /// form.
+    ///
+    /// # Errors
+    /// I/O error if the game cannot be written.
+    pub fn put(&mut self, text: &str) -> std::io::Result<()> {
+        let text = text.as_bytes();
+        match self.state {
+            RepairState::Foreign => {}
+            RepairState::Lost => self.file.write_all(text)?,
+            RepairState::Found(at) => {
+                let rest = &self.found[at..];
+                let place = if rest.starts_with(text) { Some(0) } else { memmem(rest, text) };
+                self.state = match (place, text.strip_prefix(rest)) {
+                    (Some(place), _) => RepairState::Found(at + place + text.len()),
+                    (None, Some(missing)) => {
+                        self.file.write_all(missing)?;
+                        RepairState::Lost
+                    }
+                    (None, None) => RepairState::Foreign,
+                };
+            }
+        }
+        Ok(())
+    }
+
+    /// True if the file has the games of the journal.
+    #[must_use]
+    pub const fn is_whole(&self) -> bool {
+        !matches!(self.state, RepairState::Foreign)
+    }
+}
+
+fn memmem(text: &[u8], part: &[u8]) -> Option<usize> {
+    text.windows(part.len()).position(|window| window == part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_gets_the_games_that_it_lost_and_no_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("o.pgn");
+        for (before, after, is_whole) in [
+            ("", "(a)(b)(c)", true),
+            ("(a)(b)(c)", "(a)(b)(c)", true),
+            ("(a)", "(a)(b)(c)", true),
+            ("(a)(b", "(a)(b)(c)", true),
+            ("(", "(a)(b)(c)", true),
+            ("old(a)(b", "old(a)(b)(c)", true),
+            ("old(a)x(b)", "old(a)x(b)(c)", true),
+            // Written in another form, or nothing of the tournament.
+            ("(A)(B)", "(A)(B)", false),
+            ("(a)(B)", "(a)(B)", false),
+            ("old", "old", false),
+        ] {
+            std::fs::write(&path, before).unwrap();
+            let mut repair = FileRepair::open(&path).unwrap().unwrap();
+            ["(a)", "(b)", "(c)"].into_iter().for_each(|text| repair.put(text).unwrap());
+            assert_eq!(repair.is_whole(), is_whole, "{before}");
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), after, "{before}");
+        }
+        assert!(FileRepair::open(folder.path()).unwrap().is_none());
     }
 }

@@ -86,14 +86,15 @@ impl QueueWatch<'_> {
     }
 
     /// Reason to stop the entry now. `known` is the last change of the folder after which there was
-    /// none; until the next change its entries are not read again.
+    /// none; until the next change its entries are not read again. A reason is found at each look
+    /// until the run has heard it.
     fn new_cause(&self, known: &mut Option<SystemTime>) -> Result<Option<StopCause>> {
         let changed = self.queue.settled_change();
         if changed.is_some() && changed == *known && !self.is_time_over() {
             return Ok(None);
         }
         let cause = self.cause()?;
-        *known = changed;
+        *known = changed.filter(|_| cause.is_none());
         Ok(cause)
     }
 
@@ -147,15 +148,23 @@ mod tests {
         let (queue, id) = queue_with_entry(results.path());
         let watch = QueueWatch { queue: &queue, id, run: Path::new(""), deadline: None, put_off: &[] };
         let past = SystemTime::now() - Duration::from_secs(3_600);
-        let set_change = || File::open(results.path().join("queue")).unwrap().set_modified(past).unwrap();
+        let set_to = |time| File::open(results.path().join("queue")).unwrap().set_modified(time).unwrap();
+        let set_change = || set_to(past);
         let mut known = None;
-        // A change of just now may share its time with the next one.
+        // A change of just now may share its time with the next one. This one has not been yet,
+        // however slow the machine is.
+        set_to(SystemTime::now() + Duration::from_secs(3_600));
         assert!(watch.new_cause(&mut known).unwrap().is_none() && known.is_none());
         set_change();
         assert!(watch.new_cause(&mut known).unwrap().is_none() && known.is_some());
         queue.remove(id).unwrap();
-        assert_eq!(watch.new_cause(&mut known.clone()).unwrap(), Some(StopCause::Removed));
+        let settled = known;
+        set_to(past + Duration::from_secs(60));
+        for _ in 0..2 {
+            assert_eq!(watch.new_cause(&mut known).unwrap(), Some(StopCause::Removed));
+        }
         set_change();
+        known = settled;
         assert_eq!(watch.new_cause(&mut known).unwrap(), None);
         // The time is looked at each time.
         let over = QueueWatch { deadline: Some(Deadline::after(Duration::ZERO)), ..watch };
@@ -166,18 +175,32 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_proof_that_begins_after_the_stop_is_stopped_too() {
+        use std::io::ErrorKind::WouldBlock;
         use std::io::{BufRead as _, BufReader, Write as _};
         use std::os::unix::net::UnixListener;
+        use std::time::Instant;
+
+        const PATIENCE: Duration = Duration::from_mins(10);
 
         let results = tempfile::tempdir().unwrap();
         let (queue, id) = queue_with_entry(results.path());
         let run = results.path().join("tuning");
         let open = |folder: &str| {
             std::fs::create_dir_all(run.join(folder)).unwrap();
-            UnixListener::bind(run.join(folder).join("control.sock")).unwrap()
+            let listener = UnixListener::bind(run.join(folder).join("control.sock")).unwrap();
+            listener.set_nonblocking(true).unwrap();
+            listener
         };
         let answer = |listener: &UnixListener| {
-            let (mut stream, _) = listener.accept().unwrap();
+            let began = Instant::now();
+            let mut stream = loop {
+                match listener.accept() {
+                    Ok((stream, _)) => break stream,
+                    Err(error) => assert!(error.kind() == WouldBlock && began.elapsed() < PATIENCE, "{error}"),
+                }
+                std::thread::sleep(LOOK);
+            };
+            stream.set_nonblocking(false).unwrap();
             let mut asked = String::new();
             BufReader::new(&stream).read_line(&mut asked).unwrap();
             assert_eq!(asked, "{\"cmd\":\"stop-after-pairs\"}\n");

@@ -207,7 +207,9 @@ fn settings_text(raw: &RawPlan) -> Result<String> {
 fn check_settings(root: &Path, raw: &RawPlan) -> Result<()> {
     let path = root.join(TUNING_SETTINGS);
     let text = read_text(&path, MOST_DOCUMENT_BYTES).within(|| format!("{}: cannot read it", path.display()))?;
-    let was: Table = crate::text::from_toml(&path, &text).map_err(|error| RunError::OtherRun(error.to_string()))?;
+    let mut was: Table = crate::text::from_toml(&path, &text).map_err(|error| RunError::OtherRun(error.to_string()))?;
+    // Earlier versions wrote some of them.
+    was.retain(|key, _| !FREE.contains(&key));
     let is = settings(raw)?;
     let mut keys: Vec<&String> = was.keys().chain(is.keys()).collect();
     keys.sort();

@@ -569,7 +569,10 @@ impl Plan {
         let [start, pairs] = [&self.network.start, &self.network.pairs].map(|file| file.as_ref().map(hash).transpose());
         let network = Network { start: start?, pairs: pairs?, ..self.network.clone() };
         let (save_every, patience) = (defaults::save_every(), defaults::patience());
-        let training = Training { save_every, patience, ..self.training.clone() };
+        // Earlier versions gave the output another factor in its sigmoid for other scales.
+        let scale = self.training.scale;
+        let out_scale = self.training.out_scale.or_else(|| (scale != SCALE as f32).then_some(scale));
+        let training = Training { save_every, patience, out_scale, ..self.training.clone() };
         Ok((network, training, &self.rate, &self.wdl, &self.optimiser))
     }
 
