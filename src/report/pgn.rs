@@ -50,8 +50,7 @@ pub struct PgnMeta<'a> {
     pub limits: ByColor<Limit>,
     /// Chess variant.
     pub variant: Variant,
-    /// Number of this game for [`Round::Game`](crate::plan::recording::Round::Game), if it is not
-    /// that of its id.
+    /// Number of this game for [`Round::Game`], if it is not that of its id.
     pub number: Option<u64>,
 }
 
