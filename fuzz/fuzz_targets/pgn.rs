@@ -68,6 +68,7 @@ fuzz_target!(|input: (bool, u8, String, String, Vec<(u8, i32, Option<u32>, Optio
         names: ByColor { white: &name, black: "base" },
         limits: ByColor { white: limit, black: limit },
         variant,
+        number: None,
     };
     let as_options = PgnOptions {
         fields: Fields::ALL,
