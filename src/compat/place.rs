@@ -33,14 +33,15 @@ impl DirectoryClaim {
     }
 }
 
+/// Absolute folder of a file.
+pub(super) fn folder_of(file: &Path) -> Result<PathBuf> {
+    Ok(std::path::absolute(file)?.parent().unwrap_or(Path::new("/")).to_owned())
+}
+
 /// Finds a directory for a new run. It may hold an ended one until it is
 /// [cleared](DirectoryClaim::clear).
 pub(super) fn claim(config: &Path) -> Result<DirectoryClaim> {
-    let folder = match config.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let folder = std::path::absolute(folder)?;
+    let folder = folder_of(config)?;
     // Only one process at a time looks for a directory. It holds the lock only until its run has
     // begun.
     let gate = os::lock_folder(&folder).within(|| format!("{}: cannot be locked", folder.display()))?;

@@ -19,6 +19,7 @@ use crate::chess::Variant;
 use crate::compat::console::{ConsoleSettings, EngineHeading, FileRepair, Output, RunnerConsole, Scores, Style};
 use crate::compat::say::{reworded, say};
 use crate::files::{MOST_DOCUMENT_BYTES, read_input};
+use crate::game::tablebase::Probe;
 use crate::journal::{self, Journal};
 use crate::openings::Book;
 use crate::plan::time_control::{Limit, Seconds};
@@ -73,7 +74,6 @@ pub(super) fn play(mut invocation: Invocation, program: &str) -> Result<bool> {
             runtime.block_on(try_players(plan, book, &warned))
         })?,
     };
-    prepare::check_capacity(&begun.plan)?;
     invocation.settings.seed = Some(begun.seed);
     let files = (config_path.as_path(), &outputs);
     let finished = runtime.block_on(drive(&invocation, &asked, begun, warned, files, program))?;
@@ -209,6 +209,7 @@ struct ReadyRun {
     dir: RunDir,
     journal: Journal,
     scoreboard: Scoreboard,
+    tables: Option<Arc<dyn Probe>>,
     /// Seed for the configuration file: as given, or drawn at random.
     seed: u64,
     /// Counted pairs of earlier processes, and all their finished games.
@@ -257,7 +258,7 @@ fn begin(
     let scoreboard = Scoreboard::new(&plan)?;
     // All that may be refused is tried before the games of an earlier tournament are removed.
     prepare::check_capacity(&plan)?;
-    Tables::of(plan.rules.syzygy.as_ref())?;
+    let tables = Tables::of(plan.rules.syzygy.as_ref())?;
     Log::probe(&settings.log).within(|| format!("-log file={}", settings.log.file))?;
     for name in outputs.iter().flatten() {
         Output::probe(Path::new(name)).within(|| format!("{name}: cannot be written"))?;
@@ -270,7 +271,8 @@ fn begin(
     }
     // The journal is locked now, so other processes may look for a directory.
     drop(claim);
-    Ok(ReadyRun { plan, book, dir, journal, scoreboard, seed, counted: Scores::default(), finished: Scores::default() })
+    let (counted, finished) = (Scores::default(), Scores::default());
+    Ok(ReadyRun { plan, book, dir, journal, scoreboard, tables, seed, counted, finished })
 }
 
 /// Directory of the run that `-config file=` resumes; `None` for a new run.
@@ -310,10 +312,10 @@ fn earlier(invocation: &mut Invocation) -> Result<Option<PathBuf>> {
             path.display()
         );
     }
-    let folder = folder_of(path)?;
+    let folder = place::folder_of(path)?;
     if invocation.settings.config_name == saved.settings.config_name {
         invocation.settings.config_name = path.display().to_string();
-    } else if folder_of(Path::new(&invocation.settings.config_name))? != folder {
+    } else if place::folder_of(Path::new(&invocation.settings.config_name))? != folder {
         fail!(
             Setting,
             "outname={}: it must be in the folder of {}, beside the games",
@@ -322,11 +324,6 @@ fn earlier(invocation: &mut Invocation) -> Result<Option<PathBuf>> {
         );
     }
     Ok(Some(folder.join(run)))
-}
-
-/// Absolute folder of a file.
-fn folder_of(file: &Path) -> Result<PathBuf> {
-    Ok(std::path::absolute(file)?.parent().unwrap_or(Path::new("/")).to_owned())
 }
 
 /// Settings that must not change during a tournament. Its length, its outputs and its display are
@@ -380,6 +377,8 @@ fn resume(invocation: &Invocation, root: &Path, topology: &Topology) -> Result<R
         }
     }
     let plan = Arc::new(plan);
+    prepare::check_capacity(&plan)?;
+    let tables = Tables::of(plan.rules.syzygy.as_ref())?;
     let mut scoreboard = Scoreboard::new(&plan)?;
     let (mut counted, mut finished) = (Scores::default(), Scores::default());
     let (journal, replayed) = Journal::resume(&dir.path(journal::FILE_NAME), Some(&dir.expected(&plan)), |game| {
@@ -391,7 +390,7 @@ fn resume(invocation: &Invocation, root: &Path, topology: &Topology) -> Result<R
     dir.check_plan(&replayed.header)?;
     let book = prepare::load_book(&plan)?;
     let seed = settings.seed.unwrap_or(plan.seed);
-    Ok(ReadyRun { plan, book, dir, journal, scoreboard, seed, counted, finished })
+    Ok(ReadyRun { plan, book, dir, journal, scoreboard, tables, seed, counted, finished })
 }
 
 /// Drives the run. Returns true if everything was played.
@@ -404,16 +403,17 @@ async fn drive(
     program: &str,
 ) -> Result<bool> {
     let settings = &invocation.settings;
-    let ReadyRun { plan, book, dir, journal, scoreboard, seed, counted, finished } = begun;
+    let ReadyRun { plan, book, dir, journal, scoreboard, tables, seed, counted, finished } = begun;
     let is_resumed = finished.games() > 0;
     if is_resumed {
         say(&format!("Resuming from {} games.", finished.games()));
     }
     let (event, site) = (settings.event.clone(), settings.site.clone());
     let setup = setup(invocation, asked, &plan, event, site)?;
+    let halves_from = setup.halves_from;
     let mut console = RunnerConsole::new(setup, Box::new(std::io::stdout()), Arc::clone(&warned));
     if is_resumed {
-        complete(invocation, names, &console, &dir, &plan)?;
+        complete(settings, &console, &dir, &plan)?;
     }
     let [pgn, epd] = outputs(invocation, names, is_resumed)?;
     console = console.with_files(pgn, epd);
@@ -430,7 +430,7 @@ async fn drive(
         stop: interrupts.clone(),
         strict: settings.strict.then(|| Arc::clone(&warned)),
         recover: settings.recover,
-        halves_from: Pairing::new(&plan).halves_from(),
+        halves_from,
         failed: Arc::clone(&failed),
     };
     let mut observers: Vec<Box<dyn Observer>> = vec![
@@ -439,9 +439,8 @@ async fn drive(
         Box::new(saver),
         Box::new(Crashes::new(dir.path(crashes::FOLDER), Arc::clone(&plan))),
     ];
-    let tables = Tables::of(plan.rules.syzygy.as_ref())?;
     let names = plan.players.iter().map(|player| player.name.clone()).collect();
-    let log = Log::open(&settings.log, settings.show_latency, names, Pairing::new(&plan).halves_from())
+    let log = Log::open(&settings.log, settings.show_latency, names, halves_from)
         .within(|| format!("-log file={}", settings.log.file))?;
     if let Some(log) = log {
         observers.push(Box::new(log));
@@ -496,62 +495,32 @@ fn output_names(invocation: &Invocation) -> OutputNames {
 /// Opens the output files. What an earlier process wrote is kept.
 fn outputs(invocation: &Invocation, [pgn, epd]: &OutputNames, is_resumed: bool) -> Result<[Option<Output>; 2]> {
     let settings = &invocation.settings;
-    let open = |name: &Option<String>, append: bool, crc: bool| {
-        let opened = name.as_ref().map(|name| {
-            Output::open(Path::new(name), append || is_resumed, crc).within(|| format!("{name}: cannot be written"))
-        });
-        opened.transpose()
+    let open = |name: &str, append: bool, crc: bool| {
+        Output::open(Path::new(name), append || is_resumed, crc).within(|| format!("{name}: cannot be written"))
     };
-    let appends =
-        (settings.pgn.as_ref().is_some_and(|pgn| pgn.append), settings.epd.as_ref().is_some_and(|epd| epd.append));
-    Ok([open(pgn, appends.0, settings.crc32)?, open(epd, appends.1, false)?])
+    let pgn = settings.pgn.as_ref().zip(pgn.as_ref()).map(|(args, name)| open(name, args.append, settings.crc32));
+    let epd = settings.epd.as_ref().zip(epd.as_ref()).map(|(args, name)| open(name, args.append, false));
+    Ok([pgn.transpose()?, epd.transpose()?])
 }
 
 /// Gives the output files the games of the journal whose end was lost with an earlier process. A
-/// file that cannot be completed gets a message.
-fn complete(
-    invocation: &Invocation,
-    names: &OutputNames,
-    console: &RunnerConsole,
-    dir: &RunDir,
-    plan: &Plan,
-) -> Result<()> {
-    let settings = &invocation.settings;
-    let given = [
-        settings.pgn.as_ref().is_some_and(|pgn| !pgn.file.is_empty()),
-        settings.epd.as_ref().is_some_and(|epd| !epd.file.is_empty()),
-    ];
-    let mut repairs = [None, None];
-    for ((repair, name), is_given) in repairs.iter_mut().zip(names).zip(given) {
-        if let Some(name) = name.as_ref().filter(|_| is_given) {
-            *repair = FileRepair::open(Path::new(name)).within(|| format!("{name}: cannot be written"))?;
-        }
-    }
-    let mut fault = None;
+/// file that cannot be completed gets a message. One without a given name is new.
+fn complete(settings: &RunnerSettings, console: &RunnerConsole, dir: &RunDir, plan: &Plan) -> Result<()> {
+    let open = |name: &String| FileRepair::open(Path::new(name)).within(|| format!("{name}: cannot be written"));
+    let given = [settings.pgn.as_ref().map(|pgn| &pgn.file), settings.epd.as_ref().map(|epd| &epd.file)];
+    let [pgn, epd] = given.map(|name| name.filter(|name| !name.is_empty()).map(open).transpose());
+    let mut repairs = [pgn?.flatten(), epd?.flatten()];
     dir.read(plan, |game| {
         if game.is_void {
             return;
         }
-        for ((repair, text), name) in repairs.iter_mut().zip(console.texts(&game)).zip(names) {
-            if let (Some(file), Some(text)) = (repair.as_mut(), text)
-                && let Err(error) = file.put(&text)
-            {
-                fault.get_or_insert_with(|| format!("{}: {error}", name.as_deref().unwrap_or_default()));
-                *repair = None;
+        for (repair, text) in repairs.iter_mut().zip(console.texts(&game)) {
+            if let (Some(repair), Some(text)) = (repair, text) {
+                repair.put(&text);
             }
         }
     })?;
-    for (_, name) in
-        repairs.iter().zip(names).filter(|(repair, _)| repair.as_ref().is_some_and(|file| !file.is_whole()))
-    {
-        let name = name.as_deref().unwrap_or_default();
-        say(&format!(
-            "Info: {name} does not have the games of the journal as they are written now; later ones are appended."
-        ));
-    }
-    if let Some(fault) = fault {
-        say(&format!("Warning; {fault}; it lacks earlier games"));
-    }
+    repairs.iter().flatten().filter_map(FileRepair::fault).for_each(|fault| say(&fault));
     Ok(())
 }
 

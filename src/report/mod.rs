@@ -23,7 +23,7 @@ pub mod races;
 pub mod reasons;
 pub mod record_table;
 pub mod results;
-mod sink;
+pub(crate) mod sink;
 pub mod standings;
 pub(crate) mod stored;
 pub mod summary;

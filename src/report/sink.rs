@@ -174,18 +174,18 @@ fn missing<'a>(found: &[u8], at: &mut Option<usize>, text: &'a [u8]) -> &'a [u8]
     if text.is_empty() {
         return text;
     }
-    let place = if rest.starts_with(text) { Some(0) } else { find(rest, text) };
-    if let Some(place) = place {
-        *at = Some(start + place + text.len());
+    *at = end_of(found, start, text);
+    if at.is_some() {
         return &[];
     }
-    *at = None;
     // If the run was killed during a write, the rest of the file is the beginning of this text.
     text.strip_prefix(rest).unwrap_or(text)
 }
 
-fn find(text: &[u8], part: &[u8]) -> Option<usize> {
-    text.windows(part.len()).position(|window| window == part)
+/// End of the first `text` in `found` from `start` on. The text is not empty.
+pub(crate) fn end_of(found: &[u8], start: usize, text: &[u8]) -> Option<usize> {
+    let place = found[start..].windows(text.len()).position(|window| window == text)?;
+    Some(start + place + text.len())
 }
 
 impl Drop for Sink {

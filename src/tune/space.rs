@@ -109,6 +109,12 @@ impl Param {
         Self { name: name.to_owned(), kind, start, min: 0.0, max: 1.0, step: 1.0, rate: DEFAULT_RATE }
     }
 
+    /// The least step that the engine can take: 1 for whole numbers.
+    #[must_use]
+    pub fn least_step(&self) -> f64 {
+        f64::from(u8::from(self.kind.is_whole()))
+    }
+
     /// The value nearest to `value` that the engine takes.
     #[must_use]
     pub fn nearest(&self, value: f64) -> f64 {
@@ -213,9 +219,9 @@ impl Space {
     /// one, and the names of those parameters whose steps were shorter.
     #[must_use]
     pub fn with_whole_steps(mut self) -> (Self, Vec<String>) {
-        let short = self.params.iter_mut().filter(|param| param.kind.is_whole() && param.step < 1.0);
+        let short = self.params.iter_mut().filter(|param| param.step < param.least_step());
         let lengthened = short.map(|param| {
-            param.step = 1.0;
+            param.step = param.least_step();
             param.name.clone()
         });
         let names = lengthened.collect();

@@ -24,9 +24,6 @@ RECORD = 32
 
 INPUTS = 768
 
-# Numbers of set bits of bytes.
-BITS = np.array([bin(byte).count("1") for byte in range(256)], np.uint8)
-
 # Parameters of AdamW, and the bound of weights, so that they fit 16 bits.
 BETA1, BETA2, EPSILON, DECAY, CLIP = 0.9, 0.999, 1e-8, 0.01, 1.98
 
@@ -76,7 +73,7 @@ def records(files):
 
 def are_positions(part):
     """Returns which records can be positions, by the numbers of pieces, results and squares of kings."""
-    pieces = sum(BITS[part[:, byte]] for byte in range(8))
+    pieces = set_bits(np.ascontiguousarray(part[:, :8]).view("<u4")).sum(axis=1)
     return (pieces >= 2) & (pieces <= 32) & (part[:, 26] <= 2) & (part[:, 27] < 64) & (part[:, 28] < 64)
 
 

@@ -4,6 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use crate::report::sink::end_of;
+
 /// File that takes one game at a time.
 pub struct Output {
     path: PathBuf,
@@ -69,6 +71,7 @@ impl Output {
 /// File of an earlier process of a tournament, which may lack the last games of the journal. One
 /// may be torn.
 pub struct FileRepair {
+    path: PathBuf,
     file: File,
     /// Contents before the repair.
     found: Vec<u8>,
@@ -82,6 +85,8 @@ enum RepairState {
     Lost,
     /// The file has other games than the journal where its next one should be.
     Foreign,
+    /// A game could not be written.
+    Failed(std::io::Error),
 }
 
 impl FileRepair {
@@ -96,45 +101,44 @@ impl FileRepair {
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
         let mut found = Vec::new();
         file.read_to_end(&mut found)?;
-        Ok(Some(Self { file, found, state: RepairState::Found(0) }))
+        Ok(Some(Self { path: path.to_owned(), file, found, state: RepairState::Found(0) }))
     }
 
     /// Appends the journal's next game, or the rest of it, if the end of the file was lost. Games
     /// of others are left alone, and after them nothing is appended that may be there in another
     /// form.
-    ///
-    /// # Errors
-    /// I/O error if the game cannot be written.
-    pub fn put(&mut self, text: &str) -> std::io::Result<()> {
+    pub fn put(&mut self, text: &str) {
         let text = text.as_bytes();
-        match self.state {
-            RepairState::Foreign => {}
-            RepairState::Lost => self.file.write_all(text)?,
+        let missing = match self.state {
+            RepairState::Foreign | RepairState::Failed(_) => return,
+            RepairState::Lost => text,
             RepairState::Found(at) => {
-                let rest = &self.found[at..];
-                let place = if rest.starts_with(text) { Some(0) } else { memmem(rest, text) };
-                self.state = match (place, text.strip_prefix(rest)) {
-                    (Some(place), _) => RepairState::Found(at + place + text.len()),
-                    (None, Some(missing)) => {
-                        self.file.write_all(missing)?;
-                        RepairState::Lost
-                    }
-                    (None, None) => RepairState::Foreign,
+                if let Some(end) = end_of(&self.found, at, text) {
+                    self.state = RepairState::Found(end);
+                    return;
+                }
+                let Some(missing) = text.strip_prefix(&self.found[at..]) else {
+                    self.state = RepairState::Foreign;
+                    return;
                 };
+                missing
             }
-        }
-        Ok(())
+        };
+        self.state = self.file.write_all(missing).map_or_else(RepairState::Failed, |()| RepairState::Lost);
     }
 
-    /// True if the file has the games of the journal.
+    /// Message for the user if the file does not have the games of the journal now.
     #[must_use]
-    pub const fn is_whole(&self) -> bool {
-        !matches!(self.state, RepairState::Foreign)
+    pub fn fault(&self) -> Option<String> {
+        let path = self.path.display();
+        match &self.state {
+            RepairState::Found(_) | RepairState::Lost => None,
+            RepairState::Foreign => Some(format!(
+                "Info: {path} does not have the games of the journal as they are written now; later ones are appended."
+            )),
+            RepairState::Failed(error) => Some(format!("Warning; {path}: {error}; it lacks earlier games")),
+        }
     }
-}
-
-fn memmem(text: &[u8], part: &[u8]) -> Option<usize> {
-    text.windows(part.len()).position(|window| window == part)
 }
 
 #[cfg(test)]
@@ -160,8 +164,8 @@ mod tests {
         ] {
             std::fs::write(&path, before).unwrap();
             let mut repair = FileRepair::open(&path).unwrap().unwrap();
-            ["(a)", "(b)", "(c)"].into_iter().for_each(|text| repair.put(text).unwrap());
-            assert_eq!(repair.is_whole(), is_whole, "{before}");
+            ["(a)", "(b)", "(c)"].into_iter().for_each(|text| repair.put(text));
+            assert_eq!(repair.fault().is_none(), is_whole, "{before}");
             assert_eq!(std::fs::read_to_string(&path).unwrap(), after, "{before}");
         }
         assert!(FileRepair::open(folder.path()).unwrap().is_none());

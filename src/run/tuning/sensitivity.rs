@@ -169,7 +169,7 @@ impl Sensitivity {
 /// Multiplies a step by a factor. The result is at least one for whole numbers and at most a part
 /// of the range, unless the step was longer than that before.
 fn step(param: &Param, factor: f64) -> f64 {
-    let least = if param.kind.is_whole() { 1.0 } else { 0.0 };
+    let least = param.least_step();
     let most = param.step.max((param.max - param.min) / LARGEST_PART).max(least);
     (param.step * factor).clamp(least, most)
 }
@@ -186,8 +186,7 @@ pub(crate) enum ProbedValues {
 /// Returns the values of a parameter besides its start, each if the range allows it.
 fn moved(param: &Param, values: ProbedValues) -> Vec<f64> {
     let start = param.nearest(param.start);
-    let least = if param.kind.is_whole() { 1.0 } else { 0.0 };
-    let by = param.step.max(least);
+    let by = param.step.max(param.least_step());
     let wanted = match values {
         ProbedValues::Steps => [start - by, start + by],
         ProbedValues::Ends => [param.min, param.max],

@@ -7,7 +7,7 @@
 use super::error::{DataError, Place};
 use super::format::Format;
 use super::lines::ByteStream;
-use super::record::{self, Entry, Position, is_chess960};
+use super::record::{Entry, Position, is_chess960};
 use super::write::Sink;
 use destrier::board::Board;
 use destrier::datagen::viriformat::{GameResult, NO_SCORE};
@@ -94,8 +94,7 @@ impl Positions {
         let mv = board.parse_uci(&word).ok_or_else(|| self.bad(format!("move `{word}` is not legal in `{fen}`")))?;
         let result = u8::try_from(result + 1).ok().and_then(GameResult::from_half_points);
         let result = result.ok_or_else(|| self.bad("bad result, expected -1, 0 or 1"))?;
-        let result = if board.turn() == Color::White { result } else { result.reversed() };
-        Ok(Some(Position { board, mv, score: record::of_stockfish(score, board.turn()), result }))
+        Ok(Some(Position::of_stockfish(board, mv, score, result)))
     }
 }
 

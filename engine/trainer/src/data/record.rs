@@ -9,6 +9,9 @@ use destrier::types::{Bitboard, Color, Move, PieceType, Square};
 /// Bytes of a bulletformat record.
 pub const BULLET_BYTES: usize = 32;
 
+/// Score of a position without one in Stockfish's formats, its `VALUE_NONE`.
+const VALUE_NONE: i16 = 32_002;
+
 /// Position with its labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
@@ -26,6 +29,13 @@ impl Position {
     /// Returns the ply of the game according to the move number.
     pub fn ply(&self) -> u32 {
         ply(&self.board)
+    }
+
+    /// Creates a position of Stockfish's formats, whose score and result are the side to move's.
+    pub fn of_stockfish(board: Board, mv: Move, score: i16, result: GameResult) -> Self {
+        // A change of view is its own inverse.
+        let (white_score, result) = Self { board, mv, score, result }.relative();
+        Self { board, mv, score: if score == VALUE_NONE { NO_SCORE } else { white_score }, result }
     }
 
     /// Returns the score and the result from the side to move's view.
@@ -110,18 +120,6 @@ pub fn bullet_record(bytes: &[u8; BULLET_BYTES]) -> ChessBoard {
         ksq: bytes[27],
         opp_ksq: bytes[28],
         extra: [bytes[29], bytes[30], bytes[31]],
-    }
-}
-
-/// Score of a position without one in Stockfish's formats, its `VALUE_NONE`.
-const VALUE_NONE: i16 = 32_002;
-
-/// Converts a score of Stockfish's formats, which is the side to move's, to White's view.
-pub fn of_stockfish(score: i16, turn: Color) -> i16 {
-    match score {
-        VALUE_NONE => NO_SCORE,
-        score if turn == Color::White => score,
-        score => score.saturating_neg(),
     }
 }
 

@@ -225,8 +225,7 @@ impl Plain {
         let Some(mv) = board.parse_uci(&word) else {
             return Err(self.0.bad(bad("move", &word, "a legal one").0));
         };
-        let result = if board.turn() == Color::White { wdl } else { wdl.reversed() };
-        Ok(Some(Position { board, mv, score: record::of_stockfish(cp, board.turn()), result }))
+        Ok(Some(Position::of_stockfish(board, mv, cp, wdl)))
     }
 }
 
