@@ -55,7 +55,7 @@ impl Bases {
             _ => String::new(),
         };
         let new = revision(&spec, context, &mut |_| {})?;
-        let start = new.repository.commit(from.unwrap_or("HEAD"))?;
+        let start = new.repository.newest(from.unwrap_or("HEAD"), &mut |_| {})?;
         let pathspecs = new.recipe.pathspecs();
         // Sources change only at commits that touch them, so the start and the parents of those are
         // enough.

@@ -1,5 +1,6 @@
 //! Cache of builds: a commit whose sources were built before in the same way is not built again.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -14,10 +15,10 @@ use crate::source::command::{ProgramRun, Update};
 use crate::source::error::{SourceError, io_error};
 use crate::source::git::{self, Repository};
 use crate::source::hash;
-use crate::source::recipe::{EVALFILE, PINS, Recipe};
+use crate::source::recipe::{PINS, Recipe};
 
 /// Raised when the meaning of a key or of `build.json` changes.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 const BUILD_LIMIT: Duration = Duration::from_secs(3600);
 const VERSION_LIMIT: Duration = Duration::from_secs(60);
 const TAIL_LINES: usize = 20;
@@ -107,8 +108,9 @@ fn key(request: &BuildRequest<'_>) -> Result<String, SourceError> {
         let value = std::env::var_os(name).unwrap_or_default();
         parts.push(format!("{name}={}", value.to_string_lossy()));
     }
-    if let Some(value) = std::env::var_os(EVALFILE) {
-        parts.push(format!("{EVALFILE}={}", value.to_string_lossy()));
+    for name in recipe.network_variables() {
+        let Some(value) = recipe.env.get(name).map(OsString::from).or_else(|| std::env::var_os(name)) else { continue };
+        parts.push(format!("{name}={}", value.to_string_lossy()));
         // A relative path starts in the tree that is built.
         let network = Path::new(&value);
         if network.is_absolute() && network.is_file() {
@@ -142,17 +144,35 @@ fn cpu_of(text: &str) -> String {
         .map_or_else(|| names.iter().filter_map(|name| find(name)).collect::<Vec<_>>().join("; "), str::to_owned)
 }
 
-/// The compiler's version in `dir`, on one line.
+/// Versions of the compilers in `dir`, on one line: those that the user names, else the usual one.
 fn toolchain(recipe: &Recipe, dir: &Path) -> Result<Option<String>, SourceError> {
     let Some([program, args @ ..]) = recipe.compiler() else { return Ok(None) };
+    if *program == "rustc" {
+        return version(program, args, dir).map(|lines| Some(lines.join("; ")));
+    }
+    let first = |lines: Vec<String>| lines.into_iter().next().unwrap_or_default();
+    let named = recipe.named_compilers(|name| std::env::var(name).ok());
+    // A name that does not run is for the build to refuse; a Makefile may use another.
+    let told = |command: &String| {
+        let mut words = command.split_whitespace();
+        let (program, before) = (words.next()?, words.collect::<Vec<_>>());
+        version(program, &[before.as_slice(), args].concat(), dir).ok().map(first)
+    };
+    let versions: Vec<String> = named.iter().filter_map(told).collect();
+    if versions.is_empty() {
+        return version(program, args, dir).map(first).map(Some);
+    }
+    Ok(Some(versions.join("; ")))
+}
+
+/// Lines in which a compiler tells its version.
+fn version(program: &str, args: &[&str], dir: &Path) -> Result<Vec<String>, SourceError> {
     let ran = ProgramRun::new(program, VERSION_LIMIT).args(args).dir(dir).run()?;
     if !ran.status.success() {
         let reason = ran.stderr.lines().find(|line| !line.trim().is_empty()).unwrap_or("it fails to tell its version");
         return Err(SourceError::Program { path: PathBuf::from(program), reason: format!("{reason}; install it") });
     }
-    let lines: Vec<&str> = ran.stdout.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let kept = if *program == "rustc" { lines.as_slice() } else { &lines[..lines.len().min(1)] };
-    Ok(Some(kept.join("; ")))
+    Ok(ran.stdout.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }
 
 /// Build in `home`, if it is complete.

@@ -14,6 +14,7 @@ use crate::plan::file;
 use crate::source::command::{CapturedOutput, ProgramRun, Update};
 use crate::source::error::{SourceError, io_error};
 use crate::source::hash;
+use crate::source::spec::is_url;
 use crate::source::untracked::Kinds;
 
 /// Commit with what users are shown of it.
@@ -167,6 +168,11 @@ impl Repository {
             let _ = git(&self.dir, &["fetch", "--quiet", "origin", rev], NETWORK_LIMIT)?;
         }
         self.commit(rev)
+    }
+
+    /// [`Self::fetch`] in a clone of a URL, [`Self::commit`] in a repository of the user's.
+    pub(super) fn newest(&self, rev: &str, progress: &mut dyn FnMut(Update<'_>)) -> Result<String, SourceError> {
+        if is_url(&self.label) { self.fetch(rev, progress) } else { self.commit(rev) }
     }
 
     /// The working tree with its uncommitted changes, as a commit that no ref names. It includes

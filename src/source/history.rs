@@ -50,7 +50,7 @@ pub fn stretch(context: &Context, place: Option<&str>, old: &str, new: &str) -> 
     let spec = |rev: &str| Spec::Git { rev: rev.to_owned(), repository: place.map(str::to_owned) };
     let newest = revision(&spec(new), context, &mut |_| {})?;
     let repository = &newest.repository;
-    let (old_id, new_id) = (repository.commit(old)?, newest.commit.clone());
+    let (old_id, new_id) = (repository.newest(old, &mut |_| {})?, newest.commit.clone());
     if !repository.is_ancestor(&old_id, &new_id)? {
         return Err(SourceError::Order { old: old.to_owned(), new: new.to_owned() });
     }

@@ -321,6 +321,15 @@ impl Recipe {
         recipe
     }
 
+    /// Variables of the build that may name a network to build in.
+    pub(super) fn network_variables(&self) -> Vec<&str> {
+        let own = match &self.network {
+            Some(NetworkInput::Variable(name)) if name != EVALFILE => Some(name.as_str()),
+            _ => None,
+        };
+        std::iter::once(EVALFILE).chain(own).collect()
+    }
+
     /// Git pathspecs of the files that identify the engine.
     pub(super) fn pathspecs(&self) -> Vec<String> {
         let mut specs: Vec<_> = self.sources.iter().map(|path| format!(":(top,literal){path}")).collect();
@@ -339,14 +348,34 @@ impl Recipe {
     /// The command that prints the compiler's version; `None` if the recipe does not name its
     /// compiler.
     pub(super) fn compiler(&self) -> Option<&'static [&'static str]> {
-        let has = |tool: &str| self.command.split(|c: char| !c.is_alphanumeric()).any(|word| word == tool);
-        if has("cargo") || has("rustc") {
+        if self.runs("cargo") || self.runs("rustc") {
             Some(&["rustc", "-vV"])
-        } else if ["make", "cmake", "cc", "gcc", "clang", "ninja", "meson"].into_iter().any(has) {
+        } else if ["make", "cmake", "cc", "gcc", "clang", "ninja", "meson"].into_iter().any(|tool| self.runs(tool)) {
             Some(&["cc", "--version"])
         } else {
             None
         }
+    }
+
+    /// Compilers of C and C++ that the user names, as commands: by `CC` and `CXX` in the command,
+    /// in the recipe's variables or in the environment, and Clang by a word of the command. A value
+    /// with blanks in the command counts up to its first blank.
+    pub(super) fn named_compilers(&self, environment: impl Fn(&str) -> Option<String>) -> Vec<String> {
+        let set = |name: &str| {
+            let typed = self.command.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+            let typed = typed.map(|word| word.trim_matches(['"', '\'']).to_owned());
+            typed.or_else(|| self.env.get(name).cloned()).or_else(|| environment(name))
+        };
+        let clang = self.runs("clang").then(|| "clang".to_owned());
+        let mut named: Vec<String> = [set("CC"), set("CXX"), clang].into_iter().flatten().collect();
+        named.retain(|command| !command.trim().is_empty());
+        named.dedup();
+        named
+    }
+
+    /// True if the command has the word `tool`.
+    fn runs(&self, tool: &str) -> bool {
+        self.command.split(|c: char| !c.is_alphanumeric()).any(|word| word == tool)
     }
 }
 
@@ -455,5 +484,10 @@ mod tests {
         assert_eq!(cargo("[package]\nname = \"a\"\n[[bin]]\nname = \"b\"\n").unwrap().binary, "target/release/b");
         assert_eq!(cargo("[workspace]\nmembers = []\n"), None);
         assert_eq!(Recipe::make().compiler(), Some(["cc", "--version"].as_slice()));
+        assert_eq!(Recipe::make().named_compilers(|_| None), Vec::<String>::new());
+        assert_eq!(Recipe::make().named_compilers(|name| (name == "CXX").then(|| "g++-14".into())), ["g++-14"]);
+        let env = [("CC".to_owned(), "ccache gcc".to_owned())].into();
+        let typed = Recipe { command: "make COMP=clang CXX='clang++'".to_owned(), env, ..Recipe::make() };
+        assert_eq!(typed.named_compilers(|_| Some("cc".to_owned())), ["ccache gcc", "clang++", "clang"]);
     }
 }

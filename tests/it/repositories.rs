@@ -5,7 +5,7 @@
 
 use std::fs;
 
-use quintain::source::{Context, pinned, resolve};
+use quintain::source::{Context, default_base, pinned, resolve};
 
 use crate::harness::{Ran, quintain};
 use crate::source::{Toy, script};
@@ -114,6 +114,28 @@ fn a_clone_follows_the_default_branch_and_branches_with_names_of_digits() {
 }
 
 #[test]
+fn the_default_base_of_a_clone_is_the_newest_commit_of_its_origin() {
+    let toy = toy();
+    let elsewhere = Context { cwd: toy.context.cache.with_file_name("elsewhere"), cache: toy.context.cache.clone() };
+    fs::create_dir(&elsewhere.cwd).unwrap();
+    let url = format!("file://{}", toy.context.cwd.display());
+    let of_branch = |rev: &str| default_base(&elsewhere, &format!("git:{rev}@{url}")).unwrap();
+    // The clone knows a HEAD from now on.
+    resolve(&format!("git:HEAD@{url}"), &elsewhere, &mut |_| {}).unwrap();
+    toy.write("engine/main.sh", &script(2));
+    let newest = toy.commit("Two");
+    toy.git(&["checkout", "--quiet", "-b", "feature"]);
+    toy.write("engine/main.sh", &script(3));
+    let feature = toy.commit("Three");
+    toy.git(&["checkout", "--quiet", "main"]);
+    assert_eq!(of_branch("feature"), format!("git:{newest}@{url}"));
+    toy.write("engine/main.sh", &script(4));
+    let newest = toy.commit("Four");
+    // Nothing is fetched for the tested commit, which the clone has.
+    assert_eq!(of_branch(&feature), format!("git:{newest}@{url}"));
+}
+
+#[test]
 fn entries_of_one_repository_have_recipes_of_their_own() {
     let toy = Toy::bare();
     toy.write("engine/main.sh", &script(1));
@@ -127,24 +149,33 @@ fn entries_of_one_repository_have_recipes_of_their_own() {
     assert_eq!(["a", "b"].map(|name| toy.resolve(name).unwrap().origin.bench_nodes), [Some(1), Some(2)]);
 }
 
-/// The variable has the same text, and the file that it names is another one.
+/// The variable has the same text, and the file that it names is another one. The environment sets
+/// the variable, or the recipe does.
 #[test]
 fn a_network_replaced_in_its_place_is_built_in_anew() {
-    let toy = Toy::bare();
-    let build = "sed \"s/@SEED@/$(cat \"$EVALFILE\")/\" engine.sh > engine.bin && chmod +x engine.bin";
-    toy.write("quintain.toml", &format!("[build]\ncommand = '{build}'\nbinary = 'engine.bin'\n"));
-    toy.write("engine.sh", "#!/bin/sh\necho '@SEED@ nodes 1 nps'\n");
-    toy.commit("One");
-    let network = toy.context.cwd.with_file_name("net.nnue");
-    let told = |seed: &str| -> Ran {
-        fs::write(&network, seed).unwrap();
-        let words = ["speed", ".", ".", "--rounds", "6", "--seed", "1"];
-        let mut command = quintain(&words);
-        command.current_dir(&toy.context.cwd).env("QUINTAIN_CACHE", &toy.context.cache).env("EVALFILE", &network);
-        command.output().unwrap().into()
-    };
-    for seed in ["123", "456"] {
-        let ran = told(seed);
-        assert!(ran.stdout.contains(&format!(" {seed} ")), "{seed}: {ran:?}");
+    for (variable, is_of_recipe) in [("EVALFILE", false), ("EVALFILE", true), ("NETFILE", false)] {
+        let toy = Toy::bare();
+        let network = toy.context.cwd.with_file_name("net.nnue");
+        let build = format!("sed \"s/@SEED@/$(cat \"${variable}\")/\" engine.sh > engine.bin && chmod +x engine.bin");
+        let env =
+            if is_of_recipe { format!("env = {{ {variable} = '{}' }}\n", network.display()) } else { String::new() };
+        let recipe = format!("[build]\ncommand = '{build}'\nbinary = 'engine.bin'\nnetwork = '{variable}'\n{env}");
+        toy.write("quintain.toml", &recipe);
+        toy.write("engine.sh", "#!/bin/sh\necho '@SEED@ nodes 1 nps'\n");
+        toy.commit("One");
+        let told = |seed: &str| -> Ran {
+            fs::write(&network, seed).unwrap();
+            let words = ["speed", ".", ".", "--rounds", "6", "--seed", "1"];
+            let mut command = quintain(&words);
+            command.current_dir(&toy.context.cwd).env("QUINTAIN_CACHE", &toy.context.cache);
+            if !is_of_recipe {
+                command.env(variable, &network);
+            }
+            command.output().unwrap().into()
+        };
+        for seed in ["123", "456"] {
+            let ran = told(seed);
+            assert!(ran.stdout.contains(&format!(" {seed} ")), "{variable}, {is_of_recipe}, {seed}: {ran:?}");
+        }
     }
 }
