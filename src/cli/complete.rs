@@ -76,7 +76,7 @@ fn with_candidates(command: Command) -> Command {
 fn candidates_of(arg: &Arg) -> Option<fn(&OsStr) -> Vec<CompletionCandidate>> {
     match arg.get_value_names()?.first()?.as_str() {
         "RUN" | "FILE.pgn|RUN" => Some(run_candidates),
-        "SPEC" | "ENGINE" | "NEW" | "BASE" => Some(spec_candidates),
+        "SPEC" | "ENGINE" | "NEW" | "BASE" | "NEW|PLAN.toml" | "STRONG,WEAK" => Some(spec_candidates),
         "GOOD" | "BAD" | "A..B" => Some(revision_candidates),
         _ => None,
     }

@@ -28,7 +28,7 @@ Examples:
   quintain engines --json";
 
 /// Lists the engines of the registry: installed or not, where, and how they identify themselves.
-/// The exit code is always 0.
+/// The exit code is 0 even if some are missing, and 2 for an unknown name.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct EnginesArgs {

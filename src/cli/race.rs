@@ -28,6 +28,9 @@ alpha no claim of the whole race is false, however long it runs and whenever you
 is played twice, so a race ends with its book. The Elo of a candidate that was dropped or won \
 early is biased by that early decision.
 
+Exit codes: 0 the race is over, with a winner or without one (`race.winner` in summary.json is its \
+name, or null); 2 bad usage, 3 out of openings or time, 4 too many engine failures, 130 interrupted.
+
 Examples:
   quintain race git:idea-1 git:idea-2 git:idea-3 --base git:main --tc 8+0.08
   quintain race . git:other --base git:main --nodes 20000 --gain 2 --close 10 --pairs 8000

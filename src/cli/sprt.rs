@@ -41,13 +41,7 @@ pub(super) struct SprtArgs {
 /// Keys of the plan file with those of the command line over them.
 pub(super) fn merged(args: &SprtArgs) -> Result<RawPlan> {
     let file = args.plan.as_deref().map(RawPlan::read).transpose()?.unwrap_or_default();
-    let typed = args.flags.typed();
-    let mut raw = typed.over(&file)?;
-    // Bounds on the command line override a budget.
-    if typed.bounds.is_some() {
-        raw.budget = None;
-    }
-    Ok(raw)
+    Ok(args.flags.typed().over(&file)?)
 }
 
 pub(super) fn run(args: &SprtArgs) -> Result<Exit> {

@@ -127,8 +127,8 @@ fn quicker(plan: &Plan, bounds: &Bounds) -> Vec<&'static str> {
     flags.into_iter().filter(|(_, is_free)| *is_free).map(|(flag, _)| flag).collect()
 }
 
-/// Sets the bounds of `raw` so that its test ends within `budget` in 95 % of cases, and its
-/// `max-time` to the budget. Returns a line that describes them.
+/// Sets the upper bound of `raw` so that its test ends within `budget` in 95 % of cases, and its
+/// `max-time` to the budget if it has none. Returns a line that describes them.
 pub(crate) fn spend(budget: &str, raw: &mut RawPlan) -> Result<String> {
     let time = resolve::time("--budget", budget)?;
     let [limit, other] = resolve::limits(raw)?;
@@ -151,7 +151,7 @@ pub(crate) fn spend(budget: &str, raw: &mut RawPlan) -> Result<String> {
         ))
     })?;
     raw.bounds = Some([elo0, elo1]);
-    raw.max_time = Some(budget.to_owned());
+    raw.max_time.get_or_insert_with(|| budget.to_owned());
     let elo1 = fixed(elo1, 1);
     Ok(format!(
         "{budget} is about {} pairs here: --bounds {elo0},{elo1}, over by then in 95 % of cases",
@@ -263,6 +263,7 @@ mod tests {
         assert!(words.starts_with("8h is about ") && words.contains("--bounds 0,"), "{words}");
         let mut more = RawPlan { bounds: Some([-5.0, 0.0]), ..raw.clone() };
         spend("80h", &mut more).unwrap();
+        assert_eq!(more.max_time.as_deref(), Some("8h"), "a time of the user's stays");
         let [low, high] = more.bounds.unwrap();
         assert!(low == -5.0 && high - low < elo1, "more time, narrower bounds: {low}, {high}");
         let mut nodes = RawPlan { nodes: Some(987_654_321), ..RawPlan::default() };

@@ -4,6 +4,7 @@
 mod missing;
 pub(crate) mod networks;
 pub(crate) mod obeyed;
+mod rules;
 mod workers;
 
 use std::path::Path;
@@ -13,7 +14,6 @@ use crate::chess::Variant;
 use crate::openings::Book;
 use crate::openings::order::Order;
 use crate::plan::affinity::Affinity;
-use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
 use crate::plan::time_control::Limit;
 use crate::plan::{BookRef, BookSource, Format, Plan, Player, SIMULATED, Test, Timeouts, Workers};
 use crate::run::building::Building;
@@ -25,7 +25,6 @@ use crate::schedule::capacity::{self, Demand, Supply};
 use crate::settings::{self, RawPlan, RawPlayer, value};
 use crate::source::{self, Context, NetworkFile, ResolvedEngine};
 use crate::stats::sprt::{Bounds, Model, Sprt};
-use crate::tablebase::Tables;
 use crate::text::printable;
 use crate::tournament::formats::race::{Race, RaceRule};
 use crate::tournament::formats::round_robin::RoundRobin;
@@ -141,62 +140,16 @@ pub(crate) fn limits(raw: &RawPlan) -> Result<[Limit; 2]> {
     Ok([side(raw.new_tc.as_deref(), "--new-tc")?, side(raw.base_tc.as_deref(), "--base-tc")?])
 }
 
-/// Parses a rule; `none` cancels the rule of a plan file.
-fn rule<T: std::str::FromStr<Err: Into<RunError>>>(text: Option<&str>) -> Result<Option<T>> {
-    match text {
-        None | Some("none") => Ok(None),
-        Some(text) => text.parse().map(Some).map_err(Into::into),
-    }
-}
-
-/// Opens the tablebases at once, so that a missing directory is reported before engines are built.
-fn syzygy(raw: &RawPlan) -> Result<Option<SyzygyRule>> {
-    let paths = raw.syzygy.as_deref().filter(|paths| *paths != "none");
-    let Some(paths) = paths else {
-        let alone = raw.syzygy_pieces.is_some() || raw.syzygy_ignore_50.is_some() || raw.syzygy_adjudicate.is_some();
-        if alone && raw.syzygy.is_none() {
-            fail!(
-                Setting,
-                "--syzygy-pieces, --syzygy-ignore-50 and --syzygy-adjudicate only modify the use of tables; name the tables' folder with --syzygy"
-            );
-        }
-        return Ok(None);
-    };
-    let mut rule = SyzygyRule::new(paths)?;
-    if let Some(pieces) = raw.syzygy_pieces {
-        rule = rule.with_pieces(pieces)?;
-    }
-    rule.ignore_fifty = raw.syzygy_ignore_50 == Some(true);
-    rule.scope = raw.syzygy_adjudicate.as_deref().map(str::parse::<SyzygyScope>).transpose()?.unwrap_or_default();
-    Tables::open(&rule.paths)?;
-    Ok(Some(rule))
-}
-
-fn rules(raw: &RawPlan) -> Result<Rules> {
-    if raw.max_plies == Some(0) {
-        fail!(Setting, "--max-plies 0 draws every game before its first move; leave it out for no limit");
-    }
-    let usual = Rules::default();
-    Ok(Rules {
-        variant: if raw.chess960 == Some(true) { Variant::Chess960 } else { Variant::Standard },
-        draw: rule::<DrawRule>(raw.draw.as_deref())?,
-        resign: rule::<ResignRule>(raw.resign.as_deref())?,
-        max_plies: raw.max_plies,
-        ponder: raw.ponder == Some(true),
-        short_position: raw.short_position == Some(true),
-        syzygy: syzygy(raw)?,
-        margin: raw.margin_ms.map_or(Ok(usual.margin), |margin| seconds("--margin-ms", margin / 1e3))?,
-        stall_timeout: raw
-            .stall_timeout
-            .map_or(Ok(usual.stall_timeout), |limit| positive_seconds("--stall-timeout", limit))?,
-    })
-}
-
 pub(crate) fn test(raw: &RawPlan) -> Result<Test> {
     let [elo0, elo1] = raw.bounds.unwrap_or(DEFAULT_BOUNDS);
     let test = Test {
         bounds: Bounds { elo0, elo1 },
-        model: raw.model.as_deref().map(str::parse::<Model>).transpose()?.unwrap_or(Model::Normalized),
+        model: raw
+            .model
+            .as_deref()
+            .map(|text| text.parse().map_err(RunError::value("--model")))
+            .transpose()?
+            .unwrap_or(Model::Normalized),
         alpha: raw.alpha.unwrap_or(DEFAULT_ERROR),
         beta: raw.beta.unwrap_or(DEFAULT_ERROR),
     };
@@ -214,9 +167,11 @@ fn book(raw: &RawPlan, variant: Variant, seed: u64) -> Result<(BookRef, Book)> {
         ),
     };
     if variant == Variant::Chess960 && raw.book.is_none() {
-        fail!(Setting, "the book inside the program is for standard chess; give a Chess960 book with --book");
+        fail!(Setting, "chess960: the book inside the program is for standard chess; give a Chess960 book with --book");
     }
-    let book = prepare::read_book(&source, raw.book_plies, variant)?;
+    let read = prepare::read_book(&source, raw.book_plies, variant);
+    // The book inside the program has no flag.
+    let book = if raw.book.is_some() { read.map_err(RunError::value("--book"))? } else { read? };
     let order = match raw.book_order.as_deref() {
         None | Some("random") => Order::Random { seed },
         Some("sequential") => Order::Sequential,
@@ -374,7 +329,7 @@ pub(crate) fn refuse(raw: &RawPlan, command: &str, what: &str) -> Result<()> {
             let other = key.commands().first().map_or("match", String::as_str);
             fail!(
                 Setting,
-                "the plan has the key `{}`, which {what} does not have; remove it, or play it with `quintain {other}`",
+                "{}: {what} does not have this key; remove it, or play the plan with `quintain {other}`",
                 key.name
             )
         }
@@ -395,7 +350,7 @@ fn format(raw: &RawPlan) -> Result<Format> {
 /// Resolves the settings that every plan has. All cheap checks come before `players` builds the
 /// engines.
 fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<Vec<Player>>) -> Result<(Plan, Book)> {
-    let rules = rules(raw)?;
+    let rules = rules::rules(raw)?;
     let recording = records::recording(raw)?;
     let max_time = raw.max_time.as_deref().map(max_time).transpose()?;
     let until_width = until_width(raw, &shape.format)?;
@@ -417,21 +372,28 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
     if !forced {
         affinity::check_concurrency(concurrency, 1, timed, &topology)?;
     }
+    // Without a number of games it depends on the engines' threads, and is checked below.
+    if asked.is_some() {
+        affinity::check_cpus(concurrency, 1, &affinity, &topology)?;
+    }
     capacity::check(concurrency, 0, Demand::least(), Supply::claim())?;
     let seed = raw.seed.unwrap_or_else(random_seed);
     let (book, openings) = book(raw, rules.variant, seed)?;
     let timeouts = timeouts(raw)?;
     workers::check_scale(raw, timed)?;
+    let verify = workers::verified(raw, timed)?;
+    let note = raw.note.as_deref().map(|note| one_line("--note", note)).transpose()?;
+    let name = raw.name.as_deref().map(|name| one_line("--name", name)).transpose()?;
+    let max_time_losses = raw.max_time_losses.as_deref().map_or(Ok(DEFAULT_MAX_TIME_LOSSES), max_time_losses)?;
     let players = players(&shape.limits)?;
     let scale = workers::scale(raw, &players)?;
-    let verify = workers::verified(raw, timed)?;
-    let mut name = raw.name.clone().unwrap_or_else(|| shape.name.to_owned());
+    let mut name = name.unwrap_or_else(|| shape.name.to_owned());
     if workers.as_ref().is_some_and(Workers::are_simulated) {
         // It appears in reports, lists, PGN and the run's folder.
         name = format!("{SIMULATED}: {name}");
     }
     let mut plan = Plan {
-        note: raw.note.as_deref().map(|note| one_line("--note", note)).transpose()?,
+        note,
         format: shape.format,
         test: shape.test,
         max_pairs: shape.max_pairs,
@@ -444,7 +406,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
         affinity,
         restart: raw.restart == Some(true),
         void_disturbed: raw.void_disturbed == Some(true),
-        max_time_losses: raw.max_time_losses.as_deref().map_or(Ok(DEFAULT_MAX_TIME_LOSSES), max_time_losses)?,
+        max_time_losses,
         max_failures: raw.max_failures.unwrap_or(DEFAULT_MAX_FAILURES),
         timeouts,
         recording,

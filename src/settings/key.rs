@@ -18,8 +18,10 @@ pub struct Key {
     pub help: String,
     /// Other paragraphs, each as one line.
     pub details: Vec<String>,
-    /// Its default or an example; several values if they differ by command.
+    /// Its default or an example; several values if they are names of commands.
     examples: Vec<Value>,
+    /// Examples of single commands, which take precedence.
+    by_command: Map<String, Value>,
     /// Commands that have the key; empty for all.
     commands: Vec<String>,
     /// Commands whose new plans set it.
@@ -40,6 +42,7 @@ impl Key {
             help: paragraphs.next().unwrap_or_default(),
             details: paragraphs.collect(),
             examples: property.get("examples").and_then(Value::as_array).cloned().unwrap_or_default(),
+            by_command: property.get("x-examples").and_then(Value::as_object).cloned().unwrap_or_default(),
             commands: words("x-commands"),
             essential: words("x-essential"),
         }
@@ -61,7 +64,8 @@ impl Key {
     /// neither.
     #[must_use]
     pub fn example(&self, command: &str) -> Option<toml::Value> {
-        let fits = self.examples.iter().find(|example| example.as_str() == Some(command));
+        let is_named = |example: &&Value| example.as_str() == Some(command);
+        let fits = self.by_command.get(command).or_else(|| self.examples.iter().find(is_named));
         toml::Value::try_from(fits.or(self.examples.first())?).ok()
     }
 

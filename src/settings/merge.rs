@@ -16,6 +16,21 @@ const LIMITS: [&str; 4] = ["tc", "movetime", "nodes", "depth"];
 /// Keys of the limits of one side, which a lower plan loses as well.
 const LIMITS_OF_ONE: [&str; 2] = ["new-tc", "base-tc"];
 
+/// Pairs of keys: a plan with the first one does not take the second one of a lower plan, because
+/// it says the same in another way.
+const ALTERNATIVES: [(&str, &str); 6] = [
+    ("concurrency", "workers"),
+    ("workers", "concurrency"),
+    ("net", "new-net"),
+    ("net", "base-net"),
+    ("bounds", "budget"),
+    ("budget", "max-time"),
+];
+
+/// Options of one side. A lower plan's lose the names that `options` of an upper plan sets for
+/// both.
+const OPTIONS_OF_ONE: [&str; 2] = ["new-options", "base-options"];
+
 impl RawPlan {
     /// Reads a plan file.
     ///
@@ -40,6 +55,14 @@ impl RawPlan {
         if LIMITS.iter().any(|key| upper.contains_key(*key)) {
             merged.retain(|key, _| !LIMITS.iter().chain(&LIMITS_OF_ONE).any(|limit| key == *limit));
         }
+        merged.retain(|key, _| !ALTERNATIVES.iter().any(|(set, lost)| key == *lost && upper.contains_key(*set)));
+        if let Some(Value::Array(set)) = upper.get("options") {
+            for own in OPTIONS_OF_ONE {
+                if let Some(Value::Array(lower)) = merged.get_mut(own) {
+                    drop_set(lower, set);
+                }
+            }
+        }
         for (key, value) in upper {
             let below = merged.remove(&key);
             let value = if key.ends_with("options") { options_over(value, below) } else { value };
@@ -60,10 +83,15 @@ impl RawPlan {
 /// Merges `upper`'s options over `lower`'s. The names of UCI options are case-insensitive.
 fn options_over(upper: Value, lower: Option<Value>) -> Value {
     let (Value::Array(upper), Some(Value::Array(mut merged))) = (upper.clone(), lower) else { return upper };
-    let name = |option: &Value| option.get(0).and_then(Value::as_str).unwrap_or_default().to_lowercase();
-    merged.retain(|option| upper.iter().all(|other| name(other) != name(option)));
+    drop_set(&mut merged, &upper);
     merged.extend(upper);
     Value::Array(merged)
+}
+
+/// Removes from `options` those that `set` has too.
+fn drop_set(options: &mut Vec<Value>, set: &[Value]) {
+    let name = |option: &Value| option.get(0).and_then(Value::as_str).unwrap_or_default().to_lowercase();
+    options.retain(|option| set.iter().all(|other| name(other) != name(option)));
 }
 
 #[cfg(test)]
@@ -139,6 +167,21 @@ mod tests {
         let plan = upper.over(&lower).unwrap();
         assert_eq!((plan.max_pairs, plan.seed), (Some(5), Some(7)));
         assert_eq!(plan.options, [("Threads".into(), "3".into()), ("hash".into(), "1".into())]);
+    }
+
+    #[test]
+    fn a_setting_of_both_sides_replaces_those_of_one() {
+        let lower =
+            parse("net = \"a\"\nnew-net = \"b\"\nworkers = \"local:2\"\n[new-options]\nHash = 2\nThreads = 3").unwrap();
+        let plan = parse("net = \"c\"\nconcurrency = 4\noptions = { hash = 1 }").unwrap().over(&lower).unwrap();
+        assert_eq!(plan.options, [("hash".into(), "1".into())]);
+        assert_eq!(plan.new_options, [("Threads".into(), "3".into())]);
+        assert_eq!((plan.net, plan.new_net), (Some("c".into()), None));
+        assert_eq!((plan.workers, plan.concurrency), (None, Some(4)));
+        let plan = parse("workers = \"local:3\"").unwrap().over(&parse("concurrency = 4").unwrap()).unwrap();
+        assert_eq!((plan.workers.as_deref(), plan.concurrency), (Some("local:3"), None));
+        let plan = parse("new-net = \"d\"").unwrap().over(&lower).unwrap();
+        assert_eq!((plan.net, plan.new_net), (Some("a".into()), Some("d".into())));
     }
 
     #[test]

@@ -2,9 +2,9 @@
 //! property of the JSON Schema. The first paragraph of its doc comment is one line, which all four
 //! show.
 //!
-//! `example` is the value that `init` writes for the key: its default, or an example. `x-commands`
-//! lists the commands that have the key (default: all), and `x-essential` those whose new plans set
-//! it.
+//! `example` is the value that `init` writes for the key: its default, or an example; `x-examples`
+//! has those of single commands. `x-commands` lists the commands that have the key (default: all),
+//! and `x-essential` those whose new plans set it.
 
 #![allow(
     rustdoc::broken_intra_doc_links,
@@ -33,7 +33,8 @@ pub struct RawPlan {
     #[arg(long, value_name = "SPEC", help_heading = "Engines")]
     #[schemars(example = &".", extend("x-commands" = ["sprt"], "x-essential" = ["sprt"]))]
     pub new: Option<String>,
-    /// The reference engine [default: the newest commit whose program differs from that of `new`].
+    /// The reference engine [default of a test: the newest commit with another program; a race
+    /// needs one].
     #[arg(long, value_name = "SPEC", help_heading = "Engines")]
     #[schemars(example = &"git:main", extend("x-commands" = ["sprt", "race"], "x-essential" = ["race"]))]
     pub base: Option<String>,
@@ -86,14 +87,17 @@ pub struct RawPlan {
 
     /// round-robin, gauntlet, swiss, knockout or pyramid [default: round-robin].
     ///
-    /// The order of the engines seeds the last two.
+    /// The order of the engines seeds a Swiss and a knockout; in a pyramid each engine meets those
+    /// before it.
     #[arg(long, value_name = "FORMAT", help_heading = "Format")]
     #[schemars(example = &"round-robin", example = &"gauntlet", example = &"race")]
     #[schemars(extend("x-commands" = ["match", "gauntlet", "race"], "x-essential" = ["match", "gauntlet", "race"]))]
     pub format: Option<String>,
-    /// Pairs per encounter of two players [default: 50; of a tuning 10000, a race 2000].
+    /// Pairs: per encounter of a match [default: 50], per candidate of a race [2000], of a tuning
+    /// [10000].
     #[arg(long, value_name = "N", help_heading = "Format")]
     #[schemars(example = 50, extend("x-commands" = ["match", "gauntlet", "tune", "race"]))]
+    #[schemars(extend("x-examples" = { "tune": 10_000, "race": 2_000 }))]
     #[schemars(extend("x-essential" = ["match", "gauntlet"]))]
     pub pairs: Option<u64>,
     /// Number of heroes of a gauntlet, counted from the first player [default: 1].

@@ -16,7 +16,8 @@ fn faults(root: &Value, schema: &Value, value: &Value, place: &str) -> Vec<Strin
     };
     for (keyword, wanted) in keywords {
         match keyword.as_str() {
-            "$schema" | "title" | "description" | "examples" | "definitions" | "x-commands" | "x-essential" => {}
+            "$schema" | "title" | "description" | "examples" | "definitions" | "x-commands" | "x-essential"
+            | "x-examples" => {}
             "format" => {
                 assert!(["uint", "uint16", "uint32", "uint64", "int32", "double"].map(Value::from).contains(wanted))
             }

@@ -17,6 +17,9 @@ pub(super) fn read(raw: &RawPlan) -> Result<Option<Workers>> {
         }
         return Ok(None);
     };
+    if raw.concurrency.is_some() {
+        fail!(Setting, "concurrency and workers both say how many games run at once; leave out one of them");
+    }
     let mut workers: Workers = text.parse().map_err(RunError::value("--workers"))?;
     match &mut workers {
         Workers::Hub(hub) => {
