@@ -244,7 +244,10 @@ impl BisectSearch<'_> {
                 MatchResult::Played(Exit::Done) => {}
                 MatchResult::OutOfOpenings => return self.report(&series, SearchEnd::OutOfOpenings),
                 MatchResult::Played(exit) => return Ok(exit.into()),
-                MatchResult::NoStart(error) => self.skip(commit, with_causes(&error))?,
+                MatchResult::NoStart(0, error) => self.skip(commit, with_causes(&error))?,
+                MatchResult::NoStart(_, error) => {
+                    bail!("GOOD {} cannot be played: {}", short(&self.commits[0].id), with_causes(&error));
+                }
             }
         }
     }

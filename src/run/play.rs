@@ -160,11 +160,22 @@ fn is_moved(was: &Path, is: &Path) -> bool {
     was != is && std::fs::read(is).is_ok_and(|bytes| name.contains(&sha256(&bytes)[..NAMED_DIGITS]))
 }
 
-/// Checks that the requested settings are those of the run. The machine, its load and the current
-/// directory may differ.
+/// Checks that the requested settings are those of the run. The machine, its load, the current
+/// directory, what engines reported, and the length of files may differ.
 fn same(begun: &Plan, asked: &Plan) -> Result<()> {
     let mut players = asked.players.clone();
-    players.iter_mut().zip(&begun.players).for_each(|(player, before)| player.dir.clone_from(&before.dir));
+    for (player, before) in players.iter_mut().zip(&begun.players) {
+        player.dir.clone_from(&before.dir);
+        player.complaints.clone_from(&before.complaints);
+    }
+    let mut recording = asked.recording.clone();
+    // The run itself has made the files longer.
+    let pgn = recording.pgn.as_mut().map(|pgn| &mut pgn.file).zip(begun.recording.pgn.as_ref().map(|pgn| &pgn.file));
+    for (file, before) in pgn.into_iter().chain(recording.epd.as_mut().zip(begun.recording.epd.as_ref())) {
+        if file.append_after.is_some() && before.append_after.is_some() {
+            file.append_after = before.append_after;
+        }
+    }
     let asked = Plan {
         players,
         concurrency: begun.concurrency,
@@ -174,6 +185,7 @@ fn same(begun: &Plan, asked: &Plan) -> Result<()> {
         max_time: begun.max_time,
         max_failures: begun.max_failures,
         max_time_losses: begun.max_time_losses,
+        recording,
         ..asked.clone()
     };
     let (was, is) = (file::to_toml(begun), file::to_toml(&asked));

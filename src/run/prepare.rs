@@ -86,12 +86,23 @@ pub(crate) async fn cluster(plan: &Arc<Plan>) -> Result<Option<(Cluster, RemoteP
 /// the plan's limit is thus found before a run exists. Returns by player the failures that its
 /// engine reported.
 pub(crate) async fn preflight(plan: &Plan, book: &Book) -> Result<Vec<Vec<String>>> {
+    preflight_by_player(plan, book).await?.map_err(|(_, error)| error)
+}
+
+/// [`preflight`] that also returns the place of the player whose trial failed.
+pub(crate) async fn preflight_by_player(
+    plan: &Plan,
+    book: &Book,
+) -> Result<Result<Vec<Vec<String>>, (usize, RunError)>> {
     let opening = first_opening(plan, book)?;
     let mut complaints = Vec::with_capacity(plan.players.len());
-    for player in &plan.players {
-        complaints.push(trial::run(plan, player, &opening).await?);
+    for (place, player) in plan.players.iter().enumerate() {
+        match trial::run(plan, player, &opening).await {
+            Ok(heard) => complaints.push(heard),
+            Err(error) => return Ok(Err((place, error.into()))),
+        }
     }
-    Ok(complaints)
+    Ok(Ok(complaints))
 }
 
 /// Returns the opening of the trial searches.

@@ -35,8 +35,8 @@ pub(crate) struct Series {
 pub(crate) enum MatchResult {
     /// The run was played or stopped, with this exit.
     Played(Exit),
-    /// An engine does not start, with the reason.
-    NoStart(RunError),
+    /// The place, from 0, of an engine that does not start, and the reason.
+    NoStart(usize, RunError),
     /// The players have played every opening of the book.
     OutOfOpenings,
 }
@@ -56,6 +56,14 @@ impl Series {
             .within(|| format!("{}: cannot create it; choose another --out", series.root.display()))?;
         if let Some(first) = series.runs()?.first() {
             let (_, plan) = RunDir::open(first)?;
+            if let Some(seed) = series.raw.seed.filter(|seed| *seed != plan.seed) {
+                fail!(
+                    OtherRun,
+                    "{}: its matches have the seed {}, not {seed}; leave out --seed, or give another folder",
+                    series.root.display(),
+                    plan.seed
+                );
+            }
             // The same seed, and so the same openings, for all matches.
             series.raw.seed = Some(plan.seed);
             series.first = Some(plan);
@@ -142,8 +150,8 @@ impl Series {
         plan.book.start = (plan.book.start + played) % plan.book.openings.max(1);
         self.check_plan(&plan)?;
         self.raw.seed = Some(plan.seed);
-        if let Err(error) = prepare::runtime()?.block_on(prepare::preflight(&plan, &book)) {
-            return Ok(MatchResult::NoStart(error));
+        if let Err((place, error)) = prepare::runtime()?.block_on(prepare::preflight_by_player(&plan, &book))? {
+            return Ok(MatchResult::NoStart(place, error));
         }
         let number = self.runs()?.len() + 1;
         let players: Vec<String> = plan.players.iter().take(2).map(Player::file_name).collect();
@@ -179,14 +187,16 @@ impl Series {
         let agree = |one: &Player, other: &Player| identity(one) != identity(other) || one.options == other.options;
         let limits = |plan: &Plan| -> Vec<_> { plan.players.iter().take(2).map(|player| player.limit).collect() };
         let same = first.book.sha256 == plan.book.sha256
+            && first.book.order == plan.book.order
+            && first.book.plies == plan.book.plies
             && first.rules == plan.rules
             && limits(first) == limits(plan)
             && first.players.iter().take(2).all(|one| plan.players.iter().take(2).all(|other| agree(one, other)));
         if !same {
             fail!(
                 OtherRun,
-                "{}: its matches have other limits, options or rules, or another book; give the flags they were \
-                 started with, or another --out",
+                "{}: its matches have other limits, options or rules, or other openings; give the flags they were \
+                 started with, or another folder",
                 self.root.display()
             );
         }

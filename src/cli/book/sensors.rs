@@ -265,7 +265,7 @@ fn turn(arm: &mut Arm, args: &JudgeArgs) -> Result<Exit> {
             progress::warn(&format!("{}: each of its openings was played once", arm.label()));
             arm.is_spent = true;
         }
-        MatchResult::NoStart(error) => return Err(error.into()),
+        MatchResult::NoStart(_, error) => return Err(error.into()),
     }
     arm.read(&args.engines)?;
     let found = arm.figures();

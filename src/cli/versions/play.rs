@@ -74,9 +74,8 @@ pub(super) fn play(
                     return Ok(Exit::Done);
                 }
                 MatchResult::Played(exit) => return Ok(exit),
-                // Either version may have failed. The later one is dropped, because it is new to
-                // the curve.
-                MatchResult::NoStart(error) => bad = Some((step + 1, with_causes(&error))),
+                MatchResult::NoStart(place @ (0 | 1), error) => bad = Some((step + 1 - place, with_causes(&error))),
+                MatchResult::NoStart(_, error) => return Err(error.into()),
             }
         }
         if let Some((commit, why)) = bad {
