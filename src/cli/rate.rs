@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::cli::runs::run_parser;
 use crate::files::open_input;
+use crate::record::PairId;
 use crate::report::collection::{Collection, RunGames, RunPlayer, SkippedGames};
 use crate::report::figures::count;
 use crate::report::results::Results;
@@ -18,6 +19,7 @@ use crate::run::dir::RunDir;
 use crate::run::progress;
 use crate::stats::rating::{Anchor, rate_by_opening};
 use crate::text::printable;
+use crate::tournament::scoreboard::Scoreboard;
 use programs::Programs;
 use table::RatingTable;
 
@@ -161,7 +163,12 @@ fn add(input: &Path, collection: &mut Collection, programs: &mut Programs) -> Re
     if input.is_dir() {
         let (dir, plan) = RunDir::open_rated(input)?;
         let mut games = RunGames::new(&plan);
-        dir.read(&plan, |game| games.record(&game))?;
+        let mut scoreboard = Scoreboard::new(&plan)?;
+        dir.read(&plan, |game| {
+            games.record(&game);
+            scoreboard.record(game, |_, _| {});
+        })?;
+        games.count_before(PairId(scoreboard.settled()));
         programs.add(&plan.players);
         let players: Vec<RunPlayer<'_>> = plan
             .players
@@ -184,7 +191,7 @@ pub(super) fn warn(skipped: SkippedGames) {
         (skipped.unfinished, "games without a result"),
         (skipped.nameless, "games without names"),
         (skipped.with_itself, "games of a player with themselves"),
-        (skipped.unpaired, "games of pairs that are void or not over"),
+        (skipped.unpaired, "games of pairs that are void, not over, or after the verdict"),
         (skipped.overlong, "tag lines too long to read"),
     ];
     let said: Vec<String> =

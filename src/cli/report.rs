@@ -161,11 +161,15 @@ impl Report<'_> {
         lines
     }
 
+    /// True if the summary has a table, of players or of a tuning's parameters.
+    fn has_table(&self) -> bool {
+        self.plan.players.len() > 2 || self.plan.format.tuning().is_some()
+    }
+
     fn text(&self) -> String {
         // Tables keep their lines; sentences are wrapped.
         let keep = |line: &String| if line.starts_with(' ') { format!("{line}\n") } else { wrapped(line, WIDTH, "") };
-        let is_table = self.plan.players.len() > 2;
-        let mut text: String = match is_table {
+        let mut text: String = match self.has_table() {
             true => self.lines().iter().map(|line| format!("{line}\n")).collect(),
             false => self.lines().iter().map(keep).collect(),
         };
@@ -182,8 +186,8 @@ impl Report<'_> {
     fn markdown(&self) -> String {
         let mut text = format!("# {}\n\n", markdown(&self.plan.noted(&self.plan.name)));
         let lines = self.lines();
-        if self.plan.players.len() > 2 {
-            // The table of players is aligned by spaces, so it needs a code block.
+        if self.has_table() {
+            // A table is aligned by spaces, so it needs a code block.
             let longest = lines.iter().flat_map(|line| line.split(|c| c != '`')).map(str::len).max().unwrap_or(0);
             let fence = "`".repeat(longest.max(2) + 1);
             text += &format!("{fence}text\n{}\n{fence}\n\n", lines.join("\n"));

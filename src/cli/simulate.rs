@@ -74,7 +74,7 @@ pub(super) struct SimulateArgs {
         long,
         value_name = "PLAN.toml",
         num_args = 1..,
-        conflicts_with_all = ["tune", "width", "pairs", "bounds", "model", "alpha", "beta", "max_pairs", "budget", "tc"]
+        conflicts_with_all = ["tune", "width", "pairs", "bounds", "model", "alpha", "beta", "max_pairs", "budget", "tc", "tests", "seed"]
     )]
     chain: Vec<PathBuf>,
     /// A tuning to forecast instead of a test.
@@ -420,11 +420,18 @@ impl SimulateAnswer {
         };
         let instead = if self.forecast.is_sound { "" } else { "; these figures count, not the formula's" };
         format!(
-            "\nat {}, {} tests played by chance: {} % passed, {mean:.0} pairs on average, 95 % within {most}{instead}\n",
+            "\nat {}, {} tests played by chance: {} % passed{}, {mean:.0} pairs on average, 95 % within {most}{instead}\n",
             self.elo,
             played.runs,
-            fixed(pass * 100.0, 1)
+            fixed(pass * 100.0, 1),
+            self.without_verdict(f64::from(played.undecided) / f64::from(played.runs.max(1)))
         )
+    }
+
+    /// Share of the tests that `--max-pairs` ends before a verdict, in words; empty without it.
+    fn without_verdict(&self, share: f64) -> String {
+        let words = || format!(" ({} % without a verdict)", fixed(share * 100.0, 1));
+        self.max_pairs.map(|_| words()).unwrap_or_default()
     }
 
     fn text(&self) -> String {
@@ -440,10 +447,11 @@ impl SimulateAnswer {
         line(format!("test {} {}, alpha {}, beta {}{limit}", sprt.bounds(), sprt.model(), sprt.alpha(), sprt.beta()));
         let guess = |forecast: &Forecast| if forecast.is_sound { "" } else { "~" };
         line(format!(
-            "{}at {} {unit}: passes in {} % of cases, {:.0} pairs on average, half within {:.0}, 95 % within {:.0}",
+            "{}at {} {unit}: passes in {} % of cases{}, {:.0} pairs on average, half within {:.0}, 95 % within {:.0}",
             guess(expected),
             self.elo,
             fixed(expected.pass * 100.0, 1),
+            self.without_verdict(expected.undecided),
             expected.pairs,
             expected.median,
             expected.pairs95

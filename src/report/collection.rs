@@ -46,7 +46,7 @@ pub struct SkippedGames {
     pub with_itself: u64,
     /// Tag lines that are too long.
     pub overlong: u64,
-    /// Games of runs whose pair is incomplete or void.
+    /// Games of runs whose pair is void, not over, or not counted.
     pub unpaired: u64,
     /// Games of an earlier source too: the same players, start, moves and result.
     pub given_again: u64,
@@ -177,7 +177,7 @@ impl Collection {
         Ok(())
     }
 
-    /// Adds every complete pair of a run: two games with equal colours, and the only game of a pair
+    /// Adds the counted pairs of a run: two games with equal colours, and the only game of a pair
     /// that has no other, by themselves. `players` are the plan's, in its order.
     pub fn add_run(&mut self, games: RunGames, players: &[RunPlayer<'_>]) {
         self.begin_source();
@@ -191,6 +191,10 @@ impl Collection {
         };
         let numbers: Vec<usize> = players.iter().map(number).collect();
         for (id, pair) in games.pairs {
+            if id >= games.next {
+                self.skipped.unpaired += pair.iter().flatten().count() as u64;
+                continue;
+            }
             let is_half = games.halves_from.is_some_and(|from| id >= from);
             let halves = pair.map(|game| {
                 let game = game?;
@@ -328,6 +332,9 @@ pub struct RunGames {
     pairs: BTreeMap<PairId, [Option<RunGame>; 2]>,
     /// First pair of one game.
     halves_from: Option<PairId>,
+    /// First pair that does not count: it is not over, or the run was decided before it. Later ones
+    /// were finished ahead of it, and quick games would count for more.
+    next: PairId,
     void: u64,
 }
 
@@ -336,7 +343,12 @@ impl RunGames {
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
         let halves_from = Pairing::new(plan).halves_from();
-        Self { variant: plan.rules.variant, pairs: BTreeMap::new(), halves_from, void: 0 }
+        Self { variant: plan.rules.variant, pairs: BTreeMap::new(), halves_from, next: PairId(0), void: 0 }
+    }
+
+    /// Counts the pairs before `next`; without this none counts.
+    pub const fn count_before(&mut self, next: PairId) {
+        self.next = next;
     }
 
     /// Records a game of the journal; a repeated record is ignored.

@@ -99,19 +99,22 @@ impl Dimension {
             Self::Phase => "by phase in which it was decided",
             Self::Length => "by length (full moves of the game, those of the book too)",
             Self::Termination => "by how it ended",
-            Self::Trouble => "by time trouble (less than 5 % of the base time left)",
-            Self::TimeUsed => "by time used up to the end (share of the base time, 10 points apart)",
+            Self::Trouble => "by time trouble (less than 5 % of the base time left; not tested: losers think longer)",
+            Self::TimeUsed => {
+                "by time used by the end (10 points of the base time apart; not tested: losers think longer)"
+            }
             Self::Depth => "by mean depth of the game (1 ply apart; not tested: who is winning sees deeper)",
             Self::Speed => "by nodes per second of the game (10 % apart; not tested: who is winning searches faster)",
         }
     }
 
     /// True if groups differ in every run for reasons that do not concern the player. The winning
-    /// side has a simpler position to search. Each player has both colours equally often, so their
-    /// difference is White's advantage. Such groups are shown and not tested.
+    /// side has a simpler position to search, and the losing side thinks longer. Each player has
+    /// both colours equally often, so their difference is White's advantage. Such groups are shown
+    /// and not tested.
     #[must_use]
     pub const fn is_effect(self) -> bool {
-        matches!(self, Self::Color | Self::Depth | Self::Speed)
+        matches!(self, Self::Color | Self::Trouble | Self::TimeUsed | Self::Depth | Self::Speed)
     }
 
     /// Measure by which its groups are compared.
@@ -393,6 +396,11 @@ fn tally(tallies: &mut HashMap<u64, OpeningScore>, measure: Measure, labels: &[L
             pairs: 0,
             group: PairGroup::default(),
         });
+        if tally.text != label.text {
+            // Openings of several names share an ECO code.
+            let code = label.text.split(' ').next().unwrap_or_default();
+            code.clone_into(&mut tally.text);
+        }
         tally.wdl.record(points[place]);
         // Counts the whole pair with its first game in the group.
         if !labels[..place].iter().any(same) {

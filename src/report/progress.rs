@@ -7,12 +7,13 @@ use std::io::Read;
 use serde::Serialize;
 
 use crate::report::collection::SkippedGames;
+use crate::report::explain::table::csv;
 use crate::report::pgn_tags;
 use crate::report::plot::{self, Heads, ProgressionPlot, Sheet};
 use crate::stats::elo::fixed;
 use crate::stats::progress::{Mark, Progress, VersionStep};
 use crate::stats::rating::{Rating, RatingKind};
-use crate::text::{csv_field, printable};
+use crate::text::printable;
 
 /// A version of the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -198,7 +199,7 @@ impl Curve<'_> {
             (Some(first), Some(last)) if points.len() > 1 => {
                 let is_least = last.high == f64::INFINITY || first.low == f64::NEG_INFINITY;
                 let is_most = last.low == f64::NEG_INFINITY || first.high == f64::INFINITY;
-                let ends = format!("from {} to {}", first.label, last.label);
+                let ends = format!("from {} to {}", printable(&first.label), printable(&last.label));
                 let difference = signed(last.elo - first.elo);
                 match (is_least, is_most) {
                     (true, true) => format!("no Elo can be given {ends}"),
@@ -215,7 +216,7 @@ impl Curve<'_> {
     /// Caption of the plot.
     #[must_use]
     pub fn caption(&self) -> String {
-        let anchor = self.progress.anchor.map_or("the mean".to_owned(), |player| self.label(player).to_owned());
+        let anchor = self.progress.anchor.map_or("the mean".to_owned(), |player| printable(self.label(player)));
         format!(
             "Elo over {anchor}, joint maximum likelihood of {} games at {}, 95 % intervals by pairs; marked: changes with p at most {} over all {} tested steps (Holm)",
             self.games,
@@ -314,7 +315,7 @@ impl Curve<'_> {
             let change = step.and_then(|step| step.change);
             let small = |p: Option<f64>| p.map_or(String::new(), |p| format!("{p:e}"));
             let fields = [
-                csv_field(&version.label),
+                csv(&printable(&version.label)),
                 version.commit.clone().unwrap_or_default(),
                 version.date.clone().unwrap_or_default(),
                 number(elo),
@@ -395,7 +396,14 @@ impl Curve<'_> {
                 let error = change.error95.map_or(String::new(), |error| format!(" +/- {}", fixed(error, 1)));
                 format!("{} Elo{error}", fixed(change.value.abs(), 1))
             }
-            None => "more than can be rated (every point of their games, by the sign test)".to_owned(),
+            None => {
+                let [to, from] = [step.to, step.from].map(|player| &self.progress.ratings.players[player]);
+                if [to, from].iter().all(|rating| rating.bounded == RatingKind::Exact) {
+                    format!("{} Elo without a known error, by the sign test,", fixed((to.elo - from.elo).abs(), 1))
+                } else {
+                    "more than can be rated, by the sign test,".to_owned()
+                }
+            }
         };
         let p = |p: Option<f64>| p.map_or("?".to_owned(), probability);
         format!(

@@ -89,8 +89,13 @@ impl Sink {
     /// later texts are appended.
     fn adopt(&mut self) -> io::Result<()> {
         let SinkKind::Checked { written } = &self.kind else { return Ok(()) };
-        let opened = open_regular_with(OpenOptions::new().append(true), &self.path);
-        let out = opened.and_then(|out| out.set_len(written.whole()).map(|()| out));
+        // Not for appending alone, because Windows cuts no such file.
+        let opened = open_regular_with(OpenOptions::new().write(true), &self.path);
+        let cut = |mut out: File| {
+            out.set_len(written.whole())?;
+            out.seek(SeekFrom::End(0)).map(|_| out)
+        };
+        let out = opened.and_then(cut);
         let out = out.map_err(|error| self.named(&error))?;
         self.kind = SinkKind::Append { out, found: Vec::new(), at: None };
         Ok(())

@@ -103,17 +103,11 @@ pub fn rows(names: &[&str], scoreboard: &Scoreboard) -> Vec<StandingsRow> {
     rows
 }
 
-/// Order by strength, the best first. Groups that no game joins come one after the other. Players
-/// who made every point come before rated ones, those who made none after them.
+/// Order by strength, the best first. Groups that no game joins come one after the other, players
+/// without a rating last.
 fn by_strength(a: &StandingsRow, b: &StandingsRow) -> Ordering {
-    let class = |row: &StandingsRow| match row.rating.as_ref().map(|rating| rating.bounded) {
-        Some(RatingKind::AtLeast) => 0,
-        Some(RatingKind::Exact) => 1,
-        Some(RatingKind::AtMost) => 2,
-        None => 3,
-    };
-    let elo = |row: &StandingsRow| row.rating.as_ref().map_or(f64::NEG_INFINITY, |rating| rating.elo);
-    group(a).cmp(&group(b)).then(class(a).cmp(&class(b))).then(elo(b).total_cmp(&elo(a)))
+    let by_rating = a.rating.as_ref().zip(b.rating.as_ref()).map(|(one, other)| one.by_strength(other));
+    group(a).cmp(&group(b)).then(by_rating.unwrap_or(Ordering::Equal))
 }
 
 /// Group of a player, of which the ratings have a zero of their own; players without a rating come

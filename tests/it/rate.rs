@@ -168,8 +168,8 @@ fn perfect_scores_and_separate_groups_are_said() {
     for words in [
         "> ",
         "< ",
-        "won every point against the rest: winner",
-        "made no point against the rest: loser",
+        "lower for winner: no game tells how much stronger",
+        "upper for loser: no game tells how much weaker",
         "No points join these",
     ] {
         assert!(ran.stdout.contains(words), "no `{words}` in {}", ran.stdout);

@@ -266,6 +266,9 @@ pub struct Rating {
     pub error95: Option<f64>,
     /// Exact rating or bound.
     pub bounded: RatingKind,
+    /// Bounds between the rating and the exact ones, this one included: 0 for an exact rating, 1
+    /// for a bound by games against exact ones, 2 for a bound by games against such bounds.
+    pub depth: usize,
     /// Group of players who can be compared, because points joined them. 0 is the group with
     /// anchors, or with the most games.
     pub group: usize,
@@ -396,6 +399,22 @@ pub fn rate_by_opening(
     Ok(ratings)
 }
 
+impl Rating {
+    /// Order by strength within a group, the strongest first. Who made every point stands above
+    /// those beaten, however low the bound is, because the most likely rating is infinite; in a
+    /// chain of such players the bounds are the less certain the further they are.
+    #[must_use]
+    pub fn by_strength(&self, other: &Self) -> std::cmp::Ordering {
+        // Places from the top: bounds from below, the exact ratings, bounds from above.
+        let place = |rating: &Self| match rating.bounded {
+            RatingKind::AtLeast => (0, usize::MAX - rating.depth),
+            RatingKind::Exact => (1, 0),
+            RatingKind::AtMost => (2, rating.depth),
+        };
+        place(self).cmp(&place(other)).then_with(|| other.elo.total_cmp(&self.elo))
+    }
+}
+
 impl Ratings {
     /// Likelihood of superiority: the probability that player `a` is stronger than player `b`,
     /// `0.0..=1.0`. `None` if the games do not determine it: different groups, a bound, unknown
@@ -435,9 +454,12 @@ impl Ratings {
             let mut near = placed.clone();
             for part in parts {
                 let shift = groups::bound(part, theta, &near, encounters, bound);
+                let met = groups::opponents(part, encounters).filter(|other| near.contains_key(other));
+                let depth = 1 + met.map(|other| self.players[other].depth).max().unwrap_or(0);
                 for &player in part {
                     near.insert(player, theta[player] + shift);
                     let rating = &mut self.players[player];
+                    rating.depth = depth;
                     (rating.elo, rating.bounded, rating.group) =
                         ((theta[player] + shift) / PER_ELO + 0.0, bound, number);
                 }
@@ -520,8 +542,16 @@ fn merged(encounters: &[EncounterCounts]) -> Vec<EncounterCounts> {
 
 /// Games, scores and draws of each player, before the ratings are known.
 fn tallies(players: usize, encounters: &[EncounterCounts]) -> Vec<Rating> {
-    let blank =
-        Rating { elo: 0.0, error95: None, bounded: RatingKind::Exact, group: 0, games: 0, score: None, draws: Some(0) };
+    let blank = Rating {
+        elo: 0.0,
+        error95: None,
+        bounded: RatingKind::Exact,
+        depth: 0,
+        group: 0,
+        games: 0,
+        score: None,
+        draws: Some(0),
+    };
     let mut ratings = vec![blank; players];
     let mut points = vec![0.0; players];
     for met in encounters {

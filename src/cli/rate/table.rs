@@ -116,18 +116,8 @@ impl RatingTable {
         let mut order: Vec<usize> = (0..names.len()).filter(|player| ratings.players[*player].games > 0).collect();
         order.sort_by(|&a, &b| {
             let (one, other) = (&ratings.players[a], &ratings.players[b]);
-            // A player who won everything ranks above those it beat, however low its bound, because
-            // its most likely rating is infinite.
-            let place = |bound: RatingKind| match bound {
-                RatingKind::AtLeast => 0,
-                RatingKind::Exact => 1,
-                RatingKind::AtMost => 2,
-            };
-            let by_rating = || other.elo.total_cmp(&one.elo);
-            (one.group, place(one.bounded))
-                .cmp(&(other.group, place(other.bounded)))
-                .then_with(by_rating)
-                .then_with(|| names[a].cmp(&names[b]))
+            let by_rating = one.group.cmp(&other.group).then_with(|| one.by_strength(other));
+            by_rating.then_with(|| names[a].cmp(&names[b]))
         });
         let anchored = (0..names.len()).map(|player| anchors.iter().any(|anchor| anchor.player == player)).collect();
         let sum = |of: fn(&EncounterCounts) -> u64| encounters.iter().map(of).fold(0, u64::saturating_add);
@@ -277,7 +267,8 @@ impl RatingTable {
         row("conditions", mixed.to_owned() + &self.condition());
         let by = if self.shared_openings > 0 { ", by shared openings" } else { "" };
         row("errors", format!("95 %, relative to {relative}{by}"));
-        for (bound, what) in [(RatingKind::AtLeast, "won every"), (RatingKind::AtMost, "made no")] {
+        for (bound, kind, more) in [(RatingKind::AtLeast, "lower", "stronger"), (RatingKind::AtMost, "upper", "weaker")]
+        {
             let bounded: Vec<String> = self
                 .order
                 .iter()
@@ -285,7 +276,8 @@ impl RatingTable {
                 .map(|player| printable(&self.names[*player]))
                 .collect();
             if !bounded.is_empty() {
-                row("bounds", format!("{what} point against the rest: {} (97.5 % sure)", bounded.join(", ")));
+                let names = bounded.join(", ");
+                row("bounds", format!("{kind} for {names}: no game tells how much {more} (97.5 % sure)"));
             }
         }
         out

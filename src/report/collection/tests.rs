@@ -150,6 +150,35 @@ fn openings_that_are_shared_are_known() {
     assert_eq!(sizes, [2, 2]);
 }
 
+/// Pairs that were finished ahead of another one, or after the verdict.
+#[test]
+fn pairs_that_the_run_does_not_count_are_left_out() {
+    let game = |white, black| RunGame {
+        white: PlayerId(white),
+        black: PlayerId(black),
+        outcome: Outcome::WhiteWins,
+        moves: u64::from(white),
+        opening: None,
+    };
+    let pairs = [0, 2].map(|pair| (PairId(pair), [Some(game(0, 1)), Some(game(1, 0))]));
+    let limit = Limit::nodes(7);
+    let player = |name| RunPlayer { name, key: name, limit, network: "" };
+    for (next, counted, left_out) in [(0, 0, 4), (1, 2, 2), (3, 2, 0)] {
+        let mut games = RunGames {
+            variant: Variant::Standard,
+            pairs: BTreeMap::from(pairs),
+            halves_from: None,
+            next: PairId(0),
+            void: 0,
+        };
+        games.count_before(PairId(next));
+        let mut found = Collection::new(false);
+        found.add_run(games, &[player("A"), player("B")]);
+        let all: u64 = found.conditions().values().sum();
+        assert_eq!((all, found.skipped().unpaired), (counted, left_out), "before {next}");
+    }
+}
+
 #[test]
 fn players_of_a_run_are_known_by_their_key() {
     let limit = Limit::nodes(7);
@@ -167,6 +196,7 @@ fn players_of_a_run_are_known_by_their_key() {
             variant: Variant::Standard,
             pairs: BTreeMap::from([(PairId(0), [Some(game(0, 1)), Some(game(1, 0))])]),
             halves_from: None,
+            next: PairId(1),
             void: 0,
         };
         let [new, base] = keys;

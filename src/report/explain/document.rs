@@ -37,7 +37,7 @@ impl Explanation {
     /// with the largest net.
     #[must_use]
     pub fn text(&self, plan: &Plan, top: usize) -> String {
-        let mut text = self.lead(plan);
+        let mut text: String = self.lead(plan).iter().map(|(indent, line)| wrapped(line, WIDTH, indent)).collect();
         for table in self.tables(plan, top) {
             text.push('\n');
             text += &table.text(WIDTH);
@@ -51,7 +51,7 @@ impl Explanation {
     /// Text in Markdown, without a heading of its own.
     #[must_use]
     pub fn markdown(&self, plan: &Plan, top: usize) -> String {
-        let mut text: String = self.lead(plan).lines().map(|line| format!("{}\n\n", markdown(line.trim()))).collect();
+        let mut text: String = self.lead(plan).iter().map(|(_, line)| format!("{}\n\n", markdown(line))).collect();
         for table in self.tables(plan, top) {
             text += &table.markdown();
             text.push('\n');
@@ -61,42 +61,34 @@ impl Explanation {
         text + &markdown(CAVEAT) + "\n"
     }
 
-    /// Findings, which open the text.
-    fn lead(&self, plan: &Plan) -> String {
+    /// Sentences that open the text, each with its indentation: the results and the findings.
+    fn lead(&self, plan: &Plan) -> Vec<(&'static str, String)> {
         let name = plan.players.get(usize::from(self.player.0)).map_or("?", |player| player.name.as_str());
         let Trinomial { wins, draws, losses } = self.wdl;
         let error = self.score_error.map_or_else(String::new, |error| format!(" +/- {}", fixed(error * 100.0, 1)));
-        let mut text = wrapped(
-            &format!(
-                "{}: {}, {} (+{wins} ={draws} -{losses}), {} %{error}, net {} points",
-                printable(name),
-                count(self.pairs, "pair"),
-                count(self.wdl.games(), "game"),
-                fixed(self.score * 100.0, 1),
-                signed((wins as f64 - losses as f64) / 2.0, 1),
-            ),
-            WIDTH,
-            "",
+        let results = format!(
+            "{}: {}, {} (+{wins} ={draws} -{losses}), {} %{error}, net {} points",
+            printable(name),
+            count(self.pairs, "pair"),
+            count(self.wdl.games(), "game"),
+            fixed(self.score * 100.0, 1),
+            signed((wins as f64 - losses as f64) / 2.0, 1),
         );
         let found = self.found();
         let rate = fixed(ALPHA * 100.0, 0);
-        if self.tests == 0 {
-            text +=
-                &wrapped(&format!("nothing is tested: no group has the {MIN_PAIRS} pairs that it takes"), WIDTH, "");
+        let tests = if self.tests == 0 {
+            format!("nothing is tested: no group has the {MIN_PAIRS} pairs that it takes")
         } else if found.is_empty() {
-            let said =
-                format!("no group differs from the rest ({} tests, {rate} % for any false alarm, Holm)", self.tests);
-            text += &wrapped(&said, WIDTH, "");
+            format!("no group differs from the rest ({} tests, {rate} % for any false alarm, Holm)", self.tests)
         } else {
-            let said = format!(
+            format!(
                 "{} of {} tested groups differ from the rest ({rate} % for any false alarm, Holm):",
                 found.len(),
                 self.tests
-            );
-            text += &wrapped(&said, WIDTH, "");
-            text += &found.iter().map(|group| wrapped(&group.sentence(), WIDTH, "  ")).collect::<String>();
-        }
-        text
+            )
+        };
+        let found = found.iter().map(|group| ("  ", group.sentence()));
+        [("", results), ("", tests)].into_iter().chain(found).collect()
     }
 
     /// All tables, groups first; of openings the `top` with the largest net.

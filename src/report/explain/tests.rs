@@ -135,22 +135,16 @@ fn play(random: &mut SplitMix64, pairs: u64, planted: Option<Dimension>) -> Vec<
 fn planted_effects_are_found_and_no_others() {
     let (plan, names) = (plan(), OpeningNames::builtin());
     let mut random = SplitMix64::new(2_026);
-    for (planted, group) in [
-        (Dimension::Opening, "#3"),
-        (Dimension::Length, "81 to 120"),
-        (Dimension::Termination, "time-forfeit"),
-        (Dimension::Trouble, "the player only"),
-    ] {
+    for (planted, group) in
+        [(Dimension::Opening, "#3"), (Dimension::Length, "81 to 120"), (Dimension::Termination, "time-forfeit")]
+    {
         let games = play(&mut random, 500, Some(planted));
         let explained = explain(&plan, &names, &games, PlayerId::NEW).unwrap();
         let found = explained.found();
         let is_it = |one: &&&GroupResult| one.dimension == planted && one.text == group;
         let hit = found.iter().find(is_it).unwrap_or_else(|| panic!("{planted:?}: {}", explained.text(&plan, 10)));
         assert!(hit.contrast.is_some_and(|found| found.inside < found.outside), "{hit:?}");
-        // Time used differs with the time left.
-        let allowed = |one: &&GroupResult| {
-            one.dimension == planted || (planted == Dimension::Trouble && one.dimension == Dimension::TimeUsed)
-        };
+        let allowed = |one: &&GroupResult| one.dimension == planted;
         assert!(found.iter().all(allowed), "{planted:?}: {}", explained.text(&plan, 10));
     }
 }
@@ -158,7 +152,9 @@ fn planted_effects_are_found_and_no_others() {
 #[test]
 fn what_winning_and_white_bring_about_is_shown_and_not_tested() {
     let (plan, names) = (plan(), OpeningNames::builtin());
-    for (planted, text) in [(Dimension::Depth, "deeper"), (Dimension::Color, "White")] {
+    for (planted, text) in
+        [(Dimension::Depth, "deeper"), (Dimension::Color, "White"), (Dimension::Trouble, "the player only")]
+    {
         let games = play(&mut SplitMix64::new(7), 500, Some(planted));
         let explained = explain(&plan, &names, &games, PlayerId::NEW).unwrap();
         let group = explained.groups.iter().find(|group| group.text == text).unwrap();
@@ -177,7 +173,7 @@ fn where_nothing_is_planted_nothing_is_found() {
     let mut alarms = 0;
     for _ in 0..runs {
         let explained = explain(&plan, &names, &play(&mut random, 150, None), PlayerId::NEW).unwrap();
-        assert!(explained.tests >= 10, "{}", explained.tests);
+        assert!(explained.tests >= 8, "{}", explained.tests);
         alarms += usize::from(!explained.found().is_empty());
     }
     // 5 %, and three standard deviations of the simulation itself.

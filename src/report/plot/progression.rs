@@ -54,6 +54,19 @@ pub struct ProgressionPlot {
     pub versions: Vec<PlottedVersion>,
 }
 
+impl PlottedVersion {
+    /// Sign of an estimate that is a bound.
+    fn bound(&self) -> Option<&'static str> {
+        if self.high == f64::INFINITY {
+            Some("> ")
+        } else if self.low == f64::NEG_INFINITY {
+            Some("< ")
+        } else {
+            None
+        }
+    }
+}
+
 impl ProgressionPlot {
     /// Draws the plot as a complete SVG document.
     #[must_use]
@@ -94,15 +107,20 @@ impl ProgressionPlot {
         if chart.y_of(0.0) > TOP && chart.y_of(0.0) < chart.bottom() {
             chart.level(0.0, "zero", "");
         }
-        let middle: Vec<(f64, f64)> = shown.iter().enumerate().map(|(place, one)| (place as f64, one.elo)).collect();
-        chart.line(&middle, "path thin");
+        // A bound is no point of the curve.
+        for stretch in shown.iter().enumerate().collect::<Vec<_>>().split(|(_, one)| one.bound().is_some()) {
+            let middle: Vec<(f64, f64)> = stretch.iter().map(|(place, one)| (*place as f64, one.elo)).collect();
+            if !middle.is_empty() {
+                chart.line(&middle, "path thin");
+            }
+        }
         for (place, version) in shown.iter().enumerate() {
             point(&mut chart, place, version, pitch);
         }
         notes(&mut chart, &shown);
         names(&mut chart, &shown, level);
         if let Some(last) = shown.last() {
-            chart.label(last.elo, "open", &signed(last.elo, 1));
+            chart.label(last.elo, "open", &format!("{}{}", last.bound().unwrap_or_default(), signed(last.elo, 1)));
         }
         chart.finish()
     }

@@ -54,6 +54,8 @@ pub(super) struct Covariance {
     shares: Vec<Share>,
     /// Pairs inside the parts.
     pairs: f64,
+    /// Pairs and single games inside the parts.
+    units: f64,
     /// Small-sample correction of the pairs' scatter.
     correction: f64,
     fitted: Solution,
@@ -92,7 +94,8 @@ impl Covariance {
         // With one unknown it is 1, as it is for the Elo of two players. An anchor's prior replaces
         // one estimate.
         let estimated = size.saturating_sub(fitted.priors.len()).max(1);
-        let correction = (pairs + singles - 1.0) / (pairs + singles - estimated as f64);
+        let units = pairs + singles;
+        let correction = (units - 1.0) / (units - estimated as f64);
         if size == 0 || (pairs > 0.0 && !(correction.is_finite() && correction > 0.0)) {
             return None;
         }
@@ -116,8 +119,7 @@ impl Covariance {
         let mut product = middle(&shares, fitted, &inverse);
         let independent = inverse.times(&product);
         let counts: Vec<f64> = shared.iter().map(|opening| opening.len() as f64).collect();
-        let by_opening = openings::effective(pairs + singles, &counts).map(|openings| {
-            let units = pairs + singles;
+        let by_opening = openings::effective(units, &counts).map(|openings| {
             // Few openings underestimate the scatter, like a variance of few numbers about their
             // mean.
             let few = openings / (openings - 1.0) * (units - 1.0) / units;
@@ -129,7 +131,7 @@ impl Covariance {
             (inverse.times(&product), openings - 1.0)
         });
         let fitted = fitted.clone();
-        Some(Self { independent, by_opening, inverse, shares, pairs, correction, fitted })
+        Some(Self { independent, by_opening, inverse, shares, pairs, units, correction, fitted })
     }
 
     /// Half-width in Elo of the 95 % interval of a figure whose variance `of` computes from the
@@ -156,9 +158,8 @@ impl Covariance {
         let spread = |matrix: &Symmetric, freedom: f64| Some(Spread { deviation: deviation(of(matrix))?, freedom });
         let independent = spread(&self.independent, alone);
         let by_opening = self.by_opening.as_ref().and_then(|(matrix, openings)| {
-            let units = self.shares.iter().map(|share| share.pairs).sum::<f64>().max(1.0);
             // The openings hold only a part of the evidence of all pairs about the scatter.
-            let less = (1.0 / openings - 1.0 / units).max(0.0);
+            let less = (1.0 / openings - 1.0 / self.units).max(0.0);
             spread(matrix, 1.0 / (1.0 / alone + less))
         });
         let width = |spread: &Spread| spread.deviation * student::quantile(0.975, spread.freedom);

@@ -192,6 +192,15 @@ pub(super) fn bound(
     sign * f64::midpoint(low, high)
 }
 
+/// Opponents of the players of a part in other parts and in this one; some may come more than once.
+pub(super) fn opponents<'a>(
+    part: &'a [usize],
+    encounters: &'a [EncounterCounts],
+) -> impl Iterator<Item = usize> + use<'a> {
+    let sides = encounters.iter().flat_map(|met| [(met.a, met.b), (met.b, met.a)]);
+    sides.filter(|(own, _)| part.binary_search(own).is_ok()).map(|(_, other)| other)
+}
+
 /// ln(1 + e^x).
 pub(super) fn softplus(x: f64) -> f64 {
     x.max(0.0) + (-x.abs()).exp().ln_1p()

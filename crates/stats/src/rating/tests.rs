@@ -377,6 +377,25 @@ fn perfect_scores_are_bounds() {
     assert_eq!((ratings.players[2].bounded, ratings.groups, ratings.players[3].group), (RatingKind::AtMost, 2, 1));
 }
 
+/// Players whose bounds rest on other bounds.
+#[test]
+fn chains_of_bounds_rank_by_who_beat_whom() {
+    let won = |winner, loser| pairs(winner, loser, [0, 0, 0, 0, 1]);
+    for (met, order, depths) in [
+        // A bracket, of which the winner is exact.
+        (vec![won(0, 1), won(2, 3), won(0, 2)], [0, 1, 2, 3], [0, 1, 1, 2]),
+        // Two who drew, one who beat one of them, and one who beat that.
+        (vec![pairs(0, 1, [0, 0, 1, 0, 0]), won(2, 0), won(3, 2)], [3, 2, 0, 1], [0, 0, 1, 2]),
+        (vec![pairs(2, 3, [0, 0, 1, 0, 0]), won(2, 1), won(1, 0)], [2, 3, 1, 0], [2, 1, 0, 0]),
+    ] {
+        let players = rated(4, &met, &[]).players;
+        let mut places: Vec<usize> = (0..4).collect();
+        places.sort_by(|&a, &b| players[a].by_strength(&players[b]));
+        assert_eq!(places, order, "{players:?}");
+        assert_eq!(players.iter().map(|player| player.depth).collect::<Vec<_>>(), depths);
+    }
+}
+
 #[test]
 fn groups_are_rated_apart_and_anchors_join_them() {
     let met = [pairs(0, 1, [1, 2, 5, 4, 3]), pairs(2, 3, [3, 9, 9, 2, 0]), pairs(3, 4, [3, 9, 9, 2, 0])];
