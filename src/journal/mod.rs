@@ -174,7 +174,7 @@ impl Journal {
     /// # Errors
     /// [`JournalError::Io`] if the file exists or cannot be written.
     pub fn create(path: &Path, header: &Header) -> Result<Self, JournalError> {
-        let file = OpenOptions::new().append(true).create_new(true).open(path).map_err(|source| JournalError::Io {
+        let file = writable().create_new(true).open(path).map_err(|source| JournalError::Io {
             path: path.to_owned(),
             act: "create it",
             source,
@@ -186,9 +186,25 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Records a new path for messages, after the journal's folder was renamed.
-    pub fn moved_to(&mut self, path: &Path) {
-        path.clone_into(&mut self.path);
+    /// Moves the journal's folder by `rename`, which returns the folder's new path. Windows renames
+    /// no folder with an open file, so the journal is closed meanwhile there.
+    ///
+    /// # Errors
+    /// The errors of `rename`, and those of [`Self::resume`].
+    pub fn moved<E: From<JournalError>>(
+        self,
+        rename: impl FnOnce() -> Result<PathBuf, E>,
+    ) -> Result<(PathBuf, Self), E> {
+        let name = self.path.file_name().map(PathBuf::from).unwrap_or_default();
+        if os::REPLACES_OPEN_FILES {
+            let folder = rename()?;
+            let path = folder.join(name);
+            return Ok((folder, Self { path, ..self }));
+        }
+        drop(self);
+        let folder = rename()?;
+        let (journal, _) = Self::resume(&folder.join(name), None, |_| {})?;
+        Ok((folder, journal))
     }
 
     /// Opens the journal of a stopped run, passes its games to `each`, and continues after its last
@@ -232,6 +248,7 @@ impl Journal {
             // Cuts the torn line off. At the end of the file it would only be dropped, but with
             // lines after it, it would stop a later resume.
             let _ = self.file.set_len(self.length);
+            let _ = self.file.seek(SeekFrom::Start(self.length));
             return Err(JournalError::Io { path: self.path.clone(), act: "append to it", source });
         }
         self.length += self.line.len() as u64;
@@ -263,7 +280,7 @@ fn open_locked(path: &Path) -> Result<File, JournalError> {
     if archive::is_archived(run_of(path)) {
         return Err(JournalError::Archived { path: path.with_file_name(archive::ARCHIVE_NAME) });
     }
-    let file = open_regular_with(OpenOptions::new().append(true), path).map_err(io("open it"))?;
+    let file = open_regular_with(&mut writable(), path).map_err(io("open it"))?;
     let file = locked(file, path)?;
     // Detects a repair in the meantime, which puts another file in its place.
     if os::is_at(&file, path).map_err(io("open it"))? {
@@ -271,6 +288,14 @@ fn open_locked(path: &Path) -> Result<File, JournalError> {
     } else {
         Err(JournalError::Locked { path: path.to_owned() })
     }
+}
+
+/// Options of a journal that is written. Not for appending alone, because Windows neither locks nor
+/// cuts such a file.
+fn writable() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    options
 }
 
 fn locked(file: File, path: &Path) -> Result<File, JournalError> {

@@ -148,12 +148,11 @@ impl RunDir {
             ));
         }
         std::fs::create_dir(scratch.path().join("stderr")).within(|| "cannot create stderr/")?;
-        let mut journal = Journal::create(&scratch.path().join(journal::FILE_NAME), &header_of(&text))?;
+        let journal = Journal::create(&scratch.path().join(journal::FILE_NAME), &header_of(&text))?;
         // The journal's games are synced as they come, so its directory must be on disk before the
         // first of them.
         sync_folder(scratch.path())?;
-        let root = place.take(scratch)?;
-        journal.moved_to(&root.join(journal::FILE_NAME));
+        let (root, journal) = journal.moved(|| place.take(scratch))?;
         Ok((Self { root, plan: text }, journal))
     }
 
