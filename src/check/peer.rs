@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 use crate::chess::{Position, START_FEN, Variant};
 use crate::record::Score;
 use crate::text::excerpt;
-use crate::uci::process::{EngineConfig, Patience, StartError, Talk, TalkEvent};
+use crate::uci::process::{CpuWaits, EngineConfig, Patience, StartError, Talk, TalkEvent};
 use crate::uci::{BestMove, Command, EngineOption, IdField, InfoLine, Reply, set_option};
 
 /// Output of an engine between `uci` and `uciok`.
@@ -122,13 +122,17 @@ pub(super) struct CheckedProcess {
     infos: Vec<Info>,
     best: String,
     handshake: Handshake,
-    /// Total wait for a CPU before the last search.
-    waited_before: Duration,
+    /// Bytes of the lines that the handshake was read from.
+    advertised: usize,
+    /// Waits for a CPU before the last search.
+    waits_before: CpuWaits,
 }
 
 impl CheckedProcess {
     /// `info` lines kept of a search, the last ones.
     const INFOS: usize = 2000;
+    /// Maximum size of the lines kept of the handshake, in bytes.
+    const MAX_HANDSHAKE_BYTES: usize = 1 << 20;
 
     /// Starts the engine, completes the handshake, sets the options of its configuration and waits
     /// until it is ready.
@@ -136,6 +140,7 @@ impl CheckedProcess {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let begun = Instant::now();
         let talk = runtime.block_on(Talk::start(config, &[]))?;
+        let waits = talk.no_waits();
         let mut peer = Self {
             talk,
             runtime,
@@ -144,7 +149,8 @@ impl CheckedProcess {
             infos: Vec::new(),
             best: String::new(),
             handshake: Handshake::default(),
-            waited_before: Duration::ZERO,
+            advertised: 0,
+            waits_before: waits.clone(),
         };
         let refuse = |peer: &Self, why| {
             let tail = peer.talk.stderr_tail();
@@ -154,7 +160,7 @@ impl CheckedProcess {
         };
         peer.say("uci");
         peer.wait(ExpectedReply::UciOk, begun, config.timeouts.start).map_err(|why| refuse(&peer, why))?;
-        let took = begun.elapsed().saturating_sub(peer.talk.waited());
+        let took = begun.elapsed().saturating_sub(waits.since());
         let handshake = Handshake { took, ..std::mem::take(&mut peer.handshake) };
         let mut out = Vec::new();
         for (name, value) in &config.options {
@@ -195,7 +201,7 @@ impl CheckedProcess {
     pub(super) fn begin(&mut self, position: &str, go: &str) -> Instant {
         self.drain();
         self.infos.clear();
-        self.waited_before = self.talk.waited();
+        self.waits_before = self.talk.waits();
         self.say_bytes(format!("position {position}\ngo {go}\n").as_bytes())
     }
 
@@ -215,7 +221,7 @@ impl CheckedProcess {
         Ok(AnsweredSearch {
             best: std::mem::take(&mut self.best),
             elapsed: at.saturating_duration_since(begun),
-            waited: self.talk.waited().saturating_sub(self.waited_before),
+            waited: self.waits_before.since(),
             infos: std::mem::take(&mut self.infos),
         })
     }
@@ -244,7 +250,8 @@ impl CheckedProcess {
         let now = Instant::now();
         match self.wait_or_silence(ExpectedReply::BestMove, now + time)? {
             Some(_) => {
-                self.strays.push(std::mem::take(&mut self.best));
+                let answer = std::mem::take(&mut self.best);
+                self.note_stray(answer);
                 Ok(true)
             }
             None => Ok(false),
@@ -292,7 +299,7 @@ impl CheckedProcess {
     /// process ends. The deadline excludes waits for a CPU, the process's and our own.
     fn wait_or_silence(&mut self, awaited: ExpectedReply, mut until: Instant) -> Result<Option<Instant>, String> {
         let limit = until.saturating_duration_since(Instant::now());
-        let mut patience = Patience::new(limit, self.talk.waited());
+        let mut patience = Patience::new(limit, self.talk.waits());
         loop {
             match self.runtime.block_on(self.talk.hear(until)) {
                 TalkEvent::Silence => {}
@@ -304,7 +311,7 @@ impl CheckedProcess {
                 }
             }
             if Instant::now() >= until {
-                let Some(more) = patience.extension(|| self.talk.waited()) else { return Ok(None) };
+                let Some(more) = patience.extension() else { return Ok(None) };
                 until = Instant::now() + more;
             }
         }
@@ -323,10 +330,22 @@ impl CheckedProcess {
                 self.infos.push(Info::read(line, &info));
                 return awaited == ExpectedReply::Info;
             }
-            Reply::Id(IdField::Name, name) => self.handshake.names.push(name),
-            Reply::Id(IdField::Author, author) => self.handshake.authors.push(author),
-            Reply::Option(option) => self.handshake.options.push(option),
+            // After `uciok` they are not part of the handshake.
+            _ if awaited != ExpectedReply::UciOk => {}
+            _ if self.advertised.saturating_add(line.len()) > Self::MAX_HANDSHAKE_BYTES => {}
+            Reply::Id(field, text) => {
+                self.advertised += line.len();
+                match field {
+                    IdField::Name => self.handshake.names.push(text),
+                    IdField::Author => self.handshake.authors.push(text),
+                }
+            }
+            Reply::Option(option) => {
+                self.advertised += line.len();
+                self.handshake.options.push(option);
+            }
             Reply::Unknown if line.starts_with(b"option") => {
+                self.advertised += line.len();
                 self.handshake.unreadable.push(shown(&String::from_utf8_lossy(line)));
             }
             Reply::Unknown => {}
@@ -340,8 +359,16 @@ impl CheckedProcess {
             self.best = text;
             return true;
         }
-        self.strays.push(text);
+        self.note_stray(text);
         false
+    }
+
+    fn note_stray(&mut self, answer: String) {
+        /// Enough for a report.
+        const MOST: usize = 100;
+        if self.strays.len() < MOST {
+            self.strays.push(answer);
+        }
     }
 }
 

@@ -217,10 +217,13 @@ pub(crate) fn since_boot() -> Duration {
 pub(crate) struct ThreadFigures(File);
 
 impl ThreadFigures {
-    /// Figures of the threads of a process, in no order.
-    pub(crate) fn of_process(pid: u32) -> impl Iterator<Item = Self> {
+    /// Ids and figures of the threads of a process, in no order.
+    pub(crate) fn of_process(pid: u32) -> impl Iterator<Item = (u32, Self)> {
         let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-        threads.filter_map(|thread| File::open(thread.path().join("schedstat")).ok().map(Self))
+        threads.filter_map(|thread| {
+            let id = thread.file_name().to_str()?.parse().ok()?;
+            Some((id, Self(File::open(thread.path().join("schedstat")).ok()?)))
+        })
     }
 
     /// Figures of the calling thread.

@@ -33,7 +33,7 @@ pub(crate) fn since_boot() -> Duration {
 pub(crate) enum ThreadFigures {}
 
 impl ThreadFigures {
-    pub(crate) fn of_process(_: u32) -> impl Iterator<Item = Self> {
+    pub(crate) fn of_process(_: u32) -> impl Iterator<Item = (u32, Self)> {
         std::iter::empty()
     }
 

@@ -584,12 +584,12 @@ pub(crate) fn cpu_time_of_children() -> Duration {
 pub(crate) struct ThreadFigures(OwnedHandle);
 
 impl ThreadFigures {
-    /// Figures of a process.
-    pub(crate) fn of_process(pid: u32) -> impl Iterator<Item = Self> {
+    /// Figures of a process, with its id in the place of a thread's.
+    pub(crate) fn of_process(pid: u32) -> impl Iterator<Item = (u32, Self)> {
         #[expect(unsafe_code, reason = "the standard library has no handle of a process by its id")]
         // SAFETY: the new handle is owned here alone.
         let handle = unsafe { owned(OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, 0, pid)) };
-        handle.ok().map(Self).into_iter()
+        handle.ok().map(|handle| (pid, Self(handle))).into_iter()
     }
 
     /// None: only its wait would matter.

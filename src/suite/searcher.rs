@@ -73,6 +73,7 @@ impl PositionSearcher {
                     }
                     if late.is_none() {
                         self.engine.restart().await.map_err(|error| error.to_string())?;
+                        self.engine.keep_iterations();
                     }
                     wait = longest.min(wait * FIRST_WAIT.1);
                 }

@@ -37,6 +37,7 @@ pub use self::config::{EngineConfig, StartError, StartFault};
 pub use self::files::FileError;
 #[cfg(feature = "cluster")]
 pub(crate) use self::files::may_name_file;
+pub use self::load::CpuWaits;
 use self::load::LoadMeter;
 pub(crate) use self::patience::Patience;
 use self::pulse::Pulse;
@@ -507,7 +508,7 @@ impl Engine {
     /// Like [`exchange`](Self::exchange), with a limit that excludes the engine's waits for a CPU.
     /// Also returns the excluded time.
     async fn exchange_patiently(&mut self, from: Instant, limit: Duration) -> (WaitOutcome, Duration) {
-        self.patience = Some(Patience::new(limit, load::waited_by(self.process.pid)));
+        self.patience = Some(Patience::new(limit, CpuWaits::of(self.process.pid)));
         let waited = self.exchange(from, from.checked_add(limit)).await;
         (waited, self.patience.take().map(|patience| patience.kept()).unwrap_or_default())
     }
@@ -571,8 +572,7 @@ impl Engine {
             if let Some(end) = until
                 && Instant::now() >= end
             {
-                let pid = self.process.pid;
-                let more = self.patience.as_mut().and_then(|patience| patience.extension(|| load::waited_by(pid)));
+                let more = self.patience.as_mut().and_then(Patience::extension);
                 let Some(more) = more else { return self.time_out(last_read) };
                 until = end.checked_add(more);
                 due = until;
@@ -674,15 +674,14 @@ impl Engine {
 
     /// Waits for a process that is about to end. The limit excludes its waits for a CPU.
     async fn await_end(&mut self) -> Option<ExitStatus> {
-        let pid = self.process.pid;
-        let mut patience = Patience::new(EXIT_GRACE, load::waited_by(pid));
+        let mut patience = Patience::new(EXIT_GRACE, CpuWaits::of(self.process.pid));
         let mut until = Instant::now() + EXIT_GRACE;
         loop {
             let status = self.process.wait_end(&[], &mut self.lines, until).await;
             if status.is_some() {
                 return status;
             }
-            until = Instant::now() + patience.extension(|| load::waited_by(pid))?;
+            until = Instant::now() + patience.extension()?;
         }
     }
 }

@@ -56,6 +56,14 @@ impl<'a> Reply<'a> {
     }
 }
 
+impl Reply<'_> {
+    /// True for a line `id` or `option`.
+    #[must_use]
+    pub fn is_of_handshake(line: &[u8]) -> bool {
+        matches!(Words(line).next(), Some(b"id" | b"option"))
+    }
+}
+
 fn read_id(line: &[u8]) -> Reply<'static> {
     match grammar::read(&String::from_utf8_lossy(line)) {
         Some(UciMessage::Id { name: Some(name), .. }) => Reply::Id(IdField::Name, name.trim().to_owned()),

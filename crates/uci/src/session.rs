@@ -289,6 +289,11 @@ impl Session {
         {
             self.complain(text);
         }
+        // Only the handshake has such lines. Reading them takes long, and the thread may time
+        // another engine's move.
+        if self.state != SessionState::Starting && Reply::is_of_handshake(line) {
+            return SessionEvent::Nothing;
+        }
         match Reply::read(line) {
             // What is found while pondering holds for the answer to a hit, which may come at once.
             Reply::Info(info)
@@ -305,11 +310,9 @@ impl Session {
                 self.state = SessionState::Idle;
                 return SessionEvent::UciOk;
             }
-            Reply::Id(IdField::Name, name) if self.state == SessionState::Starting => self.identity.name = clip(name),
-            Reply::Id(IdField::Author, author) if self.state == SessionState::Starting => {
-                self.identity.author = clip(author)
-            }
-            Reply::Option(option) if self.state == SessionState::Starting => self.note_option(line.len(), option),
+            Reply::Id(IdField::Name, name) => self.identity.name = clip(name),
+            Reply::Id(IdField::Author, author) => self.identity.author = clip(author),
+            Reply::Option(option) => self.note_option(line.len(), option),
             _ => {}
         }
         SessionEvent::Nothing

@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use super::patience::Patience;
-use super::{Engine, StartFault, WaitOutcome, load};
+use super::{CpuWaits, Engine, StartFault, WaitOutcome};
 use crate::record::SearchInfo;
 use crate::uci::{Go, PositionLine};
 
@@ -39,7 +39,7 @@ impl Engine {
             let waited = if self.take_lines() {
                 WaitOutcome::Answer(from)
             } else {
-                self.patience = Some(Patience::new(timeout, load::waited_by(self.process.pid)));
+                self.patience = Some(Patience::new(timeout, CpuWaits::of(self.process.pid)));
                 let waited = self.exchange_on(&mut sent, noted, from, from.checked_add(timeout)).await;
                 noted = self.out.len();
                 self.patience = None;

@@ -72,7 +72,7 @@ impl LoadMeter {
 
     /// Opens the figures of the threads of `pid` and of this thread, which runs the game.
     fn open(&mut self, pid: u32) {
-        self.engine.extend(ThreadFigures::of_process(pid).take(MAX_THREADS + 1));
+        self.engine.extend(ThreadFigures::of_process(pid).map(|(_, figures)| figures).take(MAX_THREADS + 1));
         if self.engine.len() > MAX_THREADS {
             self.engine.clear();
         }
@@ -176,14 +176,48 @@ impl LoadMeter {
     }
 }
 
-/// Longest time that a thread of process `pid` has waited for a CPU; zero if unknown.
-pub(super) fn waited_by(pid: u32) -> Duration {
-    let shares = ThreadFigures::of_process(pid).filter_map(|thread| read_share(&thread));
-    shares.filter_map(|share| share.waited).max().unwrap_or_default()
+/// Waits for a CPU of a process up to a moment.
+#[derive(Clone, Debug)]
+pub struct CpuWaits {
+    pid: u32,
+    /// Total waits of its threads by their ids. A thread that starts later has waited for nothing.
+    threads: Vec<(u32, Duration)>,
+    /// Total wait of the calling thread; `None` if it does not matter.
+    own: Option<Duration>,
+}
+
+impl CpuWaits {
+    /// Waits of process `pid` up to now.
+    pub(super) fn of(pid: u32) -> Self {
+        let of_thread = |(id, figures)| Some((id, read_share(&figures)?.waited?));
+        Self { pid, threads: ThreadFigures::of_process(pid).filter_map(of_thread).collect(), own: None }
+    }
+
+    /// Waits of process `pid` and of the calling thread up to now.
+    pub(super) fn with_own(pid: u32) -> Self {
+        Self { own: Some(waited_by_this_thread()), ..Self::of(pid) }
+    }
+
+    /// Waits of process `pid` and of the calling thread before the process began.
+    pub(super) fn at_start(pid: u32) -> Self {
+        Self { pid, threads: Vec::new(), own: Some(waited_by_this_thread()) }
+    }
+
+    /// Longest wait of a thread since then, and with it that of the calling thread if it matters;
+    /// zero if unknown. The thread that waited longest before may not be the one that waits now, so
+    /// each is compared with itself.
+    #[must_use]
+    pub fn since(&self) -> Duration {
+        let before =
+            |id: u32| self.threads.iter().find(|(known, _)| *known == id).map_or(Duration::ZERO, |(_, at)| *at);
+        let now = Self::of(self.pid).threads;
+        let longest = now.into_iter().map(|(id, waited)| waited.saturating_sub(before(id))).max().unwrap_or_default();
+        longest + self.own.map_or(Duration::ZERO, |own| waited_by_this_thread().saturating_sub(own))
+    }
 }
 
 /// Total time that this thread has waited for a CPU; zero if unknown.
-pub(super) fn waited_by_this_thread() -> Duration {
+fn waited_by_this_thread() -> Duration {
     ThreadFigures::of_this_thread().as_ref().and_then(read_share).and_then(|share| share.waited).unwrap_or_default()
 }
 

@@ -5,12 +5,14 @@
 
 use std::time::Duration;
 
+use super::load::CpuWaits;
+
 /// Extension of a limit by the engine's waits for a CPU.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Patience {
     limit: Duration,
-    /// Total wait of the process when the limit began.
-    before: Duration,
+    /// Waits of the process when the limit began.
+    before: CpuWaits,
     /// Wait since then that the limit excludes.
     kept: Duration,
 }
@@ -22,16 +24,21 @@ impl Patience {
     /// Minimum extension worth another wait.
     const LEAST: Duration = Duration::from_millis(1);
 
-    /// Starts a limit now; the process has waited for `before` in total.
-    pub(crate) const fn new(limit: Duration, before: Duration) -> Self {
+    /// Starts a limit now; `before` has the waits up to now.
+    pub(crate) const fn new(limit: Duration, before: CpuWaits) -> Self {
         Self { limit, before, kept: Duration::ZERO }
     }
 
     /// Returns the extension of a limit that has passed, if the process waited for a CPU since.
-    /// `waited` is its total wait now.
-    pub(crate) fn extension(&mut self, waited: impl FnOnce() -> Duration) -> Option<Duration> {
+    pub(crate) fn extension(&mut self) -> Option<Duration> {
+        let waited = self.before.since();
+        self.extension_by(waited)
+    }
+
+    /// Extension after a wait of `waited` since the limit began.
+    fn extension_by(&mut self, waited: Duration) -> Option<Duration> {
         let most = self.limit.saturating_mul(Self::MOST);
-        let kept = waited().saturating_sub(self.before).min(most);
+        let kept = waited.min(most);
         let more = kept.saturating_sub(self.kept);
         if more < Self::LEAST {
             return None;
@@ -50,14 +57,13 @@ impl Patience {
 mod tests {
     use super::*;
 
-    /// A limit of 100 ms that begins after a wait of 50 ms. Each look is a total wait and the
-    /// extension it gives.
+    /// A limit of 100 ms. Each look is a wait since it began and the extension it gives.
     #[track_caller]
     fn check(looks: &[(u64, Option<u64>)], kept: u64) {
         let ms = Duration::from_millis;
-        let mut patience = Patience::new(ms(100), ms(50));
+        let mut patience = Patience::new(ms(100), CpuWaits::of(std::process::id()));
         for (waited, more) in looks {
-            assert_eq!(patience.extension(|| ms(50 + waited)), more.map(ms), "{looks:?}");
+            assert_eq!(patience.extension_by(ms(*waited)), more.map(ms), "{looks:?}");
         }
         assert_eq!(patience.kept(), ms(kept), "{looks:?}");
     }
@@ -68,7 +74,7 @@ mod tests {
         check(&[(90, Some(90)), (170, Some(80)), (170, None)], 170);
         // At most twenty times the limit.
         check(&[(90_000, Some(2_000)), (180_000, None)], 2_000);
-        // A total that decreases because a thread ended.
+        // A wait that decreases because a thread ended.
         check(&[(40, Some(40)), (20, None)], 40);
     }
 }

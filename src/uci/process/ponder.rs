@@ -11,7 +11,7 @@ use std::future::pending;
 use std::time::{Duration, Instant};
 
 use super::child::ProcessEvent;
-use super::{Engine, SearchOutcome, WaitOutcome};
+use super::{CpuWaits, Engine, Patience, SearchOutcome, WaitOutcome};
 use crate::uci::process::StartFault;
 use crate::uci::session::SessionState;
 use crate::uci::transcript::Direction;
@@ -84,7 +84,10 @@ impl Engine {
         }
         let noted = self.say_stop();
         let (now, limit) = (Instant::now(), self.config.timeouts.stop);
-        match self.exchange_on(&mut 0, noted, now, now.checked_add(limit)).await {
+        self.patience = Some(Patience::new(limit, CpuWaits::of(self.process.pid)));
+        let waited = self.exchange_on(&mut 0, noted, now, now.checked_add(limit)).await;
+        self.patience = None;
+        match waited {
             WaitOutcome::Answer(_) => {
                 self.session.answer();
                 Ok(())

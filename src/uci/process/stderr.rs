@@ -11,7 +11,7 @@ use std::path::PathBuf;
 pub struct StderrSink {
     /// File to append to; `None` keeps only the last 8 KiB in memory.
     pub path: Option<PathBuf>,
-    /// Maximum number of bytes written to the file by one process; the rest is discarded.
+    /// Maximum length of the file in bytes; the rest is discarded.
     pub cap_bytes: u64,
 }
 
@@ -51,6 +51,19 @@ impl StderrLog {
         let Some(path) = self.sink.path.as_ref().filter(|_| left > 0) else { return };
         if self.file.is_none() {
             self.file = OpenOptions::new().create(true).append(true).open(path).ok();
+            // Earlier processes may have written to it.
+            let about = self.file.as_ref().and_then(|file| file.metadata().ok());
+            self.written = about.map_or(0, |about| about.len());
+        }
+        self.append(bytes);
+    }
+
+    /// Appends to the open file what fits.
+    fn append(&mut self, bytes: &[u8]) {
+        let left = self.sink.cap_bytes.saturating_sub(self.written);
+        if left == 0 {
+            self.file = None;
+            return;
         }
         let count = bytes.len().min(usize::try_from(left).unwrap_or(usize::MAX));
         let done = self.file.as_mut().is_some_and(|file| file.write_all(&bytes[..count]).is_ok());

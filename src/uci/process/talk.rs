@@ -3,13 +3,13 @@
 //! Any bytes can be sent, and every line is returned with its stamp. Games use
 //! [`Engine`](super::Engine), which knows the protocol.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tokio::time::sleep_until;
 
 use super::child::{Process, ProcessEvent};
 use super::config::{EngineConfig, StartError};
-use super::{READS_AT_ONCE, load};
+use super::{CpuWaits, READS_AT_ONCE};
 use crate::os;
 use crate::uci::LineBuffer;
 use crate::uci::transcript::{Direction, Transcript};
@@ -124,11 +124,16 @@ impl Talk {
         self.lines.advance(count);
     }
 
-    /// Longest time that a thread of the process has waited for a CPU, and the same of the calling
-    /// thread; zero if unknown.
+    /// Waits for a CPU of the process and of the calling thread up to now.
     #[must_use]
-    pub fn waited(&self) -> Duration {
-        load::waited_by(self.process.pid) + load::waited_by_this_thread()
+    pub fn waits(&self) -> CpuWaits {
+        CpuWaits::with_own(self.process.pid)
+    }
+
+    /// Waits for a CPU before the process began.
+    #[must_use]
+    pub fn no_waits(&self) -> CpuWaits {
+        CpuWaits::at_start(self.process.pid)
     }
 
     /// Formatted transcript, with microseconds since the start.
