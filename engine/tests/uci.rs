@@ -446,6 +446,7 @@ fn limits_that_are_given_together_all_hold() {
         "go depth 30 nodes 3000",
         "go depth 2 movetime 60000",
         "go nodes 3000 movetime 60000",
+        "go wtime 200 btime 200 movetime 600000",
         "go mate 3 nodes 3000",
         "go wtime 60000 btime 60000 depth 2",
         "go searchmoves a2a3 nodes 2000 depth 40",

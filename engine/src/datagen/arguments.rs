@@ -14,8 +14,8 @@ use std::sync::Arc;
 /// Usage message of `datagen`.
 pub const USAGE: &str = "\
 destrier datagen --out FILE (--games N | --positions N) [OPTION VALUE]...
-Plays games of the engine against itself and writes them with their scores as viriformat. A run that was ended goes on with the
-same words. The games depend on the seed and the settings, not on the number of threads.
+Plays games of the engine against itself and writes them with their scores as viriformat. The same command
+continues an interrupted run. The games depend on the seed and the settings, not on the number of threads.
 
   --out FILE            file to write; FILE.settings beside it says how it came about
   --games N             stop after N games

@@ -136,7 +136,7 @@ fn play_from(
         plies.push(played);
         game.play(played.mv);
         keys.push(game.board().key());
-        if let Some(result) = end_by_rules(game.board(), &keys).or_else(|| referee.judge(ply)) {
+        if let Some(result) = end_by_rules(game.board(), &keys).or_else(|| referee.judge(played)) {
             break result;
         }
         match think(searcher, &game, rules.effort) {
@@ -186,9 +186,14 @@ impl Referee<'_> {
     }
 
     fn judge(&mut self, last: ScoredMove) -> Option<GameResult> {
-        let score = Score::from(last.score);
         self.ply += 1;
         self.played += 1;
+        // The score of the position before a random move does not tell what that move left.
+        let by_score = if last.score == NO_SCORE { None } else { self.judge_score(Score::from(last.score)) };
+        by_score.or_else(|| (self.played >= self.rules.max_plies).then_some(GameResult::Draw))
+    }
+
+    fn judge_score(&mut self, score: Score) -> Option<GameResult> {
         if let Some(win) = self.rules.win {
             self.white_wins = if score >= win.score { self.white_wins + 1 } else { 0 };
             self.black_wins = if score <= -win.score { self.black_wins + 1 } else { 0 };
@@ -205,7 +210,7 @@ impl Referee<'_> {
                 return Some(GameResult::Draw);
             }
         }
-        (self.played >= self.rules.max_plies).then_some(GameResult::Draw)
+        None
     }
 }
 
@@ -246,6 +251,8 @@ mod tests {
             (&on, vec![2500; 4], Some((4, GameResult::WhiteWins))),
             (&on, vec![-2500; 6], Some((4, GameResult::BlackWins))),
             (&on, vec![2500, 2500, 2500, 2499, 2500, 2500, 2500], None),
+            // A random move neither counts nor interrupts.
+            (&on, vec![2500, 2500, 2500, NO_SCORE, NO_SCORE, 2500], Some((6, GameResult::WhiteWins))),
             (&on, vec![2500, -2500, 2500, -2500, 2500], None),
             (&on, level.clone(), Some((92, GameResult::Draw))),
             (&on, vec![50; 500], Some((400, GameResult::Draw))),

@@ -76,6 +76,7 @@ impl Worker<'_> {
                     break;
                 }
                 self.root.end_line(self.seldepth);
+                self.control.heed_clock();
             }
             if self.control.is_stopped() {
                 break;

@@ -87,8 +87,8 @@ struct Watch<'a> {
     signals: &'a Signals,
     start: Instant,
     budget: Option<TimeBudget>,
-    /// Unset during the first iteration, which the clock never cuts short, so that there is a move
-    /// worth playing.
+    /// Unset during the search of the first line at depth 1, which the clock never cuts short, so
+    /// that there is a move worth playing.
     clock_may_stop: bool,
     /// Set if the soft limit passed while pondering.
     soft_time_passed: bool,
@@ -221,6 +221,13 @@ impl<'a> Control<'a> {
         self.shared.stop();
     }
 
+    /// Lets the clock end the search, because there is a move worth playing.
+    pub fn heed_clock(&mut self) {
+        if let Some(watch) = &mut self.watch {
+            watch.clock_may_stop = true;
+        }
+    }
+
     /// Returns whether the search should end between two iterations. A helper continues until it is
     /// stopped.
     pub fn should_stop_iterating(&mut self, pace: Pace) -> bool {
@@ -228,16 +235,13 @@ impl<'a> Control<'a> {
             return true;
         }
         let Some(watch) = &mut self.watch else { return false };
-        watch.clock_may_stop = true;
         if watch.signals.is_stopped() {
             return true;
         }
         let Some(budget) = watch.budget else { return false };
-        if time::may_start_iteration(watch.start.elapsed(), budget, pace) {
-            return false;
-        }
-        watch.soft_time_passed = true;
-        !watch.signals.is_pondering()
+        // Taken back if an iteration while pondering finds that more time is needed.
+        watch.soft_time_passed = !time::may_start_iteration(watch.start.elapsed(), budget, pace);
+        watch.soft_time_passed && !watch.signals.is_pondering()
     }
 
     /// Ends a search on a clock in which nothing is left to decide; one that ponders ends at

@@ -7,7 +7,7 @@
 
 use crate::board::{Board, CastlingSide};
 use crate::nnue::EVAL_LIMIT;
-use crate::types::{Bitboard, Color, Move, MoveList, PieceType, TABLE_WIN_IN_MAX};
+use crate::types::{Bitboard, Color, Move, PieceType, TABLE_WIN_IN_MAX};
 use shakmaty::{ByColor, ByRole, CastlingMode, Chess, FromSetup, Setup};
 use shakmaty_syzygy::{Dtz, Tablebase, Wdl};
 use std::path::{Path, PathBuf};
@@ -112,12 +112,10 @@ impl Tablebases {
         })
     }
 
-    /// Returns the best legal moves under the fifty-move rule: the quickest wins by distance to
-    /// zeroing (DTZ), the draws, or the slowest losses. Without DTZ files all moves that keep the
-    /// result are returned. `None` if a table is missing.
-    pub fn best_moves(&self, board: &Board) -> Option<Vec<Move>> {
-        let mut moves = MoveList::new();
-        board.legal_moves(&mut moves);
+    /// Returns the best of these legal moves under the fifty-move rule: the quickest wins by
+    /// distance to zeroing (DTZ), the draws, or the slowest losses. Without DTZ files all moves
+    /// that keep the result are returned. `None` if a table is missing, or there is no move.
+    pub fn best_moves(&self, board: &Board, moves: &[Move]) -> Option<Vec<Move>> {
         let by_distance: Option<Vec<i32>> = moves.iter().map(|&mv| self.rank_by_distance(board, mv)).collect();
         let ranks = match by_distance {
             Some(ranks) => ranks,
@@ -235,6 +233,7 @@ impl Prober<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::MoveList;
 
     /// Opens real tables if `QUINTAIN_SYZYGY` names a folder that holds at least those of three and
     /// four men.
@@ -244,6 +243,12 @@ mod tests {
             return None;
         };
         Some(Tablebases::open(&folder.to_string_lossy()).expect("tables"))
+    }
+
+    fn legal(board: &Board) -> Vec<Move> {
+        let mut moves = MoveList::new();
+        board.legal_moves(&mut moves);
+        moves.iter().copied().collect()
     }
 
     fn board(fen: &str) -> Board {
@@ -296,7 +301,7 @@ mod tests {
         ] {
             let board = board(fen);
             assert_eq!(tables.probe(&board), Some(value), "{fen}");
-            let best = tables.best_moves(&board).expect("known");
+            let best = tables.best_moves(&board, &legal(&board)).expect("known");
             assert!(!best.is_empty());
             if !moves.is_empty() {
                 let wanted: Vec<Move> = moves.split(' ').filter_map(|word| board.parse_uci(word)).collect();
@@ -315,7 +320,7 @@ mod tests {
         {
             let mut board = board(fen);
             for ply in 0.. {
-                let best = tables.best_moves(&board).expect("known");
+                let best = tables.best_moves(&board, &legal(&board)).expect("known");
                 let Some(&mv) = best.first() else { break };
                 board.play(mv);
                 assert!(board.halfmove_clock() < 100 && ply < 300, "{fen}");

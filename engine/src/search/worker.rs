@@ -186,7 +186,7 @@ impl Worker<'_> {
     /// Keeps only the root moves that the tablebases rate best, if they know the position.
     pub fn filter_root_by_tablebase(&mut self, board: &Board) {
         let Some(prober) = self.prober.filter(|prober| prober.is_in_reach(board)) else { return };
-        if let Some(best) = prober.tables.best_moves(board) {
+        if let Some(best) = prober.tables.best_moves(board, self.root.moves()) {
             self.control.count_tablebase_hit();
             self.root.keep(|mv| best.contains(&mv));
         }

@@ -295,13 +295,19 @@ impl Session {
         if go.infinite {
             return None;
         }
-        if let Some(time) = go.move_time {
-            return Some(time::fixed(time, overhead));
-        }
         let us = match turn {
             Color::White => 0,
             Color::Black => 1,
         };
+        let on_clock = |remaining| {
+            let clock = Clock { remaining, increment: go.increment[us], moves_to_go: go.moves_to_go };
+            time::budget(clock, overhead)
+        };
+        if let Some(time) = go.move_time {
+            let fixed = time::fixed(time, overhead);
+            let hard = go.time[us].map_or(fixed.hard, |remaining| fixed.hard.min(on_clock(remaining).hard));
+            return Some(TimeBudget { soft: hard, hard, ..fixed });
+        }
         let has_other_limit = go.depth.is_some() || go.nodes.is_some() || go.mate.is_some();
         let remaining = match go.time[us] {
             Some(remaining) => remaining,
@@ -312,8 +318,7 @@ impl Session {
                 Duration::ZERO
             }
         };
-        let clock = Clock { remaining, increment: go.increment[us], moves_to_go: go.moves_to_go };
-        Some(time::budget(clock, overhead))
+        Some(on_clock(remaining))
     }
 }
 
