@@ -21,31 +21,31 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Look at, clean and convert training data.
+    /// Looks at, cleans and converts training data.
     #[command(subcommand)]
     Data(data::DataCommand),
     #[command(flatten)]
     Train(train::TrainCommand),
-    /// Play networks against each other under Quintain and name the best; continues where it
+    /// Plays networks against each other under Quintain and names the best; continues where it
     /// stopped.
     Compare(compare::Compare),
-    /// Self-play, training and a match, generation by generation; continues where it stopped.
+    /// Plays, trains and tests, generation by generation; continues where it stopped.
     Loop(bootstrap::Bootstrap),
-    /// Self-play data in checked shards: make, check, list and join them.
+    /// Makes, checks, lists and joins self-play data in checked shards.
     #[command(subcommand)]
     Shards(shards::ShardsCommand),
-    /// Show the features of a position in a set of network inputs, and its evaluation.
+    /// Shows the features of a position in a set of network inputs, and its evaluation.
     Features(lab::FeaturesArgs),
-    /// Show how active a network's neurons are, and which never are.
+    /// Shows how active a network's neurons are, and which never are.
     Neurons(lab::NeuronsArgs),
-    /// Draw the weights of a network's neurons as boards in a page, lit by a typed position.
+    /// Draws the weights of a network's neurons as boards in a page, lit by a typed position.
     Show(lab::ShowArgs),
-    /// Train and compare networks of several feature sets, sizes and seeds; continues where it
+    /// Trains and compares networks of several feature sets, sizes and seeds; continues where it
     /// stopped.
     Lab(lab::LabArgs),
     #[command(flatten)]
     Texel(texel::TexelCommand),
-    /// Speak UCI: the engine that is linked in, for `--engine "destrier-trainer -- uci"`.
+    /// Speaks UCI: the engine that is linked in, for `--engine "destrier-trainer -- uci"`.
     Uci,
 }
 

@@ -34,8 +34,8 @@ Example:
 
 The same command continues after any kind of stop. The folder of the plan has loop.txt and \
 loop.json, the table of all generations, and a folder for each: games, positions, the training \
-run, and the match as Quintain keeps it. Ends with 0 when all generations are done, 4 where an \
-engine failed too often, 130 where it was interrupted.";
+run, and the match as Quintain keeps it. Exit codes: 0 all generations are done, 4 an engine \
+failed too often, 130 it was interrupted.";
 
 /// Self-play, training and a match, generation by generation
 #[derive(Debug, Args)]

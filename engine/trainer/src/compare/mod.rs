@@ -51,7 +51,7 @@ Examples:
 Every two players meet in as many pairs of games, from the same openings, colours reversed. \
 The folder of --out has the run as Quintain keeps it (`quintain report OUT/run`), the networks \
 that played, and the table as compare.txt and compare.json. The same command continues it. \
-Ends with 0 when all is played, 4 where an engine failed too often, 130 where it was \
+Exit codes: 0 all games are played, 4 an engine failed too often, 130 it was \
 interrupted.";
 
 /// Lets networks play each other and names the best
@@ -93,7 +93,7 @@ pub struct Compare {
     /// Concurrent games [default: physical cores]
     #[arg(short = 'j', long, value_name = "N")]
     concurrency: Option<u16>,
-    /// Another seed, other openings
+    /// Seed of the openings
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Print the table as one JSON document

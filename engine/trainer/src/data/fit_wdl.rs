@@ -51,7 +51,7 @@ pub struct FitWdlArgs {
     /// Picture of results and fit, SVG
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// Say it as JSON
+    /// Print one JSON document
     #[arg(long)]
     json: bool,
 }

@@ -26,7 +26,7 @@ pub struct InfoArgs {
     /// Folder for pictures: scores, phases, results and numbers of pieces as SVG
     #[arg(long, value_name = "FOLDER")]
     plots: Option<PathBuf>,
-    /// Say it as JSON
+    /// Print one JSON document
     #[arg(long)]
     json: bool,
 }

@@ -53,33 +53,33 @@ use std::path::PathBuf;
 /// Commands of `destrier-trainer data`.
 #[derive(Debug, Subcommand)]
 pub enum DataCommand {
-    /// Count games, positions and results, and draw histograms
+    /// Counts games, positions and results, and draws histograms
     Info(info::InfoArgs),
-    /// Read everything and report the first fault
+    /// Reads everything and reports the first fault
     Check(info::CheckArgs),
-    /// Write games or positions in another format
+    /// Writes games or positions in another format
     Convert(convert::ConvertArgs),
-    /// Keep positions to train on: late, not in check, with a quiet best move
+    /// Keeps positions to train on: late, not in check, with a quiet best move
     Filter(convert::FilterArgs),
-    /// Make training data from Quintain's journals or from PGN with evaluations
+    /// Makes training data from Quintain's journals or from PGN with evaluations
     Import(convert::ImportArgs),
-    /// Shuffle games or positions, also of files larger than memory
+    /// Shuffles games or positions, also of files larger than memory
     Shuffle(shuffle::ShuffleArgs),
     /// Interleave files at random, each in its own order
     Interleave(shuffle::InterleaveArgs),
-    /// Drop repeated positions
+    /// Drops repeated positions
     Dedup(dedup::DedupArgs),
-    /// Split games into training and validation data
+    /// Splits games into training and validation data
     Split(split::SplitArgs),
     /// Replace scores by those of UCI engines
     Rescore(rescore::RescoreArgs),
-    /// Fit the win probability of a score to results
+    /// Fits the win probability of a score to results
     FitWdl(fit_wdl::FitWdlArgs),
-    /// Count the active features of blocks of network inputs, and their changes by moves
+    /// Counts the active features of blocks of network inputs, and their changes by moves
     Features(crate::lab::StatisticsArgs),
-    /// Make triplets of positions from games, for the training method pqr
+    /// Makes triplets of positions from games, for the training method pqr
     Triplets(triplets::TripletsArgs),
-    /// Choose pairs for the block top-pairs of network inputs
+    /// Chooses pairs for the block top-pairs of network inputs
     Pairs(crate::lab::PairsArgs),
     /// Hand encoded positions to a trainer in another program
     Serve(crate::serve::ServeArgs),

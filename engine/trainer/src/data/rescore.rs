@@ -49,8 +49,8 @@ pub fn program_of(name: &Path, beyond: &[&Path]) -> Option<PathBuf> {
 pub struct RescoreArgs {
     #[command(flatten)]
     input: Input,
-    /// File to write: viriformat, bulletformat or text, self-play for games. A run that was ended
-    /// continues with the same words
+    /// File to write: viriformat, bulletformat or text, self-play for games. The same command
+    /// continues an interrupted run
     #[arg(long, short, value_name = "FILE")]
     out: PathBuf,
     /// Its format, if its name does not imply it

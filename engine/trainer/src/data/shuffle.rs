@@ -21,7 +21,7 @@ pub struct ShuffleArgs {
     pub(super) output: Output,
     #[command(flatten)]
     memory: Memory,
-    /// Another seed, another order
+    /// Seed of the order
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Leave out what is not worth training on, as `filter` does
@@ -38,7 +38,7 @@ pub struct InterleaveArgs {
     input: Input,
     #[command(flatten)]
     pub(super) output: Output,
-    /// Another seed, another mix
+    /// Seed of the mix
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }

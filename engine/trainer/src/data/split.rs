@@ -25,7 +25,7 @@ pub struct SplitArgs {
     /// Share of the games for validation, from 0 to 1
     #[arg(long, default_value_t = 0.02, value_name = "SHARE")]
     share: f64,
-    /// Another seed, other games
+    /// Seed of the draw of games
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Split single positions of files without game boundaries

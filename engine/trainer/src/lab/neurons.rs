@@ -20,7 +20,7 @@ pub struct NeuronsArgs {
     /// Print a line for each neuron
     #[arg(long)]
     each: bool,
-    /// Say it as JSON
+    /// Print one JSON document
     #[arg(long)]
     json: bool,
 }

@@ -48,8 +48,8 @@ pub struct ShowArgs {
     /// Square of the own king in that picture, for inputs that depend on it
     #[arg(long, value_name = "SQUARE", default_value = "e1", requires = "svg", value_parser = square)]
     king: Square,
-    /// Neurons to show: those with the largest weights in and out; by default as many as fit in
-    /// 6 MiB
+    /// Neurons to show: those with the largest weights in and out [default: as many as fit in a
+    /// page of about 9 MiB]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     neurons: Option<u16>,
     /// Position to show first

@@ -47,7 +47,7 @@ pub struct StatisticsArgs {
     /// Folder for pictures: frequencies, mobility and numbers of legal moves as SVG
     #[arg(long, value_name = "FOLDER")]
     plots: Option<PathBuf>,
-    /// Say it as JSON
+    /// Print one JSON document
     #[arg(long)]
     json: bool,
 }

@@ -40,7 +40,7 @@ Examples:
 For each network: the scale that fits it best, and the mean of (sigmoid(scale * value / 400) - target)^2, where the target \
 is sigmoid(score / score-scale), and separately the result. The scores are also shown by the number of men. Errors are standard \
 errors that treat each game as one observation; those of the differences to the first network are much smaller, because \
-both saw the same positions. The same words print the same numbers.";
+both saw the same positions. The same command prints the same numbers.";
 
 /// Measures networks on positions of other engines' games, each at its best scale
 #[derive(Debug, Args)]
@@ -62,7 +62,7 @@ pub struct LossArgs {
     /// Measure the games that --share leaves out
     #[arg(long)]
     rest: bool,
-    /// Another seed, other games
+    /// Seed of the draw of games
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Centipawns at which a score of the files promises a winning probability of 73 %

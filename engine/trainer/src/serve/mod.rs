@@ -95,7 +95,7 @@ pub struct ServeArgs {
     /// Begin again at the end of the files, in another order
     #[arg(long = "loop")]
     endless: bool,
-    /// Another seed, another order
+    /// Seed of the order
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Threads that encode

@@ -41,19 +41,19 @@ Examples:
   destrier-trainer shards check /data/shards
 
 The same command continues after any kind of stop; `nice -n 19` leaves the machine to others. Listed shards that are \
-damaged or missing are named and made again. Ends with 0 when all shards are there or --hours are over, 4 where an engine \
-failed too often, 130 where it was interrupted.";
+damaged or missing are named and made again. Exit codes: 0 all shards are there or --hours are over, 4 an engine failed too \
+often, 130 it was interrupted.";
 
 /// Commands of `destrier-trainer shards`.
 #[derive(Debug, Subcommand)]
 pub enum ShardsCommand {
-    /// Make shards of self-play from a recipe; continues where it stopped
+    /// Makes shards of self-play from a recipe; continues where it stopped
     Make(MakeArgs),
-    /// Check every shard of a folder against its ledger; exit code 1 if one is damaged
+    /// Checks every shard of a folder against its ledger; exit code 1 if one is damaged
     Check(FolderArgs),
-    /// Print the sums of a ledger by recipe and seed
+    /// Prints the sums of a ledger by recipe and seed
     Info(FolderArgs),
-    /// Join ledgers of several machines; refuses doubles
+    /// Joins ledgers of several machines; refuses duplicates
     Merge(MergeArgs),
 }
 

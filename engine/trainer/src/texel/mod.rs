@@ -31,7 +31,7 @@ pub use weights::{Weights, anchored, start_weights};
 /// Commands of Texel tuning.
 #[derive(Debug, Subcommand)]
 pub enum TexelCommand {
-    /// Fit the weights of the classical evaluation to positions with results.
+    /// Fits the weights of the classical evaluation to positions with results.
     Texel {
         /// A TOML file that names the data, the method and where the weights go; paths in it start
         /// at its folder.

@@ -68,13 +68,13 @@ Weights into a layer have a row for each of its units; the side to move's neuron
 /// Commands that train and export networks.
 #[derive(Debug, Subcommand)]
 pub enum TrainCommand {
-    /// Train the networks of plans, one after the other; continues where a run stopped.
+    /// Trains the networks of plans, one after the other; continues where a run stopped.
     Train {
         /// Plans, TOML.
         #[arg(required = true)]
         plans: Vec<PathBuf>,
     },
-    /// Write a plan's last checkpoint as a network, or the weights of another program.
+    /// Writes a plan's last checkpoint as a network, or the weights of another program.
     #[command(after_help = EXPORT_EXAMPLES)]
     Export {
         /// The plan, TOML.

@@ -41,8 +41,8 @@ All cells are trained, exported and checked first, then they play at equal nodes
 time. The folder of the plan has lab.txt, lab.json and lab.html with the results so far, and a \
 folder for each cell. The same command continues after any kind of stop; sets, sizes, kinds and \
 seeds may be added. Engine, data, training and games stay the same. A cell that fails is passed \
-over, and the next call tries it again after all others. Ends with 0 when all is done, 2 if a cell \
-failed, 130 if it was interrupted.";
+over, and the next call tries it again after all others. Exit codes: 0 all is done, 2 a cell failed, \
+130 it was interrupted.";
 
 /// Train and compare networks of several inputs, sizes and seeds
 #[derive(Debug, Args)]
