@@ -419,7 +419,10 @@ fn endgame_tables_decide() {
          <* bestmove *
          > position fen 8/8/3k4/3p4/8/3K1P2/8/8 w - - 0 1
          > go depth 8
-         <* bestmove *",
+         <* bestmove *
+         > position fen 8/8/2n5/4k3/8/8/1p6/1Q4K1 w - - 0 1
+         > go depth 8
+         <* bestmove b1b2*",
         folder.to_string_lossy()
     ));
     let told: Vec<&String> = seen.iter().filter(|line| line.contains(" tbhits ")).collect();

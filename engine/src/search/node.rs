@@ -4,11 +4,11 @@ use super::corrections::CorrectionKeys;
 use super::extensions::{self, Verdict};
 use super::stack::Frame;
 use super::tt::{Bound, Entry, NO_EVAL};
-use super::window::{NodeKind, Window};
+use super::window::{NodeKind, ScoreRange, Window};
 use super::worker::{BestMove, Node, Worker, improved_by_tt, tt_cutoff};
 use super::{history, reductions};
 use crate::board::Board;
-use crate::types::{DRAW, Move, Score, is_mate};
+use crate::types::{DRAW, Move, Score, is_decisive};
 
 /// Number of the last move in the order that counts as early when the histories learn from its
 /// refutation.
@@ -58,8 +58,9 @@ impl Worker<'_> {
         }
 
         // 4. Tablebase cutoff.
+        let mut known = ScoreRange::ALL;
         if !N::ROOT
-            && let Some(score) = self.score_from_tablebase(board, window.alpha, window.beta, depth, ply)
+            && let Some(score) = self.score_from_tablebase::<N>(board, &mut window, &mut known, depth, ply)
         {
             return score;
         }
@@ -106,7 +107,7 @@ impl Worker<'_> {
         }
 
         // 8. Move loop.
-        let best = self.search_moves::<N>(board, &node);
+        let best = self.search_moves::<N>(board, &node).within(known);
         if self.control.is_stopped() {
             return DRAW;
         }
@@ -128,7 +129,7 @@ impl Worker<'_> {
             _ if N::PV && !best.mv.is_null() => Bound::Exact,
             _ => Bound::Upper,
         };
-        let is_steady = !node.in_check && !best.mv.is_capture() && !is_mate(best.score);
+        let is_steady = !node.in_check && !best.mv.is_capture() && !is_decisive(best.score);
         if is_steady && informs_correction(bound, best.score, static_eval) {
             self.histories.corrections.learn(correction_keys, best.score - static_eval, depth);
         }

@@ -7,7 +7,7 @@ use super::tt::{Bound, Entry};
 use super::window::{AllNode, NodeKind, Window};
 use super::worker::{Node, Worker};
 use crate::board::Board;
-use crate::types::{MATE_IN_MAX, Move, Score, is_mate};
+use crate::types::{Move, Score, is_decisive, is_mate};
 
 impl Worker<'_> {
     /// Returns a score if the node can be pruned before the move loop. Only for null-window nodes
@@ -28,7 +28,7 @@ impl Worker<'_> {
         // Reverse futility pruning (RFP): the evaluation is so far above beta that no quiet reply
         // brings it below.
         let margin = pruning::reverse_futility_margin(depth);
-        if !is_mate(beta) && !is_mate(eval) && margin.is_some_and(|margin| eval - margin >= beta) {
+        if !is_decisive(beta) && !is_decisive(eval) && margin.is_some_and(|margin| eval - margin >= beta) {
             return Some(pruning::reverse_futility_score(eval, beta));
         }
 
@@ -41,7 +41,7 @@ impl Worker<'_> {
             let reduced = depth - pruning::null_move_reduction(depth, eval, beta);
             let score = self.search_null_move(board, beta, reduced, ply)?;
             if score >= beta && self.verify_null_move::<N>(board, node, reduced) {
-                return Some(if score >= MATE_IN_MAX { beta } else { score });
+                return Some(if is_decisive(score) { beta } else { score });
             }
         }
 

@@ -8,7 +8,7 @@ use super::window::{NodeKind, Window};
 use super::worker::{BestMove, Worker, improved_by_tt, tt_cutoff};
 use super::{params, pruning};
 use crate::board::{Board, see_value};
-use crate::types::{DRAW, INFINITE, MATE_IN_MAX, Move, Score, is_mate, mated_in};
+use crate::types::{DRAW, INFINITE, MATE_IN_MAX, Move, Score, is_decisive, is_mate, mated_in};
 
 impl Worker<'_> {
     /// Returns the score of a position after searching captures only, or all evasions if in check.
@@ -38,7 +38,7 @@ impl Worker<'_> {
         if !in_check {
             best.score = improved_by_tt(static_eval, tt);
             if best.score >= window.beta {
-                let is_proven = is_mate(best.score) || is_mate(window.beta);
+                let is_proven = is_decisive(best.score) || is_decisive(window.beta);
                 return if is_proven { best.score } else { pruning::stand_pat_score(best.score, window.beta) };
             }
             alpha = alpha.max(best.score);

@@ -1,6 +1,6 @@
 //! Search windows and the kinds of nodes in the tree.
 
-use crate::types::{Score, mate_in, mated_in};
+use crate::types::{INFINITE, Score, mate_in, mated_in};
 
 /// Role of a node in the search. Each kind compiles to code of its own.
 ///
@@ -68,6 +68,18 @@ impl NodeKind for AllNode {
 pub(super) struct Window {
     pub alpha: Score,
     pub beta: Score,
+}
+
+/// Bounds of a node's score by the tablebases.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ScoreRange {
+    pub floor: Score,
+    pub ceiling: Score,
+}
+
+impl ScoreRange {
+    /// The range of all scores.
+    pub const ALL: Self = Self { floor: -INFINITE, ceiling: INFINITE };
 }
 
 impl Window {

@@ -12,7 +12,7 @@ use super::root::Root;
 use super::stack::{Line, PvTable, Stack};
 use super::tablebase::Prober;
 use super::tt::{Bound, Entry, NO_EVAL, TranspositionTable};
-use super::window::{NodeKind, Window};
+use super::window::{NodeKind, ScoreRange, Window};
 use crate::board::Board;
 use crate::types::{DRAW, MAX_PLY, Move, MoveList, Score, TABLE_WIN};
 
@@ -46,6 +46,13 @@ pub(super) struct Node {
 pub(super) struct BestMove {
     pub mv: Move,
     pub score: Score,
+}
+
+impl BestMove {
+    /// Returns the same move with a score in a range.
+    pub fn within(self, range: ScoreRange) -> Self {
+        Self { score: self.score.clamp(range.floor, range.ceiling), ..self }
+    }
 }
 
 /// State of one thread during one search.
@@ -155,12 +162,13 @@ impl Worker<'_> {
     }
 
     /// Returns the tablebase score if it settles the node. A win is a lower bound because a mate
-    /// may be found.
-    pub(super) fn score_from_tablebase(
+    /// may be found. If it does not settle a PV node, it bounds the score there: `known` has the
+    /// bounds, and a win raises alpha.
+    pub(super) fn score_from_tablebase<N: NodeKind>(
         &mut self,
         board: &Board,
-        alpha: Score,
-        beta: Score,
+        window: &mut Window,
+        known: &mut ScoreRange,
         depth: i32,
         ply: usize,
     ) -> Option<Score> {
@@ -172,13 +180,18 @@ impl Worker<'_> {
             _ => (DRAW, Bound::Exact),
         };
         let settles = match bound {
-            Bound::Lower => score >= beta,
-            Bound::Upper => score <= alpha,
+            Bound::Lower => score >= window.beta,
+            Bound::Upper => score <= window.alpha,
             _ => true,
         };
         if settles {
             let entry = Entry { mv: Move::NULL, score, eval: NO_EVAL, depth: depth + 6, bound, pv: false };
             self.tt.store(board.key(), ply, entry);
+        } else if N::PV && bound == Bound::Lower {
+            known.floor = score;
+            window.alpha = window.alpha.max(score);
+        } else if N::PV {
+            known.ceiling = score;
         }
         settles.then_some(score)
     }

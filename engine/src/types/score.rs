@@ -35,6 +35,12 @@ pub const fn mated_in(ply: i32) -> Score {
     ply - MATE
 }
 
+/// Returns whether a score is a forced mate or a tablebase result of a win for either side.
+#[inline]
+pub const fn is_decisive(score: Score) -> bool {
+    score.abs() >= TABLE_WIN_IN_MAX
+}
+
 /// Returns whether a score is a forced mate for either side.
 #[inline]
 pub const fn is_mate(score: Score) -> bool {
