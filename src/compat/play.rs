@@ -56,7 +56,8 @@ pub(super) fn play(mut invocation: Invocation, program: &str) -> Result<bool> {
     if asked_for <= 0 {
         say(&format!("Info: Adjusted concurrency to {games} based on number of available hardware threads."));
     } else if asked_for > i64::from(games) {
-        let why = format!("this machine lends {}; -force-concurrency plays more", figures::count(games.into(), "CPU"));
+        let more = if invocation.dialect == Dialect::Fastchess { "; -force-concurrency plays more" } else { "" };
+        let why = format!("this machine lends {}{more}", figures::count(games.into(), "CPU"));
         warn(&format!("Warning; Adjusted concurrency from {asked_for} to {games}: {why}"), &warned);
     }
     let runtime = prepare::runtime()?;

@@ -287,7 +287,7 @@ fn openings_line(plan: &Plan, scoreboard: &Scoreboard) -> Option<String> {
     }
     let line = || {
         format!(
-            "openings came again: these pairs are worth {:.0} of as many openings, which the errors take into account",
+            "openings came again: these pairs are worth {:.0} of openings that did not, which the errors take into account",
             scoreboard.evidence().effective_samples()
         )
     };

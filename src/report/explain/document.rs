@@ -465,7 +465,8 @@ impl Duplicates {
             None => "pairs of one opening: nothing to learn their correlation from".to_owned(),
         });
         lines.push(format!(
-            "effective sample: {} pairs of {}; intervals that take all as independent are to be widened {} times",
+            "effective sample: {} pairs of {}; intervals that take all as independent are to be widened {} times \
+             (those of the summary are, and allow for few openings as well)",
             fixed(self.effective, 1),
             self.pairs,
             fixed(self.widening(), 3)
