@@ -140,8 +140,8 @@ impl CheckedProcess {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let begun = Instant::now();
         let talk = runtime.block_on(Talk::start(config, &[]))?;
-        let waits = talk.no_waits();
         let mut peer = Self {
+            waits_before: talk.no_waits(),
             talk,
             runtime,
             patience,
@@ -150,7 +150,6 @@ impl CheckedProcess {
             best: String::new(),
             handshake: Handshake::default(),
             advertised: 0,
-            waits_before: waits.clone(),
         };
         let refuse = |peer: &Self, why| {
             let tail = peer.talk.stderr_tail();
@@ -160,7 +159,7 @@ impl CheckedProcess {
         };
         peer.say("uci");
         peer.wait(ExpectedReply::UciOk, begun, config.timeouts.start).map_err(|why| refuse(&peer, why))?;
-        let took = begun.elapsed().saturating_sub(waits.since());
+        let took = begun.elapsed().saturating_sub(peer.waits_before.since());
         let handshake = Handshake { took, ..std::mem::take(&mut peer.handshake) };
         let mut out = Vec::new();
         for (name, value) in &config.options {
@@ -330,27 +329,27 @@ impl CheckedProcess {
                 self.infos.push(Info::read(line, &info));
                 return awaited == ExpectedReply::Info;
             }
-            // After `uciok` they are not part of the handshake.
-            _ if awaited != ExpectedReply::UciOk => {}
-            _ if self.advertised.saturating_add(line.len()) > Self::MAX_HANDSHAKE_BYTES => {}
-            Reply::Id(field, text) => {
-                self.advertised += line.len();
-                match field {
-                    IdField::Name => self.handshake.names.push(text),
-                    IdField::Author => self.handshake.authors.push(text),
-                }
-            }
-            Reply::Option(option) => {
-                self.advertised += line.len();
-                self.handshake.options.push(option);
-            }
-            Reply::Unknown if line.starts_with(b"option") => {
-                self.advertised += line.len();
-                self.handshake.unreadable.push(shown(&String::from_utf8_lossy(line)));
-            }
-            Reply::Unknown => {}
+            reply if awaited == ExpectedReply::UciOk => self.note_advertised(line, reply),
+            _ => {}
         }
         false
+    }
+
+    /// Records a line of the handshake.
+    fn note_advertised(&mut self, line: &[u8], reply: Reply<'_>) {
+        if self.advertised.saturating_add(line.len()) > Self::MAX_HANDSHAKE_BYTES {
+            return;
+        }
+        match reply {
+            Reply::Id(IdField::Name, name) => self.handshake.names.push(name),
+            Reply::Id(IdField::Author, author) => self.handshake.authors.push(author),
+            Reply::Option(option) => self.handshake.options.push(option),
+            Reply::Unknown if line.starts_with(b"option") => {
+                self.handshake.unreadable.push(shown(&String::from_utf8_lossy(line)));
+            }
+            _ => return,
+        }
+        self.advertised += line.len();
     }
 
     fn note_best(&mut self, best: &BestMove<'_>, awaited: ExpectedReply) -> bool {

@@ -11,15 +11,13 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::cli::runs::run_parser;
 use crate::files::open_input;
-use crate::record::PairId;
-use crate::report::collection::{Collection, RunGames, RunPlayer, SkippedGames};
+use crate::report::collection::{Collection, RunPlayer, SkippedGames};
 use crate::report::figures::count;
 use crate::report::results::Results;
 use crate::run::dir::RunDir;
 use crate::run::progress;
 use crate::stats::rating::{Anchor, rate_by_opening};
 use crate::text::printable;
-use crate::tournament::scoreboard::Scoreboard;
 use programs::Programs;
 use table::RatingTable;
 
@@ -162,13 +160,7 @@ fn table(conditions: BTreeMap<String, u64>, results: &Results, anchors: &[NamedA
 fn add(input: &Path, collection: &mut Collection, programs: &mut Programs) -> Result<()> {
     if input.is_dir() {
         let (dir, plan) = RunDir::open_rated(input)?;
-        let mut games = RunGames::new(&plan);
-        let mut scoreboard = Scoreboard::new(&plan)?;
-        dir.read(&plan, |game| {
-            games.record(&game);
-            scoreboard.record(game, |_, _| {});
-        })?;
-        games.count_before(PairId(scoreboard.settled()));
+        let games = dir.rated_games(&plan, |_| {})?;
         programs.add(&plan.players);
         let players: Vec<RunPlayer<'_>> = plan
             .players

@@ -15,8 +15,7 @@ use crate::cli::rate;
 use crate::cli::runs::run_parser;
 use crate::files::{open_regular, write_atomically};
 use crate::plan::{Network, Player};
-use crate::record::PairId;
-use crate::report::collection::{Collection, RunGames, RunPlayer};
+use crate::report::collection::{Collection, RunPlayer};
 use crate::report::figures::count;
 use crate::report::plot::Sheet;
 use crate::report::progress::{Curve, Version, first_days};
@@ -30,7 +29,6 @@ use crate::stats::Pentanomial;
 use crate::stats::progress::{Progress, progress as rate_versions};
 use crate::stats::rating::EncounterCounts;
 use crate::text::printable;
-use crate::tournament::scoreboard::Scoreboard;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -168,15 +166,10 @@ impl GatheredGames {
 
     fn add_run(&mut self, input: &Path) -> Result<()> {
         let (dir, plan) = RunDir::open_rated(input)?;
-        let mut games = RunGames::new(&plan);
-        let mut scoreboard = Scoreboard::new(&plan)?;
         let mut first: Option<std::time::Duration> = None;
-        dir.read(&plan, |game| {
+        let games = dir.rated_games(&plan, |game| {
             first = Some(first.map_or(game.started, |first| first.min(game.started)));
-            games.record(&game);
-            scoreboard.record(game, |_, _| {});
         })?;
-        games.count_before(PairId(scoreboard.settled()));
         let names = keys(&plan.players);
         let day = first.and_then(|at| DateTime::from_timestamp(i64::try_from(at.as_secs()).ok()?, 0));
         for (name, player) in names.iter().zip(&plan.players) {

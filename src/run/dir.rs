@@ -10,7 +10,8 @@ use crate::files::{MOST_DOCUMENT_BYTES, read_text};
 use crate::journal::{self, Header, Journal, JournalReading, PlanFacts};
 use crate::os;
 use crate::plan::{Plan, file};
-use crate::record::GameRecord;
+use crate::record::{GameRecord, PairId};
+use crate::report::collection::RunGames;
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::{extension, progress, stamp};
 use crate::text::{hex, with_causes};
@@ -217,6 +218,19 @@ impl RunDir {
         let mut scoreboard = Scoreboard::new(plan)?;
         self.read(plan, |game| scoreboard.record(game, |_, _| {}))?;
         Ok(scoreboard)
+    }
+
+    /// Reads the games that may be rated: those of the pairs that count. `each` gets every game of
+    /// the journal.
+    pub(crate) fn rated_games(&self, plan: &Plan, mut each: impl FnMut(&GameRecord)) -> Result<RunGames> {
+        let (mut games, mut scoreboard) = (RunGames::new(plan), Scoreboard::new(plan)?);
+        self.read(plan, |game| {
+            each(&game);
+            games.record(&game);
+            scoreboard.record(game, |_, _| {});
+        })?;
+        games.count_before(PairId(scoreboard.settled()));
+        Ok(games)
     }
 
     /// Checks that the journal's header has the hash of this plan.

@@ -35,12 +35,9 @@ pub(crate) fn rule(raw: &RawPlan) -> Result<RaceRule> {
     if raw.base.is_none() {
         fail!(Setting, "a race has a base that the candidates play: name it, as --base git:main");
     }
-    if let Some(place) = raw.players.iter().position(|player| player.spec.is_none()) {
-        fail!(
-            Setting,
-            "players: [[players]] table {} has no `spec`: give the source of its engine, as in spec = \"./my-engine\"",
-            place + 1
-        );
+    // The base is put before them later.
+    for (number, player) in (1..).zip(&raw.players) {
+        resolve::spec_of(number, player)?;
     }
     if raw.players.is_empty() {
         fail!(Setting, "a race has candidates: name their engines, or give each a [[players]] table with its `spec`");

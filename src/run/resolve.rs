@@ -547,12 +547,7 @@ fn entrants(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
     let mut networks = NetworkInputs::new(raw, &building.context);
     let mut players: Vec<Player> = Vec::new();
     for ((number, entrant), limit) in (1..).zip(&raw.players).zip(limits) {
-        let Some(spec) = &entrant.spec else {
-            fail!(
-                Setting,
-                "player {number} has no `spec`: give the source of its engine, as in spec = \"./my-engine\""
-            );
-        };
+        let spec = spec_of(number, entrant)?;
         let network = networks.of(("players.net", entrant.net.as_ref()))?;
         let found = building.engine(number, "player", spec, network.as_ref())?;
         obeyed::check(&found, *limit)?;
@@ -563,6 +558,16 @@ fn entrants(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
     }
     distinguish(&mut players);
     Ok(players)
+}
+
+/// Source of the engine of a `[[players]]` table, by its number from 1.
+pub(crate) fn spec_of(number: usize, player: &RawPlayer) -> Result<&str> {
+    match &player.spec {
+        Some(spec) => Ok(spec),
+        None => {
+            fail!(Setting, "player {number} has no `spec`: give the source of its engine, as in spec = \"./my-engine\"")
+        }
+    }
 }
 
 /// Checks that a text is one non-empty line.

@@ -147,14 +147,12 @@ impl Repository {
             return known;
         }
         progress(Update::Step(&format!("fetching from {}", self.label)));
-        let all = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
-        let mut fetched = succeed(&self.dir, &["fetch", "--quiet", "--prune", "origin", all[0], all[1]], NETWORK_LIMIT);
-        if rev == "HEAD" && fetched.is_ok() {
-            // A clone keeps the branch that was the default when it was made.
-            fetched =
-                succeed(&self.dir, &["fetch", "--quiet", "origin", &format!("+HEAD:{REMOTE_HEAD}")], NETWORK_LIMIT);
-        }
-        match (fetched, known) {
+        let head = format!("+HEAD:{REMOTE_HEAD}");
+        let mut words = vec!["fetch", "--quiet", "--prune", "origin"];
+        words.extend(["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"]);
+        // A clone keeps the branch that was the default when it was made.
+        words.extend((rev == "HEAD").then_some(head.as_str()));
+        match (succeed(&self.dir, &words, NETWORK_LIMIT), known) {
             (Ok(_), _) => {}
             (Err(error), Ok(commit)) => {
                 progress(Update::Step(&format!("using the {rev} fetched before: {error}")));

@@ -508,8 +508,20 @@ impl Engine {
     /// Like [`exchange`](Self::exchange), with a limit that excludes the engine's waits for a CPU.
     /// Also returns the excluded time.
     async fn exchange_patiently(&mut self, from: Instant, limit: Duration) -> (WaitOutcome, Duration) {
+        self.exchange_patiently_on(&mut 0, 0, from, limit).await
+    }
+
+    /// Like [`exchange_on`](Self::exchange_on), with the limit of
+    /// [`exchange_patiently`](Self::exchange_patiently).
+    async fn exchange_patiently_on(
+        &mut self,
+        sent: &mut usize,
+        noted: usize,
+        from: Instant,
+        limit: Duration,
+    ) -> (WaitOutcome, Duration) {
         self.patience = Some(Patience::new(limit, CpuWaits::of(self.process.pid)));
-        let waited = self.exchange(from, from.checked_add(limit)).await;
+        let waited = self.exchange_on(sent, noted, from, from.checked_add(limit)).await;
         (waited, self.patience.take().map(|patience| patience.kept()).unwrap_or_default())
     }
 

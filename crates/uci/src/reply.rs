@@ -43,24 +43,29 @@ impl<'a> Reply<'a> {
     /// Parses one line.
     #[must_use]
     pub fn read(line: &'a [u8]) -> Self {
+        Self::read_in(line, true)
+    }
+
+    /// Parses one line after the handshake. There `id` and `option`, which take long to parse, are
+    /// unknown.
+    #[must_use]
+    pub fn read_after_handshake(line: &'a [u8]) -> Self {
+        Self::read_in(line, false)
+    }
+
+    fn read_in(line: &'a [u8], handshake: bool) -> Self {
         let mut words = Words(line);
         match words.next() {
             Some(b"info") => Self::Info(InfoLine::read(words)),
             Some(b"bestmove") => Self::BestMove(BestMove::read(words)),
             Some(b"readyok") => Self::ReadyOk,
             Some(b"uciok") => Self::UciOk,
-            Some(b"id") => read_id(line),
-            Some(b"option") => EngineOption::read(&String::from_utf8_lossy(line)).map_or(Self::Unknown, Self::Option),
+            Some(b"id") if handshake => read_id(line),
+            Some(b"option") if handshake => {
+                EngineOption::read(&String::from_utf8_lossy(line)).map_or(Self::Unknown, Self::Option)
+            }
             _ => Self::Unknown,
         }
-    }
-}
-
-impl Reply<'_> {
-    /// True for a line `id` or `option`.
-    #[must_use]
-    pub fn is_of_handshake(line: &[u8]) -> bool {
-        matches!(Words(line).next(), Some(b"id" | b"option"))
     }
 }
 

@@ -289,12 +289,10 @@ impl Session {
         {
             self.complain(text);
         }
-        // Only the handshake has such lines. Reading them takes long, and the thread may time
-        // another engine's move.
-        if self.state != SessionState::Starting && Reply::is_of_handshake(line) {
-            return SessionEvent::Nothing;
-        }
-        match Reply::read(line) {
+        // In a game the thread may time another engine's move, so it parses no more than it needs.
+        let is_starting = self.state == SessionState::Starting;
+        let reply = if is_starting { Reply::read(line) } else { Reply::read_after_handshake(line) };
+        match reply {
             // What is found while pondering holds for the answer to a hit, which may come at once.
             Reply::Info(info)
                 if matches!(self.state, SessionState::Searching | SessionState::Pondering) && self.owed == 0 =>

@@ -6,8 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::patience::Patience;
-use super::{CpuWaits, Engine, StartFault, WaitOutcome};
+use super::{Engine, StartFault, WaitOutcome};
 use crate::record::SearchInfo;
 use crate::uci::{Go, PositionLine};
 
@@ -39,10 +38,8 @@ impl Engine {
             let waited = if self.take_lines() {
                 WaitOutcome::Answer(from)
             } else {
-                self.patience = Some(Patience::new(timeout, CpuWaits::of(self.process.pid)));
-                let waited = self.exchange_on(&mut sent, noted, from, from.checked_add(timeout)).await;
+                let (waited, _) = self.exchange_patiently_on(&mut sent, noted, from, timeout).await;
                 noted = self.out.len();
-                self.patience = None;
                 waited
             };
             match waited {

@@ -177,7 +177,7 @@ impl LoadMeter {
 }
 
 /// Waits for a CPU of a process up to a moment.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct CpuWaits {
     pid: u32,
     /// Total waits of its threads by their ids. A thread that starts later has waited for nothing.

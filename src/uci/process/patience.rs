@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::load::CpuWaits;
 
 /// Extension of a limit by the engine's waits for a CPU.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Patience {
     limit: Duration,
     /// Waits of the process when the limit began.

@@ -11,7 +11,7 @@ use std::future::pending;
 use std::time::{Duration, Instant};
 
 use super::child::ProcessEvent;
-use super::{CpuWaits, Engine, Patience, SearchOutcome, WaitOutcome};
+use super::{Engine, SearchOutcome, WaitOutcome};
 use crate::uci::process::StartFault;
 use crate::uci::session::SessionState;
 use crate::uci::transcript::Direction;
@@ -83,10 +83,8 @@ impl Engine {
             return Ok(());
         }
         let noted = self.say_stop();
-        let (now, limit) = (Instant::now(), self.config.timeouts.stop);
-        self.patience = Some(Patience::new(limit, CpuWaits::of(self.process.pid)));
-        let waited = self.exchange_on(&mut 0, noted, now, now.checked_add(limit)).await;
-        self.patience = None;
+        let limit = self.config.timeouts.stop;
+        let (waited, _) = self.exchange_patiently_on(&mut 0, noted, Instant::now(), limit).await;
         match waited {
             WaitOutcome::Answer(_) => {
                 self.session.answer();

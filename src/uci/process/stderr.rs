@@ -47,19 +47,13 @@ impl StderrLog {
 
     /// Writes to the file. Ends the log at the first failure, because that must not lose a game.
     fn write(&mut self, bytes: &[u8]) {
-        let left = self.sink.cap_bytes.saturating_sub(self.written);
-        let Some(path) = self.sink.path.as_ref().filter(|_| left > 0) else { return };
+        let Some(path) = self.sink.path.as_ref().filter(|_| self.written < self.sink.cap_bytes) else { return };
         if self.file.is_none() {
             self.file = OpenOptions::new().create(true).append(true).open(path).ok();
             // Earlier processes may have written to it.
             let about = self.file.as_ref().and_then(|file| file.metadata().ok());
             self.written = about.map_or(0, |about| about.len());
         }
-        self.append(bytes);
-    }
-
-    /// Appends to the open file what fits.
-    fn append(&mut self, bytes: &[u8]) {
         let left = self.sink.cap_bytes.saturating_sub(self.written);
         if left == 0 {
             self.file = None;

@@ -65,13 +65,13 @@ pub enum DataCommand {
     Import(convert::ImportArgs),
     /// Shuffles games or positions, also of files larger than memory
     Shuffle(shuffle::ShuffleArgs),
-    /// Interleave files at random, each in its own order
+    /// Interleaves files at random, each in its own order
     Interleave(shuffle::InterleaveArgs),
     /// Drops repeated positions
     Dedup(dedup::DedupArgs),
     /// Splits games into training and validation data
     Split(split::SplitArgs),
-    /// Replace scores by those of UCI engines
+    /// Replaces scores by those of UCI engines
     Rescore(rescore::RescoreArgs),
     /// Fits the win probability of a score to results
     FitWdl(fit_wdl::FitWdlArgs),
@@ -81,7 +81,7 @@ pub enum DataCommand {
     Triplets(triplets::TripletsArgs),
     /// Chooses pairs for the block top-pairs of network inputs
     Pairs(crate::lab::PairsArgs),
-    /// Hand encoded positions to a trainer in another program
+    /// Hands encoded positions to a trainer in another program
     Serve(crate::serve::ServeArgs),
     /// Measure networks on positions of other engines' games, each at its best scale
     Loss(crate::loss::LossArgs),

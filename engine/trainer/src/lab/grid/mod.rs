@@ -44,7 +44,7 @@ seeds may be added. Engine, data, training and games stay the same. A cell that 
 over, and the next call tries it again after all others. Exit codes: 0 all is done, 2 a cell failed, \
 130 it was interrupted.";
 
-/// Train and compare networks of several inputs, sizes and seeds
+/// Trains and compares networks of several inputs, sizes and seeds
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct LabArgs {
