@@ -65,12 +65,12 @@ impl Root {
         &self.moves
     }
 
-    /// Keeps only the moves that satisfy a predicate, unless none would be left.
+    /// Keeps only the moves that satisfy a predicate, unless fewer than the wanted lines would be
+    /// left.
     pub fn keep(&mut self, keep: impl Fn(Move) -> bool) {
-        if self.moves.iter().any(|&mv| keep(mv)) {
+        if self.moves.iter().filter(|&&mv| keep(mv)).count() >= self.wanted {
             self.moves.retain(|&mv| keep(mv));
             self.nodes = vec![0; self.moves.len()];
-            self.wanted = self.wanted.min(self.moves.len());
         }
     }
 
@@ -242,12 +242,20 @@ mod tests {
         for (lines, wanted) in [(0, 1), (1, 1), (2, 2), (500, 2)] {
             assert_eq!(Root::new(&board, &moves, lines).wanted(), wanted);
         }
-        let mut root = Root::new(&board, &moves, 2);
-        root.keep(|mv| mv == moves[1]);
-        assert_eq!((root.moves(), root.wanted()), (&moves[1..], 1));
-        root.keep(|_| false);
-        assert_eq!(root.moves(), &moves[1..]);
-        assert!(root.is_partial() && !Root::new(&board, &[], 2).is_partial());
+        assert!(Root::new(&board, &moves, 2).is_partial() && !Root::new(&board, &[], 2).is_partial());
+    }
+
+    #[test]
+    fn moves_are_left_out_only_if_enough_lines_remain() {
+        let board = Board::startpos();
+        let moves: Vec<Move> = ["e2e4", "d2d4"].iter().filter_map(|word| board.parse_uci(word)).collect();
+        for (lines, kept) in [(1, &moves[1..]), (2, &moves[..])] {
+            let mut root = Root::new(&board, &moves, lines);
+            root.keep(|mv| mv == moves[1]);
+            assert_eq!((root.moves(), root.wanted()), (kept, lines));
+            root.keep(|_| false);
+            assert_eq!(root.moves(), kept);
+        }
     }
 
     #[test]

@@ -196,7 +196,8 @@ impl Worker<'_> {
         settles.then_some(score)
     }
 
-    /// Keeps only the root moves that the tablebases rate best, if they know the position.
+    /// Keeps only the root moves that the tablebases rate best, if they know the position and there
+    /// are enough for the wanted lines.
     pub fn filter_root_by_tablebase(&mut self, board: &Board) {
         let Some(prober) = self.prober.filter(|prober| prober.is_in_reach(board)) else { return };
         if let Some(best) = prober.tables.best_moves(board, self.root.moves()) {
