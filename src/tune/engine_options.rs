@@ -52,7 +52,8 @@ pub fn from_options(file: &str, spins: &[Spin], checks: &[CheckOption]) -> (Para
         }
         let (start, min, max) = (*default as f64, *min as f64, *max as f64);
         let step = ((max - min) / STEPS_IN_RANGE).max(1.0);
-        if max - min > WIDE_RANGE * start.abs() {
+        // Of two values the step is certain.
+        if max - min > 1.0_f64.max(WIDE_RANGE * start.abs()) {
             notes.push(format!(
                 "{name}: the range {min} to {max} is wide compared with the default {start}, so its step of {step} is a \
                  guess; give ranges and steps in a file (--params) if you know better"
@@ -93,12 +94,13 @@ mod tests {
             spin("Hash", 16, 1, 1024),
             spin("Wide", 10, 0, 1000),
             spin("Few", 2, 1, 6),
+            spin("Two", 0, 0, 1),
             spin("Fixed", 3, 3, 3),
             spin("Odd", 9, 0, 5),
         ];
         let checks = [check("UseNull", true), check("Ponder", false)];
         let (rows, notes) = from_options("engine", &spins, &checks);
-        let space = rows.check().expect("four are left");
+        let space = rows.check().expect("five are left");
         let margin = Param {
             name: "Margin".to_owned(),
             kind: ParamKind::Int,
@@ -111,7 +113,8 @@ mod tests {
         assert_eq!(space.params()[0], margin);
         assert_eq!((space.params()[1].name.as_str(), space.params()[1].step), ("Wide", 50.0));
         assert_eq!((space.params()[2].name.as_str(), space.params()[2].step), ("Few", 1.0));
-        assert_eq!((space.len(), &space.params()[3]), (4, &Param::switch("UseNull", true)));
+        assert_eq!((space.params()[3].name.as_str(), space.params()[3].step), ("Two", 1.0));
+        assert_eq!((space.len(), &space.params()[4]), (5, &Param::switch("UseNull", true)));
         let starts = [
             "Hash is left out: more of it",
             "Wide: the range 0 to 1000",
