@@ -288,6 +288,7 @@ impl Engine {
 
     /// Starts the clock and returns `t0`, which is taken last. The write must follow at once.
     fn start_clock(&mut self, deadline: Option<Duration>, is_timed: bool) -> Instant {
+        self.process.log.flush();
         if is_timed {
             self.load.begin();
         }

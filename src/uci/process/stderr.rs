@@ -1,5 +1,8 @@
 //! Standard error of an engine: a capped file, created at the first byte, and the last bytes for
 //! messages.
+//!
+//! The file is written between searches, because a slow disk must not delay the thread that times
+//! moves.
 
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
@@ -27,6 +30,8 @@ pub(super) struct StderrLog {
     sink: StderrSink,
     file: Option<File>,
     written: u64,
+    /// Bytes not yet written, at most the cap.
+    pending: Vec<u8>,
     tail: VecDeque<u8>,
 }
 
@@ -34,15 +39,27 @@ impl StderrLog {
     const TAIL: usize = 8 * 1024;
 
     pub(super) fn new(sink: StderrSink) -> Self {
-        Self { sink, file: None, written: 0, tail: VecDeque::new() }
+        Self { sink, file: None, written: 0, pending: Vec::new(), tail: VecDeque::new() }
     }
 
+    /// Keeps bytes in memory until [`flush`](Self::flush).
     pub(super) fn push(&mut self, bytes: &[u8]) {
         let kept = &bytes[bytes.len().saturating_sub(Self::TAIL)..];
         let excess = (self.tail.len() + kept.len()).saturating_sub(Self::TAIL);
         self.tail.drain(..excess.min(self.tail.len()));
         self.tail.extend(kept);
-        self.write(bytes);
+        if self.sink.path.is_some() {
+            let room = usize::try_from(self.sink.cap_bytes).unwrap_or(usize::MAX) - self.pending.len();
+            self.pending.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        }
+    }
+
+    /// Appends the bytes since the last call to the file. No clock may be running.
+    pub(super) fn flush(&mut self) {
+        if !self.pending.is_empty() {
+            let pending = std::mem::take(&mut self.pending);
+            self.write(&pending);
+        }
     }
 
     /// Writes to the file. Ends the log at the first failure, because that must not lose a game.
@@ -90,6 +107,12 @@ impl StderrLog {
     }
 }
 
+impl Drop for StderrLog {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,8 +126,12 @@ mod tests {
         assert!(!path.exists());
         for i in 0..3000 {
             log.push(format!("line {i}\n").as_bytes());
+            if i % 7 == 0 {
+                log.flush();
+            }
         }
         log.push(b"panicked:\x1b here\n\n");
+        log.flush();
         let kept = std::fs::read_to_string(&path).unwrap();
         assert!(kept.starts_with("line 0\nline 1\n"));
         assert!(kept.ends_with("(the rest is not kept: the cap is 10000 bytes)\n"), "{kept}");
@@ -114,11 +141,33 @@ mod tests {
     }
 
     #[test]
+    fn the_file_is_written_between_searches_and_at_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("engine.log");
+        let read = || std::fs::read_to_string(&path).unwrap();
+        for cap_bytes in [20, 12] {
+            let mut log = StderrLog::new(StderrSink { path: Some(path.clone()), cap_bytes });
+            log.push(b"one ");
+            assert!(!path.exists());
+            log.flush();
+            log.push(b"two ");
+            log.push(b"three");
+            assert_eq!((read().as_str(), log.last_words().as_str()), ("one ", "one two three"));
+            drop(log);
+            let note = if cap_bytes == 12 { "\n(the rest is not kept: the cap is 12 bytes)\n" } else { "e" };
+            assert_eq!(read(), format!("one two thre{note}"));
+            std::fs::remove_file(&path).unwrap();
+        }
+    }
+
+    #[test]
     fn a_log_that_can_not_be_written_is_no_error() {
         let folder = tempfile::tempdir().unwrap();
         let mut log = StderrLog::new(StderrSink { path: Some(folder.path().to_owned()), cap_bytes: 10 });
         log.push(b"hello");
+        log.flush();
         log.push(b" world");
+        log.flush();
         assert_eq!(log.last_words(), "hello world");
     }
 }
