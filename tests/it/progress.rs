@@ -232,8 +232,8 @@ struct Toy {
 }
 
 impl Toy {
-    /// A commit for each share of games that the engine gives up, in percent; `None` for one that
-    /// does not build.
+    /// A commit for each share of games that the engine gives up, in percent, or [`DEAD`]; `None`
+    /// for one that does not build.
     fn new(strengths: &[Option<u32>]) -> Self {
         let toy = Self { folder: tempfile::tempdir().unwrap() };
         std::fs::create_dir_all(toy.repository().join("engine")).unwrap();
@@ -298,9 +298,13 @@ impl Toy {
     }
 }
 
+/// In the place of a share, a commit that builds but does not start.
+const DEAD: u32 = 101;
+
 fn script(percent: u32, number: usize) -> String {
+    let fault = if percent == DEAD { "--fault exit-at-start" } else { "" };
     format!(
-        "#!/bin/sh\n# {number}\n[ \"$1\" = bench ] && echo '{number} nodes 1 nps' && exit\nexec '{FAKE}' --seed {number} --resigns {percent}\n"
+        "#!/bin/sh\n# {number}\n[ \"$1\" = bench ] && echo '{number} nodes 1 nps' && exit\nexec '{FAKE}' --seed {number} --resigns {percent} {fault}\n"
     )
 }
 
@@ -368,6 +372,20 @@ fn a_bisection_tells_commits_apart_only_where_they_build() {
 }
 
 #[test]
+fn a_bisection_blames_the_commit_that_does_not_start() {
+    for (strengths, code, says) in [(&[DEAD, 5, 80][..], 2, "cannot be played"), (&[5, DEAD, 80, 80], 0, "is skipped")]
+    {
+        let toy = Toy::new(&strengths.iter().copied().map(Some).collect::<Vec<_>>());
+        let out = toy.folder.path().join("search").display().to_string();
+        let [good, bad] = [toy.id(0), toy.id(strengths.len() - 1)];
+        let dead = toy.id(strengths.iter().position(|strength| *strength == DEAD).unwrap());
+        let ran = toy.run(code, &["bisect", &good, &bad, "--out", &out, "--pairs", "8"]);
+        let line = ran.stderr.lines().find(|line| line.contains(says)).unwrap_or_else(|| panic!("{says}: {ran:?}"));
+        assert!(line.contains(&dead[..7]) && !line.contains(&bad[..7]), "{line}");
+    }
+}
+
+#[test]
 fn a_bisection_between_equal_programs_plays_nothing() {
     let toy = crate::source::Toy::bare();
     toy.write("Makefile", "engine: main.sh notes\n\tcp main.sh $(EXE) && chmod +x $(EXE)\n");
@@ -419,6 +437,13 @@ fn missing_versions_are_built_and_played() {
     // Wide enough is wide enough: nothing more is played, and what is stored gives the same curve.
     let again = json(&toy.run(0, &[&args[..], &["--width", "5000"]].concat()));
     assert_eq!(again["versions"], curve["versions"]);
+    // A partner that does not start costs no version its place.
+    let dead = fake("--name absent --fault exit-at-start");
+    let ran = toy.run(2, &["progress", "--revs", &range, "--runs", &format!("{runs}-dead"), "--vs", &dead]);
+    assert!(ran.stderr.contains("absent") || ran.stderr.contains("fake_engine"), "{}", ran.stderr);
+    for number in [0, 1, 3, 4] {
+        assert!(!ran.stderr.contains(&format!("{} is skipped", &toy.id(number)[..7])), "{}", ran.stderr);
+    }
     for (words, expected) in
         [(["--revs", "main"], "write OLD..NEW"), (["--revs", "main..nowhere"], "no commit, branch or tag `nowhere`")]
     {
