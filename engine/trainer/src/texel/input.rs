@@ -110,11 +110,23 @@ fn take(position: &Position, data: &TexelData, samples: &mut Samples) {
 /// # Errors
 /// Fails with a description of the fault.
 fn parse_line(line: &str) -> Result<Vec<Position>, RecordFault> {
-    let moves = line.split(';').nth(1);
-    if moves.is_some_and(|moves| moves.contains(':')) {
+    if line.split(';').nth(1).is_some_and(begins_a_game) {
         return Ok(Entry::Game(text::game(line)?).positions());
     }
     Ok(vec![parse_position(line)?])
+}
+
+/// Returns true if the text after a position begins with a move in UCI notation and a colon, as the
+/// moves of a game do. Operations of an EPD may have colons too.
+fn begins_a_game(moves: &str) -> bool {
+    let Some((mv, _)) = moves.trim_start().split_once(':') else { return false };
+    let is_square = |place: &[u8]| matches!(place, [b'a'..=b'h', b'1'..=b'8']);
+    let (from, to, promotion) = match mv.as_bytes() {
+        [from @ .., a, b, promotion] if from.len() == 2 => (from, [*a, *b], Some(*promotion)),
+        [from @ .., a, b] if from.len() == 2 => (from, [*a, *b], None),
+        _ => return false,
+    };
+    is_square(from) && is_square(&to) && promotion.is_none_or(|piece| b"nbrq".contains(&piece))
 }
 
 /// Parses a single position, with its score if the line has one.

@@ -20,7 +20,7 @@ mod weights;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use clap::Subcommand;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -92,11 +92,17 @@ pub fn tune(plan: &TexelPlan) -> anyhow::Result<()> {
         training.mean_terms()
     ));
     if plan.data.result_share < 1.0 {
+        let (share, scored) = (plan.data.result_share, training.scored());
+        ensure!(
+            scored > 0,
+            "`data.result-share` is {share}, but no position has a score; set it to 1, or give scored positions"
+        );
         let k = loss::fit_score_scale(&training);
-        report::say(&format!(
-            "k = {k:.6} per centipawn of the scores; results have {} of a target",
-            plan.data.result_share
-        ));
+        let others = match training.len() - scored {
+            0 => String::new(),
+            unscored => format!(", and of the {unscored} positions without a score all"),
+        };
+        report::say(&format!("k = {k:.6} per centipawn of the scores; results have {share} of a target{others}"));
         training.blend(plan.data.result_share, k);
         test.blend(plan.data.result_share, k);
     }

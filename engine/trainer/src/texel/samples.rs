@@ -173,6 +173,11 @@ impl Samples {
         counts
     }
 
+    /// Counts the positions with a score.
+    pub fn scored(&self) -> usize {
+        self.heads.iter().filter(|head| !head.score.is_nan()).count()
+    }
+
     /// Blends results and the predictions of scores (`sigmoid(k * score)`) into targets. Positions
     /// without a score keep the result.
     pub fn blend(&mut self, result_share: f32, k: f32) {

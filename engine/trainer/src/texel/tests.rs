@@ -166,6 +166,24 @@ fn results_are_read_in_the_usual_notations() {
 }
 
 #[test]
+fn games_and_positions_are_told_apart_by_their_moves() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("a.epd");
+    let mut data = data("quiet = false");
+    data.files = vec![file.clone()];
+    for (line, count) in [
+        (format!("{FEN} 2 3;f3e5:1 c6e5:2;1.0"), 2),
+        (format!("{FEN} bm Bb5; id \"WAC:001\"; c9 \"1-0\";"), 1),
+        (format!("{FEN} id \"a\"; c0 \"e2e4: a move\"; c9 \"1-0\";"), 1),
+        ("8/4P1k1/8/8/8/8/8/4K3 w - - 0 1;e7e8q:900;1.0".to_owned(), 1),
+    ] {
+        std::fs::write(&file, format!("{line}\n")).expect("written");
+        let samples = input::read(&data, 1).unwrap_or_else(|error| panic!("{line}: {error}"));
+        assert_eq!(samples.len(), count, "{line}");
+    }
+}
+
+#[test]
 fn bad_lines_are_told_by_file_and_line() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("a.epd");
@@ -310,6 +328,10 @@ fn a_plan_is_followed_to_the_end() {
     let heat = std::fs::read_to_string(at("one").join("after.svg")).expect("a picture");
     // Five boards of 64 squares and one of 48 in two halves, a scale of 17 steps, and the page.
     assert_eq!(heat.matches("<rect").count(), 2 * (5 * 64 + 48) + 17 + 1);
+    let unscored = format!("[data]\nfiles = [{:?}]\nresult-share = 0.3\n[output]\nweights = \"w\"\n", at("a.epd"));
+    let unscored = TexelPlan::parse(Path::new("p.toml"), &unscored).expect("a plan");
+    let error = tune(&unscored).expect_err("no scores").to_string();
+    assert!(error.contains("`data.result-share` is 0.3, but no position has a score; set it to 1"), "{error}");
     let few = "[data]\nfiles = [\"FILE\"]\nblock = 5000\n[output]\nweights = \"w\"\n"
         .replace("FILE", &at("a.epd").to_string_lossy());
     let error = tune(&TexelPlan::parse(Path::new("p.toml"), &few).expect("a plan")).expect_err("too few").to_string();
