@@ -1,6 +1,6 @@
 //! Results of a generation by stage: the state of the loop, and its table.
 
-use crate::train::replace;
+use crate::data::replace;
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 use std::path::Path;

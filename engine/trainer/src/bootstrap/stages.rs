@@ -6,7 +6,8 @@ use super::row::{
     self, GenerationRow, MatchResult, PositionCounts, SelectionResult, SelfPlayCounts, TrainingResult, Verdict,
 };
 use crate::compare::{Evaluation, check_duel, check_field, default_engine, duel, field};
-use crate::train::{Plan, lock_folder, replace, train};
+use crate::data::replace;
+use crate::train::{Plan, lock_folder, train};
 use anyhow::{Context as _, bail};
 use destrier::datagen;
 use destrier::types::SplitMix64;

@@ -1,6 +1,7 @@
 //! Evaluation of a player: from the command line to the engine's options.
 
-use crate::train::{full, replace};
+use crate::data::replace;
+use crate::train::full;
 use anyhow::Context as _;
 use destrier::nnue::{self, FormatError};
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Results of a comparison as text and JSON.
 
 use super::evaluation::Entrant;
-use crate::train::replace;
+use crate::data::replace;
 use anyhow::Context as _;
 use quintain::report::standings::{self, StandingsRow};
 use quintain::run::play::PlayedRun;

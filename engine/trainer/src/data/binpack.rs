@@ -212,7 +212,12 @@ fn packed(position: &Position) -> Option<TrainingDataEntry> {
         None => (MoveType::Normal, Piece::none()),
     };
     let square = |square: destrier::types::Square| Square::new(u32::from(square.raw()));
-    let pos = PackedPosition::from_fen(&board.to_fen(false)).ok()?;
+    // The format stores the halfmove clock in a byte.
+    let fen = board.to_fen(false);
+    let mut fields: Vec<&str> = fen.split(' ').collect();
+    let clock = board.halfmove_clock().min(255).to_string();
+    *fields.get_mut(4)? = &clock;
+    let pos = unless_it_panics(|| PackedPosition::from_fen(&fields.join(" ")).ok())??;
     Some(TrainingDataEntry {
         pos,
         mv: Move::new(square(mv.from()), square(mv.to()), kind, promoted),

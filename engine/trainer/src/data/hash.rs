@@ -29,3 +29,19 @@ pub fn sha256_of(path: &Path) -> Result<String, DataError> {
     }
     Ok(digits)
 }
+
+/// Returns the files that the options of an engine name, which are its networks, with the SHA-256 of
+/// each: another file under the same name is another engine. Logs are none.
+///
+/// # Errors
+/// Fails if a file cannot be read.
+pub fn networks_of<'a>(
+    options: impl Iterator<Item = (&'a str, &'a str)>,
+) -> Result<Vec<(&'a Path, String)>, DataError> {
+    options
+        .filter(|(name, _)| !name.to_ascii_lowercase().contains("log"))
+        .map(|(_, value)| Path::new(value))
+        .filter(|path| path.is_file())
+        .map(|path| Ok((path, sha256_of(path)?)))
+        .collect()
+}

@@ -93,6 +93,11 @@ impl Read for Frames {
                         self.packed = Some(FrameState::Open(decoder));
                         return Ok(count);
                     }
+                    let frame = &decoder.decoder;
+                    let (written, computed) = (frame.get_checksum_from_data(), frame.get_calculated_checksum());
+                    if written.is_some() && written != computed {
+                        return Err(io::Error::other("damaged zstd: its checksum does not fit its content"));
+                    }
                     self.packed = Some(FrameState::Waiting(decoder.into_inner()));
                 }
             }

@@ -36,13 +36,14 @@ pub(crate) use error::RecordFault;
 pub use error::{DataError, Place};
 pub use filter::Filter;
 pub use format::Format;
-pub(crate) use hash::sha256_of;
+pub(crate) use hash::{networks_of, sha256_of};
 pub(crate) use input::Input;
 pub(crate) use journal::journal_games;
 pub use lines::Lines;
 pub(crate) use record::Position;
 pub(crate) use rescore::program_of;
 pub(crate) use triplets::MARKS as TRIPLET_MARKS;
+pub(crate) use write::replace;
 
 use crate::serve::SegmentName;
 use clap::Subcommand;

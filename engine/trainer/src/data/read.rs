@@ -62,7 +62,8 @@ pub fn open(path: &Path, given: Option<Format>) -> Result<EntrySource, DataError
     let format = match given.or_else(|| Format::of_name(path)) {
         Some(Format::Text) if given.is_none() => {
             let start = input.fill_buf().map_err(DataError::io(path, "read it"))?;
-            let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
+            let mut lines = start.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+            let line = lines.find(|line| !line.is_empty()).unwrap_or_default();
             if line.contains(&b';') { Format::SelfPlay } else { Format::Text }
         }
         Some(format) => format,

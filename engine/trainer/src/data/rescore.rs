@@ -6,12 +6,12 @@
 
 use super::error::DataError;
 use super::format::Format;
-use super::hash::sha256_of;
+use super::hash::{networks_of, sha256_of};
 use super::input::{Input, check_apart};
 use super::journal::white_score;
 use super::read::{EntrySource, PassedGames, file_of, sample};
 use super::record::{BULLET_BYTES, Entry, Position};
-use super::write::{Encoder, is_file};
+use super::write::{Encoder, is_file, replace};
 use super::{passed_over, say};
 use anyhow::{Context, anyhow, bail, ensure};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -184,6 +184,9 @@ impl RescoreArgs {
         Ok(())
     }
 
+    /// Lines of [`summary`](Self::summary) that every version has written.
+    const SETTINGS: usize = 7;
+
     fn config(&self) -> anyhow::Result<EngineConfig> {
         let options = self.options.iter().map(|option| {
             let (name, value) =
@@ -200,10 +203,11 @@ impl RescoreArgs {
         })
     }
 
-    /// Returns all settings that determine the output, one per line. The formats and samples of the
-    /// input, and then the hash of the engine, come last, because earlier versions did not write
-    /// them and their runs must be able to continue.
-    fn summary(&self, format: Format, sources: &[EntrySource]) -> Result<String, DataError> {
+    /// Returns all settings that determine the output, one per line. After the first
+    /// [`SETTINGS`](Self::SETTINGS) come the formats and samples of the input, the hash of the
+    /// engine and those of its networks, because earlier versions did not write them and their runs
+    /// must be able to continue.
+    fn summary(&self, format: Format, sources: &[EntrySource]) -> anyhow::Result<String> {
         let RescoreArgs { input, engine, args, options, depth, nodes, keep_hash, .. } = self;
         let limit = |limit: Option<u64>| limit.map_or_else(|| "none".to_owned(), |limit| limit.to_string());
         let mut summary = format!(
@@ -223,6 +227,10 @@ impl RescoreArgs {
         // A program that is missing is reported when it is started.
         if let Some(program) = program_of(engine, &[]).filter(|program| program.is_file()) {
             let _ = writeln!(summary, "sha256 of the engine = {}", sha256_of(&program)?);
+        }
+        let options = self.config()?.options;
+        for (path, hash) in networks_of(options.iter().map(|(name, value)| (name.as_str(), value.as_str())))? {
+            let _ = writeln!(summary, "sha256 of {} = {hash}", path.display());
         }
         Ok(summary)
     }
@@ -252,10 +260,17 @@ impl RescoreArgs {
         let settings = PathBuf::from(settings);
         let is = self.summary(format, sources)?;
         if length == 0 {
-            fs::write(&settings, is).map_err(DataError::io(&settings, "write it"))?;
+            replace(&settings, is.as_bytes()).map_err(DataError::io(&settings, "write it"))?;
         } else {
             let before =
                 fs::read_to_string(&settings).map_err(DataError::io(&settings, "read the settings of the output"))?;
+            if before.lines().count() < Self::SETTINGS {
+                bail!(
+                    "{}: it is cut off, so {} cannot be continued; give another --out",
+                    settings.display(),
+                    out.display()
+                );
+            }
             if let Some((was, is)) = before.lines().zip(is.lines()).find(|(was, is)| was != is) {
                 bail!(
                     "{}: started with `{was}`, not `{is}`; give the same arguments and files, or another --out",

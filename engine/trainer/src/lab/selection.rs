@@ -1,8 +1,8 @@
 //! Lists of pairs for the block `top-pairs`, chosen by what positions or networks show: `data
 //! pairs`.
 
-use crate::data::{Input, Position, say};
-use crate::train::{Integer, SCALES, replace};
+use crate::data::{Input, Position, replace, say};
+use crate::train::{Integer, SCALES};
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use destrier::datagen::viriformat::NO_SCORE;

@@ -3,8 +3,7 @@
 
 use super::recipe::{Play, Recipe, options_of};
 use crate::bootstrap::rescore;
-use crate::data::{journal_games, program_of, sha256_of};
-use crate::train::replace;
+use crate::data::{journal_games, networks_of, program_of, replace, sha256_of};
 use anyhow::{Context as _, bail};
 use destrier::datagen;
 use destrier::search::EvalConfig;
@@ -165,16 +164,12 @@ fn short(hash: &str) -> &str {
     hash.get(..12).unwrap_or(hash)
 }
 
-/// Formats the files that options name, which are the engine's networks, each with a part of its
-/// hash: another file under the same name is another engine. Logs are none.
+/// Formats the networks that options name, each with a part of its hash.
 fn networks<'a>(options: impl Iterator<Item = (&'a str, &'a str)>) -> anyhow::Result<String> {
     let mut told = String::new();
-    for (name, value) in options {
-        let path = Path::new(value);
-        if path.is_file() && !name.to_ascii_lowercase().contains("log") {
-            let file = path.file_name().unwrap_or_default().to_string_lossy();
-            told += &format!(" {file} {}", short(&sha256_of(path)?));
-        }
+    for (path, hash) in networks_of(options)? {
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        told += &format!(" {file} {}", short(&hash));
     }
     Ok(told)
 }

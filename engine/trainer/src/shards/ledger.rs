@@ -1,6 +1,6 @@
 //! Ledger: the list of all shards, one JSON line each, fit for Git. The data itself stays outside.
 
-use crate::train::replace;
+use crate::data::replace;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;

@@ -4,11 +4,12 @@
 use super::export;
 use super::network::{Parameters, Shape};
 use super::trainer::State;
+use crate::data::replace;
 use destrier::nnue;
 use quintain::journal;
 use sha2::{Digest, Sha256};
 use std::fs::{File, TryLockError};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 8] = b"DTRAINCK";
@@ -174,15 +175,4 @@ pub fn lock_folder(folder: &Path) -> io::Result<Option<File>> {
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(error),
     }
-}
-
-/// Replaces a file atomically: writes a temporary file, flushes it to disk and renames it.
-pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    let part = path.with_file_name(name);
-    let mut file = File::create(&part)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    std::fs::rename(part, path)
 }

@@ -1,14 +1,21 @@
 //! Export of weights that another program trained: `export --from-npz`.
 
-use super::checkpoint::replace;
 use super::export::{self, ExportError};
 use super::features::Inputs;
+use super::integer::Integer;
+use super::loaded::{self, LoadedError};
 use super::network::{Parameters, Shape};
 use super::npz::{self, NpzArray, NpzError};
 use super::pairs::{PairFileError, read as read_pairs};
+use crate::data::{Position, replace};
+use bulletformat::ChessBoard;
 use clap::Args;
+use destrier::bench::POSITIONS;
+use destrier::board::Board;
+use destrier::datagen::viriformat::GameResult;
 use destrier::nnue::sets::{FeatureSet, SetError};
 use destrier::nnue::{Kind, SECOND_LAYERS, sha256_hex};
+use destrier::types::Move;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,6 +39,8 @@ pub enum ForeignError {
     Pairs(#[from] PairFileError),
     #[error("{}: {error}", path.display())]
     Export { path: PathBuf, error: ExportError },
+    #[error(transparent)]
+    Loaded(#[from] LoadedError),
     #[error("{}: {error}", path.display())]
     Io { path: PathBuf, error: io::Error },
 }
@@ -67,12 +76,20 @@ impl ForeignArgs {
         let export = |error| ForeignError::Export { path: from.clone(), error };
         let payload = export::payload(&shape, &weights).map_err(export)?;
         let bytes = export::network(&shape, &payload).map_err(export)?;
+        loaded::check(to, &bytes, &Integer::new(&shape, &payload), &sample())?;
         replace(to, &bytes).map_err(|error| ForeignError::Io { path: to.clone(), error })?;
         let hash = sha256_hex(&bytes);
         // A closed stdout is ignored.
         let _ = writeln!(out, "{}: {}, sha256 {hash}", to.display(), shape.layout().describe());
         Ok(())
     }
+}
+
+/// Returns the positions of the engine's bench as records without a score, to check a network on.
+fn sample() -> Vec<ChessBoard> {
+    let boards = POSITIONS.iter().filter_map(|fen| Board::from_fen(fen).ok());
+    let position = |board| Position { board, mv: Move::NULL, score: 0, result: GameResult::Draw };
+    boards.map(|board| position(board).to_bullet()).collect()
 }
 
 /// Returns the kind with the second layer of these biases, the usual one if there is none of their
@@ -207,6 +224,9 @@ mod tests {
             arrays[3].shape = vec![24];
         });
         assert!(odd.contains("`second_biases` of a second layer of 24 neurons; it has 8, 16, 32 or 64"), "{odd}");
+        // Each weight fits its 16 bits, but not the sum of a few.
+        let overflow = error("file", &|arrays| arrays[0].values.fill(100.0));
+        assert!(overflow.contains("net.nnue: Destrier says ") && overflow.contains("a sum overflows"), "{overflow}");
         assert!(error("files", &|_| ()).contains("--features: unknown feature block `files`"));
         assert!(!folder.path().join("net.nnue").exists());
     }

@@ -6,27 +6,27 @@ use bulletformat::ChessBoard;
 use destrier::nnue::{self, EVAL_LIMIT, FormatError};
 use std::path::{Path, PathBuf};
 
-/// Error of a network that was just written.
+/// Error of a network that is about to be written.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadedError {
-    #[error("{}: Destrier cannot load what was just written: {error}", path.display())]
+    #[error("{}: Destrier cannot load what would be written: {error}", path.display())]
     Refused { path: PathBuf, error: FormatError },
     #[error(
-        "{}: Destrier says {engine} cp of `{fen}` and the file's own numbers {expected}: a sum overflows; train with a smaller `clip`, and with `clip-features`",
+        "{}: Destrier says {engine} cp of `{fen}` and the file's own numbers {expected}: a sum overflows; train with smaller weights, in a plan by `clip` and `clip-features`",
         path.display()
     )]
     Differs { path: PathBuf, fen: String, engine: i64, expected: i64 },
 }
 
-/// Loads a network file in Destrier and compares its evaluations with the trainer's integer
-/// evaluations. Returns the number of positions compared. Records that are not legal positions are
+/// Loads the bytes of a network file in Destrier and compares its evaluations with the trainer's
+/// integer evaluations. `path` names the file in errors. Returns the number of positions compared. Records that are not legal positions are
 /// skipped, because Destrier has no board for them.
 ///
 /// # Errors
 /// [`LoadedError`] if Destrier refuses the file, or at the first position with a different
 /// evaluation.
-pub fn check(path: &Path, network: &Integer, positions: &[ChessBoard]) -> Result<usize, LoadedError> {
-    let engine = nnue::read_file(path).map_err(|error| LoadedError::Refused { path: path.to_owned(), error })?;
+pub fn check(path: &Path, bytes: &[u8], network: &Integer, positions: &[ChessBoard]) -> Result<usize, LoadedError> {
+    let engine = nnue::parse(bytes).map_err(|error| LoadedError::Refused { path: path.to_owned(), error })?;
     let limit = i64::from(EVAL_LIMIT);
     let mut compared = 0;
     for record in positions {

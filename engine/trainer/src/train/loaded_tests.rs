@@ -128,18 +128,19 @@ fn another_networks_numbers_are_noticed() {
     let folder = tempfile::tempdir().expect("a fresh folder");
     let plan = trained(folder.path(), "hidden = 32");
     let path = plan.out.join("net.nnue");
-    let mut payload = std::fs::read(&path).expect("a network").split_off(nnue::HEADER_LEN);
+    let bytes = std::fs::read(&path).expect("a network");
+    let mut payload = bytes[nnue::HEADER_LEN..].to_vec();
     let records: Vec<ChessBoard> = positions(50, 4).iter().map(Position::to_bullet).collect();
-    assert_eq!(check(&path, &Integer::new(&plan.shape(), &payload), &records).ok(), Some(50));
+    assert_eq!(check(&path, &bytes, &Integer::new(&plan.shape(), &payload), &records).ok(), Some(50));
     // Overwrite the eight output biases of two bytes each.
     let biases = 2 * (768 * 32 + 32 + 8 * 64);
     payload[biases..biases + 16].fill(0x40);
-    let error = check(&path, &Integer::new(&plan.shape(), &payload), &records).expect_err("other biases");
+    let error = check(&path, &bytes, &Integer::new(&plan.shape(), &payload), &records).expect_err("other biases");
     assert!(matches!(error, LoadedError::Differs { .. }), "{error}");
-    std::fs::write(&path, b"DESTRIER").expect("the run's folder");
-    let refused = check(&path, &Integer::new(&plan.shape(), &payload), &records).expect_err("no network");
+    let refused = check(&path, b"DESTRIER", &Integer::new(&plan.shape(), &payload), &records).expect_err("no network");
     assert!(refused.to_string().contains("cannot load"), "{refused}");
-    // Another export replaces the damaged file.
+    // Another export replaces a damaged file.
+    std::fs::write(&path, b"DESTRIER").expect("the run's folder");
     let summary = Run::open(&plan).and_then(|run| run.export()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(summary.same, 500);
 }

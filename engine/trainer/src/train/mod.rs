@@ -37,7 +37,7 @@ mod tests;
 #[cfg(test)]
 mod triplet_tests;
 
-pub(crate) use checkpoint::{LOCK, lock_folder, replace};
+pub(crate) use checkpoint::{LOCK, lock_folder};
 pub(crate) use features::{Inputs, oriented};
 pub(crate) use integer::Integer;
 pub(crate) use pairs::{PairFileError, read as read_pairs};

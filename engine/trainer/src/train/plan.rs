@@ -288,6 +288,15 @@ impl Training {
         if !(0.0..0.5).contains(&self.margin) {
             return wrong("margin", &self.margin, "give 0 or more and less than 0.5 of a win probability");
         }
+        match self.loss {
+            LossName::Power if self.margin != defaults::margin() => {
+                return wrong("margin", &self.margin, "only the loss `epsilon` has it: leave the key out");
+            }
+            LossName::Epsilon if self.power != defaults::power() => {
+                return wrong("power", &self.power, "only the loss `power` has it: leave the key out");
+            }
+            LossName::Power | LossName::Epsilon => {}
+        }
         if self.save_every == 0 {
             return wrong("save-every", &0, "give 1 or more superbatches");
         }

@@ -1,6 +1,6 @@
 //! Execution of a plan from the first batch to the exported network.
 
-use super::checkpoint::{Checkpoint, CheckpointError, lock_folder, replace};
+use super::checkpoint::{Checkpoint, CheckpointError, lock_folder};
 use super::curve::{Curve, Point};
 use super::export::{self, ExportError};
 use super::feed::{Feed, has_triplets};
@@ -13,6 +13,7 @@ use super::plan::{MethodName, Plan, full};
 use super::schedule::Progress;
 use super::source::{Records, SourceError};
 use super::trainer::{Batch, Trainer};
+use crate::data::replace;
 use bulletformat::ChessBoard;
 use destrier::nnue::sha256_hex;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -280,8 +281,9 @@ impl<'a> Run<'a> {
         self.draw_triplets("after")?;
         let bytes = export::network(self.trainer.shape(), &payload)?;
         let network = network_path(self.plan);
+        // A network that fails the check does not replace an older one.
+        let same = loaded::check(&network, &bytes, &integer, sample)?;
         replace(&network, &bytes).map_err(|error| RunError::Io { path: network.clone(), error })?;
-        let same = loaded::check(&network, &integer, sample)?;
         let hash = sha256_hex(&bytes);
         let speed = (self.spent.0 > 0).then(|| self.spent.0 as f64 / self.spent.1.max(1e-9));
         let (name, curve) = (self.plan.name.clone(), self.curve.clone());
@@ -382,14 +384,14 @@ fn held_out(plan: &Plan, records: &mut Records) -> Result<(Vec<ChessBoard>, u64)
     if plan.data.validation.is_empty() {
         let held = ((records.total() as f64 * plan.data.validation_fraction) as u64).clamp(1, records.total().max(1));
         let used = records.total().saturating_sub(held);
-        return Ok((records.read(used, records.total().min(used + most))?, used));
+        return Ok((records.read_positions(used, records.total().min(used + most))?, used));
     }
     let mut files = Records::open(&plan.data.validation)?;
     let count = files.total().min(most);
     if count == 0 {
         return Err(SourceError::Empty);
     }
-    Ok((files.read(0, count)?, records.total()))
+    Ok((files.read_positions(0, count)?, records.total()))
 }
 
 /// Returns the loss of the last batch, whose target is the final one.

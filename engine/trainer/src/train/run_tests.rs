@@ -316,6 +316,15 @@ fn mistakes_in_plans_are_named_with_their_line() {
     check("batch = 300", "batch = 300\nin-scale = 10.0", "`in-scale` is 10");
     check("batch = 300", "batch = 300\nloss = \"epsilon\"\nmargin = 0.5", "`margin` is 0.5");
     check("batch = 300", "batch = 300\nloss = \"huber\"", "huber");
+    // Keys that nothing would use.
+    check("batch = 300", "batch = 300\nmargin = 0.2", "`margin` is 0.2: only the loss `epsilon` has it");
+    check(
+        "batch = 300",
+        "batch = 300\nloss = \"epsilon\"\npower = 2.5",
+        "`power` is 2.5: only the loss `power` has it",
+    );
+    check("schedule = \"cosine\"", "schedule = \"constant\"", "only linear and cosine have it");
+    check("warm-up = 2", "warm-up = 2\nevery = 3", "only step has them");
     check("seed = 5", "seed = true", "a.toml:3:8: ");
     Plan::parse(Path::new("a.toml"), PLAN).expect("a plan without a mistake");
     let shipped = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/plans")).expect("the folder of the plans");

@@ -87,6 +87,12 @@ impl Rate {
         if self.schedule == RateSchedule::Step && !steps {
             return Err(("a step without its numbers".to_owned(), "give gamma (0 to 1) and every (superbatches)"));
         }
+        if !falls && self.end.is_some() {
+            return Err(("an end that nothing uses".to_owned(), "only linear and cosine have it: leave it out"));
+        }
+        if self.schedule != RateSchedule::Step && (self.gamma.is_some() || self.every.is_some()) {
+            return Err(("gamma or every that nothing uses".to_owned(), "only step has them: leave them out"));
+        }
         Ok(())
     }
 }

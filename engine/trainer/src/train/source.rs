@@ -61,6 +61,14 @@ pub enum SourceError {
         /// Number of the record, from 0.
         record: u64,
     },
+    /// Record of a triplet among positions.
+    #[error("{}: record {record} is of a triplet; name the file in `data.triplets`, or give positions", path.display())]
+    OfTriplet {
+        /// The file.
+        path: PathBuf,
+        /// Number of the record, from 0.
+        record: u64,
+    },
     /// Files without positions.
     #[error("no positions to train on or to hold out; name files with positions in `data.files` and `data.validation`")]
     Empty,
@@ -143,23 +151,44 @@ impl Records {
 }
 
 impl Records {
+    /// Reads records as [`read`](Self::read) does, none of which is of a triplet: the third position
+    /// of a triplet has neither its own score nor its own result.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), and [`SourceError::OfTriplet`].
+    pub fn read_positions(&mut self, from: u64, to: u64) -> Result<Vec<ChessBoard>, SourceError> {
+        let boards = self.read(from, to)?;
+        match boards.iter().position(|board| TRIPLET_MARKS.contains(&board.extra)) {
+            Some(place) => {
+                Err(self.fault_at(from + place as u64, |path, record| SourceError::OfTriplet { path, record }))
+            }
+            None => Ok(boards),
+        }
+    }
+
     /// Checks the marks of records from `from` on, which begin with a triplet.
     ///
     /// # Errors
     /// [`SourceError::NoTriplet`].
     pub fn check_triplets(&self, from: u64, boards: &[ChessBoard]) -> Result<(), SourceError> {
         let marks = TRIPLET_MARKS.iter().cycle();
-        let Some(place) = boards.iter().zip(marks).position(|(board, mark)| board.extra != *mark) else {
-            return Ok(());
-        };
-        let mut record = from + place as u64;
+        match boards.iter().zip(marks).position(|(board, mark)| board.extra != *mark) {
+            Some(place) => {
+                Err(self.fault_at(from + place as u64, |path, record| SourceError::NoTriplet { path, record }))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the error of a record, with its file and its number there.
+    fn fault_at(&self, mut record: u64, error: impl Fn(PathBuf, u64) -> SourceError) -> SourceError {
         for (path, _, records) in &self.files {
             if record < *records {
-                return Err(SourceError::NoTriplet { path: path.clone(), record });
+                return error(path.clone(), record);
             }
             record -= records;
         }
-        Err(SourceError::Empty)
+        SourceError::Empty
     }
 }
 
@@ -231,7 +260,10 @@ impl Source {
             if rest < to - from {
                 let number = pass * blocks + number as u64;
                 if self.loaded != Some(number) {
-                    self.block = self.records.read(from, to)?;
+                    self.block = match self.group {
+                        1 => self.records.read_positions(from, to)?,
+                        _ => self.records.read(from, to)?,
+                    };
                     let mut random = Random::new(self.seed ^ number.wrapping_mul(0xE703_7ED1_A0B4_28DB) ^ 1);
                     if self.group == 1 {
                         random.shuffle(&mut self.block);

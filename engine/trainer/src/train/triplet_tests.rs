@@ -127,6 +127,18 @@ fn a_pass_hands_out_whole_triplets() {
     }
     assert!(passes[..270] != passes[270..] && passes[..270] != boards[..270]);
     assert!(open(150).take(90).expect("readable") == passes[150..240]);
+    // Nor are they positions with scores and results of their own.
+    let mut mixed = positions(40, 24);
+    mixed.extend(triplets(1, 25));
+    let (plain, marked) = (folder.path().join("plain.bin"), folder.path().join("marked.bin"));
+    write(&plain, &positions(20, 26));
+    write(&marked, &mixed);
+    let mut records = Records::open(&[plain, marked]).expect("two files");
+    assert_eq!(records.read_positions(0, 60).expect("positions").len(), 60);
+    let error = records.read_positions(0, 63).expect_err("a triplet").to_string();
+    assert!(error.contains("marked.bin: record 40 is of a triplet; name the file in `data.triplets`"), "{error}");
+    let error = Source::new(records, 63, 3, 0).and_then(|mut source| source.take(63)).expect_err("a triplet");
+    assert!(error.to_string().contains("marked.bin: record 40"), "{error}");
     write(&path, &boards[1..]);
     let error = open(0).take(3).expect_err("no triplets").to_string();
     assert!(error.contains("a.pqr: record 0 is not at its place in a triplet"), "{error}");

@@ -84,6 +84,25 @@ fn packed_files_are_written_by_their_name() {
     assert!(error.contains("a packed file cannot be continued; leave `.zst` away"), "{error}");
 }
 
+#[cfg(feature = "binpack")]
+#[test]
+fn a_halfmove_clock_beyond_a_byte_is_cut_in_binpack() {
+    let folder = Folder::new();
+    folder.write("a.selfplay", "4k3/8/8/8/8/8/R7/4K3 w - - 300 200;a2a3:5;1.0\n");
+    folder.run("convert @a.selfplay --out @a.binpack");
+    folder.run("convert @a.binpack --out @a.plain");
+    assert!(folder.text("a.plain").contains("4k3/8/8/8/8/8/R7/4K3 w - - 255 "), "{}", folder.text("a.plain"));
+}
+
+#[test]
+fn texts_are_told_apart_by_their_first_line_with_words() {
+    let folder = Folder::new();
+    folder.write("a.txt", "\n \n4k3/8/8/8/8/8/R7/4K3 w - - 0 1;a2a3:5;1.0\n");
+    folder.run("convert @a.txt --out @a.vf");
+    folder.write("b.txt", "\n4k3/8/8/8/8/8/R7/4K3 w - - 0 1 | 5 | 1.0\n");
+    folder.run("convert @b.txt --out @b.vf");
+}
+
 #[test]
 fn formats_with_positions_give_the_positions_back() {
     let folder = Folder::new();
@@ -113,6 +132,17 @@ fn packed_files_are_read() {
     folder.write("b.txt.zst", [packed(front), packed(back)].concat());
     folder.run("import @b.txt.zst --out @b.vf");
     assert!(folder.read("b.vf") == folder.read("a.vf"));
+    // A damaged byte that still unpacks does not fit the checksum.
+    let whole = packed(&text);
+    let mut refused = 0;
+    for place in (20..whole.len()).step_by(whole.len() / 40) {
+        let mut damaged = whole.clone();
+        damaged[place] ^= 1;
+        folder.write("d.txt.zst", &damaged);
+        let error = folder.error("import @d.txt.zst --out @d.vf");
+        refused += u32::from(error.contains("damaged zstd: its checksum does not fit its content"));
+    }
+    assert!(refused > 0);
     let torn = packed(&text);
     folder.write("c.txt.zst", &torn[..torn.len() - 20]);
     let error = folder.error("import @c.txt.zst --out @c.vf");

@@ -5,6 +5,7 @@ use super::{Folder, lines};
 use destrier::board::Board;
 use destrier::search::{Game, Limits, Searcher, Signals, SilentReport};
 use std::io::{self, Write};
+use std::path::Path;
 use std::time::Instant;
 
 /// Runs Destrier as the engine of the tests below. It ends at once if stdin is empty.
@@ -235,12 +236,38 @@ fn a_run_goes_on_only_with_the_same_formats_and_files() {
     let (kept, _) = settings.split_once("sha256 of the engine = ").unwrap();
     folder.write("b.txt.settings", format!("{kept}sha256 of the engine = 0\n"));
     refused(&format!("{words} --out @b.txt"), "b.txt: started with `sha256 of the engine = 0`, not `sha256");
+    // Settings that are cut off say nothing.
+    folder.write("b.txt.settings", "");
+    let error = folder.error(&format!("{words} --out @b.txt"));
+    assert!(error.contains("b.txt.settings: it is cut off, so") && error.contains("give another --out"), "{error}");
     // A run begun by a version without these settings can continue.
     let before = settings.split("output = ").next().unwrap();
     assert!(before.ends_with("keep hash = false\n"), "{settings}");
     folder.write("b.txt.settings", before);
     folder.run(&format!("{words} --out @b.txt"));
     assert!(folder.read("b.txt") == whole);
+}
+
+#[test]
+fn a_run_goes_on_only_with_the_same_network() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 28, 2);
+    let networks = Path::new(env!("CARGO_MANIFEST_DIR")).join("../nets");
+    let copy = |name: &str| std::fs::copy(networks.join(name), folder.path("n.nnue")).unwrap();
+    copy("self-play.nnue");
+    let options = "--option Hash=1 --option EvalMode=nnue --option EvalFile=@n.nnue";
+    let words = format!("rescore @a.vf --out @b.bin --depth 1 {options} {}", engine());
+    folder.run(&words);
+    let whole = folder.read("b.bin");
+    let half = &whole[..whole.len() / 64 * 32];
+    folder.write("b.bin", half);
+    copy("destrier.nnue");
+    let error = folder.error(&words);
+    assert!(error.contains("b.bin: started with `sha256 of ") && error.contains("n.nnue = "), "{error}");
+    assert!(folder.read("b.bin") == half);
+    copy("self-play.nnue");
+    folder.run(&words);
+    assert!(folder.read("b.bin") == whole);
 }
 
 #[test]

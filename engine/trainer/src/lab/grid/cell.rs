@@ -1,7 +1,8 @@
 //! Stages of a cell and their results: the state of the grid on disk.
 
 use super::plan::LabCell;
-use crate::train::{Summary, replace};
+use crate::data::replace;
+use crate::train::Summary;
 use anyhow::{Context as _, bail};
 use destrier::bench::{evaluation_nanos, lines};
 use destrier::nnue::{self, sha256_hex};
