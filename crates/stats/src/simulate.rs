@@ -255,20 +255,28 @@ pub fn expected_pairs(sprt: &Sprt, elo: f64) -> Option<f64> {
     forecast(sprt, &Law::TYPICAL.leaned(elo, sprt.model()), None).map(|found| found.pairs)
 }
 
-/// The largest of [`expected_pairs`] over strengths between the hypotheses.
+/// The largest of a forecast's `cost` over 17 strengths from one hypothesis to the other, with
+/// pairs of this shape.
 ///
-/// It is that of an engine halfway between them, except for the Bayesian model, whose unit is not
-/// that of the strength.
-#[must_use]
-pub fn most_expected_pairs(sprt: &Sprt) -> Option<f64> {
+/// It is that of an engine halfway between the hypotheses if the error rates are equal. A larger
+/// alpha moves it towards H0, a larger beta towards H1. The Bayesian model moves it too, because
+/// its unit is not that of the strength. `None` if pairs of no strength distinguish the hypotheses.
+fn most(sprt: &Sprt, shape: &Law, cost: impl Fn(&Forecast) -> f64) -> Option<f64> {
     const STEPS: u32 = 16;
     let Bounds { elo0, elo1 } = sprt.bounds();
     let strengths = (0..=STEPS).map(|step| elo0 + (elo1 - elo0) * f64::from(step) / f64::from(STEPS));
-    strengths.filter_map(|elo| expected_pairs(sprt, elo)).max_by(f64::total_cmp)
+    let costs = strengths.filter_map(|elo| forecast(sprt, &shape.leaned(elo, sprt.model()), None));
+    costs.map(|found| cost(&found)).max_by(f64::total_cmp)
+}
+
+/// The largest of [`expected_pairs`] over strengths between the hypotheses.
+#[must_use]
+pub fn most_expected_pairs(sprt: &Sprt) -> Option<f64> {
+    most(sprt, &Law::TYPICAL, |found| found.pairs)
 }
 
 /// The narrowest bounds from `sprt`'s `elo0` up, in tenths of an Elo, whose test ends within
-/// `pairs` at any strength of the engine.
+/// `pairs` at any strength of the engine between the hypotheses, where tests take longest.
 ///
 /// It does so in 95 % of cases, or on average if `on_average`. `None` if no bounds are wide enough.
 #[must_use]
@@ -279,11 +287,8 @@ pub fn bounds_within(sprt: &Sprt, shape: &Law, pairs: f64, on_average: bool) -> 
         Sprt::new(bounds, sprt.model(), sprt.alpha(), sprt.beta()).ok()
     };
     let fits = |tenths: u32| {
-        let Some(test) = test(tenths) else { return false };
-        // Between the hypotheses a test takes longest.
-        let law = shape.leaned(f64::midpoint(elo0, test.bounds().elo1), test.model());
-        forecast(&test, &law, None)
-            .is_some_and(|found| if on_average { found.pairs <= pairs } else { found.pairs95 <= pairs })
+        let cost = |found: &Forecast| if on_average { found.pairs } else { found.pairs95 };
+        test(tenths).and_then(|test| most(&test, shape, cost)).is_some_and(|most| most <= pairs)
     };
     let (mut low, mut high) = (0, 1);
     while !fits(high) {
@@ -548,6 +553,24 @@ mod tests {
             assert!(bounds.elo0 == 0.0 && cost(bounds.elo1) <= pairs && cost(bounds.elo1 - 0.1) > pairs, "{bounds}");
         }
         assert_eq!(bounds_within(&sprt, &Law::TYPICAL, 0.5, false), None);
+    }
+
+    #[test]
+    fn bounds_for_a_budget_fit_it_with_unequal_error_rates() {
+        let bounds = Bounds { elo0: 0.0, elo1: 5.0 };
+        let sprt = Sprt::new(bounds, Model::Normalized, 0.001, 0.4).expect("a sound test");
+        for on_average in [false, true] {
+            let found = bounds_within(&sprt, &Law::TYPICAL, 14_400.0, on_average).expect("wide enough");
+            let sprt = Sprt::new(found, Model::Normalized, 0.001, 0.4).expect("a sound test");
+            for step in 0..=40 {
+                let elo = found.elo1 * (f64::from(step) / 20.0 - 0.5);
+                let law = Law::TYPICAL.leaned(elo, Model::Normalized);
+                let cost = forecast(&sprt, &law, None).expect("defined");
+                let cost = if on_average { cost.pairs } else { cost.pairs95 };
+                // The longest test lies between two of the strengths that are looked at.
+                assert!(cost <= 14_400.0 * 1.01, "{found} at {elo}: {cost}");
+            }
+        }
     }
 
     #[test]
