@@ -1,4 +1,8 @@
 //! Student's distribution: the normal one for a deviation that is itself estimated.
+//!
+//! Sources: M. Abramowitz, I. A. Stegun, "Handbook of Mathematical Functions" (1964), 26.7.1, for
+//! the distribution as an incomplete beta function; K. L. Majumder, G. P. Bhattacharjee, "Algorithm
+//! AS 64", Applied Statistics 22 (1973), for its inverse. The crate `statrs` computes both.
 
 use statrs::distribution::{ContinuousCDF as _, Normal, StudentsT};
 
@@ -6,13 +10,21 @@ use statrs::distribution::{ContinuousCDF as _, Normal, StudentsT};
 /// printed digit.
 const NORMAL: f64 = 1e6;
 
-/// Quantile of `share` with `freedom` degrees of freedom, infinite ones included.
+/// Value, in standard errors, that a value of the distribution is below with probability `share`.
+///
+/// `share` is a probability, above 0 and below 1, and not in per cent: 0.975 for the upper end of a
+/// 95 % interval. `freedom` is the number of degrees of freedom; if it is infinite, the quantile is
+/// that of the normal distribution.
+///
+/// # Panics
+/// If `share` is not from 0 to 1.
 #[must_use]
 pub fn quantile(share: f64, freedom: f64) -> f64 {
     law(freedom).map_or_else(|| Normal::standard().inverse_cdf(share), |law| law.inverse_cdf(share))
 }
 
-/// Probability of a value above `value`.
+/// Probability, `0.0..=1.0`, of a value above `value`, which is in standard errors, with `freedom`
+/// degrees of freedom.
 #[must_use]
 pub fn above(value: f64, freedom: f64) -> f64 {
     law(freedom).map_or_else(|| Normal::standard().sf(value), |law| law.sf(value))
