@@ -132,7 +132,7 @@ impl Scoreboard {
     /// Creates the scoreboard of `plan` before its first game.
     ///
     /// # Errors
-    ///
+    /// [`SprtError`] if the plan's test has bounds in the wrong order or impossible error rates.
     pub fn new(plan: &Plan) -> Result<Self, SprtError> {
         let sprt = plan.test.map(|test| Sprt::new(test.bounds, test.model, test.alpha, test.beta)).transpose()?;
         let pairing = Pairing::new(plan);
