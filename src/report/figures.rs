@@ -49,11 +49,13 @@ pub fn level_line(pairs: &Pentanomial, level: LevelPairs) -> Option<String> {
     (pairs.0[2] > 0).then(|| split + &bias.unwrap_or_default())
 }
 
-/// Level pairs of a run of two players that is not a tuning.
+/// Level pairs of a run of two players that is not a tuning and plays both games of a pair from one
+/// opening.
 #[must_use]
 pub fn level_pairs(scoreboard: &Scoreboard) -> Option<LevelPairs> {
     let is_duel = scoreboard.players() == 2 && scoreboard.tuning().is_none();
-    LevelPairs::of(&scoreboard.ptnml(), &scoreboard.wdl()).filter(|_| is_duel)
+    let is_told = is_duel && !scoreboard.has_opening_per_game();
+    LevelPairs::of(&scoreboard.ptnml(), &scoreboard.wdl()).filter(|_| is_told)
 }
 
 /// Formats `[0, 4, 10, 5, 1]`.
@@ -116,7 +118,17 @@ pub fn limits(plan: &Plan) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::file;
     use std::time::Duration;
+
+    #[test]
+    fn a_pair_of_two_openings_tells_nothing_of_an_opening() {
+        let mut plan = file::from_toml(include_str!("html/tests/plan.toml")).expect("a plan");
+        let level = |plan: &Plan| level_pairs(&Scoreboard::new(plan).expect("a sound test"));
+        assert!(level(&plan).is_some());
+        plan.opening_per_game = true;
+        assert_eq!(level(&plan), None);
+    }
 
     #[test]
     fn one_is_no_plural() {

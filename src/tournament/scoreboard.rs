@@ -106,6 +106,8 @@ pub struct Scoreboard {
     tuning: Option<Box<TuningProgress>>,
     /// Pairs from this one on are one game.
     halves_from: Option<PairId>,
+    /// True if each game of a pair has an opening of its own.
+    opening_per_game: bool,
     /// Pairs below this one are settled: they count, or repeat pairs that do.
     next: PairId,
     pairs: u64,
@@ -144,6 +146,7 @@ impl Scoreboard {
             results: pairing.needs_results().then(Vec::new),
             tuning: plan.format.tuning().map(|rule| Box::new(TuningProgress::new(rule))),
             halves_from: pairing.halves_from(),
+            opening_per_game: plan.opening_per_game,
             width: plan.until_width.map(|target| Width::new(target, plan.format.rated(plan.players.len()))),
             ..Self::empty(plan.players.len(), sprt)
         })
@@ -159,6 +162,7 @@ impl Scoreboard {
             results: None,
             tuning: None,
             halves_from: None,
+            opening_per_game: false,
             next: PairId(0),
             pairs: 0,
             repeats: Repeats::unless(false),
@@ -475,6 +479,13 @@ impl Scoreboard {
     #[must_use]
     pub fn results(&self) -> &[PairResult] {
         self.results.as_deref().unwrap_or_default()
+    }
+
+    /// True if each game of a pair has an opening of its own, so that no pair shows what its opening
+    /// gives to a colour.
+    #[must_use]
+    pub const fn has_opening_per_game(&self) -> bool {
+        self.opening_per_game
     }
 
     /// Number of players.
