@@ -312,7 +312,9 @@ impl Scoreboard {
                 _ => {}
             }
         }
-        let points = (self.faults.len() == 2 && half_points.len() == 2).then(|| half_points.iter().sum());
+        // In a tuning the sides play values that are tried, so points say nothing of a worker.
+        let is_comparable = self.faults.len() == 2 && half_points.len() == 2 && self.tuning.is_none();
+        let points = is_comparable.then(|| half_points.iter().sum());
         self.workers.record_pair(first_game, points);
         let games_played = if games.len() == 1 { 1 } else { 2 };
         let half_points = half_points.iter().sum();

@@ -162,7 +162,7 @@ impl FiguresByWorker {
     }
 
     /// Records a pair that counts. `half_points` are those of the player whose score is compared;
-    /// `None` if more than two play.
+    /// `None` if more than two play, and in a tuning.
     pub(super) fn record_pair(&mut self, first: &GameRecord, half_points: Option<u8>) {
         half_points.into_iter().for_each(|points| self.all.record(points));
         let Some(figures) = self.of(first) else { return };

@@ -240,6 +240,23 @@ fn half_a_pair_counts_as_a_game() {
     assert_eq!(scoreboard.wdl(), Trinomial { wins: 2, draws: 1, losses: 0 });
 }
 
+#[test]
+fn workers_are_compared_by_their_points_unless_they_tune() {
+    let scores = |tuning: Option<Box<TuningProgress>>| {
+        let mut scoreboard = Scoreboard { tuning, ..Scoreboard::empty(2, None) };
+        for (pair, leg) in (0..200).flat_map(|pair| Leg::BOTH.map(|leg| (pair, leg))) {
+            let half_points = if pair % 10 < 7 { 2 } else { 0 };
+            let name = ["one", "two"][(pair % 2) as usize];
+            scoreboard.record(GameRecord { worker: Some(name.into()), ..game(pair, leg, half_points) }, |_, _| {});
+        }
+        assert_eq!(scoreboard.pairs(), 200);
+        scoreboard.workers().rows().map(|(.., score_z)| score_z.is_some()).collect::<Vec<_>>()
+    };
+    assert_eq!(scores(None), [true, true]);
+    let tuning = TuningProgress::new(&crate::tournament::formats::tune::tests::rule("auto"));
+    assert_eq!(scores(Some(Box::new(tuning))), [false, false]);
+}
+
 /// Standing of three equal players of a round robin whose openings come again after `book`. Each
 /// opening favours the player of the lower number or the other one, by chance, by `bias` Elo. It
 /// ends at `width`, or after `pairs`.
