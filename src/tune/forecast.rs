@@ -8,13 +8,13 @@ use super::landscape::Landscape;
 /// Elo at stake per parameter in first tunings.
 pub const STAKE_EACH: f64 = 0.9;
 
-/// Pairs in a block: what a few games at once use.
+/// Pairs in a block if nothing is known of the run: what a few games at once use.
 pub const BLOCK: u32 = 16;
 
 /// Games of the table's first row; the next are 2, 5 and 10 times as many, and so on.
 const FIRST_ROW: u64 = 1_000;
 
-/// A tuning to play: parameters, Elo of the start below the optimum, games.
+/// A tuning to play: parameters, Elo of the start below the optimum, games, pairs in a block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting {
     /// Number of parameters.
@@ -23,6 +23,8 @@ pub struct Setting {
     pub elo: f64,
     /// Number of games.
     pub games: u64,
+    /// Pairs in a block.
+    pub block: u32,
 }
 
 /// A row of the table: names and order are the contract of `quintain simulate --tune --json`.
@@ -63,7 +65,7 @@ impl Setting {
         let pairs = self.games / 2;
         let rows = self.rows();
         let mut left = Vec::with_capacity(rows.len());
-        let run = landscape.tune(Rule::new(space, seed, BLOCK, Some(pairs)), pairs, |run| {
+        let run = landscape.tune(Rule::new(space, seed, self.block, Some(pairs)), pairs, |run| {
             while rows.get(left.len()).is_some_and(|games| run.pairs() * 2 >= *games) {
                 left.push(landscape.loss(run.mean()));
             }
@@ -91,5 +93,18 @@ impl Setting {
             }
         };
         self.rows().into_iter().enumerate().map(row).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_played_in_its_own_blocks() {
+        let play = |block| Setting { params: 4, elo: 30.0, games: 2_000, block }.play(7);
+        let (small, large) = (play(BLOCK), play(128));
+        // In 500 pairs, large blocks change the values less often.
+        assert!(small.len() == 2 && large.len() == 2 && small != large, "{small:?} {large:?}");
     }
 }

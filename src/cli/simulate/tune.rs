@@ -50,7 +50,8 @@ fn parse(text: &str) -> Result<Setting> {
         }
     }
     let Some(params) = params else { bail!("--tune {text}: the number of parameters is missing: add d=40") };
-    let setting = Setting { params, elo: elo.unwrap_or(STAKE_EACH * params as f64), games: games.unwrap_or(GAMES) };
+    let (elo, games) = (elo.unwrap_or(STAKE_EACH * params as f64), games.unwrap_or(GAMES));
+    let setting = Setting { params, elo, games, block: BLOCK };
     if !(1..=MOST_PARAMS).contains(&setting.params) {
         bail!("--tune {text}: d is from 1 to {MOST_PARAMS}");
     }
@@ -91,7 +92,8 @@ pub(super) fn run(args: &SimulateArgs, text: &str, out: &mut impl Write) -> Resu
         elo: setting.elo,
         runs,
         seed: args.seed,
-        calibration_pairs: crate::tune::calibrate::blocks(BLOCK, Some(setting.games / 2)) * u64::from(BLOCK),
+        calibration_pairs: crate::tune::calibrate::blocks(setting.block, Some(setting.games / 2))
+            * u64::from(setting.block),
         pairs_per_minute: pace,
         table: setting.table(&left, pace),
     };
@@ -152,9 +154,9 @@ mod tests {
     #[test]
     fn settings_are_checked() {
         let sound = parse("d=40, elo=30,games=20000").expect("sound");
-        assert_eq!(sound, Setting { params: 40, elo: 30.0, games: 20_000 });
+        assert_eq!(sound, Setting { params: 40, elo: 30.0, games: 20_000, block: BLOCK });
         assert_eq!(sound.rows(), [1_000, 2_000, 5_000, 10_000, 20_000]);
-        assert_eq!(parse("d=10").expect("sound"), Setting { params: 10, elo: 9.0, games: 20_000 });
+        assert_eq!(parse("d=10").expect("sound"), Setting { params: 10, elo: 9.0, games: 20_000, block: BLOCK });
         for (text, message) in [
             ("40", "`40` is none of d=N"),
             ("d=x", "`d=x` is none of"),

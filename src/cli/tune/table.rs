@@ -97,8 +97,8 @@ impl<'a> TableDocument<'a> {
             }
         };
         let games = 2 * plan.max_pairs.unwrap_or(resolve::DEFAULT_TUNING_PAIRS);
-        let setting = Setting { params: space.len(), elo: STAKE_EACH * space.len() as f64, games };
         let block = tune::block(plan);
+        let setting = Setting { params: space.len(), elo: STAKE_EACH * space.len() as f64, games, block };
         let calibration = calibrate::blocks(block, plan.max_pairs) * u64::from(block);
         let is_auto = *method == Choice::Auto;
         let is_simulated = is_auto && is_playable(&setting);
