@@ -13,11 +13,13 @@ use crate::plan::{Chain, Plan, Test};
 use crate::report::{figures, html, stored};
 use crate::run::{dir, resolve};
 use crate::settings::RawPlan;
-use crate::stats::Pentanomial;
+use crate::stats::clusters::ClusteredCounts;
 use crate::stats::elo::fixed;
 use crate::stats::estimates::Estimates;
 use crate::stats::simulate::{self, Law};
 use crate::stats::sprt::{Model, Sprt, Verdict};
+use crate::stats::unbiased;
+use crate::stats::{Pentanomial, Trinomial};
 use crate::text::columns;
 
 /// Chain with its tests so far; field names are a public contract.
@@ -81,15 +83,14 @@ impl ChainTest {
     fn read(test: usize, run: &Path) -> Option<(Self, Plan)> {
         let text = stored::text(&run.join(stored::SUMMARY))?;
         let summary: Value = serde_json::from_str(&text).ok()?;
-        let estimates: Estimates = serde_json::from_value(summary.clone()).ok()?;
         let plan = stored::plan(run)?;
+        let estimates = estimates(&summary, plan.test.as_ref())?;
         let stopped_by = summary["stopped_by"].as_str();
         let result = match estimates.verdict {
             Some(Verdict::AcceptH1) => "H1",
             Some(Verdict::AcceptH0) => "H0",
             _ => stopped_by.unwrap_or("open"),
         };
-        let counts = serde_json::from_value(summary["ptnml"].clone()).ok().map(Pentanomial);
         let this = Self {
             test,
             result: result.to_owned(),
@@ -105,7 +106,7 @@ impl ChainTest {
                 || estimates.elo_short().trim_start_matches("Elo ").to_owned(),
                 |after| after.elo.to_string(),
             ),
-            shape: counts.as_ref().and_then(Law::of_counts),
+            shape: ptnml(&summary).as_ref().and_then(Law::of_counts),
             is_over: stopped_by.is_some_and(|why| why != "interrupted"),
         };
         Some((this, plan))
@@ -125,6 +126,25 @@ impl ChainTest {
         ]
         .to_vec()
     }
+}
+
+fn ptnml(summary: &Value) -> Option<Pentanomial> {
+    serde_json::from_value(summary["ptnml"].clone()).ok().map(Pentanomial)
+}
+
+/// Estimates of a summary, computed anew from its counts, because an infinite Elo is null in a
+/// document. Those after the stop only if the summary has them.
+fn estimates(summary: &Value, test: Option<&Test>) -> Option<Estimates> {
+    let stored: Estimates = serde_json::from_value(summary.clone()).ok()?;
+    let Some(pairs) = ptnml(summary) else { return Some(stored) };
+    let effect = summary["design_effect"].as_f64().unwrap_or(1.0);
+    let pairs = ClusteredCounts::new(pairs, effect);
+    let after = test.filter(|_| stored.los_unbiased.is_some()).and_then(|test| {
+        let sprt = Sprt::new(test.bounds, test.model, test.alpha, test.beta).ok()?;
+        let [wins, draws, losses] = serde_json::from_value(summary["wdl"].clone()).ok()?;
+        unbiased::after_test(&sprt, &pairs, &ClusteredCounts::new(Trinomial { wins, draws, losses }, effect))
+    });
+    Some(Estimates { verdict: stored.verdict, ..Estimates::of_pairs(&pairs).with_stop(after) })
 }
 
 /// Begin and end of the section of a page.
@@ -275,6 +295,28 @@ fn pass(links: &[(Test, Option<u64>, Law)], elo: f64) -> Option<ChainPass> {
 mod tests {
     use super::*;
     use crate::stats::sprt::Bounds;
+
+    #[test]
+    fn infinite_ends_are_those_of_the_counts() {
+        let bounds = Bounds { elo0: 0.0, elo1: 50.0 };
+        let test = Test { bounds, model: Model::Normalized, alpha: 0.05, beta: 0.05 };
+        let counts = ClusteredCounts::new(Pentanomial([0, 0, 0, 0, 20]), 1.0);
+        let sprt = Sprt::new(bounds, test.model, test.alpha, test.beta).unwrap();
+        let whole = Estimates::of_pairs(&counts).with_test(&sprt, sprt.llr(&counts), Verdict::AcceptH1);
+        let whole = whole.with_stop(unbiased::after(&sprt, &counts));
+        let mut summary = serde_json::to_value(whole).unwrap();
+        assert!(summary["elo_unbiased_hi"].is_null() && summary["elo_unbiased_lo"].is_f64(), "{summary}");
+        summary["ptnml"] = serde_json::json!([0, 0, 0, 0, 20]);
+        summary["wdl"] = serde_json::json!([40, 0, 0]);
+        let found = estimates(&summary, Some(&test)).unwrap();
+        assert_eq!((found.after_stop(), found.verdict), (whole.after_stop(), Some(Verdict::AcceptH1)));
+        assert!(found.after_stop_line().unwrap().contains(", inf]"), "{found:?}");
+        // Of a test that goes on there is none, and none without counts.
+        summary["los_unbiased"] = Value::Null;
+        assert_eq!(estimates(&summary, Some(&test)).unwrap().after_stop(), None);
+        summary["ptnml"] = Value::Null;
+        assert_eq!(estimates(&summary, Some(&test)).unwrap().elo, None);
+    }
 
     #[test]
     fn the_probabilities_of_a_chain_are_those_of_its_tests_together() {

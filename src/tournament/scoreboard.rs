@@ -381,10 +381,7 @@ impl Scoreboard {
     #[must_use]
     pub fn after_stop(&self) -> Option<AdjustedEstimates> {
         let sprt = self.sprt()?;
-        match sprt.model() {
-            Model::Normalized | Model::Logistic => unbiased::after(sprt, &self.evidence()),
-            Model::Bayesian => unbiased::after(sprt, &self.evidence_of_games()),
-        }
+        unbiased::after_test(sprt, &self.evidence(), &self.evidence_of_games())
     }
 
     /// The SPRT of the plan, if it has one.

@@ -34,12 +34,13 @@
 //! test", Biometrics 40 (1984), for the order; M. Van den Bergh's analysis in fishtest's
 //! `stats/sprt.py`, which has the same order for a motion with steps linear in the score.
 
-use super::Counts;
+use super::clusters::ClusteredCounts;
 use super::elo::{self, Elo, Estimate};
 use super::exit::BoundedMotion;
 use super::likelihood::{LogRatios, ObservedShares};
 use super::sequence;
-use super::sprt::{Sprt, Verdict, expected_score};
+use super::sprt::{Model, Sprt, Verdict, expected_score};
+use super::{Counts, Pentanomial, Trinomial};
 
 /// Largest strength in Elo that is considered; an end of an interval beyond it is infinite.
 const REACH: f64 = 2_000.0;
@@ -91,6 +92,20 @@ pub fn after<C: Counts>(sprt: &Sprt, counts: &C) -> Option<AdjustedEstimates> {
     let doubt = elo::doubt(counts);
     let los = outcome.worse(0.0, 0.0).clamp(doubt, 1.0 - doubt);
     Some(AdjustedEstimates { elo: Estimate { value, interval: Some((low, high)) }, los })
+}
+
+/// The estimates [`after`] a test, by what its model counts: games for the Bayesian one, pairs for
+/// the others.
+#[must_use]
+pub fn after_test(
+    sprt: &Sprt,
+    pairs: &ClusteredCounts<Pentanomial>,
+    games: &ClusteredCounts<Trinomial>,
+) -> Option<AdjustedEstimates> {
+    match sprt.model() {
+        Model::Normalized | Model::Logistic => after(sprt, pairs),
+        Model::Bayesian => after(sprt, games),
+    }
 }
 
 /// The motion of a test's ratio with this drift and variance per sample.
@@ -151,8 +166,7 @@ impl StoppedTest<'_> {
 mod tests {
     use super::super::random::SplitMix64;
     use super::super::simulate::Law;
-    use super::super::sprt::{Bounds, Model};
-    use super::super::{Pentanomial, Trinomial};
+    use super::super::sprt::Bounds;
     use super::*;
     use proptest::prelude::*;
 

@@ -36,10 +36,13 @@ export const signed = (value, digits = 1) =>
 
 export const many = (number, noun) => `${number} ${number === 1 ? noun : `${noun}s`}`;
 
+// A document has null for an infinite Elo; one end of the interval is then known.
 export function elo(about) {
-  if (!Number.isFinite(about.elo)) return '';
-  const known = Number.isFinite(about.elo_lo) && Number.isFinite(about.elo_hi);
-  return signed(about.elo) + (known ? ` [${signed(about.elo_lo)}, ${signed(about.elo_hi)}]` : '');
+  const [low, high] = [about.elo_lo, about.elo_hi].map(Number.isFinite);
+  const or = (value, infinite) => (Number.isFinite(value) ? signed(value) : infinite);
+  if (!low && !high) return or(about.elo, '');
+  const value = or(about.elo, low ? 'inf' : '\u2212inf');
+  return `${value} [${or(about.elo_lo, '\u2212inf')}, ${or(about.elo_hi, 'inf')}]`;
 }
 
 export function date(seconds) {
