@@ -51,13 +51,19 @@ fn fate(candidate: &race::CandidateState, base: &str, names: &[&str], rule: Race
     }
 }
 
+/// 1 less a probability, without the last digits that a subtraction leaves: 0.93 of 0.07.
+fn complement(probability: f64) -> f64 {
+    const DIGITS: f64 = 1e9;
+    ((1.0 - probability) * DIGITS).round() / DIGITS
+}
+
 /// Table of the candidates, one line each.
 pub(super) fn lines(plan: &Plan, scoreboard: &Scoreboard) -> Vec<String> {
     let Some((race, rule, names)) = race(plan, scoreboard) else { return Vec::new() };
     let base = plan.players.first().map_or("", |player| player.name.as_str());
     let mut lines = vec![format!(
-        "candidates against {base} (the verdicts hold together with probability {}; each Elo interval is a plain 95 % one):",
-        1.0 - rule.alpha
+        "candidates against {base} (the verdicts hold together with probability at least {}; each Elo interval is a plain 95 % one):",
+        complement(rule.alpha)
     )];
     for (candidate, name) in race.candidates().iter().zip(&names) {
         let elo = figures::estimate(elo::logistic(&candidate.pairs));
@@ -106,6 +112,13 @@ pub(super) fn json(plan: &Plan, scoreboard: &Scoreboard) -> Value {
 mod tests {
     use super::*;
     use crate::stats::Pentanomial;
+
+    #[test]
+    fn the_level_of_the_verdicts_has_the_digits_of_alpha() {
+        for (alpha, told) in [(0.07, "0.93"), (0.05, "0.95"), (0.001, "0.999"), (0.3, "0.7")] {
+            assert_eq!(complement(alpha).to_string(), told);
+        }
+    }
 
     #[test]
     fn a_dropped_candidate_is_told_by_what_was_shown() {

@@ -82,6 +82,8 @@ fn a_tuning_is_foreseen() {
     assert!(ran.code == Some(2) && ran.stderr.contains("`elo=none` is none of d=N, elo=X, games=N"), "{ran:?}");
     let ran = run(&["simulate", "--tune", "d=40", "--bounds", "0,5"]);
     assert!(ran.code == Some(2) && ran.stderr.contains("--bounds"), "{ran:?}");
+    let ran = run(&["simulate", "--tune", "d=4", "--tests", "0"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("give 1 or more, or leave --tests out"), "{ran:?}");
     let ran = run(&["simulate"]);
     assert!(ran.code == Some(2) && ran.stderr.contains("--elo"), "{ran:?}");
 }

@@ -81,7 +81,10 @@ struct ForecastDocument {
 /// Prints the forecast of a tuning to `out`.
 pub(super) fn run(args: &SimulateArgs, text: &str, out: &mut impl Write) -> Result<()> {
     let setting = parse(text)?;
-    let runs = args.tests.unwrap_or(RUNS).max(1);
+    let runs = args.tests.unwrap_or(RUNS);
+    if runs == 0 {
+        bail!("--tests 0 with --tune: a tuning has no formula, only played runs; give 1 or more, or leave --tests out");
+    }
     let pace = match learnt(args)? {
         PaceLookup::Known(pace) => Some(pace.pairs_per_minute),
         PaceLookup::Unknown(_) => None,
