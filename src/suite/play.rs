@@ -11,11 +11,12 @@ use crate::text::printable;
 use crate::uci::process::{EngineConfig, StartError, Talk, TalkEvent};
 use crate::uci::{Command, Go, Iteration, PositionLine};
 
-/// Longest wait for the first count of an engine.
+/// Longest wait for the answer to `go perft 1`, which takes no time. Engines that do not know the
+/// command are silent or search.
 const FIRST_COUNT: Duration = Duration::from_secs(10);
 
-/// Longest wait for the first count after the answer to a later `isready`. The answer comes first
-/// if the engine counts in a thread of its own, or does not know `go perft`.
+/// Longest wait for this answer after that to a later `isready`. The latter comes first if the
+/// engine counts in a thread of its own, or does not know `go perft`.
 const AFTER_READY: Duration = Duration::from_secs(2);
 
 /// Answer of an engine to a test.
@@ -162,31 +163,19 @@ async fn count(
     start.extend_from_slice(b"isready\n");
     talk.say(&start);
     let is_ready = |line: &str| (line == "readyok").then_some(Ok(0));
-    if let Err(why) = hear(&mut talk, LONGEST, is_ready).await {
+    if let Err(why) = hear(&mut talk, LONGEST, None, is_ready).await {
+        return Ok(Err(why));
+    }
+    if counts.first().is_none_or(|(depth, _)| *depth != 1)
+        && let Err(why) = perft(&mut talk, &test.fen, 1, true).await
+    {
         return Ok(Err(why));
     }
     let begun = Instant::now();
-    for (depth, expected) in counts {
-        talk.say(format!("position fen {}\ngo perft {depth}\n", test.fen).as_bytes());
-        // The first depth takes no time. Engines that do not know the command are silent or
-        // search.
-        let is_first = answer.points <= 0.0;
-        if is_first {
-            talk.say(b"isready\n");
-        }
-        let limit = if is_first { FIRST_COUNT } else { LONGEST };
-        let counted = |line: &str| match line {
-            _ if line.starts_with("bestmove") => Some(Err("it answers with a move".to_owned())),
-            _ if line.starts_with("info depth") => Some(Err("it answers with a search".to_owned())),
-            _ => bench_nodes(line).map(Ok),
-        };
-        let found = match hear(&mut talk, limit, counted).await {
+    for (place, (depth, expected)) in counts.iter().enumerate() {
+        let found = match perft(&mut talk, &test.fen, *depth, place == 0 && *depth == 1).await {
             Ok(found) => found,
-            Err(why) => {
-                let what =
-                    format!("{why} to `go perft {depth}`, not with `Nodes searched: N`: does it know this command?");
-                return Ok(Err(what));
-            }
+            Err(why) => return Ok(Err(why)),
         };
         answer.text = format!("perft {depth}: {found}");
         if found != *expected {
@@ -202,11 +191,29 @@ async fn count(
     Ok(Ok(answer))
 }
 
+/// Count of an engine to a depth. The first question, a probe of one ply, has a short wait.
+async fn perft(talk: &mut Talk, fen: &str, depth: u32, is_probe: bool) -> Result<u64, String> {
+    talk.say(format!("position fen {fen}\ngo perft {depth}\n").as_bytes());
+    if is_probe {
+        talk.say(b"isready\n");
+    }
+    let counted = |line: &str| match line {
+        _ if line.starts_with("bestmove") => Some(Err("it answers with a move".to_owned())),
+        _ if line.starts_with("info depth") => Some(Err("it answers with a search".to_owned())),
+        _ => bench_nodes(line).map(Ok),
+    };
+    let (limit, after_ready) = if is_probe { (FIRST_COUNT, Some(AFTER_READY)) } else { (LONGEST, None) };
+    let found = hear(talk, limit, after_ready, counted).await;
+    found
+        .map_err(|why| format!("{why} to `go perft {depth}`, not with `Nodes searched: N`: does it know this command?"))
+}
+
 /// Passes the lines of a process to `take` until it returns a value. A `readyok` that is not taken
-/// ends the wait soon.
+/// leaves a wait of `after_ready`, if there is one.
 async fn hear(
     talk: &mut Talk,
     limit: Duration,
+    after_ready: Option<Duration>,
     take: impl Fn(&str) -> Option<Result<u64, String>>,
 ) -> Result<u64, String> {
     let mut until = Instant::now() + limit;
@@ -217,8 +224,8 @@ async fn hear(
                 if let Some(value) = take(line.trim()) {
                     return value;
                 }
-                if line.trim() == "readyok" {
-                    until = until.min(Instant::now() + AFTER_READY);
+                if let (Some(left), "readyok") = (after_ready, line.trim()) {
+                    until = until.min(Instant::now() + left);
                 }
             }
             TalkEvent::Silence => return Err("no answer".to_owned()),

@@ -7,7 +7,7 @@
 //!             [--clock] [--vary] [--announce] [--pv MOVES] [--ponder SEED] [--past-clock-ms N]
 //!             [--tunes] [--net] [--crash-above NAME=VALUE] [--dies-at NAME=VALUE]
 //!             [--dies-above NAME=VALUE] [--lost-below NAME=VALUE] [--hold FILE@GAME]
-//!             [--fault NAME[@K]]...
+//!             [--perft-ms N] [--fault NAME[@K]]...
 //! ```
 //!
 //! The move is a function of the position and `--seed` alone, so two runs of a match play the same
@@ -33,6 +33,7 @@
 //! * `--crash-above` ends in a search while such an option is above the value, `--dies-at` once an
 //!   option is set to the value, `--dies-above` once it is set above it. `--lost-below` claims to
 //!   be lost while it is below the value.
+//! * `--perft-ms` answers `go perft`, after that time if it is more than one ply deep.
 //! * `--hold` makes searches wait for a file, from that game of the process on. The first that
 //!   waits makes a file with the ending `reached` beside it. A number in the file is the last game
 //!   that may continue; an empty file lets all continue.

@@ -129,6 +129,8 @@ pub struct Settings {
     pub leave: bool,
     pub orphan: bool,
     pub bench: bool,
+    /// It knows `go perft`, and takes this time for more than one ply.
+    pub perft: Option<Duration>,
     pub tunes: bool,
     /// It has an option `EvalFile`, and the seed is the number in that file.
     pub net: bool,
@@ -171,6 +173,7 @@ impl Settings {
                 "--announce" => settings.announce = true,
                 "--pv" => settings.pv = Some(value()?.replace(',', " ")),
                 "--ponder" => settings.ponder = Some(number(&value()?)?),
+                "--perft-ms" => settings.perft = Some(Duration::from_millis(number(&value()?)?)),
                 "--tunes" => settings.tunes = true,
                 "--net" => settings.net = true,
                 "--grows" => settings.grows = Some(value()?.parse().map_err(|e| format!("--grows: {e}"))?),

@@ -113,6 +113,17 @@ fn two_engines_are_compared_by_the_mates_that_one_finds() {
     assert!((compared["p"].as_f64().unwrap() - 0.03125).abs() < 1e-9, "{compared}");
 }
 
+/// The second depth takes longer than the wait after the first `readyok`.
+#[test]
+fn slow_counts_are_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
+    let text = format!("{start} ;D1 20 ;D2 400\n{start} ;D2 400\n");
+    let ran = suite(folder.path(), &text, &["--perft-ms 3000"], "--json");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(document(&ran)["engines"][0]["sums"][0]["solved"], 2, "{ran:?}");
+}
+
 #[test]
 fn faults_are_named_on_one_line() {
     let folder = tempfile::tempdir().unwrap();
