@@ -164,17 +164,26 @@ fn move_task<'a>(position: &Position, find: impl Fn(&str) -> Option<&'a str>) ->
     let (best, avoid) = (all("bm")?, all("am")?);
     let mut points: Vec<(String, f64)> = Vec::new();
     if let (Some(counts), Some(moves)) = (find("c8"), find("c9")) {
-        for (count, text) in counts.split_whitespace().zip(moves.split_whitespace()) {
-            let Ok(count) = count.parse() else { continue };
-            points.push((read(text)?, count));
+        let [counts, moves] = [counts, moves].map(|text| text.split_whitespace().collect::<Vec<_>>());
+        if counts.len() != moves.len() {
+            return Err(format!("c8 has {} points for the {} moves of c9; write as many", counts.len(), moves.len()));
+        }
+        for (count, text) in counts.into_iter().zip(moves) {
+            points.push((read(text)?, count_of("c8", count)?));
         }
     } else if let Some(listed) = find("c0").filter(|text| text.contains('=')) {
         for item in listed.split(',') {
             // A move may hold `=` itself, as in e8=Q=10.
             let Some((text, count)) = item.trim().rsplit_once('=') else { continue };
-            let Ok(count) = count.trim().parse() else { continue };
-            points.push((read(text.trim())?, count));
+            match (read(text.trim()), count_of("c0", count.trim())) {
+                // A comment.
+                (Err(_), Err(_)) => {}
+                (text, count) => points.push((text?, count?)),
+            }
         }
+    }
+    if !points.is_empty() && points.iter().all(|(_, points)| *points <= 0.0) {
+        return Err("no move has points above 0; give the best one its points".to_owned());
     }
     if points.is_empty() {
         points = best.into_iter().map(|best| (best, 1.0)).collect();
@@ -183,6 +192,12 @@ fn move_task<'a>(position: &Position, find: impl Fn(&str) -> Option<&'a str>) ->
         return Err("no task: there is neither bm, am, dm, points (c0, or c8 and c9), nor perft counts".to_owned());
     }
     Ok(Task::Move { points, avoid })
+}
+
+/// Reads the points of a move.
+fn count_of(code: &str, text: &str) -> Result<f64, String> {
+    let count = text.parse().ok().filter(|count: &f64| count.is_finite() && *count >= 0.0);
+    count.ok_or_else(|| format!("{code}: `{}` is no number of points; write 0 or more", printable(text)))
 }
 
 /// Reads a move in standard algebraic or UCI notation, and returns it in UCI notation.
@@ -255,6 +270,7 @@ mod tests {
             (" bm e4; c0 \"e4=10, d4=7, Nf3=2.5\";", moves(&[("e2e4", 10.0), ("d2d4", 7.0), ("g1f3", 2.5)], &[])),
             (" bm e4; c7 \"e4 d4\"; c8 \"10 5\"; c9 \"e2e4 d2d4\";", moves(&[("e2e4", 10.0), ("d2d4", 5.0)], &[])),
             (" bm e4; c0 \"from a game\";", moves(&[("e2e4", 1.0)], &[])),
+            (" bm e4; c0 \"+= for White\";", moves(&[("e2e4", 1.0)], &[])),
             (" dm 3; bm e4;", Task::Mate(3)),
             (" bm #12;", Task::Mate(12)),
             (" bm #-1; id \"x\";", Task::Mate(-1)),
@@ -275,6 +291,12 @@ mod tests {
             (&format!("{START} id \"nothing\";"), "no task"),
             (&format!("{START} dm soon;"), "dm soon: write a number of moves"),
             (&format!("{START} bm #0;"), "bm #0: write a number of moves"),
+            (&format!("\n{START} c0 \"e4=nan\";"), "suite.epd:2: c0: `nan` is no number of points; write 0 or more"),
+            (&format!("{START} c0 \"e4=10, d4=-1\";"), "c0: `-1` is no number"),
+            (&format!("{START} c0 \"e4=10, d4=x\";"), "c0: `x` is no number"),
+            (&format!("{START} c8 \"10 inf\"; c9 \"e2e4 d2d4\";"), "c8: `inf` is no number"),
+            (&format!("{START} c8 \"10 5 1\"; c9 \"e2e4 d2d4\";"), "c8 has 3 points for the 2 moves of c9"),
+            (&format!("{START} c8 \"0 0\"; c9 \"e2e4 d2d4\";"), "no move has points above 0"),
             ("1r3kr1/pppppppp/8/8/8/8/PPPPPPPP/1R3KR1 w GBgb - bm e4;", "needs `--chess960`"),
             ("8/8/8/8/8/8/8/8 w - - bm e4;", "suite.epd:1:"),
         ] {
