@@ -11,14 +11,14 @@ use crate::cli::trust::Trust;
 use crate::files::{MOST_DOCUMENT_BYTES, read_text};
 use crate::game::{Game, GameSetup, Input, Step};
 use crate::journal;
-use crate::plan::Plan;
+use crate::plan::{Plan, Player};
 use crate::record::{ByColor, Color, GameRecord, PlayerId, Termination};
 use crate::report::crashes;
-use crate::run::dir::RunDir;
+use crate::run::dir::{RunDir, sha256};
 use crate::run::trust;
 use crate::run::{Exit, progress};
 use crate::schedule::{engine_config, go_command};
-use crate::uci::process::{Engine, EngineConfig, SearchOutcome};
+use crate::uci::process::{Engine, EngineConfig, SearchOutcome, StartError};
 use crate::uci::transcript;
 
 const AFTER_HELP: &str = "\
@@ -29,7 +29,7 @@ the plan's stall timeout.
 Exit codes:
   0  the engine played on
   1  it failed again: it ended, stayed silent past a deadline, or played an illegal move
-  2  bad usage, no such game, or a run that cannot be read
+  2  bad usage, no such game, a run that cannot be read, or an engine that cannot be started
 
 Example:
   quintain replay results/runs/20260101-120000-sprt --game 17";
@@ -86,9 +86,10 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit> {
     trust::check(&dir, &plan, args.trust.trust)?;
     let own = plan.tuned_options(&record, *record.players.get(color));
     let config = engine_config(&plan, &plan.players[place], None).with_options(&own);
+    warn_if_changed(&plan.players[place]);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let (came, said) =
-        runtime.context("cannot start the event loop")?.block_on(replay(config, plan.rules.variant, &searches));
+        runtime.context("cannot start the event loop")?.block_on(replay(config, plan.rules.variant, &searches))?;
     progress::result(&said);
     let was = match &record.ending.detail {
         detail if detail.is_empty() => record.ending.termination.name().to_owned(),
@@ -105,6 +106,13 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit> {
             Exit::Failed
         }
     })
+}
+
+/// Warns if a player's program is not the one of the run.
+fn warn_if_changed(player: &Player) {
+    if std::fs::read(&player.program).is_ok_and(|bytes| sha256(&bytes) != player.origin.sha256) {
+        progress::warn(&format!("`{}` has changed since the run", player.program.display()));
+    }
 }
 
 /// Record of a game. The last one counts, because void ones come before it.
@@ -208,11 +216,19 @@ fn of_record(record: &GameRecord, plan: &Plan, color: Color) -> Result<Vec<Repea
 }
 
 /// Starts the engine and repeats the searches until one fails. Returns the outcome and the UCI
-/// traffic.
-async fn replay(config: EngineConfig, variant: Variant, searches: &[RepeatedSearch]) -> (ReplayOutcome, String) {
+/// traffic. An engine that runs but does not get ready has failed; one that cannot be started is an
+/// error.
+async fn replay(
+    config: EngineConfig,
+    variant: Variant,
+    searches: &[RepeatedSearch],
+) -> Result<(ReplayOutcome, String)> {
     let mut engine = match Engine::start(&config, &[]).await {
         Ok(engine) => engine,
-        Err(error) => return (ReplayOutcome::Failed(error.to_string()), String::new()),
+        Err(error @ (StartError::Exited { .. } | StartError::Silent { .. })) => {
+            return Ok((ReplayOutcome::Failed(error.to_string()), String::new()));
+        }
+        Err(error) => return Err(error.into()),
     };
     let mut came = match engine.new_game().await {
         Ok(()) => ReplayOutcome::Through,
@@ -238,7 +254,7 @@ async fn replay(config: EngineConfig, variant: Variant, searches: &[RepeatedSear
         said.push('\n');
     }
     engine.quit().await;
-    (came, said)
+    Ok((came, said))
 }
 
 /// Outcome of an answer: a failure if the move is illegal in its position.

@@ -1,9 +1,10 @@
 //! `quintain replay`: what an engine was told is told again, from a crash folder or from the
 //! journal.
 
+use std::io::Write as _;
 use std::path::Path;
 
-use crate::harness::{Ran, run, sprt};
+use crate::harness::{FAKE, Ran, run, sprt};
 
 fn replay(dir: &Path, more: &str) -> Ran {
     let mut args = vec!["replay".to_owned(), dir.display().to_string()];
@@ -82,4 +83,24 @@ fn what_cannot_be_replayed_is_said() {
     assert!(ran.code == Some(2) && ran.stderr.contains("a run directory?"), "{ran:?}");
     // Either side of a sound game can be asked.
     assert_eq!(replay(&dir, "--game 2 --player base").code, Some(0));
+}
+
+#[test]
+fn a_changed_program_is_warned_about_and_a_missing_one_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, engine) = (folder.path().join("run"), folder.path().join("engine"));
+    std::fs::copy(FAKE, &engine).unwrap();
+    let (new, base) = (format!("{} -- --seed 1", engine.display()), format!("{} -- --seed 2", engine.display()));
+    let mut args =
+        ["sprt", "--new", &new, "--base", &base, "--out", &dir.display().to_string()].map(str::to_owned).to_vec();
+    args.extend("--nodes 1 --max-pairs 1 --max-plies 4 -j 1".split(' ').map(str::to_owned));
+    assert_eq!(run(&args).code, Some(3));
+    assert!(!replay(&dir, "--game 1").stderr.contains("has changed"));
+    std::fs::OpenOptions::new().append(true).open(&engine).unwrap().write_all(b"\n").unwrap();
+    let ran = replay(&dir, "--game 1");
+    let warning = format!("warning: `{}` has changed since the run", engine.display());
+    assert!(ran.code == Some(0) && ran.stderr.contains(&warning), "{ran:?}");
+    std::fs::remove_file(&engine).unwrap();
+    let ran = replay(&dir, "--game 1");
+    assert!(ran.code == Some(2) && ran.stderr.contains("there is no program"), "{ran:?}");
 }
