@@ -83,7 +83,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit> {
         Some(text) => of_transcript(&text, &plan, color),
         None => of_record(&record, &plan, color)?,
     };
-    trust::check(&dir, &plan, args.trust.trust)?;
+    trust::check_for(&format!("replay --game {}", args.game), &dir, &plan, args.trust.trust)?;
     let own = plan.tuned_options(&record, *record.players.get(color));
     let config = engine_config(&plan, &plan.players[place], None).with_options(&own);
     warn_if_changed(&plan.players[place]);

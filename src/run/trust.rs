@@ -26,6 +26,11 @@ use crate::text::{printable, with_causes};
 /// Returns an error that names the programs if the user does not confirm, or if one of them is
 /// inside the directory. A link or special file in place of an output of the run is also an error.
 pub(crate) fn check(dir: &RunDir, plan: &Plan, is_trusted: bool) -> Result<()> {
+    check_for("resume", dir, plan, is_trusted)
+}
+
+/// [`check`] for a command with its own flags, which the error names.
+pub(crate) fn check_for(command: &str, dir: &RunDir, plan: &Plan, is_trusted: bool) -> Result<()> {
     refuse_inside(dir.root(), plan)?;
     refuse_links(dir.root())?;
     if dir.is_stamped() {
@@ -39,7 +44,7 @@ pub(crate) fn check(dir: &RunDir, plan: &Plan, is_trusted: bool) -> Result<()> {
     );
     let is_allowed = is_trusted || is_terminal() && is_confirmed(&about, &mut std::io::stdin().lock());
     if !is_allowed {
-        fail!(Untrusted, "{about}; if you would start that yourself, `quintain resume {root} --trust` does");
+        fail!(Untrusted, "{about}; if you would start that yourself, `quintain {command} {root} --trust` does");
     }
     if let Err(error) = dir.stamp() {
         progress::warn(&format!("it will be asked about again: {}", with_causes(&error)));

@@ -65,7 +65,14 @@ fn what_was_written_elsewhere_starts_nothing_unasked() {
     let engine = format!("{:?}", broken.path("engine"));
     let words = ["not written by you on this machine", &engine, "\"--seed\" \"2\"", "--trust", "docs/trust.md"];
     for command in ["resume RUN", "replay RUN --game 1"] {
-        check_refused(&broken.by("another", command), &words);
+        let refused = broken.by("another", command);
+        check_refused(&refused, &words);
+        let dir = broken.dir().display().to_string();
+        let remedy = match command.strip_prefix("replay") {
+            Some(_) => format!("`quintain replay --game 1 {dir} --trust` does"),
+            None => format!("`quintain resume {dir} --trust` does"),
+        };
+        check_refused(&refused, &[&remedy]);
         std::fs::rename(broken.dir().join("stamp"), broken.path("kept")).unwrap();
         check_refused(
             &run(&command.replace("RUN", &broken.dir().display().to_string()).split(' ').collect::<Vec<_>>()),
