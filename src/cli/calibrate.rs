@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -23,6 +23,9 @@ const EXAMPLES: &str = "\
 A setting is safe if engine and clock waited for a CPU for at most 1 % of the thinking time, and \
 no loss on time can be explained by these waits. Calibrate while the machine is as busy as it \
 will be in tests.
+
+Exit codes: 0 every setting was played; 2 bad usage or engine, 4 too many engine failures (the \
+finished settings are printed), 130 interrupted.
 
 Examples:
   quintain calibrate                          the working tree's engine against itself
@@ -75,10 +78,10 @@ pub(super) fn run(args: &CalibrateArgs) -> Result<Exit> {
     let runtime = prepare::runtime()?;
     runtime.block_on(prepare::preflight(&plan, &book))?;
     let mut cells = Vec::new();
-    let mut interrupted = false;
+    let mut exit = Exit::Done;
     for (tc, clock) in args.tc.iter().zip(clocks) {
         for &games in &numbers {
-            if interrupted {
+            if exit != Exit::Done {
                 break;
             }
             progress::note(&format!("{tc}, {games} at once"));
@@ -90,13 +93,31 @@ pub(super) fn run(args: &CalibrateArgs) -> Result<Exit> {
             plan.max_time_losses = 100.0;
             prepare::check_capacity(&plan)?;
             let mut cell = CalibrationCell::new(games, tc);
-            interrupted = runtime.block_on(play(plan, book.clone(), &mut cell))?;
-            let figures = cell.figures();
-            cells.push((cell, figures));
+            match runtime.block_on(play(plan, book.clone(), &mut cell))? {
+                StopReason::Broken { why } => exit = aborted(&why),
+                StopReason::TooManyFailures { failures } => {
+                    exit = aborted(&format!(
+                        "{failures} games ended by a crash, a stall or an illegal move; `quintain check` shows what is wrong with the engine"
+                    ));
+                }
+                reason => {
+                    if reason == StopReason::Interrupted {
+                        exit = Exit::Interrupted;
+                    }
+                    let figures = cell.figures();
+                    cells.push((cell, figures));
+                }
+            }
         }
     }
     progress::result(&if args.json { to_json(&cells, &plan, time)? } else { calibration::text(&cells) });
-    Ok(if interrupted { Exit::Interrupted } else { Exit::Done })
+    Ok(exit)
+}
+
+/// Prints the reason that the games of a setting ended early. Finished settings are kept.
+fn aborted(why: &str) -> Exit {
+    progress::note(&format!("error: {why}"));
+    Exit::Aborted
 }
 
 fn raw(args: &CalibrateArgs) -> Result<RawPlan> {
@@ -114,8 +135,8 @@ fn raw(args: &CalibrateArgs) -> Result<RawPlan> {
     })
 }
 
-/// Plays one setting and adds its games to `cell`. Returns true if the user asked to stop.
-async fn play(plan: Plan, book: Book, cell: &mut CalibrationCell) -> Result<bool> {
+/// Plays one setting and adds its games to `cell`. Returns the reason of its end.
+async fn play(plan: Plan, book: Book, cell: &mut CalibrationCell) -> Result<StopReason> {
     let folder = tempfile::tempdir().context("cannot make a folder for the games")?;
     let path = folder.path().join(journal::FILE_NAME);
     let header = Header { plan_sha256: String::new(), program: env!("CARGO_PKG_VERSION").to_owned() };
@@ -128,17 +149,8 @@ async fn play(plan: Plan, book: Book, cell: &mut CalibrationCell) -> Result<bool
     let run = Run { plan: Arc::new(plan), book, journal, scoreboard, tables: None, stderr_dir };
     let finish = dispatcher::run(run, &mut [], Inbox { interrupts: seen, commands: asked, remote: None }).await;
     signals.abort();
-    match finish.reason {
-        StopReason::Broken { why } => bail!("{why}"),
-        StopReason::TooManyFailures { failures } => {
-            bail!(
-                "{failures} games ended by a crash, a stall or an illegal move; `quintain check` shows what is wrong with the engine"
-            )
-        }
-        _ => {}
-    }
     journal::read(&path, |game| cell.record(&game))?;
-    Ok(finish.reason == StopReason::Interrupted)
+    Ok(finish.reason)
 }
 
 fn to_json(cells: &[(CalibrationCell, CellEstimates)], plan: &Plan, time: Duration) -> Result<String> {

@@ -460,6 +460,16 @@ fn a_machine_is_calibrated_with_an_engine_against_itself() {
     }
 }
 
+#[test]
+fn a_calibration_that_failures_end_prints_what_is_finished() {
+    let engine = fake("--fault exit-in-search@3");
+    let ran = run(&["calibrate", &engine, "--tc", "1000+1", "-j", "1", "--time", "8h", "--json"]);
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    assert!(ran.stderr.contains("games ended by a crash, a stall or an illegal move"), "{ran:?}");
+    let document: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(document["settings"], serde_json::json!([]));
+}
+
 /// 20 MB a move, over a gigabyte in all, in an address space of half of that.
 #[cfg(target_os = "linux")]
 #[test]
