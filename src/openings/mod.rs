@@ -258,6 +258,12 @@ impl Book {
         self.format
     }
 
+    /// True if its openings are positions without moves.
+    #[must_use]
+    pub fn is_list(&self) -> bool {
+        self.format == BookFileFormat::Epd
+    }
+
     /// Packing of its file; `None` for plain bytes.
     #[must_use]
     pub const fn packing(&self) -> Option<Packing> {

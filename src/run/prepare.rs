@@ -9,7 +9,7 @@ use crate::openings::{Book, BookOptions, builtin};
 use crate::os;
 use crate::plan::{BookSource, Plan};
 use crate::record::Opening;
-use crate::run::error::{Result, ResultContext as _, RunError};
+use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::schedule::capacity::{self, Demand, Supply};
 use crate::schedule::remote::RemotePort;
 use crate::schedule::trial;
@@ -53,6 +53,14 @@ pub(crate) fn read_book(source: &BookSource, plies: Option<u32>, variant: Varian
         BookSource::Builtin => Ok(builtin::book(variant)?),
         BookSource::File(path) => Ok(Book::load(path, &options)?),
     }
+}
+
+/// Refuses `--book-plies` for lists of positions, where it has no effect.
+pub(crate) fn check_plies(plies: Option<u32>, is_list: bool) -> Result<()> {
+    if plies.is_some() && is_list {
+        fail!(Setting, "--book-plies: a list of positions has no moves; leave out --book-plies");
+    }
+    Ok(())
 }
 
 /// Returns positions spread evenly over a book, as `position` lines.

@@ -172,6 +172,7 @@ fn book(raw: &RawPlan, variant: Variant, seed: u64) -> Result<(BookRef, Book)> {
     let read = prepare::read_book(&source, raw.book_plies, variant);
     // The book inside the program has no flag.
     let book = if raw.book.is_some() { read.map_err(RunError::value("--book"))? } else { read? };
+    prepare::check_plies(raw.book_plies, book.is_list())?;
     let order = match raw.book_order.as_deref() {
         None | Some("random") => Order::Random { seed },
         Some("sequential") => Order::Sequential,
@@ -368,6 +369,11 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
         None => topology.default_concurrency(1),
     };
     let timed = shape.limits.iter().any(Limit::is_timed);
+    // The race that proves a tuning may have a clock of its own.
+    let has_clock = raw.prove_tc.is_some() || shape.limits.iter().any(|limit| limit.clock.is_some());
+    if rules.ponder && !has_clock {
+        fail!(Setting, "--ponder has no effect without a clock; give one with --tc, or leave out --ponder");
+    }
     let forced = raw.force_concurrency == Some(true);
     if !forced {
         affinity::check_concurrency(concurrency, 1, timed, &topology)?;

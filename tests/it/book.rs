@@ -255,7 +255,8 @@ fn conversions() {
 
     std::fs::write(at("cut.epd.gz"), &std::fs::read(at("d.epd.gz")).unwrap()[..40]).unwrap();
     std::fs::write(at("odd.bin"), &POLYGLOT.concat()[..47]).unwrap();
-    let refused: [(&str, &[&str]); 7] = [
+    let refused: [(&str, &[&str]); 8] = [
+        ("convert a.epd x.epd --book-plies 2", &["a list of positions has no moves; leave out --book-plies"]),
         ("convert a.epd x.bin", &["x.bin", "Polyglot books are read and not written"]),
         ("convert a.epd x", &["the name implies no format"]),
         ("convert a.epd x.gz", &["x.gz", "the name implies no format"]),
@@ -284,19 +285,20 @@ fn every_format_is_described_and_played() {
         ("a.fen.zst", "EPD", "zstd".into(), false),
         ("a.pgn.zst", "PGN", "zstd".into(), true),
     ] {
-        let found = info(folder.path(), &format!("{name} --book-plies 2"));
+        // A list of positions has no plies to cut.
+        let plies = if played { " --book-plies 2" } else { "" };
+        let found = info(folder.path(), &format!("{name}{plies}"));
         assert_eq!(
             (&found["format"], &found["packing"], &found["openings"]),
             (&format.into(), &packing, &1.into()),
             "{name}"
         );
         assert_eq!((&found["plies_min"], &found["white_to_move"]), (&2.into(), &1.into()), "{name}");
-        let ran = book(folder.path(), &format!("check {name} --book-plies 2"));
+        let ran = book(folder.path(), &format!("check {name}{plies}"));
         assert!(ran.stdout.contains("all 1 openings can be played"), "{name}: {ran:?}");
 
         let (path, dir) = (folder.path().join(name), folder.path().join(format!("run-{name}")));
-        let more =
-            format!("--nodes 1 --max-plies 6 --max-pairs 1 --seed 1 -j 1 --book-plies 2 --book {}", path.display());
+        let more = format!("--nodes 1 --max-plies 6 --max-pairs 1 --seed 1 -j 1{plies} --book {}", path.display());
         sprt(3, "--seed 1", "--seed 2", &dir, &more);
         for game in games(&dir) {
             assert_eq!(game.opening.2, if played { "e2e4 e7e5" } else { "" }, "{name}");

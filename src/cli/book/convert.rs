@@ -12,6 +12,7 @@ use crate::openings::maker::{PositionSet, epd};
 use crate::openings::{Book, Packing};
 use crate::record::{Color, Opening};
 use crate::run::dir::sha256;
+use crate::run::prepare;
 
 /// Longest line of PGN movetext, in characters.
 const PGN_WIDTH: usize = 79;
@@ -72,6 +73,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<String> {
     let target = Target::of(out)?;
     let options = args.read.options();
     let book = Book::load(&args.file, &options)?;
+    prepare::check_plies(options.plies, book.is_list())?;
     let (text, written) = convert(&book, options.variant, target, args.unique)?;
     let bytes = make::packed(out, text)?;
     write_atomically(out, &bytes)

@@ -10,7 +10,7 @@ use crate::chess::{Position, Variant};
 use crate::openings::maker::PositionSet;
 use crate::openings::{self, Book, BookError, BookFileFormat, BookOptions, Packing};
 use crate::record::{Color, Opening};
-use crate::run::progress;
+use crate::run::{prepare, progress};
 
 /// Broken lines that are named; of the others only the number is printed.
 const MOST_NAMED: u64 = 20;
@@ -36,7 +36,9 @@ struct Description {
 
 /// Description of the book as text or JSON.
 pub(super) fn info(path: &Path, options: &BookOptions, json: bool) -> Result<String> {
-    let description = describe(&Book::load(path, options)?, options.variant)?;
+    let book = Book::load(path, options)?;
+    prepare::check_plies(options.plies, book.is_list())?;
+    let description = describe(&book, options.variant)?;
     Ok(if json { serde_json::to_string_pretty(&description)? } else { text(&description) })
 }
 
@@ -44,6 +46,7 @@ pub(super) fn info(path: &Path, options: &BookOptions, json: bool) -> Result<Str
 pub(super) fn check(path: &Path, options: &BookOptions, json: bool) -> Result<String> {
     let faults = match Book::load(path, options) {
         Ok(book) => {
+            prepare::check_plies(options.plies, book.is_list())?;
             let Description { file, openings, duplicates, .. } = describe(&book, options.variant)?;
             return Ok(if json {
                 serde_json::to_string_pretty(

@@ -213,16 +213,21 @@ fn check(args: &JudgeArgs, raw: &RawPlan) -> Result<()> {
 fn arms(args: &JudgeArgs, raw: &RawPlan, root: &Path) -> Result<Vec<Arm>> {
     let clocks: Vec<Option<&String>> =
         if args.tcs.is_empty() { vec![None] } else { args.tcs.iter().map(Some).collect() };
-    let mut arms = Vec::new();
+    let mut lists = Vec::new();
     for book in &args.books {
-        let file = (book != BUILTIN).then(|| PathBuf::from(book));
         // A book that cannot be read is told before a game is played.
-        let source = file.clone().map_or(BookSource::Builtin, BookSource::File);
+        let source = file_of(book).map_or(BookSource::Builtin, BookSource::File);
         let variant = if raw.chess960 == Some(true) { Variant::Chess960 } else { Variant::Standard };
-        prepare::read_book(&source, raw.book_plies, variant)?;
+        lists.push(prepare::read_book(&source, raw.book_plies, variant)?.is_list());
+    }
+    // The plies of some books may be cut and compared with lists.
+    prepare::check_plies(raw.book_plies, !lists.contains(&false))?;
+    let mut arms = Vec::new();
+    for (book, is_list) in args.books.iter().zip(lists) {
         for tc in &clocks {
             let mut own = raw.clone();
-            own.book = file.clone();
+            own.book = file_of(book);
+            own.book_plies = raw.book_plies.filter(|_| !is_list);
             if let Some(tc) = tc {
                 own.tc = Some((*tc).clone());
             }
@@ -240,6 +245,11 @@ fn arms(args: &JudgeArgs, raw: &RawPlan, root: &Path) -> Result<Vec<Arm>> {
         }
     }
     Ok(arms)
+}
+
+/// File of a book; `None` for the one inside the program.
+fn file_of(book: &str) -> Option<PathBuf> {
+    (book != BUILTIN).then(|| PathBuf::from(book))
 }
 
 /// Folder of a book and clock.
