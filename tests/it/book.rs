@@ -272,6 +272,24 @@ fn conversions() {
 }
 
 #[test]
+fn a_check_in_json_has_the_same_keys_for_every_book() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text, code, found) in [
+        ("good.epd", format!("{AFTER_E4_E5}\n"), 0, [1.into(), 0.into(), 0.into()]),
+        ("bad.epd", format!("{AFTER_E4_E5}\njunk\n"), 2, [Value::Null, Value::Null, 1.into()]),
+        ("bad.pgn", "[Event \"?\"]\n\n1. e5 *\n".to_owned(), 2, [Value::Null, Value::Null, Value::Null]),
+    ] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+        let ran = book(folder.path(), &format!("check {name} --json"));
+        assert_eq!(ran.code, Some(code), "{ran:?}");
+        let document: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+        let [openings, duplicates, faults] = found;
+        let expected = serde_json::json!({ "openings": openings, "duplicates": duplicates, "faults": faults });
+        assert_eq!(document, expected, "{name}");
+    }
+}
+
+#[test]
 fn every_format_is_described_and_played() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.bin"), POLYGLOT.concat()).unwrap();

@@ -34,6 +34,14 @@ struct Description {
     sha256: String,
 }
 
+/// Counts of `book check`; `None` for those that are not known.
+#[derive(Debug, Default, Serialize)]
+struct BookCheck {
+    openings: Option<u64>,
+    duplicates: Option<u64>,
+    faults: Option<u64>,
+}
+
 /// Description of the book as text or JSON.
 pub(super) fn info(path: &Path, options: &BookOptions, json: bool) -> Result<String> {
     let book = Book::load(path, options)?;
@@ -44,33 +52,31 @@ pub(super) fn info(path: &Path, options: &BookOptions, json: bool) -> Result<Str
 
 /// Reads every opening and prints broken ones on stderr. Returns an error if there are any.
 pub(super) fn check(path: &Path, options: &BookOptions, json: bool) -> Result<String> {
-    let faults = match Book::load(path, options) {
+    let error = match Book::load(path, options) {
         Ok(book) => {
             prepare::check_plies(options.plies, book.is_list())?;
             let Description { file, openings, duplicates, .. } = describe(&book, options.variant)?;
+            let counts = BookCheck { openings: Some(openings), duplicates: Some(duplicates), faults: Some(0) };
             return Ok(if json {
-                serde_json::to_string_pretty(
-                    &serde_json::json!({ "openings": openings, "duplicates": duplicates, "faults": 0 }),
-                )?
+                serde_json::to_string_pretty(&counts)?
             } else {
                 format!("{file}: all {openings} openings can be played, {duplicates} duplicates")
             });
         }
-        Err(error @ BookError::Opening { .. }) => match faults(path, options)? {
-            // The faults of a PGN book cannot be listed, so the first one is returned.
-            0 => return Err(error.into()),
-            faults => faults,
-        },
+        Err(error @ (BookError::Opening { .. } | BookError::Polyglot { .. })) => error,
         Err(error) => return Err(error.into()),
     };
+    // The faults of other books cannot be listed, so the first one is returned.
+    let faults = Some(faults(path, options)?).filter(|faults| *faults > 0);
     if json {
-        progress::result(&serde_json::to_string_pretty(&serde_json::json!({ "faults": faults }))?);
+        let counts = BookCheck { faults, ..BookCheck::default() };
+        progress::result(&serde_json::to_string_pretty(&counts)?);
     }
-    bail!(
-        "{}: {faults} {} cannot be played; correct or delete them",
-        path.display(),
-        if faults == 1 { "line" } else { "lines" }
-    )
+    match faults {
+        None => Err(error.into()),
+        Some(1) => bail!("{}: 1 line cannot be played; correct or delete it", path.display()),
+        Some(faults) => bail!("{}: {faults} lines cannot be played; correct or delete them", path.display()),
+    }
 }
 
 /// Prints the broken lines of an EPD or FEN list on stderr and counts them; 0 for any other book.
@@ -201,6 +207,21 @@ mod tests {
             let error = check(&path, &standard, false).expect_err("broken").to_string();
             assert!(error.ends_with("2 lines cannot be played; correct or delete them"), "{error}");
             assert!(info(&path, &standard, false).is_err());
+        }
+        std::fs::write(&path, format!("{good}junk\n")).expect("written");
+        let error = check(&path, &standard, false).expect_err("broken").to_string();
+        assert!(error.ends_with(": 1 line cannot be played; correct or delete it"), "{error}");
+    }
+
+    #[test]
+    fn plies_of_a_list_are_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("book.epd");
+        std::fs::write(&path, "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -\n").expect("written");
+        let cut = BookOptions { plies: Some(8), ..BookOptions::default() };
+        for refused in [info(&path, &cut, false), check(&path, &cut, false)] {
+            let error = refused.expect_err("no moves").to_string();
+            assert!(error.contains("a list of positions has no moves; leave out --book-plies"), "{error}");
         }
     }
 }
