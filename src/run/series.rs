@@ -165,11 +165,32 @@ impl Series {
     /// Checks the flags of a series that may have played all its matches: they are those of the
     /// earlier matches, as far as a match of `specs` tells.
     pub(crate) fn check_flags(&self, specs: &[String], name: &'static str) -> Result<()> {
-        if self.first.is_none() {
-            return Ok(());
+        self.continued(specs, name)?.map_or(Ok(()), |plan| self.check_plan(&plan))
+    }
+
+    /// Checks the flags as [`check_flags`](Self::check_flags), and that the first two of `specs`
+    /// are the programs of every earlier match.
+    pub(crate) fn check_programs(&self, specs: &[String], name: &'static str) -> Result<()> {
+        let Some(plan) = self.continued(specs, name)? else { return Ok(()) };
+        for path in self.runs()? {
+            let (_, earlier) = RunDir::open(&path)?;
+            let programs = [&earlier, &plan].map(|plan| plan.players.iter().take(2).map(|one| &one.origin.sha256));
+            let [earlier, now] = programs;
+            if !earlier.eq(now) {
+                fail!(
+                    OtherRun,
+                    "{}: its matches were played by other programs; give another --out",
+                    self.root.display()
+                );
+            }
         }
-        let (plan, _) = resolve::games(&self.raw_match(specs, 1), name)?;
         self.check_plan(&plan)
+    }
+
+    /// Plan of the next match; `None` if the series has none yet.
+    fn continued(&self, specs: &[String], name: &'static str) -> Result<Option<Plan>> {
+        let resolved = self.first.as_ref().map(|_| resolve::games(&self.raw_match(specs, 1), name)).transpose()?;
+        Ok(resolved.map(|(plan, _)| plan))
     }
 
     fn raw_match(&self, specs: &[String], pairs: u64) -> RawPlan {

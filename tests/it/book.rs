@@ -1,12 +1,13 @@
 //! `quintain book`: books of every format made, stopped and gone on with, described, converted and
 //! played.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
-use crate::harness::{Gate, Ran, fake, games, quintain, run, sprt, sprt_args, summary, until};
+use crate::harness::{FAKE, Gate, Ran, fake, games, quintain, run, sprt, sprt_args, summary, until};
 
 /// A Polyglot book of `1. e4 e5`, and `1. a4` with weight 0. Keys and move codes as the description
 /// of the format has them.
@@ -486,6 +487,7 @@ fn a_judgement_that_cannot_be_made_is_refused_on_one_line() {
         ("--books a.epd a.epd --out j2", "--books: `a.epd` is given twice"),
         ("--books a.epd --book b.epd --out j3", "--book: give the books with --books"),
         ("--books a.epd --until-width 5 --out j4", "--until-width ends a single match"),
+        ("--books a.epd builtin --book-plies 2 --out j5", "a list of positions has no moves; leave out --book-plies"),
     ] {
         let ran = judge(folder.path(), more);
         assert_eq!(ran.code, Some(2), "{more}: {ran:?}");
@@ -497,4 +499,27 @@ fn a_judgement_that_cannot_be_made_is_refused_on_one_line() {
     let other: Ran = quintain(&args).current_dir(folder.path()).output().unwrap().into();
     assert_eq!(other.code, Some(2), "{other:?}");
     assert!(other.stderr.contains("give these --engines, or another --out"), "{other:?}");
+    let ran = judge(folder.path(), "--books a.epd --pairs 2 --out judge --stall-timeout 900");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("its matches have other limits, options or rules"), "{ran:?}");
+}
+
+#[test]
+fn a_judgement_goes_on_only_with_its_programs_and_tells_its_receivers() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = folder.path().join("engine");
+    std::fs::copy(FAKE, &engine).unwrap();
+    std::fs::write(folder.path().join("a.epd"), format!("{AFTER_E4_E5}\n")).unwrap();
+    let engines = ["1", "2"].map(|seed| format!("{} -- --seed {seed}", engine.display())).join(",");
+    let mut args = ["book", "judge", "--engines", &engines, "--on-end", "cat > told"].map(str::to_owned).to_vec();
+    args.extend(words("--books a.epd --nodes 10 --max-plies 20 -j 1 --pairs 2 --out judge"));
+    let judge = || -> Ran { quintain(&args).current_dir(folder.path()).output().unwrap().into() };
+    let ran = judge();
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let told: Value = serde_json::from_slice(&std::fs::read(folder.path().join("told")).unwrap()).unwrap();
+    assert_eq!((&told["name"], &told["exit"], &told["arms"][0]["pairs"]), (&"book judge".into(), &0.into(), &1.into()));
+    std::fs::OpenOptions::new().append(true).open(&engine).unwrap().write_all(b"\n").unwrap();
+    let ran = judge();
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("its matches were played by other programs; give another --out"), "{ran:?}");
 }

@@ -16,6 +16,7 @@ use crate::record::{GameRecord, PlayerId};
 use crate::report::figures::{self, signed};
 use crate::run::dir::{Place, RunDir};
 use crate::run::drive::default_place;
+use crate::run::notify::Receivers;
 use crate::run::series::{MatchResult, Series};
 use crate::run::{Exit, prepare, progress, resolve};
 use crate::settings::{AnyCommand, RawPlan};
@@ -140,6 +141,16 @@ impl Arm {
     }
 }
 
+/// End of a judgement.
+enum JudgeEnd {
+    /// Each arm has its pairs, or no opening left.
+    Pairs,
+    /// The time of --max-time is over.
+    Time,
+    /// A match did not end as it should.
+    Stopped(Exit),
+}
+
 /// A pair from the first engine's view.
 fn sensed(games: &[GameRecord]) -> Option<SensedPair> {
     let [first, second] = games else { return None };
@@ -151,43 +162,63 @@ pub(super) fn run(args: &JudgeArgs) -> Result<Exit> {
     let mut raw = args.flags.typed().clone();
     let limit = raw.max_time.take().map(|text| resolve::time("--max-time", &text)).transpose()?;
     let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+    let receivers = Receivers::of(&raw)?;
     check(args, &raw)?;
     let root = raw.out.clone().unwrap_or_else(|| match default_place("judge") {
         Place::Given(root) | Place::Default(root) => root,
     });
     let mut arms = arms(args, &raw, &root)?;
+    for arm in &arms {
+        arm.series.check_programs(&args.engines, "judge")?;
+    }
     let all = args.pairs.saturating_mul(arms.len() as u64);
     progress::note(&format!("{}; games in {}", figures::count(all, "pair"), root.display()));
-    for arm in &mut arms {
+    let (exit, reason) = match play(&mut arms, args, deadline)? {
+        JudgeEnd::Pairs => (Exit::Done, "pairs"),
+        JudgeEnd::Time => (Exit::Inconclusive, "time"),
+        JudgeEnd::Stopped(exit) => {
+            receivers.tell_of("book judge", (json!({}), "stopped by a match that could not go on"), &root, exit);
+            return Ok(exit);
+        }
+    };
+    let found = json(args, &arms, reason);
+    let document = serde_json::to_string_pretty(&found)? + "\n";
+    let path = root.join(DOCUMENT);
+    write_atomically(&path, document.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))?;
+    let shown = if args.flags.json { document } else { text(&arms) };
+    progress::result(shown.trim_end());
+    let labels: Vec<String> = arms.iter().map(Arm::label).collect();
+    let pairs = arms.iter().map(|arm| arm.pairs.len() as u64).sum();
+    let headline = format!("{} from {}", figures::count(pairs, "pair"), labels.join(", "));
+    receivers.tell_of("book judge", (found, &headline), &root, exit);
+    Ok(exit)
+}
+
+/// Plays the arms in turns.
+fn play(arms: &mut [Arm], args: &JudgeArgs, deadline: Option<Instant>) -> Result<JudgeEnd> {
+    for arm in &mut *arms {
         match arm.finish(&args.engines)? {
             Exit::Done => {}
-            exit => return Ok(exit),
+            exit => return Ok(JudgeEnd::Stopped(exit)),
         }
     }
-    let mut reason = "pairs";
     for round in 0.. {
         if arms.iter().all(|arm| arm.is_spent || arm.pairs.len() as u64 >= args.pairs) {
             break;
         }
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            reason = "time";
-            break;
+            return Ok(JudgeEnd::Time);
         }
         // Another book begins each round.
         let count = arms.len();
         for place in 0..count {
             match turn(&mut arms[(place + round) % count], args)? {
                 Exit::Done => {}
-                exit => return Ok(exit),
+                exit => return Ok(JudgeEnd::Stopped(exit)),
             }
         }
     }
-    let document = serde_json::to_string_pretty(&json(args, &arms, reason))? + "\n";
-    let path = root.join(DOCUMENT);
-    write_atomically(&path, document.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))?;
-    let shown = if args.flags.json { document } else { text(&arms) };
-    progress::result(shown.trim_end());
-    Ok(if reason == "time" { Exit::Inconclusive } else { Exit::Done })
+    Ok(JudgeEnd::Pairs)
 }
 
 fn check(args: &JudgeArgs, raw: &RawPlan) -> Result<()> {
