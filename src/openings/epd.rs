@@ -196,26 +196,40 @@ pub(super) fn fen_of_line(line: &[u8]) -> Result<String, String> {
     Ok(fen)
 }
 
+/// Limit of both counters of a position.
+const COUNTER_LIMIT: u32 = 10_000;
+
+/// Checks the counters of a FEN, as far as it has some.
+pub(super) fn check_counters(fen: &str) -> Result<(), String> {
+    let fields = fen.split_ascii_whitespace().skip(4);
+    ["the halfmove clock", "the move number"]
+        .into_iter()
+        .zip(fields)
+        .try_for_each(|(what, field)| counter(field.as_bytes(), what).map(drop))
+}
+
+/// Reads a counter, which an error calls `what`.
+fn counter(text: &[u8], what: &str) -> Result<u32, String> {
+    let digits = std::str::from_utf8(text).ok().filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
+    let number = digits.and_then(|digits| digits.parse::<u32>().ok()).filter(|n| *n < COUNTER_LIMIT);
+    number.ok_or_else(|| format!("{what} is not a number below {COUNTER_LIMIT}"))
+}
+
 /// Halfmove clock and move number: the FEN's fields, or the opcodes `hmvc` and `fmvn`, or else 0
 /// and 1.
 fn counters(rest: &[u8]) -> Result<(u32, u32), String> {
-    let number = |text: &[u8], what: &str| {
-        let digits = std::str::from_utf8(text).ok().filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
-        let number = digits.and_then(|digits| digits.parse::<u32>().ok()).filter(|n| *n < 10_000);
-        number.ok_or_else(|| format!("{what} is not a number below 10000"))
-    };
     if rest.first().is_some_and(|b| b.is_ascii_digit() || *b == b'-') {
         let mut fields = rest.split(|b| b.is_ascii_whitespace() || *b == b';').filter(|field| !field.is_empty());
-        let halfmoves = number(fields.next().unwrap_or_default(), "the halfmove clock")?;
-        return Ok((halfmoves, number(fields.next().unwrap_or_default(), "the move number")?));
+        let halfmoves = counter(fields.next().unwrap_or_default(), "the halfmove clock")?;
+        return Ok((halfmoves, counter(fields.next().unwrap_or_default(), "the move number")?));
     }
     let (mut halfmoves, mut fullmoves) = (0, 1);
     for operation in operations(rest) {
         let operation = operation.trim_ascii();
         let (opcode, operand) = operation.split_at(operation.len().min(4));
         match opcode {
-            b"hmvc" => halfmoves = number(operand.trim_ascii(), "hmvc")?,
-            b"fmvn" => fullmoves = number(operand.trim_ascii(), "fmvn")?,
+            b"hmvc" => halfmoves = counter(operand.trim_ascii(), "hmvc")?,
+            b"fmvn" => fullmoves = counter(operand.trim_ascii(), "fmvn")?,
             _ => {}
         }
     }

@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::io::Read;
 
+use super::epd::check_counters;
 use super::error::{LineFault, Trouble, without_bom, words};
 use super::store::{LONGEST_LINE, Store};
 use super::{BookOptions, START_FEN, line_of_opening};
@@ -130,8 +131,9 @@ fn read_game(lexer: &mut Lexer<'_>, options: &BookOptions) -> Result<Option<PgnG
         token = lexer.next()?;
     }
     let (line, fen) = fen.unwrap_or_else(|| (lexer.line, START_FEN.to_owned()));
-    let position = Position::from_fen(&fen, options.variant)
-        .map_err(|error| LineFault { line, what: format!("`{}`: {error}", excerpt(&fen, 100)) })?;
+    let fault = |why: String| LineFault { line, what: format!("`{}`: {why}", excerpt(&fen, 100)) };
+    let position = Position::from_fen(&fen, options.variant).map_err(|error| fault(error.to_string()))?;
+    check_counters(&fen).map_err(fault)?;
     let mut game = PgnGame { fen, moves: Vec::new(), position };
     let plies = options.plies.map_or(usize::MAX, |plies| plies as usize);
     loop {

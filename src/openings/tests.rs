@@ -161,6 +161,16 @@ fn broken_games() {
         ("[Event \"x]\n\n1. e4 *", 1, "broken tag; it should read [Name \"value\"]"),
         ("[FEN \"junk\"]\n\n1. e4 *", 1, "`junk`: malformed FEN (fewer than 4 fields)"),
         (
+            "[Event \"?\"]\n[FEN \"4k3/8/8/8/8/8/4P3/4K3 w - - 0 10000\"]\n\n1. e4 *",
+            2,
+            "`4k3/8/8/8/8/8/4P3/4K3 w - - 0 10000`: the move number is not a number below 10000",
+        ),
+        (
+            "[FEN \"4k3/8/8/8/8/8/4P3/4K3 w - - 10000 1\"]\n\n1. e4 *",
+            1,
+            "`4k3/8/8/8/8/8/4P3/4K3 w - - 10000 1`: the halfmove clock is not a number below 10000",
+        ),
+        (
             "1. f3 e5 2. g4 Qh4# 0-1",
             1,
             "the game is over after its 4 book plies (checkmate); play fewer plies with `--book-plies`",
