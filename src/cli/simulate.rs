@@ -133,6 +133,9 @@ pub(super) struct SimulateArgs {
 /// Default number of tests to play.
 const TESTS: u32 = 300;
 
+/// Maximum number of pairs of all played tests, as the formula foresees them. More take minutes.
+const MOST_PLAYED: f64 = 1e9;
+
 /// Prints the forecast to `out`.
 pub(super) fn run(args: &SimulateArgs, out: &mut impl Write) -> Result<()> {
     if let Some(setting) = &args.tune {
@@ -150,7 +153,9 @@ pub(super) fn run(args: &SimulateArgs, out: &mut impl Write) -> Result<()> {
     if !args.json && !progress::write(out, answer.text().as_bytes())? {
         return Ok(());
     }
-    if tests > 0 {
+    if tests > 0 && f64::from(tests) * answer.forecast.pairs > MOST_PLAYED {
+        progress::note("too many pairs to play; the formula alone");
+    } else if tests > 0 {
         answer.played = Some(play(args, tests, &answer.sprt, &answer.law, &answer.forecast));
     }
     let text = if args.json { serde_json::to_string_pretty(&answer.json())? + "\n" } else { answer.played_text() };

@@ -43,6 +43,18 @@ fn a_test_is_foreseen() {
 }
 
 #[test]
+fn tests_of_too_many_pairs_are_not_played() {
+    let empty = tempfile::tempdir().unwrap();
+    let results = empty.path().display().to_string();
+    let line = ["simulate", "--elo", "0", "--tests", "3", "--bounds", "0,0.001", "--json", "--results", &results];
+    let ran = run(&line);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stderr.contains("too many pairs to play; the formula alone"), "{ran:?}");
+    let document: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert!(document["simulated"].is_null() && number(&document, "pairs") > 1e9, "{document}");
+}
+
+#[test]
 fn a_shape_that_the_formula_cannot_foresee_is_marked() {
     let empty = tempfile::tempdir().unwrap();
     let results = empty.path().display().to_string();
