@@ -87,8 +87,7 @@ impl TestArgs {
 /// Prints the statistics of the counts to `out`.
 pub(super) fn run(args: &StatsArgs, out: &mut impl Write) -> Result<()> {
     let sprt = args.test.sprt()?;
-    // Counts may be words of their own: `--wdl 10 20 30`.
-    let given = |words: &[String]| (!words.is_empty()).then(|| words.join(",").replace(",,", ","));
+    let given = |words: &[String]| (!words.is_empty()).then(|| joined(words));
     let answer = match (&given(&args.ptnml), &given(&args.wdl)) {
         (Some(_), _) if sprt.model() == Model::Bayesian => {
             bail!(
@@ -109,6 +108,16 @@ pub(super) fn run(args: &StatsArgs, out: &mut impl Write) -> Result<()> {
     let text = if args.json { serde_json::to_string_pretty(&answer.estimates)? + "\n" } else { answer.text(&sprt) };
     progress::write(out, text.as_bytes())?;
     Ok(())
+}
+
+/// Joins counts that are words of their own: `10 20 30` or `10, 20, 30`.
+fn joined(words: &[String]) -> String {
+    let last = words.len().saturating_sub(1);
+    let strip = |(place, word): (usize, &String)| match word.strip_suffix(',') {
+        Some(word) if place < last => word.to_owned(),
+        _ => word.clone(),
+    };
+    words.iter().enumerate().map(strip).collect::<Vec<_>>().join(",")
 }
 
 /// Parses `N` whole numbers separated by commas.
@@ -344,6 +353,8 @@ test         [0, 2] normalized Elo, alpha 0.05, beta 0.05
     fn what_is_wrong_is_said_in_one_line() {
         let table = [
             ("--ptnml 1,2,3 ", "--ptnml `1,2,3`: 5 counts with commas between them are needed, LL,LD,DD+WL,WD,WW"),
+            ("--wdl 1,,2,3", "--wdl `1,,2,3`: 3 counts with commas between them are needed, W,D,L"),
+            ("--wdl 1,, 3", "--wdl `1,,3`: `` is not a count; write whole numbers from 0, W,D,L"),
             ("--wdl 1,-2,3", "--wdl `1,-2,3`: `-2` is not a count; write whole numbers from 0, W,D,L"),
             ("--wdl 1,2,3 --bounds 5,0", "bounds 5,0: elo0 must be below elo1, write 0,5"),
             ("--wdl 1,2,3 --bounds 5", "--bounds: `5` are not bounds: write elo0,elo1 as in 0,5"),
