@@ -24,6 +24,23 @@ Examples:
   quintain book convert Perfect.bin lines.pgn.zst --book-plies 12
   quintain book judge --books builtin my-book.epd --engines git:main,git:v1.0 --tc 2+0.02 --pairs 500";
 
+const INFO_EXAMPLES: &str = "\
+Examples:
+  quintain book info openings/balanced.epd
+  quintain book info lines.pgn.zst --book-plies 12 --json";
+
+const CHECK_EXAMPLES: &str = "\
+Exit codes:
+  0  every opening can be played
+  2  some cannot, the file cannot be read, or bad usage
+
+JSON: `openings`, `duplicates`, `faults`. null stands for what is not known: of a book with faults \
+only their number, of a PGN or Polyglot book not even that.
+
+Examples:
+  quintain book check openings/balanced.epd.gz
+  quintain book check lines.pgn --book-plies 12 --json";
+
 /// Makes, describes, checks, converts and judges opening books.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
@@ -41,8 +58,10 @@ enum BookCommand {
     /// are kept in `FILE.partial` until the book is done.
     Make(make::MakeArgs),
     /// Openings, duplicates, sides to move, plies and SHA-256 of a book.
+    #[command(after_long_help = INFO_EXAMPLES)]
     Info(FileArgs),
     /// Reads every opening of a book and names the lines that cannot be played.
+    #[command(after_long_help = CHECK_EXAMPLES)]
     Check(FileArgs),
     /// Writes a book in another format, compressed or not.
     Convert(convert::ConvertArgs),

@@ -71,6 +71,29 @@ mod tests {
         assert_eq!(listed, there);
     }
 
+    /// Commands whose own help has the examples of all below it.
+    const SHARED: [&str; 2] = ["ctl", "hub"];
+
+    /// Commands that print the help of the program whose command line they take.
+    const FOREIGN: [&str; 2] = ["fastchess", "cutechess"];
+
+    /// Names of the commands, from `command` down, whose long help has no example.
+    fn without_example(command: &Command) -> Vec<String> {
+        let name = command.get_name();
+        let below: Vec<_> = command.get_subcommands().filter(|command| !command.is_hide_set()).collect();
+        if !below.is_empty() && !SHARED.contains(&name) {
+            return below.into_iter().flat_map(without_example).collect();
+        }
+        let help = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string);
+        let has_example = FOREIGN.contains(&name) || help.is_some_and(|help| help.contains("Example"));
+        if has_example { Vec::new() } else { vec![name.to_owned()] }
+    }
+
+    #[test]
+    fn each_command_has_an_example() {
+        assert_eq!(without_example(&Cli::command()), [""; 0]);
+    }
+
     #[test]
     fn the_short_help_is_one_screen() {
         let mut command = grouped(Cli::command());

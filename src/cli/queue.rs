@@ -36,6 +36,18 @@ Examples:
   quintain queue up 3
   quintain queue run --until 07:00";
 
+const ADD_EXAMPLES: &str = "\
+Examples:
+  quintain queue add configs/sprt-stc.toml
+  quintain queue add --priority 2 sprt --new git:my-idea --base git:main --tc 8+0.08
+  quintain queue add race git:idea-1 git:idea-2 --base git:main --nodes 20000";
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  quintain queue run
+  quintain queue run --until 07:00
+  quintain queue run --budget 8h --until-empty";
+
 /// Queues tests and matches, and plays them one after another.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
@@ -50,11 +62,13 @@ pub(super) struct QueueArgs {
 #[derive(Debug, Subcommand)]
 enum QueueCommand {
     /// Adds a plan, or a command line of sprt, match, gauntlet, race or tune.
+    #[command(after_long_help = ADD_EXAMPLES)]
     Add(add::AddArgs),
     /// Lists the entries in the order of play.
     Ls(list::LsArgs),
     /// Moves an entry to the front. A failed or stopped one is played again. An entry whose run has
     /// begun stays before it, unless its priority is lower.
+    #[command(after_long_help = "Examples:\n  quintain queue up 3\n  quintain queue up 3 --priority 2")]
     Up {
         /// Number of the entry.
         #[arg(value_name = "ID")]
@@ -65,12 +79,14 @@ enum QueueCommand {
         priority: Option<i32>,
     },
     /// Removes an entry. Its run, if in progress, stops and is kept.
+    #[command(after_long_help = "Example:\n  quintain queue rm 3")]
     Rm {
         /// Number of the entry.
         #[arg(value_name = "ID")]
         id: EntryId,
     },
     /// Sets the note of an entry's future runs.
+    #[command(after_long_help = "Example:\n  quintain queue note 3 wider aspiration windows")]
     Note {
         /// Number of the entry.
         #[arg(value_name = "ID")]
@@ -80,6 +96,7 @@ enum QueueCommand {
         text: Vec<String>,
     },
     /// Queues an interrupted run to be resumed.
+    #[command(after_long_help = "Example:\n  quintain queue resume latest")]
     Resume {
         /// The run: its directory, an id of `quintain runs`, the end of one, or `latest`. It must
         /// be in the folder of results.
@@ -87,6 +104,7 @@ enum QueueCommand {
         run: PathBuf,
     },
     /// Plays the entries and waits for new ones, until Ctrl-C.
+    #[command(after_long_help = RUN_EXAMPLES)]
     Run(RunArgs),
 }
 

@@ -9,8 +9,15 @@ use crate::cluster::{self, Access, AccessError, Role, RunEntry, WorkerEntry};
 use crate::run::{Exit, prepare, progress};
 use crate::text::{columns, printable};
 
+const EXAMPLES: &str = "\
+Examples:
+  quintain workers tls://hub.example.org:4222
+  quintain workers tls://hub.example.org:4222 --json
+  quintain workers --key                      your public key, for `trust` in a worker.toml";
+
 /// Lists the workers of a hub and the runs that they can play.
 #[derive(Debug, clap::Args)]
+#[command(after_long_help = EXAMPLES)]
 pub(super) struct WorkersArgs {
     /// Address of the hub.
     #[arg(value_name = "URL", required_unless_present = "key")]

@@ -6,13 +6,18 @@ use crate::run::queue::{EntryId, Queue, QueueEntry, QueueState};
 use crate::text::{columns, printable};
 use anyhow::Result;
 
+const EXAMPLES: &str = "\
+Examples:
+  quintain queue ls
+  quintain queue ls --all --json
+
+Keys of --json: `daemon` (true if one plays the queue), `entries` in the order of play, each with `id`, \
+`command`, `state` (playing, waiting, stopped, failed, done, damaged), `priority`, `title`, `runs` (folders), `results` (of each run \
+that is over: H1, H0, done, inconclusive, aborted), `plans` (how many there are in turn) and `error`.";
+
 /// Form of the list.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_long_help = "Keys of --json: `daemon` (true if one plays the queue), `entries` in the order of play, each with `id`, \
-    `command`, `state` (playing, waiting, stopped, failed, done, damaged), `priority`, `title`, `runs` (folders), `results` (of each run \
-    that is over: H1, H0, done, inconclusive, aborted), `plans` (how many there are in turn) and `error`."
-)]
+#[command(after_long_help = EXAMPLES)]
 pub(super) struct LsArgs {
     /// Also list finished entries.
     #[arg(long)]
