@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::openings::Book;
-use crate::plan::Plan;
+use crate::plan::{Plan, Player};
 use crate::run::error::{Result, ResultContext as _, fail};
 use crate::run::resolve::networks;
 use crate::run::{Exit, forecast, progress, race, resolve, tuning};
@@ -125,7 +125,14 @@ pub(crate) fn check(command: GameCommand, raw: &RawPlan) -> Result<()> {
 pub(crate) fn resolved(command: GameCommand, mut raw: RawPlan) -> Result<(Plan, Book)> {
     match command {
         GameCommand::Sprt => {}
-        GameCommand::Race => return race::resolved(raw),
+        GameCommand::Race => {
+            let allow_same = raw.allow_same == Some(true);
+            let (plan, book) = race::resolved(raw)?;
+            if let [base, candidates @ ..] = plan.players.as_slice() {
+                candidates.iter().try_for_each(|candidate| compare([candidate, base], allow_same))?;
+            }
+            return Ok((plan, book));
+        }
         // A tuning also has parameters, and its own directory.
         GameCommand::Match | GameCommand::Gauntlet | GameCommand::Tune => {
             let name = command.name();
@@ -136,13 +143,14 @@ pub(crate) fn resolved(command: GameCommand, mut raw: RawPlan) -> Result<(Plan, 
         progress::note(&forecast::spend(&budget, &mut raw)?);
     }
     let (plan, book) = resolve::sprt(&raw).within(|| "cannot start the test")?;
-    compare(&plan, raw.allow_same == Some(true))?;
+    if let [new, base] = plan.players.as_slice() {
+        compare([new, base], raw.allow_same == Some(true))?;
+    }
     Ok((plan, book))
 }
 
 /// Refuses two identical sides, and notes sides that can differ only in speed.
-fn compare(plan: &Plan, allow_same: bool) -> Result<()> {
-    let [new, base] = plan.players.as_slice() else { return Ok(()) };
+fn compare([new, base]: [&Player; 2], allow_same: bool) -> Result<()> {
     if new.limit != base.limit {
         return Ok(());
     }
@@ -150,12 +158,15 @@ fn compare(plan: &Plan, allow_same: bool) -> Result<()> {
         if !allow_same {
             fail!(
                 Engine,
-                "`{}` and `{}` are the same program with the same settings, so a test would only measure noise; choose another --base, give one side another option or clock, or use --allow-same",
+                "`{}` and `{}` are the same program with the same settings, so their games would only measure noise; choose another --base, give one side another option or clock, or use --allow-same",
                 new.origin.spec,
                 base.origin.spec
             );
         }
-        progress::warn("both sides are the same program with the same settings; the test can only measure noise");
+        progress::warn(&format!(
+            "`{}` and `{}` are the same program with the same settings; their games can only measure noise",
+            new.origin.spec, base.origin.spec
+        ));
     } else if let (Some(nodes), true) = (new.origin.bench_nodes, new.origin.bench_nodes == base.origin.bench_nodes)
         && new.options == base.options
     {

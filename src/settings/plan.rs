@@ -142,7 +142,7 @@ pub struct RawPlan {
     ///
     /// Without it, equal programs with equal settings are refused.
     #[arg(long, help_heading = "Test")]
-    #[schemars(example = false, extend("x-commands" = ["sprt"]))]
+    #[schemars(example = false, extend("x-commands" = ["sprt", "race"]))]
     pub allow_same: Option<bool>,
     /// Plan of the test that follows if this one passes [default: none].
     ///
