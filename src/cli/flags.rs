@@ -1,5 +1,7 @@
 //! Flags of every command that plays a plan.
 
+use anyhow::{Result, bail};
+
 use crate::settings::{KeyedCommand, PlanFlags, RawPlan};
 
 /// Keys of a plan that command `C` takes, and how it prints its results.
@@ -16,5 +18,16 @@ impl<C: KeyedCommand> RunFlags<C> {
     /// Keys given on the command line.
     pub(super) const fn typed(&self) -> &RawPlan {
         self.plan.typed()
+    }
+
+    /// Refuses a list of CPUs among the other words of the command line: `--affinity` takes one
+    /// only after `=`.
+    pub(super) fn check_words<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> Result<()> {
+        let is_list =
+            |word: &&str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit() || b",-".contains(&byte));
+        match words.into_iter().find(is_list) {
+            Some(list) if self.typed().affinity.as_deref() == Some("auto") => bail!("write --affinity={list}"),
+            _ => Ok(()),
+        }
     }
 }

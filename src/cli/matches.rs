@@ -80,6 +80,7 @@ pub(super) fn is_plan(word: &str) -> bool {
 
 /// Keys of the plan file with the engines and flags of the command line over them.
 pub(super) fn merged_match(args: &MatchArgs) -> Result<RawPlan> {
+    args.flags.check_words(args.engines.iter().map(String::as_str))?;
     let (plans, engines): (Vec<&String>, Vec<&String>) = args.engines.iter().partition(|word| is_plan(word));
     let file = match plans.as_slice() {
         [] => RawPlan::default(),
@@ -93,6 +94,7 @@ pub(super) fn merged_match(args: &MatchArgs) -> Result<RawPlan> {
 
 /// Keys of the plan file with the heroes, opponents and flags of the command line over them.
 pub(super) fn merged_gauntlet(args: &GauntletArgs) -> Result<RawPlan> {
+    args.flags.check_words(args.plan.as_deref().and_then(Path::to_str))?;
     let file = args.plan.as_deref().map(RawPlan::read).transpose()?.unwrap_or_default();
     if file.format.as_deref().is_some_and(|format| format != "gauntlet") {
         bail!("the plan's format is {}; play it with `quintain match`", file.format.as_deref().unwrap_or_default());

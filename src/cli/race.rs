@@ -54,6 +54,7 @@ pub(super) struct RaceArgs {
 
 /// Keys of the plan file with those of the command line over them. Candidates of both race.
 pub(super) fn merged(args: &RaceArgs) -> Result<RawPlan> {
+    args.flags.check_words(args.candidates.iter().map(String::as_str))?;
     let (file, specs) = match args.candidates.split_first() {
         Some((plan, specs)) if is_plan(plan) => (RawPlan::read(Path::new(plan))?, specs),
         _ => (RawPlan::default(), args.candidates.as_slice()),

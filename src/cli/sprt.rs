@@ -1,6 +1,6 @@
 //! `quintain sprt`: a sequential test of one engine against another.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
@@ -40,6 +40,7 @@ pub(super) struct SprtArgs {
 
 /// Keys of the plan file with those of the command line over them.
 pub(super) fn merged(args: &SprtArgs) -> Result<RawPlan> {
+    args.flags.check_words(args.plan.as_deref().and_then(Path::to_str))?;
     let file = args.plan.as_deref().map(RawPlan::read).transpose()?.unwrap_or_default();
     Ok(args.flags.typed().over(&file)?)
 }

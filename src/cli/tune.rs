@@ -3,7 +3,7 @@
 mod result;
 mod table;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
@@ -79,6 +79,7 @@ pub(super) struct TuneArgs {
 
 /// Keys of the plan file with those of the command line over them.
 pub(super) fn merged(args: &TuneArgs) -> Result<RawPlan> {
+    args.flags.check_words(args.plan.as_deref().and_then(Path::to_str))?;
     let file = args.plan.as_deref().map(RawPlan::read).transpose()?.unwrap_or_default();
     Ok(args.flags.typed().over(&file)?)
 }

@@ -182,6 +182,11 @@ fn what_cannot_be_played_is_refused() {
     let one = fake("--seed 1");
     let cases: &[(&[&str], &str)] = &[
         (&["match", &one], "1 player: a match needs at least two"),
+        (&["match", &one, &one, "--affinity", "0,1"], "write --affinity=0,1"),
+        (&["sprt", "--affinity", "0-3"], "write --affinity=0-3"),
+        (&["match", &two, "--book-plies", "8"], "a list of positions has no moves; leave out --book-plies"),
+        (&["match", &two, "--nodes", "9", "--ponder"], "--ponder has no effect without a clock"),
+        (&["race", &one, "--base", &one], "are the same program with the same settings"),
         (&["match"], "0 players: a match needs at least two"),
         (&["match", &two, "--format", "swis"], "--format `swis`: round-robin, gauntlet, swiss, knockout or pyramid"),
         (&["match", &two, "--pairs", "0"], "--pairs 0 plays nothing"),
