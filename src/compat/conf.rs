@@ -28,6 +28,7 @@ struct ConfEngine {
     options: Vec<ConfOption>,
     restart: String,
     ponder: bool,
+    whitepov: bool,
 }
 
 /// UCI option of an entry.
@@ -70,9 +71,11 @@ fn engine_of(text: &str, name: &str, path: &Path) -> Result<EngineArgs, String> 
         ("proto", &found.protocol),
         ("restart", &found.restart),
     ];
-    let words = words.into_iter().chain(found.arguments.iter().map(|word| ("arg", word)));
-    let words = words.chain(found.init_strings.iter().map(|word| ("initstr", word)));
-    for (key, value) in words.filter(|(_, value)| !value.is_empty()) {
+    let words = words.map(|(key, value)| (key, value.as_str())).into_iter();
+    let words = words.chain(found.arguments.iter().map(|word| ("arg", word.as_str())));
+    let words = words.chain(found.init_strings.iter().map(|word| ("initstr", word.as_str())));
+    let view = found.whitepov.then_some(("whitepov", ""));
+    for (key, value) in words.filter(|(_, value)| !value.is_empty()).chain(view) {
         engine::set(&mut args, key, value, Dialect::Cutechess).map_err(within)?;
     }
     for option in &found.options {
@@ -96,7 +99,8 @@ mod tests {
         {"command": "./one", "name": "One", "protocol": "uci", "workingDirectory": "/opt/one", "stderrFile": "", "restart": "on",
          "initStrings": ["setoption name Style value Solid", "setoption name Clear Hash"], "variants": ["standard"],
          "options": [{"name": "Hash", "type": "spin", "value": 64, "min": 1}, {"name": "Own Book", "value": false}, {"name": "Skip"}]},
-        {"command": "two", "name": "Two", "protocol": "xboard"}]"#;
+        {"command": "two", "name": "Two", "protocol": "xboard"},
+        {"command": "three", "name": "Three", "protocol": "uci", "whitepov": true}]"#;
 
     #[test]
     fn engines_are_read_by_name() {
@@ -107,6 +111,8 @@ mod tests {
         assert_eq!(one.options, options.map(|(name, value)| (name.to_owned(), value.to_owned())));
         let refused = read("Two").unwrap_err();
         assert!(refused.starts_with("engines.json: engine \"Two\": engines are spoken to by uci, not by xboard"));
+        let refused = read("Three").unwrap_err();
+        assert!(refused.starts_with("engines.json: engine \"Three\": whitepov is not supported"), "{refused}");
         assert_eq!(read("one").unwrap_err(), "engines.json has no engine \"one\"; did you mean \"One\"?");
         let broken = engine_of("[{]", "One", Path::new("engines.json")).unwrap_err();
         assert!(broken.starts_with("engines.json: ") && broken.contains("line 1"), "{broken}");

@@ -61,6 +61,10 @@ pub(super) const OPTIONS: [&str; 40] = [
 /// Engine keys without a value.
 const ENGINE_FLAGS: [&str; 3] = ["ponder", "whitepov", "trust"];
 
+/// Engine keys that are accepted without effect, and the reasons.
+const IGNORED_KEYS: [(&str, &str); 2] =
+    [("trust", "UCI engines claim no results"), ("stderr", "error output is in the folder stderr of the run")];
+
 /// Parses a command line without the program's name. An empty one requests the help.
 ///
 /// # Errors
@@ -102,6 +106,8 @@ pub(super) fn parse(words: &[String], load: Load<'_>, known: EngineLookup<'_>) -
     for group in groups.iter().filter(|group| group.option == "-each") {
         set(&mut engines, group, known).map_err(|why| group.error(why))?;
     }
+    let ignored = IGNORED_KEYS.iter().filter(|(key, _)| has_engine_key(&groups, key));
+    notes.extend(ignored.map(|(key, why)| format!("Warning: {key} has no effect: {why}")));
     let policy = opening_policy(&groups);
     if matches!(policy, "encounter" | "round") {
         // All games of an encounter have one opening, even with `-repeat 1`.
@@ -129,6 +135,12 @@ pub(super) fn parse(words: &[String], load: Load<'_>, known: EngineLookup<'_>) -
     }
     check(Invocation { dialect: Dialect::Cutechess, engines, settings, resume, notes })
         .map(|invocation| RunnerAction::Play(Box::new(invocation)))
+}
+
+/// True if an engine is given this key.
+fn has_engine_key(groups: &[OptionGroup], key: &str) -> bool {
+    let engines = groups.iter().filter(|group| matches!(group.option, "-engine" | "-each"));
+    engines.flat_map(|group| &group.words).any(|word| word.split('=').next() == Some(key))
 }
 
 /// Policy of the last `-openings`.

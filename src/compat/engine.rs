@@ -61,9 +61,8 @@ pub(super) fn set(engine: &mut EngineArgs, key: &str, value: &str, dialect: Dial
         "timemargin" => engine.margin = Duration::from_millis(number(value)?),
         "restart" => engine.restart = restart(value, fastchess)?,
         "ponder" if !fastchess => engine.ponder = true,
-        // Accepted without effect: stderr goes to the run directory, and UCI scores have the
-        // engine's view.
-        "stderr" | "whitepov" | "trust" if !fastchess => {}
+        // Accepted without effect; `cutechess::parse` warns of them.
+        "stderr" | "trust" if !fastchess => {}
         "initstr" if !fastchess => {
             let lines = value.split("\\n").map(str::trim).filter(|line| !line.is_empty());
             lines.map(setoption).try_for_each(|option| option.map(|option| engine.options.push(option)))?;
@@ -72,6 +71,10 @@ pub(super) fn set(engine: &mut EngineArgs, key: &str, value: &str, dialect: Dial
             return Err(format!(
                 "\"{key}\" is not supported: leave it out, and let both engines play the lines of the book by -openings file=BOOK.bin plies=16"
             ));
+        }
+        "whitepov" if !fastchess => {
+            return Err("whitepov is not supported: let the engine print its own view, or leave out -resign and -draw"
+                .to_owned());
         }
         _ => match key.strip_prefix("option.") {
             Some(name) if !name.is_empty() => engine.options.push((name.to_owned(), value.to_owned())),

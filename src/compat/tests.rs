@@ -476,7 +476,7 @@ fn the_options_of_cutechess() {
             invocation.notes.clear();
         },
     );
-    let line = "-engine cmd=a arg=-x 'arg=two words' dir=d proto=uci ponder option.SyzygyPath= whitepov -engine cmd=b \
+    let line = "-engine cmd=a arg=-x 'arg=two words' dir=d proto=uci ponder option.SyzygyPath= -engine cmd=b \
                 -each tc=40/60 timemargin=10 restart=auto";
     let Ok(RunnerAction::Play(invocation)) = parse(Dialect::Cutechess, line) else { panic!("{line}") };
     let first = EngineArgs {

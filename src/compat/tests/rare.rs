@@ -10,6 +10,15 @@ fn the_rarer_options_of_cutechess() {
         invocation.notes = notes.map(|note| format!("Warning: {note}")).to_vec();
         invocation.notes.push(NO_BOOK.to_owned());
     });
+    reads(Dialect::Cutechess, "-each trust stderr=e.log -each trust", |invocation| {
+        invocation.notes = [
+            "Warning: trust has no effect: UCI engines claim no results",
+            "Warning: stderr has no effect: error output is in the folder stderr of the run",
+            NO_BOOK,
+        ]
+        .map(str::to_owned)
+        .to_vec();
+    });
     cute("-tournamentfile cup.json", |s| s.config_name = "cup.json".to_owned());
     for (line, concurrency, notes) in [
         ("-resume -tournamentfile saved.json", 1, 0),
@@ -45,6 +54,8 @@ fn the_rarer_options_of_cutechess() {
         ("-engine conf=Other", "no engine Other"),
         ("-engine cmd=c initstr=xboard", "lines of setoption, not \"xboard\""),
         ("-engine cmd=c book=b.bin", "-openings file=BOOK.bin"),
+        ("-engine cmd=c whitepov", "whitepov is not supported: let the engine print its own view"),
+        ("-each whitepov", "or leave out -resign and -draw"),
     ] {
         let error =
             parse(Dialect::Cutechess, &format!("-engine cmd=a tc=1 -engine cmd=b tc=1 {line}")).expect_err(line);
