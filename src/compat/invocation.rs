@@ -47,7 +47,7 @@ pub(crate) struct Invocation {
 /// One `-engine` with the keys of `-each`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct EngineArgs {
-    /// Program: a path, relative to `dir` if that is set, or a name to look up in `PATH`.
+    /// Program: a path, relative to `dir` if that is set, or a name to look up in `PATH` as well.
     pub cmd: String,
     /// Display name; unique once checked.
     pub name: String,

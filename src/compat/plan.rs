@@ -79,10 +79,10 @@ pub(super) fn plan(
     seed: u64,
     topology: &Topology,
 ) -> Result<Plan> {
-    let Invocation { engines, settings, .. } = invocation;
+    let Invocation { dialect, engines, settings, .. } = invocation;
     let pairs = PairSplit::new(settings);
-    let players =
-        engines.iter().zip(options).map(|(engine, options)| player(engine, options)).collect::<Result<Vec<_>>>()?;
+    let players = engines.iter().zip(options).map(|(engine, options)| player(engine, *dialect, options));
+    let players = players.collect::<Result<Vec<_>>>()?;
     let test = settings.sprt.map(|sprt| Test {
         bounds: Bounds { elo0: sprt.elo0, elo1: sprt.elo1 },
         model: sprt.model,
@@ -187,8 +187,8 @@ pub(super) const fn variant(settings: &RunnerSettings) -> Variant {
     if settings.chess960 { Variant::Chess960 } else { Variant::Standard }
 }
 
-fn player(engine: &EngineArgs, options: Vec<(String, String)>) -> Result<Player> {
-    let program = program(engine)?;
+fn player(engine: &EngineArgs, dialect: Dialect, options: Vec<(String, String)>) -> Result<Player> {
+    let program = program(engine, dialect)?;
     let bytes =
         std::fs::read(&program).within(|| format!("engine {}: `{}` cannot be read", engine.name, program.display()))?;
     let dir = if engine.dir.is_empty() { std::env::current_dir()? } else { std::path::absolute(&engine.dir)? };
@@ -206,27 +206,25 @@ fn player(engine: &EngineArgs, options: Vec<(String, String)>) -> Result<Player>
     })
 }
 
-/// Program file of an engine: in `dir`, at its path, or by its name in `PATH`.
-pub(super) fn program(engine: &EngineArgs) -> Result<PathBuf> {
+/// Program file of an engine: in `dir`, at its path, or by its name in `PATH`. fastchess takes a
+/// name from `PATH` before the current folder, and never if `dir` is given. cutechess-cli takes it
+/// from `dir` or the current folder before `PATH`.
+pub(super) fn program(engine: &EngineArgs, dialect: Dialect) -> Result<PathBuf> {
     let cmd = Path::new(&engine.cmd);
+    let own = Path::new(&engine.dir).join(cmd);
+    let is_cutechess = dialect == Dialect::Cutechess;
     let is_plain_name = cmd.components().count() == 1 && !engine.cmd.contains('/');
-    let found = if !engine.dir.is_empty() {
-        Some(Path::new(&engine.dir).join(cmd))
-    } else if is_plain_name {
+    let mut files = vec![own.clone()];
+    if is_plain_name && (is_cutechess || engine.dir.is_empty()) {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let everywhere = std::env::split_paths(&path).map(|folder| folder.join(cmd));
-        everywhere.chain([cmd.to_owned()]).find(|file| file.is_file())
-    } else {
-        Some(cmd.to_owned())
-    };
-    match found.filter(|file| file.is_file()) {
+        files.extend(std::env::split_paths(&path).map(|folder| folder.join(cmd)));
+        if !is_cutechess {
+            files.rotate_left(1);
+        }
+    }
+    match files.iter().find(|file| file.is_file()) {
         Some(file) => Ok(std::path::absolute(file)?),
-        None => fail!(
-            Setting,
-            "engine {}: there is no program `{}`",
-            engine.name,
-            Path::new(&engine.dir).join(cmd).display()
-        ),
+        None => fail!(Setting, "engine {}: there is no program `{}`", engine.name, own.display()),
     }
 }
 

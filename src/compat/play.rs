@@ -108,7 +108,7 @@ async fn ask(invocation: &Invocation, warned: &AtomicBool) -> Result<Vec<ProbedE
     for engine in &invocation.engines {
         let config = EngineConfig {
             name: engine.name.clone(),
-            program: plan::program(engine)?,
+            program: plan::program(engine, invocation.dialect)?,
             args: crate::source::split_words(&engine.args)?,
             dir: Some(&engine.dir).filter(|dir| !dir.is_empty()).map(PathBuf::from),
             timeouts: Timeouts {

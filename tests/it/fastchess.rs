@@ -491,6 +491,19 @@ fn a_crash_without_recover_exits_with_1_in_cutechess() {
 
 #[test]
 fn compliance_is_checked() {
+/// fastchess takes the program in `PATH`.
+#[cfg(unix)]
+#[test]
+fn cutechess_takes_a_program_of_its_folder_before_one_in_path() {
+    let folder = folder();
+    std::os::unix::fs::symlink(FAKE, folder.path().join("true")).unwrap();
+    let line = "-engine cmd=true name=A -engine cmd=true name=B -each nodes=1 -maxmoves 2";
+    let ran: Ran = under("cutechess-cli", line, folder.path()).output().unwrap().into();
+    assert!(ran.code == Some(0) && ran.stdout.contains("Finished game 1 "), "{ran:?}");
+    let ran = fastchess(line, folder.path());
+    assert!(ran.code == Some(1) && ran.stdout.contains("A engine startup failure"), "{ran:?}");
+}
+
     let folder = folder();
     let check = |more: [&str; 2]| -> Ran {
         let args = ["fastchess", "--compliance", FAKE, more[0], more[1]];

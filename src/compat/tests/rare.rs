@@ -124,3 +124,24 @@ fn zeros_switch_adjudication_off_in_cutechess() {
         s.resign = Some(ResignArgs { count: 0, score: 600, two_sided: false });
     });
 }
+
+#[test]
+fn a_program_is_looked_up_where_its_runner_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let [full, empty] = ["full", "empty"].map(|name| folder.path().join(name));
+    for folder in [&full, &empty] {
+        std::fs::create_dir(folder).unwrap();
+    }
+    std::fs::write(full.join("sh"), "").unwrap();
+    let found = |dialect: Dialect, dir: &std::path::Path| {
+        let dir = dir.to_str().unwrap().to_owned();
+        plan::program(&EngineArgs { cmd: "sh".to_owned(), dir, ..EngineArgs::default() }, dialect).ok()
+    };
+    for dialect in [Dialect::Fastchess, Dialect::Cutechess] {
+        assert_eq!(found(dialect, &full), Some(full.join("sh")), "{dialect:?}");
+    }
+    // A name that is not in the folder.
+    assert_eq!(found(Dialect::Fastchess, &empty), None);
+    let named = found(Dialect::Cutechess, &empty);
+    assert!(named.as_ref().is_some_and(|file| file.ends_with("sh") && !file.starts_with(folder.path())), "{named:?}");
+}
