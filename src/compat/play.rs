@@ -18,7 +18,7 @@ use super::watch::Watch;
 use crate::chess::Variant;
 use crate::compat::console::{ConsoleSettings, EngineHeading, FileRepair, Output, RunnerConsole, Scores, Style};
 use crate::compat::say::{reworded, say};
-use crate::files::{MOST_DOCUMENT_BYTES, read_input};
+use crate::files::{MOST_DOCUMENT_BYTES, read_input, write_atomically};
 use crate::game::tablebase::Probe;
 use crate::journal::{self, Journal};
 use crate::openings::Book;
@@ -26,6 +26,8 @@ use crate::plan::time_control::{Limit, Seconds};
 use crate::plan::{Plan, Timeouts};
 use crate::report::crashes::{self, Crashes};
 use crate::report::figures;
+use crate::report::stored::SUMMARY;
+use crate::report::summary::Summary;
 use crate::run::dir::{Place, RunDir, sha256};
 use crate::run::drive;
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
@@ -463,6 +465,11 @@ async fn drive(
     signals.abort();
     forward.abort();
     drop(observers);
+    let summary = Summary::new(&plan, &finish, dir.root()).to_json();
+    // The journal has all games, so a missing summary does not change the tournament's result.
+    if let Err(error) = write_atomically(&dir.path(SUMMARY), summary.as_bytes()) {
+        say(&format!("Warning; {}: cannot write the summary; the journal is complete: {error}", dir.root().display()));
+    }
     let is_failed = failed.load(Ordering::Relaxed);
     match &finish.reason {
         StopReason::Verdict | StopReason::OutOfPairs | StopReason::OutOfOpenings | StopReason::Narrow if !is_failed => {

@@ -408,6 +408,19 @@ fn a_configuration_goes_on_where_it_was() {
     assert_eq!((ran.code, played(&broken).len()), (Some(0), 6));
 }
 
+/// The run of a tournament is listed as any other.
+#[test]
+fn a_tournament_is_listed_as_ended() {
+    let folder = folder();
+    let line = "A() B(--seed 2) -each nodes=1 -openings file=b.epd -rounds 2 -maxmoves 4";
+    assert_eq!(fastchess(line, folder.path()).code, Some(0));
+    let ran: Ran = quintain(&["runs", "--results", ".", "--json"]).current_dir(folder.path()).output().unwrap().into();
+    let listed: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let run = &listed["runs"][0];
+    assert_eq!((run["id"].as_str(), run["pairs"].as_u64()), (Some("config.json.run"), Some(2)), "{ran:?}");
+    assert_eq!(run["state"], "out-of-pairs", "{ran:?}");
+}
+
 /// Nothing that was played is lost for a command line that is refused.
 #[test]
 fn a_refused_tournament_leaves_the_one_before() {
@@ -478,19 +491,6 @@ fn tournament_files_of_others_are_left_alone() {
     assert_eq!(cutechess("-tournamentfile cup.json -resume").code, Some(0));
 }
 
-/// cutechess-cli itself exits with 0 here; `docs/moving.md` names the difference.
-#[test]
-fn a_crash_without_recover_exits_with_1_in_cutechess() {
-    let folder = folder();
-    // The second game waits for a file that never comes, so that the stop comes first.
-    let line = "A(--hold none@2) B(--seed 2 --fault exit-in-search@2) -each tc=1000 proto=uci -openings file=b.epd \
-                -rounds 4 -games 2 -repeat -maxmoves 9";
-    let ran: Ran = under("cutechess-cli", line, folder.path()).output().unwrap().into();
-    assert!(ran.code == Some(1) && ran.stdout.contains("Finished game 1 "), "{ran:?}");
-}
-
-#[test]
-fn compliance_is_checked() {
 /// fastchess takes the program in `PATH`.
 #[cfg(unix)]
 #[test]
@@ -504,6 +504,19 @@ fn cutechess_takes_a_program_of_its_folder_before_one_in_path() {
     assert!(ran.code == Some(1) && ran.stdout.contains("A engine startup failure"), "{ran:?}");
 }
 
+/// cutechess-cli itself exits with 0 here; `docs/moving.md` names the difference.
+#[test]
+fn a_crash_without_recover_exits_with_1_in_cutechess() {
+    let folder = folder();
+    // The second game waits for a file that never comes, so that the stop comes first.
+    let line = "A(--hold none@2) B(--seed 2 --fault exit-in-search@2) -each tc=1000 proto=uci -openings file=b.epd \
+                -rounds 4 -games 2 -repeat -maxmoves 9";
+    let ran: Ran = under("cutechess-cli", line, folder.path()).output().unwrap().into();
+    assert!(ran.code == Some(1) && ran.stdout.contains("Finished game 1 "), "{ran:?}");
+}
+
+#[test]
+fn compliance_is_checked() {
     let folder = folder();
     let check = |more: [&str; 2]| -> Ran {
         let args = ["fastchess", "--compliance", FAKE, more[0], more[1]];
