@@ -1,9 +1,9 @@
 //! Checks across options: defaults that depend on other options, and combinations that are refused.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::invocation::{Dialect, Invocation, OutputFormat, RunnerSettings, Tournament};
+use super::invocation::{Dialect, EngineArgs, Invocation, OutputFormat, RunnerSettings, Tournament};
 use super::words::UsageError;
 use crate::stats::sprt::Model;
 
@@ -51,15 +51,21 @@ pub(super) fn check(mut invocation: Invocation) -> Result<Invocation, UsageError
             return refuse(&format!("engine {} has both tc= and st=", engine.name));
         }
     }
-    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
-    for engine in engines {
-        let count = seen.entry(engine.name.clone()).or_default();
-        *count += 1;
-        if *count > 1 {
-            engine.name = format!("{}_{count}", engine.name);
-        }
-    }
+    unique_names(engines);
     Ok(invocation)
+}
+
+/// Adds a number to each name that an earlier engine has. The new name is none that was given.
+fn unique_names(engines: &mut [EngineArgs]) {
+    let given: BTreeSet<String> = engines.iter().map(|engine| engine.name.clone()).collect();
+    let mut taken = BTreeSet::new();
+    for engine in engines {
+        if taken.contains(&engine.name) {
+            let mut names = (2u32..).map(|number| format!("{}_{number}", engine.name));
+            engine.name = names.find(|name| !given.contains(name) && !taken.contains(name)).unwrap_or_default();
+        }
+        taken.insert(engine.name.clone());
+    }
 }
 
 /// Warns of a missing book, and of openings that fewer games share than in cutechess-cli.

@@ -145,3 +145,17 @@ fn a_program_is_looked_up_where_its_runner_does() {
     let named = found(Dialect::Cutechess, &empty);
     assert!(named.as_ref().is_some_and(|file| file.ends_with("sh") && !file.starts_with(folder.path())), "{named:?}");
 }
+
+#[test]
+fn engines_of_one_name_get_numbers_that_no_other_has() {
+    for (given, expected) in [
+        (&["A", "A"][..], &["A", "A_2"][..]),
+        (&["A", "A", "A_2"], &["A", "A_3", "A_2"]),
+        (&["A_2", "A", "A", "A", "A_2"], &["A_2", "A", "A_3", "A_4", "A_2_2"]),
+    ] {
+        let engines: String = given.iter().map(|name| format!("-engine cmd=x name={name} tc=1 ")).collect();
+        let Ok(RunnerAction::Play(invocation)) = parse(Dialect::Fastchess, engines.trim()) else { panic!("{engines}") };
+        let names: Vec<&str> = invocation.engines.iter().map(|engine| engine.name.as_str()).collect();
+        assert_eq!(names, expected);
+    }
+}
