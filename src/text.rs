@@ -31,10 +31,13 @@ impl fmt::Display for TomlError {
 
 impl std::error::Error for TomlError {}
 
-/// An error and its causes on one line, the outermost first.
+/// An error and its causes on one line, the outermost first. A cause that the text before it
+/// contains is left out.
 pub fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+    let causes = std::iter::successors(error.source(), |error| error.source());
+    causes
+        .map(ToString::to_string)
+        .fold(error.to_string(), |text, cause| if text.contains(&cause) { text } else { format!("{text}: {cause}") })
 }
 
 /// Bytes as lowercase hex digits.
@@ -306,6 +309,23 @@ mod tests {
     fn markup_is_escaped_and_forbidden_characters_replaced() {
         for (text, expected) in [("a<b>&\"c\"", "a&lt;b&gt;&amp;&quot;c&quot;"), ("a\nb\tc\0", "a b c\u{fffd}")] {
             assert_eq!(escaped(text), expected);
+        }
+    }
+
+    #[test]
+    fn a_cause_is_told_once() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("{0}")]
+        struct Layer(&'static str, #[source] Option<Box<Layer>>);
+        let error = |texts: [&'static str; 3]| {
+            texts.into_iter().rev().fold(None, |inner, text| Some(Box::new(Layer(text, inner)))).unwrap()
+        };
+        for (texts, expected) in [
+            (["b.epd: cannot be read", "no file", "error 2"], "b.epd: cannot be read: no file: error 2"),
+            (["b.epd: no file", "no file", "error 2"], "b.epd: no file: error 2"),
+            (["no file", "no file", "no file"], "no file"),
+        ] {
+            assert_eq!(with_causes(&*error(texts)), expected);
         }
     }
 

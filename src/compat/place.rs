@@ -42,6 +42,9 @@ pub(super) fn folder_of(file: &Path) -> Result<PathBuf> {
 /// [cleared](DirectoryClaim::clear).
 pub(super) fn claim(config: &Path) -> Result<DirectoryClaim> {
     let folder = folder_of(config)?;
+    if !folder.is_dir() {
+        fail!(Setting, "{}: its folder does not exist; make it, or give the file another name", config.display());
+    }
     // Only one process at a time looks for a directory. It holds the lock only until its run has
     // begun.
     let gate = os::lock_folder(&folder).within(|| format!("{}: cannot be locked", folder.display()))?;

@@ -434,8 +434,12 @@ fn a_refused_tournament_leaves_the_one_before() {
         format!("{line} -pgnout file=b.epd/x.pgn"),
         line.replace("b.epd", "nosuch.epd"),
         line.replace("-rounds 2", "-games 1 -rounds 3 -sprt elo0=0 elo1=5"),
+        format!("{line} -config outname=nosuch/config.json"),
     ] {
-        assert_eq!(fastchess(&refused, folder.path()).code, Some(1), "{refused}");
+        let ran = fastchess(&refused, folder.path());
+        assert_eq!(ran.code, Some(1), "{refused}");
+        let is_folder_named = ran.stdout.contains("nosuch/config.json: its folder does not exist; make it");
+        assert_eq!(is_folder_named, refused.contains("outname="), "{refused}: {ran:?}");
         assert_eq!(games(&run), played, "{refused}");
     }
     assert_eq!(fastchess("-config file=config.json -rounds 3", folder.path()).code, Some(0));
