@@ -2,6 +2,8 @@
 
 use std::io::Write as _;
 
+use crate::schedule::trial::REGISTRY_REMEDY;
+
 /// Prints a line on the console and flushes it.
 pub(super) fn say(text: &str) {
     // A closed reader does not stop the run.
@@ -11,8 +13,11 @@ pub(super) fn say(text: &str) {
 }
 
 /// Options of the other commands that messages name, in the words of the leading runners. Longer
-/// ones come first.
-const WORDS: [(&str, &str); 14] = [
+/// ones come first. The leading runners have no registry of engines.
+const WORDS: [(&str, &str); 17] = [
+    (REGISTRY_REMEDY, ""),
+    ("another --out", "another -config outname="),
+    ("with --out", "with -config outname="),
     ("--force-concurrency", "-force-concurrency"),
     ("--concurrency", "-concurrency"),
     ("--book-plies ", "plies="),
@@ -47,6 +52,11 @@ mod tests {
             (
                 "use fewer, --nodes or --depth, or --force-concurrency",
                 "use fewer, nodes= or depth=, or -force-concurrency",
+            ),
+            ("exists already; choose another --out", "exists already; choose another -config outname="),
+            (
+                &format!("give it another limit (--tc or --movetime), or leave it out{REGISTRY_REMEDY}"),
+                "give it another limit (tc= or st=), or leave it out",
             ),
             ("a larger --margin-ms or longer increments", "a larger timemargin= or longer increments"),
         ] {

@@ -42,6 +42,10 @@ const FIRST_WAITS: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(
 /// is thus not refused.
 const LAST_WAIT: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(60)];
 
+/// End of the message on an engine that does not obey its limit, for commands with a registry.
+pub(crate) const REGISTRY_REMEDY: &str =
+    " (an engine's entry in configs/engines.toml can list those that it obeys: limits = [\"clock\", \"movetime\"])";
+
 /// Error of a player's trial: one line, with the remedy.
 #[derive(Debug, Error)]
 pub enum TrialError {
@@ -72,8 +76,7 @@ pub enum TrialError {
     },
     /// The search does not end as the limit demands.
     #[error(
-        "engine {name}: it does not obey `{go}`: {why}; give it another limit ({}), or leave it out (an engine's entry in configs/engines.toml can list those that it obeys: limits = [\"clock\", \"movetime\"])",
-        remedy
+        "engine {name}: it does not obey `{go}`: {why}; give it another limit ({remedy}), or leave it out{REGISTRY_REMEDY}"
     )]
     Disobeys {
         /// Player's name.
