@@ -397,7 +397,7 @@ fn opening(settings: &mut RunnerSettings, key: &str, value: &str) -> Result<(), 
             }
         }
         "policy" if value == "round" => {}
-        "policy" => return Err(format!("there is no policy \"{value}\": all pairings of a round get its opening")),
+        "policy" => return Err(format!("there is no policy \"{value}\"; write policy=round, or leave it out")),
         _ => return Err(unknown_key(key, value, &["file", "format", "order", "plies", "start", "policy"])),
     }
     Ok(())

@@ -299,8 +299,8 @@ pub(crate) struct RunnerSettings {
     pub rounds: u64,
     /// Games of an encounter.
     pub games: u64,
-    /// Successive games of an encounter with one opening; `None` for all of a round, as in
-    /// fastchess, and in cutechess-cli with `policy=round`.
+    /// Successive games of an encounter with one opening; `None` for all of them, as in fastchess,
+    /// and in cutechess-cli with `policy=encounter` or `policy=round`.
     pub repeat: Option<u64>,
     /// Concurrent games. Zero or less counts down from the number of CPUs.
     pub concurrency: i64,
