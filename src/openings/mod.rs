@@ -99,7 +99,7 @@ impl<R: Read> Read for HashingReader<R> {
 const MOST_SNIFFED: u64 = 64 << 10;
 
 /// A book's format by its name, `.gz` and `.zst` set aside if it is packed.
-fn format_of_name(name: &str, packing: Option<Packing>) -> Option<BookFileFormat> {
+pub(crate) fn format_of_name(name: &str, packing: Option<Packing>) -> Option<BookFileFormat> {
     let mut path = Path::new(name);
     if packing.is_some()
         && path.extension().is_some_and(|last| Packing::of_extension(&last.to_string_lossy()).is_some())

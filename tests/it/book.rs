@@ -157,6 +157,16 @@ fn a_make_that_is_stopped_goes_on_to_the_same_book() {
 }
 
 #[test]
+fn a_make_into_a_name_of_another_format_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["x.pgn", "x.PGN.gz", "x.bin", "x.bin.zst"] {
+        let line = format!("make --out {name} --count 1 --engine nosuch");
+        let parts = [name, "`book make` writes EPD: end the name in .epd", "`book convert` makes a PGN"];
+        check_error(folder.path(), &line, &parts);
+    }
+}
+
+#[test]
 fn an_engine_that_fails_leaves_no_book() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("book.epd");

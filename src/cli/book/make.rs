@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::sync::mpsc;
 
@@ -12,8 +12,8 @@ use super::partial::{JudgementSettings, PartialBook};
 use crate::chess::Variant;
 use crate::cli::picture::check_folder;
 use crate::files::write_atomically;
-use crate::openings::Packing;
 use crate::openings::maker::{BookTally, ScoreWindow, Selection, Start, Walks};
+use crate::openings::{BookFileFormat, Packing, format_of_name};
 use crate::plan::time_control::Limit;
 use crate::run::dir::sha256;
 use crate::run::{Exit, progress, resolve, signals};
@@ -102,6 +102,7 @@ impl MakeArgs {
 pub(super) fn run(args: &MakeArgs) -> Result<Exit> {
     let window = args.window.parse::<ScoreWindow>().map_err(|error| anyhow!("--window {error}"))?;
     check_folder(&args.out)?;
+    check_name(&args.out)?;
     let judge = args.judge(window)?;
     let (partial, known) = PartialBook::open(&args.out, &args.settings(&judge)?)?;
     if !known.is_empty() {
@@ -150,6 +151,17 @@ pub(super) fn run(args: &MakeArgs) -> Result<Exit> {
     partial.remove()?;
     progress::result(&summary(args, window, selection.tally(), &engine_name, &sha256(&bytes)));
     Ok(Exit::Done)
+}
+
+/// Refuses a name by which readers take the book for one of another format.
+fn check_name(out: &Path) -> Result<()> {
+    let packing = Packing::of_extension(&out.extension().unwrap_or_default().to_string_lossy());
+    match format_of_name(&out.to_string_lossy(), packing) {
+        None | Some(BookFileFormat::Epd) => Ok(()),
+        Some(_) => {
+            bail!("{}: `book make` writes EPD: end the name in .epd; `book convert` makes a PGN of it", out.display())
+        }
+    }
 }
 
 /// Bytes of a book's text, compressed if the file's name asks for it.
