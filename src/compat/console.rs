@@ -36,6 +36,8 @@ pub enum Style {
     /// Lines of fastchess.
     Fastchess,
     /// Lines of cutechess-cli, as fastchess prints them.
+    FastchessCutechess,
+    /// Lines of cutechess-cli.
     Cutechess,
 }
 
@@ -54,6 +56,8 @@ pub struct ConsoleSettings {
     pub games: u64,
     /// First pair that is a single game, if any is.
     pub halves_from: Option<PairId>,
+    /// Engines at the head of a table of cutechess-cli whatever their results.
+    pub heroes: usize,
     /// True if results decide the number of games.
     pub is_open: bool,
     /// SPRT, if the tournament has one.
@@ -226,9 +230,12 @@ impl RunnerConsole {
         self.is_told = false;
         let games = self.finished.games();
         let is_last = games == self.setup.games && !self.setup.is_open;
-        if self.setup.style == Style::Cutechess
-            && (is_last || self.setup.score_interval.is_some_and(|interval| games.is_multiple_of(interval)))
-        {
+        let has_score = match self.setup.style {
+            Style::Fastchess => false,
+            Style::FastchessCutechess => true,
+            Style::Cutechess => self.setup.players.len() == 2,
+        };
+        if has_score && (is_last || self.setup.score_interval.is_some_and(|interval| games.is_multiple_of(interval))) {
             let (first, second) = self.last;
             let tally = self.finished.between(first, second);
             let line = lines::score_of(&tally, self.given(first), self.given(second));
@@ -337,15 +344,17 @@ impl RunnerConsole {
                 text += &lines::results(&tally, [&setup.players[0], &setup.players[1]], &setup.book, setup.penta);
             }
             (Style::Fastchess, _) => text += &lines::table(&players, setup.penta, true),
-            (Style::Cutechess, [_, _]) => text += &lines::elo_difference(&tally),
-            (Style::Cutechess, _) => text += &lines::table(&players, false, false),
+            (Style::FastchessCutechess, [_, _]) => text += &lines::elo_difference(&tally),
+            (Style::FastchessCutechess, _) => text += &lines::table(&players, false, false),
+            (Style::Cutechess, [(first_name, _), _]) => text += &lines::cutechess_results(&tally, first_name),
+            (Style::Cutechess, _) => text += &lines::cutechess_table(&players, setup.heroes),
         }
         if let Some(sprt) = &setup.sprt {
             // The SPRT runs on counted pairs, even if the block shows games.
             let llr = self.llr.unwrap_or(0.0);
             text += &match setup.style {
                 Style::Fastchess => lines::llr(sprt, llr),
-                Style::Cutechess => lines::sprt(sprt, llr, verdict),
+                style => lines::sprt(sprt, llr, verdict, style),
             };
         }
         if setup.style == Style::Fastchess {
@@ -373,11 +382,11 @@ impl RunnerConsole {
             && let Some(completed) = lines::completed(sprt, verdict)
         {
             self.block(verdict);
-            let line = match self.setup.style {
-                Style::Fastchess => completed,
-                Style::Cutechess => "Tournament finished\n".to_owned(),
-            };
-            self.print(&line);
+            match self.setup.style {
+                Style::Fastchess => self.print(&completed),
+                Style::FastchessCutechess => self.print("Tournament finished\n"),
+                Style::Cutechess => {}
+            }
         }
         if self.setup.style == Style::Fastchess {
             for place in 0..self.setup.players.len() {

@@ -9,7 +9,7 @@ use std::time::Instant;
 use tokio::sync::mpsc;
 
 use super::config::ConfigFile;
-use super::invocation::{Dialect, EngineArgs, Invocation, OutputFormat, RunnerSettings};
+use super::invocation::{Dialect, EngineArgs, Invocation, OutputFormat, RunnerSettings, Tournament};
 use super::log::Log;
 use super::place;
 use super::plan::{self, PairSplit};
@@ -81,13 +81,15 @@ pub(super) fn play(mut invocation: Invocation, program: &str) -> Result<bool> {
     let files = (config_path.as_path(), &outputs);
     let finished = runtime.block_on(drive(&invocation, &asked, begun, warned, files, program))?;
     say("Finished match");
-    let seconds = began.elapsed().as_secs();
-    say(&format!(
-        "Total Time: {:02}:{:02}:{:02} (hours:minutes:seconds)\n",
-        seconds / 3600,
-        seconds / 60 % 60,
-        seconds % 60
-    ));
+    if invocation.dialect == Dialect::Fastchess {
+        let seconds = began.elapsed().as_secs();
+        say(&format!(
+            "Total Time: {:02}:{:02}:{:02} (hours:minutes:seconds)\n",
+            seconds / 3600,
+            seconds / 60 % 60,
+            seconds % 60
+        ));
+    }
     Ok(finished)
 }
 
@@ -544,15 +546,20 @@ fn setup(
     let players = u16::try_from(plan.players.len()).unwrap_or(u16::MAX);
     let scoreboard = Scoreboard::new(plan)?;
     Ok(ConsoleSettings {
-        style: match settings.output {
-            OutputFormat::Fastchess => Style::Fastchess,
-            OutputFormat::Cutechess => Style::Cutechess,
+        style: match (invocation.dialect, settings.output) {
+            (Dialect::Cutechess, _) => Style::Cutechess,
+            (Dialect::Fastchess, OutputFormat::Fastchess) => Style::Fastchess,
+            (Dialect::Fastchess, OutputFormat::Cutechess) => Style::FastchessCutechess,
         },
         players: asked.iter().map(|asked| asked.given.clone()).collect(),
         limits: plan.players.iter().map(|player| player.limit).collect(),
         book: Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned(),
         games: plan.format.encounters(players).saturating_mul(PairSplit::new(settings).games()),
         halves_from: Pairing::new(plan).halves_from(),
+        heroes: match settings.tournament {
+            Tournament::Gauntlet => usize::try_from(settings.seeds).unwrap_or(usize::MAX),
+            _ => 0,
+        },
         is_open: plan.format.definition().is_open,
         sprt: scoreboard.sprt().cloned(),
         penta: settings.penta,

@@ -5,10 +5,13 @@
 //! `float()` and `strtod` accept both, and counts are always whole numbers. Theirs may print a sign
 //! before `nan`; ours never does.
 
+use std::cmp::Ordering;
 use std::fmt::Write as _;
 
+use super::Style;
 use super::tally::Tally;
 use crate::record::PvFault;
+use crate::stats::Trinomial;
 use crate::stats::clusters::ClusteredCounts;
 use crate::stats::elo::{self, Estimate};
 use crate::stats::sprt::{Sprt, Verdict};
@@ -26,6 +29,9 @@ pub struct EngineHeading {
     pub hash: String,
 }
 
+/// Name and results of a player.
+pub(super) type PlayerTally<'a> = (&'a str, Tally);
+
 /// Line before and after a block.
 pub(super) const RULE: &str = "--------------------------------------------------\n";
 
@@ -38,16 +44,16 @@ fn decimals(value: Option<f64>, decimals: usize) -> String {
     }
 }
 
-fn value(estimate: Option<Estimate>) -> String {
-    estimate.map_or_else(|| "nan".to_owned(), |estimate| format!("{:.2}", estimate.value))
+fn value(estimate: Option<Estimate>, places: usize) -> String {
+    estimate.map_or_else(|| "nan".to_owned(), |estimate| format!("{:.places$}", estimate.value))
 }
 
-fn error(estimate: Option<Estimate>) -> String {
-    decimals(estimate.and_then(|estimate| estimate.error()), 2)
+fn error(estimate: Option<Estimate>, places: usize) -> String {
+    decimals(estimate.and_then(|estimate| estimate.error()), places)
 }
 
-fn with_error(estimate: Option<Estimate>) -> String {
-    format!("{} +/- {}", value(estimate), error(estimate))
+fn with_error(estimate: Option<Estimate>, places: usize) -> String {
+    format!("{} +/- {}", value(estimate, places), error(estimate, places))
 }
 
 /// Ratio of two counts: `None` (printed `nan`) for 0/0, infinite for n/0.
@@ -106,14 +112,14 @@ pub(super) fn results(tally: &Tally, [first, second]: [&EngineHeading; 2], book:
         both(&first.threads, &second.threads),
         both(&first.hash, &second.hash),
     );
-    let _ = writeln!(text, "Elo: {}, nElo: {}", with_error(numbers.elo), with_error(numbers.nelo));
+    let _ = writeln!(text, "Elo: {}, nElo: {}", with_error(numbers.elo, 2), with_error(numbers.nelo, 2));
     let _ = write!(text, "LOS: {} %, DrawRatio: {} %", percent(numbers.los, 2), percent(numbers.draws, 2));
     let [ll, ld, even, wd, ww] = tally.ptnml.0;
     if penta {
         let _ = write!(text, ", PairsRatio: {}", decimals(ratio(wd + ww, ll + ld), 2));
     }
     let wdl = &tally.wdl;
-    let share = (wdl.games() > 0).then(|| tally.points() / wdl.games() as f64);
+    let share = points_share(wdl);
     let _ = write!(
         text,
         "\nGames: {}, Wins: {}, Losses: {}, Draws: {}, Points: {:.1} ({} %)\n",
@@ -132,13 +138,19 @@ pub(super) fn results(tally: &Tally, [first, second]: [&EngineHeading; 2], book:
     text
 }
 
+/// Key for the order of a table: the share of points, which orders as Elo does. Engines without a
+/// game come last.
+fn strength(tally: &Tally) -> f64 {
+    points_share(&tally.wdl).unwrap_or(-1.0)
+}
+
+/// Share of points; `None` without games.
+fn points_share(games: &Trinomial) -> Option<f64> {
+    (games.games() > 0).then(|| games.points() / games.games() as f64)
+}
+
 /// Table of more than two engines, the strongest first.
-pub(super) fn table(players: &[(&str, Tally)], penta: bool, with_ptnml: bool) -> String {
-    let strength = |tally: &Tally| {
-        let wdl = &tally.wdl;
-        // By score share, which orders as Elo does; engines without a game come last.
-        if wdl.games() == 0 { -1.0 } else { tally.points() / wdl.games() as f64 }
-    };
+pub(super) fn table(players: &[PlayerTally], penta: bool, with_ptnml: bool) -> String {
     let mut rows: Vec<_> = players.iter().collect();
     rows.sort_by(|a, b| strength(&b.1).total_cmp(&strength(&a.1)));
     let width = players.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).max(25);
@@ -150,15 +162,15 @@ pub(super) fn table(players: &[(&str, Tally)], penta: bool, with_ptnml: bool) ->
     for (rank, (name, tally)) in (1..).zip(rows) {
         let numbers = Numbers::new(tally, penta);
         let games = tally.wdl.games();
-        let share = (games > 0).then(|| tally.points() / games as f64);
+        let share = points_share(&tally.wdl);
         // Writing to a string does not fail.
         let _ = write!(
             text,
             "{rank:>4} {name:<width$} {:>10} {:>10} {:>10} {:>10} {games:>10} {:>9}% {:>9}%",
-            value(numbers.elo),
-            error(numbers.elo),
-            value(numbers.nelo),
-            error(numbers.nelo),
+            value(numbers.elo, 2),
+            error(numbers.elo, 2),
+            value(numbers.nelo, 2),
+            error(numbers.nelo, 2),
             percent(share, 1),
             percent(numbers.draws, 1),
         );
@@ -205,16 +217,64 @@ const fn hypothesis(verdict: Verdict) -> Option<&'static str> {
 
 /// `Score of A vs B: 5 - 3 - 2  [0.600] 10`
 pub(super) fn score_of(tally: &Tally, first: &str, second: &str) -> String {
-    let wdl = &tally.wdl;
-    let games = wdl.games();
-    let share = (games > 0).then(|| tally.points() / games as f64);
-    format!(
-        "Score of {first} vs {second}: {} - {} - {}  [{}] {games}\n",
-        wdl.wins,
-        wdl.losses,
-        wdl.draws,
-        decimals(share, 3)
+    format!("Score of {first} vs {second}: {}\n", score(&tally.wdl))
+}
+
+/// `5 - 3 - 2  [0.600] 10`
+fn score(games: &Trinomial) -> String {
+    let share = decimals(points_share(games), 3);
+    format!("{} - {} - {}  [{share}] {}", games.wins, games.losses, games.draws, games.games())
+}
+
+/// Block of two engines of cutechess-cli: results by colour, and the Elo difference.
+pub(super) fn cutechess_results(tally: &Tally, first: &str) -> String {
+    let (white, black) = (&tally.white, &tally.black());
+    let reversed = black.reversed();
+    let both = Trinomial {
+        wins: white.wins + reversed.wins,
+        draws: white.draws + reversed.draws,
+        losses: white.losses + reversed.losses,
+    };
+    let rows = [(format!("{first} playing White"), white), (format!("{first} playing Black"), black)];
+    let rows = rows.into_iter().chain([("White vs Black".to_owned(), &both)]).filter(|(_, games)| games.games() > 0);
+    let text: String = rows.map(|(what, games)| format!("...      {what}: {}\n", score(games))).collect();
+    let numbers = Numbers::new(tally, false);
+    text + &format!(
+        "Elo difference: {}, LOS: {} %, DrawRatio: {} %\n",
+        with_error(numbers.elo, 1),
+        percent(numbers.los, 1),
+        percent(numbers.draws, 1)
     )
+}
+
+/// Table of more than two engines of cutechess-cli, and an empty line. The first `heroes` engines
+/// come first, with ranks from 0. Of engines that are level, the later one comes first.
+pub(super) fn cutechess_table(players: &[PlayerTally], heroes: usize) -> String {
+    let mut rows: Vec<(bool, &PlayerTally)> =
+        players.iter().enumerate().map(|(place, player)| (place >= heroes, player)).rev().collect();
+    rows.sort_by(|(a_plays, a), (b_plays, b)| {
+        let by_strength = || if *a_plays { strength(&b.1).total_cmp(&strength(&a.1)) } else { Ordering::Equal };
+        a_plays.cmp(b_plays).then_with(by_strength)
+    });
+    let mut text = format!(
+        "{:>4} {:<25} {:>7} {:>7} {:>7} {:>7} {:>7} \n",
+        "Rank", "Name", "Elo", "+/-", "Games", "Score", "Draw"
+    );
+    let first_rank = usize::from(heroes == 0);
+    for (rank, (_, (name, tally))) in (first_rank..).zip(rows) {
+        let numbers = Numbers::new(tally, false);
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            text,
+            "{rank:>4} {name:<25} {:>7} {:>7} {:>7} {:>6}% {:>6}% ",
+            value(numbers.elo, 0),
+            error(numbers.elo, 0),
+            tally.wdl.games(),
+            percent(points_share(&tally.wdl), 1),
+            percent(numbers.draws, 1),
+        );
+    }
+    text + "\n"
 }
 
 /// `Elo difference: 12.34 +/- 5.67, LOS: 99.00 %, DrawRatio: 40.00 %`
@@ -222,16 +282,18 @@ pub(super) fn elo_difference(tally: &Tally) -> String {
     let numbers = Numbers::new(tally, false);
     format!(
         "Elo difference: {}, LOS: {} %, DrawRatio: {} %\n",
-        with_error(numbers.elo),
+        with_error(numbers.elo, 2),
         percent(numbers.los, 2),
         percent(numbers.draws, 2)
     )
 }
 
-/// `SPRT: llr 2.99 (101.5%), lbound -2.94, ubound 2.94 - H1 was accepted`
-pub(super) fn sprt(sprt: &Sprt, llr: f64, verdict: Verdict) -> String {
+/// `SPRT: llr 2.99 (101.5%), lbound -2.94, ubound 2.94 - H1 was accepted`. A negative LLR is a
+/// share of the lower bound in fastchess and of the upper one in cutechess-cli.
+pub(super) fn sprt(sprt: &Sprt, llr: f64, verdict: Verdict, style: Style) -> String {
     let accepted = hypothesis(verdict).map_or_else(String::new, |which| format!(" - {which} was accepted"));
-    let of_bound = if llr < 0.0 { llr / sprt.lower() } else { llr / sprt.upper() };
+    let of_lower = llr < 0.0 && style != Style::Cutechess;
+    let of_bound = if of_lower { llr / sprt.lower() } else { llr / sprt.upper() };
     format!(
         "SPRT: llr {} ({}%), lbound {:.2}, ubound {:.2}{accepted}\n",
         elo::fixed(llr, 2),

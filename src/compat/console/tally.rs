@@ -11,6 +11,8 @@ use crate::stats::{Pentanomial, Trinomial};
 pub struct Tally {
     /// Games by result.
     pub wdl: Trinomial,
+    /// Those of them in which this player had White.
+    pub white: Trinomial,
     /// Pairs by points.
     pub ptnml: Pentanomial,
     /// Pairs of one point that are a win and a loss, not two draws.
@@ -24,13 +26,26 @@ impl Tally {
     /// The same results from the opponent's view.
     #[must_use]
     pub fn reversed(&self) -> Self {
-        Self { wdl: self.wdl.reversed(), ptnml: self.ptnml.reversed(), mixed: self.mixed, ..*self }
+        let white = self.black().reversed();
+        Self { wdl: self.wdl.reversed(), white, ptnml: self.ptnml.reversed(), ..*self }
+    }
+
+    /// Games in which this player had Black, by result.
+    #[must_use]
+    pub fn black(&self) -> Trinomial {
+        Trinomial {
+            wins: self.wdl.wins - self.white.wins,
+            draws: self.wdl.draws - self.white.draws,
+            losses: self.wdl.losses - self.white.losses,
+        }
     }
 
     fn merge(&mut self, other: &Self) {
-        self.wdl.wins += other.wdl.wins;
-        self.wdl.draws += other.wdl.draws;
-        self.wdl.losses += other.wdl.losses;
+        for (mine, theirs) in [(&mut self.wdl, other.wdl), (&mut self.white, other.white)] {
+            mine.wins += theirs.wins;
+            mine.draws += theirs.draws;
+            mine.losses += theirs.losses;
+        }
         for (mine, theirs) in self.ptnml.0.iter_mut().zip(other.ptnml.0) {
             *mine += theirs;
         }
@@ -61,9 +76,14 @@ impl Scores {
         let key = (white.min(black), white.max(black));
         let tally = self.encounters.entry(key).or_default();
         let view = PlayerId(key.0);
-        let scores: Vec<u8> = games.iter().filter_map(|game| game.half_points(view)).collect();
-        for score in &scores {
-            tally.wdl.record(*score);
+        let mut scores = Vec::with_capacity(2);
+        for game in games {
+            let Some(score) = game.half_points(view) else { continue };
+            scores.push(score);
+            tally.wdl.record(score);
+            if game.players.white == view {
+                tally.white.record(score);
+            }
         }
         if let [first, second] = *scores.as_slice() {
             tally.ptnml.record(PairScore { first, second });

@@ -8,7 +8,9 @@ use crate::stats::{Pentanomial, Trinomial};
 fn tally(ptnml: [u64; 5], mixed: u64) -> Tally {
     let [ll, ld, even, wd, ww] = ptnml;
     let wdl = Trinomial { wins: 2 * ww + wd + mixed, losses: 2 * ll + ld + mixed, draws: ld + wd + 2 * (even - mixed) };
-    Tally { wdl, ptnml: Pentanomial(ptnml), mixed, design_effect: 1.0 }
+    // All draws, and a half of the other games rounded up, with White.
+    let white = Trinomial { wins: wdl.wins.div_ceil(2), losses: wdl.losses.div_ceil(2), draws: wdl.draws };
+    Tally { wdl, white, ptnml: Pentanomial(ptnml), mixed, design_effect: 1.0 }
 }
 
 fn given(name: &str, hash: &str, time: &str) -> EngineHeading {
@@ -91,8 +93,12 @@ fn tests_have_their_lines() {
     assert_eq!(completed(Verdict::AcceptH1).unwrap(), "SPRT ([0.00, 30.00]) completed - H1 was accepted\n");
     assert_eq!(completed(Verdict::AcceptH0).unwrap(), "SPRT ([0.00, 30.00]) completed - H0 was accepted\n");
     assert_eq!(completed(Verdict::Continue), None);
-    assert_eq!(lines::sprt(&sprt, -1.0, Verdict::Continue), "SPRT: llr -1.00 (34.0%), lbound -2.94, ubound 2.94\n");
-    let accepted = lines::sprt(&sprt, 3.0, Verdict::AcceptH1);
+    let sprt_line = |llr, verdict, style| lines::sprt(&sprt, llr, verdict, style);
+    let theirs = Style::FastchessCutechess;
+    assert_eq!(sprt_line(-1.0, Verdict::Continue, theirs), "SPRT: llr -1.00 (34.0%), lbound -2.94, ubound 2.94\n");
+    let line = sprt_line(-1.0, Verdict::Continue, Style::Cutechess);
+    assert_eq!(line, "SPRT: llr -1.00 (-34.0%), lbound -2.94, ubound 2.94\n");
+    let accepted = sprt_line(3.0, Verdict::AcceptH1, theirs);
     assert_eq!(accepted, "SPRT: llr 3.00 (101.9%), lbound -2.94, ubound 2.94 - H1 was accepted\n");
 }
 
@@ -103,6 +109,37 @@ fn cutechess_has_its_lines() {
     assert_eq!(lines::score_of(&Tally::default(), "A", "B"), "Score of A vs B: 0 - 0 - 0  [nan] 0\n");
     let line = lines::elo_difference(&tally);
     assert!(line.starts_with("Elo difference: 88.74 +/- ") && line.ends_with(" %, DrawRatio: 0.00 %\n"), "{line}");
+}
+
+/// The lines of cutechess-cli 1.3.1 for these counts, apart from the errors.
+#[test]
+fn blocks_of_cutechess_have_results_by_colour() {
+    let text = lines::cutechess_results(&tally([1, 0, 1, 0, 2], 1), "A");
+    let expected = "...      A playing White: 3 - 2 - 0  [0.600] 5\n\
+                    ...      A playing Black: 2 - 1 - 0  [0.667] 3\n\
+                    ...      White vs Black: 4 - 4 - 0  [0.500] 8\n\
+                    Elo difference: 88.7 +/- ";
+    assert!(text.starts_with(expected) && text.ends_with(" %, DrawRatio: 0.0 %\n"), "{text}");
+    let none = lines::cutechess_results(&Tally::default(), "A");
+    assert_eq!(none, "Elo difference: nan +/- nan, LOS: nan %, DrawRatio: nan %\n");
+}
+
+#[test]
+fn tables_of_cutechess_have_its_columns() {
+    let players = [
+        ("hero", tally([1, 0, 0, 0, 0], 0)),
+        ("idle", Tally::default()),
+        ("first", tally([0, 0, 1, 0, 1], 0)),
+        ("second", tally([0, 0, 1, 0, 1], 0)),
+    ];
+    let table = lines::cutechess_table(&players, 1);
+    let mut rows = table.lines();
+    assert_eq!(rows.next(), Some("Rank Name                          Elo     +/-   Games   Score    Draw "));
+    assert_eq!(rows.next(), Some("   0 hero                         -inf     nan       2    0.0%    0.0% "));
+    let names: Vec<_> = rows.map(|row| row.split_whitespace().take(2).collect::<Vec<_>>().join(" ")).collect();
+    assert_eq!(names, ["1 second", "2 first", "3 idle", ""]);
+    let table = lines::cutechess_table(&players[1..], 0);
+    assert_eq!(table.lines().nth(1).map(|row| &row[..12]), Some("   1 second "));
 }
 
 #[test]
