@@ -5,7 +5,7 @@
 //! consumers. Several are under way at once, so that distance costs little.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::stream::{Config, DirectGetErrorKind, DiscardPolicy, StorageType, Stream};
@@ -32,6 +32,13 @@ const WINDOW: usize = 16;
 
 /// Time without a message that arrives, after which a transfer is given up.
 const STALLED: Duration = Duration::from_mins(2);
+
+/// Attempts to store all messages of a file, some of which may be removed meanwhile.
+const SENDINGS: u32 = 3;
+
+/// Age from which a file that no run names may be removed. A run names its files after they are
+/// sent.
+pub(crate) const UNNAMED: Duration = Duration::from_hours(1);
 
 /// Reason that a file was not sent or fetched.
 #[derive(Debug, thiserror::Error)]
@@ -69,6 +76,13 @@ pub enum BlobError {
 struct Meta {
     size: u64,
     chunk: u64,
+}
+
+impl Meta {
+    /// Number of messages with bytes; `None` for a damaged description.
+    fn parts(&self) -> Option<u64> {
+        Some(self.size.checked_div(self.chunk)? + u64::from(!self.size.is_multiple_of(self.chunk)))
+    }
 }
 
 /// Subjects that a reader of files publishes to.
@@ -111,36 +125,61 @@ pub(crate) async fn put(link: &Link, bytes: &[u8]) -> Result<String, BlobError> 
         return Err(BlobError::Large { sha256, size, most: MOST_BLOB });
     }
     let meta = Meta { size, chunk: CHUNK as u64 };
-    if meta_of(link, &sha256).await.is_ok_and(|known| known == meta) {
-        return Ok(sha256);
+    let mut is_there = meta_of(link, &sha256).await.is_ok_and(|known| known == meta);
+    for _ in 0..SENDINGS {
+        if !is_there {
+            send(link, &sha256, bytes).await?;
+        }
+        // Last, so that nobody finds half a file. A file that is there is young again.
+        publish(link, &sha256, "meta".to_owned(), wire::to_bytes(&meta)).await?;
+        if is_whole(link, &sha256, &meta).await? {
+            return Ok(sha256);
+        }
+        is_there = false;
     }
+    Err(BlobError::Server { sha256, act: "store", why: "messages of it are missing again".to_owned() })
+}
+
+/// Publishes the bytes of a file.
+async fn send(link: &Link, sha256: &str, bytes: &[u8]) -> Result<(), BlobError> {
     let sent = stream::iter(0..bytes.len().div_ceil(CHUNK)).map(|number| {
-        let (link, sha256) = (link.clone(), sha256.clone());
+        let (link, sha256) = (link.clone(), sha256.to_owned());
         let chunk = bytes[number * CHUNK..bytes.len().min((number + 1) * CHUNK)].to_vec();
         async move { publish(&link, &sha256, number.to_string(), chunk).await }
     });
-    sent.buffer_unordered(WINDOW).try_collect::<()>().await?;
-    // Last, so that nobody finds half a file.
-    publish(link, &sha256, "meta".to_owned(), wire::to_bytes(&meta)).await?;
-    Ok(sha256)
+    sent.buffer_unordered(WINDOW).try_collect().await
 }
 
 /// Publishes one message of a file until the server has it.
 async fn publish(link: &Link, sha256: &str, part: String, bytes: Vec<u8>) -> Result<(), BlobError> {
+    let published = repeat(sha256, "store", || {
+        let message = PublishMessage::build().payload(bytes.clone().into());
+        let sending = link.jetstream().send_publish(subject(sha256, &part), message);
+        async {
+            let sent = sending.await.map_err(|error| Some(error.to_string()))?;
+            sent.await.map_err(|error| Some(error.to_string()))
+        }
+    });
+    published.await.map(drop)
+}
+
+/// Repeats an operation until the server answers. An error without a text says that it does not
+/// have the message.
+async fn repeat<T, F: Future<Output = Result<T, Option<String>>>>(
+    sha256: &str,
+    act: &'static str,
+    mut attempt: impl FnMut() -> F,
+) -> Result<T, BlobError> {
     let began = Instant::now();
     loop {
-        let message = PublishMessage::build().payload(bytes.clone().into());
-        let sending = async {
-            let sent = link.jetstream().send_publish(subject(sha256, &part), message).await;
-            sent.map_err(|error| error.to_string())?.await.map_err(|error| error.to_string())
-        };
-        let why = match timeout(PATIENCE, sending).await {
-            Ok(Ok(_)) => return Ok(()),
-            Ok(Err(why)) => why,
+        let why = match timeout(PATIENCE, attempt()).await {
+            Ok(Ok(found)) => return Ok(found),
+            Ok(Err(None)) => return Err(BlobError::Missing(sha256.to_owned())),
+            Ok(Err(Some(why))) => why,
             Err(_) => "no answer".to_owned(),
         };
         if began.elapsed() > STALLED {
-            return Err(BlobError::Server { sha256: sha256.to_owned(), act: "store", why });
+            return Err(BlobError::Server { sha256: sha256.to_owned(), act, why });
         }
         tokio::time::sleep(LONGEST_PAUSE).await;
     }
@@ -151,13 +190,13 @@ async fn publish(link: &Link, sha256: &str, part: String, bytes: Vec<u8>) -> Res
 /// # Errors
 /// Returns an error if it is missing, larger, or damaged, or if the server stops answering.
 pub(crate) async fn get(link: &Link, sha256: &str, most: u64) -> Result<Vec<u8>, BlobError> {
-    let Meta { size, chunk } = meta_of(link, sha256).await?;
+    let meta = meta_of(link, sha256).await?;
+    let size = meta.size;
     if size > most.min(MOST_BLOB) {
         return Err(BlobError::Large { sha256: sha256.to_owned(), size, most: most.min(MOST_BLOB) });
     }
     let damaged = || BlobError::Damaged(sha256.to_owned());
-    let count = size.checked_div(chunk).ok_or_else(damaged)? + u64::from(!size.is_multiple_of(chunk));
-    let parts = stream::iter(0..count).map(|number| {
+    let parts = stream::iter(0..meta.parts().ok_or_else(damaged)?).map(|number| {
         let (link, sha256) = (link.clone(), sha256.to_owned());
         async move { fetch(&link, &sha256, number.to_string()).await }
     });
@@ -175,9 +214,24 @@ pub(crate) async fn get(link: &Link, sha256: &str, most: u64) -> Result<Vec<u8>,
     Ok(bytes)
 }
 
-/// True if the server answers that it does not have a file.
+/// True if the server answers that it does not have a file with all its messages.
 pub(crate) async fn is_missing(link: &Link, sha256: &str) -> bool {
-    matches!(timeout(PATIENCE, meta_of(link, sha256)).await, Ok(Err(BlobError::Missing(_))))
+    let looked = async {
+        let meta = meta_of(link, sha256).await?;
+        if is_whole(link, sha256, &meta).await? { Ok(()) } else { Err(BlobError::Missing(sha256.to_owned())) }
+    };
+    matches!(timeout(PATIENCE, looked).await, Ok(Err(BlobError::Missing(_))))
+}
+
+/// True if the server has every message of a file. Only a writer of files may ask.
+async fn is_whole(link: &Link, sha256: &str, meta: &Meta) -> Result<bool, BlobError> {
+    let text = |error: async_nats::jetstream::stream::InfoError| Some(error.to_string());
+    let count = repeat(sha256, "count", || async {
+        let subjects = stream_of(link).await?.info_with_subjects(subject(sha256, "*")).await.map_err(text)?;
+        subjects.try_fold(0, |count: u64, _| std::future::ready(Ok(count + 1))).await.map_err(text)
+    });
+    let count = count.await?;
+    Ok(meta.parts().is_none_or(|parts| count == parts + 1))
 }
 
 async fn meta_of(link: &Link, sha256: &str) -> Result<Meta, BlobError> {
@@ -187,37 +241,26 @@ async fn meta_of(link: &Link, sha256: &str) -> Result<Meta, BlobError> {
 
 /// Fetches one message of a file.
 async fn fetch(link: &Link, sha256: &str, part: String) -> Result<Vec<u8>, BlobError> {
-    let began = Instant::now();
-    loop {
-        let asking = async {
-            let stream = stream_of(link).await?;
-            stream.direct_get_last_for_subject(subject(sha256, &part)).await.map_err(|error| match error.kind() {
-                DirectGetErrorKind::NotFound => None,
-                _ => Some(error.to_string()),
-            })
-        };
-        let why = match timeout(PATIENCE, asking).await {
-            Ok(Ok(message)) => return Ok(message.payload.to_vec()),
-            Ok(Err(None)) => return Err(BlobError::Missing(sha256.to_owned())),
-            Ok(Err(Some(why))) => why,
-            Err(_) => "no answer".to_owned(),
-        };
-        if began.elapsed() > STALLED {
-            return Err(BlobError::Server { sha256: sha256.to_owned(), act: "send", why });
-        }
-        tokio::time::sleep(LONGEST_PAUSE).await;
-    }
+    let message = repeat(sha256, "send", || async {
+        let stream = stream_of(link).await?;
+        stream.direct_get_last_for_subject(subject(sha256, &part)).await.map_err(|error| match error.kind() {
+            DirectGetErrorKind::NotFound => None,
+            _ => Some(error.to_string()),
+        })
+    });
+    Ok(message.await?.payload.to_vec())
 }
 
 async fn stream_of(link: &Link) -> Result<Stream<()>, Option<String>> {
     link.jetstream().get_stream_no_info(STREAM).await.map_err(|error| Some(error.to_string()))
 }
 
-/// Removes files that are not among those to `keep`.
+/// Removes files that are not among those to `keep`, and to which nothing was added for longer than
+/// `age`: a younger file may be on its way.
 ///
 /// # Errors
 /// Returns an error if the server refuses.
-pub(crate) async fn sweep(link: &Link, keep: &BTreeSet<String>) -> Result<usize, LinkError> {
+pub(crate) async fn sweep(link: &Link, keep: &BTreeSet<String>, age: Duration) -> Result<usize, LinkError> {
     let server = |why: String| LinkError::Server { act: "remove files", why };
     let stream = link.jetstream().get_stream(STREAM).await.map_err(|error| server(error.to_string()))?;
     let subjects = stream.info_with_subjects("blob.>").await.map_err(|error| server(error.to_string()))?;
@@ -228,11 +271,19 @@ pub(crate) async fn sweep(link: &Link, keep: &BTreeSet<String>) -> Result<usize,
             unwanted.insert(sha256.to_owned());
         }
     }
+    let mut removed = 0;
     for sha256 in &unwanted {
-        let purged = stream.purge().filter(format!("blob.{sha256}.>")).await;
+        let newest = stream.direct_get_last_for_subject(subject(sha256, "*")).await;
+        let newest = newest.map_err(|error| server(error.to_string()))?;
+        // The server is on this machine, and has its clock.
+        if !SystemTime::now().duration_since(newest.time.into()).is_ok_and(|since| since > age) {
+            continue;
+        }
+        let purged = stream.purge().filter(subject(sha256, "*")).await;
         purged.map_err(|error| server(error.to_string()))?;
+        removed += 1;
     }
-    Ok(unwanted.len())
+    Ok(removed)
 }
 
 fn subject(sha256: &str, part: &str) -> String {

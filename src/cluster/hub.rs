@@ -169,7 +169,7 @@ pub(crate) async fn serve(
                 }
                 say("nats-server ended and was started again; nothing is lost");
             }
-            _ = sweep.tick() => purge(&link, &mut named).await,
+            _ = sweep.tick() => purge(&link, &mut named, blobs::UNNAMED).await,
         }
     };
     drop(leave);
@@ -193,13 +193,14 @@ async fn create_streams(link: &Link) -> Result<(), HubError> {
     Ok(())
 }
 
-/// Removes files that no run has `named` at the last look and none names at this one.
-async fn purge(link: &Link, named: &mut BTreeSet<String>) {
+/// Removes files older than `age` that no run has `named` at the last look and none names at this
+/// one.
+async fn purge(link: &Link, named: &mut BTreeSet<String>, age: Duration) {
     // A server that does not answer is asked again at the next look.
     let Ok(runs) = registry::read::<RunEntry>(link, List::Runs).await else { return };
     let now: BTreeSet<_> = runs.into_iter().flat_map(|run| run.blobs).collect();
     let keep = now.union(named).cloned().collect();
-    if let Err(error) = blobs::sweep(link, &keep).await {
+    if let Err(error) = blobs::sweep(link, &keep, age).await {
         tracing::warn!("{error}");
     }
     *named = now;

@@ -280,12 +280,23 @@ async fn files_are_kept_as_long_as_a_run_names_them() {
     let entered = coordinator.jetstream().publish("$KV.runs.run", entry.into()).await.unwrap();
     entered.await.unwrap();
     let mut named = BTreeSet::from([names[2].clone()]);
-    purge(&owner, &mut named).await;
+    // A young file may be on its way, and is kept.
+    purge(&owner, &mut named.clone(), blobs::UNNAMED).await;
+    assert!(!blobs::is_missing(&coordinator, &names[0]).await);
+    purge(&owner, &mut named, Duration::ZERO).await;
     assert_eq!(named, BTreeSet::from([names[1].clone()]));
     assert!(matches!(blobs::get(&worker, &names[0], u64::MAX).await, Err(blobs::BlobError::Missing(_))));
     for place in [1, 2] {
         assert!(blobs::get(&worker, &names[place], u64::MAX).await.is_ok(), "{place}");
     }
+    // A file with a hole is sent again, though its description is there.
+    let name = blobs::put(&coordinator, &files[0]).await.unwrap();
+    assert!(!blobs::is_missing(&coordinator, &name).await);
+    let stream = owner.jetstream().get_stream("BLOBS").await.unwrap();
+    stream.purge().filter(format!("blob.{name}.3")).await.unwrap();
+    assert!(blobs::is_missing(&coordinator, &name).await);
+    assert_eq!(blobs::put(&coordinator, &files[0]).await.unwrap(), name);
+    assert_eq!(blobs::get(&worker, &name, u64::MAX).await.unwrap(), files[0]);
     hub.stop().await;
 }
 
