@@ -127,11 +127,11 @@ pub(super) struct Coordinator {
     /// Results that were taken and are not on the disk yet.
     unwritten: BTreeSet<(u64, u64)>,
     began: Instant,
-    /// Time for which the run was paused.
-    paused: Duration,
+    /// Time for which the run was paused, or no worker could be heard.
+    idle: Duration,
     /// Time for which no worker could be heard.
     deaf: Duration,
-    /// Time at which the connection was last seen to be lost.
+    /// Time at which no worker could be heard for the last time.
     lost_at: Option<Duration>,
     /// Time of the last look for silent workers.
     ticked: Duration,
@@ -176,7 +176,7 @@ impl Coordinator {
             writing: FuturesUnordered::new(),
             unwritten: BTreeSet::new(),
             began: Instant::now(),
-            paused: Duration::ZERO,
+            idle: Duration::ZERO,
             deaf: Duration::ZERO,
             lost_at: None,
             ticked: Duration::ZERO,

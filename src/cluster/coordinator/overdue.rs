@@ -1,5 +1,6 @@
 //! Workers that hold pairs and do not play them.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::super::leases::Attempt;
@@ -9,31 +10,46 @@ use super::super::wire::Heartbeat;
 use super::{Coordinator, LOST_AFTER};
 use crate::record::{PairId, TimeScale};
 
+/// Time without a look for silent workers after which this process stood still.
+pub(super) const STANDSTILL: Duration = Duration::from_secs(10);
+
 impl Coordinator {
-    /// Time since the coordinator began, without that in which the run was paused.
+    /// Time since the coordinator began, without that in which the run was paused or could hear
+    /// nobody.
     pub(super) fn run_clock(&self) -> Duration {
-        self.now().saturating_sub(self.paused)
+        self.now().saturating_sub(self.idle + self.standstill())
     }
 
     /// Time since the coordinator began, without that in which it could hear nobody. A worker's
-    /// silence then is that of the connection.
+    /// silence then is that of the connection, or of this process.
     pub(super) fn lease_clock(&self) -> Duration {
-        self.now().saturating_sub(self.deaf)
+        self.now().saturating_sub(self.deaf + self.standstill())
     }
 
-    /// Stops the run's clock while the run is paused, and that of the leases without a connection,
-    /// until the workers have had time to come back.
+    /// Time since the last look, if this process stood still: a signal or the system stopped it.
+    fn standstill(&self) -> Duration {
+        Some(self.now().saturating_sub(self.ticked)).filter(|time| *time > STANDSTILL).unwrap_or_default()
+    }
+
+    /// True without a connection, after a standstill, and until the workers have had time to come
+    /// back.
+    fn is_deaf(&self) -> bool {
+        self.lost_at.is_some_and(|lost| self.ticked < lost + LOST_AFTER)
+    }
+
+    /// Stops the run's clock while the run is paused, and all clocks while no worker can be heard.
     pub(super) fn count_pause(&mut self) {
+        let stood_still = self.standstill() > Duration::ZERO;
         let now = self.now();
-        let since = std::mem::replace(&mut self.ticked, now);
-        if self.end.orders.borrow().is_paused() {
-            self.paused += now.saturating_sub(since);
-        }
-        if self.link.is_lost() {
+        let time = now.saturating_sub(std::mem::replace(&mut self.ticked, now));
+        if self.link.is_lost() || stood_still {
             self.lost_at = Some(now);
         }
-        if self.lost_at.is_some_and(|lost| now < lost + LOST_AFTER) {
-            self.deaf += now.saturating_sub(since);
+        if self.is_deaf() {
+            self.deaf += time;
+        }
+        if self.is_deaf() || self.end.orders.borrow().is_paused() {
+            self.idle += time;
         }
     }
 
@@ -51,6 +67,9 @@ impl Coordinator {
     /// Takes pairs from workers that have held them longer than any game lasts. A worker that does
     /// so again is set aside.
     pub(super) async fn end_overdue(&mut self) {
+        if self.is_deaf() {
+            return;
+        }
         let now = self.run_clock();
         let is_old = |since: Duration| now.saturating_sub(since) > LEAST;
         // Simulated workers make no moves.
@@ -61,12 +80,18 @@ impl Coordinator {
             let why = patience.overdue(now.saturating_sub(work.granted), now.saturating_sub(work.moved))?;
             Some((work.task.pair, lease.attempt, lease.worker.clone(), why))
         });
-        for (pair, attempt, worker, why) in overdue.collect::<Vec<_>>() {
+        let overdue: Vec<_> = overdue.collect();
+        let mut blamed = BTreeSet::new();
+        for (pair, attempt, worker, why) in overdue {
             self.warn(format!("worker {worker}: pair {}: {why}; its pair is played again", pair.0 + 1));
             let lost = self.leases.lose_attempt(attempt);
             self.roster.lose(&worker, lost.len(), &why);
             self.lose(lost);
             let name = name(&worker);
+            // All its pairs at once are one fault.
+            if !blamed.insert(name.to_owned()) {
+                continue;
+            }
             let times = self.overdue.entry(name.to_owned()).or_default();
             *times += 1;
             if *times > 1 && !self.roster.is_dropped(&worker) {

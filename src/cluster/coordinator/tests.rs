@@ -4,6 +4,7 @@
 use crate::plan::file;
 use tokio::task::JoinHandle;
 
+use super::overdue::STANDSTILL;
 use super::*;
 use crate::cluster::children::PrivateServer;
 use crate::cluster::link::subject_of;
@@ -110,6 +111,14 @@ impl Table {
         }
     }
 
+    /// Puts the clock forward in steps, in each of which the coordinator looks for silent workers.
+    async fn waits(&self, time: Duration) {
+        for _ in 0..time.div_duration_f64(LOOK).ceil() as u32 {
+            later(LOOK).await;
+            self.asks::<_, WireOrders>("beat", "z-1", &beat("z-1", Vec::new(), Vec::new())).await;
+        }
+    }
+
     async fn ends(self) {
         drop(self.port);
         self.serving.await.unwrap().unwrap();
@@ -194,7 +203,7 @@ async fn a_result_of_a_lost_lease_counts_for_nothing() {
     let Some(mut table) = Table::new("a_result_of_a_lost_lease_counts_for_nothing", "local:1").await else { return };
     let task = task();
     let lost = table.gives("a-1", &task).await;
-    later(LOST_AFTER + LOOK + 2 * TICK).await;
+    table.waits(LOST_AFTER + 2 * LOOK).await;
     let events = table.hears(|event| matches!(event, RemoteEvent::Gone { .. })).await;
     let is_told = |event: &RemoteEvent| matches!(event, RemoteEvent::Warning(text) if text.contains("worker a-1: silent for 30 s"));
     assert!(events.iter().any(is_told), "{events:?}");
@@ -520,7 +529,7 @@ async fn exits_of_one_worker_do_not_end_the_run_of_others() {
 async fn a_worker_that_does_not_play_loses_its_pair() {
     let Some(mut table) = Table::new("a_worker_that_does_not_play_loses_its_pair", "local:2").await else { return };
     let pair = |number: u64| PairTask { pair: PairId(number), ..task() };
-    let step = LOST_AFTER - Duration::from_secs(5);
+    let step = STANDSTILL / 2;
     let slow = table.gives("slow-1", &pair(0)).await;
     let (mut plies, mut moved) = (0, Duration::ZERO);
     for hung in 1..=2 {
@@ -530,7 +539,7 @@ async fn a_worker_that_does_not_play_loses_its_pair() {
             // The coordinator sees it with its next look.
             later(LOOK + TICK).await;
             let (mut took, mut is_lost) = (Duration::ZERO, false);
-            while !is_lost && (took <= 2 * LEAST) {
+            while !is_lost && took <= LEAST * 5 / 4 {
                 moved += step;
                 if moved > LEAST * 3 / 4 {
                     (plies, moved) = (plies + 1, Duration::ZERO);
@@ -550,6 +559,27 @@ async fn a_worker_that_does_not_play_loses_its_pair() {
     }
     let events = table.hears(|event| matches!(event, RemoteEvent::Workers(_))).await;
     assert!(format!("{events:?}").contains("a second time; it is set aside"), "{events:?}");
+    table.ends().await;
+}
+
+/// Workers are not to blame for a coordinator that was stopped, or had no connection.
+#[tokio::test]
+async fn a_coordinator_that_stood_still_blames_nobody() {
+    let Some(mut table) = Table::new("a_coordinator_that_stood_still_blames_nobody", "local:2").await else { return };
+    let held = table.gives("a-1", &task()).await;
+    later(2 * LEAST).await;
+    // It looks before the second answer, and again until it would hear the worker.
+    for _ in 0..2 {
+        let beat = beat("a-1", vec![(0, held)], Vec::new());
+        assert_eq!(table.asks::<_, WireOrders>("beat", "a-1", &beat).await.void, []);
+        table.waits(LOST_AFTER - 5 * LOOK).await;
+    }
+    let take = Take { v: wire::VERSION, worker: "a-1".to_owned(), slot: 0, sent: vec![] };
+    let offer = table.asks::<_, Offer>("take", "a-1", &take).await;
+    assert!(matches!(offer, Offer::Pair { attempt, .. } if attempt == held), "{offer:?}");
+    // From then on silence counts.
+    table.waits(2 * LOST_AFTER).await;
+    table.hears(|event| matches!(event, RemoteEvent::Gone { .. })).await;
     table.ends().await;
 }
 
