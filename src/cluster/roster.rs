@@ -109,11 +109,20 @@ impl Roster {
             )),
             _ => None,
         };
+        self.admissions += 1;
+        let since = self.admissions;
         let Some(known) = self.of(session) else { return Ok(()) };
         if let Presence::Dropped(why) = &known.presence {
             return Err(format!("worker {} is out of this run: {why}", name(session)));
         }
-        session.clone_into(&mut known.session);
+        if known.session != session {
+            // It may be on another machine, and measures its speed again.
+            session.clone_into(&mut known.session);
+            known.nps = None;
+        }
+        if known.presence != Presence::Here {
+            known.since = since;
+        }
         known.machine = machine;
         match refusal {
             Some(why) => {
@@ -321,6 +330,23 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// A worker that comes back may be on another machine, and is the last of its class then.
+    #[test]
+    fn a_worker_that_comes_back_sets_no_class_by_its_old_speed() {
+        let mut roster = Roster::new(true, false, false);
+        let mut comes = |session: &str, nps: Option<f64>| {
+            roster.admit(session, machine("EPYC 7763")).unwrap();
+            nps.is_none() || roster.admit_speed(session, nps).is_ok()
+        };
+        assert!(comes("a-1", Some(1e6)));
+        // It has not measured its new speed yet when another one comes.
+        assert!(comes("a-2", None));
+        assert!(comes("b-1", Some(2e6)));
+        assert!(!comes("a-2", Some(1e6)));
+        // It was away, so the other one has served longest.
+        assert!(comes("a-3", None) && comes("c-1", Some(2e6)));
     }
 
     /// A coordinator that resumes a run knows the class from those who play.
