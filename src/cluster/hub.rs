@@ -190,6 +190,7 @@ async fn create_streams(link: &Link) -> Result<(), HubError> {
     link.create_stream().await?;
     blobs::create(link).await?;
     registry::create(link).await?;
+    registry::update(link).await?;
     Ok(())
 }
 

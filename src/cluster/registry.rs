@@ -39,6 +39,9 @@ const LIMIT: Duration = Duration::from_mins(2);
 /// Maximum size of an entry in bytes.
 const MOST_ENTRY: i32 = 64 << 10;
 
+/// Maximum size of a list in bytes.
+const MOST_BYTES: i64 = 64 << 20;
+
 /// Maximum number of entries read from a list.
 const MOST_ENTRIES: usize = 20_000;
 
@@ -68,6 +71,24 @@ impl List {
 
     fn stream(self) -> String {
         format!("KV_{}", self.name())
+    }
+
+    fn config(self) -> Config {
+        Config {
+            name: self.stream(),
+            subjects: vec![self.subject(">")],
+            storage: StorageType::File,
+            max_messages_per_subject: 1,
+            max_bytes: MOST_BYTES,
+            max_age: self.oldest(),
+            // It may not be longer than the age.
+            duplicate_window: Duration::from_secs(30),
+            max_message_size: MOST_ENTRY,
+            discard: DiscardPolicy::New,
+            deny_delete: true,
+            allow_direct: true,
+            ..Config::default()
+        }
     }
 
     /// Subject of an entry, or of all for `>`.
@@ -179,6 +200,24 @@ pub(crate) struct WorkerEntry {
     pub(crate) reason: String,
 }
 
+/// Entry of a list.
+pub(crate) trait ListEntry: DeserializeOwned {
+    /// Key that it belongs under.
+    fn key(&self) -> &str;
+}
+
+impl ListEntry for RunEntry {
+    fn key(&self) -> &str {
+        &self.run
+    }
+}
+
+impl ListEntry for WorkerEntry {
+    fn key(&self) -> &str {
+        &self.name
+    }
+}
+
 /// Reason that a list was not read or written.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 enum ListFault {
@@ -214,38 +253,37 @@ pub enum ClaimError {
 /// Returns an error if the server refuses.
 pub(crate) async fn create(link: &Link) -> Result<(), LinkError> {
     for list in [List::Runs, List::Workers] {
-        let config = Config {
-            name: list.stream(),
-            subjects: vec![list.subject(">")],
-            storage: StorageType::File,
-            max_messages_per_subject: 1,
-            max_age: list.oldest(),
-            // It may not be longer than the age.
-            duplicate_window: Duration::from_secs(30),
-            max_message_size: MOST_ENTRY,
-            discard: DiscardPolicy::New,
-            allow_rollup: true,
-            deny_delete: true,
-            allow_direct: true,
-            ..Config::default()
-        };
-        let created = link.jetstream().get_or_create_stream(config).await;
+        let created = link.jetstream().get_or_create_stream(list.config()).await;
         created.map_err(|error| LinkError::Server { act: "keep its lists", why: error.to_string() })?;
     }
     Ok(())
 }
 
-/// Reads all entries of a list. Damaged ones are left out.
+/// Gives both lists the settings of this version, if another one has created them. Only the owner
+/// may do this.
+///
+/// # Errors
+/// Returns an error if the server refuses.
+pub(crate) async fn update(link: &Link) -> Result<(), LinkError> {
+    for list in [List::Runs, List::Workers] {
+        let updated = link.jetstream().update_stream(list.config()).await;
+        updated.map_err(|error| LinkError::Server { act: "keep its lists", why: error.to_string() })?;
+    }
+    Ok(())
+}
+
+/// Reads all entries of a list. Damaged ones are left out, and those that name another key: a user
+/// may write under its own keys only, whatever an entry says.
 ///
 /// # Errors
 /// Returns an error if the server does not answer.
-pub(crate) async fn read<T: DeserializeOwned>(link: &Link, list: List) -> Result<Vec<T>, LinkError> {
+pub(crate) async fn read<T: ListEntry>(link: &Link, list: List) -> Result<Vec<T>, LinkError> {
     let mut entries = Vec::new();
     for key in keys(link, list).await? {
+        let found = get::<T>(link, list, &key).await;
+        let found = found.map_err(|fault| LinkError::Server { act: "read its lists", why: fault.to_string() })?;
         // An entry may have aged away meanwhile.
-        if let Ok(Some((entry, _))) = get(link, list, &key).await {
-            entries.push(entry);
-        }
+        entries.extend(found.map(|(entry, _)| entry).filter(|entry| entry.key() == key));
     }
     Ok(entries)
 }
@@ -398,6 +436,7 @@ mod tests {
     use super::*;
     use crate::cluster::children::PrivateServer;
     use crate::cluster::server::ChildError;
+    use crate::cluster::tests::has_server;
 
     fn entry(life: &str) -> RunEntry {
         RunEntry {
@@ -485,5 +524,28 @@ mod tests {
         let mut found: Vec<WorkerEntry> = read(&link, List::Workers).await.unwrap();
         found.sort_by(|a, b| a.name.cmp(&b.name));
         assert_eq!(found, [worker("anna.box"), worker("ben.laptop")]);
+        // An entry under the key of another one is nobody's, and no message empties the list.
+        put(&link, List::Workers, "carl.x", wire::to_bytes(&worker("anna.box")), None).await.unwrap();
+        let rollup = PublishMessage::build().header("Nats-Rollup", "all").payload("{}".into());
+        let refused = link.jetstream().send_publish(List::Workers.subject("carl.y"), rollup).await.unwrap().await;
+        assert!(refused.is_err(), "{refused:?}");
+        let mut found: Vec<WorkerEntry> = read(&link, List::Workers).await.unwrap();
+        found.sort_by(|a, b| a.name.cmp(&b.name));
+        assert_eq!(found, [worker("anna.box"), worker("ben.laptop")]);
+    }
+
+    #[tokio::test]
+    async fn lists_of_an_earlier_version_are_updated() {
+        if !has_server("lists_of_an_earlier_version_are_updated") {
+            return;
+        }
+        let (_server, link) = PrivateServer::start().await.unwrap();
+        let earlier = Config { allow_rollup: true, max_bytes: -1, ..List::Workers.config() };
+        link.jetstream().create_stream(earlier).await.unwrap();
+        create(&link).await.unwrap();
+        update(&link).await.unwrap();
+        let stream = link.jetstream().get_stream(List::Workers.stream()).await.unwrap();
+        let config = &stream.cached_info().config;
+        assert_eq!((config.allow_rollup, config.max_bytes), (false, MOST_BYTES));
     }
 }
