@@ -364,7 +364,7 @@ fn is_here(host: &str) -> bool {
 }
 
 /// Flag of `quintain hub invite` for a role.
-const fn flag_of(role: Role) -> &'static str {
+pub(super) const fn flag_of(role: Role) -> &'static str {
     match role {
         Role::Worker => "",
         Role::Coordinator | Role::Owner => " --coordinator",

@@ -12,6 +12,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use async_nats::rustls::pki_types::CertificateDer;
+use async_nats::rustls::pki_types::pem::PemObject as _;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, MissedTickBehavior};
 
@@ -75,6 +77,19 @@ pub enum HubError {
     /// The certificate cannot be made.
     #[error("cannot make a certificate: {0}")]
     Certificate(String),
+    /// The certificate cannot be read.
+    #[error("{path}: {why}; restore it, or remove it and invite all users again")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The fault.
+        why: String,
+    },
+    /// The user of this machine cannot be a worker.
+    #[error(
+        "{LOCAL_USER} is the hub's own user, which starts runs; give the worker another name, or {LOCAL_USER} new credentials with --coordinator"
+    )]
+    Own,
     /// No such user.
     #[error("the hub has no user {name}; its users are: {users}")]
     Unknown {
@@ -234,10 +249,17 @@ fn adopt(register: &mut Register, settings: &HubSettings, folder: &Path) -> Resu
 /// The hub's certificate, made at first use. Returns its SHA-256. It names no host, because users
 /// know it by its digits.
 fn certificate(folder: &Path) -> Result<String, HubError> {
+    let [known, key] = ["certificate.pem", "key.pem"].map(|name| folder.join(name));
+    if known.exists() && key.exists() {
+        // Invitations of an earlier start name it.
+        let text = read_input(&known, MOST_DOCUMENT_BYTES).map_err(file(&known))?;
+        let found = CertificateDer::from_pem_slice(text.as_bytes());
+        let found = found.map_err(|error| HubError::Damaged { path: known, why: error.to_string() })?;
+        return Ok(fingerprint(&found));
+    }
     let bad = |error: rcgen::Error| HubError::Certificate(error.to_string());
     let made = rcgen::generate_simple_self_signed(vec!["quintain-hub".to_owned()]).map_err(bad)?;
-    for (name, text) in [("certificate.pem", made.cert.pem()), ("key.pem", made.signing_key.serialize_pem())] {
-        let path = folder.join(name);
+    for (path, text) in [(known, made.cert.pem()), (key, made.signing_key.serialize_pem())] {
         write_secret(&path, &text).map_err(file(&path))?;
     }
     Ok(fingerprint(made.cert.der()))
@@ -276,6 +298,9 @@ fn local_url(register: &Register) -> String {
 /// Returns an error if there is no hub, the name does not fit, or the server does not take it.
 pub(crate) async fn invite(folder: &Path, name: &str, role: Role) -> Result<Access, HubError> {
     check_hub(folder)?;
+    if name == LOCAL_USER && role == Role::Worker {
+        return Err(HubError::Own);
+    }
     let password = password()?;
     let register = change(folder, |register| Ok(register.invite(name, role, password.clone()).map(|_| ())?))?;
     let user = User { name: name.to_owned(), role, password };

@@ -18,7 +18,7 @@ use futures_util::StreamExt as _;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
-use super::access::Access;
+use super::access::{Access, flag_of};
 use super::wire;
 
 /// Time limit of a request. The server's client would wait 10 s.
@@ -78,13 +78,15 @@ pub enum LinkError {
     },
     /// The credentials are unknown.
     #[error(
-        "{url}: the hub does not accept user {user}, who was revoked or invited again; its owner can make new credentials with `quintain hub invite {user}`"
+        "{url}: the hub does not accept user {user}, who was revoked or invited again; its owner can make new credentials with `quintain hub invite {user}{flag}`"
     )]
     Refused {
         /// Address of the hub.
         url: String,
         /// Name of the user.
         user: String,
+        /// Flag of the invitation for the user's role.
+        flag: &'static str,
     },
     /// Another server is at the address.
     #[error(
@@ -365,7 +367,9 @@ fn connect_error(access: &Access, error: &ConnectError) -> LinkError {
     // An error of TLS comes as one of reading and writing.
     let is_tls = || std::iter::successors(std::error::Error::source(error), |error| error.source());
     match error.kind() {
-        ConnectErrorKind::AuthorizationViolation => LinkError::Refused { url, user: access.user.clone() },
+        ConnectErrorKind::AuthorizationViolation => {
+            LinkError::Refused { url, user: access.user.clone(), flag: flag_of(access.role) }
+        }
         ConnectErrorKind::Io
             if why.contains("invalid peer certificate") || why.contains("not that of the invitation") =>
         {

@@ -106,6 +106,7 @@ fn a_hub_is_set_up_by_its_commands() {
         (&["revoke", "box2"][..], "no user box2; its users are: me, box3"),
         (&["invite", "Box 2"], "`Box 2` cannot be a user name"),
         (&["invite", "hub"], "`hub` cannot be a user name"),
+        (&["invite", "me"], "me is the hub's own user, which starts runs; give the worker another name"),
         (&[], "another `quintain hub` runs with this folder"),
     ] {
         let ran = hub.does(words);

@@ -173,6 +173,10 @@ async fn a_revoked_user_is_dropped_and_refused() {
     assert!(error.contains("does not accept user anna") && error.contains("quintain hub invite anna"), "{error}");
     let error = revoke(folder.path(), "anna").await.unwrap_err().to_string();
     assert!(error.contains("no user anna; its users are: me"), "{error}");
+    let carl = invite(folder.path(), "carl", Role::Coordinator).await.unwrap();
+    revoke(folder.path(), "carl").await.unwrap();
+    let error = Link::open(&carl, "carl-1").await.unwrap_err().to_string();
+    assert!(error.contains("`quintain hub invite carl --coordinator`"), "{error}");
     let first = invite(folder.path(), "ben", Role::Worker).await.unwrap();
     let second = invite(folder.path(), "ben", Role::Worker).await.unwrap();
     assert!(matches!(Link::open(&first, "ben-1").await, Err(LinkError::Refused { .. })));
@@ -208,6 +212,24 @@ async fn another_certificate_is_refused() {
     let again = serve(settings(folder.path(), "127.0.0.1:0"), |_| {}, std::future::pending()).await;
     assert!(matches!(again, Err(HubError::Running(_))), "{again:?}");
     hub.stop().await;
+}
+
+/// A start on loopback, which needs no certificate, costs no invitation.
+#[test]
+fn a_hub_keeps_its_certificate() {
+    let folder = tempfile::tempdir().unwrap();
+    let starts = |listen: &str| {
+        let settings = settings(folder.path(), listen);
+        change(folder.path(), |register| adopt(register, &settings, folder.path())).map(|register| register.certificate)
+    };
+    let first = starts("0.0.0.0:4222").unwrap();
+    assert!(first.is_some());
+    assert_eq!(starts("127.0.0.1:4222").unwrap(), None);
+    assert_eq!(starts("0.0.0.0:4222").unwrap(), first);
+    starts("127.0.0.1:4222").unwrap();
+    std::fs::write(folder.path().join("certificate.pem"), "noise").unwrap();
+    let error = starts("0.0.0.0:4222").unwrap_err().to_string();
+    assert!(error.contains("certificate.pem: ") && error.contains("remove it and invite all users again"), "{error}");
 }
 
 #[tokio::test]
