@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
-use super::blobs::{self, MOST_BLOB};
+use super::blobs::{self, BlobError, MOST_BLOB};
 use super::cache::Cache;
 use super::link::{Link, subject_of};
 use super::places::Places;
@@ -21,6 +21,7 @@ use crate::plan::{Plan, file};
 use crate::record::{PlayerId, TimeScale};
 use crate::schedule::engine_config;
 use crate::source::bench_nodes;
+use crate::tournament::events::Stop;
 use crate::uci::process::{Confinement, output};
 
 /// Time for which a coordinator is asked for its plan, or told something.
@@ -55,7 +56,8 @@ pub(super) struct House {
 }
 
 impl House {
-    /// Serves a run until it is over or its share is nothing. A refusal is told to its coordinator.
+    /// Serves a run until it is over, its share is nothing, or the worker is stopped. A refusal is
+    /// told to its coordinator.
     ///
     /// # Errors
     /// Returns the reason that the run cannot be served, or not any longer.
@@ -65,11 +67,22 @@ impl House {
         share: watch::Receiver<SlotShare>,
         figures: Arc<Figures>,
     ) -> Result<(), WorkerError> {
-        let job = self.join(&run, figures).await;
+        let mut stop = share.clone();
+        let stopped = async { stop.wait_for(|share| share.stop != Stop::No).await.map(drop) };
+        let job = tokio::select! {
+            job = self.join(&run, figures) => job.map(Some),
+            Ok(()) = stopped => Ok(None),
+        };
         let served = match job {
-            Ok(job) => play(job, share).await,
+            Ok(Some(job)) => play(job, share).await,
+            Ok(None) => {
+                // Silence reveals the end as well.
+                let _ = self.link.ask(subject_of(&run, "beat", &self.session), &self.goodbye(Vec::new())).await;
+                Ok(())
+            }
             Err(error) => {
-                if !matches!(error, WorkerError::Forsaken { .. }) {
+                // An obstacle that passes is no refusal.
+                if !error.is_passing() {
                     self.tell(&run, Note::Text(format!("does not serve this run: {error}"))).await;
                 }
                 Err(error)
@@ -180,8 +193,10 @@ impl House {
             if self.cache.has(sha256) {
                 continue;
             }
-            let fetched = blobs::get(&self.link, sha256, most).await;
-            let bytes = fetched.map_err(|error| WorkerError::Refused(error.to_string()))?;
+            let bytes = blobs::get(&self.link, sha256, most).await.map_err(|error| match error {
+                BlobError::Large { .. } => WorkerError::Refused(error.to_string()),
+                _ => WorkerError::Passing(error.to_string()),
+            })?;
             let kept = self.cache.put(sha256, &bytes, agreed.programs.contains(sha256), &in_use);
             kept.map_err(|error| WorkerError::Refused(error.to_string()))?;
         }
@@ -222,21 +237,26 @@ impl House {
         Ok(())
     }
 
-    /// Tells the coordinator something, outside of any pair.
-    pub(super) async fn tell(&self, run: &str, note: Note) {
-        let beat = Heartbeat {
+    /// Sign of life of a worker that does not play.
+    fn goodbye(&self, notes: Vec<Note>) -> Heartbeat {
+        Heartbeat {
             v: wire::VERSION,
             worker: self.session.clone(),
             held: Vec::new(),
             progress: Vec::new(),
             sent: Vec::new(),
             back: Vec::new(),
-            notes: vec![note],
+            notes,
             logs: Vec::new(),
             machine: None,
             speed: None,
             leaves: true,
-        };
+        }
+    }
+
+    /// Tells the coordinator something, outside of any pair.
+    pub(super) async fn tell(&self, run: &str, note: Note) {
+        let beat = self.goodbye(vec![note]);
         // A coordinator that has just entered its run does not listen yet. If it never does, the
         // reason stands in the list of workers as well.
         let began = Instant::now();

@@ -5,6 +5,7 @@
 //! own, every request is repeated, and a result is published again with the same id until it is
 //! acknowledged.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -124,6 +125,8 @@ pub(crate) struct Link {
     is_lost: Arc<AtomicBool>,
     /// Reason that the server does not store results at present.
     unstored: Arc<Mutex<Option<String>>>,
+    /// Ids of results that the server has not stored yet.
+    unsent: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl Link {
@@ -165,7 +168,7 @@ impl Link {
         let client = options.connect(&access.url).await.map_err(|error| connect_error(access, &error))?;
         let mut jetstream = jetstream::new(client.clone());
         jetstream.set_timeout(PATIENCE);
-        Ok(Self { client, jetstream, is_refused, is_lost, unstored: Arc::default() })
+        Ok(Self { client, jetstream, is_refused, is_lost, unstored: Arc::default(), unsent: Arc::default() })
     }
 
     /// True while the hub refuses the credentials at each attempt to connect again.
@@ -217,10 +220,20 @@ impl Link {
         Ok(subscriber)
     }
 
-    /// Publishes a result. Repeats it with the same `id` until the server has it.
-    pub(crate) async fn publish(&self, subject: String, id: String, bytes: Vec<u8>) {
+    /// Publishes a result. Repeats it with the same `id` until the server has it. It is unsent from
+    /// this call on.
+    pub(crate) fn publish(&self, subject: String, id: String, bytes: Vec<u8>) -> impl Future<Output = ()> + use<> {
+        self.unsent().insert(id.clone());
+        let link = self.clone();
+        async move {
+            link.store(subject, &id, bytes).await;
+            link.unsent().remove(&id);
+        }
+    }
+
+    async fn store(&self, subject: String, id: &str, bytes: Vec<u8>) {
         loop {
-            let message = PublishMessage::build().payload(bytes.clone().into()).message_id(&id);
+            let message = PublishMessage::build().payload(bytes.clone().into()).message_id(id);
             let stored = async { self.jetstream.send_publish(subject.clone(), message).await?.await };
             match tokio::time::timeout(PATIENCE, stored).await {
                 Ok(Ok(_)) => {
@@ -240,6 +253,20 @@ impl Link {
     /// Reason that the server does not store results at present, if it has none.
     pub(crate) fn why_unstored(&self) -> Option<String> {
         self.unstored().clone()
+    }
+
+    /// Number of results that the server has not stored yet.
+    pub(crate) fn count_unsent(&self) -> usize {
+        self.unsent().len()
+    }
+
+    /// True if the server has not stored the result with this id yet.
+    pub(crate) fn is_unsent(&self, id: &str) -> bool {
+        self.unsent().contains(id)
+    }
+
+    fn unsent(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.unsent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn unstored(&self) -> MutexGuard<'_, Option<String>> {

@@ -90,7 +90,14 @@ impl Outbox {
         self.results = results;
     }
 
-    /// Drops all results: nobody is left to name them.
+    /// Drops the results that the server has stored: nobody is left to name them.
+    pub(super) fn drop_stored(&mut self) {
+        let mut results = std::mem::take(&mut self.results);
+        results.retain(|key, _| self.link.is_unsent(&self.id(*key)));
+        self.results = results;
+    }
+
+    /// Drops all results: nobody wants them.
     pub(super) fn clear(&mut self) {
         self.results.clear();
     }
@@ -100,10 +107,46 @@ impl Outbox {
         self.results.is_empty()
     }
 
-    fn publish(&self, (pair, attempt): (u64, u64), packed: &PackedResult) {
-        let (link, bytes) = (self.link.clone(), packed.bytes.clone());
+    fn publish(&self, key: (u64, u64), packed: &PackedResult) {
         let to = subject_of(&self.run, "res", &self.session);
-        let id = result_id::of(&self.run, pair, attempt, &self.session, &self.secret);
-        tokio::spawn(async move { link.publish(to, id, bytes).await });
+        tokio::spawn(self.link.publish(to, self.id(key), packed.bytes.clone()));
+    }
+
+    fn id(&self, (pair, attempt): (u64, u64)) -> String {
+        result_id::of(&self.run, pair, attempt, &self.session, &self.secret)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::children::PrivateServer;
+    use crate::cluster::tests::has_server;
+    use crate::record::PairId;
+
+    #[tokio::test]
+    async fn a_result_that_the_server_does_not_have_is_kept() {
+        if !has_server("a_result_that_the_server_does_not_have_is_kept") {
+            return;
+        }
+        let (server, link) = PrivateServer::start().await.unwrap();
+        link.create_stream().await.unwrap();
+        let mut outbox = Outbox::new(&link, "run", "anna-1");
+        let result = |pair| PairGames {
+            worker: "anna-1".to_owned(),
+            pair: PairId(pair),
+            attempt: 1,
+            games: Vec::new(),
+            logs: Vec::new(),
+            is_simulated: false,
+        };
+        outbox.send(&result(1));
+        while link.count_unsent() > 0 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        drop(server);
+        outbox.send(&result(2));
+        outbox.drop_stored();
+        assert_eq!((outbox.keys(), link.count_unsent()), (vec![(2, 1)], 1));
     }
 }

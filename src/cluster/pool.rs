@@ -2,7 +2,7 @@
 //!
 //! It looks at the list of runs, deals its places among those that it can serve (`shares`), joins
 //! them (`joining`) and leaves those that are over. A run that it cannot serve is named once, with
-//! the reason, and not tried again until its coordinator begins again.
+//! the reason, and not tried again until its coordinator begins again, unless the reason may pass.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -46,7 +46,8 @@ const HUNGRY: Duration = Duration::from_secs(15);
 /// Time for which it gets none then.
 const FAST: Duration = Duration::from_mins(1);
 
-/// Time after which a run is tried again whose coordinator did not answer.
+/// Time after which a run is tried again that was over here, or could not be joined for a reason
+/// that may pass.
 const RETRY: Duration = Duration::from_secs(30);
 
 /// Time without a renewal of its entry after which a run has no coordinator.
@@ -194,6 +195,7 @@ pub(crate) async fn serve_hub(
             Ok(()) = stop.changed() => pool.on_stop(*stop.borrow()),
         }
         if link.is_refused() {
+            pool.tell_of_unsent();
             return Err(PoolError::Revoked { url: access.url, user: access.user });
         }
         if read_at.is_none_or(|at| at.elapsed() >= READING) {
@@ -210,7 +212,8 @@ pub(crate) async fn serve_hub(
             registry::put_worker(&link, &pool.presence()).await;
             present_at = Instant::now();
         }
-        if pool.stop != Stop::No && pool.served().next().is_none() {
+        if pool.is_done() {
+            pool.tell_of_unsent();
             return Ok(());
         }
     }
@@ -266,6 +269,25 @@ impl Pool {
         self.known.iter().filter(|(_, known)| matches!(known.state, RunState::Served { .. })).map(|(run, _)| run)
     }
 
+    /// True if the worker was stopped and serves no run any more. Finished pairs that the hub does
+    /// not have are waited for until a second interrupt.
+    fn is_done(&self) -> bool {
+        if self.stop == Stop::No || self.served().next().is_some() {
+            return false;
+        }
+        self.stop == Stop::Now || self.house.link.count_unsent() == 0
+    }
+
+    /// Says how many finished pairs end with this worker.
+    fn tell_of_unsent(&self) {
+        match self.house.link.count_unsent() as u64 {
+            0 => {}
+            pairs => {
+                self.say(format!("the hub has not taken {}, lost with this worker", count(pairs, "finished pair")))
+            }
+        }
+    }
+
     fn on_stop(&mut self, stop: Stop) {
         self.stop = stop;
         for known in self.known.values() {
@@ -276,6 +298,9 @@ impl Pool {
         let runs = self.served().count();
         if stop == Stop::AfterGame && runs > 0 {
             self.say("finishing the pairs in play; a second interrupt hands them back".to_owned());
+        }
+        if stop == Stop::AfterGame && self.house.link.is_lost() {
+            self.say("finished pairs are sent once the hub is back; a second interrupt drops them".to_owned());
         }
     }
 
@@ -292,7 +317,7 @@ impl Pool {
                 (RunState::Left { until: retry, why: String::new() }, format!("run {title}: left after {pairs} pairs"))
             }
             Err(error) => {
-                let until = if matches!(error, WorkerError::Forsaken { .. }) { retry } else { None };
+                let until = retry.filter(|_| error.is_passing());
                 let line = format!("run {title}: not served: {error}");
                 (RunState::Left { until, why: error.to_string() }, line)
             }

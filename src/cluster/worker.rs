@@ -73,15 +73,27 @@ pub(crate) enum WorkerError {
     /// The system grants no thread.
     #[error("cannot start a slot: {0}")]
     Thread(#[from] std::io::Error),
+    /// The hub cannot give what the run needs at present.
+    #[error("{0}; it is tried again")]
+    Passing(String),
     /// No coordinator answers any more.
-    #[error("no coordinator has answered for run {run} for {} min", FORSAKEN.as_secs() / 60)]
+    #[error("no coordinator has answered for run {run} for {} s", waited.as_secs())]
     Forsaken {
         /// The run.
         run: String,
+        /// Time without an answer.
+        waited: Duration,
     },
     /// Every slot ended.
     #[error("{0}")]
     Slots(String),
+}
+
+impl WorkerError {
+    /// True if another attempt may succeed without a change at either side.
+    pub(super) const fn is_passing(&self) -> bool {
+        matches!(self, Self::Link(_) | Self::Passing(_) | Self::Forsaken { .. })
+    }
 }
 
 /// A pair that a slot plays.
@@ -287,7 +299,7 @@ pub(super) async fn hello(
         }
         tokio::time::sleep(PAUSE).await;
     }
-    Err(WorkerError::Forsaken { run: run.to_owned() })
+    Err(WorkerError::Forsaken { run: run.to_owned(), waited: patience })
 }
 
 impl Worker {
@@ -570,12 +582,14 @@ impl Worker {
             self.notes = beat.notes;
             self.back = beat.back;
             if self.wanted() == 0 && self.heard.elapsed() > RESEND {
-                // The server has the results, and the run's next coordinator reads them.
-                self.outbox.clear();
-                return Ok(());
+                // The run's next coordinator reads what the server has.
+                self.outbox.drop_stored();
+                if self.outbox.is_empty() {
+                    return Ok(());
+                }
             }
             if self.heard.elapsed() > FORSAKEN {
-                return Err(WorkerError::Forsaken { run: self.job.run.clone() });
+                return Err(WorkerError::Forsaken { run: self.job.run.clone(), waited: FORSAKEN });
             }
             return Ok(());
         };

@@ -299,6 +299,43 @@ async fn a_run_that_is_not_allowed_is_refused_on_both_sides() {
     place.stop().await;
 }
 
+/// A file that is not on the hub yet excludes nobody, and an interrupt ends the waiting for one.
+#[tokio::test]
+async fn a_run_whose_files_are_missing_is_tried_again() {
+    let Some(place) = Place::new("a_run_whose_files_are_missing_is_tried_again").await else { return };
+    let engine = format!("{ENGINE}# Another one.\n");
+    let mut plan = place.plan(None).await;
+    plan.players.iter_mut().for_each(|player| player.origin.sha256 = hex(&Sha256::digest(&engine)));
+    let mut run = place.coordinate("run", plan, 0).await;
+    let (worker, stop, mut lines) = place.work(&place.trusting());
+    lines.hear("is no longer on the hub").await;
+    assert_eq!(blobs::put(&place.link, engine.as_bytes()).await.unwrap(), hex(&Sha256::digest(&engine)));
+    tokio::time::pause();
+    tokio::time::advance(RETRY).await;
+    tokio::time::resume();
+    check(&run.play(3).await);
+    stop.send(Stop::AfterGame).unwrap();
+    worker.await.unwrap().unwrap();
+    run.end().await;
+    place.stop().await;
+}
+
+/// A coordinator that never answers does not keep a worker that is to end.
+#[tokio::test]
+async fn an_interrupt_ends_a_worker_that_joins() {
+    let Some(place) = Place::new("an_interrupt_ends_a_worker_that_joins").await else { return };
+    let entry = place.entry("run", "", 0);
+    let _claim = Claim::take(&place.link, entry).await.unwrap();
+    let (worker, stop, mut lines) = place.work(&place.trusting());
+    lines.hear("joining").await;
+    stop.send(Stop::AfterGame).unwrap();
+    worker.await.unwrap().unwrap();
+    let line = lines.0.recv().await.into_iter().chain(std::iter::from_fn(|| lines.0.try_recv().ok()));
+    let said: Vec<_> = line.collect();
+    assert!(said.iter().any(|line| line.ends_with("left after 0 pairs")), "{said:?}");
+    place.stop().await;
+}
+
 /// A second interrupt hands pairs back instead of finishing them.
 #[tokio::test]
 async fn a_worker_that_leaves_at_once_hands_its_pairs_back() {
