@@ -8,6 +8,7 @@ use clap::Subcommand;
 use crate::cli::runs::run_parser;
 use crate::control::client::Client;
 use crate::control::protocol::{ClientMessage, ServerMessage};
+use crate::plan::Workers;
 use crate::report::workers;
 use crate::run::dir::RunDir;
 use crate::run::progress;
@@ -73,7 +74,7 @@ enum WorkersCommand {
 }
 
 pub(super) fn run(args: &CtlArgs) -> Result<()> {
-    let (dir, _) = RunDir::open(&args.dir)?;
+    let (dir, plan) = RunDir::open(&args.dir)?;
     let ask = match &args.command {
         CtlCommand::Status => ClientMessage::Status,
         CtlCommand::Pause => ClientMessage::Pause,
@@ -90,7 +91,7 @@ pub(super) fn run(args: &CtlArgs) -> Result<()> {
     match answer {
         ServerMessage::Status { .. } | ServerMessage::Workers { .. } if args.json => progress::result(&text),
         ServerMessage::Workers { workers, .. } if workers.is_empty() => {
-            progress::result("no worker: this run is played by threads of its own");
+            progress::result(&no_worker(plan.workers.as_ref()));
         }
         ServerMessage::Workers { workers, .. } => progress::result(&workers::table(&workers).join("\n")),
         ServerMessage::Status { phase, concurrency, playing, .. } => {
@@ -102,4 +103,16 @@ pub(super) fn run(args: &CtlArgs) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Answer of a run without workers, whose plan may have some.
+fn no_worker(planned: Option<&Workers>) -> String {
+    match planned {
+        None => "no worker: this run is played by threads of its own".to_owned(),
+        Some(Workers::Local(_)) => "no worker: none has started yet, or the run was resumed with -j".to_owned(),
+        Some(Workers::Hub(hub)) => format!(
+            "no worker: none has come yet, or the run was resumed with -j; `quintain workers {}` lists those of the hub",
+            hub.url
+        ),
+    }
 }

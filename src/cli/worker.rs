@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use tokio::sync::{mpsc, watch};
 
-use crate::cluster::{self, Access, PoolSettings, Role, SimulationSettings, Terms, WorkerError};
+use crate::cluster::{self, Access, PoolSettings, Role, SimulationSettings, Terms, UnitArgs, WorkerError};
 use crate::os::{StopSignal, StopSignals};
 use crate::run::{Exit, prepare, progress, resolve};
 use crate::schedule::affinity::Topology;
@@ -99,15 +99,18 @@ pub(super) fn run(args: WorkerArgs) -> Result<Exit> {
     if let Some(workers) = args.simulated.simulate {
         return simulate(&args.url, args.credentials.as_deref(), workers, args.slots, &args.simulated);
     }
-    let config =
-        args.config.map_or_else(|| Ok::<_, cluster::AccessError>(cluster::config_folder()?.join(TERMS)), Ok)?;
     if args.systemd {
         let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/usr/local/bin/quintain"));
-        progress::result(cluster::systemd_unit(&program, &args.url, args.slots).trim_end());
+        let WorkerArgs { slots, config, credentials, any_version, .. } = args;
+        let unit = UnitArgs { slots, config, credentials, any_version };
+        progress::result(cluster::systemd_unit(&program, &args.url, &unit).trim_end());
         return Ok(Exit::Done);
     }
+    let config =
+        args.config.map_or_else(|| Ok::<_, cluster::AccessError>(cluster::config_folder()?.join(TERMS)), Ok)?;
     if args.check {
-        let checked = cluster::check_worker(&args.url, &config, args.credentials.as_deref(), args.slots);
+        let checked =
+            cluster::check_worker(&args.url, &config, args.credentials.as_deref(), args.slots, args.any_version);
         let lines = prepare::runtime()?.block_on(checked);
         for (is_fine, line) in &lines {
             progress::result(&format!("{}  {line}", if *is_fine { "ok   " } else { "FAULT" }));

@@ -230,6 +230,33 @@ fn is_name(run: &str) -> bool {
     (1..=64).contains(&run.len()) && run.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
+/// Reason that a run, by its entry alone, cannot be played here, with the remedy.
+pub(super) fn refusal(entry: &RunEntry, terms: &Terms, room: &Room, any_version: bool) -> Option<String> {
+    let host = crate::text::printable(&entry.host);
+    if entry.v != wire::VERSION {
+        let (theirs, ours) = (entry.v, wire::VERSION);
+        return Some(format!(
+            "its coordinator on {host} speaks version {theirs} of the protocol, this worker {ours}: use the same version of quintain"
+        ));
+    }
+    let ours = env!("CARGO_PKG_VERSION");
+    // An entry may not name it.
+    if !any_version && !entry.program.is_empty() && entry.program != ours {
+        return Some(format!(
+            "its coordinator on {host} is quintain {}, this worker {ours}: use the same version, or give --any-version",
+            crate::text::printable(&entry.program)
+        ));
+    }
+    // The signature itself is checked later.
+    if !entry.signer.parse().is_ok_and(|signer: PublicKey| terms.trust.contains(&signer)) {
+        return Some(format!(
+            "its plan is signed by {}, which worker.toml does not trust: if you know its author, add the key to `trust`",
+            crate::text::printable(&entry.signer)
+        ));
+    }
+    terms.examine_needs(&entry.needs, room).err().map(|refusal| refusal.to_string())
+}
+
 impl Pool {
     fn new(house: House, slots: u16, entry: WorkerEntry, ends: mpsc::UnboundedSender<RunEnd>) -> Self {
         Self {
@@ -415,22 +442,8 @@ impl Pool {
 
     /// Refuses a run that, by its entry alone, cannot be played here.
     fn is_fit(&mut self, entry: &RunEntry) -> bool {
-        let signer = entry.signer.parse::<PublicKey>();
-        let why = if entry.v != wire::VERSION {
-            let (theirs, ours) = (entry.v, wire::VERSION);
-            format!(
-                "its coordinator on {} speaks version {theirs} of the protocol, this worker {ours}: use the same version of quintain",
-                crate::text::printable(&entry.host)
-            )
-        } else if signer.is_ok_and(|signer| self.house.terms.trust.contains(&signer)) {
-            return true;
-        } else {
-            // The signature itself is checked later.
-            format!(
-                "its plan is signed by {}, which worker.toml does not trust: if you know its author, add the key to `trust`",
-                crate::text::printable(&entry.signer)
-            )
-        };
+        let house = &self.house;
+        let Some(why) = refusal(entry, &house.terms, &house.room, house.any_version) else { return true };
         self.say(format!("run {}: not served: {why}", self.title(&entry.run)));
         let (house, run, text) = (self.house.clone(), entry.run.clone(), format!("does not serve this run: {why}"));
         tokio::spawn(async move { house.tell(&run, Note::Text(text)).await });

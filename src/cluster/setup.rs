@@ -6,9 +6,10 @@ use std::time::Duration;
 use super::access::{Access, Role};
 use super::cache::Cache;
 use super::link::{Link, LinkError};
+use super::pool;
 use super::registry::{self, List, RunEntry, WorkerEntry};
 use super::sign::{AuthorKey, KeyError};
-use super::terms::{Sandbox, Terms};
+use super::terms::{Room, Sandbox, Terms};
 use crate::report::figures::count;
 use crate::schedule::affinity::Topology;
 use crate::source::Context;
@@ -77,10 +78,12 @@ pub(crate) async fn check_worker(
     config: &Path,
     credentials: Option<&Path>,
     asked: Option<u16>,
+    any_version: bool,
 ) -> Vec<(bool, String)> {
     let mut lines = Vec::new();
-    match Terms::read(config) {
-        Ok(terms) => check_terms(&terms, config, asked, &mut lines).await,
+    let terms = Terms::read(config);
+    match &terms {
+        Ok(terms) => check_terms(terms, config, asked, &mut lines).await,
         Err(error) => lines.push((false, error.to_string())),
     }
     let access = match Access::find(url, Role::Worker, credentials) {
@@ -99,13 +102,33 @@ pub(crate) async fn check_worker(
         }
     };
     lines.push((true, format!("the hub answers; it is nats-server {}", link.server_version())));
-    lines.push(match registry::read::<RunEntry>(&link, List::Runs).await {
-        Ok(runs) => (true, format!("the hub lists {}", count(runs.len() as u64, "run"))),
-        Err(error) => {
-            (false, format!("the hub's list of runs cannot be read ({error}); is its quintain of this version?"))
+    match registry::read::<RunEntry>(&link, List::Runs).await {
+        Ok(runs) => {
+            lines.push((true, format!("the hub lists {}", count(runs.len() as u64, "run"))));
+            lines.extend(terms.iter().flat_map(|terms| check_runs(&runs, terms, asked, any_version)));
         }
-    });
+        Err(error) => lines.push((
+            false,
+            format!("the hub's list of runs cannot be read ({error}); is its quintain of this version?"),
+        )),
+    }
     lines
+}
+
+/// One line on each run that this worker would refuse by its entry alone.
+fn check_runs(runs: &[RunEntry], terms: &Terms, asked: Option<u16>, any_version: bool) -> Vec<(bool, String)> {
+    let room = Room {
+        slots: slots(terms, asked, Topology::detect().physical_cores()),
+        memory_mib: memory_mib(terms),
+        cache: PathBuf::new(),
+        scratch: PathBuf::new(),
+    };
+    let refused = runs.iter().filter(|run| !run.simulated).filter_map(|run| {
+        let why = pool::refusal(run, terms, &room, any_version)?;
+        let title = if run.title.is_empty() { &run.run } else { &run.title };
+        Some((false, format!("run {} would not be served: {why}", crate::text::printable(title))))
+    });
+    refused.collect()
 }
 
 /// Checks what does not need the hub.
@@ -180,12 +203,32 @@ async fn probe() -> Result<(), String> {
     }
 }
 
+/// Arguments of a worker in a unit for systemd.
+#[derive(Debug, Default)]
+pub(crate) struct UnitArgs {
+    /// Concurrent games.
+    pub(crate) slots: Option<u16>,
+    /// File of the owner's terms.
+    pub(crate) config: Option<PathBuf>,
+    /// Credentials for the hub.
+    pub(crate) credentials: Option<PathBuf>,
+    /// True to serve coordinators of any version.
+    pub(crate) any_version: bool,
+}
+
 /// Unit for systemd that starts a worker of `url` as a user of its own.
-pub(crate) fn systemd_unit(program: &Path, url: &str, slots: Option<u16>) -> String {
+pub(crate) fn systemd_unit(program: &Path, url: &str, args: &UnitArgs) -> String {
     let program = program.display();
     // Part of a command line, in which systemd gives some characters a meaning.
     let url: String = url.chars().filter(|c| c.is_ascii_alphanumeric() || ":/.[]-_".contains(*c)).collect();
-    let slots = slots.map(|slots| format!(" -j {slots}")).unwrap_or_default();
+    let mut more = args.slots.map(|slots| format!(" -j {slots}")).unwrap_or_default();
+    for (flag, path) in [("--config", &args.config), ("--credentials", &args.credentials)] {
+        let path = path.as_ref().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone()));
+        more.extend(path.map(|path| format!(" {flag} {}", systemd_word(&path.display().to_string()))));
+    }
+    if args.any_version {
+        more.push_str(" --any-version");
+    }
     format!(
         "# Worker of {url}. Before it is started:\n\
          #   useradd --system --create-home --home-dir /var/lib/quintain quintain\n\
@@ -201,7 +244,7 @@ pub(crate) fn systemd_unit(program: &Path, url: &str, slots: Option<u16>) -> Str
          [Service]\n\
          User=quintain\n\
          Environment=XDG_CONFIG_HOME=/var/lib/quintain/config XDG_CACHE_HOME=/var/lib/quintain/cache\n\
-         ExecStart={program} worker {url}{slots}\n\
+         ExecStart={program} worker {url}{more}\n\
          Restart=on-failure\n\
          RestartSec=30\n\
          # The first signal finishes the pairs in play.\n\
@@ -235,14 +278,85 @@ pub(crate) fn systemd_unit(program: &Path, url: &str, slots: Option<u16>) -> Str
     )
 }
 
+/// Text as one word of a command line of systemd, which gives some characters a meaning
+/// (systemd.service(5), "Command lines").
+fn systemd_word(text: &str) -> String {
+    let mut word = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => word.extend(['\\', character]),
+            '%' | '$' => word.extend([character, character]),
+            '\n' => word.push_str("\\n"),
+            _ => word.push(character),
+        }
+    }
+    word.push('"');
+    word
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::wire;
+
+    /// Entry of a run, a change of it, and the expected reason.
+    type Case = (&'static str, serde_json::Value, &'static str);
+
+    #[test]
+    fn each_listed_run_that_would_be_refused_is_a_fault() {
+        let folder = tempfile::tempdir().unwrap();
+        let [key, other] = ["key", "other"].map(|name| AuthorKey::load(&folder.path().join(name)).unwrap().public());
+        let file = folder.path().join("worker.toml");
+        std::fs::write(&file, format!("trust = [\"{key}\"]\nmemory_mib = 1000\n")).unwrap();
+        let terms = Terms::read(&file).unwrap();
+        let cases: [Case; 6] = [
+            ("signer", other.to_string().into(), "add the key to `trust`"),
+            ("v", 9.into(), "speaks version 9 of the protocol"),
+            ("program", "0.0.7".into(), "is quintain 0.0.7"),
+            ("needs", serde_json::json!({ "threads": 9, "hash_mib": 16 }), "give -j 9 or more"),
+            ("needs", serde_json::json!({ "threads": 1, "hash_mib": 900 }), "takes 1028 MiB"),
+            ("needs", serde_json::json!({ "threads": 1, "hash_mib": 16, "syzygy": true }), "add syzygy = "),
+        ];
+        let fine = serde_json::json!({
+            "v": wire::VERSION, "run": "run", "title": "a test", "plan_sha256": "", "signer": key.to_string(), "life": "",
+            "program": env!("CARGO_PKG_VERSION"), "needs": { "threads": 2, "hash_mib": 32 },
+        });
+        let checked = |entry: &serde_json::Value, any_version| {
+            let run = serde_json::from_value(entry.clone()).unwrap();
+            check_runs(&[run], &terms, Some(2), any_version)
+        };
+        assert_eq!(checked(&fine, false), []);
+        for (name, value, expected) in cases {
+            let mut entry = fine.clone();
+            entry[name] = value;
+            let lines = checked(&entry, false);
+            assert!(
+                matches!(&lines[..], [(false, line)] if line.contains("run a test") && line.contains(expected)),
+                "{lines:?}"
+            );
+            assert_eq!(checked(&entry, true).is_empty(), name == "program");
+        }
+    }
 
     #[test]
     fn a_unit_is_hardened_and_takes_no_text_as_syntax() {
-        let unit = systemd_unit(Path::new("/usr/bin/quintain"), "tls://hub:4222\n; rm $HOME", Some(3));
+        let args = UnitArgs { slots: Some(3), ..UnitArgs::default() };
+        let unit = systemd_unit(Path::new("/usr/bin/quintain"), "tls://hub:4222\n; rm $HOME", &args);
         assert!(unit.contains("\nExecStart=/usr/bin/quintain worker tls://hub:4222rmHOME -j 3\n"), "{unit}");
         assert!(unit.contains("NoNewPrivileges=yes") && unit.contains("ProtectSystem=strict"), "{unit}");
+        let args = UnitArgs {
+            slots: None,
+            config: Some("/etc/my 100% \"$worker\".toml".into()),
+            credentials: Some("hub.toml".into()),
+            any_version: true,
+        };
+        let unit = systemd_unit(Path::new("/usr/bin/quintain"), "tls://hub:4222", &args);
+        let credentials = std::env::current_dir().unwrap().join("hub.toml");
+        let started = format!(
+            "ExecStart=/usr/bin/quintain worker tls://hub:4222 --config \"/etc/my 100%% \\\"$$worker\\\".toml\" \
+             --credentials \"{}\" --any-version\n",
+            credentials.display()
+        );
+        assert!(unit.contains(&started), "{unit}");
     }
 }

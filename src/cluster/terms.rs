@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
+use super::registry::Needs;
 use super::sign::{BadKey, PublicKey};
 use crate::plan::affinity::Affinity;
 use crate::plan::{Plan, Player};
@@ -328,6 +329,26 @@ impl Terms {
         plan.workers = None;
         let most_games = u16::try_from(games).unwrap_or(u16::MAX);
         Ok(LocalPlan { plan, guests: guests.into(), programs, files, most_games })
+    }
+
+    /// Checks the demands of a run that its entry names.
+    ///
+    /// # Errors
+    /// Returns the reason that it is not played here.
+    pub(crate) fn examine_needs(&self, needs: &Needs, room: &Room) -> Result<(), Refusal> {
+        if needs.threads > u32::from(room.slots) {
+            let threads = usize::try_from(needs.threads).unwrap_or(usize::MAX);
+            return Err(Refusal::Threads { threads, slots: room.slots });
+        }
+        // Of the two players that may meet.
+        let needed = needs.hash_mib.saturating_add(2 * BESIDES_HASH_MIB);
+        if needed > room.memory_mib {
+            return Err(Refusal::Memory { needed, memory: room.memory_mib });
+        }
+        if needs.syzygy && self.syzygy.is_empty() {
+            return Err(Refusal::Tables);
+        }
+        Ok(())
     }
 
     /// Entry that allows a player: with its arguments, and one of its program before one of its

@@ -157,6 +157,11 @@ fn a_run_at_a_hub_has_one_coordinator_and_goes_on_after_its_end() {
     let second: Ran = at(hub.folder.path(), quintain(&resume)).output().unwrap().into();
     assert_eq!(second.code, Some(2), "{second:?}");
     assert!(second.stderr.contains("another process coordinates it"), "{}", second.stderr);
+    let ctl = ["ctl".to_owned(), dir.display().to_string(), "workers".to_owned()];
+    let listed: Ran = at(hub.folder.path(), quintain(&ctl)).output().unwrap().into();
+    let remedy =
+        format!("no worker: none has come yet, or the run was resumed with -j; `quintain workers {}`", hub.url);
+    assert!(listed.stdout.starts_with(&remedy), "{listed:?}");
     first.kill().unwrap();
     first.wait().unwrap();
     // Its place is free a little later.
@@ -455,7 +460,8 @@ fn a_worker_is_checked_before_it_plays() {
         assert_eq!(checked.code, Some(code), "{checked:?}");
         assert!(checked.stdout.contains(line), "{line}: {checked:?}");
     }
-    let unit: Ran = lent.command(&["--systemd"]).output().unwrap().into();
+    let unit: Ran = lent.command(&["--systemd", "--any-version"]).output().unwrap().into();
     assert!(unit.stdout.contains("NoNewPrivileges=") && unit.stdout.contains(&hub.url), "{unit:?}");
+    assert!(unit.stdout.contains(" --any-version\n"), "{unit:?}");
     hub.ends();
 }
