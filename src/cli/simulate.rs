@@ -103,8 +103,8 @@ pub(super) struct SimulateArgs {
     /// Pairs after which the test stops without a verdict.
     #[arg(long, value_name = "N")]
     max_pairs: Option<u64>,
-    /// Tests to play at --elo, a million at most; 0 for the formula alone, which tunings do not have
-    /// [default: 300; tunings: 50].
+    /// Tests to play at --elo, a million at most; 0 for the formula alone, which tunings do not
+    /// have [default: 300; tunings: 50].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     tests: Option<u32>,
     /// Seed of the random results.

@@ -480,7 +480,7 @@ impl Scoreboard {
         self.results.as_deref().unwrap_or_default()
     }
 
-    /// True if each game of a pair has an opening of its own, so that no pair shows what its opening
+    /// True if each game of a pair has an opening of its own. No pair then shows what its opening
     /// gives to a colour.
     #[must_use]
     pub const fn has_opening_per_game(&self) -> bool {

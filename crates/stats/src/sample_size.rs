@@ -5,7 +5,7 @@
 //!
 //! Source: J. M. Lachin, "Introduction to sample size determination and power analysis for clinical
 //! trials", Controlled Clinical Trials 2 (1981), for [`detectable`]: the lead in score times the
-//! root of the pairs is z(1 - alpha) deviations of equal engines plus z(1 - beta) of different ones.
+//! root of the pairs is z(1 - alpha) deviations of equal engines and z(1 - beta) of different ones.
 
 use super::elo::{Elo, Z_95};
 use super::simulate::Law;
@@ -26,8 +26,8 @@ fn deviation(law: &Law) -> f64 {
 /// Half the width of the 95 % interval of the logistic Elo after `pairs` pairs; infinite if an end
 /// is.
 ///
-/// The interval of the mean score is 1.96 standard errors to either side, and its ends are converted
-/// to Elo. It is that of the rule `until-width`, with its 1/n added to the variance.
+/// The interval of the mean score is 1.96 standard errors to either side. Its ends are converted to
+/// Elo. It is that of the rule `until-width`, with its 1/n added to the variance.
 #[must_use]
 pub fn half_width(law: &Law, pairs: f64) -> f64 {
     let reach = Z_95 * ((deviation(law).powi(2) + 1.0 / pairs) / pairs).sqrt();

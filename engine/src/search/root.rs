@@ -249,6 +249,7 @@ mod tests {
     fn moves_are_left_out_only_if_enough_lines_remain() {
         let board = Board::startpos();
         let moves: Vec<Move> = ["e2e4", "d2d4"].iter().filter_map(|word| board.parse_uci(word)).collect();
+        let moves = Root::new(&board, &moves, 1).moves().to_vec();
         for (lines, kept) in [(1, &moves[1..]), (2, &moves[..])] {
             let mut root = Root::new(&board, &moves, lines);
             root.keep(|mv| mv == moves[1]);

@@ -225,7 +225,11 @@ mod tests {
         });
         assert!(odd.contains("`second_biases` of a second layer of 24 neurons; it has 8, 16, 32 or 64"), "{odd}");
         // Each weight fits its 16 bits, but not the sum of a few.
-        let overflow = error("file", &|arrays| arrays[0].values.fill(100.0));
+        let shape = Shape { kind: Kind::Screlu, output_buckets: 8, ..shape };
+        let overflow = error("file", &|arrays| {
+            *arrays = arrays_of(&shape, &Parameters::random(&shape, 7));
+            arrays[0].values.fill(100.0);
+        });
         assert!(overflow.contains("net.nnue: Destrier says ") && overflow.contains("a sum overflows"), "{overflow}");
         assert!(error("files", &|_| ()).contains("--features: unknown feature block `files`"));
         assert!(!folder.path().join("net.nnue").exists());

@@ -255,7 +255,8 @@ fn a_run_goes_on_only_with_the_same_network() {
     let networks = Path::new(env!("CARGO_MANIFEST_DIR")).join("../nets");
     let copy = |name: &str| std::fs::copy(networks.join(name), folder.path("n.nnue")).unwrap();
     copy("self-play.nnue");
-    let options = "--option Hash=1 --option EvalMode=nnue --option EvalFile=@n.nnue";
+    let network = folder.path("n.nnue");
+    let options = format!("--option Hash=1 --option EvalMode=nnue --option EvalFile={}", network.display());
     let words = format!("rescore @a.vf --out @b.bin --depth 1 {options} {}", engine());
     folder.run(&words);
     let whole = folder.read("b.bin");
