@@ -447,18 +447,23 @@ fn draw_plain(heading: &str, messages: &Receiver<ConsoleMessage>) {
     say(heading);
     let mut last = Instant::now();
     let mut unsaid = None;
+    let mut said = String::new();
     for message in messages {
         match message {
             ConsoleMessage::Line(line) => say(&line),
             ConsoleMessage::View(view) if last.elapsed() >= PLAIN_INTERVAL => {
                 last = Instant::now();
                 unsaid = None;
-                say(&view.plain);
+                // While a run is paused its line stays the same.
+                if said != view.plain {
+                    say(&view.plain);
+                    said = view.plain;
+                }
             }
             ConsoleMessage::View(view) => unsaid = Some(view.plain),
         }
     }
-    if let Some(line) = unsaid {
+    if let Some(line) = unsaid.filter(|line| *line != said) {
         say(&line);
     }
 }

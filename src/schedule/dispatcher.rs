@@ -2,6 +2,7 @@
 //! communicate with it.
 
 mod alarms;
+mod playing_time;
 mod seats;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -11,6 +12,7 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 
+use self::playing_time::PlayingTime;
 use crate::game::{self, tablebase::Probe};
 use crate::journal::Journal;
 use crate::openings::Book;
@@ -118,7 +120,7 @@ struct Dispatcher<'a> {
     /// Games in progress on slots of this process.
     playing: u16,
     reason: Option<StopReason>,
-    began: Instant,
+    time: PlayingTime,
     resumed: bool,
     /// Engine processes found dead between games, in this session. No game records them, so the
     /// journal does not either.
@@ -170,7 +172,7 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
         events: events_in,
         playing: 0,
         reason: None,
-        began,
+        time: PlayingTime::new(began),
         exits: 0,
         pv_told: 0,
         next_alarm: ALARM,
@@ -314,8 +316,12 @@ impl Dispatcher<'_> {
             RunCommand::Status => {}
             RunCommand::Stop => self.interrupt(Stop::AfterGame),
             RunCommand::StopAfterPairs => self.interrupt(Stop::AfterPair),
-            RunCommand::Pause => self.orders.send_modify(|orders| orders.paused = true),
+            RunCommand::Pause => {
+                self.time.pause(Instant::now());
+                self.orders.send_modify(|orders| orders.paused = true);
+            }
             RunCommand::Resume => {
+                self.time.resume(Instant::now());
                 self.orders.send_modify(|orders| orders.paused = false);
                 self.wake();
             }
@@ -620,7 +626,7 @@ impl Dispatcher<'_> {
         if let Err(error) = written {
             self.halt(Stop::Now, StopReason::Broken { why: error.to_string() });
         }
-        let elapsed = self.began.elapsed();
+        let elapsed = self.time.at(Instant::now());
         tell(self.observers, RunEvent::Tick { scoreboard: &self.run.scoreboard, elapsed });
     }
 
@@ -650,7 +656,7 @@ impl Dispatcher<'_> {
             tell(self.observers, RunEvent::Warning { text: &text });
         }
         self.run.scoreboard.end_workers();
-        let elapsed = self.began.elapsed();
+        let elapsed = self.time.at(Instant::now());
         tell(self.observers, RunEvent::Closed { scoreboard: &self.run.scoreboard, reason: &reason, elapsed });
         Finish { scoreboard: self.run.scoreboard, reason, elapsed, resumed: self.resumed }
     }

@@ -352,7 +352,7 @@ pub enum RunEvent<'a> {
     Tick {
         /// Standing so far.
         scoreboard: &'a Scoreboard,
-        /// Time since this process began or resumed the run.
+        /// Time since this process began or resumed the run, without pauses.
         elapsed: Duration,
     },
     /// Message for the user. The run continues.
@@ -387,7 +387,7 @@ pub enum RunEvent<'a> {
         scoreboard: &'a Scoreboard,
         /// Reason of the stop.
         reason: &'a StopReason,
-        /// Time since this process began or resumed the run.
+        /// Time since this process began or resumed the run, without pauses.
         elapsed: Duration,
     },
 }
@@ -442,7 +442,7 @@ pub struct Finish {
     pub scoreboard: Scoreboard,
     /// Reason of the stop.
     pub reason: StopReason,
-    /// Time since this process began or resumed the run.
+    /// Time since this process began or resumed the run, without pauses.
     pub elapsed: Duration,
     /// True if the journal held games before this process began.
     pub resumed: bool,

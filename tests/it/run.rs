@@ -380,7 +380,7 @@ fn the_same_program_twice_is_refused_unless_it_is_wanted() {
 #[test]
 fn the_same_program_twice_is_warned_about() {
     let folder = tempfile::tempdir().unwrap();
-    let words = "warning: both sides are the same program";
+    let words = "are the same program with the same settings; their games can only measure noise";
     for (new, base, more, warns) in [
         ("--seed 1", "--seed 1", "", true),
         ("--seed 1", "--seed 2", "", false),

@@ -30,8 +30,8 @@ pub fn sha256_of(path: &Path) -> Result<String, DataError> {
     Ok(digits)
 }
 
-/// Returns the files that the options of an engine name, which are its networks, with the SHA-256 of
-/// each: another file under the same name is another engine. Logs are none.
+/// Returns the files that the options of an engine name, which are its networks, with the SHA-256
+/// of each: another file under the same name is another engine. Logs are none.
 ///
 /// # Errors
 /// Fails if a file cannot be read.

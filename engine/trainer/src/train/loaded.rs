@@ -19,8 +19,8 @@ pub enum LoadedError {
 }
 
 /// Loads the bytes of a network file in Destrier and compares its evaluations with the trainer's
-/// integer evaluations. `path` names the file in errors. Returns the number of positions compared. Records that are not legal positions are
-/// skipped, because Destrier has no board for them.
+/// integer evaluations. `path` names the file in errors. Returns the number of positions compared.
+/// Records that are not legal positions are skipped, because Destrier has no board for them.
 ///
 /// # Errors
 /// [`LoadedError`] if Destrier refuses the file, or at the first position with a different

@@ -151,8 +151,8 @@ impl Records {
 }
 
 impl Records {
-    /// Reads records as [`read`](Self::read) does, none of which is of a triplet: the third position
-    /// of a triplet has neither its own score nor its own result.
+    /// Reads records as [`read`](Self::read) does, none of which is of a triplet: the third
+    /// position of a triplet has neither its own score nor its own result.
     ///
     /// # Errors
     /// As [`read`](Self::read), and [`SourceError::OfTriplet`].
