@@ -18,7 +18,7 @@ use super::watch::Watch;
 use crate::chess::Variant;
 use crate::compat::console::{ConsoleSettings, EngineHeading, FileRepair, Output, RunnerConsole, Scores, Style};
 use crate::compat::say::{reworded, say};
-use crate::files::{MOST_DOCUMENT_BYTES, read_input, write_atomically};
+use crate::files::{MOST_DOCUMENT_BYTES, read_input};
 use crate::game::tablebase::Probe;
 use crate::journal::{self, Journal};
 use crate::openings::Book;
@@ -26,7 +26,6 @@ use crate::plan::time_control::{Limit, Seconds};
 use crate::plan::{Plan, Timeouts};
 use crate::report::crashes::{self, Crashes};
 use crate::report::figures;
-use crate::report::stored::SUMMARY;
 use crate::report::summary::Summary;
 use crate::run::dir::{Place, RunDir, sha256};
 use crate::run::drive;
@@ -467,15 +466,18 @@ async fn drive(
     signals.abort();
     forward.abort();
     drop(observers);
-    let summary = Summary::new(&plan, &finish, dir.root()).to_json();
-    // The journal has all games, so a missing summary does not change the tournament's result.
-    if let Err(error) = write_atomically(&dir.path(SUMMARY), summary.as_bytes()) {
-        say(&format!("Warning; {}: cannot write the summary; the journal is complete: {error}", dir.root().display()));
+    let summary = Summary::new(&plan, &finish, dir.root());
+    if let Err(text) = drive::write_summary(&dir, &summary.to_json()) {
+        say(&format!("Warning; {text}"));
     }
-    let is_failed = failed.load(Ordering::Relaxed);
-    match &finish.reason {
+    Ok(conclude(invocation, &finish.reason, failed.load(Ordering::Relaxed), program))
+}
+
+/// Returns true if everything was played; says otherwise how to resume.
+fn conclude(invocation: &Invocation, reason: &StopReason, is_failed: bool, program: &str) -> bool {
+    match reason {
         StopReason::Verdict | StopReason::OutOfPairs | StopReason::OutOfOpenings | StopReason::Narrow if !is_failed => {
-            return Ok(true);
+            return true;
         }
         StopReason::Broken { why } => say(&format!("Fatal; {}", reworded(why))),
         _ => {}
@@ -486,9 +488,9 @@ async fn drive(
     };
     say(&format!(
         "Tournament was interrupted. To resume the tournament, run: {program} {again}{}",
-        settings.config_name
+        invocation.settings.config_name
     ));
-    Ok(false)
+    false
 }
 
 /// Names of the files of `-pgnout` and `-epdout`.

@@ -19,6 +19,7 @@ use crate::report::crashes::{self, Crashes};
 use crate::report::event_log::EventLog;
 use crate::report::live_pgn::LivePgn;
 use crate::report::pgn_file::PgnFile;
+use crate::report::stored::SUMMARY;
 use crate::report::summary::Summary;
 use crate::report::terminal::QuietKeys;
 use crate::run::dir::{self, Place, RunDir, sha256};
@@ -249,12 +250,8 @@ async fn drive(
     drop(keys);
     let summary = Summary::new(&plan, &finish, dir.root());
     let json = summary.to_json();
-    // The journal has all games, so a missing summary does not change the run's result.
-    if let Err(error) = write_atomically(&dir.path("summary.json"), json.as_bytes()) {
-        progress::warn(&format!(
-            "{}: cannot write the summary; the journal is complete: {error}",
-            dir.root().display()
-        ));
+    if let Err(text) = write_summary(dir, &json) {
+        progress::warn(&text);
     }
     if let Err(error) = page.write(dir, &finish.scoreboard, summary.headline()) {
         let (root, why) = (dir.root().display(), with_causes(&error));
@@ -276,6 +273,14 @@ async fn drive(
         progress::broken(why, dir.root());
     }
     Ok(exit)
+}
+
+/// Writes the summary of a run as JSON; the error is a warning. The journal has all games, so a
+/// missing summary does not change the run's result.
+pub(crate) fn write_summary(dir: &RunDir, json: &str) -> std::result::Result<(), String> {
+    write_atomically(&dir.path(SUMMARY), json.as_bytes()).map_err(|error| {
+        format!("{}: cannot write the summary; the journal is complete: {error}", dir.root().display())
+    })
 }
 
 /// Returns the exit code of a run.
