@@ -1,6 +1,7 @@
 //! `quintain replay`: what an engine was told is told again, from a crash folder or from the
 //! journal.
 
+use std::env::consts::EXE_SUFFIX;
 use std::io::Write as _;
 use std::path::Path;
 
@@ -88,7 +89,7 @@ fn what_cannot_be_replayed_is_said() {
 #[test]
 fn a_changed_program_is_warned_about_and_a_missing_one_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
-    let (dir, engine) = (folder.path().join("run"), folder.path().join("engine"));
+    let (dir, engine) = (folder.path().join("run"), folder.path().join(format!("engine{EXE_SUFFIX}")));
     std::fs::copy(FAKE, &engine).unwrap();
     let (new, base) = (format!("{} -- --seed 1", engine.display()), format!("{} -- --seed 2", engine.display()));
     let mut args =
