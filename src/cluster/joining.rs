@@ -77,7 +77,7 @@ impl House {
             Ok(Some(job)) => play(job, share).await,
             Ok(None) => {
                 // Silence reveals the end as well.
-                let _ = self.link.ask(subject_of(&run, "beat", &self.session), &self.goodbye(Vec::new())).await;
+                let _ = self.link.ask(subject_of(&run, "beat", &self.session), &self.idle_beat(Vec::new())).await;
                 Ok(())
             }
             Err(error) => {
@@ -238,7 +238,7 @@ impl House {
     }
 
     /// Sign of life of a worker that does not play.
-    fn goodbye(&self, notes: Vec<Note>) -> Heartbeat {
+    fn idle_beat(&self, notes: Vec<Note>) -> Heartbeat {
         Heartbeat {
             v: wire::VERSION,
             worker: self.session.clone(),
@@ -256,7 +256,7 @@ impl House {
 
     /// Tells the coordinator something, outside of any pair.
     pub(super) async fn tell(&self, run: &str, note: Note) {
-        let beat = self.goodbye(vec![note]);
+        let beat = self.idle_beat(vec![note]);
         // A coordinator that has just entered its run does not listen yet. If it never does, the
         // reason stands in the list of workers as well.
         let began = Instant::now();

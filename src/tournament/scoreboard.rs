@@ -427,14 +427,11 @@ impl Scoreboard {
     pub fn total(&self, player: PlayerId) -> Trinomial {
         let mut total = Trinomial::default();
         for ((first, second), score) in self.scores() {
-            let theirs = match player {
+            total += match player {
                 p if p == first => score.wdl,
                 p if p == second => score.wdl.reversed(),
                 _ => continue,
             };
-            total.wins += theirs.wins;
-            total.draws += theirs.draws;
-            total.losses += theirs.losses;
         }
         total
     }

@@ -205,6 +205,14 @@ pub struct Trinomial {
     pub losses: u64,
 }
 
+impl std::ops::AddAssign for Trinomial {
+    fn add_assign(&mut self, other: Self) {
+        self.wins += other.wins;
+        self.draws += other.draws;
+        self.losses += other.losses;
+    }
+}
+
 impl Trinomial {
     /// Counts one game in which the tested engine made `half_points` (0, 1, 2; more is taken as a
     /// win).

@@ -229,12 +229,8 @@ fn score(games: &Trinomial) -> String {
 /// Block of two engines of cutechess-cli: results by colour, and the Elo difference.
 pub(super) fn cutechess_results(tally: &Tally, first: &str) -> String {
     let (white, black) = (&tally.white, &tally.black());
-    let reversed = black.reversed();
-    let both = Trinomial {
-        wins: white.wins + reversed.wins,
-        draws: white.draws + reversed.draws,
-        losses: white.losses + reversed.losses,
-    };
+    let mut both = *white;
+    both += black.reversed();
     let rows = [(format!("{first} playing White"), white), (format!("{first} playing Black"), black)];
     let rows = rows.into_iter().chain([("White vs Black".to_owned(), &both)]).filter(|(_, games)| games.games() > 0);
     let text: String = rows.map(|(what, games)| format!("...      {what}: {}\n", score(games))).collect();

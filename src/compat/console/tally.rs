@@ -41,11 +41,8 @@ impl Tally {
     }
 
     fn merge(&mut self, other: &Self) {
-        for (mine, theirs) in [(&mut self.wdl, other.wdl), (&mut self.white, other.white)] {
-            mine.wins += theirs.wins;
-            mine.draws += theirs.draws;
-            mine.losses += theirs.losses;
-        }
+        self.wdl += other.wdl;
+        self.white += other.white;
         for (mine, theirs) in self.ptnml.0.iter_mut().zip(other.ptnml.0) {
             *mine += theirs;
         }

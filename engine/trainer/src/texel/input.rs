@@ -120,13 +120,8 @@ fn parse_line(line: &str) -> Result<Vec<Position>, RecordFault> {
 /// moves of a game do. Operations of an EPD may have colons too.
 fn begins_a_game(moves: &str) -> bool {
     let Some((mv, _)) = moves.trim_start().split_once(':') else { return false };
-    let is_square = |place: &[u8]| matches!(place, [b'a'..=b'h', b'1'..=b'8']);
-    let (from, to, promotion) = match mv.as_bytes() {
-        [from @ .., a, b, promotion] if from.len() == 2 => (from, [*a, *b], Some(*promotion)),
-        [from @ .., a, b] if from.len() == 2 => (from, [*a, *b], None),
-        _ => return false,
-    };
-    is_square(from) && is_square(&to) && promotion.is_none_or(|piece| b"nbrq".contains(&piece))
+    let [b'a'..=b'h', b'1'..=b'8', b'a'..=b'h', b'1'..=b'8', promotion @ ..] = mv.as_bytes() else { return false };
+    matches!(promotion, [] | [b'n' | b'b' | b'r' | b'q'])
 }
 
 /// Parses a single position, with its score if the line has one.

@@ -60,8 +60,7 @@ impl Feed {
         let total = records.total() / group;
         let held = ((total as f64 * plan.data.validation_fraction) as u64).clamp(1, total.max(1));
         let used = total.saturating_sub(held) * group;
-        let held_out = records.read(used, used + held.min(MOST_HELD_OUT) * group)?;
-        records.check_triplets(used, &held_out)?;
+        let held_out = records.read_triplets(used, used + held.min(MOST_HELD_OUT) * group)?;
         let taken = of_triplets * training.triplet_batch() as u64;
         let triplets = Some(Source::of_triplets(records, used, plan.seed, taken)?);
         Ok(Feed { positions, triplets, held_out })

@@ -166,17 +166,18 @@ impl Records {
         }
     }
 
-    /// Checks the marks of records from `from` on, which begin with a triplet.
+    /// Reads records as [`read`](Self::read) does, which are whole triplets.
     ///
     /// # Errors
-    /// [`SourceError::NoTriplet`].
-    pub fn check_triplets(&self, from: u64, boards: &[ChessBoard]) -> Result<(), SourceError> {
+    /// As [`read`](Self::read), and [`SourceError::NoTriplet`].
+    pub fn read_triplets(&mut self, from: u64, to: u64) -> Result<Vec<ChessBoard>, SourceError> {
+        let boards = self.read(from, to)?;
         let marks = TRIPLET_MARKS.iter().cycle();
         match boards.iter().zip(marks).position(|(board, mark)| board.extra != *mark) {
             Some(place) => {
                 Err(self.fault_at(from + place as u64, |path, record| SourceError::NoTriplet { path, record }))
             }
-            None => Ok(()),
+            None => Ok(boards),
         }
     }
 
@@ -260,15 +261,12 @@ impl Source {
             if rest < to - from {
                 let number = pass * blocks + number as u64;
                 if self.loaded != Some(number) {
-                    self.block = match self.group {
-                        1 => self.records.read_positions(from, to)?,
-                        _ => self.records.read(from, to)?,
-                    };
                     let mut random = Random::new(self.seed ^ number.wrapping_mul(0xE703_7ED1_A0B4_28DB) ^ 1);
                     if self.group == 1 {
+                        self.block = self.records.read_positions(from, to)?;
                         random.shuffle(&mut self.block);
                     } else {
-                        self.records.check_triplets(from, &self.block)?;
+                        self.block = self.records.read_triplets(from, to)?;
                         random.shuffle(self.block.as_chunks_mut::<TRIPLET>().0);
                     }
                     self.loaded = Some(number);
