@@ -44,7 +44,7 @@ use past::PastLeases;
 use results::NamedLease;
 use verification::{Verification, VerifiedPair};
 
-/// Silence after which a worker is lost.
+/// Silence of a worker about a pair after which its lease is lost.
 const LOST_AFTER: Duration = Duration::from_secs(30);
 
 /// Time after which a request for a pair is answered in any case. It is shorter than the time limit
@@ -276,7 +276,9 @@ impl Coordinator {
         let is_sent = |pair: PairId, attempt: Attempt| sent.contains(&(pair.0, attempt.0));
         // The answer to its last request was lost.
         if let Some(lease) = self.leases.of_slot(&worker, slot, is_sent) {
-            let offer = Offer::Pair { attempt: lease.attempt.0, pair: Box::new(WirePair::new(&lease.work.task)) };
+            let (pair, attempt) = (lease.work.task.pair, lease.attempt);
+            let offer = Offer::Pair { attempt: attempt.0, pair: Box::new(WirePair::new(&lease.work.task)) };
+            self.leases.renew(&worker, pair, attempt, self.lease_clock());
             self.link.answer(&reply, &offer).await;
             return;
         }
@@ -384,8 +386,9 @@ impl Coordinator {
             return;
         }
         self.heard = Instant::now();
-        let named: Vec<_> = beat.held.iter().map(|(pair, attempt)| (PairId(*pair), Attempt(*attempt))).collect();
-        let void = self.leases.beat(&beat.worker, &named, self.lease_clock());
+        let [played, sent] = [&beat.held, &beat.sent]
+            .map(|named| named.iter().map(|(pair, attempt)| (PairId(*pair), Attempt(*attempt))).collect::<Vec<_>>());
+        let void = self.leases.beat(&beat.worker, &played, &sent, self.lease_clock());
         self.record_progress(&beat);
         let is_learning = self.learn(&beat);
         let nps = beat.speed.and_then(|speed| speed.nps);

@@ -1,8 +1,9 @@
 //! Leases: which worker plays which pair. No clock and no I/O; times are since any fixed moment.
 //!
-//! A lease ends by silence, never by slowness. Playing a slow pair elsewhere and counting the game
-//! that ends first would prefer short games. For the same reason each lease has an *attempt*: only
-//! the result of the attempt that holds the lease counts, however early another one arrives.
+//! A lease ends by silence about its pair, never by slowness. Playing a slow pair elsewhere and
+//! counting the game that ends first would prefer short games. For the same reason each lease has
+//! an *attempt*: only the result of the attempt that holds the lease counts, however early another
+//! one arrives.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -59,8 +60,8 @@ pub(crate) struct Leases<T> {
 }
 
 impl<T> Leases<T> {
-    /// Creates a table without leases. Attempts are numbered from `first`. A worker that is silent
-    /// for `lost_after` is lost.
+    /// Creates a table without leases. Attempts are numbered from `first`. A lease that its worker
+    /// does not name for `lost_after` is lost.
     pub(crate) const fn new(first: Attempt, lost_after: Duration) -> Self {
         Self {
             held: BTreeMap::new(),
@@ -126,20 +127,32 @@ impl<T> Leases<T> {
         self.get(pair, attempt).is_some_and(|lease| lease.worker == worker)
     }
 
+    /// Records a sign that `worker` has this lease, if it holds it.
+    pub(crate) fn renew(&mut self, worker: &str, pair: PairId, attempt: Attempt, now: Duration) {
+        if let Some(lease) = self.get_mut(pair, attempt).filter(|lease| lease.worker == worker) {
+            lease.heard = now;
+        }
+    }
+
     /// Lease of `pair` to change, if its attempt is `attempt`.
     pub(crate) fn get_mut(&mut self, pair: PairId, attempt: Attempt) -> Option<&mut Lease<T>> {
         self.held.get_mut(&pair).filter(|lease| lease.attempt == attempt)
     }
 
-    /// Records a sign of life of a worker, which names the leases that it plays. Returns those that
-    /// it does not hold.
-    pub(crate) fn beat(&mut self, worker: &str, named: &[(PairId, Attempt)], now: Duration) -> Vec<(PairId, Attempt)> {
-        for pair in self.of_worker.get(worker).into_iter().flatten() {
-            if let Some(lease) = self.held.get_mut(pair) {
-                lease.heard = now;
-            }
+    /// Records a sign of life of a worker, which names the leases that it plays and those whose
+    /// results it has sent. Its other leases are not renewed: it has lost their pairs. Returns the
+    /// leases that it plays and does not hold.
+    pub(crate) fn beat(
+        &mut self,
+        worker: &str,
+        played: &[(PairId, Attempt)],
+        sent: &[(PairId, Attempt)],
+        now: Duration,
+    ) -> Vec<(PairId, Attempt)> {
+        for (pair, attempt) in played.iter().chain(sent) {
+            self.renew(worker, *pair, *attempt, now);
         }
-        named.iter().copied().filter(|(pair, attempt)| !self.holds(worker, *pair, *attempt)).collect()
+        played.iter().copied().filter(|(pair, attempt)| !self.holds(worker, *pair, *attempt)).collect()
     }
 
     /// Ends a lease whose pair `worker` played or gave back; `None` if `attempt` does not hold it,
@@ -148,7 +161,7 @@ impl<T> Leases<T> {
         if self.holds(worker, pair, attempt) { self.remove(pair) } else { None }
     }
 
-    /// Ends the leases of workers that are silent, and returns them by pair.
+    /// Ends the leases of whose pairs nothing was heard for too long, and returns them by pair.
     pub(crate) fn expire(&mut self, now: Duration) -> Vec<(PairId, Lease<T>)> {
         let limit = self.lost_after;
         self.lose(|lease| now.saturating_sub(lease.heard) > limit)
@@ -249,7 +262,7 @@ mod tests {
         let mut leases = leases();
         let attempt = leases.grant(PairId(4), "a", 0, "work", seconds(0));
         for at in (10..3_600).step_by(10) {
-            assert_eq!(leases.beat("a", &[(PairId(4), attempt)], seconds(at)), [], "{at}");
+            assert_eq!(leases.beat("a", &[(PairId(4), attempt)], &[], seconds(at)), [], "{at}");
             assert!(leases.expire(seconds(at + 9)).is_empty(), "{at}");
         }
         assert!(leases.expire(seconds(3_590 + 30)).is_empty(), "a whole limit is no silence");
@@ -258,16 +271,21 @@ mod tests {
         assert!(leases.expire(seconds(9_999)).is_empty(), "it is lost once");
     }
 
+    /// A worker that came back after an outage may have dropped pairs of which the coordinator did
+    /// not hear.
     #[test]
-    fn any_sign_of_life_keeps_all_leases_of_a_worker_and_of_no_other() {
+    fn a_sign_of_life_keeps_the_leases_that_it_names_and_no_other() {
         let mut leases = leases();
-        leases.grant(PairId(1), "a", 0, "", seconds(0));
-        leases.grant(PairId(2), "a", 1, "", seconds(0));
-        leases.grant(PairId(3), "b", 0, "", seconds(0));
-        leases.beat("a", &[], seconds(20));
+        let attempts = [1, 2, 3].map(|pair| leases.grant(PairId(pair), "a", 0, "", seconds(0)));
+        let of_b = leases.grant(PairId(4), "b", 0, "", seconds(0));
+        let [played, sent, dropped] = attempts;
+        let named = [(PairId(1), played), (PairId(3), Attempt(dropped.0 + 100)), (PairId(4), of_b)];
+        assert_eq!(leases.beat("a", &named, &[(PairId(2), sent)], seconds(20)), named[1..]);
         let lost: Vec<_> = leases.expire(seconds(40)).into_iter().map(|(pair, _)| pair.0).collect();
-        assert_eq!(lost, [3]);
-        assert!([0, 1].iter().all(|slot| leases.of_slot("a", *slot, |_, _| false).is_some()));
+        assert_eq!(lost, [3, 4]);
+        leases.renew("a", PairId(1), played, seconds(45));
+        let lost: Vec<_> = leases.expire(seconds(60)).into_iter().map(|(pair, _)| pair.0).collect();
+        assert_eq!(lost, [2]);
     }
 
     /// The result of a lost lease counts neither before nor after the pair was played again.
@@ -280,7 +298,7 @@ mod tests {
         let second = leases.grant(PairId(7), "b", 3, "second", seconds(32));
         assert!(second > first);
         assert!(leases.settle("a", PairId(7), first).is_none(), "late, and before the new one");
-        assert_eq!(leases.beat("a", &[(PairId(7), first)], seconds(33)), [(PairId(7), first)]);
+        assert_eq!(leases.beat("a", &[(PairId(7), first)], &[], seconds(33)), [(PairId(7), first)]);
         assert!(leases.settle("a", PairId(7), second).is_none(), "another worker's lease");
         assert_eq!(leases.settle("b", PairId(7), second).unwrap().work, "second");
         assert!(leases.settle("b", PairId(7), second).is_none(), "it is settled once");
@@ -290,7 +308,7 @@ mod tests {
     fn a_worker_names_leases_of_its_own_only() {
         let mut leases = leases();
         let attempt = leases.grant(PairId(1), "a", 0, "", seconds(0));
-        assert_eq!(leases.beat("b", &[(PairId(1), attempt)], seconds(1)), [(PairId(1), attempt)]);
+        assert_eq!(leases.beat("b", &[(PairId(1), attempt)], &[], seconds(1)), [(PairId(1), attempt)]);
     }
 
     /// A worker that continues the pair of an earlier life keeps it, as any other would.
@@ -298,7 +316,7 @@ mod tests {
     fn a_lease_of_an_earlier_life_is_held_again() {
         let mut leases = leases();
         leases.adopt(PairId(5), "a".to_owned(), Attempt(7), "work", seconds(0));
-        assert_eq!(leases.beat("a", &[(PairId(5), Attempt(7))], seconds(20)), []);
+        assert_eq!(leases.beat("a", &[(PairId(5), Attempt(7))], &[], seconds(20)), []);
         assert!(leases.of_slot("a", 0, |_, _| false).is_none(), "its slots ask for other pairs");
         assert!(leases.expire(seconds(50)).is_empty());
         assert_eq!(leases.settle("a", PairId(5), Attempt(7)).unwrap().work, "work");

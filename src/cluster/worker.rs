@@ -302,6 +302,12 @@ pub(super) async fn hello(
     Err(WorkerError::Forsaken { run: run.to_owned(), waited: patience })
 }
 
+/// True if a job ends after this silence. One that takes no more pairs finishes those in play, and
+/// ends by itself without results to keep.
+fn is_forsaken(silence: Duration, wanted: u16, plays: bool, keeps_nothing: bool) -> bool {
+    silence > FORSAKEN && (wanted > 0 || !plays && !keeps_nothing)
+}
+
 impl Worker {
     /// True if no slot runs, none will, and no result waits unless nobody wants it any more.
     fn is_done(&self) -> bool {
@@ -581,14 +587,12 @@ impl Worker {
             // Said again in the next beat.
             self.notes = beat.notes;
             self.back = beat.back;
-            if self.wanted() == 0 && self.heard.elapsed() > RESEND {
+            let silence = self.heard.elapsed();
+            if self.wanted() == 0 && silence > RESEND {
                 // The run's next coordinator reads what the server has.
                 self.outbox.drop_stored();
-                if self.outbox.is_empty() {
-                    return Ok(());
-                }
             }
-            if self.heard.elapsed() > FORSAKEN {
+            if is_forsaken(silence, self.wanted(), !self.posts.is_empty(), self.outbox.is_empty()) {
                 return Err(WorkerError::Forsaken { run: self.job.run.clone(), waited: FORSAKEN });
             }
             return Ok(());
@@ -646,5 +650,27 @@ impl Worker {
     async fn leave(&mut self) {
         let beat = self.state(true);
         let _ = self.job.link.ask(subject_of(&self.job.run, "beat", &self.job.session), &beat).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The hub may be away for longer than that.
+    #[test]
+    fn pairs_in_play_are_finished_though_nobody_answers() {
+        let long = FORSAKEN + BEAT;
+        for (silence, wanted, plays, keeps_nothing, expected) in [
+            (long, 0, true, false, false),
+            (long, 0, true, true, false),
+            (long, 0, false, true, false),
+            (long, 0, false, false, true),
+            (long, 1, true, true, true),
+            (FORSAKEN, 1, true, true, false),
+        ] {
+            let is = is_forsaken(silence, wanted, plays, keeps_nothing);
+            assert_eq!(is, expected, "{wanted} {plays} {keeps_nothing}");
+        }
     }
 }
