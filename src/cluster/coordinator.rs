@@ -148,7 +148,8 @@ pub(super) struct Coordinator {
 impl Coordinator {
     pub(super) fn new(run: String, plan: Arc<Plan>, signed: Option<SignedPlan>, link: Link, end: RemoteEnd) -> Self {
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        // Grows over the lives of the process, whose attempts are thus never confused.
+        // Grows over the lives of the process, whose attempts are thus never confused. If the clock
+        // was set back, it is raised over the attempts that workers name.
         let first = Attempt(u64::try_from(since_1970.as_micros()).unwrap_or(0));
         let verification =
             plan.verify.map(|percent| Verification::new(percent, RandomState::new().build_hasher().finish()));

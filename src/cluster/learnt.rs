@@ -12,6 +12,10 @@ use super::leases::{Attempt, WorkerId};
 use crate::record::PairId;
 use crate::schedule::remote::Seat;
 
+/// Maximum lead of an attempt over the first one of this life: the microseconds of a century. No
+/// clock is set back by more.
+const MOST_LEAD: u64 = 100 * 366 * 24 * 3_600 * 1_000_000;
+
 /// A lease as its worker names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LearntLease {
@@ -22,7 +26,7 @@ pub(super) struct LearntLease {
 /// Leases that are being learnt, and results that came before them.
 #[derive(Debug)]
 pub(super) struct LearntLeases<R> {
-    /// Attempts of this life, which nobody can name yet.
+    /// By the clock, which may have been set back.
     first: Attempt,
     by_pair: BTreeMap<PairId, LearntLease>,
     results: Vec<R>,
@@ -31,9 +35,15 @@ pub(super) struct LearntLeases<R> {
 }
 
 impl<R> LearntLeases<R> {
-    /// Begins to listen. Attempts from `first` on are of this life.
+    /// Begins to listen. `first` is the first attempt of this life by the clock.
     pub(super) const fn new(first: Attempt) -> Self {
         Self { first, by_pair: BTreeMap::new(), results: Vec::new(), asked: None }
+    }
+
+    /// First attempt of this life: by the clock, but after all that are named.
+    pub(super) fn first(&self) -> Attempt {
+        let last = self.by_pair.values().map(|lease| lease.attempt).max();
+        last.map_or(self.first, |last| self.first.max(Attempt(last.0 + 1)))
     }
 
     /// True while workers are heard.
@@ -46,7 +56,8 @@ impl<R> LearntLeases<R> {
         let mut held = self.by_pair.values().filter(|lease| lease.worker == worker).count();
         for (pair, attempt) in named {
             let is_late = self.by_pair.get(&pair).is_some_and(|known| known.attempt >= attempt);
-            if attempt >= self.first || is_late || held >= MOST_PAIRS {
+            let is_invented = attempt.0.saturating_sub(self.first.0) > MOST_LEAD;
+            if is_invented || is_late || held >= MOST_PAIRS {
                 continue;
             }
             held += 1;
@@ -118,11 +129,22 @@ mod tests {
         learnt.record("a", named(&[(3, 11), (4, 12)]));
         learnt.record("b", named(&[(3, 15), (4, 9)]));
         learnt.record("a", named(&[(3, 11), (4, 12)]));
-        // Nobody holds a lease of this life yet.
-        learnt.record("c", named(&[(5, 100), (6, u64::MAX)]));
         assert!(learnt.listens() && !learnt.is_done());
         assert_eq!(asked(&mut learnt), [(3, "b".to_owned(), 15), (4, "a".to_owned(), 12)]);
         assert!(!learnt.listens() && learnt.is_done());
+    }
+
+    /// Attempts are numbered from the clock.
+    #[test]
+    fn leases_outlive_a_clock_that_was_set_back() {
+        let mut learnt = LearntLeases::new(Attempt(100));
+        learnt.record("a", named(&[(1, 7)]));
+        assert_eq!(learnt.first(), Attempt(100));
+        learnt.record("a", named(&[(2, 100), (3, 5_000)]));
+        learnt.record("b", named(&[(4, u64::MAX)]));
+        assert_eq!(learnt.first(), Attempt(5_001));
+        let held = asked(&mut learnt).into_iter().map(|(pair, _, attempt)| (pair, attempt)).collect::<Vec<_>>();
+        assert_eq!(held, [(1, 7), (2, 100), (3, 5_000)]);
     }
 
     #[test]

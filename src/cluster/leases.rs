@@ -78,6 +78,11 @@ impl<T> Leases<T> {
         self.next
     }
 
+    /// Numbers later leases from `first` on.
+    pub(crate) const fn continue_from(&mut self, first: Attempt) {
+        self.next = first;
+    }
+
     /// Leases a pair to a slot of a worker.
     pub(crate) fn grant(&mut self, pair: PairId, worker: &str, slot: u16, work: T, now: Duration) -> Attempt {
         let attempt = self.next;

@@ -101,6 +101,7 @@ impl Coordinator {
         let Some(past) = self.past.as_mut().filter(|past| past.leases.listens() && past.until <= Instant::now()) else {
             return;
         };
+        self.leases.continue_from(past.leases.first());
         let next = &mut self.next_seat;
         let asked = past.leases.ask(|| {
             *next += 1;
