@@ -68,6 +68,9 @@ const STORE_ATTEMPTS: u32 = 5;
 /// Results that the coordinator may hold unacknowledged.
 const MOST_UNACKNOWLEDGED: i64 = 20_000;
 
+/// Maximum length of a session's name in bytes: a user's name and the number of a life.
+const LONGEST_SESSION: usize = 64;
+
 /// Reason that a server cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
@@ -433,9 +436,12 @@ pub(crate) fn worker_name(session: &str) -> &str {
     session.rsplit_once('-').map_or(session, |(name, _)| name)
 }
 
-/// True if the sender of a message is the worker that the message names.
+/// True if the sender of a message is the worker that the message names. The hub checks the user in
+/// the subject. The rest of the session is the sender's choice, and stands in lists and lines.
 pub(crate) fn is_from(subject: &str, session: &str) -> bool {
-    subject.rsplit('.').next() == Some(worker_name(session))
+    let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let is_session = session.len() <= LONGEST_SESSION && session.bytes().all(is_name);
+    is_session && subject.rsplit('.').next() == Some(worker_name(session))
 }
 
 /// Address that a request is answered at. Only inboxes get answers: the coordinator has rights that
@@ -452,6 +458,24 @@ fn is_inbox(subject: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_session_is_its_users_name_and_a_short_number() {
+        let longest = format!("{}-{}", "a".repeat(32), "0".repeat(31));
+        for (session, is) in [
+            ("anna-box-1a2b3c4d", true),
+            (longest.as_str(), true),
+            (format!("{longest}0").as_str(), false),
+            ("ben-1", false),
+            ("anna-box-1\nnote: ben-1", false),
+            ("anna-box-\u{1b}[2J", false),
+            ("anna-box-A", false),
+            ("", false),
+        ] {
+            let user = if session.starts_with("aaa") { "a".repeat(32) } else { "anna-box".to_owned() };
+            assert_eq!(is_from(&format!("q.run.beat.{user}"), session), is, "{session}");
+        }
+    }
 
     #[test]
     fn only_inboxes_get_answers() {
