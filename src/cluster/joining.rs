@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 use super::blobs::{self, BlobError, MOST_BLOB};
-use super::cache::Cache;
+use super::cache::{Cache, CacheError};
 use super::link::{Link, subject_of};
 use super::places::Places;
 use super::sign::PublicKey;
@@ -183,10 +183,10 @@ impl House {
     /// Fetches the files of a plan that are not on the disk yet.
     async fn fetch(&self, run: &str, agreed: &LocalPlan) -> Result<(), WorkerError> {
         let wanted: BTreeSet<String> = agreed.programs.union(&agreed.files).cloned().collect();
-        let in_use = {
+        let (in_use, is_alone) = {
             let mut of_runs = self.in_use.lock().unwrap_or_else(PoisonError::into_inner);
             of_runs.insert(run.to_owned(), wanted.clone());
-            of_runs.values().flatten().cloned().collect::<BTreeSet<_>>()
+            (of_runs.values().flatten().cloned().collect::<BTreeSet<_>>(), of_runs.len() == 1)
         };
         let most = MOST_BLOB.min(self.terms.disk_mib << 20);
         for sha256 in &wanted {
@@ -198,7 +198,7 @@ impl House {
                 _ => WorkerError::Passing(error.to_string()),
             })?;
             let kept = self.cache.put(sha256, &bytes, agreed.programs.contains(sha256), &in_use);
-            kept.map_err(|error| WorkerError::Refused(error.to_string()))?;
+            kept.map_err(|error| not_kept(&error, is_alone))?;
         }
         Ok(())
     }
@@ -263,6 +263,36 @@ impl House {
         while self.link.ask(subject_of(run, "beat", &self.session), &beat).await.is_none() && began.elapsed() < PATIENCE
         {
             tokio::time::sleep(PAUSE).await;
+        }
+    }
+}
+
+/// Reason that a file of a run could not be kept. The next attempt may succeed: another run may end
+/// and leave room for the file, and the disk may be full no longer.
+fn not_kept(error: &CacheError, is_alone: bool) -> WorkerError {
+    match error {
+        CacheError::Io { .. } => WorkerError::Passing(error.to_string()),
+        CacheError::Full { .. } if !is_alone => WorkerError::Passing(error.to_string()),
+        CacheError::Full { .. } | CacheError::Damaged(_) => WorkerError::Refused(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lack_of_space_that_may_pass_refuses_no_run() {
+        let full = || CacheError::Full { mib: 3, quota_mib: 2 };
+        let io = || CacheError::Io { path: "cache".into(), source: std::io::ErrorKind::StorageFull.into() };
+        for (error, is_alone, passes) in [
+            (full(), true, false),
+            (full(), false, true),
+            (io(), true, true),
+            (io(), false, true),
+            (CacheError::Damaged("0".repeat(64)), false, false),
+        ] {
+            assert_eq!(not_kept(&error, is_alone).is_passing(), passes, "{error} {is_alone}");
         }
     }
 }
