@@ -367,8 +367,8 @@ impl Pool {
             return;
         }
         self.forget();
-        self.starve();
-        let candidates: Vec<_> = self.listed.clone().iter().filter_map(|entry| self.candidate(entry)).collect();
+        let mut candidates: Vec<_> = self.listed.clone().iter().filter_map(|entry| self.candidate(entry)).collect();
+        self.starve(&mut candidates);
         let is_due = |(runs, at): &(Vec<Candidate>, Instant)| *runs != candidates || at.elapsed() >= QUANTUM;
         if !self.dealt.as_ref().is_none_or(is_due) {
             return;
@@ -394,18 +394,19 @@ impl Pool {
         self.signs.retain(|run, _| listed.iter().any(|entry| entry.run == *run));
     }
 
-    /// Takes the places of runs that have had nothing to play for a while, if others want them.
-    fn starve(&mut self) {
+    /// Takes the places of runs that have had nothing to play for a while, if other candidates want
+    /// them.
+    fn starve(&mut self, candidates: &mut Vec<Candidate>) {
         let now = Instant::now();
-        let several = self.known.values().filter(|known| matches!(known.state, RunState::Served { .. })).count() > 1
-            || self.listed.len() > 1;
-        for known in self.known.values_mut() {
+        for (run, known) in &mut self.known {
             let RunState::Served { share, figures, hungry_since } = &mut known.state else { continue };
+            let are_wanted = candidates.iter().any(|other| other.run != *run);
             if figures.in_vain.load(Ordering::Relaxed) == 0 {
                 *hungry_since = None;
-            } else if now - *hungry_since.get_or_insert(now) > HUNGRY && several {
+            } else if now - *hungry_since.get_or_insert(now) > HUNGRY && are_wanted {
                 share.send_modify(|share| share.games = 0);
                 *hungry_since = Some(now + FAST);
+                candidates.retain(|candidate| candidate.run != *run);
             }
         }
     }

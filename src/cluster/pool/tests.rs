@@ -320,6 +320,46 @@ async fn a_run_whose_files_are_missing_is_tried_again() {
     place.stop().await;
 }
 
+/// Places that no other run can use are no gain, however many runs the hub lists.
+#[tokio::test]
+async fn a_hungry_run_leaves_its_places_to_a_candidate_only() {
+    let Some(place) = Place::new("a_hungry_run_leaves_its_places_to_a_candidate_only").await else { return };
+    let folder = place.folder.path();
+    std::fs::write(folder.join("worker.toml"), place.trusting()).unwrap();
+    let (lines, _said) = mpsc::unbounded_channel();
+    let house = House {
+        link: Link::open(&place.worker, "anna-box-1").await.unwrap(),
+        session: "anna-box-1".to_owned(),
+        terms: Arc::new(Terms::read(&folder.join("worker.toml")).unwrap()),
+        room: Arc::new(Room { slots: 2, memory_mib: 4_000, cache: folder.join("cache"), scratch: folder.to_owned() }),
+        cache: Arc::new(Cache::open(&folder.join("cache"), 1).unwrap()),
+        places: Places::new([(0, Vec::new()), (1, Vec::new())]),
+        stderr_dir: folder.to_owned(),
+        benches: Arc::default(),
+        speeds: Arc::default(),
+        in_use: Arc::default(),
+        any_version: false,
+        lines,
+    };
+    let (ends, _ended) = mpsc::unbounded_channel();
+    let mut pool = Pool::new(house, 2, WorkerEntry::default(), ends);
+    let (share, seen) = watch::channel(SlotShare { games: 2, stop: Stop::No });
+    let figures = Arc::new(Figures::default());
+    figures.in_vain.store(1, Ordering::Relaxed);
+    let state = RunState::Served { share, figures, hungry_since: Some(Instant::now()) };
+    pool.known.insert("hungry".to_owned(), KnownRun { life: "hungry".to_owned(), state });
+    tokio::time::pause();
+    tokio::time::advance(HUNGRY + TICK).await;
+    tokio::time::resume();
+    let [hungry, other] = ["hungry", "other"].map(|run| place.entry(run, "", 0));
+    for (other, games) in [(RunEntry { simulated: true, ..other.clone() }, 2), (other, 0)] {
+        pool.listed = vec![hungry.clone(), other];
+        pool.look();
+        assert_eq!(seen.borrow().games, games);
+    }
+    place.stop().await;
+}
+
 /// A coordinator that never answers does not keep a worker that is to end.
 #[tokio::test]
 async fn an_interrupt_ends_a_worker_that_joins() {
