@@ -34,8 +34,8 @@ struct HubServeArgs {
     /// the previous one, initially 127.0.0.1:4222].
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
-    /// Name or address by which other machines reach this one [default: the previous one, initially
-    /// the address on the local network].
+    /// Name or address by which other machines reach this one [default: the previous one; initially
+    /// and with another --listen address, that on the local network].
     #[arg(long, value_name = "HOST")]
     host: Option<String>,
     /// Maximum size of stored results and files, in GiB.

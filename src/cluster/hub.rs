@@ -224,6 +224,7 @@ async fn purge(link: &Link, named: &mut BTreeSet<String>, age: Duration) {
 
 /// Fills in what a start decides: address, certificate, and the user of this machine.
 fn adopt(register: &mut Register, settings: &HubSettings, folder: &Path) -> Result<(), HubError> {
+    let previous = register.listen.ip();
     register.listen = settings.listen.unwrap_or(register.listen);
     if register.listen.port() == 0 {
         register.listen.set_port(server::lasting_port(register.listen.ip())?);
@@ -232,8 +233,8 @@ fn adopt(register: &mut Register, settings: &HubSettings, folder: &Path) -> Resu
     let is_here = register.listen.ip().is_loopback();
     match &settings.host {
         Some(host) => register.host.clone_from(host),
-        None if settings.listen.is_some() || register.host.is_empty() => register.host = host_of(register.listen.ip()),
-        None => {}
+        None if register.listen.ip() == previous && !register.host.is_empty() => {}
+        None => register.host = host_of(register.listen.ip()),
     }
     if is_here {
         register.certificate = None;

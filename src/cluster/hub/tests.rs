@@ -232,6 +232,22 @@ fn a_hub_keeps_its_certificate() {
     assert!(error.contains("certificate.pem: ") && error.contains("remove it and invite all users again"), "{error}");
 }
 
+/// New invitations have the address that the first ones had.
+#[test]
+fn a_hub_keeps_its_host_until_it_listens_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let starts = |listen: Option<&str>, host: Option<&str>| {
+        let listen = listen.map(|listen| listen.parse().unwrap());
+        let settings = HubSettings { listen, host: host.map(str::to_owned), ..settings(folder.path(), "0.0.0.0:1") };
+        change(folder.path(), |register| adopt(register, &settings, folder.path())).unwrap().host
+    };
+    assert_eq!(starts(None, None), "127.0.0.1");
+    assert_eq!(starts(Some("0.0.0.0:4222"), Some("hub.example")), "hub.example");
+    assert_eq!(starts(Some("0.0.0.0:4223"), None), "hub.example");
+    assert_eq!(starts(None, None), "hub.example");
+    assert_eq!(starts(Some("127.0.0.1:4222"), None), "127.0.0.1");
+}
+
 #[tokio::test]
 async fn a_server_that_lets_strangers_in_is_not_used() {
     if !has_server("a_server_that_lets_strangers_in_is_not_used") {
