@@ -103,6 +103,9 @@ pub(super) fn run(args: WorkerArgs) -> Result<Exit> {
         let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/usr/local/bin/quintain"));
         let WorkerArgs { slots, config, credentials, any_version, .. } = args;
         let unit = UnitArgs { slots, config, credentials, any_version };
+        if let Some(warning) = cluster::systemd_warning(&program, &unit) {
+            progress::warn(&warning);
+        }
         progress::result(cluster::systemd_unit(&program, &args.url, &unit).trim_end());
         return Ok(Exit::Done);
     }

@@ -73,7 +73,9 @@ pub use link::LinkError;
 pub(crate) use playing::Cluster;
 pub(crate) use pool::{PoolSettings, serve_hub as serve_runs};
 pub(crate) use registry::{RunEntry, WorkerEntry};
-pub(crate) use setup::{UnitArgs, cache_folder, check_worker, lists, memory_mib, own_key, slots, systemd_unit};
+pub(crate) use setup::{
+    UnitArgs, cache_folder, check_worker, lists, memory_mib, own_key, slots, systemd_unit, systemd_warning,
+};
 pub(crate) use simulation::{SimulationSettings, simulate};
 pub(crate) use terms::Terms;
 pub(crate) use worker::{Settings, WorkerError, serve};

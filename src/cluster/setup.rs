@@ -23,6 +23,9 @@ const PROBE_LIMIT: Duration = Duration::from_mins(1);
 /// Memory of a game of two engines with small hash tables, in MiB.
 const SMALL_GAME_MIB: u64 = 160;
 
+/// Folders that a unit with `ProtectHome` cannot read.
+const HIDDEN: [&str; 3] = ["/home", "/root", "/run/user"];
+
 /// Concurrent games of engines with one thread: as asked for, else the owner's, else one core is
 /// left free.
 pub(crate) fn slots(terms: &Terms, asked: Option<u16>, cores: usize) -> u16 {
@@ -216,8 +219,24 @@ pub(crate) struct UnitArgs {
     pub(crate) any_version: bool,
 }
 
+/// Warning that a unit cannot read some of its files, with the remedy; `None` if it can.
+pub(crate) fn systemd_warning(program: &Path, args: &UnitArgs) -> Option<String> {
+    let files = [Some(program), args.config.as_deref(), args.credentials.as_deref()];
+    let files = files.into_iter().flatten().map(|file| std::path::absolute(file).unwrap_or_else(|_| file.to_owned()));
+    let hidden = files.filter(|file| HIDDEN.iter().any(|folder| file.starts_with(folder)));
+    let hidden: Vec<_> = hidden.map(|file| crate::text::printable(&file.display().to_string())).collect();
+    (!hidden.is_empty()).then(|| {
+        format!(
+            "the unit cannot read {}, because ProtectHome hides home folders: install the program in /usr/local/bin, \
+             put other files into /var/lib/quintain, and print the unit again with these",
+            hidden.join(", ")
+        )
+    })
+}
+
 /// Unit for systemd that starts a worker of `url` as a user of its own.
 pub(crate) fn systemd_unit(program: &Path, url: &str, args: &UnitArgs) -> String {
+    let warning = systemd_warning(program, args).map(|text| format!("# Warning: {text}\n")).unwrap_or_default();
     let program = program.display();
     // Part of a command line, in which systemd gives some characters a meaning.
     let url: String = url.chars().filter(|c| c.is_ascii_alphanumeric() || ":/.[]-_".contains(*c)).collect();
@@ -230,7 +249,7 @@ pub(crate) fn systemd_unit(program: &Path, url: &str, args: &UnitArgs) -> String
         more.push_str(" --any-version");
     }
     format!(
-        "# Worker of {url}. Before it is started:\n\
+        "{warning}# Worker of {url}. Before it is started:\n\
          #   useradd --system --create-home --home-dir /var/lib/quintain quintain\n\
          #   sudo -u quintain XDG_CONFIG_HOME=/var/lib/quintain/config {program} hub join\n\
          #   write /var/lib/quintain/config/quintain/worker.toml\n\
@@ -344,6 +363,7 @@ mod tests {
         let unit = systemd_unit(Path::new("/usr/bin/quintain"), "tls://hub:4222\n; rm $HOME", &args);
         assert!(unit.contains("\nExecStart=/usr/bin/quintain worker tls://hub:4222rmHOME -j 3\n"), "{unit}");
         assert!(unit.contains("NoNewPrivileges=yes") && unit.contains("ProtectSystem=strict"), "{unit}");
+        assert!(unit.starts_with("# Worker of "), "{unit}");
         let args = UnitArgs {
             slots: None,
             config: Some("/etc/my 100% \"$worker\".toml".into()),
@@ -358,5 +378,26 @@ mod tests {
             credentials.display()
         );
         assert!(unit.contains(&started), "{unit}");
+    }
+
+    #[test]
+    fn a_unit_that_cannot_read_its_files_says_so() {
+        let at = |program: &str, config: Option<&str>| {
+            let args = UnitArgs { config: config.map(PathBuf::from), ..UnitArgs::default() };
+            let program = Path::new(program);
+            (systemd_warning(program, &args), systemd_unit(program, "tls://hub:4222", &args))
+        };
+        for (program, config) in [
+            ("/usr/local/bin/quintain", None),
+            ("/usr/local/bin/quintain", Some("/etc/worker.toml")),
+            ("/homes/quintain", None),
+        ] {
+            assert_eq!(at(program, config).0, None, "{program}");
+        }
+        let (warning, unit) = at("/home/anna/.cargo/bin/quintain", Some("/root/worker\n.toml"));
+        let warning = warning.unwrap();
+        assert!(warning.contains("cannot read /home/anna/.cargo/bin/quintain, /root/worker"), "{warning}");
+        assert!(warning.contains("install the program in /usr/local/bin"), "{warning}");
+        assert!(unit.starts_with(&format!("# Warning: {warning}\n# Worker of ")), "{unit}");
     }
 }
