@@ -89,7 +89,8 @@ fn resolved(raw: &RawPlan, name: &'static str) -> Result<(Plan, Book)> {
     if is_test { resolve::sprt(raw) } else { resolve::games(raw, name) }
 }
 
-/// Calls `act` on its own thread for each stop signal.
+/// Calls `act` on its own thread for each stop signal. Runs hear the signals too, the next run also
+/// those that came before it.
 ///
 /// Signals that the program was started to ignore stay ignored. Programs that do more than play
 /// need this, because after the first run signals lose their default effect. Call it before the

@@ -31,8 +31,8 @@ impl SignalHistory {
         history
     }
 
-    /// Sends stop requests for the signals from number `next` on.
-    async fn send(&self, mut next: usize, interrupts: mpsc::Sender<Stop>) {
+    /// Sends stop requests for the signals from number `next` on. A run takes them from later ones.
+    async fn send(&self, mut next: usize, interrupts: mpsc::Sender<Stop>, is_run: bool) {
         let mut all = self.all.subscribe();
         let mut level = Stop::No;
         loop {
@@ -49,7 +49,9 @@ impl SignalHistory {
             };
             let Ok(request) = interrupts.reserve().await else { return };
             next += 1;
-            self.taken.fetch_max(next, Ordering::AcqRel);
+            if is_run {
+                self.taken.fetch_max(next, Ordering::AcqRel);
+            }
             request.send(level);
         }
     }
@@ -93,13 +95,13 @@ fn listen(all: watch::Sender<Vec<StopSignal>>) {
 /// SIGTERM and SIGHUP stop at once. Signals since the end of the last run count.
 pub(crate) async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
     let history = HEARD.get_or_init(SignalHistory::begin);
-    history.send(history.first(), interrupts).await;
+    history.send(history.first(), interrupts, true).await;
 }
 
-/// Sends a stop request for each signal that comes from now on.
+/// Sends a stop request for each signal that comes from now on. Runs get all of them too.
 pub(crate) fn watch_new_signals(interrupts: mpsc::Sender<Stop>) -> impl Future<Output = ()> {
     let (history, next) = heard_so_far(&HEARD, SignalHistory::begin);
-    history.send(next, interrupts)
+    history.send(next, interrupts, false)
 }
 
 #[cfg(test)]
@@ -111,7 +113,7 @@ mod tests {
         let (to, mut requests) = mpsc::channel(1);
         let mut got = Vec::new();
         tokio::select! {
-            () = history.send(history.first(), to) => {}
+            () = history.send(history.first(), to, true) => {}
             () = async {
                 while got.len() < count {
                     got.push(requests.recv().await.unwrap());
@@ -132,6 +134,19 @@ mod tests {
         };
         assert_eq!(heard_so_far(&heard, begin).1, 0);
         assert_eq!(heard_so_far(&heard, SignalHistory::default).1, 1);
+    }
+
+    /// A queue's daemon listens while it prepares a run.
+    #[tokio::test]
+    async fn a_signal_that_another_listener_hears_stops_the_next_run() {
+        let history = SignalHistory::default();
+        history.all.send_modify(|all| all.push(StopSignal::Interrupt));
+        let (to, mut listener) = mpsc::channel(1);
+        tokio::select! {
+            () = history.send(0, to, false) => {}
+            request = listener.recv() => assert_eq!(request, Some(Stop::AfterGame)),
+        }
+        assert_eq!(requests(&history, 1).await, [Stop::AfterGame]);
     }
 
     #[tokio::test]
