@@ -18,6 +18,7 @@ use crate::report::html::tuning;
 use crate::report::plot::{EloPlot, EloPoint, LlrPlot, Sheet};
 use crate::report::summary::Summary;
 use crate::report::tune;
+use crate::run::error::RunError;
 use crate::run::extension;
 use crate::stats::elo::{self, Estimate};
 use crate::text::with_causes;
@@ -109,7 +110,7 @@ pub(super) struct Fold {
 
 impl Fold {
     fn new(dir: &Path, names: &Arc<OpeningNames>) -> Result<Self, FoldError> {
-        let plan = extension::stored_plan(dir).map_err(|error| FoldError::Plan(with_causes(&error)))?;
+        let plan = extension::stored_plan(dir).map_err(|error| unreadable(&error))?;
         let plan = plan.ok_or(FoldError::Missing)?;
         let scoreboard = Scoreboard::new(&plan).map_err(|error| FoldError::Plan(error.to_string()))?;
         let (elo, header) = (Vec::new(), Vec::new());
@@ -121,6 +122,12 @@ impl Fold {
     fn update(&mut self) -> Result<(), FoldError> {
         if self.looked.is_some_and(|looked| looked.elapsed() < MIN_AGE) {
             return Ok(());
+        }
+        let mut plan = self.plan.clone();
+        extension::apply(&self.dir, &mut plan).map_err(|error| unreadable(&error))?;
+        if plan != self.plan {
+            // A tuning was extended. Its pairs count again, and others after them.
+            *self = Self::new(&self.dir, &self.names)?;
         }
         if archive::is_archived(&self.dir) {
             return self.read_archive();
@@ -266,6 +273,10 @@ impl Fold {
     }
 }
 
+fn unreadable(error: &RunError) -> FoldError {
+    FoldError::Plan(with_causes(error))
+}
+
 /// Lists a game, if there is room.
 fn keep(games: &mut Vec<GameRow>, game: &GameRecord, names: &OpeningNames, variant: Variant) {
     if games.len() < MAX_GAMES {
@@ -330,5 +341,33 @@ impl Folds {
         let (at, fold) = kept.entry(id.to_owned()).or_insert_with(|| (Instant::now(), Arc::default()));
         *at = Instant::now();
         Arc::clone(fold)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Format, file};
+    use crate::tournament::formats::tune::{Tune, tests};
+
+    #[test]
+    fn a_tuning_that_is_extended_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let format = Format::new(Tune { rule: tests::rule("auto") });
+        let plan = file::from_toml(include_str!("../../tests/it/fixtures/v1/plan.toml")).unwrap();
+        let plan = Plan { format, test: None, max_pairs: Some(100), count_repeats: true, ..plan };
+        for (name, text) in [(file::FILE_NAME, file::to_toml(&plan)), (journal::FILE_NAME, String::new())] {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        let mut fold = Fold::new(folder.path(), &Arc::new(OpeningNames::builtin())).unwrap();
+        let mut ends = || {
+            fold.looked = None;
+            fold.update().unwrap();
+            let rule = fold.scoreboard().tuning().unwrap().rule();
+            (fold.plan().max_pairs, rule.until_flat)
+        };
+        assert_eq!(ends(), (Some(100), true));
+        extension::store(folder.path(), 200, true).unwrap();
+        assert_eq!(ends(), (Some(200), false));
     }
 }
