@@ -246,13 +246,18 @@ impl FactorRun {
 
 /// Sum over the rows of their products with themselves, each times its weight.
 fn products(rows: &[Vec<f64>], weights: &[f64], size: usize) -> Symmetric {
-    let mut sum = Symmetric::zero(size);
+    // Added by rows of the lower triangle, which becomes vector code. The live view of a run needs
+    // the effects once a second.
+    let mut lower: Vec<_> = (1..=size).map(|len| vec![0.0; len]).collect();
     for (row, weight) in rows.iter().zip(weights) {
-        for (i, one) in row.iter().enumerate() {
-            for (j, other) in row[..=i].iter().enumerate() {
-                sum.add(i, j, weight * one * other);
-            }
+        for (sums, one) in lower.iter_mut().zip(row) {
+            let factor = weight * one;
+            sums.iter_mut().zip(row).for_each(|(sum, other)| *sum += factor * other);
         }
+    }
+    let mut sum = Symmetric::zero(size);
+    for (i, sums) in lower.iter().enumerate() {
+        sums.iter().enumerate().for_each(|(j, value)| sum.add(i, j, *value));
     }
     sum
 }
