@@ -9,7 +9,7 @@ use super::invocation::{
 use crate::chess::{Position, START_FEN, Variant};
 use crate::openings::order::Order;
 use crate::openings::{Book, BookFileFormat, BookOptions};
-use crate::os::LIST_SEPARATORS;
+use crate::os::{self, LIST_SEPARATORS};
 use crate::plan::affinity::Affinity;
 use crate::plan::recording::{self, Fields, Layout, PgnOptions, Recording, Round, Zone};
 use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
@@ -222,7 +222,8 @@ pub(super) fn program(engine: &EngineArgs, dialect: Dialect) -> Result<PathBuf> 
             files.rotate_left(1);
         }
     }
-    match files.iter().find(|file| file.is_file()) {
+    let mut names = files.iter().flat_map(|file| [os::program_names(file), vec![file.clone()]].concat());
+    match names.find(|file| file.is_file()) {
         Some(file) => Ok(std::path::absolute(file)?),
         None => fail!(Setting, "engine {}: there is no program `{}`", engine.name, own.display()),
     }

@@ -146,6 +146,21 @@ fn a_program_is_looked_up_where_its_runner_does() {
     assert!(named.as_ref().is_some_and(|file| file.ends_with("sh") && !file.starts_with(folder.path())), "{named:?}");
 }
 
+/// On Windows a name may lack `.exe`.
+#[test]
+fn a_program_is_found_without_its_ending() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join(format!("new{}", std::env::consts::EXE_SUFFIX));
+    std::fs::write(&program, "").unwrap();
+    let dir = folder.path().to_str().unwrap();
+    for dialect in [Dialect::Fastchess, Dialect::Cutechess] {
+        for (cmd, dir) in [("new".to_owned(), dir), (folder.path().join("new").to_str().unwrap().to_owned(), "")] {
+            let engine = EngineArgs { cmd, dir: dir.to_owned(), ..EngineArgs::default() };
+            assert_eq!(plan::program(&engine, dialect).unwrap(), program, "{dialect:?}");
+        }
+    }
+}
+
 #[test]
 fn engines_of_one_name_get_numbers_that_no_other_has() {
     for (given, expected) in [
