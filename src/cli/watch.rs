@@ -25,8 +25,8 @@ use crate::tournament::scoreboard::Scoreboard;
 /// can be left at any time: the run does not notice.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_long_help = "Exit codes: those of the run, as if it had been played here: 0 H1 accepted, 1 H0 accepted, 3 inconclusive, \
-                  4 aborted, 130 stopped or killed before its end; 2 if there is no run.\n\n\
+    after_long_help = "Exit codes: those of the run, as if it had been played here (`quintain --help`); 130 too if it was killed; \
+                  2 if there is no run.\n\n\
                   Example:\n  quintain watch results/runs/20260101-120000-sprt"
 )]
 pub(super) struct WatchArgs {
@@ -144,7 +144,11 @@ fn reason(summary: Option<&serde_json::Value>, plan: &Plan, scoreboard: &Scorebo
         Some("too-many-time-losses") => {
             StopReason::TooManyTimeLosses { losses: scoreboard.finished_time_losses().clone() }
         }
-        Some("broken") => StopReason::Broken { why: "the run could not be recorded".to_owned() },
+        Some("broken") => {
+            // Earlier versions stored no reason.
+            let why = summary.and_then(|summary| summary["error"].as_str());
+            StopReason::Broken { why: why.unwrap_or("the run could not continue").to_owned() }
+        }
         _ => StopReason::Interrupted,
     }
 }

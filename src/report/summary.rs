@@ -261,7 +261,8 @@ fn text(plan: &Plan, finish: &Finish, estimates: &Estimates, root: &Path) -> Str
         lines.extend(workers::table(&workers).into_iter().map(|line| format!("     {line}")));
     }
     if scoreboard.waiting_games() > 0 {
-        lines.push(format!("not counted: {} finished games of pairs after the stop", scoreboard.waiting_games()));
+        let games = figures::count(scoreboard.waiting_games(), "finished game");
+        lines.push(format!("not counted: {games} of pairs after the stop"));
     }
     let since = if finish.resumed { " since it was resumed" } else { "" };
     lines.push(format!("took {}{since}, run in {}", duration(finish.elapsed), root.display()));
@@ -459,6 +460,10 @@ const fn reason_name(reason: &StopReason) -> &'static str {
 
 fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Value {
     let scoreboard = &finish.scoreboard;
+    let error = match &finish.reason {
+        StopReason::Broken { why } => Some(why),
+        _ => None,
+    };
     let wdl = scoreboard.wdl();
     // The sides of a tuning's pairs are values that are tried, so only its validation is a score.
     let is_match = scoreboard.tuning().is_none();
@@ -501,6 +506,7 @@ fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Valu
     // Separate literal, because one for all keys exceeds the macro's limit.
     let later = json!({
         "title": plan.title(),
+        "error": error,
         "until_width": plan.until_width,
         "time_losses": {
             "games": losses.games, "lost": losses.lost, "by_host": losses.by_host, "share": losses.share(),

@@ -371,8 +371,21 @@ fn an_engine_that_never_starts_again_stops_the_run_and_loses_no_game() {
         assert_eq!(stored.iter().sum::<u64>(), finished, "{ran:?}");
         let fewer = ran.stderr.contains("; continuing with ");
         assert_eq!(fewer, games_at_once > 1, "{ran:?}");
-        assert!(ran.stdout.contains("aborted: engine engine: exit status 7 before `uciok`"), "{ran:?}");
+        let aborted = "aborted: engine engine: exit status 7 before `uciok`";
+        assert!(ran.stdout.contains(aborted), "{ran:?}");
         assert!(ran.stdout.contains("continue with: quintain resume "), "{ran:?}");
+        // Later commands name the same reason; summaries of earlier versions have none.
+        let dir_text = dir.display().to_string();
+        for command in ["watch", "report"] {
+            let later = run(&[command, &dir_text]);
+            assert!(later.stdout.contains(aborted), "{command}: {later:?}");
+        }
+        let path = dir.join("summary.json");
+        let mut earlier = summary(&dir);
+        assert!(earlier.as_object_mut().unwrap().remove("error").is_some());
+        std::fs::write(&path, earlier.to_string()).unwrap();
+        let later = run(&["watch", &dir_text]);
+        assert!(later.code == Some(4) && later.stdout.contains("aborted: the run could not continue"), "{later:?}");
     }
 }
 
