@@ -95,6 +95,22 @@ mod tests {
     }
 
     #[test]
+    fn flags_that_a_command_always_refuses_are_hidden() {
+        let mut command = grouped(Cli::command());
+        command.build();
+        let refused: [(&[&str], &[&str]); 2] =
+            [(&["progress"], &["until-width", "name"]), (&["book", "judge"], &["until-width", "book"])];
+        for (path, flags) in refused {
+            let command =
+                path.iter().try_fold(&command, |command, name| command.find_subcommand(name)).expect("a command");
+            for flag in flags {
+                let found = command.get_arguments().find(|arg| arg.get_long() == Some(*flag)).expect("a flag");
+                assert!(found.is_hide_set(), "{path:?} --{flag}");
+            }
+        }
+    }
+
+    #[test]
     fn the_short_help_is_one_screen() {
         let mut command = grouped(Cli::command());
         let short = command.render_help().to_string();

@@ -72,7 +72,8 @@ level, games, sparring, conditions, skipped_games, given_again, repeated_games`.
 #[command(mut_arg("json", |arg| arg.help("Print the curve as one JSON document")))]
 #[command(mut_args(of_playing))]
 pub(super) struct ProgressArgs {
-    /// PGN files and run directories; players of the same commit or name are one.
+    /// PGN files and runs (directories, ids or `latest`); players of the same commit or name are
+    /// one.
     #[arg(value_name = "FILE.pgn|RUN", value_parser = run_parser())]
     inputs: Vec<PathBuf>,
     /// A player that is not a version; may be repeated.
@@ -124,9 +125,12 @@ pub(super) struct ProgressArgs {
     flags: RunFlags<AnyCommand>,
 }
 
-/// Makes the flags for games of --revs require it, because without it they would have no effect.
+/// Makes the flags for games of --revs require it, because without it they would have no effect,
+/// and hides those that it always refuses.
 fn of_playing(arg: clap::Arg) -> clap::Arg {
     let is_of_curve = matches!(arg.get_help_heading(), None | Some("Versions"));
+    let is_refused = ["until_width", "name"].contains(&arg.get_id().as_str());
+    let arg = arg.hide(is_refused);
     if is_of_curve || ["revs", "out", "json"].contains(&arg.get_id().as_str()) { arg } else { arg.requires("revs") }
 }
 

@@ -62,7 +62,7 @@ known.";
 /// Measures how much information a pair from each book has about the strength of two engines.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES, allow_negative_numbers = true)]
-#[command(mut_args(|arg| if arg.get_id() == "book" { arg.hide(true) } else { arg }))]
+#[command(mut_args(|arg| if ["book", "until_width"].contains(&arg.get_id().as_str()) { arg.hide(true) } else { arg }))]
 pub(super) struct JudgeArgs {
     /// The books; `builtin` is the one inside the program.
     #[arg(long, value_name = "FILE", num_args = 1.., required = true, help_heading = "Books")]
