@@ -62,12 +62,12 @@ const DEFAULT_LOG: &str = "warn,async_nats=off,usvg=off,resvg=off,simplecss=off,
 const AFTER_HELP: &str = "\
 Exit codes:
   0    done (sprt: H1 accepted)
-  1    sprt: H0 accepted; tune: no step gains 5 Elo; check: something failed;
+  1    sprt: H0 accepted; tune: no step gains 5 Elo; check, worker --check: something failed;
        replay: the engine failed again; speed: the new engine is slower
   2    bad usage, plan, file, or engine that does not start
   3    inconclusive: out of pairs or time
-  4    aborted: engine failures beyond the limit, or a run that could not continue (the disk is
-       full; an engine's program was changed, removed or could not be started)
+  4    aborted: engine failures or time losses beyond the limit, or a run that could not continue
+       (the disk is full; an engine's program was changed, removed or could not be started)
   130  interrupted; `quintain resume` continues
 
 Examples:
@@ -82,7 +82,7 @@ Examples:
   quintain games RUN --termination time-forfeit       which games were lost on time?
   quintain check ./my-engine                          does it obey the protocol and its clock?
   quintain stats --ptnml 379,10170,21828,10640,343 --bounds 0,2
-  quintain simulate --elo 3 --bounds 0,5 --budget 8h  which bounds fit into eight hours?
+  quintain simulate --elo 3 --bounds 0,5 --pairs-per-minute 30 --budget 8h  which bounds fit 8 h?
   quintain rate games.pgn --anchor 'Stockfish 17=3640'";
 
 /// Tests UCI chess engines: did a change make the engine stronger?

@@ -41,7 +41,7 @@ game.
 
 Exit codes:
   0  the commit is found
-  3  no change is shown, --limit is reached, or GOOD and a commit have played every opening of the book: a bet needs an opening that was not seen before
+  3  no change is shown, --limit or --max-time is reached, or GOOD and a commit have played every opening of the book: a bet needs an opening that was not seen before
 
 Examples:
   quintain bisect v1.2 main --tc 8+0.08

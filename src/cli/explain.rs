@@ -11,6 +11,7 @@ use crate::plan::Plan;
 use crate::record::PlayerId;
 use crate::report::eco::OpeningNames;
 use crate::report::explain::{Explainer, Explanation};
+use crate::report::figures::count;
 use crate::run::dir::RunDir;
 use crate::run::{Exit, progress};
 use crate::text::nearest;
@@ -135,8 +136,8 @@ pub(super) fn read(dir: &RunDir, plan: &Plan, players: &[PlayerId]) -> Result<(S
     dir.check_plan(&replayed.header)?;
     if scoreboard.waiting_games() > 0 {
         progress::note(&format!(
-            "not counted: {} games of incomplete pairs or after the verdict",
-            scoreboard.waiting_games()
+            "not counted: {} of incomplete pairs or after the verdict",
+            count(scoreboard.waiting_games(), "game")
         ));
     }
     Ok((scoreboard, explainers.into_iter().filter_map(Explainer::end).collect()))

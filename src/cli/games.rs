@@ -41,7 +41,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct GamesArgs {
-    /// Directories of runs.
+    /// Runs: directories, ids of `quintain runs`, ends of ids, or `latest`.
     #[arg(value_name = "RUN", required = true, value_parser = run_parser())]
     runs: Vec<PathBuf>,
     #[command(flatten)]

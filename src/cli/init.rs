@@ -231,7 +231,7 @@ fn plan(kind: PlanKind, path: &Path) -> String {
 fn title(heading: &str) -> &str {
     match heading {
         "Engines" => {
-            "Engines: `.` the working tree, git:REV, git:REV@PATH-OR-URL, a path, or a name of configs/engines.toml"
+            "Engines: `.` the working tree, git:REV, git:REV@PATH-OR-URL, a path, or a name of engines.toml or on PATH"
         }
         "Limits" => "Limits of a move: a clock, a fixed time, nodes, depth; nodes and depth may be added to a clock",
         heading => heading,

@@ -12,8 +12,7 @@ use crate::run::{Exit, chain};
 use crate::settings::{GauntletCommand, MatchCommand, RawPlan, RawPlayer};
 
 const MATCH_EXAMPLES: &str = "\
-ENGINE is a SPEC as `quintain sprt` takes it: `.`, git:REV, a path, a name of \
-configs/engines.toml. Settings that differ between engines (clock, options, name) go into a plan, \
+ENGINE is a SPEC, as `quintain sprt --help` explains it. Settings that differ between engines (clock, options, name) go into a plan, \
 in [[players]].
 
 Examples:

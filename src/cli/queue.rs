@@ -171,7 +171,7 @@ pub(super) fn run(args: &QueueArgs) -> Result<Exit> {
             let priority = queue.up(*id, *priority)?.priority;
             progress::result(&match queue.begun_before(*id)? {
                 Some(begun) => format!(
-                    "entry {id} is first of those of priority {priority} that have not begun; entry {begun} has, and continues before it. `quintain queue up {id} --priority {}` puts it before that one",
+                    "entry {id} is first of the entries of priority {priority} that have not begun; entry {begun} has begun and goes before it. `quintain queue up {id} --priority {}` puts entry {id} first",
                     priority.saturating_add(1)
                 ),
                 None => format!("entry {id} is first of priority {priority}"),

@@ -60,7 +60,7 @@ player is stronger. With several conditions each of `tables` has these keys inst
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct RateArgs {
-    /// PGN files and run directories; players of the same name are one.
+    /// PGN files and runs (directories, ids or `latest`); players of the same name are one.
     #[arg(value_name = "FILE.pgn|RUN", required = true, value_parser = run_parser())]
     inputs: Vec<PathBuf>,
     /// A rating known beforehand, held fixed, or with the half-width of its 95 % interval. May be

@@ -114,7 +114,10 @@ fn drop_damaged(dir: &RunDir, plan: &Plan) -> Result<()> {
     let mut done = Vec::new();
     if mended.has_new_header() {
         games = &games[1..];
-        done.push("wrote a new header that takes the games for those of plan.toml as it is, because the run is yours (line 1)".to_owned());
+        done.push(
+            "wrote a new header (line 1) that assigns the games to the present plan.toml, because the run is yours"
+                .to_owned(),
+        );
     }
     if !games.is_empty() {
         done.push(format!("dropped {}, to be played again", counted(games, "damaged record")));

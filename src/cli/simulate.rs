@@ -16,6 +16,7 @@ use serde::Serialize;
 use self::cores::on_all_cores;
 use super::stats::{TestArgs, counts};
 use crate::plan::time_control::TimeControl;
+use crate::report::figures::count;
 use crate::run::pace::{self, Pace, PaceLookup};
 use crate::run::{progress, resolve};
 use crate::stats::Pentanomial;
@@ -26,7 +27,8 @@ use crate::stats::sprt::{Bounds, Model, Sprt};
 const EXAMPLES: &str = "\
 Examples:
   quintain simulate --elo 3 --bounds 0,5
-  quintain simulate --elo 3 --bounds 0,5 --tc 8+0.08 -j 8 --budget 8h
+  quintain simulate --elo 3 --bounds 0,5 --tc 8+0.08 -j 8
+  quintain simulate --elo 3 --bounds 0,5 --pairs-per-minute 30 --budget 8h
   quintain simulate --elo 2 --bounds 0,4 --model logistic --ptnml 379,10170,21828,10640,343 --json
   quintain simulate --width 5 --pairs-per-minute 30
   quintain simulate --pairs 20000 --alpha 0.05 --beta 0.05
@@ -425,9 +427,9 @@ impl SimulateAnswer {
         };
         let instead = if self.forecast.is_sound { "" } else { "; these figures count, not the formula's" };
         format!(
-            "\nat {}, {} tests played by chance: {} % passed{}, {mean:.0} pairs on average, 95 % within {most}{instead}\n",
+            "\nat {}, {}: {} % passed{}, {mean:.0} pairs on average, 95 % within {most}{instead}\n",
             self.elo,
-            played.runs,
+            count(played.runs.into(), "simulated test"),
             fixed(pass * 100.0, 1),
             self.without_verdict(f64::from(played.undecided) / f64::from(played.runs.max(1)))
         )
@@ -481,9 +483,7 @@ impl SimulateAnswer {
             ));
         }
         if self.table.iter().any(|(_, row)| !row.is_sound) {
-            line(
-                "~ a rough guess, up to a third too short: hardly a pair differs from the commonest result".to_owned(),
-            );
+            line("~ a rough guess, up to a third too short: nearly all pairs have the same result".to_owned());
         }
         if let Some(budget) = &self.budget {
             let bounds = |bounds: Option<Bounds>| match bounds {

@@ -17,7 +17,8 @@ Engines (SPEC):
   git:REV                a commit, branch or tag of this repository
   git:REV@PATH-OR-URL    of another one
   PATH                   an executable; \"PATH -- ARGS\" with arguments
-  NAME                   an engine of configs/engines.toml
+  NAME                   an engine of configs/engines.toml or of your own engines.toml, or a
+                         program on PATH or in /usr/games
 
 Examples:
   quintain sprt

@@ -45,7 +45,7 @@ pub(super) struct WorkerArgs {
     /// Also serves coordinators of another version of this program.
     #[arg(long)]
     any_version: bool,
-    /// Prints what this machine offers and what is missing, then exits.
+    /// Prints what this machine offers and what is missing, then exits, with 1 if anything is.
     #[arg(long)]
     check: bool,
     /// Prints a hardened systemd unit, then exits.

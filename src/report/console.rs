@@ -243,7 +243,7 @@ impl Viewer {
                 ))
             }
             RunEvent::GameEnded { record, failure: None } if record.is_void => Some(format!(
-                "game {}: void, for quintain itself was stopped while a clock ran; its pair is played again",
+                "game {}: void: Quintain itself was suspended while a clock ran; its pair is played again",
                 record.id.number()
             )),
             RunEvent::PairCounted { scoreboard, .. } => self.narrowed(scoreboard),

@@ -228,7 +228,11 @@ fn verdict(out: &mut String, story: &Story, headline: Option<&str>) {
     let waiting = scoreboard.waiting_games();
     rows.push((
         "Counted",
-        if waiting > 0 { format!("{counted}; {waiting} finished games do not count") } else { counted },
+        if waiting > 0 {
+            format!("{counted}; not counted: {}", figures::count(waiting, "finished game"))
+        } else {
+            counted
+        },
     ));
     let ends: Vec<_> = scoreboard.terminations().iter().map(|(why, games)| format!("{} {games}", why.name())).collect();
     rows.push(("Endings", ends.join(", ")));

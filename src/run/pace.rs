@@ -110,7 +110,7 @@ pub(crate) fn learn(root: &Path, cpu: &str, clock: Option<&str>, games: Option<u
     }
     let remedy = "give --pairs-per-minute";
     if paces.is_empty() {
-        return PaceLookup::Unknown(format!("no run of this machine's under {}; {remedy}", root.display()));
+        return PaceLookup::Unknown(format!("no run of this machine is stored under {}; {remedy}", root.display()));
     }
     let fits = |known: &str| clock.is_none_or(|clock| clock == known);
     let asked = games.map(u64::from);
@@ -121,7 +121,10 @@ pub(crate) fn learn(root: &Path, cpu: &str, clock: Option<&str>, games: Option<u
         .max_by_key(|((_, known), sum)| (asked.is_some_and(|asked| asked == *known), sum.pairs));
     let Some(((known, played), sum)) = best else {
         let clock = clock.unwrap_or_default();
-        return PaceLookup::Unknown(format!("no run at {clock} of this machine's under {}; {remedy}", root.display()));
+        return PaceLookup::Unknown(format!(
+            "no run of this machine at {clock} is stored under {}; {remedy}",
+            root.display()
+        ));
     };
     let concurrency = asked.unwrap_or(*played);
     let pairs_per_minute = sum.pairs as f64 / sum.minutes * concurrency as f64 / *played as f64;
@@ -177,7 +180,7 @@ mod tests {
             }
             PaceLookup::Unknown(why) => Err(why),
         };
-        assert!(pace(None, None).expect_err("none").starts_with("no run of this machine's under "));
+        assert!(pace(None, None).expect_err("none").starts_with("no run of this machine is stored under "));
         write(root, "a", &run(100, 600.0, 2, ["8+0.08"; 2], ""));
         write(root, "runs/b", &run(50, 600.0, 2, ["8+0.08"; 2], ""));
         write(root, "runs/c", &run(400, 600.0, 4, ["1+0.01"; 2], ""));
@@ -195,6 +198,6 @@ mod tests {
         assert_eq!(pace(Some("8+0.08"), None), known(7.5, "8+0.08", 2, 2));
         assert_eq!(pace(Some("8+0.08"), Some(2)), known(7.5, "8+0.08", 2, 2));
         assert_eq!(pace(Some("8+0.08"), Some(8)), known(30.0, "8+0.08", 8, 2));
-        assert!(pace(Some("9+0.09"), None).expect_err("none").starts_with("no run at 9+0.09 "));
+        assert!(pace(Some("9+0.09"), None).expect_err("none").starts_with("no run of this machine at 9+0.09 "));
     }
 }

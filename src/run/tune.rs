@@ -55,7 +55,7 @@ impl Choice {
         let Some(text) = raw.method.as_deref() else { return Ok(Self::default()) };
         match Self::named(text) {
             Some(choice) => Ok(choice),
-            None => fail!(Setting, "--method `{text}`: {}", either(&Self::ALL.map(Self::name))),
+            None => fail!(Setting, "--method: unknown method `{text}`: use {}", either(&Self::ALL.map(Self::name))),
         }
     }
 

@@ -266,7 +266,7 @@ pub struct RawPlan {
     pub ponder: Option<bool>,
     /// Sends engines only the moves since the last capture or pawn move [default: false].
     ///
-    /// They read such a command faster, and the games stay the same. At depth 5 it saves a fifth of
+    /// They read such a command faster, and the games stay the same. At depth 4 it saves a fifth of
     /// the time of Stockfish's games.
     #[arg(long, help_heading = "Limits")]
     #[schemars(example = true)]
@@ -399,8 +399,8 @@ pub struct RawPlan {
     pub verify: Option<String>,
     /// Pins each slot to separate CPUs, or to those of a list, such as "0,2,4" [default: false].
     ///
-    /// On the command line a list needs an equals sign: `--affinity=0,2,4`. Without one, fast
-    /// physical cores are used first and hyper-threads last.
+    /// On the command line a list needs an equals sign: `--affinity=0,2,4`. Without a
+    /// list, fast physical cores are used first and hyper-threads last.
     #[arg(long, value_name = "CPUS", help_heading = "Running")]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "auto")]
     #[serde(deserialize_with = "value::affinity")]
@@ -423,7 +423,8 @@ pub struct RawPlan {
     #[arg(long, value_name = "SHARE", help_heading = "Running")]
     #[schemars(example = &"10%")]
     pub max_time_losses: Option<String>,
-    /// Crashes, stalls and illegal moves after which the run stops [default: 10].
+    /// Crashes, stalls and illegal moves after which the run stops [default: 10; a tuning: 16 times
+    /// a block's pairs].
     #[arg(long, value_name = "N", help_heading = "Running")]
     #[schemars(example = 10)]
     pub max_failures: Option<u64>,
@@ -566,7 +567,7 @@ impl RawPlan {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RawPlayer {
-    /// The engine: `.`, git:REV, a path, or a name of configs/engines.toml.
+    /// The engine: `.`, git:REV, a path, or a name of engines.toml or on PATH.
     pub spec: Option<String>,
     /// Name in all results [default: the engine's name].
     #[schemars(example = &"mine")]

@@ -72,7 +72,7 @@ impl TimeLosses {
         }
         let Self { lost, by_host, .. } = self;
         Some(format!(
-            "{} of games lost on time, of these {by_host} of {lost} with the host's evidence",
+            "{} of games lost on time, {by_host} of {lost} with evidence against the host",
             percent(self.share())
         ))
     }
@@ -164,7 +164,7 @@ mod tests {
     fn games_are_told_apart_by_their_evidence() {
         let losses = tally(114, 2, 388);
         assert_eq!((losses.games, losses.lost, losses.by_host, losses.own.as_slice()), (504, 116, 114, &[0, 2][..]));
-        let stamp = "23 % of games lost on time, of these 114 of 116 with the host's evidence";
+        let stamp = "23 % of games lost on time, 114 of 116 with evidence against the host";
         assert_eq!(losses.stamp().as_deref(), Some(stamp));
         for (losses, stamped) in [(tally(0, 0, 9), false), (tally(1, 0, 500), false), (tally(1, 0, 9), true)] {
             assert_eq!(losses.stamp().is_some(), stamped, "{losses:?}");

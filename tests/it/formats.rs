@@ -188,7 +188,10 @@ fn what_cannot_be_played_is_refused() {
         (&["match", &two, "--nodes", "9", "--ponder"], "--ponder has no effect without a clock"),
         (&["race", &one, "--base", &one], "are the same program with the same settings"),
         (&["match"], "0 players: a match needs at least two"),
-        (&["match", &two, "--format", "swis"], "--format `swis`: round-robin, gauntlet, swiss, knockout or pyramid"),
+        (
+            &["match", &two, "--format", "swis"],
+            "--format: unknown format `swis`: use round-robin, gauntlet, swiss, knockout or pyramid",
+        ),
         (&["match", &two, "--pairs", "0"], "--pairs 0 plays nothing"),
         (&["match", &two, "--heroes", "2"], "2 heroes of 2 players: 1 to 1"),
         (&["match", &two, "--rounds", "2"], "only a Swiss has rounds"),

@@ -205,7 +205,10 @@ fn a_killed_daemon_loses_no_game() {
     // A new entry of its priority comes after it.
     queued.add("", "--seed 1", "--seed 2", "--max-pairs 1");
     let said = queued.done(&["up", "2"]);
-    assert!(said.contains("entry 1 has, and continues before it. `quintain queue up 2 --priority 1`"), "{said}");
+    assert!(
+        said.contains("entry 1 has begun and goes before it. `quintain queue up 2 --priority 1` puts entry 2 first"),
+        "{said}"
+    );
     queued.gate.open();
     let ran = queued.play(&[]);
     let at = |words: &str| ran.stderr.find(words).unwrap_or_else(|| panic!("no {words}: {}", ran.stderr));

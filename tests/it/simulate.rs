@@ -107,7 +107,7 @@ fn the_table_comes_before_the_tests() {
     let args = ["simulate", "--results", &results, "--elo", "40", "--bounds", "0,200", "--tests", "20"];
     let ran = run(&args);
     let place = |text: &str| ran.stdout.find(text).unwrap_or_else(|| panic!("no {text}: {ran:?}"));
-    assert!(place("pass %") < place("20 tests played by chance"), "{ran:?}");
+    assert!(place("pass %") < place("20 simulated tests: "), "{ran:?}");
     // More tests than their lengths have room for are refused, not begun.
     let ran = run(&[&args[..8], &["4294967295"]].concat());
     assert_eq!(ran.code, Some(2), "{ran:?}");
@@ -151,7 +151,7 @@ fn what_is_wrong_is_said_in_one_line() {
         ("--elo 0 --draw-ratio 1", "--draw-ratio 1: give a share above 0 and below 1"),
         ("--elo 0 --ptnml 1,2", "5 counts with commas between them are needed"),
         ("--elo 0 --ptnml 0,0,0,0,0", "no pairs in it"),
-        ("--elo 0 --budget 8h", "--budget: no run of this machine's under"),
+        ("--elo 0 --budget 8h", "--budget: no run of this machine is stored under"),
         ("--elo 0 --pairs-per-minute 0", "--pairs-per-minute 0: a positive number is needed"),
         ("--elo 0 --max-pairs 0", "--max-pairs 0 plays nothing"),
     ] {

@@ -67,7 +67,7 @@ fn a_dry_run_tells_what_would_be_tuned_and_leaves_out_what_is_dead() {
     assert_eq!(text.code, Some(0), "{text:?}");
     assert!(text.stdout.starts_with("2 parameters of fake_engine by auto, nodes=50\n"), "{text:?}");
     assert!(text.stdout.contains("left out") && text.stdout.contains("dead"), "{text:?}");
-    assert!(text.stdout.contains("of this engine it says nothing"), "{text:?}");
+    assert!(text.stdout.contains("simulation only, not this engine"), "{text:?}");
 }
 
 #[test]
@@ -175,7 +175,12 @@ fn parameters_that_cannot_be_tuned_are_refused_with_the_remedy() {
         ("", rows("0, 100, 5", "0, 100, 0"), "", "p.txt:1: step (c_end) 0 is not above 0"),
         ("", rows("50, 0, 100", "500, 0, 100"), "", "p.txt:1: start 500 is"),
         ("", ROWS.to_owned(), "--skip Alfa", "--skip: no parameter matches `Alfa`"),
-        ("", ROWS.to_owned(), "--method spsa", "--method `spsa`: auto, fishtest, openbench or factors"),
+        (
+            "",
+            ROWS.to_owned(),
+            "--method spsa",
+            "--method: unknown method `spsa`: use auto, fishtest, openbench or factors",
+        ),
         ("", ROWS.to_owned(), "--method fishtest --until-flat", "--until-flat: fishtest ends with its pairs"),
         ("", ROWS.to_owned(), "--pairs 0", "--pairs 0 plays nothing"),
         ("", ROWS.to_owned(), "--from-engine x", "cannot be used with"),

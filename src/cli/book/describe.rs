@@ -132,7 +132,7 @@ fn text(description: &Description) -> String {
     let plies = match (description.plies_min, description.plies_max) {
         (Some(least), Some(most)) if least == most => least.to_string(),
         (Some(least), Some(most)) => format!("{least} to {most}"),
-        _ => "not told".to_owned(),
+        _ => "unknown".to_owned(),
     };
     let mut out = String::new();
     // Writing into memory cannot fail.

@@ -48,7 +48,7 @@ pub(super) fn run(queue: &Queue, args: &LsArgs) -> Result<()> {
     };
     rows.extend(listing.damaged.iter().map(damaged));
     if rows.is_empty() {
-        progress::result("nothing waits; `quintain queue add PLAN` adds a plan");
+        progress::result("the queue is empty; `quintain queue add PLAN` adds a plan");
     } else {
         let mut lines = columns(&HEADS, &rows);
         // Beside the titles they would make all rows as long as they are.

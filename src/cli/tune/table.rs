@@ -188,8 +188,8 @@ impl<'a> TableDocument<'a> {
         }
         let _ = writeln!(
             out,
-            "\nOn simulated landscapes of as many parameters, with {STAKE_EACH} Elo at stake for each as in first tunings, the method finds \
-             ({RUNS} runs; of this engine it says nothing):\n\n{}",
+            "\nOn simulated landscapes of as many parameters, each {STAKE_EACH} Elo from its optimum, as in first tunings, the method finds \
+             ({RUNS} runs; simulation only, not this engine):\n\n{}",
             rows_text(&self.expected)
         );
     }

@@ -117,7 +117,7 @@ impl Parameters {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FormatError {
     /// The name of no format.
-    #[error("--format `{name}`: {}", names())]
+    #[error("--format: unknown format `{name}`: use {}", names())]
     Unknown {
         /// Name that was given.
         name: String,

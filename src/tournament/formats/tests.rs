@@ -58,9 +58,17 @@ fn what_cannot_be_played_is_named_with_the_remedy() {
     let heroes = |heroes| Parameters { heroes: Some(heroes), ..none() };
     let rounds = |rounds| Parameters { rounds: Some(rounds), ..none() };
     let cases = [
-        (Some("swis"), none(), "--format `swis`: round-robin, gauntlet, swiss, knockout or pyramid"),
+        (
+            Some("swis"),
+            none(),
+            "--format: unknown format `swis`: use round-robin, gauntlet, swiss, knockout or pyramid",
+        ),
         // A race is a command of its own.
-        (Some("race"), none(), "--format `race`: round-robin, gauntlet, swiss, knockout or pyramid"),
+        (
+            Some("race"),
+            none(),
+            "--format: unknown format `race`: use round-robin, gauntlet, swiss, knockout or pyramid",
+        ),
         (Some("swiss"), heroes(1), "only a gauntlet has heroes; leave out --heroes, or use --format gauntlet"),
         (None, rounds(1), "only a Swiss has rounds; leave out --rounds, or use --format swiss"),
         (Some("gauntlet"), rounds(1), "only a Swiss has rounds; leave out --rounds, or use --format swiss"),

@@ -84,7 +84,7 @@ pub enum DataCommand {
     Pairs(crate::lab::PairsArgs),
     /// Hands encoded positions to a trainer in another program
     Serve(crate::serve::ServeArgs),
-    /// Measure networks on positions of other engines' games, each at its best scale
+    /// Measures networks on positions of other engines' games, each at its best scale
     Loss(crate::loss::LossArgs),
 }
 
