@@ -119,3 +119,18 @@ pub(crate) fn first_opening(plan: &Plan, book: &Book) -> Result<Opening> {
     let found = book.opening(start)?.map_or_else(|| book.opening(0), |opening| Ok(Some(opening)))?;
     found.ok_or_else(|| RunError::EmptyBook { book: book.name().to_owned() })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::file;
+
+    #[test]
+    fn a_builtin_book_of_another_version_is_not_replaced() {
+        let mut plan = file::from_toml(include_str!("../../tests/it/fixtures/v1/plan.toml")).expect("a plan");
+        plan.book.source = BookSource::Builtin;
+        plan.book.sha256 = "00".to_owned();
+        let refused = load_book(&plan).err();
+        assert!(matches!(&refused, Some(RunError::OtherBuiltin { sha256 }) if sha256 == "00"), "{refused:?}");
+    }
+}

@@ -102,10 +102,17 @@ fn a_recipe_may_name_a_network_by_an_option() {
     let programs = format!("'{FAKE}' -- --seed");
     let (_, by_seed) = built("run3", &["--new", &format!("{programs} 2"), "--base", &format!("{programs} 3")]);
     assert_eq!(of_two, by_seed);
-    // A network that is another one by now is no way to go on.
+    // A network that is another one by now is no way to go on, and the run's own is.
+    let journal = toy.context.cwd.join("run/games.jsonl");
+    let begun = fs::read_to_string(&journal).unwrap().split_inclusive('\n').take(3).collect::<String>();
+    fs::write(&journal, &begun).unwrap();
     fs::write(&kept, "4\n").unwrap();
     let ran = run(&toy, &["resume", "run"]);
     assert!(ran.code == Some(2) && ran.stderr.contains("its games would be of two networks"), "{ran:?}");
+    assert_eq!(fs::read_to_string(&journal).unwrap(), begun);
+    fs::write(&kept, "2\n").unwrap();
+    assert_eq!(run(&toy, &["resume", "run"]).code, Some(3));
+    assert_eq!(games(&toy.context.cwd.join("run")).into_iter().map(|game| game.moves).collect::<Vec<_>>(), of_two);
 }
 
 #[test]

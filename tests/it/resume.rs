@@ -279,6 +279,36 @@ fn a_changed_run_is_refused() {
     }
 }
 
+/// A book that another one replaced between two sessions would give the rest other openings.
+#[test]
+fn a_run_does_not_go_on_with_another_book() {
+    let folder = tempfile::tempdir().unwrap();
+    let book = folder.path().join("book.epd");
+    // Each line is the position after a pawn of this file was pushed.
+    let lines = |files: [usize; 4]| {
+        let after = |file: usize| {
+            let (left, right) = ("P".repeat(file), "P".repeat(7 - file));
+            format!("rnbqkbnr/pppppppp/8/8/{file}P{}/8/{left}1{right}/RNBQKBNR b KQkq -\n", 7 - file)
+        };
+        files.map(after).concat()
+    };
+    std::fs::write(&book, lines([4, 3, 2, 5])).unwrap();
+    let (dir, ..) = finished(folder.path(), "", &format!("{FEW} --book {}", book.display()), 3);
+    let whole = games(&dir);
+    let journal = dir.join("games.jsonl");
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let first_pair = text.split_inclusive('\n').take(3).collect::<String>();
+    std::fs::write(&journal, &first_pair).unwrap();
+    std::fs::write(&book, lines([4, 3, 2, 6])).unwrap();
+    let ran = resume(&dir);
+    assert_eq!((ran.code, ran.stderr.lines().count()), (Some(2), 1), "{ran:?}");
+    let why = "book.epd: changed since the run began, so pairs would get other openings; restore it";
+    assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains(why), "{ran:?}");
+    assert_eq!(std::fs::read_to_string(&journal).unwrap(), first_pair);
+    std::fs::write(&book, lines([4, 3, 2, 5])).unwrap();
+    assert_eq!((resume(&dir).code, games(&dir)), (Some(3), whole));
+}
+
 /// A game that stands twelve times in the journal failed once.
 #[test]
 fn a_failure_that_is_journalled_again_counts_once() {
