@@ -266,6 +266,31 @@ impl SlotWorker {
             None => self.referee(task.opening(leg), players).await?,
             Some(unready) => self.forfeit(task.opening(leg), players, unready)?,
         };
+        let (record, failure) = self.game_record(task, leg, played, may_be_void, [started, clock.elapsed()]);
+        let is_void = record.is_void;
+        let is_last = self.context.plan.max_failures == 0 && record.ending.termination.is_failure() && !is_void;
+        self.tell_complaints(id, players);
+        let _ = self.context.events.send(WorkerEvent::Ended { record: Box::new(record), failure });
+        self.end_pondering(players).await;
+        if is_last {
+            // The dispatcher stops the run at this failure, so wait for the stop and begin no
+            // further game.
+            let _ = self.context.orders.clone().wait_for(|orders| orders.stop > Stop::AfterPair).await;
+        }
+        Ok(!is_void)
+    }
+
+    /// Record of a played game, and the evidence of the engine at fault. `times` are its start and
+    /// its duration. The game is void if the machine disturbed it and it `may_be_void`.
+    fn game_record(
+        &mut self,
+        task: &PairTask,
+        leg: Leg,
+        played: PlayedGame,
+        may_be_void: bool,
+        times: [Duration; 2],
+    ) -> (GameRecord, Option<Box<Failure>>) {
+        let players = task.sides(leg);
         let PlayedGame { parts, ending, failure, overstep } = played;
         let GameParts { opening, mut moves, .. } = parts;
         for (ply, (waited, said)) in moves.iter_mut().zip(self.notes.drain(..)) {
@@ -274,10 +299,10 @@ impl SlotWorker {
         let disturbed = self.context.plan.void_disturbed && overstep.as_ref().is_some_and(Overstep::is_excused);
         let is_void = may_be_void && (self.was_stopped || disturbed);
         // Rounded to whole microseconds, as in the journal.
-        let [started, took] = [started, clock.elapsed()]
-            .map(|time| Duration::from_micros(u64::try_from(time.as_micros()).unwrap_or(u64::MAX)));
+        let [started, took] =
+            times.map(|time| Duration::from_micros(u64::try_from(time.as_micros()).unwrap_or(u64::MAX)));
         let engines = ByColor { white: self.identity(players.white), black: self.identity(players.black) };
-        let values = task.values(leg);
+        let (id, values) = (GameId { pair: task.pair, leg }, task.values(leg));
         let record = GameRecord {
             id,
             players,
@@ -297,16 +322,7 @@ impl SlotWorker {
             let Evidence { transcript, stderr, status } = evidence;
             Box::new(Failure { game: id, player, transcript, stderr, status })
         });
-        let is_last = self.context.plan.max_failures == 0 && record.ending.termination.is_failure() && !is_void;
-        self.tell_complaints(id, players);
-        let _ = self.context.events.send(WorkerEvent::Ended { record: Box::new(record), failure });
-        self.end_pondering(players).await;
-        if is_last {
-            // The dispatcher stops the run at this failure, so wait for the stop and begin no
-            // further game.
-            let _ = self.context.orders.clone().wait_for(|orders| orders.stop > Stop::AfterPair).await;
-        }
-        Ok(!is_void)
+        (record, failure)
     }
 
     /// Reports the failures that the engines of a game reported.
@@ -596,3 +612,6 @@ pub(super) fn go(request: &Request) -> Go {
         ponder: false,
     }
 }
+
+#[cfg(test)]
+mod tests;
