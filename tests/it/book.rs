@@ -4,11 +4,11 @@
 use std::env::consts::EXE_SUFFIX;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::harness::{FAKE, Gate, Ran, fake, games, quintain, run, sprt, sprt_args, summary, until};
+use crate::harness::{FAKE, Gate, Ran, fake, games, journal_lines, quintain, run, sprt, sprt_args, summary, until};
 
 /// A Polyglot book of `1. e4 e5`, and `1. a4` with weight 0. Keys and move codes as the description
 /// of the format has them.
@@ -395,8 +395,9 @@ fn a_book_that_cannot_be_read_any_more_breaks_the_run_off() {
     assert_eq!(games(&dir).len(), 1800);
 }
 
-/// `book judge` by two scripted peers, with two small books in the folder.
-fn judge(folder: &Path, more: &str) -> Ran {
+/// `book judge` by two scripted peers that have `hold` on their command lines, with two small books
+/// in the folder.
+fn judging(folder: &Path, hold: &str, more: &str) -> Command {
     let lines = |moves: &[&str]| moves.iter().map(|fen| format!("{fen}\n")).collect::<String>();
     let start = ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -", AFTER_E4_E5];
     std::fs::write(folder.join("a.epd"), lines(&start)).unwrap();
@@ -406,11 +407,52 @@ fn judge(folder: &Path, more: &str) -> Ran {
         lines(&[other, "rnbqkbnr/pppp1ppp/4p3/8/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2"]),
     )
     .unwrap();
-    let engines = [fake("--name Strong --seed 1"), fake("--name Weak --seed 2")].join(",");
-    let mut args = ["book", "judge", "--engines", &engines].map(str::to_owned).to_vec();
+    let engines = [("Strong", 1), ("Weak", 2)].map(|(name, seed)| fake(&format!("--name {name} --seed {seed} {hold}")));
+    let mut args = ["book", "judge", "--engines", &engines.join(",")].map(str::to_owned).to_vec();
     args.extend(words("--nodes 10 --max-plies 40 -j 1 --seed 5"));
     args.extend(words(more));
-    quintain(&args).current_dir(folder).output().unwrap().into()
+    let mut command = quintain(&args);
+    command.current_dir(folder);
+    command
+}
+
+fn judge(folder: &Path, more: &str) -> Ran {
+    judging(folder, "", more).output().unwrap().into()
+}
+
+/// Matches of one book of a judgement.
+fn matches(judgement: &Path, book: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(judgement.join(book).join("matches")).into_iter().flatten();
+    entries.map(|entry| entry.unwrap().path()).filter(|path| path.join("plan.toml").is_file()).collect()
+}
+
+/// It plays the rest of the match that it was killed in, and no other.
+#[test]
+fn a_killed_judgement_goes_on_within_its_match() {
+    let folder = tempfile::tempdir().unwrap();
+    let gate = Gate::new(folder.path(), 4);
+    let into = |out: &str| {
+        let more = format!("--books builtin --pairs 4 --batch 4 --stall-timeout 3600 --json --out {out}");
+        judging(folder.path(), &gate.words(), &more)
+    };
+    let [killed, whole] = ["killed", "whole"].map(|name| folder.path().join(name));
+    let mut child = into("killed").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    until("three games", || {
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+        matches(&killed, "01-builtin").first().is_some_and(|run| journal_lines(run) == 4)
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    gate.open();
+    let [found, expected] = ["killed", "whole"].map(|out| {
+        let ran: Ran = into(out).output().unwrap().into();
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let document: Value = serde_json::from_str(&ran.stdout).unwrap();
+        ["pairs", "ptnml"].map(|key| document["arms"][0][key].clone())
+    });
+    assert_eq!((&found, &found[0]), (&expected, &4.into()));
+    let played = |judgement: &Path| matches(judgement, "01-builtin").iter().map(|run| games(run)).collect::<Vec<_>>();
+    assert_eq!(played(&killed), played(&whole));
 }
 
 #[test]
@@ -428,11 +470,7 @@ fn books_are_judged_in_turns_and_the_same_command_goes_on() {
         assert!(arm["pairs_an_hour"].as_f64().unwrap() > 0.0, "{arm}");
     }
     assert!(arms[0]["against_first"].is_null() && arms[1]["against_first"].is_object(), "{found}");
-    let matches = |book: &str| {
-        let folder = folder.path().join("judge").join(book).join("matches");
-        let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-        entries.filter(|path| path.join("plan.toml").is_file()).count()
-    };
+    let matches = |book: &str| matches(&folder.path().join("judge"), book).len();
     // One pair each time a book has its turn.
     assert_eq!((matches("01-a.epd"), matches("03-builtin")), (2, 2));
     let kept = std::fs::read_to_string(folder.path().join("judge/judge.json")).unwrap();

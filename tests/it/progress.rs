@@ -1,8 +1,11 @@
 //! The curve of versions, races and bisections: from stored games, and by playing them.
 
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
 use serde_json::Value;
 
-use crate::harness::{FAKE, Ran, fake, games, quintain, run, summary};
+use crate::harness::{FAKE, Gate, Ran, fake, games, journal_lines, quintain, run, summary, until};
 
 /// Games of `a` against `b`, a pair for each of `points`: half points of `a` with White and with
 /// Black.
@@ -143,7 +146,7 @@ fn games_count_once_and_conditions_are_not_mixed_without_a_word() {
 /// openings.
 const FAST: &str = "--nodes 1 --max-plies 24 --resign count=1,score=900 --seed 5 -j 3";
 
-fn race_args(out: &std::path::Path, more: &str) -> Vec<String> {
+fn race_args(out: &Path, more: &str) -> Vec<String> {
     let [base, weak, strong] = [("base", 30), ("weak", 90), ("strong", 0)]
         .map(|(name, percent)| fake(&format!("--name {name} --seed {percent} --resigns {percent}")));
     let out = out.display().to_string();
@@ -235,7 +238,12 @@ impl Toy {
     /// A commit for each share of games that the engine gives up, in percent, or [`DEAD`]; `None`
     /// for one that does not build.
     fn new(strengths: &[Option<u32>]) -> Self {
-        let toy = Self { folder: tempfile::tempdir().unwrap() };
+        Self::in_folder(tempfile::tempdir().unwrap(), strengths, "")
+    }
+
+    /// The engine has these words on its command line besides.
+    fn in_folder(folder: tempfile::TempDir, strengths: &[Option<u32>], words: &str) -> Self {
+        let toy = Self { folder };
         std::fs::create_dir_all(toy.repository().join("engine")).unwrap();
         toy.git(&["init", "--quiet", "--initial-branch=main"]);
         let recipe = "[build]\ncommand = 'test ! -f engine/broken && cp engine/main.sh engine.bin && chmod +x engine.bin'\n\
@@ -246,7 +254,7 @@ impl Toy {
             match strength {
                 Some(percent) => {
                     let _ = std::fs::remove_file(broken);
-                    toy.write("engine/main.sh", &script(*percent, number));
+                    toy.write("engine/main.sh", &script(*percent, number, words));
                 }
                 None => toy.write("engine/broken", "no engine"),
             }
@@ -258,7 +266,7 @@ impl Toy {
         toy
     }
 
-    fn repository(&self) -> std::path::PathBuf {
+    fn repository(&self) -> PathBuf {
         self.folder.path().join("repository")
     }
 
@@ -267,7 +275,7 @@ impl Toy {
     }
 
     fn git(&self, args: &[&str]) -> String {
-        let mut command = std::process::Command::new("git");
+        let mut command = Command::new("git");
         for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
             command.env_remove(name);
         }
@@ -287,22 +295,34 @@ impl Toy {
         self.git(&["log", "--format=%H", "--grep", &format!("^Number {number}$")])
     }
 
-    #[track_caller]
-    fn run(&self, code: i32, args: &[&str]) -> Ran {
+    fn command(&self, args: &[&str]) -> Command {
         let args: Vec<&str> = args.iter().copied().chain(FAST.split_whitespace()).collect();
         let mut command = quintain(&args);
         command.current_dir(self.repository()).env("QUINTAIN_CACHE", self.folder.path().join("cache"));
-        let ran: Ran = command.output().unwrap().into();
+        command
+    }
+
+    #[track_caller]
+    fn run(&self, code: i32, args: &[&str]) -> Ran {
+        let ran: Ran = self.command(args).output().unwrap().into();
         assert_eq!(ran.code, Some(code), "{args:?}: {ran:?}");
         ran
     }
 }
 
+/// Directories of the matches of a series, in the order of their start.
+fn matches(series: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(series.join("matches")).into_iter().flatten();
+    let mut found: Vec<_> = entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
+    found.sort();
+    found
+}
+
 /// In the place of a share, a commit that builds but does not start.
 const DEAD: u32 = 101;
 
-fn script(percent: u32, number: usize) -> String {
-    let fault = if percent == DEAD { "--fault exit-at-start" } else { "" };
+fn script(percent: u32, number: usize, words: &str) -> String {
+    let fault = if percent == DEAD { "--fault exit-at-start" } else { words };
     format!(
         "#!/bin/sh\n# {number}\n[ \"$1\" = bench ] && echo '{number} nodes 1 nps' && exit\nexec '{FAKE}' --seed {number} --resigns {percent} {fault}\n"
     )
@@ -340,17 +360,48 @@ fn a_bisection_ends_with_the_commit_that_lost() {
     let faulty = toy.run(2, &[&args[..], &["--draw", "move=34,count=8,score=20"]].concat());
     assert!(faulty.stderr.contains("its matches have other limits, options or rules"), "{faulty:?}");
     // The games of that search count in another one too.
-    let runs: Vec<String> = std::fs::read_dir(std::path::Path::new(&out).join("matches"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.is_dir())
-        .map(|path| path.display().to_string())
-        .collect();
+    let runs: Vec<String> = matches(Path::new(&out)).iter().map(|path| path.display().to_string()).collect();
     let other = toy.folder.path().join("other").display().to_string();
     let mut args = vec!["bisect", &good, &bad, "--out", &other, "--json"];
     args.extend(runs.iter().flat_map(|run| ["--reuse", run.as_str()]));
     assert_eq!(json(&toy.run(0, &args))["found"], found["found"]);
-    assert!(std::fs::read_dir(std::path::Path::new(&other).join("matches")).unwrap().next().is_none());
+    assert!(std::fs::read_dir(Path::new(&other).join("matches")).unwrap().next().is_none());
+}
+
+/// Kills a series within its first match and starts it again. Its result and its games are those of
+/// one that was never stopped. Its `words` end with the flag that names its directory.
+#[cfg(target_os = "linux")]
+#[track_caller]
+fn check_goes_on(strengths: &[Option<u32>], words: impl Fn(&Toy) -> String) {
+    let folder = tempfile::tempdir().unwrap();
+    // Each of three slots plays a pair, and holds in its next.
+    let gate = Gate::new(folder.path(), 3);
+    let toy = Toy::in_folder(folder, strengths, &gate.words());
+    let [killed, whole] = ["killed", "whole"].map(|name| toy.folder.path().join(name));
+    let words = words(&toy);
+    let into = |series: &'static str| words.split_whitespace().chain([series]).collect::<Vec<_>>();
+    let mut child = toy.command(&into("../killed")).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    until("three pairs", || {
+        assert!(child.try_wait().unwrap().is_none(), "{words}: it ended by itself");
+        matches(&killed).first().is_some_and(|first| journal_lines(first) == 7)
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    gate.open();
+    let results = ["../killed", "../whole"].map(|series| json(&toy.run(0, &into(series))));
+    assert_eq!(results[0], results[1], "{words}");
+    let of_all = |series: &Path| matches(series).iter().map(|run| games(run)).collect::<Vec<_>>();
+    assert_eq!(of_all(&killed), of_all(&whole), "{words}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_killed_series_goes_on_within_its_match() {
+    let common = "--pairs 8 --json --stall-timeout 3600";
+    check_goes_on(&[Some(5), Some(70), Some(70)], |toy| format!("bisect {} {} {common} --out", toy.id(0), toy.id(2)));
+    check_goes_on(&[Some(5), Some(70)], |toy| {
+        format!("progress --revs {}..{} {common} --width 5000 --runs", toy.id(0), toy.id(1))
+    });
 }
 
 #[test]
@@ -389,7 +440,7 @@ fn a_bisection_blames_the_commit_that_does_not_start() {
 fn a_bisection_between_equal_programs_plays_nothing() {
     let toy = crate::source::Toy::bare();
     toy.write("Makefile", "engine: main.sh notes\n\tcp main.sh $(EXE) && chmod +x $(EXE)\n");
-    toy.write("main.sh", &script(5, 1));
+    toy.write("main.sh", &script(5, 1, ""));
     toy.write("notes", "one");
     let good = toy.commit("One");
     toy.write("notes", "two");
