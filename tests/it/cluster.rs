@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::harness::{
     Gate, Ran, check_same_games, copy_program, fake, games, hears_of_an_interrupt, heeding_signals, in_shell,
-    journal_lines, next_random, quintain, run, sprt, sprt_args, summary, until,
+    is_stopping, journal_lines, next_random, quintain, run, sprt, sprt_args, summary, until,
 };
 use crate::skip::skip;
 
@@ -460,6 +460,34 @@ fn an_interrupt_lets_running_pairs_finish() {
     run.check_no_orphans();
     assert_eq!(run.resume(&[]).code, Some(3));
     check_same(&run.dir(), &run.alone());
+}
+
+/// The time ends a run by workers too, and the next sessions have it anew.
+#[test]
+fn a_run_by_workers_that_ran_out_of_time_is_resumed() {
+    if !has_server("a_run_by_workers_that_ran_out_of_time_is_resumed") {
+        return;
+    }
+    let run = Run::new("--max-pairs 8").held_from(3);
+    let args = [run.args("local:2"), ["--max-time", "1s"].map(str::to_owned).to_vec()].concat();
+    let mut child = run.command(&args).spawn().unwrap();
+    until("the end of the time", || is_stopping(&run.dir()) || child.try_wait().unwrap().is_some());
+    run.release();
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    // Each worker has played a pair, or none on a busy machine, and finishes the one that it held.
+    let found = games(&run.dir()).len();
+    assert!(found <= 8 && found.is_multiple_of(2), "{found} games");
+    assert_eq!(summary(&run.dir())["stopped_by"], "out-of-time");
+    run.check_no_orphans();
+    let resumed = run.resume(&[]);
+    assert_eq!(resumed.code, Some(3), "{resumed:?}");
+    until("the last pair", || {
+        let ran = run.resume(&["-j", "2"]);
+        assert_eq!(ran.code, Some(3), "{ran:?}");
+        summary(&run.dir())["stopped_by"] == "out-of-pairs"
+    });
+    check_same(&run.dir(), &run.alone());
+    run.check_no_orphans();
 }
 
 /// One worker is dropped by its user and stays out, the other one plays its pairs. The last one is

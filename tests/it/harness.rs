@@ -272,6 +272,12 @@ pub(crate) fn journal_lines(dir: &Path) -> usize {
     std::fs::read(dir.join("games.jsonl")).map_or(0, |text| text.iter().filter(|b| **b == b'\n').count())
 }
 
+/// True while a live run begins no further game.
+pub(crate) fn is_stopping(dir: &Path) -> bool {
+    let status = run(&["ctl", &dir.display().to_string(), "status", "--json"]);
+    serde_json::from_str(&status.stdout).is_ok_and(|status: Value| status["phase"] == "stopping")
+}
+
 /// Reads the standard error of a run until it has taken note of an interrupt.
 pub(crate) fn hears_of_an_interrupt(child: &mut Child) {
     hears(child, "Ctrl-C again");

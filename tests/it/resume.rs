@@ -8,8 +8,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::harness::{
-    FAKE, Game, Gate, Ran, check_same_games, fake, games, hears_of_an_interrupt, heeding_signals, in_shell,
-    journal_lines, next_random, pgn_tags, quintain, run, sprt, sprt_args, summary, until,
+    FAKE, Game, Gate, Ran, check_same_games, check_summary, fake, games, hears_of_an_interrupt, heeding_signals,
+    in_shell, is_stopping, journal_lines, next_random, pgn_tags, quintain, run, sprt, sprt_args, summary, until,
 };
 
 /// A run that tests break: its folder, whose path the command line of each of its processes holds,
@@ -366,6 +366,30 @@ fn a_time_that_never_comes_is_no_limit() {
         assert_eq!(games(&dir).len(), 6, "{time}");
         assert_eq!(resume(&dir).code, Some(3), "{time}");
     }
+}
+
+/// The time ends a test between two games, and the next session has it anew.
+#[test]
+fn a_test_that_ran_out_of_time_is_resumed() {
+    let broken = Broken::new(2, "--max-pairs 4 -j 1 --stall-timeout 3600");
+    let [new, base] = broken.sides();
+    let mut child = spawn(&sprt_args(&new, &base, &broken.dir(), &format!("{} --max-time 1s", broken.more)));
+    until("the end of the time", || is_stopping(&broken.dir()) || child.try_wait().unwrap().is_some());
+    broken.gate.open();
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    let stopped = summary(&broken.dir());
+    assert_eq!((&stopped["stopped_by"], &stopped["verdict"]), (&"out-of-time".into(), &"continue".into()));
+    // On a busy machine the time may be over before the first game.
+    let found = games(&broken.dir());
+    assert!(found.len() <= 2, "no game began after it: {found:?}");
+    check_summary(&stopped, &found[..found.len() / 2 * 2]);
+    until("the last pair", || {
+        let ran = broken.resume();
+        assert_eq!(ran.code, Some(3), "{ran:?}");
+        summary(&broken.dir())["stopped_by"] == "out-of-pairs"
+    });
+    check_same(&broken.dir(), &broken.unbroken(3));
+    broken.check_no_orphans();
 }
 
 #[test]
