@@ -77,7 +77,7 @@ impl Run {
         self.command(&self.args(workers)).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    fn resume(&self, more: &[&str]) -> Ran {
+    pub(crate) fn resume(&self, more: &[&str]) -> Ran {
         let dir = self.dir().display().to_string();
         let args: Vec<_> = ["resume", &dir].into_iter().chain(more.iter().copied()).collect();
         self.apart(quintain(&args)).output().unwrap().into()
@@ -95,7 +95,7 @@ impl Run {
     }
 
     /// Its server keeps its files in the run's folder, whose path its command line holds then.
-    fn apart(&self, mut command: Command) -> Command {
+    pub(crate) fn apart(&self, mut command: Command) -> Command {
         command.env("TMPDIR", self.folder.path());
         command
     }

@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use crate::cluster::{Run, check_same, has_server, kill};
 use crate::harness::{
-    Ran, check_same_games, hears, heeding_signals, journal_lines, quintain, records, sprt_args, until,
+    Ran, check_same_games, games, hears, heeding_signals, in_shell, journal_lines, quintain, records, sprt_args,
+    summary, until,
 };
 use crate::hub::{Hub, Lent, RunAtHub, at, interrupts, is_joining};
 use crate::skip::skip;
@@ -62,6 +63,30 @@ fn a_server_that_refuses_to_start_is_told() {
     assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(ran.stderr.contains("did not start (exit status: 7)"), "{}", ran.stderr);
     assert_eq!(std::fs::read_to_string(run.folder.path().join("starts")).unwrap(), "x\n");
+}
+
+/// A disk that fills up under the journal: what counted is kept, and the rest is played later.
+#[test]
+fn a_disk_that_fills_up_under_a_run_by_workers_costs_no_game() {
+    if !has_server("a_disk_that_fills_up_under_a_run_by_workers_costs_no_game") {
+        return;
+    }
+    let run = Run::new("--max-pairs 20");
+    // The server's disk has room.
+    let path = wrapped_server(run.folder.path(), "ulimit -S -f unlimited");
+    let script = "ulimit -c 0; ulimit -S -f 24; exec \"$@\"";
+    let ran: Ran = run.apart(in_shell(script, &run.args("local:2"))).env("PATH", path).output().unwrap().into();
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    assert!(ran.stderr.contains("games.jsonl: cannot append to it"), "{ran:?}");
+    let kept = games(&run.dir());
+    assert!((2..40).contains(&kept.len()), "{} games", kept.len());
+    assert_eq!(summary(&run.dir())["stopped_by"], "broken");
+    run.check_no_orphans();
+    let resumed = run.resume(&[]);
+    assert_eq!(resumed.code, Some(3), "{resumed:?}");
+    assert!(!resumed.stderr.contains("dropped"), "{resumed:?}");
+    check_same(&run.dir(), &run.alone());
+    run.check_no_orphans();
 }
 
 /// The slot waits for the stop of a run that it plays alone; a worker's must send the game first.
@@ -190,6 +215,39 @@ fn a_hub_that_is_killed_costs_no_game() {
     assert_eq!(interrupts(worker), Some(130));
     check_same_games(&at_hub.dir, &at_hub.alone());
     at_hub.hub.ends();
+}
+
+/// A worker whose owner ends it while there is no hub keeps its finished pairs until there is one.
+#[test]
+fn a_worker_that_is_interrupted_without_its_hub_waits_for_it() {
+    if !has_server("a_worker_that_is_interrupted_without_its_hub_waits_for_it") {
+        return;
+    }
+    let (mut at_hub, lent) = held_run("127.0.0.1:0");
+    let (mut worker, mut lines) = lent.starts(&["-j", "2"]);
+    is_joining(&mut lines, "2 games");
+    until("two pairs in play", || at_hub.workers().contains("playing pairs 3, 4"));
+    at_hub.hub.child.kill().unwrap();
+    at_hub.hub.child.wait().unwrap();
+    assert!(lines.any(|line| line.contains("games go on, and their results are kept until it is back")));
+    kill(worker.id(), Signal::INT);
+    assert!(lines.any(|line| line.contains("finished pairs are sent once the hub is back")));
+    at_hub.gate.open();
+    assert!(worker.try_wait().unwrap().is_none());
+    until("the end of its server", || at_hub.servers().is_empty());
+    let folder = at_hub.hub.folder.path().to_owned();
+    (at_hub.hub.child, _) = Hub::begin(&folder, &folder.join("hub"), &[]);
+    let said: Vec<_> = lines.collect();
+    assert_eq!(worker.wait().unwrap().code(), Some(130), "{said:?}");
+    assert!(said.iter().any(|line| line.ends_with("left after 4 pairs")), "{said:?}");
+    assert!(!said.iter().any(|line| line.contains("lost with this worker")), "{said:?}");
+    let (other, lines) = lent.starts(&["-j", "2"]);
+    drained(lines);
+    let (alone, dir) = (at_hub.alone(), at_hub.dir.clone());
+    let (_, hub) = at_hub.ends();
+    assert_eq!(interrupts(other), Some(130));
+    check_same_games(&dir, &alone);
+    hub.ends();
 }
 
 fn copies(from: &Path, to: &Path) {
