@@ -2,8 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::process::Stdio;
 
-use crate::harness::{FAKE, Game, Ran, check_summary, fake, games, in_shell, pgn_tags, run, sprt, sprt_args, summary};
+use crate::harness::{
+    FAKE, Game, Gate, Ran, check_summary, fake, games, in_shell, journal_lines, pgn_tags, quintain, run, sprt,
+    sprt_args, summary, until,
+};
 
 /// Instant games: one node a move, sixty plies at most.
 const QUICK: &str = "--nodes 1 --max-plies 60";
@@ -359,6 +363,51 @@ fn an_engine_that_goes_away_after_each_game_stops_a_run() {
     assert!((4..20).contains(&games(&dir).len()), "{ran:?}");
     assert!(games(&dir).iter().all(|game| game.termination == "max-plies-adjudication"));
     assert_eq!(summary(&dir)["stopped_by"], "too-many-failures");
+}
+
+/// CPUs that a process may use, as the kernel writes them.
+#[cfg(target_os = "linux")]
+fn cpus_of(process: &Path) -> Option<String> {
+    let status = std::fs::read_to_string(process.join("status")).ok()?;
+    Some(status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?.trim().to_owned())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn both_engines_of_a_slot_have_its_cpu() {
+    use rustix::thread::{CpuSet, sched_getaffinity};
+    let allowed = sched_getaffinity(None).unwrap();
+    let cpus = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).map(|cpu| cpu.to_string());
+    let cpus: Vec<String> = cpus.take(2).collect();
+    let [one, other] = &cpus[..] else {
+        return crate::skip::skip("both_engines_of_a_slot_have_its_cpu", "this process may use one CPU only");
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let gate = Gate::new(folder.path(), 2);
+    let dir = folder.path().join("run");
+    let [new, base] = [1, 2].map(|seed| format!("--seed {seed} {}", gate.words()));
+    let more = format!("--nodes 1 --max-plies 8 --max-pairs 2 --seed 1 -j 2 --affinity={one},{other}");
+    let args = sprt_args(&new, &base, &dir, &format!("{more} --stall-timeout 3600"));
+    let mut child = quintain(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    // Both slots hold in their second games.
+    until("the second games", || journal_lines(&dir) == 3 || child.try_wait().unwrap().is_some());
+    let marker = gate.words();
+    let mut found: Vec<(String, &str)> = std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| {
+            let process = entry.ok()?.path();
+            let line = std::fs::read(process.join("cmdline")).ok()?;
+            let line = String::from_utf8_lossy(&line).replace('\0', " ");
+            let seed = line.strip_prefix(FAKE)?.strip_suffix(' ')?.strip_suffix(&marker)?.trim();
+            Some((cpus_of(&process)?, if seed.ends_with('1') { "new" } else { "base" }))
+        })
+        .collect();
+    gate.open();
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    let mut expected: Vec<_> = cpus.iter().flat_map(|cpu| ["new", "base"].map(|side| (cpu.clone(), side))).collect();
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected);
 }
 
 #[test]
