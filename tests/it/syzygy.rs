@@ -27,12 +27,13 @@ fn prepare(folder: &Path) -> (PathBuf, PathBuf) {
     (folder.join("tables"), folder.join("run"))
 }
 
+/// `how` says who plays.
 #[track_caller]
-fn check(more: &str, ending: &str, result: &str, plies: usize) {
+fn check(how: &str, more: &str, ending: &str, result: &str, plies: usize) {
     let folder = tempfile::tempdir().unwrap();
     let (tables, dir) = prepare(folder.path());
     let book = folder.path().join("book.epd");
-    let calm = format!("--nodes 1 --max-plies 2 --max-pairs 1 --seed 1 -j 1 --book {}", book.display());
+    let calm = format!("--nodes 1 --max-plies 2 --max-pairs 1 --seed 1 {how} --book {}", book.display());
     sprt(3, "--seed 3", "--seed 2", &dir, &format!("{calm} --syzygy {} {more}", tables.display()));
     let games = games(&dir);
     assert_eq!(games.len(), 2, "{more}");
@@ -48,12 +49,26 @@ fn check(more: &str, ending: &str, result: &str, plies: usize) {
     assert_eq!(resumed.code, Some(3), "{more}: {resumed:?}");
 }
 
+#[track_caller]
+fn check_endings(how: &str) {
+    let all = "--syzygy-adjudicate win-loss --syzygy-pieces 3 --syzygy-ignore-50";
+    check(how, "", "tablebase-adjudication", "1-0", 1);
+    check(how, all, "tablebase-adjudication", "1-0", 1);
+    check(how, "--syzygy-adjudicate draw", "max-plies-adjudication", "1/2-1/2", 2);
+    check(how, "--syzygy-pieces 2", "max-plies-adjudication", "1/2-1/2", 2);
+}
+
 #[test]
 fn tables_end_games() {
-    check("", "tablebase-adjudication", "1-0", 1);
-    check("--syzygy-adjudicate win-loss --syzygy-pieces 3 --syzygy-ignore-50", "tablebase-adjudication", "1-0", 1);
-    check("--syzygy-adjudicate draw", "max-plies-adjudication", "1/2-1/2", 2);
-    check("--syzygy-pieces 2", "max-plies-adjudication", "1/2-1/2", 2);
+    check_endings("-j 1");
+}
+
+#[cfg(all(target_os = "linux", feature = "cluster"))]
+#[test]
+fn tables_end_games_of_workers() {
+    if crate::cluster::has_server("tables_end_games_of_workers") {
+        check_endings("--workers local:1");
+    }
 }
 
 #[test]
