@@ -99,6 +99,23 @@ fn every_line_is_a_json_object() {
     }
 }
 
+/// Journals of stored runs, one of them of a tuning: reader and writer keep the name of each key.
+#[test]
+fn stored_lines_are_written_as_they_are() {
+    for stored in
+        [include_str!("../../tests/it/fixtures/v2/games.jsonl"), include_str!("../../tests/it/fixtures/v2/tuned.jsonl")]
+    {
+        let (mut written, mut line) = (Vec::new(), Vec::new());
+        let record = |game: GameRecord| {
+            format::write_game(&game, &mut line);
+            written.extend_from_slice(&line);
+        };
+        let header = read_from(stored.as_bytes(), Path::new(FILE_NAME), record).unwrap().header;
+        format::write_header(&header, &mut line);
+        assert_eq!(String::from_utf8([line, written].concat()).unwrap(), stored);
+    }
+}
+
 /// Cuts at every byte: whole lines survive, the torn one is dropped, and the journal continues
 /// after it.
 #[test]

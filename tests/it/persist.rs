@@ -5,6 +5,8 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::Value;
+
 use crate::harness::{FAKE, Ran, check_summary, games, in_shell, quintain, run, sprt, sprt_args, summary};
 use crate::skip::skip;
 
@@ -137,35 +139,89 @@ fn chmod(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// A run of format 1, stopped after five of eight games: every later version reads it and goes on.
-/// Its programs lie beside it, and as no later version stamped it, it must be trusted first.
+/// A run of `tests/it/fixtures`, stopped after five of eight games, in a folder with its programs.
+/// As no later version stamped it, it must be trusted first.
+struct StoredRun {
+    folder: tempfile::TempDir,
+    journal: Vec<u8>,
+}
+
+impl StoredRun {
+    fn new(version: &str) -> Self {
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/fixtures");
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("run/stderr")).unwrap();
+        for (version, name, to) in [
+            (version, "plan.toml", "run/plan.toml"),
+            (version, "games.jsonl", "run/games.jsonl"),
+            ("v1", "book.epd", "book.epd"),
+            ("v1", "engine.sh", "engine.sh"),
+        ] {
+            std::fs::copy(fixtures.join(version).join(name), folder.path().join(to)).unwrap();
+        }
+        let journal = std::fs::read(folder.path().join("run/games.jsonl")).unwrap();
+        Self { folder, journal }
+    }
+
+    fn does(&self, words: &[&str]) -> Ran {
+        let mut command = quintain(words);
+        command.current_dir(self.folder.path()).env("QUINTAIN_TEST_PEER", FAKE).output().unwrap().into()
+    }
+
+    /// Resumes it: the games so far stay, no line of theirs is changed, and the others are played.
+    #[track_caller]
+    fn check_resumed(&self, more: &[&str]) {
+        let dir = self.folder.path().join("run");
+        let before = games(&dir);
+        assert_eq!(before.len(), 5);
+        let ran = self.does(&[&["resume", "run", "--trust"], more].concat());
+        assert_eq!(ran.code, Some(3), "{ran:?}");
+        assert!(ran.stderr.contains("resuming after 2 pairs"), "{}", ran.stderr);
+        let after = games(&dir);
+        assert_eq!((after.len(), &after[..5]), (8, &before[..]));
+        assert!(std::fs::read(dir.join("games.jsonl")).unwrap().starts_with(&self.journal), "no line was changed");
+        check_summary(&summary(&dir), &after);
+    }
+}
+
+/// Every later version reads a run of format 1 and goes on.
 #[test]
 fn a_run_of_format_1_is_read_and_resumed() {
-    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/fixtures/v1");
-    let folder = tempfile::tempdir().unwrap();
-    let dir = folder.path().join("run");
-    std::fs::create_dir(&dir).unwrap();
-    for (name, to) in
-        [("plan.toml", &*dir), ("games.jsonl", &*dir), ("book.epd", folder.path()), ("engine.sh", folder.path())]
-    {
-        std::fs::copy(fixture.join(name), to.join(name)).unwrap();
-    }
-    let before = games(&dir);
-    assert_eq!(before.len(), 5);
-    let quintain = |words: &[&str]| -> Ran {
-        let mut command = quintain(words);
-        command.current_dir(folder.path()).env("QUINTAIN_TEST_PEER", FAKE).output().unwrap().into()
-    };
-    let watched = quintain(&["watch", "run"]);
+    let stored = StoredRun::new("v1");
+    let watched = stored.does(&["watch", "run"]);
     assert_eq!(watched.code, Some(130), "{watched:?}");
     assert!(watched.stdout.contains("pairs 2, ptnml [0, 0, 2, 0, 0], games 4 (+0 =4 -0)"), "{watched:?}");
-    std::fs::create_dir(dir.join("stderr")).unwrap();
-    let ran = quintain(&["resume", "run", "--trust"]);
-    assert_eq!(ran.code, Some(3), "{ran:?}");
-    assert!(ran.stderr.contains("resuming after 2 pairs"), "{}", ran.stderr);
-    let after = games(&dir);
-    assert_eq!((after.len(), &after[..5]), (8, &before[..]));
-    let kept = std::fs::read(fixture.join("games.jsonl")).unwrap();
-    assert!(std::fs::read(dir.join("games.jsonl")).unwrap().starts_with(&kept), "no line was changed");
-    check_summary(&summary(&dir), &after);
+    stored.check_resumed(&[]);
+}
+
+/// And one with a line of format 2, of a void game, and with what was added to the lines of games
+/// since: evidence of a loss on time, the worker, the scale of its times, PV and output.
+#[test]
+fn a_run_of_format_2_is_read_and_resumed() {
+    let stored = StoredRun::new("v2");
+    let report = stored.does(&["report", "run", "--format", "md"]);
+    assert_eq!(report.code, Some(0), "{report:?}");
+    for line in [
+        "note: a stored run",
+        "pairs 2, ptnml \\[0, 1, 1, 0, 0\\], games 4 (+0 =3 -1)",
+        "void: 1 time a pair was disturbed by the machine and played again",
+        "local-1         -      4      1            1     1         0",
+        "local-2  1.360123      2      1            1     0         0",
+    ] {
+        assert!(report.stdout.contains(&format!("\n* {line}\n")), "{line}: {}", report.stdout);
+    }
+    let shown = |more: &[&str]| -> Vec<Value> {
+        let ran = stored.does(&[&["games", "run", "--json"], more].concat());
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let (counted, void) = (shown(&["--moves"]), shown(&["--void"]));
+    assert_eq!((counted.len(), void.len()), (5, 1));
+    assert_eq!(counted[2]["overstep"]["answered_us"], 100_316);
+    assert_eq!((&void[0]["game"], &void[0]["overstep"]["stopped_us"]), (&1.into(), &2_922_657.into()));
+    let ply = &counted[3]["moves"][1];
+    let said = ["info depth 1 score cp 30 nodes 1 time 0 pv d7d5"];
+    assert_eq!((&ply["pv"], &ply["lines"]), (&"d7d5".into(), &said[..].into()), "{ply}");
+    // Without its workers.
+    stored.check_resumed(&["-j", "2"]);
 }
