@@ -122,7 +122,7 @@ pub(crate) fn check(command: GameCommand, raw: &RawPlan) -> Result<()> {
 }
 
 /// Finds or builds the engines, and resolves everything else.
-pub(crate) fn resolved(command: GameCommand, mut raw: RawPlan) -> Result<(Plan, Book)> {
+pub(crate) fn resolved(command: GameCommand, raw: RawPlan) -> Result<(Plan, Book)> {
     match command {
         GameCommand::Sprt => {}
         GameCommand::Race => {
@@ -139,10 +139,13 @@ pub(crate) fn resolved(command: GameCommand, mut raw: RawPlan) -> Result<(Plan, 
             return resolve::games(&raw, name).within(|| format!("cannot start the {name}"));
         }
     }
-    if let Some(budget) = raw.budget.take() {
-        progress::note(&forecast::spend(&budget, &mut raw)?);
+    if let Some(budget) = &raw.budget {
+        forecast::check_budget(budget, &raw)?;
     }
-    let (plan, book) = resolve::sprt(&raw).within(|| "cannot start the test")?;
+    let (mut plan, book) = resolve::sprt(&raw).within(|| "cannot start the test")?;
+    if let Some(budget) = &raw.budget {
+        progress::note(&forecast::spend(budget, &mut plan)?);
+    }
     if let [new, base] = plan.players.as_slice() {
         compare([new, base], raw.allow_same == Some(true))?;
     }

@@ -9,7 +9,6 @@ use crate::report::figures;
 use crate::run::error::{Result, RunError, fail};
 use crate::run::pace::{self, PaceLookup};
 use crate::run::resolve;
-use crate::schedule::affinity::Topology;
 use crate::settings::RawPlan;
 use crate::stats::elo::fixed;
 use crate::stats::race::{self, RaceSettings};
@@ -127,12 +126,40 @@ fn quicker(plan: &Plan, bounds: &Bounds) -> Vec<&'static str> {
     flags.into_iter().filter(|(_, is_free)| *is_free).map(|(flag, _)| flag).collect()
 }
 
-/// Sets the upper bound of `raw` so that its test ends within `budget` in 95 % of cases, and its
-/// `max-time` to the budget if it has none. Returns a line that describes them.
-pub(crate) fn spend(budget: &str, raw: &mut RawPlan) -> Result<String> {
+/// Checks before the engines are built that the pace of a test within `budget` is known.
+pub(crate) fn check_budget(budget: &str, raw: &RawPlan) -> Result<()> {
+    // Any number of games does: the pace is known for all of them, or for none.
+    rate(budget, resolve::limits(raw)?, 1).map(|_| ())
+}
+
+/// Sets the upper bound of a test so that it ends within `budget` in 95 % of cases, and its time
+/// limit to the budget if it has none. Returns a line that describes them.
+pub(crate) fn spend(budget: &str, plan: &mut Plan) -> Result<String> {
     let time = resolve::time("--budget", budget)?;
-    let [limit, other] = resolve::limits(raw)?;
-    let concurrency = raw.concurrency.unwrap_or_else(|| Topology::detect().default_concurrency(1));
+    let (Some(test), [new, base]) = (&mut plan.test, plan.players.as_slice()) else {
+        fail!(Setting, "--budget {budget}: only a test of two engines has bounds; give --max-time");
+    };
+    let rate = rate(budget, [new.limit, base.limit], plan.concurrency)?;
+    let sprt = Sprt::new(test.bounds, test.model, test.alpha, test.beta)?;
+    let pairs = time.as_secs_f64() / 60.0 * rate;
+    let bounds = bounds_within(&sprt, &Law::TYPICAL, pairs, false);
+    test.bounds = bounds.ok_or_else(|| {
+        RunError::Setting(format!(
+            "--budget {budget}: {} pairs are too few for any bounds; give more time, or fewer --nodes",
+            grouped(pairs)
+        ))
+    })?;
+    plan.max_time.get_or_insert(time);
+    let Bounds { elo0, elo1 } = test.bounds;
+    let elo1 = fixed(elo1, 1);
+    Ok(format!(
+        "{budget} is about {} pairs here: --bounds {elo0},{elo1}, over by then in 95 % of cases",
+        grouped(pairs)
+    ))
+}
+
+/// Returns pairs per minute of a test whose sides have these limits.
+fn rate(budget: &str, [limit, other]: [Limit; 2], concurrency: u16) -> Result<f64> {
     let Some(rate) = (limit == other).then(|| pace(&limit, concurrency)).flatten() else {
         fail!(
             Setting,
@@ -140,23 +167,7 @@ pub(crate) fn spend(budget: &str, raw: &mut RawPlan) -> Result<String> {
              minutes first (--max-time 5m), or give --bounds and --max-time"
         );
     };
-    let test = resolve::test(raw)?;
-    let sprt = Sprt::new(test.bounds, test.model, test.alpha, test.beta)?;
-    let pairs = time.as_secs_f64() / 60.0 * rate;
-    let bounds = bounds_within(&sprt, &Law::TYPICAL, pairs, false);
-    let Bounds { elo0, elo1 } = bounds.ok_or_else(|| {
-        RunError::Setting(format!(
-            "--budget {budget}: {} pairs are too few for any bounds; give more time, or fewer --nodes",
-            grouped(pairs)
-        ))
-    })?;
-    raw.bounds = Some([elo0, elo1]);
-    raw.max_time.get_or_insert_with(|| budget.to_owned());
-    let elo1 = fixed(elo1, 1);
-    Ok(format!(
-        "{budget} is about {} pairs here: --bounds {elo0},{elo1}, over by then in 95 % of cases",
-        grouped(pairs)
-    ))
+    Ok(rate)
 }
 
 /// Returns pairs per minute at `limit`, from past runs or else from the clock; `None` if both are
@@ -210,6 +221,7 @@ fn grouped(pairs: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Test;
 
     #[test]
     fn numbers_of_pairs_are_short() {
@@ -254,20 +266,40 @@ mod tests {
 
     #[test]
     fn a_budget_becomes_bounds_and_an_end() {
-        let mut raw = RawPlan { tc: Some("8+0.08".into()), concurrency: Some(2), ..RawPlan::default() };
-        let words = spend("8h", &mut raw).unwrap();
-        let [elo0, elo1] = raw.bounds.unwrap();
+        // No run was played with this clock, so the pace is that of the clock.
+        let raw = RawPlan { tc: Some("8.03+0.08".into()), ..RawPlan::default() };
+        check_budget("8h", &raw).unwrap();
+        let mut test = crate::plan::file::from_toml(include_str!("../../tests/it/fixtures/v1/plan.toml")).unwrap();
+        test.players.iter_mut().for_each(|player| player.limit = resolve::limits(&raw).unwrap()[0]);
+        test.concurrency = 2;
+        let spent = |budget: &str, mut plan: Plan| spend(budget, &mut plan).map(|words| (words, plan));
+        let (words, plan) = spent("8h", test.clone()).unwrap();
+        let Bounds { elo0, elo1 } = plan.test.unwrap().bounds;
         // With 1,100 pairs the bounds are much wider than the default, but no wider than necessary.
         assert!(elo0 == 0.0 && (10.0..60.0).contains(&elo1), "{elo1}");
-        assert_eq!(raw.max_time.as_deref(), Some("8h"));
+        assert_eq!(plan.max_time, Some(Duration::from_secs(8 * 3600)));
         assert!(words.starts_with("8h is about ") && words.contains("--bounds 0,"), "{words}");
-        let mut more = RawPlan { bounds: Some([-5.0, 0.0]), ..raw.clone() };
-        spend("80h", &mut more).unwrap();
-        assert_eq!(more.max_time.as_deref(), Some("8h"), "a time of the user's stays");
-        let [low, high] = more.bounds.unwrap();
+        // Twice as many games at once.
+        let (more, _) = spent("8h", Plan { concurrency: 4, ..test.clone() }).unwrap();
+        assert_eq!(more, spent("16h", test.clone()).unwrap().0.replacen("16h", "8h", 1));
+        let mut longer = plan;
+        longer.test = test.test.map(|test| Test { bounds: Bounds { elo0: -5.0, elo1: 0.0 }, ..test });
+        let (_, longer) = spent("80h", longer).unwrap();
+        assert_eq!(longer.max_time, Some(Duration::from_secs(8 * 3600)), "a time of the user's stays");
+        let Bounds { elo0: low, elo1: high } = longer.test.unwrap().bounds;
         assert!(low == -5.0 && high - low < elo1, "more time, narrower bounds: {low}, {high}");
-        let mut nodes = RawPlan { nodes: Some(987_654_321), ..RawPlan::default() };
-        assert!(spend("8h", &mut nodes).unwrap_err().to_string().contains("--max-time 5m"));
-        assert!(spend("3s", &mut raw.clone()).unwrap_err().to_string().contains("too few"));
+        let nodes = RawPlan { nodes: Some(987_654_321), ..RawPlan::default() };
+        assert!(check_budget("8h", &nodes).unwrap_err().to_string().contains("--max-time 5m"));
+        assert!(spent("3s", test).unwrap_err().to_string().contains("too few"));
+    }
+
+    /// Refused at once, before anything is built.
+    #[test]
+    fn a_budget_needs_a_known_number_of_games() {
+        let at =
+            |workers: &str| RawPlan { budget: Some("8h".into()), workers: Some(workers.into()), ..RawPlan::default() };
+        let refused = resolve::sprt_shape(&at("tls://127.0.0.1:4222")).err().map(|error| error.to_string());
+        assert!(refused.is_some_and(|text| text.contains("nobody knows how many of a hub's workers")));
+        assert!(resolve::sprt_shape(&at("local:2")).is_ok());
     }
 }

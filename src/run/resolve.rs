@@ -219,6 +219,15 @@ pub(crate) fn sprt_shape(raw: &RawPlan) -> Result<Shape> {
     if raw.base.is_some() && raw.base_from.is_some() {
         fail!(Setting, "--base names the base, and --base-from where to search for one; leave out one of them");
     }
+    if let Some(budget) = &raw.budget {
+        time("--budget", budget)?;
+        if matches!(workers::read(raw)?, Some(Workers::Hub(_))) {
+            fail!(
+                Setting,
+                "--budget {budget}: nobody knows how many of a hub's workers will play; give --bounds and --max-time"
+            );
+        }
+    }
     Ok(Shape {
         name: "sprt",
         format: Format::new(RoundRobin),
