@@ -28,6 +28,8 @@ enum SinkKind {
         /// Bytes of `found` that are matched. `None` once a text was missing, because all later
         /// ones are missing too.
         at: Option<usize>,
+        /// Missing texts of the journal; `None` once the file has them.
+        staged: Option<Vec<u8>>,
     },
 }
 
@@ -97,7 +99,7 @@ impl Sink {
         };
         let out = opened.and_then(cut);
         let out = out.map_err(|error| self.named(&error))?;
-        self.kind = SinkKind::Append { out, found: Vec::new(), at: None };
+        self.kind = SinkKind::Append { out, found: Vec::new(), at: None, staged: None };
         Ok(())
     }
 
@@ -124,11 +126,12 @@ impl Sink {
             file.read_to_end(&mut found)?;
         }
         let out = OpenOptions::new().append(true).create(true).open(path)?;
-        let at = after.map(|_| 0);
-        Ok(Self { path: path.to_owned(), kind: SinkKind::Append { out, found, at } })
+        let (at, staged) = (after.map(|_| 0), Some(Vec::new()));
+        Ok(Self { path: path.to_owned(), kind: SinkKind::Append { out, found, at, staged } })
     }
 
-    /// Writes a text unless the file has it. A partly written text is completed.
+    /// Writes a text unless the file has it. A partly written text is completed. Texts of the
+    /// journal are in the file only after [`Sink::publish`], so that a refused run changes nothing.
     ///
     /// # Errors
     /// Returns an error that names the file if it cannot be written.
@@ -138,7 +141,16 @@ impl Sink {
             SinkKind::Anew { out, is_published } => {
                 out.write_all(text).and_then(|()| if *is_published { out.flush() } else { Ok(()) })
             }
-            SinkKind::Append { out, found, at } => out.write_all(missing(found, at, text)),
+            SinkKind::Append { out, found, at, staged } => {
+                let text = missing(found, at, text);
+                match staged {
+                    Some(staged) => {
+                        staged.extend_from_slice(text);
+                        Ok(())
+                    }
+                    None => out.write_all(text),
+                }
+            }
             SinkKind::Checked { .. } => Ok(()),
         };
         written.map_err(|error| self.named(&error))
@@ -149,7 +161,8 @@ impl Sink {
         named(&self.path, error)
     }
 
-    /// Ends the texts of the journal and moves a new file into place.
+    /// Ends the texts of the journal: writes those that the file lacks, and moves a new file into
+    /// place.
     ///
     /// # Errors
     /// Returns an error that names the file if it cannot be written or renamed.
@@ -161,9 +174,9 @@ impl Sink {
                 *is_published = moved.is_ok();
                 moved
             }
-            SinkKind::Append { found, at, .. } => {
+            SinkKind::Append { out, found, at, staged } => {
                 (*found, *at) = (Vec::new(), None);
-                Ok(())
+                staged.take().map_or(Ok(()), |texts| out.write_all(&texts))
             }
             SinkKind::Checked { .. } => Ok(()),
         };
@@ -297,6 +310,11 @@ mod tests {
         let mut sink = Sink::resume(&path).unwrap();
         assert!(sink.has([("[Event \"a\"]\n".to_owned(), "1-0")]).unwrap());
         assert!(!sink.has([("[Event \"x\"]\n".to_owned(), "1-0")]).unwrap());
+        sink.put(b"x").unwrap();
+        drop(sink);
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+        // A file of the user's, too.
+        let mut sink = Sink::open(&OutputFile { path: path.clone(), append_after: Some(0) }).unwrap();
         sink.put(b"x").unwrap();
         drop(sink);
         assert_eq!(std::fs::read(&path).unwrap(), before);

@@ -309,6 +309,21 @@ fn a_run_does_not_go_on_with_another_book() {
     assert_eq!((resume(&dir).code, games(&dir)), (Some(3), whole));
 }
 
+#[test]
+fn a_refused_run_adds_no_games_to_the_users_pgn() {
+    let folder = tempfile::tempdir().unwrap();
+    let pgn = folder.path().join("all.pgn");
+    let (dir, ..) = finished(folder.path(), "", &format!("{FEW} --pgn {}", pgn.display()), 3);
+    let (path, before) = (dir.join("plan.toml"), std::fs::read_to_string(&pgn).unwrap());
+    assert!(before.contains("[Event \"sprt\"]"), "{before}");
+    // The name is in each game's tags, so none of them is found in the file.
+    let plan = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, plan.replacen("name = \"sprt\"", "name = \"other\"", 1)).unwrap();
+    let ran = run(&["resume", &dir.display().to_string(), "--trust"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("plan.toml: changed since the run began"), "{ran:?}");
+    assert_eq!(std::fs::read_to_string(&pgn).unwrap(), before);
+}
+
 /// A game that stands twelve times in the journal failed once.
 #[test]
 fn a_failure_that_is_journalled_again_counts_once() {
