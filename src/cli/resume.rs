@@ -76,6 +76,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
         }
         plan.workers = None;
     }
+    let mut more_pairs = None;
     if let Some(pairs) = args.pairs {
         extension::extend(&mut plan, pairs)?;
         let scoreboard = dir.scoreboard(&plan)?;
@@ -87,7 +88,7 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
         if past_flat {
             extension::pass_flat(&mut plan);
         }
-        extension::store(dir.root(), pairs, past_flat)?;
+        more_pairs = Some((pairs, past_flat));
     }
     if let Some(failures) = args.max_failures {
         plan.max_failures = failures;
@@ -98,7 +99,8 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     let given = RawPlan { on_end: args.on_end.clone(), ..RawPlan::default() };
     let receivers = Receivers::of(&given.over(&notify::kept(dir.root()))?)?;
     let (plan, output) = (Arc::new(plan), OutputStyle::new(args.json));
-    let exit = drive::resume(Arc::clone(&plan), &dir, output)?;
+    let keep = || more_pairs.map_or(Ok(()), |(pairs, past_flat)| extension::store(dir.root(), pairs, past_flat));
+    let exit = drive::resume_with(Arc::clone(&plan), &dir, output, keep)?;
     receivers.tell(dir.root(), exit);
     Ok(chain::go_on(dir.root(), &plan, exit, (output, args.on_end.as_deref()))?)
 }

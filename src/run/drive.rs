@@ -111,6 +111,17 @@ pub(crate) fn check_values(scoreboard: &Scoreboard, root: &Path) -> Result<()> {
 
 /// Resumes the run in `dir`.
 pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: OutputStyle) -> Result<Exit> {
+    resume_with(plan, dir, output, || Ok(()))
+}
+
+/// Resumes a run as [`resume`] does. `keep` is called before the first game, unless the run is
+/// refused.
+pub(crate) fn resume_with(
+    plan: Arc<Plan>,
+    dir: &RunDir,
+    output: OutputStyle,
+    keep: impl FnOnce() -> Result<()>,
+) -> Result<Exit> {
     prepare::check_capacity(&plan)?;
     let runtime = prepare::runtime()?;
     let book = prepare::load_book(&plan)?;
@@ -157,6 +168,7 @@ pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: OutputStyle) -> Resu
         tell(&plan, &complaints);
     }
     let cluster = runtime.block_on(prepare::cluster(&plan))?;
+    keep()?;
     runtime.block_on(drive(plan, RunResources { book, tables, cluster }, dir, journal, (scoreboard, pgn, page), output))
 }
 

@@ -267,6 +267,7 @@ fn a_run_of_other_values_is_not_gone_on_with() {
     let wanted = "game 1 does not have the values that this version proposes";
     assert!(refused.stderr.contains(wanted), "{refused:?}");
     assert_eq!(games(&dir).len(), 80, "nothing is lost");
+    assert!(!dir.join("extension.toml").exists(), "a refused run keeps its number of pairs");
 }
 
 /// A value beyond which the engine crashes is given up, at the same moment whatever the number of
