@@ -153,7 +153,7 @@ pub(crate) fn go_on(
         let receivers = Receivers::of_checked(&raw);
         let (mut plan, book) = begin::resolved(GameCommand::Sprt, raw.clone())?;
         let place = drive::default_place(&plan.name);
-        chain.before.push(name_of(&std::path::absolute(&root)?, &std::path::absolute(dir::RUNS)?));
+        chain.before = names_before(&std::path::absolute(&root)?, chain.before)?;
         plan.chain = chain.clone();
         (exit, root) = drive::start_at(Arc::new(plan), book, &place, output, |root| notify::keep(&raw, root))?;
         redraw(&root);
@@ -163,6 +163,14 @@ pub(crate) fn go_on(
         print(&root, output);
     }
     Ok(exit)
+}
+
+/// Names of the run in `root`, whose path is absolute, and of the runs before it, for the plan of a
+/// run in the default folder. The names of those before start beside `root`.
+fn names_before(root: &Path, before: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
+    let (beside, runs) = (root.parent().unwrap_or(root), std::path::absolute(dir::RUNS)?);
+    let all = before.into_iter().map(|run| beside.join(run)).chain([root.to_owned()]);
+    Ok(all.map(|run| name_of(&run, &runs)).collect())
 }
 
 /// Draws the chain on the pages of the tests before the run in `root` again. What cannot be drawn

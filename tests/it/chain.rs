@@ -38,6 +38,15 @@ impl Chained {
         self
     }
 
+    /// Plans of three tests that pass.
+    fn three(self) -> Self {
+        let Self { strong, weak, .. } = &self;
+        self.write("a.toml", &format!("new = {strong:?}\nbase = {weak:?}\nconcurrency = 1\nthen = \"b.toml\"\n"));
+        self.write("b.toml", "then = \"c.toml\"\n");
+        self.write("c.toml", "");
+        self
+    }
+
     /// Plans of two tests that pass, whose peers wait for a gate.
     fn two_held(&self) -> Gate {
         let gate = Gate::new(self.folder.path(), 2);
@@ -67,17 +76,20 @@ impl Chained {
     fn runs(&self) -> Vec<PathBuf> {
         let Ok(found) = std::fs::read_dir(self.folder.path().join("results/runs")) else { return Vec::new() };
         let mut runs: Vec<_> = found.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
-        let before = |run: &Path| -> usize {
-            let plan: toml::Table = std::fs::read_to_string(run.join("plan.toml")).unwrap().parse().unwrap();
-            plan["chain"].get("before").map_or(0, |before| before.as_array().unwrap().len())
-        };
-        runs.sort_by_key(|run| before(run));
+        runs.sort_by_key(|run| before(run).len());
         runs
     }
 
     fn verdicts(&self) -> Vec<String> {
         self.runs().iter().map(|run| summary(run)["verdict"].as_str().unwrap().to_owned()).collect()
     }
+}
+
+/// Runs before one in its chain, as its plan names them.
+fn before(run: &Path) -> Vec<PathBuf> {
+    let plan: toml::Table = std::fs::read_to_string(run.join("plan.toml")).unwrap().parse().unwrap();
+    let before = plan["chain"].get("before").and_then(toml::Value::as_array);
+    before.into_iter().flatten().filter_map(toml::Value::as_str).map(PathBuf::from).collect()
 }
 
 #[test]
@@ -193,11 +205,7 @@ fn a_queue_goes_on_with_the_chain_of_a_test_that_is_over() {
 /// A run resumed in the middle of its chain passes the tests before it on.
 #[test]
 fn a_queue_keeps_the_tests_before_the_one_it_resumes() {
-    let chained = Chained::new();
-    let Chained { strong, weak, .. } = &chained;
-    chained.write("a.toml", &format!("new = {strong:?}\nbase = {weak:?}\nconcurrency = 1\nthen = \"b.toml\"\n"));
-    chained.write("b.toml", "then = \"c.toml\"\n");
-    chained.write("c.toml", "");
+    let chained = Chained::new().three();
     assert_eq!(chained.words(&["sprt", "plans/a.toml"]).code, Some(0));
     let [second, third] = [1, 2].map(|number| chained.runs()[number].clone());
     std::fs::remove_dir_all(third).unwrap();
@@ -205,10 +213,21 @@ fn a_queue_keeps_the_tests_before_the_one_it_resumes() {
     let ran = chained.words(&["queue", "run", "--until-empty"]);
     assert!(ran.code == Some(0) && ran.stdout.contains("chain passed: 3 of 3 tests passed"), "{ran:?}");
     let runs = chained.runs();
-    let plan: toml::Table = std::fs::read_to_string(runs[2].join("plan.toml")).unwrap().parse().unwrap();
-    let names: Vec<_> = runs[..2].iter().map(|run| run.file_name().unwrap().to_str().unwrap()).collect();
-    let before: Vec<_> = plan["chain"]["before"].as_array().unwrap().iter().filter_map(toml::Value::as_str).collect();
-    assert_eq!(before, names);
+    let names: Vec<_> = runs[..2].iter().map(|run| PathBuf::from(run.file_name().unwrap())).collect();
+    assert_eq!(before(&runs[2]), names);
+}
+
+/// The names of the earlier tests are relative to the folder that their runs are in.
+#[test]
+fn a_chain_that_goes_on_in_another_folder_keeps_its_earlier_tests() {
+    let chained = Chained::new().three();
+    assert_eq!(chained.words(&["sprt", "plans/a.toml"]).code, Some(0));
+    let runs = chained.runs();
+    std::fs::remove_dir_all(&runs[2]).unwrap();
+    let elsewhere = Chained { folder: tempfile::tempdir().unwrap(), strong: String::new(), weak: String::new() };
+    let ran = elsewhere.words(&["resume", &runs[1].display().to_string()]);
+    assert!(ran.code == Some(0) && ran.stdout.contains("chain passed: 3 of 3 tests passed"), "{ran:?}");
+    assert_eq!(before(&elsewhere.runs()[0]), runs[..2]);
 }
 
 /// The commands are those of a Unix shell.
