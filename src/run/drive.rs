@@ -25,8 +25,7 @@ use crate::report::terminal::QuietKeys;
 use crate::run::dir::{self, Place, RunDir, sha256};
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::page::PageFold;
-use crate::run::signals::watch_signals;
-use crate::run::{Exit, forecast, lasting, prepare, progress};
+use crate::run::{Exit, forecast, lasting, prepare, progress, signals};
 use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::schedule::remote::RemotePort;
 use crate::stats::sprt::Verdict;
@@ -251,9 +250,13 @@ async fn drive(
     let run = Run { plan: Arc::clone(&plan), book, journal, scoreboard, tables, stderr_dir: dir.path("stderr") };
     let (cluster, remote) = cluster.unzip();
     let (interrupts, seen) = mpsc::channel(4);
-    let signals = tokio::spawn(watch_signals(interrupts));
+    let taken = signals::taken();
+    let watch = tokio::spawn(signals::watch_signals(interrupts));
     let finish = dispatcher::run(run, &mut observers, Inbox { interrupts: seen, commands: asked, remote }).await;
-    signals.abort();
+    watch.abort();
+    if finish.reason != StopReason::Interrupted {
+        signals::give_back(taken);
+    }
     if let Some(cluster) = cluster {
         cluster.close().await;
     }

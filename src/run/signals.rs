@@ -1,6 +1,7 @@
 //! Stop signals, heard from the first run of the process to its end.
 //!
-//! One that comes between two runs of a series stops the second.
+//! One that comes between two runs of a series stops the second, and so does one that came too late
+//! to stop the first.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -60,6 +61,11 @@ impl SignalHistory {
     fn first(&self) -> usize {
         self.taken.load(Ordering::Acquire)
     }
+
+    /// Leaves the signals from number `first` on to the next run.
+    fn give_back(&self, first: usize) {
+        self.taken.store(first, Ordering::Release);
+    }
 }
 
 /// Returns the history, which `begin` makes if there is none yet, and the number of its signals at
@@ -96,6 +102,18 @@ fn listen(all: watch::Sender<Vec<StopSignal>>) {
 pub(crate) async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
     let history = HEARD.get_or_init(SignalHistory::begin);
     history.send(history.first(), interrupts, true).await;
+}
+
+/// Number of signals that runs have taken.
+pub(crate) fn taken() -> usize {
+    HEARD.get().map_or(0, SignalHistory::first)
+}
+
+/// Leaves the signals after the first `taken` to the next run, because they did not stop theirs.
+pub(crate) fn give_back(taken: usize) {
+    if let Some(history) = HEARD.get() {
+        history.give_back(taken);
+    }
 }
 
 /// Sends a stop request for each signal that comes from now on. Runs get all of them too.
@@ -163,5 +181,8 @@ mod tests {
         hear(Interrupt);
         assert_eq!(requests(&history, 1).await, [Stop::AfterGame]);
         assert_eq!(history.first(), 4);
+        // It came with the last game of its run, which ended by itself.
+        history.give_back(3);
+        assert_eq!(requests(&history, 1).await, [Stop::AfterGame]);
     }
 }

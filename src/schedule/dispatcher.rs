@@ -131,8 +131,6 @@ struct Dispatcher<'a> {
     /// Players reported for exceeding their limits.
     offenders_told: usize,
     complaints: Complaints,
-    /// True if the book has no opening for the next pair.
-    out_of_openings: bool,
 }
 
 /// Plays the plan until a verdict, its end or a stop. Returns after all workers and their engines
@@ -177,7 +175,6 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
         next_alarm: ALARM,
         offenders_told: 0,
         complaints,
-        out_of_openings: false,
     };
     dispatcher.opened();
     // A time limit beyond the clock's range is not a limit.
@@ -187,7 +184,7 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
     while dispatcher.is_busy() {
         tokio::select! {
             biased;
-            Some(level) = inbox.interrupts.recv() => dispatcher.interrupt(level),
+            Some(level) = inbox.interrupts.recv() => dispatcher.on_signal(level),
             // The dispatcher holds a sender itself, so this never yields `None`.
             Some(event) = events.recv() => dispatcher.on_event(event),
             Some(event) = next_of(&mut remote) => dispatcher.on_remote(event),
@@ -455,11 +452,7 @@ impl Dispatcher<'_> {
             let fixture = match self.pairing.next(pair, self.run.scoreboard.results()) {
                 ScheduleEntry::Pair(fixture) => fixture,
                 ScheduleEntry::Wait => return TaskAnswer::Wait,
-                ScheduleEntry::Done => return TaskAnswer::Done,
-                ScheduleEntry::OutOfOpenings => {
-                    self.out_of_openings = true;
-                    return TaskAnswer::Done;
-                }
+                ScheduleEntry::Done | ScheduleEntry::OutOfOpenings => return TaskAnswer::Done,
             };
             self.next = PairId(pair.0 + 1);
             let legs = self.run.scoreboard.missing_legs(pair);
@@ -543,8 +536,12 @@ impl Dispatcher<'_> {
     }
 
     fn close(mut self) -> Finish {
-        let end = if self.out_of_openings { StopReason::OutOfOpenings } else { StopReason::OutOfPairs };
-        let mut reason = self.reason.take().unwrap_or(end);
+        let mut reason = match self.reason.take() {
+            None => self.end_of_pairs().unwrap_or(StopReason::OutOfPairs),
+            // The games that were running at the stop may have been the last.
+            Some(stop @ (StopReason::Interrupted | StopReason::OutOfTime)) => self.end_of_pairs().unwrap_or(stop),
+            Some(stop) => stop,
+        };
         // A verdict takes precedence over any other reason for the stop.
         if self.run.scoreboard.verdict() != Verdict::Continue {
             reason = StopReason::Verdict;
@@ -571,6 +568,16 @@ impl Dispatcher<'_> {
         let elapsed = self.time.at(Instant::now());
         tell(self.observers, RunEvent::Closed { scoreboard: &self.run.scoreboard, reason: &reason, elapsed });
         Finish { scoreboard: self.run.scoreboard, reason, elapsed, resumed: self.resumed }
+    }
+
+    /// Returns the reason of the end if every pair is played.
+    fn end_of_pairs(&mut self) -> Option<StopReason> {
+        let scoreboard = &self.run.scoreboard;
+        match self.pairing.next(PairId(scoreboard.settled()), scoreboard.results()) {
+            ScheduleEntry::Done => Some(StopReason::OutOfPairs),
+            ScheduleEntry::OutOfOpenings => Some(StopReason::OutOfOpenings),
+            ScheduleEntry::Pair(_) | ScheduleEntry::Wait => None,
+        }
     }
 }
 

@@ -180,6 +180,32 @@ fn an_interrupt_lets_running_games_finish() {
     check_same(&broken.dir(), &broken.unbroken(3));
 }
 
+/// A run that an interrupt lets play its last game is complete.
+#[test]
+fn an_interrupt_during_the_last_game_interrupts_nothing() {
+    let broken = Broken::new(2, "--max-pairs 1 -j 1");
+    let mut child = broken.start_heard();
+    until("the second game", || broken.gate.is_reached());
+    signal(&child, Signal::INT);
+    hears_of_an_interrupt(&mut child);
+    broken.gate.open();
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    assert_eq!((games(&broken.dir()).len(), &summary(&broken.dir())["stopped_by"]), (2, &"out-of-pairs".into()));
+}
+
+/// The running games are the last ones already.
+#[test]
+fn an_interrupt_after_a_stop_by_command_stops_at_once() {
+    let broken = Broken::new(2, "--max-pairs 6 -j 2");
+    let mut child = broken.start();
+    until("the first games", || broken.journal_lines() == 1 + 2);
+    assert_eq!(run(&["ctl", &broken.dir().display().to_string(), "stop"]).code, Some(0));
+    signal(&child, Signal::INT);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(games(&broken.dir()).len(), 2, "the games that the gate holds are aborted");
+    broken.check_no_orphans();
+}
+
 /// Signals that stop at once, in the middle of a game.
 #[test]
 fn a_request_to_end_stops_at_once_and_can_be_resumed() {

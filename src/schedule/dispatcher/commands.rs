@@ -9,8 +9,15 @@ use crate::schedule::remote::Seats;
 use crate::tournament::events::{Phase, RunCommand, RunEvent, Status, Stop, StopReason};
 
 impl Dispatcher<'_> {
+    /// Stops the run for a signal. If its running games are the last ones already, they are
+    /// aborted.
+    pub(super) fn on_signal(&mut self, level: Stop) {
+        let is_ordered = level == Stop::AfterGame && self.orders.borrow().stop == Stop::AfterGame;
+        self.interrupt(if is_ordered { Stop::Now } else { level });
+    }
+
     /// Stops the run for the user, unless it is stopping so already.
-    pub(super) fn interrupt(&mut self, level: Stop) {
+    fn interrupt(&mut self, level: Stop) {
         if level <= self.orders.borrow().stop {
             return;
         }
