@@ -68,8 +68,8 @@ pub struct Plan {
     /// True to count pairs that repeat counted ones move for move and to reuse openings at fixed
     /// nodes, as other runners do.
     pub count_repeats: bool,
-    /// Time after which the run stops without a verdict, counted from the start of this process;
-    /// `None` for no limit.
+    /// Time after which the run stops without a verdict, counted from the start of this process
+    /// without pauses; `None` for no limit.
     pub max_time: Option<Duration>,
     /// Half width in Elo at which the run stops; positive, `None` for no such stop. It applies to
     /// the 95 % interval of two players' difference, of a gauntlet's heroes, or of all players.

@@ -177,8 +177,6 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
         complaints,
     };
     dispatcher.opened();
-    // A time limit beyond the clock's range is not a limit.
-    let deadline = dispatcher.run.plan.max_time.and_then(|limit| began.checked_add(limit));
     let mut tick = tokio::time::interval_at(began + TICK, TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     while dispatcher.is_busy() {
@@ -189,7 +187,7 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
             Some(event) = events.recv() => dispatcher.on_event(event),
             Some(event) = next_of(&mut remote) => dispatcher.on_remote(event),
             _ = tick.tick() => dispatcher.on_tick(),
-            () = sleep_until(deadline), if dispatcher.reason.is_none() => {
+            () = sleep_until(dispatcher.deadline()), if dispatcher.reason.is_none() => {
                 dispatcher.halt(Stop::AfterGame, StopReason::OutOfTime);
             }
             // Last, so that a flood of commands cannot delay a game.
@@ -199,6 +197,7 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
                 let _ = request.reply.send(answer);
             }
         }
+        dispatcher.keep_time();
     }
     dispatcher.close()
 }
@@ -287,6 +286,18 @@ impl Dispatcher<'_> {
             Asker::Slot(slot) => self.slots[usize::from(slot.0)] = Slot::Leaving,
             Asker::Seat(seat) => self.seats.iter_mut().for_each(|seats| seats.let_go(seat)),
         }
+    }
+
+    /// Moment at which the time of the plan is over; `None` during a pause, or without a limit.
+    fn deadline(&self) -> Option<Instant> {
+        self.run.plan.max_time.and_then(|limit| self.time.when(limit))
+    }
+
+    /// Stops the clock of a paused run once no game is played. Games of workers in other processes
+    /// are not counted here, so the clock of their run stops at once.
+    fn keep_time(&mut self) {
+        let now = Instant::now();
+        if self.playing == 0 && self.orders.borrow().is_paused() { self.time.pause(now) } else { self.time.resume(now) }
     }
 
     /// Handles all waiting slots again.

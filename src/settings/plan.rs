@@ -134,7 +134,7 @@ pub struct RawPlan {
     /// none].
     ///
     /// With that bound the test decides within the time in 95 % of cases. In the others it stops
-    /// then without a verdict.
+    /// then without a verdict; resumed, it has the whole time again.
     #[arg(long, value_name = "TIME", help_heading = "Test", conflicts_with = "bounds")]
     #[schemars(example = &"8h", extend("x-commands" = ["sprt"]))]
     pub budget: Option<String>,
@@ -429,6 +429,8 @@ pub struct RawPlan {
     #[schemars(example = 10)]
     pub max_failures: Option<u64>,
     /// Time after which the run stops: `90s`, `30m`, `8h` [default: no limit].
+    ///
+    /// Pauses do not count, and a resumed run has the whole time again.
     #[arg(long, value_name = "TIME", help_heading = "Running")]
     #[schemars(example = &"8h")]
     pub max_time: Option<String>,

@@ -5,6 +5,7 @@ use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -125,6 +126,22 @@ fn a_paused_run_begins_no_game_until_it_is_resumed() {
     assert_eq!(live.steer("resume")["phase"], "running");
     live.ends(3);
     live.check_as_unsteered(3);
+}
+
+/// The time of a run counts games until their ends, which come after the order to pause.
+#[test]
+fn a_game_that_ends_after_the_order_to_pause_takes_its_time() {
+    const HELD: Duration = Duration::from_secs(2);
+    let mut live = Live::start("--max-pairs 2 -j 1");
+    until("the second game", || live.lines() == 2 && live.steer("status")["playing"] == 1);
+    live.steer("pause");
+    std::thread::sleep(HELD);
+    live.gate.open();
+    until("the end of the game", || live.steer("status")["playing"] == 0);
+    live.steer("resume");
+    live.ends(3);
+    let seconds = summary(&live.dir)["seconds"].as_f64().unwrap();
+    assert!(seconds >= HELD.as_secs_f64(), "{seconds}");
 }
 
 /// More slots, fewer slots, back and forth: each game is played once, and none is lost.

@@ -1,7 +1,5 @@
 //! Stop signals, and commands of users.
 
-use tokio::time::Instant;
-
 use super::{Dispatcher, Slot};
 use crate::schedule::affinity::{self, Topology};
 use crate::schedule::capacity::{self, Demand, Supply};
@@ -38,12 +36,8 @@ impl Dispatcher<'_> {
             RunCommand::Status => {}
             RunCommand::Stop => self.interrupt(Stop::AfterGame),
             RunCommand::StopAfterPairs => self.interrupt(Stop::AfterPair),
-            RunCommand::Pause => {
-                self.time.pause(Instant::now());
-                self.orders.send_modify(|orders| orders.paused = true);
-            }
+            RunCommand::Pause => self.orders.send_modify(|orders| orders.paused = true),
             RunCommand::Resume => {
-                self.time.resume(Instant::now());
                 self.orders.send_modify(|orders| orders.paused = false);
                 self.wake();
             }

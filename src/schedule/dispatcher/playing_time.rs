@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Clock that stands still while a run is paused, so that its pace is that of playing.
+/// Clock that stands still while a run is paused, so that its pace is that of playing, and its time
+/// limit one of playing.
 pub(super) struct PlayingTime {
     began: Instant,
     /// Length of the pauses that are over.
@@ -32,6 +33,15 @@ impl PlayingTime {
     pub(super) fn at(&self, now: Instant) -> Duration {
         self.since.unwrap_or(now).saturating_duration_since(self.began).saturating_sub(self.paused)
     }
+
+    /// Moment at which the clock shows `time`; `None` while it stands still, or for a time beyond
+    /// the range of [`Instant`].
+    pub(super) fn when(&self, time: Duration) -> Option<Instant> {
+        if self.since.is_some() {
+            return None;
+        }
+        self.began.checked_add(self.paused)?.checked_add(time)
+    }
 }
 
 #[cfg(test)]
@@ -54,5 +64,19 @@ mod tests {
         assert_eq!(at(80, PlayingTime::resume), 31);
         assert_eq!(at(90, PlayingTime::pause), 40);
         assert_eq!(at(190, PlayingTime::resume), 41);
+    }
+
+    #[test]
+    fn a_time_limit_is_one_of_playing() {
+        let began = Instant::now();
+        let after = |seconds| began + Duration::from_secs(seconds);
+        let limit = Duration::from_secs(60);
+        let mut time = PlayingTime::new(began);
+        assert_eq!(time.when(limit), Some(after(60)));
+        time.pause(after(20));
+        assert_eq!(time.when(limit), None);
+        time.resume(after(50));
+        assert_eq!(time.when(limit), Some(after(90)));
+        assert_eq!(time.when(Duration::MAX), None);
     }
 }
