@@ -120,7 +120,7 @@ pub(super) fn finish(dir: &RunDir, plan: &Plan, scoreboard: Scoreboard) -> Finis
     let reason = reason(summary.as_ref(), plan, &scoreboard);
     let seconds = summary.and_then(|summary| summary["seconds"].as_f64()).unwrap_or(0.0);
     let elapsed = Duration::try_from_secs_f64(seconds).unwrap_or_default();
-    Finish { scoreboard, reason, elapsed, resumed: false }
+    Finish { scoreboard, reason, elapsed, resumed: false, concurrency_changed: false }
 }
 
 fn reason(summary: Option<&serde_json::Value>, plan: &Plan, scoreboard: &Scoreboard) -> StopReason {

@@ -210,6 +210,7 @@ impl Fold {
             reason: StopReason::Interrupted,
             elapsed: Duration::ZERO,
             resumed: false,
+            concurrency_changed: false,
         };
         Summary::live(&self.plan, &finish, &self.dir).json().clone()
     }

@@ -529,6 +529,9 @@ fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Valu
         if matches!(plan.workers, Some(Workers::Hub(_))) {
             document.insert("at_hub".to_owned(), json!(true));
         }
+        if finish.concurrency_changed {
+            document.insert("concurrency_changed".to_owned(), json!(true));
+        }
         for part in [later, json!(estimates)] {
             document.extend(part.as_object().cloned().unwrap_or_default());
         }

@@ -27,6 +27,9 @@ struct PaceSummary {
     /// True if a hub's workers played, whose pace is not that of this machine.
     #[serde(default)]
     at_hub: bool,
+    /// True if the games were not always `concurrency` at once.
+    #[serde(default)]
+    concurrency_changed: bool,
 }
 
 #[derive(Deserialize)]
@@ -100,7 +103,8 @@ pub(crate) fn learn(root: &Path, cpu: &str, clock: Option<&str>, games: Option<u
         let Some((first, others)) = summary.players.split_first() else { continue };
         let is_one_limit = others.iter().all(|other| other.limit == first.limit);
         let is_long = summary.seconds >= LEAST_SECONDS && summary.pairs > 0 && summary.concurrency > 0;
-        if summary.resumed || summary.at_hub || !is_one_limit || !is_long || summary.machine.cpu != cpu {
+        let is_even = !summary.resumed && !summary.concurrency_changed;
+        if !is_even || summary.at_hub || !is_one_limit || !is_long || summary.machine.cpu != cpu {
             continue;
         }
         let sum = paces.entry((first.limit.clone(), summary.concurrency)).or_default();
@@ -193,6 +197,8 @@ mod tests {
         write(root, "i", "{\"pairs\": ");
         // A hub's workers are no measure of this machine.
         write(root, "j", &run(9000, 60.0, 1, ["8+0.08"; 2], r#""at_hub":true,"#));
+        // Nor is a run whose pairs were played at two paces.
+        write(root, "k", &run(9000, 60.0, 2, ["8+0.08"; 2], r#""concurrency_changed":true,"#));
         let known = |rate: f64, clock: &str, games, runs| Ok((rate, clock.to_owned(), Some(games), runs));
         assert_eq!(pace(None, None), known(40.0, "1+0.01", 4, 1));
         assert_eq!(pace(Some("8+0.08"), None), known(7.5, "8+0.08", 2, 2));

@@ -121,6 +121,7 @@ struct Dispatcher<'a> {
     reason: Option<StopReason>,
     time: PlayingTime,
     resumed: bool,
+    concurrency_changed: bool,
     /// Engine processes found dead between games, in this session. No game records them, so the
     /// journal does not either.
     exits: u64,
@@ -175,6 +176,7 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
         next_alarm: ALARM,
         offenders_told: 0,
         complaints,
+        concurrency_changed: false,
     };
     dispatcher.opened();
     let mut tick = tokio::time::interval_at(began + TICK, TICK);
@@ -266,7 +268,7 @@ impl Dispatcher<'_> {
                 Err(error) => {
                     let text = format!("cannot start a thread: {error}; continuing with {slot} games at once");
                     self.tell(RunEvent::Warning { text: &text });
-                    self.orders.send_modify(|orders| orders.slots = slot);
+                    self.set_slots(slot);
                     return;
                 }
             }
@@ -286,6 +288,12 @@ impl Dispatcher<'_> {
             Asker::Slot(slot) => self.slots[usize::from(slot.0)] = Slot::Leaving,
             Asker::Seat(seat) => self.seats.iter_mut().for_each(|seats| seats.let_go(seat)),
         }
+    }
+
+    /// Sets the number of concurrent games.
+    fn set_slots(&mut self, slots: u16) {
+        self.concurrency_changed |= self.orders.borrow().slots != slots;
+        self.orders.send_modify(|orders| orders.slots = slots);
     }
 
     /// Moment at which the time of the plan is over; `None` during a pause, or without a limit.
@@ -386,7 +394,7 @@ impl Dispatcher<'_> {
             }
             let text = format!("{why}; continuing with {fewer} game{} at once", if fewer == 1 { "" } else { "s" });
             self.tell(RunEvent::Warning { text: &text });
-            self.orders.send_modify(|orders| orders.slots = fewer);
+            self.set_slots(fewer);
         }
         self.wake();
         self.fill();
@@ -578,7 +586,13 @@ impl Dispatcher<'_> {
         self.run.scoreboard.end_workers();
         let elapsed = self.time.at(Instant::now());
         tell(self.observers, RunEvent::Closed { scoreboard: &self.run.scoreboard, reason: &reason, elapsed });
-        Finish { scoreboard: self.run.scoreboard, reason, elapsed, resumed: self.resumed }
+        Finish {
+            scoreboard: self.run.scoreboard,
+            reason,
+            elapsed,
+            resumed: self.resumed,
+            concurrency_changed: self.concurrency_changed,
+        }
     }
 
     /// Returns the reason of the end if every pair is played.

@@ -446,4 +446,7 @@ pub struct Finish {
     pub elapsed: Duration,
     /// True if the journal held games before this process began.
     pub resumed: bool,
+    /// True if the number of concurrent games changed since this process began the run, so that the
+    /// run's pace is not that of the plan's number.
+    pub concurrency_changed: bool,
 }

@@ -160,7 +160,10 @@ fn concurrency_grows_and_shrinks() {
     }
     live.gate.open();
     live.ends(3);
+    // No pace is learnt from it.
+    assert_eq!(summary(&live.dir)["concurrency_changed"], true);
     live.check_as_unsteered(3);
+    assert!(summary(&live.folder.path().join("unsteered"))["concurrency_changed"].is_null());
 }
 
 /// Slots that play hold no more open files than what is counted for them before a run starts.

@@ -78,7 +78,7 @@ impl Dispatcher<'_> {
         let running = u16::try_from(running).unwrap_or(u16::MAX);
         let supply = Supply::claim().after_tables(plan);
         capacity::check(games, running, Demand::of(plan), supply).map_err(|error| error.to_string())?;
-        self.orders.send_modify(|orders| orders.slots = games);
+        self.set_slots(games);
         self.wake();
         self.fill();
         let got = self.orders.borrow().slots;
