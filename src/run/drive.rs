@@ -26,6 +26,7 @@ use crate::run::dir::{self, Place, RunDir, sha256};
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::page::PageFold;
 use crate::run::{Exit, forecast, lasting, prepare, progress, signals};
+use crate::schedule::affinity::{self, Topology};
 use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::schedule::remote::RemotePort;
 use crate::stats::sprt::Verdict;
@@ -121,6 +122,7 @@ pub(crate) fn resume_with(
     output: OutputStyle,
     keep: impl FnOnce() -> Result<()>,
 ) -> Result<Exit> {
+    affinity::check_cpus(plan.concurrency, plan.threads(), &plan.affinity, &Topology::detect())?;
     prepare::check_capacity(&plan)?;
     let runtime = prepare::runtime()?;
     let book = prepare::load_book(&plan)?;

@@ -166,6 +166,25 @@ fn concurrency_grows_and_shrinks() {
     assert!(summary(&live.folder.path().join("unsteered"))["concurrency_changed"].is_null());
 }
 
+/// Without CPUs of the list, further games would be played on any.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_game_is_played_outside_a_list_of_cpus() {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
+    let cpu = allowed.trim().split([',', '-']).next().unwrap();
+    let mut live = Live::start(&format!("--max-pairs 200 -j 1 --affinity={cpu}"));
+    let refused = |ran: Ran| {
+        assert!(ran.code == Some(2) && ran.stderr.contains("--affinity names 1 CPU"), "{ran:?}");
+    };
+    refused(live.ctl("concurrency 2"));
+    assert_eq!(live.steer("status")["concurrency"], 1);
+    live.steer("stop");
+    live.gate.open();
+    live.ends(130);
+    refused(run(&["resume", &live.dir.display().to_string(), "-j", "2"]));
+}
+
 /// Slots that play hold no more open files than what is counted for them before a run starts.
 #[cfg(target_os = "linux")]
 #[test]

@@ -68,11 +68,12 @@ impl Dispatcher<'_> {
             ));
         }
         let plan = &self.run.plan;
-        let timed = plan.is_timed();
         // The concurrency that the plan began with is always allowed.
         if games > plan.concurrency {
-            affinity::check_concurrency(games, plan.threads(), timed, &Topology::detect())
+            let (threads, topology) = (plan.threads(), Topology::detect());
+            affinity::check_concurrency(games, threads, plan.is_timed(), &topology)
                 .map_err(|error| error.to_string())?;
+            affinity::check_cpus(games, threads, &plan.affinity, &topology).map_err(|error| error.to_string())?;
         }
         let running = self.slots.iter().filter(|slot| !matches!(slot, Slot::Free)).count();
         let running = u16::try_from(running).unwrap_or(u16::MAX);
