@@ -98,7 +98,7 @@ pub(super) fn merged_gauntlet(args: &GauntletArgs) -> Result<RawPlan> {
     if file.format.as_deref().is_some_and(|format| format != "gauntlet") {
         bail!("the plan's format is {}; play it with `quintain match`", file.format.as_deref().unwrap_or_default());
     }
-    let mut typed = args.flags.typed().clone();
+    let raw = args.flags.typed().over(&file)?;
     let opponents = match &args.sparring {
         Some(path) => {
             let field = RawPlan::read(path)?.players;
@@ -110,8 +110,8 @@ pub(super) fn merged_gauntlet(args: &GauntletArgs) -> Result<RawPlan> {
         None => args.opponents.iter().map(|spec| named(spec)).collect(),
     };
     // Heroes and opponents may each come from flags or from the plan.
-    let in_file = usize::from(file.heroes.unwrap_or(1)).min(file.players.len());
-    let (file_heroes, file_field) = file.players.split_at(in_file);
+    let in_file = usize::from(raw.heroes.unwrap_or(1)).min(raw.players.len());
+    let (file_heroes, file_field) = raw.players.split_at(in_file);
     let heroes: Vec<_> = match (args.heroes.as_slice(), file_heroes) {
         ([], []) => vec![named(".")],
         ([], heroes) => heroes.to_vec(),
@@ -121,8 +121,10 @@ pub(super) fn merged_gauntlet(args: &GauntletArgs) -> Result<RawPlan> {
     if field.is_empty() {
         bail!("no opponent; give --vs SPEC or --sparring FILE");
     }
-    typed.format = Some("gauntlet".to_owned());
-    typed.heroes = Some(u16::try_from(heroes.len()).unwrap_or(u16::MAX));
-    typed.players = [heroes, field].concat();
-    Ok(typed.over(&file)?)
+    Ok(RawPlan {
+        format: Some("gauntlet".to_owned()),
+        heroes: Some(u16::try_from(heroes.len()).unwrap_or(u16::MAX)),
+        players: [heroes, field].concat(),
+        ..raw
+    })
 }

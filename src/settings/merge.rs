@@ -17,9 +17,14 @@ const LIMITS: [&str; 4] = ["tc", "movetime", "nodes", "depth"];
 const LIMITS_OF_ONE: [&str; 2] = ["new-tc", "base-tc"];
 
 /// Pairs of keys: a plan with the first one does not take the second one of a lower plan, because
-/// it says the same in another way.
-const ALTERNATIVES: [(&str, &str); 6] = [
+/// it says the same in another way, or belongs to what the first one replaces.
+const ALTERNATIVES: [(&str, &str); 11] = [
     ("concurrency", "workers"),
+    ("concurrency", "credentials"),
+    ("concurrency", "priority"),
+    ("concurrency", "weight"),
+    ("concurrency", "scale"),
+    ("concurrency", "verify"),
     ("workers", "concurrency"),
     ("net", "new-net"),
     ("net", "base-net"),
@@ -46,7 +51,7 @@ impl RawPlan {
     }
 
     /// Returns this plan's keys, and those of `lower` that it does not have. UCI options are merged
-    /// by name.
+    /// by name. Limits, options and network of this plan also replace those of `lower`'s players.
     ///
     /// # Errors
     /// Returns an error if a value cannot be written as TOML.
@@ -62,6 +67,10 @@ impl RawPlan {
                     drop_set(lower, set);
                 }
             }
+        }
+        let players = merged.get_mut("players").and_then(Value::as_array_mut);
+        for player in players.into_iter().flatten().filter_map(Value::as_table_mut) {
+            drop_replaced(player, &upper);
         }
         for (key, value) in upper {
             let below = merged.remove(&key);
@@ -88,6 +97,19 @@ fn options_over(upper: Value, lower: Option<Value>) -> Value {
     Value::Array(merged)
 }
 
+/// Removes from a player's own keys those that `upper` sets for all players.
+fn drop_replaced(player: &mut Table, upper: &Table) {
+    if LIMITS.iter().any(|key| upper.contains_key(*key)) {
+        player.retain(|key, _| !LIMITS.contains(&key));
+    }
+    if upper.contains_key("net") {
+        player.remove("net");
+    }
+    if let (Some(Value::Array(set)), Some(Value::Array(own))) = (upper.get("options"), player.get_mut("options")) {
+        drop_set(own, set);
+    }
+}
+
 /// Removes from `options` those that `set` has too.
 fn drop_set(options: &mut Vec<Value>, set: &[Value]) {
     let name = |option: &Value| option.get(0).and_then(Value::as_str).unwrap_or_default().to_lowercase();
@@ -97,6 +119,7 @@ fn drop_set(options: &mut Vec<Value>, set: &[Value]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::RawPlayer;
 
     fn parse(text: &str) -> Result<RawPlan, String> {
         from_toml(Path::new("p.toml"), text).map_err(|error| error.to_string())
@@ -182,6 +205,34 @@ mod tests {
         assert_eq!((plan.workers.as_deref(), plan.concurrency), (Some("local:3"), None));
         let plan = parse("new-net = \"d\"").unwrap().over(&lower).unwrap();
         assert_eq!((plan.net, plan.new_net), (Some("a".into()), Some("d".into())));
+    }
+
+    #[test]
+    fn a_setting_of_all_replaces_those_of_lower_players() {
+        let lower = parse(
+            "[[players]]\nspec = \"a\"\ntc = \"4+0.04\"\nnet = \"a\"\noptions = { Hash = 16, Threads = 3 }\n\
+             [[players]]\nspec = \"b\"\nmovetime = 0.1\n",
+        )
+        .unwrap();
+        let players = |typed: &str| parse(typed).unwrap().over(&lower).unwrap().players;
+        assert_eq!(players("pairs = 5"), lower.players);
+        let own = |spec: &str| RawPlayer { spec: Some(spec.to_owned()), ..RawPlayer::default() };
+        let options = vec![("Threads".to_owned(), "3".to_owned())];
+        assert_eq!(
+            players("nodes = 5000\nnet = \"c\"\noptions = { hash = 256 }"),
+            [RawPlayer { options, ..own("a") }, own("b")]
+        );
+    }
+
+    #[test]
+    fn a_number_of_games_replaces_workers_with_their_settings() {
+        let lower = parse(
+            "workers = \"tls://host:4222\"\ncredentials = \"me.creds\"\npriority = 3\nweight = 2.0\n\
+             scale = \"new=1000\"\nverify = \"2%\"\nseed = 1\n",
+        )
+        .unwrap();
+        let plan = parse("concurrency = 4").unwrap().over(&lower).unwrap();
+        assert_eq!(plan, RawPlan { concurrency: Some(4), seed: Some(1), ..RawPlan::default() });
     }
 
     #[test]

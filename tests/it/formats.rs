@@ -232,6 +232,15 @@ fn players_have_limits_and_options_of_their_own() {
     );
     // Two of one name are told apart.
     assert!(told[1].0 != told[2].0 && names.contains(&"a".to_owned()), "{told:?}");
+    // Flags take precedence.
+    for command in ["match", "gauntlet"] {
+        let out = folder.path().join(command);
+        play(0, command, &path.display().to_string(), &out, "-j 1 --nodes 7");
+        let text = std::fs::read_to_string(out.join("plan.toml")).unwrap();
+        let plan = quintain::plan::file::from_toml(&text).unwrap();
+        let limits: Vec<_> = plan.players.iter().map(|player| player.limit.to_string()).collect();
+        assert_eq!(limits, ["nodes=7"; 3], "{command}");
+    }
 }
 
 #[test]
