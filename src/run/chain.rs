@@ -105,8 +105,8 @@ fn after(first: &RawPlan, file: RawPlan) -> Result<RawPlan> {
         new_net: given.new_net.filter(|_| file.new.is_none()),
         base_net: given.base_net.filter(|_| file.base.is_none()),
         options: given.options,
-        new_options: given.new_options,
-        base_options: given.base_options,
+        new_options: given.new_options.into_iter().filter(|_| file.new.is_none()).collect(),
+        base_options: given.base_options.into_iter().filter(|_| file.base.is_none()).collect(),
         allow_same: given.allow_same,
         concurrency: given.concurrency,
         workers: given.workers,
@@ -194,5 +194,28 @@ pub(crate) fn print(root: &Path, output: OutputStyle) {
     let report = RunDir::open(root).ok().and_then(|(dir, plan)| ChainReport::of(dir.root(), &plan));
     if let Some(report) = report.filter(|_| !output.is_json()) {
         progress::result(&format!("\n{}", report.text().trim_end()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_engine_that_a_file_names_takes_no_options_of_the_one_before() {
+        let option = |name: &str| vec![(name.to_owned(), "1".to_owned())];
+        let first = RawPlan {
+            new: Some("a".to_owned()),
+            base: Some("b".to_owned()),
+            new_options: option("New"),
+            base_options: option("Base"),
+            ..RawPlan::default()
+        };
+        let options = |file: RawPlan| after(&first, file).map(|plan| (plan.new_options, plan.base_options));
+        let name = || Some("c".to_owned());
+        assert_eq!(options(RawPlan::default()).unwrap(), (option("New"), option("Base")));
+        let own = RawPlan { new: name(), new_options: option("Own"), ..RawPlan::default() };
+        assert_eq!(options(own).unwrap(), (option("Own"), option("Base")));
+        assert_eq!(options(RawPlan { base: name(), ..RawPlan::default() }).unwrap(), (option("New"), Vec::new()));
     }
 }
