@@ -72,8 +72,10 @@ pub(super) fn stop(peer: &mut CheckedProcess, bench: &CheckedEngine) -> CheckAns
     for fen in [MIDDLE_GAME, START_FEN, ODD[9]] {
         let at = standard(fen)?;
         peer.begin(&at.text(), "infinite");
+        let strays = peer.strays.len();
         peer.sees_thinking()?;
-        if peer.answers_within(Duration::ZERO)? {
+        // Without `info` the answer came while the check waited for it.
+        if peer.strays.len() > strays || peer.answers_within(Duration::ZERO)? {
             return Finding::skip("it ends `go infinite` without `stop`, see `infinite`");
         }
         bench.lag.reset();

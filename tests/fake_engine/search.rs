@@ -62,6 +62,7 @@ impl Engine {
             system::close_stdin();
         }
         match self.settings.grows {
+            _ if self.at_start("no-info") => {}
             Some(factor) => self.print_iterations(factor, rest),
             None => self.print_info(begun),
         }

@@ -61,6 +61,7 @@ const FAULTS: &[(&str, When)] = &[
     ("mate-scores", When::From),
     ("missing-move", When::Once),
     ("no-author", When::Start),
+    ("no-info", When::Start),
     ("no-newline", When::From),
     ("no-nodes", When::Start),
     ("no-read", When::Once),

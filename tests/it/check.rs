@@ -86,6 +86,7 @@ fn a_fault_of_the_search_is_seen_where_it_is() {
     check_all(&[
         ("--fault deaf-in-search", &["ready-searching"], &[]),
         ("--fault early-infinite", &[], &["infinite"]),
+        ("--fault early-infinite --fault no-info", &[], &["infinite", "info"]),
         ("--fault early-ponder", &["ponder"], &[]),
         ("--fault no-stop", &["stop", "ponder"], &["infinite"]),
         ("--fault no-searchmoves --seed 3", &[], &["go-searchmoves"]),
