@@ -127,7 +127,7 @@ pub(super) fn run(args: WorkerArgs) -> Result<Exit> {
         slots: cluster::slots(&terms, args.slots, Topology::detect().physical_cores()),
         memory_mib: cluster::memory_mib(&terms),
         cpu: resolve::cpu(),
-        cache: cluster::cache_folder(&access.user).context("there is no folder for programs: set HOME")?,
+        cache: cluster::cache_folder(&access.user)?,
         scratch: PathBuf::from(scratch.path()),
         any_version: args.any_version,
         access,

@@ -12,7 +12,7 @@ use super::sign::{AuthorKey, KeyError};
 use super::terms::{Room, Sandbox, Terms};
 use crate::report::figures::count;
 use crate::schedule::affinity::Topology;
-use crate::source::Context;
+use crate::source::{Context, SourceError};
 use crate::tablebase::Tables;
 use crate::text::random_hex;
 use crate::uci::process::{Confinement, EngineConfig, output};
@@ -45,8 +45,11 @@ pub(crate) fn memory_mib(terms: &Terms) -> u64 {
 }
 
 /// Folder of programs and networks for workers of this user.
-pub(crate) fn cache_folder(user: &str) -> Option<PathBuf> {
-    Some(Context::from_env().ok()?.cache.join("worker").join(user))
+///
+/// # Errors
+/// Those of [`Context::from_env`].
+pub(crate) fn cache_folder(user: &str) -> Result<PathBuf, SourceError> {
+    Ok(Context::from_env()?.cache.join("worker").join(user))
 }
 
 /// Public key of this user as an author of plans. The key is created if there is none.
@@ -180,9 +183,9 @@ async fn check_terms(terms: &Terms, config: &Path, asked: Option<u16>, lines: &m
         });
     }
     lines.push(match cache_folder("check").map(|folder| Cache::open(&folder, terms.disk_mib)) {
-        Some(Ok(_)) => (true, format!("{} MiB of disk for programs and networks", terms.disk_mib)),
-        Some(Err(error)) => (false, error.to_string()),
-        None => (false, "there is no folder for programs: set HOME".to_owned()),
+        Ok(Ok(_)) => (true, format!("{} MiB of disk for programs and networks", terms.disk_mib)),
+        Ok(Err(error)) => (false, error.to_string()),
+        Err(error) => (false, error.to_string()),
     });
 }
 

@@ -53,6 +53,14 @@ pub enum SourceError {
         /// The fault and the remedy.
         reason: String,
     },
+    /// A folder whose programs cannot be named.
+    #[error("{}: a plan is UTF-8, and the name of this folder is not; {remedy}", path.display())]
+    FolderName {
+        /// The folder.
+        path: PathBuf,
+        /// The remedy.
+        remedy: &'static str,
+    },
     /// A Git spec outside a repository.
     #[error("{} is not in a Git repository with a commit ({detail}); run `git init` and commit, or give a path", path.display())]
     NotARepository {

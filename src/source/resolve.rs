@@ -68,7 +68,7 @@ impl Context {
     ///
     /// # Errors
     /// Returns an error if there is no current directory, or neither a home directory nor a
-    /// variable.
+    /// variable, or if a plan cannot name one of the two.
     pub fn from_env() -> Result<Self, SourceError> {
         let cwd = std::env::current_dir().map_err(io_error("find", Path::new("the current directory")))?;
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -79,7 +79,16 @@ impl Context {
                 path: PathBuf::from("a build"),
                 reason: "there is no home directory for the cache; set QUINTAIN_CACHE".to_owned(),
             })?;
-        Ok(Self { cache: cwd.join(cache), cwd })
+        let context = Self { cache: cwd.join(cache), cwd };
+        for (path, remedy) in [
+            (&context.cwd, "rename it, or work in another one"),
+            (&context.cache, "name another one for builds by QUINTAIN_CACHE"),
+        ] {
+            if path.to_str().is_none() {
+                return Err(SourceError::FolderName { path: path.clone(), remedy });
+            }
+        }
+        Ok(context)
     }
 }
 

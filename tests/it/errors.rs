@@ -277,6 +277,25 @@ fn a_folder_that_is_no_run() {
     }
 }
 
+/// Other systems have no such names.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_no_plan_can_name() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let (usual, latin) = (folder.path(), folder.path().join(std::ffi::OsStr::from_bytes(b"caf\xe9")));
+    std::fs::create_dir(&latin).unwrap();
+    let [new, base] = ["--seed 1", "--seed 2"].map(fake);
+    let args = ["sprt", "--new", &new, "--base", &base, "--nodes", "1", "--max-pairs", "1", "--out", "run"];
+    for (cwd, cache, remedy) in
+        [(latin.as_path(), usual, "work in another one"), (usual, latin.as_path(), "name another one for builds")]
+    {
+        let ran: Ran = quintain(&args).current_dir(cwd).env("QUINTAIN_CACHE", cache).output().unwrap().into();
+        assert_eq!((ran.code, ran.stderr.lines().count()), (Some(2), 1), "{ran:?}");
+        assert!(ran.stderr.contains("the name of this folder is not; ") && ran.stderr.contains(remedy), "{ran:?}");
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn output_that_a_full_disk_cuts_off_is_no_success() {
