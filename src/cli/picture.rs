@@ -17,9 +17,12 @@ pub(super) enum PictureFormat {
     Html,
 }
 
-/// Returns an error if the folder of a file of `--out` is missing. Commands check this at their
-/// start, not after an hour of searching.
+/// Returns an error if the folder of a file of `--out` is missing, or the file is a folder itself.
+/// Commands check this at their start, not after an hour of searching.
 pub(super) fn check_folder(path: &Path) -> Result<()> {
+    if path.is_dir() {
+        bail!("{}: it is a folder; choose the name of a file for --out", path.display());
+    }
     match path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         Some(folder) if !folder.is_dir() => {
             bail!("{}: no such folder; make it, or choose another --out", folder.display())

@@ -168,6 +168,13 @@ fn a_make_into_a_name_of_another_format_is_refused() {
 }
 
 #[test]
+fn a_make_into_a_folder_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("books.epd")).unwrap();
+    check_error(folder.path(), "make --out books.epd --count 1 --engine nosuch", &["books.epd: it is a folder"]);
+}
+
+#[test]
 fn an_engine_that_fails_leaves_no_book() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("book.epd");

@@ -146,8 +146,13 @@ pub(super) fn run(args: &MakeArgs) -> Result<Exit> {
     };
     let engine_name = judged?;
     let bytes = packed(&args.out, selection.to_epd())?;
-    write_atomically(&args.out, &bytes)
-        .with_context(|| format!("{}: cannot write it; choose another --out", args.out.display()))?;
+    write_atomically(&args.out, &bytes).with_context(|| {
+        format!(
+            "{}: cannot write it; nothing is judged again if you repeat the command, or rename {} to BOOK.partial and give --out BOOK",
+            args.out.display(),
+            partial.path().display()
+        )
+    })?;
     partial.remove()?;
     progress::result(&summary(args, window, selection.tally(), &engine_name, &sha256(&bytes)));
     Ok(Exit::Done)
