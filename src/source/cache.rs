@@ -18,13 +18,28 @@ use crate::source::hash;
 use crate::source::recipe::{PINS, Recipe};
 
 /// Raised when the meaning of a key or of `build.json` changes.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 const BUILD_LIMIT: Duration = Duration::from_secs(3600);
 const VERSION_LIMIT: Duration = Duration::from_secs(60);
 const TAIL_LINES: usize = 20;
-/// The caller's environment variables that compilers obey.
-const FLAGS: [&str; 9] =
-    ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MAKEFLAGS"];
+/// The caller's environment variables that compilers and Makefiles obey.
+const FLAGS: [&str; 11] = [
+    "RUSTFLAGS",
+    "CARGO_ENCODED_RUSTFLAGS",
+    "CARGO_INCREMENTAL",
+    "CC",
+    "CXX",
+    "CFLAGS",
+    "CXXFLAGS",
+    "CPPFLAGS",
+    "LDFLAGS",
+    "MAKEFLAGS",
+    "ARCH",
+];
+/// Beginnings of the names of variables that Cargo obeys.
+const CARGO_FLAGS: [&str; 5] = ["CARGO_BUILD_", "CARGO_PROFILE_", "CARGO_TARGET_", "CARGO_UNSTABLE_", "RUSTC"];
+/// Those of them that make no other program.
+const HARMLESS: [&str; 3] = ["CARGO_BUILD_JOBS", "CARGO_BUILD_TARGET_DIR", "CARGO_TARGET_DIR"];
 
 /// A commit to build.
 #[derive(Debug)]
@@ -108,8 +123,10 @@ fn key(request: &BuildRequest<'_>) -> Result<String, SourceError> {
         let value = std::env::var_os(name).unwrap_or_default();
         parts.push(format!("{name}={}", value.to_string_lossy()));
     }
+    parts.extend(cargo_flags());
+    parts.extend(cargo_settings(recipe, request.cache));
     for name in recipe.network_variables() {
-        let Some(value) = recipe.env.get(name).map(OsString::from).or_else(|| std::env::var_os(name)) else { continue };
+        let Some(value) = variable(recipe, name) else { continue };
         parts.push(format!("{name}={}", value.to_string_lossy()));
         // A relative path starts in the tree that is built.
         let network = Path::new(&value);
@@ -125,8 +142,36 @@ fn key(request: &BuildRequest<'_>) -> Result<String, SourceError> {
         parts.push(id.unwrap_or_default());
     }
     parts.push(repository.listing(commit, &PINS)?);
-    parts.push(toolchain(recipe, &repository.dir)?.unwrap_or_default());
+    parts.push(toolchain_of(request)?.unwrap_or_default());
     Ok(hash::of_parts(parts.iter().map(String::as_str)))
+}
+
+/// A variable of the build's environment.
+fn variable(recipe: &Recipe, name: &str) -> Option<OsString> {
+    recipe.env.get(name).map(OsString::from).or_else(|| std::env::var_os(name))
+}
+
+/// The caller's variables that Cargo obeys, as `NAME=VALUE`.
+fn cargo_flags() -> Vec<String> {
+    let is_flag = |name: &str| CARGO_FLAGS.iter().any(|start| name.starts_with(start)) && !HARMLESS.contains(&name);
+    let told = |(name, value): (OsString, OsString)| {
+        let name = name.to_str().filter(|name| is_flag(name))?;
+        Some(format!("{name}={}", value.to_string_lossy()))
+    };
+    let mut flags: Vec<String> = std::env::vars_os().filter_map(told).collect();
+    flags.sort_unstable();
+    flags
+}
+
+/// Hashes of Cargo's configuration outside the tree: of the user, and of the folders above the
+/// build.
+fn cargo_settings(recipe: &Recipe, cache: &Path) -> Vec<String> {
+    let place = cache.canonicalize().unwrap_or_else(|_| cache.to_owned());
+    let home = variable(recipe, "CARGO_HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    let users = home.or_else(|| os::home().map(|home| home.join(".cargo")));
+    let folders = place.ancestors().map(|dir| dir.join(".cargo")).chain(users);
+    let files = folders.flat_map(|dir| ["config", "config.toml"].map(|name| dir.join(name)));
+    files.filter_map(|file| hash::of_file(&file).ok()).collect()
 }
 
 /// Name of the processor. A program built for "this CPU" may not run on another machine that shares
@@ -142,6 +187,23 @@ fn cpu_of(text: &str) -> String {
     let names = ["CPU implementer", "CPU variant", "CPU part", "Features"];
     find("model name")
         .map_or_else(|| names.iter().filter_map(|name| find(name)).collect::<Vec<_>>().join("; "), str::to_owned)
+}
+
+/// Versions of the compilers that build a commit. That of Rust depends on the commit's toolchain
+/// file and on the folders above the build.
+fn toolchain_of(request: &BuildRequest<'_>) -> Result<Option<String>, SourceError> {
+    let BuildRequest { repository, commit, recipe, cache, .. } = request;
+    if recipe.compiler().and_then(|command| command.first()) != Some(&"rustc") {
+        return toolchain(recipe, &repository.dir);
+    }
+    let scratch = Scratch::new(cache)?;
+    let dir = scratch.dir.path();
+    for name in ["rust-toolchain.toml", "rust-toolchain"] {
+        if let Some(text) = repository.file(commit, name)? {
+            fs::write(dir.join(name), text).map_err(io_error("write into", dir))?;
+        }
+    }
+    toolchain(recipe, dir)
 }
 
 /// Versions of the compilers in `dir`, on one line: those that the user names, else the usual one.

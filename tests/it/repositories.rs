@@ -4,11 +4,12 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may stop at the first surprise, as tests do")]
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use quintain::source::{Context, default_base, pinned, resolve};
 
 use crate::harness::{Ran, quintain};
-use crate::source::{Toy, script};
+use crate::source::{Toy, executable, script};
 
 /// Recipe whose only source is a folder.
 const RECIPE: &str = "\
@@ -177,5 +178,77 @@ fn a_network_replaced_in_its_place_is_built_in_anew() {
             let ran = told(seed);
             assert!(ran.stdout.contains(&format!(" {seed} ")), "{variable}, {is_of_recipe}, {seed}: {ran:?}");
         }
+    }
+}
+
+/// A repository whose recipe writes a line to the log at each build, and the log.
+fn logged(command: &str) -> (Toy, PathBuf) {
+    let toy = Toy::bare();
+    let log = toy.context.cwd.with_file_name("log");
+    let command = format!("echo built >> {}; {command} engine.sh engine.bin", log.display());
+    toy.write("quintain.toml", &format!("[build]\ncommand = '{command}'\nbinary = 'engine.bin'\n"));
+    executable(&toy.context.cwd.join("engine.sh"), &script(1));
+    (toy, log)
+}
+
+/// Builds so far once `spec` was built in this environment.
+#[track_caller]
+fn builds_after(toy: &Toy, log: &Path, spec: &str, variables: &[(&str, &str)]) -> usize {
+    let mut command = quintain(&["speed", spec, spec, "--rounds", "6"]);
+    command.current_dir(&toy.context.cwd).env("QUINTAIN_CACHE", &toy.context.cache);
+    let ran: Ran = command.envs(variables.iter().copied()).output().unwrap().into();
+    assert!(ran.stdout.contains("nodes/s"), "{variables:?}: {ran:?}");
+    fs::read_to_string(log).unwrap().lines().count()
+}
+
+/// The old build of one side would be compared with a new build of the other.
+#[test]
+fn flags_outside_the_tree_make_a_new_build() {
+    let (toy, log) = logged("cp");
+    toy.commit("One");
+    let home = toy.context.cwd.with_file_name("cargo-home");
+    fs::create_dir(&home).unwrap();
+    let home_text = home.display().to_string();
+    let in_home = ("CARGO_HOME", home_text.as_str());
+    let builds = |variables: &[(&str, &str)]| builds_after(&toy, &log, ".", &[&[in_home], variables].concat());
+    assert_eq!((builds(&[]), builds(&[])), (1, 1));
+    for (name, count) in [
+        ("CARGO_PROFILE_RELEASE_LTO", 2),
+        ("CARGO_BUILD_RUSTFLAGS", 3),
+        ("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS", 4),
+        ("RUSTC_WRAPPER", 5),
+        ("ARCH", 6),
+        ("CARGO_BUILD_JOBS", 6),
+    ] {
+        assert_eq!(builds(&[(name, "2")]), count, "{name}");
+    }
+    fs::write(home.join("config.toml"), "[build]\nrustflags = ['-C', 'target-cpu=native']\n").unwrap();
+    assert_eq!(builds(&[]), 7);
+    let above = toy.context.cwd.with_file_name(".cargo");
+    fs::create_dir(&above).unwrap();
+    fs::write(above.join("config.toml"), "[profile.release]\nlto = true\n").unwrap();
+    assert_eq!((builds(&[]), builds(&[])), (8, 8));
+}
+
+/// A clone has no working tree in which the compiler could find the file.
+#[test]
+fn a_new_compiler_by_the_toolchain_file_of_a_commit_makes_a_new_build() {
+    // A word of the command tells the compiler.
+    let (toy, log) = logged(": rustc; cp");
+    toy.write("rust-toolchain", "nightly");
+    toy.commit("One");
+    let folder = toy.context.cwd.parent().unwrap();
+    let (programs, version) = (folder.join("bin"), folder.join("version").display().to_string());
+    fs::create_dir(&programs).unwrap();
+    executable(
+        &programs.join("rustc"),
+        "#!/bin/sh\nif [ -e rust-toolchain ]; then cat \"$NIGHTLY\"; else echo 1; fi\n",
+    );
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let spec = format!("git:main@file://{}", toy.context.cwd.display());
+    for (nightly, count) in [("2", 1), ("2", 1), ("3", 2)] {
+        fs::write(&version, nightly).unwrap();
+        let variables = [("PATH", path.as_str()), ("NIGHTLY", version.as_str())];
+        assert_eq!(builds_after(&toy, &log, &spec, &variables), count, "{nightly}");
     }
 }

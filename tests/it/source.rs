@@ -125,7 +125,7 @@ pub(crate) fn script(nodes: u32) -> String {
     format!("#!/bin/sh\n[ \"$1\" = bench ] && echo '{nodes} nodes 1 nps'\n")
 }
 
-fn executable(path: &Path, text: &str) {
+pub(crate) fn executable(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
