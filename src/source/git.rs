@@ -119,16 +119,14 @@ impl Repository {
         dir.is_dir().then(|| Self { dir, bare: true, label: url.to_owned() })
     }
 
-    /// The full id of the commit that `rev` names. `HEAD` of a clone is that of its origin.
+    /// The full id of the commit that `rev` names. `HEAD` of a clone is that of its origin, once it
+    /// was fetched.
     pub(super) fn commit(&self, rev: &str) -> Result<String, SourceError> {
         let find = |rev: &str| self.git(&["rev-parse", "--verify", "--quiet", &format!("{rev}^{{commit}}")]);
-        if self.bare && rev == "HEAD" {
-            let fetched = find(REMOTE_HEAD)?;
-            if fetched.status.success() {
-                return Ok(fetched.stdout.trim().to_owned());
-            }
-        }
-        let found = find(rev)?;
+        let found = match after_head(rev).filter(|_| self.bare) {
+            Some(rest) if find(REMOTE_HEAD)?.status.success() => find(&format!("{REMOTE_HEAD}{rest}"))?,
+            _ => find(rev)?,
+        };
         if found.status.success() {
             return Ok(found.stdout.trim().to_owned());
         }
@@ -151,7 +149,7 @@ impl Repository {
         let mut words = vec!["fetch", "--quiet", "--prune", "origin"];
         words.extend(["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"]);
         // A clone keeps the branch that was the default when it was made.
-        words.extend((rev == "HEAD").then_some(head.as_str()));
+        words.extend(after_head(rev).map(|_| head.as_str()));
         match (succeed(&self.dir, &words, NETWORK_LIMIT), known) {
             (Ok(_), _) => {}
             (Err(error), Ok(commit)) => {
@@ -518,6 +516,12 @@ fn task(dir: &Path, args: &[&str], limit: Duration) -> ProgramRun {
 
 fn git(dir: &Path, args: &[&str], limit: Duration) -> Result<CapturedOutput, SourceError> {
     Ok(task(dir, args, limit).run()?)
+}
+
+/// The rest of a revision that begins with `HEAD`, or with `@` for it.
+fn after_head(rev: &str) -> Option<&str> {
+    let rest = rev.strip_prefix("HEAD").or_else(|| rev.strip_prefix('@'))?;
+    (rest.is_empty() || rest.starts_with(['~', '^', ':']) || rest.starts_with("@{")).then_some(rest)
 }
 
 /// True if a path, or the name of a ref, is below `above`, as below a folder.

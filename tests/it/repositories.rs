@@ -112,6 +112,7 @@ fn a_clone_follows_the_default_branch_and_branches_with_names_of_digits() {
     toy.commit("Two");
     // It is the HEAD of this repository now, which the clone took for its default branch.
     assert_eq!((nodes("20240131"), nodes("HEAD"), nodes("main")), (Some(2), Some(2), Some(1)));
+    assert_eq!(["@", "@^0", "HEAD^", "HEAD~1"].map(nodes), [2, 2, 1, 1].map(Some));
 }
 
 #[test]
