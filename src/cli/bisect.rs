@@ -162,7 +162,7 @@ pub(super) fn run(args: &BisectArgs) -> Result<Exit> {
     let receivers = Receivers::of(&raw)?;
     let context = Context::from_env()?;
     let place = source::place_of(&context, args.repository.as_deref());
-    let commits = source::stretch(&context, place.as_deref(), &args.good, &args.bad)?;
+    let commits = source::stretch(&context, place.as_deref(), (&args.good, &args.bad), &mut progress::step)?;
     if commits.len() < 2 {
         bail!("{} and {} are one commit; there is nothing to search", args.good, args.bad);
     }

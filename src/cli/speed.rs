@@ -121,7 +121,8 @@ pub(super) fn run(args: &SpeedArgs) -> Result<Exit> {
     let base = match &args.base {
         Some(base) => base.clone(),
         None if networks::differ(&nets) => new.to_owned(),
-        None => source::default_base(&context, new).context("BASE is missing, and cannot be found automatically")?,
+        None => source::default_base(&context, new, &mut progress::step)
+            .context("BASE is missing, and cannot be found automatically")?,
     };
     let [new, base] = [(new, &nets[0]), (&base, &nets[1])]
         .map(|(spec, net)| source::resolve_with(spec, net.as_ref(), &context, &mut progress::step));

@@ -76,7 +76,7 @@ pub(crate) fn pinned(command: GameCommand, mut raw: RawPlan) -> Result<RawPlan> 
         let within = || format!("`{spec}`");
         match source::missing(spec, &context).within(within)? {
             Some(error) => Err(error).within(within),
-            None => source::pinned(spec, &context).within(within),
+            None => source::pinned(spec, &context, &mut progress::step).within(within),
         }
     };
     networks::pin(&mut raw, &context)?;
@@ -86,7 +86,8 @@ pub(crate) fn pinned(command: GameCommand, mut raw: RawPlan) -> Result<RawPlan> 
             raw.base = Some(new.clone());
         } else if raw.base.is_none() {
             // A later search from the same commit finds the same base.
-            let mut bases = Bases::of(&context, &new, raw.base_from.as_deref()).within(|| "base")?;
+            let from = raw.base_from.as_deref();
+            let mut bases = Bases::of(&context, &new, from, &mut progress::step).within(|| "base")?;
             raw.base_from = Some(bases.start().to_owned());
             bases.first().within(|| "base")?;
         }

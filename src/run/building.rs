@@ -49,7 +49,8 @@ impl Building {
         network: Option<&NetworkFile>,
         is_same: impl Fn(&ResolvedEngine) -> bool,
     ) -> Result<ResolvedEngine> {
-        let mut bases = Bases::of(&self.context, new_spec, from).within(|| "base")?;
+        let bases = self.watched(number, |show| Bases::of(&self.context, new_spec, from, show));
+        let mut bases = bases.within(|| "base")?;
         for passed in 0..MOST_BASES {
             let Some(spec) = bases.next() else {
                 if passed == 0 {

@@ -1,6 +1,7 @@
 //! The engine to test against if the user names none: the newest commit with different engine
 //! sources.
 
+use crate::source::command::Update;
 use crate::source::error::SourceError;
 use crate::source::resolve::{Context, Revision, is_other_engine, revision};
 use crate::source::spec::Spec;
@@ -37,17 +38,27 @@ enum CommitPlace {
 ///
 /// # Errors
 /// Those of [`Bases::of`], and an error if no commit differs.
-pub fn default_base(context: &Context, new_spec: &str) -> Result<String, SourceError> {
-    Bases::of(context, new_spec, None)?.first()
+pub fn default_base(
+    context: &Context,
+    new_spec: &str,
+    progress: &mut dyn FnMut(Update<'_>),
+) -> Result<String, SourceError> {
+    Bases::of(context, new_spec, None, progress)?.first()
 }
 
 impl Bases {
     /// Looks `new_spec` up, and the revision `from` at which the search begins: HEAD if none is
-    /// given.
+    /// given. `progress` is told of the search for `from` alone, because the caller resolves
+    /// `new_spec` itself.
     ///
     /// # Errors
     /// Returns an error if `new_spec` is not from Git, or one of both cannot be looked up.
-    pub fn of(context: &Context, new_spec: &str, from: Option<&str>) -> Result<Self, SourceError> {
+    pub fn of(
+        context: &Context,
+        new_spec: &str,
+        from: Option<&str>,
+        progress: &mut dyn FnMut(Update<'_>),
+    ) -> Result<Self, SourceError> {
         let spec = Spec::parse(new_spec)?;
         let place = match &spec {
             Spec::Program(_) => return Err(SourceError::NoHistory { spec: new_spec.to_owned() }),
@@ -55,7 +66,7 @@ impl Bases {
             _ => String::new(),
         };
         let new = revision(&spec, context, &mut |_| {})?;
-        let start = new.repository.newest(from.unwrap_or("HEAD"), &mut |_| {})?;
+        let start = new.repository.newest(from.unwrap_or("HEAD"), progress)?;
         let pathspecs = new.recipe.pathspecs();
         // Sources change only at commits that touch them, so the start and the parents of those are
         // enough.

@@ -153,7 +153,8 @@ impl Repository {
         match (succeed(&self.dir, &words, NETWORK_LIMIT), known) {
             (Ok(_), _) => {}
             (Err(error), Ok(commit)) => {
-                progress(Update::Step(&format!("using the {rev} fetched before: {error}")));
+                let note = format!("{}: cannot fetch, so `{rev}` is as it was fetched last: {error}", self.label);
+                progress(Update::Note(&note));
                 return Ok(commit);
             }
             (Err(error), Err(_)) => return Err(error),

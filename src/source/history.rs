@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use crate::source::command::Update;
 use crate::source::error::SourceError;
 use crate::source::git::{Commit, Repository};
 use crate::source::resolve::{Context, revision};
@@ -41,16 +42,21 @@ pub fn known(
 
 /// The commits of a stretch of history, oldest first: `old`, then those after it on the
 /// first-parent line to `new` that touch the engine's sources (by the recipe of `new`), and `new`
-/// itself as the last.
+/// itself as the last. `progress` is told of steps that may take long.
 ///
 /// # Errors
 /// Returns an error if either is not a commit of the repository at `place`, or `old` is not an
 /// ancestor of `new`.
-pub fn stretch(context: &Context, place: Option<&str>, old: &str, new: &str) -> Result<Vec<Commit>, SourceError> {
+pub fn stretch(
+    context: &Context,
+    place: Option<&str>,
+    (old, new): (&str, &str),
+    progress: &mut dyn FnMut(Update<'_>),
+) -> Result<Vec<Commit>, SourceError> {
     let spec = |rev: &str| Spec::Git { rev: rev.to_owned(), repository: place.map(str::to_owned) };
-    let newest = revision(&spec(new), context, &mut |_| {})?;
+    let newest = revision(&spec(new), context, progress)?;
     let repository = &newest.repository;
-    let (old_id, new_id) = (repository.newest(old, &mut |_| {})?, newest.commit.clone());
+    let (old_id, new_id) = (repository.newest(old, progress)?, newest.commit.clone());
     if !repository.is_ancestor(&old_id, &new_id)? {
         return Err(SourceError::Order { old: old.to_owned(), new: new.to_owned() });
     }

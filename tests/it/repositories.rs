@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use quintain::source::{Context, default_base, pinned, resolve};
+use quintain::source::{Context, Update, default_base, pinned, resolve, stretch};
 
 use crate::harness::{Ran, quintain};
 use crate::source::{Toy, executable, script};
@@ -59,11 +59,11 @@ fn another_repository_within_is_no_source() {
 #[test]
 fn a_pinned_tree_has_its_lock_file_and_profile() {
     let toy = toy();
-    let clean = pinned(".", &toy.context).unwrap();
+    let clean = pinned(".", &toy.context, &mut |_| {}).unwrap();
     toy.write("README", "nothing that is built");
-    assert_eq!(pinned(".", &toy.context).unwrap(), clean);
+    assert_eq!(pinned(".", &toy.context, &mut |_| {}).unwrap(), clean);
     toy.write("Cargo.toml", "[profile.release]\nlto = true\n");
-    let spec = pinned(".", &toy.context).unwrap();
+    let spec = pinned(".", &toy.context, &mut |_| {}).unwrap();
     assert_ne!(spec, clean);
     assert_eq!(toy.resolve(&spec).unwrap().program, toy.resolve(".").unwrap().program);
 }
@@ -115,13 +115,41 @@ fn a_clone_follows_the_default_branch_and_branches_with_names_of_digits() {
     assert_eq!(["@", "@^0", "HEAD^", "HEAD~1"].map(nodes), [2, 2, 1, 1].map(Some));
 }
 
+/// A clone that looks a name up in its own refs tests an old commit.
+#[test]
+fn a_name_that_cannot_be_fetched_is_noted_wherever_it_is_used() {
+    let toy = toy();
+    toy.write("engine/main.sh", &script(2));
+    toy.commit("Two");
+    let elsewhere = Context { cwd: toy.context.cache.with_file_name("elsewhere"), cache: toy.context.cache.clone() };
+    fs::create_dir(&elsewhere.cwd).unwrap();
+    let url = format!("file://{}", toy.context.cwd.display());
+    let spec = format!("git:main@{url}");
+    resolve(&spec, &elsewhere, &mut |_| {}).unwrap();
+    fs::rename(&toy.context.cwd, toy.context.cwd.with_file_name("away")).unwrap();
+    let mut notes = Vec::new();
+    let mut keep = |update: Update<'_>| {
+        if let Update::Note(text) = update {
+            notes.push(text.to_owned());
+        }
+    };
+    resolve(&spec, &elsewhere, &mut keep).unwrap();
+    pinned(&spec, &elsewhere, &mut keep).unwrap();
+    default_base(&elsewhere, &spec, &mut keep).unwrap();
+    stretch(&elsewhere, Some(&url), ("main~1", "main"), &mut keep).unwrap();
+    let named = |note: &String| note.split('`').nth(1).map(str::to_owned).unwrap_or_default();
+    assert_eq!(notes.iter().map(named).collect::<Vec<_>>(), ["main", "main", "HEAD", "main", "main~1"], "{notes:#?}");
+    let begin = format!("{url}: cannot fetch, so `main` is as it was fetched last: ");
+    assert!(notes[0].starts_with(&begin), "{notes:#?}");
+}
+
 #[test]
 fn the_default_base_of_a_clone_is_the_newest_commit_of_its_origin() {
     let toy = toy();
     let elsewhere = Context { cwd: toy.context.cache.with_file_name("elsewhere"), cache: toy.context.cache.clone() };
     fs::create_dir(&elsewhere.cwd).unwrap();
     let url = format!("file://{}", toy.context.cwd.display());
-    let of_branch = |rev: &str| default_base(&elsewhere, &format!("git:{rev}@{url}")).unwrap();
+    let of_branch = |rev: &str| default_base(&elsewhere, &format!("git:{rev}@{url}"), &mut |_| {}).unwrap();
     // The clone knows a HEAD from now on.
     resolve(&format!("git:HEAD@{url}"), &elsewhere, &mut |_| {}).unwrap();
     toy.write("engine/main.sh", &script(2));

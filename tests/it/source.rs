@@ -110,7 +110,7 @@ impl Toy {
     }
 
     fn base(&self, new: &str) -> Result<String, String> {
-        default_base(&self.context, new).map_err(|error| error.to_string())
+        default_base(&self.context, new, &mut |_| {}).map_err(|error| error.to_string())
     }
 
     /// No checkout, no folder to build in, and no note of one in the repository is left.

@@ -35,7 +35,8 @@ pub(super) fn play(
     let limit = raw.max_time.take().map(|text| resolve::time("--max-time", &text)).transpose()?;
     let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
     let place = source::place_of(context, args.repository.as_deref());
-    let mut commits = thinned(source::stretch(context, place.as_deref(), old, new)?, args.versions);
+    let stretch = source::stretch(context, place.as_deref(), (old, new), &mut progress::step)?;
+    let mut commits = thinned(stretch, args.versions);
     let mut series = Series::open(args.runs.clone(), raw)?;
     progress::note(&format!("{} versions; games in {}", commits.len(), series.root().display()));
     match series.finish()? {
