@@ -1,7 +1,7 @@
 //! Execution of programs for this room: Git, compilers, an engine's bench. Each has its own process
 //! group and a deadline.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -18,6 +18,29 @@ use crate::os::{self, CpuBinding, ProcessGroup};
 const KEPT: usize = 16 << 20;
 /// Bytes at the end of the output in which its last line is looked for.
 const LINE: usize = 4096;
+/// Variables of one repository: those that `git rev-parse --local-env-vars` prints, except for
+/// configuration, and those of a hook's quarantine, of namespaces and of pathspecs.
+const REPOSITORY_VARIABLES: [&str; 19] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_CONFIG",
+    "GIT_DIR",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_GRAFT_FILE",
+    "GIT_ICASE_PATHSPECS",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_NAMESPACE",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_QUARANTINE_PATH",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+];
 /// Longest wait for the rest of the output once the process group is gone.
 const DRAIN: Duration = Duration::from_secs(2);
 
@@ -115,11 +138,10 @@ impl ProgramRun {
         self
     }
 
-    /// Hides the caller's `GIT_*` variables: in a hook they name another repository's index and
-    /// directory.
+    /// Hides the caller's variables that name a repository, which in a hook is another one, or that
+    /// change the meaning of paths. Those that say how Git reaches servers stay.
     pub(super) fn without_git_env(mut self) -> Self {
-        let ours = std::env::vars_os().map(|(name, _)| name);
-        for name in ours.filter(|name: &OsString| name.as_encoded_bytes().starts_with(b"GIT_")) {
+        for name in REPOSITORY_VARIABLES {
             self.command.env_remove(name);
         }
         self

@@ -75,6 +75,9 @@ pub(super) struct TreeSnapshot {
 /// Ref of the commit that was the HEAD of a clone's origin when it was last fetched.
 const REMOTE_HEAD: &str = "refs/quintain/HEAD";
 
+/// Variable with the command that Git connects by.
+const SSH_COMMAND: &str = "GIT_SSH_COMMAND";
+
 impl Repository {
     /// The repository that `dir` is in.
     pub(super) fn open(dir: &Path) -> Result<Self, SourceError> {
@@ -107,7 +110,8 @@ impl Repository {
             let scratch = tempfile::tempdir_in(&repos).map_err(io_error("write into", &repos))?;
             let clone = scratch.path().join("clone.git");
             let target = clone.to_string_lossy();
-            succeed(&repos, &["clone", "--quiet", "--bare", "--", url, &target], NETWORK_LIMIT)?;
+            let words = ["clone", "--quiet", "--bare", "--", url, &*target];
+            checked(&words, reach(&repos, &words)?)?;
             fs::rename(&clone, &dir).map_err(io_error("create", &dir))?;
         }
         Ok(Self { dir, bare: true, label: url.to_owned() })
@@ -150,7 +154,8 @@ impl Repository {
         words.extend(["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"]);
         // A clone keeps the branch that was the default when it was made.
         words.extend(after_head(rev).map(|_| head.as_str()));
-        match (succeed(&self.dir, &words, NETWORK_LIMIT), known) {
+        let fetched = reach(&self.dir, &words).and_then(|ran| checked(&words, ran));
+        match (fetched, known) {
             (Ok(_), _) => {}
             (Err(error), Ok(commit)) => {
                 let note = format!("{}: cannot fetch, so `{rev}` is as it was fetched last: {error}", self.label);
@@ -162,7 +167,7 @@ impl Repository {
         if fixed && self.commit(rev).is_err() {
             // The commit is on no branch or tag; some servers give such commits by their full id.
             // If not, the error is below.
-            let _ = git(&self.dir, &["fetch", "--quiet", "origin", rev], NETWORK_LIMIT)?;
+            let _ = reach(&self.dir, &["fetch", "--quiet", "origin", rev])?;
         }
         self.commit(rev)
     }
@@ -505,14 +510,27 @@ pub(super) fn lock(path: &Path) -> Result<File, SourceError> {
 }
 
 fn task(dir: &Path, args: &[&str], limit: Duration) -> ProgramRun {
-    ProgramRun::new("git", limit)
+    let task = ProgramRun::new("git", limit)
         .without_git_env()
         .env("GIT_TERMINAL_PROMPT", "0")
-        .env("GIT_SSH_COMMAND", "ssh -o BatchMode=yes")
         .env("LC_ALL", "C")
         .dir(dir)
         .args(QUIET)
-        .args(args)
+        .args(args);
+    // The user's own way to a server is taken as it is.
+    let is_set = |name: &str| std::env::var_os(name).is_some();
+    if is_set(SSH_COMMAND) || is_set("GIT_SSH") { task } else { task.env(SSH_COMMAND, "ssh -o BatchMode=yes") }
+}
+
+/// Runs a command that connects to a server, by `core.sshCommand` if the user has set it.
+fn reach(dir: &Path, args: &[&str]) -> Result<CapturedOutput, SourceError> {
+    let task = task(dir, args, NETWORK_LIMIT);
+    let own = git(dir, &["config", "--get", "core.sshCommand"], LIMIT)?;
+    // The variable wins over the key, as in Git.
+    if std::env::var_os(SSH_COMMAND).is_some() || !own.status.success() {
+        return Ok(task.run()?);
+    }
+    Ok(task.env(SSH_COMMAND, own.stdout.trim_end_matches('\n')).run()?)
 }
 
 fn git(dir: &Path, args: &[&str], limit: Duration) -> Result<CapturedOutput, SourceError> {

@@ -143,6 +143,37 @@ fn a_name_that_cannot_be_fetched_is_noted_wherever_it_is_used() {
     assert!(notes[0].starts_with(&begin), "{notes:#?}");
 }
 
+/// By variables for its configuration and its commands, and by the configured command.
+#[test]
+fn git_reaches_a_server_in_the_users_way() {
+    let toy = toy();
+    let folder = toy.context.cwd.parent().unwrap();
+    let (ssh, config) = (folder.join("ssh").display().to_string(), folder.join("gitconfig").display().to_string());
+    // The command for the server is the last word; it runs here.
+    executable(ssh.as_ref(), "#!/bin/sh\nfor command; do :; done\nexec sh -c \"$command\"\n");
+    fs::write(&config, format!("[core]\nsshCommand = {ssh}\n[ssh]\nvariant = simple\n")).unwrap();
+    let instead = format!("url.file://{}/.insteadOf", folder.display());
+    let (by_ssh, by_https) =
+        (format!("ssh://engines.invalid{}", toy.context.cwd.display()), "https://engines.invalid/");
+    let simple = ("GIT_SSH_VARIANT", "simple");
+    for (number, url, variables) in [
+        (
+            1,
+            format!("{by_https}repository"),
+            vec![("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", instead.as_str()), ("GIT_CONFIG_VALUE_0", by_https)],
+        ),
+        (2, by_ssh.clone(), vec![("GIT_SSH_COMMAND", ssh.as_str()), simple]),
+        (3, by_ssh.clone(), vec![("GIT_SSH", ssh.as_str()), simple]),
+        (4, by_ssh.clone(), vec![("GIT_CONFIG_GLOBAL", config.as_str())]),
+    ] {
+        let spec = format!("git:main@{url}");
+        let mut command = quintain(&["speed", &spec, &spec, "--rounds", "6"]);
+        command.current_dir(folder).env("QUINTAIN_CACHE", folder.join(format!("cache{number}"))).envs(variables);
+        let ran: Ran = command.output().unwrap().into();
+        assert!(ran.stdout.contains("nodes/s"), "{number}: {ran:?}");
+    }
+}
+
 #[test]
 fn the_default_base_of_a_clone_is_the_newest_commit_of_its_origin() {
     let toy = toy();
