@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::plan::time_control::Limit;
 use crate::report::figures::estimate;
-use crate::stats::elo::Elo;
+use crate::stats::elo::{Elo, fixed};
 use crate::stats::sprt::{Bounds, Model, Sprt, Verdict};
 use crate::stats::unbiased::{self, AdjustedEstimates};
 use crate::stats::{Counts as _, Pentanomial};
@@ -128,7 +128,7 @@ impl Records {
     pub fn csv(&self) -> String {
         let mut out = "date,topic,step,pairs,ptnml,elo_after_stop,low,high,verdict,command,folder\n".to_owned();
         for record in &self.0 {
-            let number = |elo: Elo| elo.finite().map_or_else(|| elo.to_string(), |value| format!("{value:.2}"));
+            let number = |elo: Elo| elo.finite().map_or_else(|| elo.to_string(), |value| fixed(value, 2));
             let elo = record.after.map(|after| after.elo);
             let ends = elo.and_then(|elo| elo.interval);
             let fields = [
@@ -339,6 +339,13 @@ mod tests {
         let line = csv.lines().nth(1).expect("a line");
         assert!(line.starts_with("2026-11-21,Search,\"one, two\",99,\"7,7,38,21,26\",90.95,45.76,136.32"), "{line}");
         assert!(line.contains(",H1,\"quintain sprt"), "{line}");
+    }
+
+    #[test]
+    fn a_rounded_zero_has_no_sign() {
+        let records = parsed("2026-11-22,t,s,git:b,git:a,nodes=5,\"-10,10\",,,\"6,1,52,9,2\",\n").expect("a record");
+        let csv = records.csv();
+        assert!(csv.contains(",70,\"6,1,52,9,2\",0.00,-36.37,31.79,none,"), "{csv}");
     }
 
     #[test]
