@@ -347,8 +347,9 @@ impl<'a> Explainer<'a> {
                 })
                 .collect();
             // Of two comparable groups each mirrors the other, so only the smaller one is tested.
-            if let [one, other] =
-                &mut results.iter_mut().filter(|group| group.contrast.is_some()).collect::<Vec<_>>()[..]
+            if let [one, other] = results.as_mut_slice()
+                && one.contrast.is_some()
+                && other.contrast.is_some()
             {
                 let mirror = if one.wdl.games() > other.wdl.games() { one } else { other };
                 mirror.is_mirror = true;

@@ -182,6 +182,28 @@ fn where_nothing_is_planted_nothing_is_found() {
 }
 
 #[test]
+fn two_groups_mirror_each_other_only_if_they_hold_all_games() {
+    let (plan, names) = (plan(), OpeningNames::builtin());
+    let mut random = SplitMix64::new(4);
+    let mut tested = |lines: &[&'static str]| {
+        let games: Vec<_> = (0..200)
+            .flat_map(|pair| Leg::BOTH.map(|leg| (pair, leg)))
+            .map(|(pair, leg)| {
+                let half_points = if random.unit() < 0.5 { 0 } else { 2 };
+                Wanted { moves: lines[pair as usize % lines.len()], ..Wanted::new(pair, leg, half_points) }
+            })
+            .collect();
+        let explained = explain(&plan, &names, &games, PlayerId::NEW).unwrap();
+        let groups = explained.groups.iter().filter(|group| group.dimension == Dimension::Eco);
+        groups.map(|group| (group.p_holm.is_some(), group.is_mirror)).collect::<Vec<_>>()
+    };
+    let [one, other, unnamed] = ["e2e4 e7e5", "d2d4 d7d5", "e2e5"];
+    let found = tested(&[one, other]);
+    assert!(found == [(true, false), (false, true)] || found == [(false, true), (true, false)], "{found:?}");
+    assert_eq!(tested(&[one, other, unnamed]), [(true, false), (true, false), (false, false)]);
+}
+
+#[test]
 fn groups_add_up_from_either_side() {
     let (plan, names) = (plan(), OpeningNames::builtin());
     let games = play(&mut SplitMix64::new(9), 60, Some(Dimension::Length));
