@@ -372,8 +372,9 @@ impl<'a> Explainer<'a> {
             pairs: self.pairs,
             wdl: self.wdl,
             ptnml: self.ptnml,
-            // Opponents of several strengths would shift pairs as openings do.
-            level: (self.plan.players.len() == 2).then_some(self.level),
+            // Opponents of several strengths would shift pairs as openings do, and so would White's
+            // advantage in pairs without reversed colours.
+            level: (self.plan.players.len() == 2 && self.plan.colors.swap).then_some(self.level),
             score,
             score_error: self.wholes[0].error95(),
             decisive: self.wholes[1].mean(),

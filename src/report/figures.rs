@@ -50,11 +50,11 @@ pub fn level_line(pairs: &Pentanomial, level: LevelPairs) -> Option<String> {
 }
 
 /// Level pairs of a run of two players that is not a tuning and plays both games of a pair from one
-/// opening.
+/// opening, with colours reversed.
 #[must_use]
 pub fn level_pairs(scoreboard: &Scoreboard) -> Option<LevelPairs> {
     let is_duel = scoreboard.players() == 2 && scoreboard.tuning().is_none();
-    let is_told = is_duel && !scoreboard.has_opening_per_game();
+    let is_told = is_duel && scoreboard.reverses_openings();
     LevelPairs::of(&scoreboard.ptnml(), &scoreboard.wdl()).filter(|_| is_told)
 }
 
@@ -122,11 +122,13 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn a_pair_of_two_openings_tells_nothing_of_an_opening() {
+    fn only_an_opening_with_colours_reversed_shows_its_bias() {
         let mut plan = file::from_toml(include_str!("html/tests/plan.toml")).expect("a plan");
         let level = |plan: &Plan| level_pairs(&Scoreboard::new(plan).expect("a sound test"));
         assert!(level(&plan).is_some());
         plan.opening_per_game = true;
+        assert_eq!(level(&plan), None);
+        (plan.opening_per_game, plan.colors.swap) = (false, false);
         assert_eq!(level(&plan), None);
     }
 

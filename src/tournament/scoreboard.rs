@@ -51,17 +51,13 @@ pub fn pv_faults(game: &GameRecord) -> impl Iterator<Item = (usize, PlayerId, Pv
 /// Counted pairs and games of two players, from the view of the one with the lower number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeadToHead {
-    /// Pairs by points.
+    /// Pairs by points, whatever the colours of their two games.
     pub ptnml: Pentanomial,
     /// Games by result, those of half pairs included.
     pub wdl: Trinomial,
 }
 
 impl HeadToHead {
-    fn of(met: &rating::EncounterCounts) -> Self {
-        Self { ptnml: met.pentanomial(), wdl: met.results() }
-    }
-
     /// The same from the other player's view.
     #[must_use]
     pub fn reversed(&self) -> Self {
@@ -94,7 +90,10 @@ fn units(player: PlayerId, games: &[GameRecord], half_points: &[u8]) -> Vec<rati
 pub struct Scoreboard {
     trial: Option<Trial>,
     width: Option<Width>,
+    /// Games of each encounter, as ratings use them.
     met: BTreeMap<Encounter, rating::EncounterCounts>,
+    /// Pairs of each encounter by points.
+    ptnmls: BTreeMap<Encounter, Pentanomial>,
     /// Pairs of each encounter by opening.
     openings: BTreeMap<Encounter, Openings>,
     /// Meetings of all players by opening, if there are more than two, because encounters share
@@ -106,8 +105,8 @@ pub struct Scoreboard {
     tuning: Option<Box<TuningProgress>>,
     /// Pairs from this one on are one game.
     halves_from: Option<PairId>,
-    /// True if each game of a pair has an opening of its own.
-    opening_per_game: bool,
+    /// True if a pair plays one opening twice, with colours reversed.
+    reverses_openings: bool,
     /// Pairs below this one are settled: they count, or repeat pairs that do.
     next: PairId,
     pairs: u64,
@@ -146,7 +145,7 @@ impl Scoreboard {
             results: pairing.needs_results().then(Vec::new),
             tuning: plan.format.tuning().map(|rule| Box::new(TuningProgress::new(rule))),
             halves_from: pairing.halves_from(),
-            opening_per_game: plan.opening_per_game,
+            reverses_openings: plan.colors.swap && !plan.opening_per_game,
             width: plan.until_width.map(|target| Width::new(target, plan.format.rated(plan.players.len()))),
             ..Self::empty(plan.players.len(), sprt)
         })
@@ -157,12 +156,13 @@ impl Scoreboard {
             trial: sprt.map(Trial::new),
             width: None,
             met: BTreeMap::new(),
+            ptnmls: BTreeMap::new(),
             openings: BTreeMap::new(),
             meetings: BTreeMap::new(),
             results: None,
             tuning: None,
             halves_from: None,
-            opening_per_game: false,
+            reverses_openings: true,
             next: PairId(0),
             pairs: 0,
             repeats: Repeats::unless(false),
@@ -278,7 +278,8 @@ impl Scoreboard {
             let meetings = units.into_iter().map(|score| rating::Meeting { a, b, score });
             self.meetings.entry(opening).or_default().extend(meetings);
         }
-        if let [first, second] = half_points.as_slice() {
+        if let [first, second] = *half_points.as_slice() {
+            self.ptnmls.entry(players).or_default().record(PairScore { first, second });
             let (openings, points) = (self.openings.entry(players).or_default(), first + second);
             if is_repeat { openings.record_repeat(opening, points) } else { openings.record(opening, points) }
         }
@@ -393,13 +394,18 @@ impl Scoreboard {
     /// Counted pairs and games of two players, from the first one's view.
     #[must_use]
     pub fn score(&self, player: PlayerId, opponent: PlayerId) -> HeadToHead {
-        let score = self.met.get(&in_order((player, opponent))).map(HeadToHead::of).unwrap_or_default();
+        let encounter = in_order((player, opponent));
+        let score = self.met.get(&encounter).map(|met| self.head_to_head(encounter, met)).unwrap_or_default();
         if player <= opponent { score } else { score.reversed() }
     }
 
     /// Scores of all encounters, each from the view of the lower number.
     pub fn scores(&self) -> impl Iterator<Item = (Encounter, HeadToHead)> {
-        self.met.iter().map(|(encounter, met)| (*encounter, HeadToHead::of(met)))
+        self.met.iter().map(|(encounter, met)| (*encounter, self.head_to_head(*encounter, met)))
+    }
+
+    fn head_to_head(&self, encounter: Encounter, met: &rating::EncounterCounts) -> HeadToHead {
+        HeadToHead { ptnml: self.ptnmls.get(&encounter).copied().unwrap_or_default(), wdl: met.results() }
     }
 
     /// Ratings of all players on one scale. Zero is the mean of the players that can be compared.
@@ -477,11 +483,11 @@ impl Scoreboard {
         self.results.as_deref().unwrap_or_default()
     }
 
-    /// True if each game of a pair has an opening of its own. No pair then shows what its opening
-    /// gives to a colour.
+    /// True if a pair plays one opening twice, with colours reversed. Only such pairs show what an
+    /// opening gives to a colour.
     #[must_use]
-    pub const fn has_opening_per_game(&self) -> bool {
-        self.opening_per_game
+    pub const fn reverses_openings(&self) -> bool {
+        self.reverses_openings
     }
 
     /// Number of players.

@@ -240,6 +240,20 @@ fn half_a_pair_counts_as_a_game() {
     assert_eq!(scoreboard.wdl(), Trinomial { wins: 2, draws: 1, losses: 0 });
 }
 
+/// As with `-noswap` of other runners.
+#[test]
+fn pairs_without_reversed_colours_are_evidence() {
+    let mut scoreboard = scoreboard();
+    let won =
+        |pair| Leg::BOTH.map(|leg| GameRecord { id: GameId { pair: PairId(pair), leg }, ..game(pair, Leg::First, 2) });
+    record_all(&mut scoreboard, (0..200).flat_map(won));
+    let pairs = scoreboard.pairs();
+    assert_eq!((scoreboard.verdict(), scoreboard.ptnml()), (Verdict::AcceptH1, Pentanomial([0, 0, 0, 0, pairs])));
+    assert_eq!(scoreboard.wdl(), Trinomial { wins: 2 * pairs, draws: 0, losses: 0 });
+    let reversed = scoreboard.score(PlayerId::BASE, PlayerId::NEW);
+    assert_eq!(reversed.ptnml, Pentanomial([pairs, 0, 0, 0, 0]));
+}
+
 #[test]
 fn workers_are_compared_by_their_points_unless_they_tune() {
     let scores = |tuning: Option<Box<TuningProgress>>| {
