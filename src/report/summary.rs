@@ -294,6 +294,10 @@ fn openings_line(plan: &Plan, scoreboard: &Scoreboard) -> Option<String> {
     };
     (scoreboard.design_effect() > 1.0).then(line)
 }
+    if plan.players.len() > 2 {
+        let line = || "openings came again, which the errors take into account".to_owned();
+        return scoreboard.has_repeated_openings().then(line);
+    }
 
 /// Command that continues a run which is not over.
 fn next_command(plan: &Plan, finish: &Finish, root: &Path) -> String {

@@ -461,6 +461,12 @@ impl Scoreboard {
         self.openings.get(&(PlayerId::NEW, PlayerId::BASE)).map_or(1.0, Openings::design_effect)
     }
 
+    /// True if two players played an opening in more than one pair.
+    #[must_use]
+    pub fn has_repeated_openings(&self) -> bool {
+        self.openings.values().any(Openings::is_repeated)
+    }
+
     /// [`Scoreboard::ptnml`] with the weight of its openings, as errors and tests use it.
     ///
     /// Of a tuning, only the validation pairs. Its other pairs are not evidence of a gain.

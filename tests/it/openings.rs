@@ -119,6 +119,13 @@ fn openings_come_again_under_a_clock() {
     assert!((number(&left, "llr") * effect - number(&plain, "llr")).abs() < 1e-6, "{left} {plain}");
     let width = |from: &Value| number(from, "nelo_hi") - number(from, "nelo_lo");
     assert!((width(&left) / width(&plain) - effect.sqrt()).abs() < 1e-3, "{left} {plain}");
+    // Of three players no number stands for all encounters.
+    let three = folder.path().join("three").display().to_string();
+    let [one, two, other] = [1, 2, 3].map(|seed| fake(&format!("--seed {seed} --vary")));
+    let book = book.display().to_string();
+    let rules = ["--tc", "1000", "--max-plies", "8", "--pairs", "8", "--seed", "1", "-j", "1"];
+    let ran = run(&[&["match", &one, &two, &other, "--book", &book, "--out", &three], &rules[..]].concat());
+    assert!(ran.stdout.contains("\nopenings came again, which the errors take into account\n"), "{ran:?}");
     // What a journal is read to later is the same.
     let report: Value =
         serde_json::from_str(&run(&["report", &dir.display().to_string(), "--format", "json"]).stdout).unwrap();
