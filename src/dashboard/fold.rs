@@ -224,8 +224,8 @@ impl Fold {
     }
 
     fn caption(&self) -> String {
-        let limits = figures::limits(&self.plan);
-        format!("{limits}, {} at once, {}", self.plan.concurrency, self.plan.machine.cpu)
+        let machine = if self.plan.is_at_hub() { String::new() } else { format!(", {}", self.plan.machine.cpu) };
+        format!("{}, {}{machine}", figures::limits(&self.plan), figures::games_at_once(&self.plan))
     }
 
     fn subtitle(&self) -> String {

@@ -273,6 +273,7 @@ fn detail(folds: &Folds, entry: &IndexEntry, row: &RunRow, lines: Option<Vec<Str
         json!({
             "seed": plan.seed,
             "concurrency": plan.concurrency,
+            "at_hub": plan.is_at_hub(),
             "max_pairs": plan.max_pairs,
             "test": plan.test.map(|test| json!({
                 "model": test.model.to_string(),

@@ -211,6 +211,12 @@ impl Plan {
         self.players.iter().any(|player| player.limit.is_timed())
     }
 
+    /// True if the workers of a hub play the run, on machines that the plan does not have.
+    #[must_use]
+    pub const fn is_at_hub(&self) -> bool {
+        matches!(self.workers, Some(Workers::Hub(_)))
+    }
+
     /// Player whose engine's speed stands for that of a machine: the one that `scale` names, or the
     /// last one.
     #[must_use]

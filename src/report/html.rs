@@ -16,7 +16,7 @@ pub use story::Story;
 
 use crate::chess::Position;
 use crate::openings::order::Order;
-use crate::plan::{BookSource, Plan, Player, file};
+use crate::plan::{BookSource, Machine, Plan, Player, file};
 use crate::record::{Color, GameRecord, Score};
 use crate::report::figures::{self, duration};
 use crate::report::plot::{
@@ -126,16 +126,20 @@ pub fn caption(story: &Story) -> String {
     let test = plan
         .test
         .map_or_else(String::new, |test| format!(", [{}, {}] {}", test.bounds.elo0, test.bounds.elo1, test.model));
+    let Machine { cpu, cores, os } = &plan.machine;
+    // The machine of a hub's coordinator plays no games.
+    let machine = if plan.is_at_hub() {
+        String::new()
+    } else {
+        format!(", {cpu} ({}, {os})", figures::count(*cores as u64, "core"))
+    };
     format!(
-        "{}, {} ({} openings){test}, {}, {} at once, {} ({}, {}){date}, quintain {}",
+        "{}, {} ({} openings){test}, {}, {}{machine}{date}, quintain {}",
         figures::limits(plan),
         book_name(plan),
         plan.book.openings,
         figures::count(story.scoreboard.pairs(), "pair"),
-        plan.concurrency,
-        plan.machine.cpu,
-        figures::count(plan.machine.cores as u64, "core"),
-        plan.machine.os,
+        figures::games_at_once(plan),
         env!("CARGO_PKG_VERSION"),
     )
 }
@@ -546,12 +550,12 @@ fn settings(out: &mut String, plan: &Plan) {
                 "Book",
                 format!("{}, {} openings, {order}, SHA-256 {}", book_name(plan), plan.book.openings, plan.book.sha256),
             ),
-            ("Concurrency", plan.concurrency.to_string()),
+            ("Concurrency", figures::games_at_once(plan)),
             ("Margin", format!("{} ms", plan.rules.margin.as_millis())),
             ("Draw rule", plan.rules.draw.map_or_else(|| "none".to_owned(), |rule| rule.to_string())),
             ("Resign rule", plan.rules.resign.map_or_else(|| "none".to_owned(), |rule| rule.to_string())),
             (
-                "Machine",
+                if plan.is_at_hub() { "Coordinator" } else { "Machine" },
                 format!(
                     "{}, {}, {}",
                     plan.machine.cpu,

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use crate::plan::Plan;
 use crate::plan::time_control::Limit;
-use crate::plan::{Plan, Workers};
 use crate::report::figures;
 use crate::run::error::{Result, RunError, fail};
 use crate::run::pace::{self, PaceLookup};
@@ -66,7 +66,7 @@ fn pairs_of_equals(plan: &Plan) -> Option<f64> {
 /// Returns the expected time of a plan's games, of a test if its engines are equal; `None` if it is
 /// unknown.
 pub(crate) fn time(plan: &Plan) -> Option<Duration> {
-    if matches!(plan.workers, Some(Workers::Hub(_))) {
+    if plan.is_at_hub() {
         // Nobody knows how many of them will play.
         return None;
     }

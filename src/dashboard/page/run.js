@@ -217,6 +217,7 @@ function about({ run, summary, plan, crashes, files, notes, written, key }) {
   for (const part of at('steering').querySelectorAll('[data-live]')) part.hidden = run.state !== 'live';
   const test = plan?.test ?? (summary?.model ? summary : null);
   const computer = plan?.machine ?? summary?.machine;
+  const isAtHub = plan?.at_hub ?? summary?.at_hub;
   facts(at('settings'), [
     ['Name', run.name],
     [run.note ? 'Note' : 'Change', run.title],
@@ -225,11 +226,11 @@ function about({ run, summary, plan, crashes, files, notes, written, key }) {
     ['Test', test ? `[${test.elo0}, ${test.elo1}] ${test.model}, alpha ${test.alpha}, beta ${test.beta}` : ''],
     ['Chain', chain(run.id, written?.chain)],
     ['Limit', run.limit],
-    ['Concurrency', plan?.concurrency ?? summary?.concurrency],
+    ['Concurrency', isAtHub ? 'by the workers of a hub' : plan?.concurrency ?? summary?.concurrency],
     ['Seed', plan?.seed ?? summary?.seed],
     ['Took', summary?.seconds ? clock(summary.seconds * 1000) : ''],
     ...sources(written),
-    ['Machine', computer ? `${computer.cpu}, ${computer.cores} cores, ${computer.os}` : ''],
+    [isAtHub ? 'Coordinator' : 'Machine', computer ? `${computer.cpu}, ${computer.cores} cores, ${computer.os}` : ''],
   ]);
 }
 

@@ -135,6 +135,20 @@ fn a_field_has_a_rating_list_and_a_cross_table() {
 }
 
 #[test]
+fn a_run_at_a_hub_names_no_machine_as_the_one_that_played() {
+    let mut plan = plan(&["new", "base"]);
+    assert!(caption(&story(&plan, 2, "")).contains(", 2 games at once, AMD EPYC (2 cores, Debian "));
+    plan.workers = Some("tls://hub.example:4222".parse().expect("a hub"));
+    let story = story(&plan, 2, "");
+    let caption = caption(&story);
+    assert!(caption.contains(" by the workers of a hub, 2026-11-18, ") && !caption.contains("EPYC"), "{caption}");
+    let page = page(&story, None, &[]);
+    for part in ["<th>Coordinator</th><td>AMD EPYC", "<th>Concurrency</th><td>by the workers of a hub</td>"] {
+        assert!(page.contains(part), "{part}");
+    }
+}
+
+#[test]
 fn games_are_told_with_book_scores_and_the_last_position() {
     let plan = plan(&["new", "base"]);
     let told = told(&plan, &game(4, Leg::Second, (0, 1), ""));
