@@ -146,7 +146,7 @@ async fn play(plan: Plan, book: Book, cell: &mut CalibrationCell) -> Result<Stop
     let (interrupts, seen) = mpsc::channel(4);
     let (_commands, asked) = mpsc::channel(1);
     let signals = tokio::spawn(signals::watch_signals(interrupts));
-    let run = Run { plan: Arc::new(plan), book, journal, scoreboard, tables: None, stderr_dir };
+    let run = Run { plan: Arc::new(plan), book, journal, scoreboard, earlier: None, tables: None, stderr_dir };
     let finish = dispatcher::run(run, &mut [], Inbox { interrupts: seen, commands: asked, remote: None }).await;
     signals.abort();
     journal::read(&path, |game| cell.record(&game))?;

@@ -156,7 +156,8 @@ impl Report<'_> {
             if let Some(first) = lines.first_mut() {
                 *first = "still being played: what counts so far".to_owned();
             }
-            lines.retain(|line| !line.starts_with("continue with: ") && !line.starts_with("took "));
+            let ends = ["took ", "run in ", "continue with: "];
+            lines.retain(|line| !ends.iter().any(|end| line.starts_with(end)));
         }
         lines
     }

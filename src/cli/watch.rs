@@ -2,7 +2,6 @@
 
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use anyhow::Result;
 
@@ -12,12 +11,12 @@ use crate::control::protocol::{ServerMessage, line};
 use crate::plan::Plan;
 use crate::record::PairId;
 use crate::report::console::{Screen, View};
-use crate::report::summary::{OUT_OF_TIME, Summary};
+use crate::report::summary::{self, OUT_OF_TIME, Summary};
 use crate::run::dir::RunDir;
 use crate::run::{Exit, drive, progress};
 use crate::stats::sprt::Verdict;
-use crate::tournament::events::Finish;
-use crate::tournament::events::StopReason;
+use crate::text::printable;
+use crate::tournament::events::{Finish, StopReason};
 use crate::tournament::pairing::{Pairing, ScheduleEntry};
 use crate::tournament::scoreboard::Scoreboard;
 
@@ -118,9 +117,7 @@ fn over(dir: &RunDir, plan: &Plan) -> Result<Finish> {
 pub(super) fn finish(dir: &RunDir, plan: &Plan, scoreboard: Scoreboard) -> Finish {
     let summary = dir.summary(scoreboard.pairs());
     let reason = reason(summary.as_ref(), plan, &scoreboard);
-    let seconds = summary.and_then(|summary| summary["seconds"].as_f64()).unwrap_or(0.0);
-    let elapsed = Duration::try_from_secs_f64(seconds).unwrap_or_default();
-    Finish { scoreboard, reason, elapsed, resumed: false, concurrency_changed: false }
+    Finish { scoreboard, reason, time: summary.as_ref().and_then(summary::time) }
 }
 
 fn reason(summary: Option<&serde_json::Value>, plan: &Plan, scoreboard: &Scoreboard) -> StopReason {
@@ -138,17 +135,53 @@ fn reason(summary: Option<&serde_json::Value>, plan: &Plan, scoreboard: &Scorebo
         ScheduleEntry::OutOfOpenings => return StopReason::OutOfOpenings,
         ScheduleEntry::Pair(_) | ScheduleEntry::Wait => {}
     }
-    match summary.and_then(|summary| summary["stopped_by"].as_str()) {
+    let Some(summary) = summary else { return StopReason::Interrupted };
+    match summary["stopped_by"].as_str() {
         Some(OUT_OF_TIME) => StopReason::OutOfTime,
-        Some("too-many-failures") => StopReason::TooManyFailures { failures: scoreboard.failures() },
+        Some("too-many-failures") => {
+            let failures = summary["failures"].as_u64().unwrap_or_else(|| scoreboard.failures());
+            StopReason::TooManyFailures { failures }
+        }
         Some("too-many-time-losses") => {
             StopReason::TooManyTimeLosses { losses: scoreboard.finished_time_losses().clone() }
         }
+        // Older summaries have no reason.
         Some("broken") => {
-            // Earlier versions stored no reason.
-            let why = summary.and_then(|summary| summary["error"].as_str());
-            StopReason::Broken { why: why.unwrap_or("the run could not continue").to_owned() }
+            let why = summary["error"].as_str().map_or_else(|| "the run could not continue".to_owned(), printable);
+            StopReason::Broken { why }
         }
         _ => StopReason::Interrupted,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::plan::file;
+    use crate::tournament::events::RunTime;
+
+    #[test]
+    fn an_end_is_read_from_the_summary_as_it_was() {
+        let plan = file::from_toml(include_str!("../report/html/tests/plan.toml")).unwrap();
+        let scoreboard = Scoreboard::new(&plan).unwrap();
+        let time = Some(RunTime::of_session(Duration::from_secs(720), true));
+        for end in [
+            StopReason::TooManyFailures { failures: 12 },
+            StopReason::Broken { why: "/opt/engine changed".to_owned() },
+            StopReason::OutOfTime,
+            StopReason::Interrupted,
+        ] {
+            let finish = Finish { scoreboard: scoreboard.clone(), reason: end.clone(), time };
+            let written = Summary::new(&plan, &finish, Path::new("run"));
+            assert_eq!(reason(Some(written.json()), &plan, &scoreboard), end);
+            assert_eq!(summary::time(written.json()), time);
+        }
+        // An older summary has no reason.
+        let broken = serde_json::json!({ "stopped_by": "broken" });
+        assert!(matches!(reason(Some(&broken), &plan, &scoreboard), StopReason::Broken { .. }));
+        assert_eq!(reason(None, &plan, &scoreboard), StopReason::Interrupted);
     }
 }

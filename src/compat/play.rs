@@ -449,7 +449,9 @@ async fn drive(
     if let Some(log) = log {
         observers.push(Box::new(log));
     }
-    let run = Run { plan: Arc::clone(&plan), book, journal, scoreboard, tables, stderr_dir: dir.path("stderr") };
+    let earlier = dir.time(scoreboard.pairs());
+    let stderr_dir = dir.path("stderr");
+    let run = Run { plan: Arc::clone(&plan), book, journal, scoreboard, earlier, tables, stderr_dir };
     // The leading runners drop games in progress when they are told to end. The journal keeps the
     // finished ones.
     let (asked_to_end, mut asks) = mpsc::channel(4);

@@ -205,13 +205,7 @@ impl Fold {
 
     /// The summary as it would be written if the run ended now.
     pub(super) fn summary(&self) -> serde_json::Value {
-        let finish = Finish {
-            scoreboard: self.scoreboard.clone(),
-            reason: StopReason::Interrupted,
-            elapsed: Duration::ZERO,
-            resumed: false,
-            concurrency_changed: false,
-        };
+        let finish = Finish { scoreboard: self.scoreboard.clone(), reason: StopReason::Interrupted, time: None };
         Summary::live(&self.plan, &finish, &self.dir).json().clone()
     }
 

@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::json;
 
 use crate::plan::file::{TUNING_FOLDERS, TUNING_SETTINGS};
-use crate::plan::{BookSource, Network, Plan, Player, Test, Workers};
+use crate::plan::{BookSource, Network, Plan, Player, Test};
 use crate::record::{PlayerId, PvFault};
 use crate::report::figures::{self, duration};
 use crate::report::races;
@@ -16,8 +17,7 @@ use crate::stats::Counts as _;
 use crate::stats::estimates::Estimates;
 use crate::stats::sensor;
 use crate::stats::sprt::{Bounds, Verdict};
-use crate::tournament::events::Finish;
-use crate::tournament::events::StopReason;
+use crate::tournament::events::{Finish, RunTime, StopReason};
 use crate::tournament::limit_use::PlayerUse;
 use crate::tournament::pairing::Pairing;
 use crate::tournament::scoreboard::{Faults, Scoreboard};
@@ -264,14 +264,22 @@ fn text(plan: &Plan, finish: &Finish, estimates: &Estimates, root: &Path) -> Str
         let games = figures::count(scoreboard.waiting_games(), "finished game");
         lines.push(format!("not counted: {games} of pairs after the stop"));
     }
-    let since = if finish.resumed { " since it was resumed" } else { "" };
-    lines.push(format!("took {}{since}, run in {}", duration(finish.elapsed), root.display()));
+    lines.push(time_and_place(finish.time, root));
     // A run that played all its pairs cannot be resumed.
     if !scoreboard.is_over() && !matches!(finish.reason, StopReason::OutOfPairs | StopReason::OutOfOpenings) {
         lines.push(format!("continue with: {}", next_command(plan, finish, root)));
     }
     lines.push(String::new());
     lines.join("\n")
+}
+
+/// Formats `took 12 min, run in DIR`, without a time that is not known.
+fn time_and_place(time: Option<RunTime>, root: &Path) -> String {
+    let took = time.map_or_else(String::new, |time| match time.total {
+        Some(total) => format!("took {}, ", duration(total)),
+        None => format!("took {} since it was resumed, ", duration(time.session)),
+    });
+    format!("{took}run in {}", root.display())
 }
 
 /// Line on openings that came again; `None` if none did.
@@ -286,6 +294,10 @@ fn openings_line(plan: &Plan, scoreboard: &Scoreboard) -> Option<String> {
         };
         return (scoreboard.settled() > openings).then(line);
     }
+    if plan.players.len() > 2 {
+        let line = || "openings came again, which the errors take into account".to_owned();
+        return scoreboard.has_repeated_openings().then(line);
+    }
     let line = || {
         format!(
             "openings came again: these pairs are worth {:.0} of openings that did not, which the errors take into account",
@@ -294,10 +306,6 @@ fn openings_line(plan: &Plan, scoreboard: &Scoreboard) -> Option<String> {
     };
     (scoreboard.design_effect() > 1.0).then(line)
 }
-    if plan.players.len() > 2 {
-        let line = || "openings came again, which the errors take into account".to_owned();
-        return scoreboard.has_repeated_openings().then(line);
-    }
 
 /// Command that continues a run which is not over.
 fn next_command(plan: &Plan, finish: &Finish, root: &Path) -> String {
@@ -495,7 +503,7 @@ fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Valu
         "not_counted_games": scoreboard.waiting_games(),
         "voided_pairs": scoreboard.voided(),
         "endings": endings,
-        "seconds": finish.elapsed.as_secs_f64(),
+        "seconds": finish.time.map(|time| time.session.as_secs_f64()),
         "seed": plan.seed,
         "book": book,
         "book_sha256": plan.book.sha256,
@@ -505,11 +513,37 @@ fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Valu
         "race": races::json(plan, scoreboard),
         "machine": { "cpu": plan.machine.cpu, "cores": plan.machine.cores, "os": plan.machine.os },
     });
+    if let Some(document) = document.as_object_mut() {
+        let workers = workers::rows(scoreboard, &[]);
+        if !workers.is_empty() {
+            document.insert("workers".to_owned(), json!(workers));
+        }
+        if plan.is_at_hub() {
+            document.insert("at_hub".to_owned(), json!(true));
+        }
+        if finish.time.is_some_and(|time| time.concurrency_changed) {
+            document.insert("concurrency_changed".to_owned(), json!(true));
+        }
+        for part in [later_json(plan, finish), json!(estimates)] {
+            document.extend(part.as_object().cloned().unwrap_or_default());
+        }
+    }
+    document
+}
+
+/// The later keys of the document, because a literal of all keys exceeds the macro's limit.
+fn later_json(plan: &Plan, finish: &Finish) -> serde_json::Value {
+    let scoreboard = &finish.scoreboard;
     let (losses, finished) = (scoreboard.time_losses(), scoreboard.finished_time_losses());
     let level = figures::level_pairs(scoreboard);
-    // Separate literal, because one for all keys exceeds the macro's limit.
-    let later = json!({
+    let (failures, error) = match &finish.reason {
+        StopReason::TooManyFailures { failures } => (Some(*failures), None),
+        StopReason::Broken { why } => (None, Some(why)),
+        _ => (None, None),
+    };
+    json!({
         "title": plan.title(),
+        "failures": failures,
         "error": error,
         "until_width": plan.until_width,
         "time_losses": {
@@ -522,23 +556,53 @@ fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Valu
         "design_effect": scoreboard.evidence().design_effect(),
         "level_pairs": level,
         "opening_bias": level.and_then(|level| sensor::bias(&scoreboard.ptnml(), level)),
-        "resumed": finish.resumed,
+        "resumed": finish.time.map(|time| time.resumed),
+        "seconds_total": finish.time.and_then(|time| time.total).map(|total| total.as_secs_f64()),
         "tune": scoreboard.tuning().map(TuningProgress::figures),
-    });
-    if let Some(document) = document.as_object_mut() {
-        let workers = workers::rows(scoreboard, &[]);
-        if !workers.is_empty() {
-            document.insert("workers".to_owned(), json!(workers));
-        }
-        if matches!(plan.workers, Some(Workers::Hub(_))) {
-            document.insert("at_hub".to_owned(), json!(true));
-        }
-        if finish.concurrency_changed {
-            document.insert("concurrency_changed".to_owned(), json!(true));
-        }
-        for part in [later, json!(estimates)] {
-            document.extend(part.as_object().cloned().unwrap_or_default());
+    })
+}
+
+/// Playing time in the JSON document of a summary; `None` if it has none.
+#[must_use]
+pub fn time(document: &serde_json::Value) -> Option<RunTime> {
+    let duration = |key: &str| Duration::try_from_secs_f64(document[key].as_f64()?).ok();
+    let this = RunTime::of_session(duration("seconds")?, document["resumed"] == true);
+    Some(RunTime {
+        concurrency_changed: document["concurrency_changed"] == true,
+        // Older summaries have no total.
+        total: duration("seconds_total").or(this.total),
+        ..this
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIME: Duration = Duration::from_secs(720);
+
+    #[test]
+    fn the_time_is_printed_as_far_as_it_is_known() {
+        let (begun, resumed) = (RunTime::of_session(TIME, false), RunTime::of_session(TIME, true));
+        for (time, expected) in [
+            (Some(begun), "took 12 min, run in runs/a"),
+            (Some(resumed), "took 12 min since it was resumed, run in runs/a"),
+            (Some(resumed.after(begun, true)), "took 24 min, run in runs/a"),
+            (None, "run in runs/a"),
+        ] {
+            assert_eq!(time_and_place(time, Path::new("runs/a")), expected);
         }
     }
-    document
+
+    #[test]
+    fn the_time_of_an_older_summary_is_that_of_its_session() {
+        for (document, expected) in [
+            (json!({ "seconds": 720.0 }), Some(RunTime::of_session(TIME, false))),
+            (json!({ "seconds": 720.0, "resumed": true }), Some(RunTime::of_session(TIME, true))),
+            (json!({ "seconds": null, "resumed": null, "seconds_total": null }), None),
+            (json!({ "seconds": -1.0 }), None),
+        ] {
+            assert_eq!(time(&document), expected, "{document}");
+        }
+    }
 }

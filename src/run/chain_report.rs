@@ -100,7 +100,8 @@ impl ChainTest {
             elo: summary["elo"].as_f64(),
             elo_lo: summary["elo_lo"].as_f64(),
             elo_hi: summary["elo_hi"].as_f64(),
-            hours: summary["seconds"].as_f64()? / 3600.0,
+            // Of a test that was killed, the time since it was resumed.
+            hours: summary["seconds_total"].as_f64().or_else(|| summary["seconds"].as_f64())? / 3600.0,
             run: run.display().to_string(),
             elo_text: estimates.after_stop().map_or_else(
                 || estimates.elo_short().trim_start_matches("Elo ").to_owned(),

@@ -12,9 +12,11 @@ use crate::os;
 use crate::plan::{Plan, file};
 use crate::record::{GameRecord, PairId};
 use crate::report::collection::RunGames;
+use crate::report::summary;
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::{extension, progress, stamp};
 use crate::text::{hex, with_causes};
+use crate::tournament::events::RunTime;
 use crate::tournament::scoreboard::Scoreboard;
 
 /// Default folder of runs.
@@ -193,6 +195,11 @@ impl RunDir {
         let text = read_text(&self.path("summary.json"), MOST_DOCUMENT_BYTES).ok()?;
         let summary: serde_json::Value = serde_json::from_str(&text).ok()?;
         (summary["pairs"] == pairs).then_some(summary)
+    }
+
+    /// Returns the playing time of a run with `pairs` counted ones, if its last summary has it.
+    pub(crate) fn time(&self, pairs: u64) -> Option<RunTime> {
+        self.summary(pairs).as_ref().and_then(summary::time)
     }
 
     /// Returns the journal header that belongs to the plan.

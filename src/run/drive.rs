@@ -249,7 +249,9 @@ async fn drive(
             None
         }
     };
-    let run = Run { plan: Arc::clone(&plan), book, journal, scoreboard, tables, stderr_dir: dir.path("stderr") };
+    let earlier = dir.time(scoreboard.pairs());
+    let stderr_dir = dir.path("stderr");
+    let run = Run { plan: Arc::clone(&plan), book, journal, scoreboard, earlier, tables, stderr_dir };
     let (cluster, remote) = cluster.unzip();
     let (interrupts, seen) = mpsc::channel(4);
     let taken = signals::taken();

@@ -26,7 +26,8 @@ use crate::schedule::remote::{RemoteEvent, RemotePort, Seat, Seats};
 use crate::schedule::worker::{self, WorkerHandle};
 use crate::stats::sprt::Verdict;
 use crate::tournament::events::{
-    CommandRequest, Failure, Finish, Observer, Orders, PairTask, RunEvent, SlotId, Stop, StopReason, WorkerEvent,
+    CommandRequest, Failure, Finish, Observer, Orders, PairTask, RunEvent, RunTime, SlotId, Stop, StopReason,
+    WorkerEvent,
 };
 use crate::tournament::formats::Encounter;
 use crate::tournament::pairing::{Pairing, ScheduleEntry};
@@ -49,6 +50,8 @@ pub struct Run {
     pub journal: Journal,
     /// Standing after the games in the journal.
     pub scoreboard: Scoreboard,
+    /// Playing time before this process; `None` if it is not known, and of a new run.
+    pub earlier: Option<RunTime>,
     /// Endgame tablebases, if the plan's rules use them.
     pub tables: Option<Arc<dyn Probe>>,
     /// Existing directory for the engines' stderr logs.
@@ -122,6 +125,8 @@ struct Dispatcher<'a> {
     time: PlayingTime,
     resumed: bool,
     concurrency_changed: bool,
+    /// Pairs that counted before this process.
+    pairs_before: u64,
     /// Engine processes found dead between games, in this session. No game records them, so the
     /// journal does not either.
     exits: u64,
@@ -156,6 +161,7 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
         next: PairId(run.scoreboard.settled()),
         pairing: Pairing::new(&run.plan),
         resumed: run.scoreboard.settled() + run.scoreboard.waiting_games() > 0,
+        pairs_before: run.scoreboard.pairs(),
         run,
         order,
         observers,
@@ -586,13 +592,13 @@ impl Dispatcher<'_> {
         self.run.scoreboard.end_workers();
         let elapsed = self.time.at(Instant::now());
         tell(self.observers, RunEvent::Closed { scoreboard: &self.run.scoreboard, reason: &reason, elapsed });
-        Finish {
-            scoreboard: self.run.scoreboard,
-            reason,
-            elapsed,
-            resumed: self.resumed,
+        let this = RunTime {
             concurrency_changed: self.concurrency_changed,
-        }
+            ..RunTime::of_session(elapsed, self.resumed)
+        };
+        let has_counted = self.run.scoreboard.pairs() > self.pairs_before;
+        let time = self.run.earlier.map_or(this, |earlier| this.after(earlier, has_counted));
+        Finish { scoreboard: self.run.scoreboard, reason, time: Some(time) }
     }
 
     /// Returns the reason of the end if every pair is played.

@@ -442,11 +442,66 @@ pub struct Finish {
     pub scoreboard: Scoreboard,
     /// Reason of the stop.
     pub reason: StopReason,
-    /// Time since this process began or resumed the run, without pauses.
-    pub elapsed: Duration,
-    /// True if the journal held games before this process began.
+    /// Playing time; `None` of a run that nobody plays and whose last summary is missing or older
+    /// than its games.
+    pub time: Option<RunTime>,
+}
+
+/// Playing time of a run, without pauses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunTime {
+    /// Time since the last process that counted pairs began or resumed the run.
+    pub session: Duration,
+    /// True if the journal held games before that process began.
     pub resumed: bool,
-    /// True if the number of concurrent games changed since this process began the run, so that the
-    /// run's pace is not that of the plan's number.
+    /// True if the number of concurrent games changed in that process, so that the run's pace is
+    /// not that of the plan's number.
     pub concurrency_changed: bool,
+    /// Time of all processes; `None` if one was killed, because only a summary keeps its time.
+    pub total: Option<Duration>,
+}
+
+impl RunTime {
+    /// Time of a process that began or resumed a run, without the time before it.
+    #[must_use]
+    pub fn of_session(session: Duration, resumed: bool) -> Self {
+        Self { session, resumed, concurrency_changed: false, total: (!resumed).then_some(session) }
+    }
+
+    /// The same after the time that the run's last summary has. A process that counted no pair
+    /// leaves the session before it, in which the pairs were played.
+    #[must_use]
+    pub fn after(self, earlier: Self, has_counted: bool) -> Self {
+        let total = earlier.total.map(|total| total.saturating_add(self.session));
+        if self.resumed && !has_counted { Self { total, ..earlier } } else { Self { total, ..self } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_run_is_that_of_all_its_processes() {
+        let time = |session, resumed, total: Option<u64>| RunTime {
+            session: Duration::from_secs(session),
+            resumed,
+            concurrency_changed: false,
+            total: total.map(Duration::from_secs),
+        };
+        let this = |seconds, resumed| RunTime::of_session(Duration::from_secs(seconds), resumed);
+        assert_eq!([this(7, false), this(7, true)], [time(7, false, Some(7)), time(7, true, None)]);
+        let first = this(700, false);
+        assert_eq!(this(10, true).after(first, true), time(10, true, Some(710)));
+        let changed = RunTime { concurrency_changed: true, ..first };
+        assert!(!this(10, true).after(changed, true).concurrency_changed);
+        assert!(this(10, true).after(changed, false).concurrency_changed);
+        // It was stopped before its first game.
+        assert_eq!(this(10, false).after(first, true), time(10, false, Some(710)));
+        // Nothing was played, so the pairs have their session.
+        assert_eq!(this(1, true).after(first, false), time(700, false, Some(701)));
+        let killed = this(10, true);
+        assert_eq!(this(5, true).after(killed, true), time(5, true, None));
+        assert_eq!(this(5, true).after(killed, false), time(10, true, None));
+    }
 }

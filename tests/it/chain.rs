@@ -122,6 +122,13 @@ fn a_chain_goes_on_while_its_tests_pass_and_has_one_report() {
     ] {
         assert!(page.contains("<h2>The chain of tests</h2>") && page.contains(", stopped at test 3</p>"), "{page}");
     }
+    // The time of a test is that of all its processes.
+    let first = chained.runs()[0].join("summary.json");
+    let mut resumed = summaries[0].clone();
+    resumed["seconds_total"] = 7200.0.into();
+    std::fs::write(&first, resumed.to_string()).unwrap();
+    let document: Value = serde_json::from_str(&chained.words(&["report", &last, "--format", "json"]).stdout).unwrap();
+    assert_eq!(document["chain"]["tests"][0]["hours"], 2.0, "{document}");
     let report = chained.words(&["report", &chained.runs()[0].display().to_string(), "--format", "md"]).stdout;
     assert!(
         report.contains("## The chain of tests") && report.contains("chain failed: 2 of 4 tests passed"),

@@ -374,6 +374,7 @@ fn an_engine_that_never_starts_again_stops_the_run_and_loses_no_game() {
         let aborted = "aborted: engine engine: exit status 7 before `uciok`";
         assert!(ran.stdout.contains(aborted), "{ran:?}");
         assert!(ran.stdout.contains("continue with: quintain resume "), "{ran:?}");
+        assert_eq!(run(&["watch", &dir.display().to_string()]).stdout, ran.stdout);
         // Later commands name the same reason; summaries of earlier versions have none.
         let dir_text = dir.display().to_string();
         for command in ["watch", "report"] {

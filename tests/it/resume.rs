@@ -110,7 +110,7 @@ fn timeless_pgn(dir: &Path) -> Vec<String> {
 /// The summary without the time it took and how many games were played at once.
 fn timeless_summary(dir: &Path) -> Value {
     let mut summary = summary(dir);
-    for key in ["seconds", "concurrency", "not_counted_games", "resumed"] {
+    for key in ["seconds", "seconds_total", "concurrency", "not_counted_games", "resumed"] {
         summary.as_object_mut().unwrap().remove(key).unwrap();
     }
     summary
@@ -157,6 +157,9 @@ fn a_run_killed_at_any_moment_comes_to_the_same_games() {
     assert_eq!(ran.code, Some(3), "{ran:?}");
     check_same(&broken.dir(), &broken.unbroken(3));
     broken.check_no_orphans();
+    // The time of a killed process is lost, and those who read the run later are told so, too.
+    assert!(ran.stdout.contains(" since it was resumed, run in "), "{ran:?}");
+    assert_eq!(run(&["watch", &broken.dir().display().to_string()]).stdout, ran.stdout);
 }
 
 #[test]
@@ -178,6 +181,15 @@ fn an_interrupt_lets_running_games_finish() {
     assert!(ran.stderr.contains("resuming after 1 pair"), "{}", ran.stderr);
     assert!(!ran.stderr.contains("dropped"), "{}", ran.stderr);
     check_same(&broken.dir(), &broken.unbroken(3));
+    let whole = summary(&broken.dir());
+    let total = ["seconds", "seconds_total"].map(|key| whole[key].as_f64().unwrap());
+    assert!((total[1] - total[0] - interrupted["seconds"].as_f64().unwrap()).abs() < 1e-6, "{interrupted} {whole}");
+    assert!(whole["resumed"] == true && !ran.stdout.contains("since it was resumed"), "{ran:?}");
+    // Who resumes what is over adds next to nothing to its time.
+    assert_eq!(broken.resume().code, Some(3));
+    let again = summary(&broken.dir());
+    assert_eq!((&again["seconds"], &again["resumed"]), (&whole["seconds"], &whole["resumed"]));
+    assert!(again["seconds_total"].as_f64().unwrap() >= total[1], "{again}");
 }
 
 /// A run that an interrupt lets play its last game is complete.

@@ -363,6 +363,9 @@ fn an_engine_that_goes_away_after_each_game_stops_a_run() {
     assert!((4..20).contains(&games(&dir).len()), "{ran:?}");
     assert!(games(&dir).iter().all(|game| game.termination == "max-plies-adjudication"));
     assert_eq!(summary(&dir)["stopped_by"], "too-many-failures");
+    // No game has these failures, so later readers know their number from the summary.
+    assert!(ran.stdout.starts_with("aborted: ") && !ran.stdout.starts_with("aborted: 0 "), "{ran:?}");
+    assert_eq!(run(&["watch", &dir.display().to_string()]).stdout, ran.stdout);
 }
 
 /// CPUs that a process may use, as the kernel writes them.

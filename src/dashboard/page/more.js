@@ -68,7 +68,7 @@ const FIGURES = [
   ['Draw ratio', ({ run }) => (Number.isFinite(run.draw_ratio) ? `${(run.draw_ratio * 100).toFixed(1)} %` : '')],
   ['Players', ({ run }) => run.players.join(', ')],
   ['Limit', ({ run }) => run.limit],
-  ['Seconds', ({ summary }) => summary?.seconds?.toFixed(0)],
+  ['Seconds', ({ summary }) => (summary?.seconds_total ?? summary?.seconds)?.toFixed(0)],
 ];
 
 function rows(names, value) {

@@ -218,6 +218,7 @@ function about({ run, summary, plan, crashes, files, notes, written, key }) {
   const test = plan?.test ?? (summary?.model ? summary : null);
   const computer = plan?.machine ?? summary?.machine;
   const isAtHub = plan?.at_hub ?? summary?.at_hub;
+  const took = summary?.seconds_total ?? summary?.seconds;
   facts(at('settings'), [
     ['Name', run.name],
     [run.note ? 'Note' : 'Change', run.title],
@@ -228,7 +229,7 @@ function about({ run, summary, plan, crashes, files, notes, written, key }) {
     ['Limit', run.limit],
     ['Concurrency', isAtHub ? 'by the workers of a hub' : plan?.concurrency ?? summary?.concurrency],
     ['Seed', plan?.seed ?? summary?.seed],
-    ['Took', summary?.seconds ? clock(summary.seconds * 1000) : ''],
+    ['Took', took ? clock(took * 1000) : ''],
     ...sources(written),
     [isAtHub ? 'Coordinator' : 'Machine', computer ? `${computer.cpu}, ${computer.cores} cores, ${computer.os}` : ''],
   ]);
