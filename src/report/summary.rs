@@ -472,10 +472,6 @@ const fn reason_name(reason: &StopReason) -> &'static str {
 
 fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Value {
     let scoreboard = &finish.scoreboard;
-    let error = match &finish.reason {
-        StopReason::Broken { why } => Some(why),
-        _ => None,
-    };
     let wdl = scoreboard.wdl();
     // The sides of a tuning's pairs are values that are tried, so only its validation is a score.
     let is_match = scoreboard.tuning().is_none();
