@@ -162,6 +162,23 @@ fn without_chance_each_start_has_one_game() {
 }
 
 #[test]
+fn files_without_the_clocks_of_a_book_are_not_gone_on_with() {
+    let folder = Folder::new();
+    let book = folder.0.join("book.epd");
+    fs::write(&book, "4k3/8/8/8/8/8/P7/4K3 w - - hmvc 3; fmvn 20;\n").unwrap();
+    let words = "--games 1 --depth 1 --max-plies 4 --hash 1 --opening-limit off";
+    let job = folder.job("book", &format!("{words} --book {}", book.display()));
+    run(&job, |_| {}).unwrap();
+    assert_eq!(games(&job.out)[0].start.to_fen(false), "4k3/8/8/8/8/8/P7/4K3 w - - 3 20");
+    let settings = folder.0.join("book.settings");
+    let text = fs::read_to_string(&settings).unwrap();
+    assert!(text.contains(", clocks by opcodes\n"), "{text}");
+    fs::write(&settings, text.replace(", clocks by opcodes", "")).unwrap();
+    let error = run(&job, |_| {}).unwrap_err().to_string();
+    assert!(error.contains("started with `book = ") && error.contains(", clocks by opcodes`"), "{error}");
+}
+
+#[test]
 fn files_of_drawn_starts_are_not_gone_on_with_in_turn() {
     let folder = Folder::new();
     let book = folder.0.join("book.epd");

@@ -288,7 +288,7 @@ fn read_openings(words: &Words<'_>) -> Result<(Openings, String), ArgumentError>
     let text = String::from_utf8(bytes).map_err(|_| bad("it is not text; give an EPD or FEN file".to_owned()))?;
     let openings = Openings::from_epd(&text, random_plies).map_err(bad)?;
     let hash = nnue::sha256_hex(text.as_bytes());
-    let book = format!("{}, {} positions, {hash}", path.display(), openings.positions.len());
+    let book = format!("{}, {} positions, {hash}{}", path.display(), openings.positions.len(), openings.mark());
     Ok((openings, book))
 }
 

@@ -73,7 +73,8 @@ impl OpeningSource {
     /// Returns the settings that determine the openings.
     pub fn settings(&self) -> String {
         let book = self.book.as_deref().unwrap_or("none");
-        format!("book = {book}\nrandom-plies = {:?}\nopening-limit = {}", self.openings.random_plies, self.limit)
+        let (mark, plies) = (self.openings.mark(), &self.openings.random_plies);
+        format!("book = {book}{mark}\nrandom-plies = {plies:?}\nopening-limit = {}", self.limit)
     }
 
     /// Draws different openings, one FEN a line. They depend on the seed and on the engine that is

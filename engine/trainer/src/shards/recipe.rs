@@ -224,7 +224,7 @@ fn own(table: &Table, folder: &Path) -> Result<(Vec<String>, String), KeyFault> 
     if job.openings.are_in_turn() && job.rules.random_moves == 0 {
         return Err(wrong("chunks would play the same openings, and the same games; give `random-plies`".to_owned()));
     }
-    Ok((words, told.join(" ")))
+    Ok((words, told.join(" ") + job.openings.mark()))
 }
 
 /// Checks that a match leaves to the shards what is the shards', and that no two games are copies.
@@ -305,4 +305,24 @@ fn rescore(table: &Table) -> Result<Vec<String>, KeyFault> {
     }
     check_rescore(&words).map_err(wrong)?;
     Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clocks_by_opcodes_are_a_setting() {
+        let folder = tempfile::tempdir().unwrap();
+        for (clocks, is_marked) in [("hmvc 0; fmvn 5;", true), ("0 5", false), ("", false)] {
+            std::fs::write(folder.path().join("book.epd"), format!("4k3/8/8/8/8/8/P7/4K3 w - - {clocks}\n")).unwrap();
+            let (_, told) =
+                own(&toml::from_str("book = \"book.epd\"\nrandom-plies = 2").unwrap(), folder.path()).unwrap();
+            let openings = toml::from_str("book = \"book.epd\"").unwrap();
+            let settings = OpeningSource::load(openings, folder.path()).unwrap().settings();
+            for text in [told, settings] {
+                assert_eq!(text.contains("clocks by opcodes"), is_marked, "{text}");
+            }
+        }
+    }
 }
