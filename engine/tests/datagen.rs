@@ -92,6 +92,21 @@ fn a_run_cut_at_any_byte_goes_on() {
     }
 }
 
+/// After a power cut, zeros may stand in place of what was written last.
+#[test]
+fn zeros_at_the_end_are_no_games() {
+    let folder = Folder::new();
+    let job = folder.job("zeros", "--games 3 --depth 1 --max-plies 12 --hash 1");
+    let (tally, whole) = made(&job);
+    for cut in (0..whole.len()).step_by(7).chain([whole.len()]) {
+        fs::write(&job.out, [&whole[..cut], &[0; 5000]].concat()).unwrap();
+        assert!(made(&job) == (tally, whole.clone()), "zeros from {cut} on");
+    }
+    let mut told = Vec::new();
+    run(&job, |tally| told.push(*tally)).unwrap();
+    assert_eq!(told, [tally], "no game of a whole file is played again");
+}
+
 #[test]
 fn enough_positions_end_a_run() {
     let folder = Folder::new();

@@ -7,14 +7,14 @@
 
 use super::opening::Openings;
 use super::play::{OpeningFault, Rules, play_game, play_start};
-use super::viriformat::{Damage, GameResult, ReadError, Reader, ScoredGame};
+use super::viriformat::{Damage, GameResult, MOST_ZEROS, ReadError, Reader, ScoredGame, written_length};
 use crate::board::Board;
 use crate::search::{EvalConfig, Game, Limits, Searcher, Signals, SilentReport, THREAD_STACK_BYTES, in_search_thread};
 use crate::types::SplitMix64;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufReader, ErrorKind, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -352,7 +352,8 @@ fn open(job: &Job, order: &[usize]) -> Result<(File, Tally, u64), RunError> {
     let length = file.metadata().map_err(failed("read it"))?.len();
     check_summary(job, length)?;
     let (mut tally, mut number) = (Tally::default(), 0);
-    let mut reader = Reader::new(BufReader::with_capacity(1 << 20, &file));
+    let written = written_length(&mut file, MOST_ZEROS).map_err(failed("read it"))?;
+    let mut reader = Reader::new(BufReader::with_capacity(1 << 20, (&file).take(written)));
     loop {
         match reader.next_game() {
             Ok(Some(game)) => {

@@ -8,7 +8,7 @@
 use crate::board::{Board, CastlingSide};
 use crate::types::{Bitboard, Color, Flag, Move, Piece, PieceType, Square};
 use std::fmt;
-use std::io::{self, BufRead, ErrorKind, Write};
+use std::io::{self, BufRead, ErrorKind, Read, Seek, SeekFrom, Write};
 
 /// Length of a starting position in bytes.
 const HEAD_BYTES: usize = 32;
@@ -16,6 +16,9 @@ const HEAD_BYTES: usize = 32;
 const PLY_BYTES: usize = 4;
 /// Maximum plies of a valid game. By the 75-move rule the longest game has fewer than 18,000.
 pub const MAX_PLIES: usize = 20_000;
+/// Most zeros at the end of a whole game: one without moves ends with the high byte of its move
+/// number, a score, a result, a spare byte and the end mark.
+pub const MOST_ZEROS: u64 = 9;
 /// Score of a ply without one; beyond every filter.
 pub const NO_SCORE: i16 = i16::MAX;
 
@@ -256,6 +259,29 @@ impl<R: BufRead> Iterator for Reader<R> {
     fn next(&mut self) -> Option<Self::Item> {
         self.next_game().transpose()
     }
+}
+
+/// Returns the length of a file without the zeros that a power cut left at its end in place of data:
+/// more than `most_zeros`, which a whole record may have. Leaves the file at its start.
+///
+/// # Errors
+/// Returns the errors of the file.
+pub fn written_length(file: &mut (impl Read + Seek), most_zeros: u64) -> io::Result<u64> {
+    let length = file.seek(SeekFrom::End(0))?;
+    let (mut end, mut buffer) = (length, [0; 4096]);
+    while end > 0 {
+        let part = &mut buffer[..end.min(4096) as usize];
+        let start = end - part.len() as u64;
+        file.seek(SeekFrom::Start(start))?;
+        file.read_exact(part)?;
+        if let Some(last) = part.iter().rposition(|byte| *byte != 0) {
+            end = start + last as u64 + 1;
+            break;
+        }
+        end = start;
+    }
+    file.rewind()?;
+    Ok(if length - end > most_zeros { end } else { length })
 }
 
 /// Encodes a move as in the file: squares, promotion piece and kind of move.

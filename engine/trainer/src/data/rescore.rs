@@ -494,9 +494,14 @@ fn fingerprint(path: &Path) -> Result<String, DataError> {
     Ok(sha256_hex(&bytes)[..32].to_owned())
 }
 
+/// Most zeros at the end of a whole record of bulletformat: of the pieces two kings are one byte.
+const MOST_BULLET_ZEROS: u64 = 23;
+
 /// Returns the number of whole records of a file and their total size in bytes.
-fn whole_records(path: &Path, format: Format, file: &File) -> anyhow::Result<(u64, u64)> {
-    let mut input = BufReader::with_capacity(1 << 18, file);
+fn whole_records(path: &Path, format: Format, mut file: &File) -> anyhow::Result<(u64, u64)> {
+    let most_zeros = if format == Format::Bulletformat { MOST_BULLET_ZEROS } else { viriformat::MOST_ZEROS };
+    let written = viriformat::written_length(&mut file, most_zeros).map_err(DataError::io(path, "read it"))?;
+    let mut input = BufReader::with_capacity(1 << 18, file).take(written);
     match format {
         Format::Viriformat => {
             let mut reader = viriformat::Reader::new(input);
@@ -511,7 +516,7 @@ fn whole_records(path: &Path, format: Format, file: &File) -> anyhow::Result<(u6
             Ok((reader.games(), reader.offset()))
         }
         Format::Bulletformat => {
-            let records = file.metadata().map_err(DataError::io(path, "read it"))?.len() / BULLET_BYTES as u64;
+            let records = written / BULLET_BYTES as u64;
             Ok((records, records * BULLET_BYTES as u64))
         }
         _ => {
