@@ -178,7 +178,7 @@ def trained(program, path, name, sparse):
         for _, batch in zip(range(20), batches):
             trainer = trainer or backend(name, start(batch.features, 32, 8, 5))
             bucket = (batch.pieces.astype(np.int64) - 2) // 4
-            losses.append(trainer.train(batch, partial(by_target, batch.results), bucket, 0.01))
+            losses.append(trainer.train(batch, partial(by_target, 1, batch.results), bucket, 0.01))
     return losses, trainer.finished()
 
 

@@ -72,20 +72,20 @@ def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
 
-def by_target(target, outputs):
-    """Returns the loss of the method eval, and its slope for each output."""
-    q = sigmoid(outputs)
-    return np.mean((q - target) ** 2), 2 / len(outputs) * (q - target) * q * (1 - q)
+def by_target(gain, target, outputs):
+    """Returns the loss of the method eval, and its slope for each output. `gain` is the factor of outputs in the sigmoid."""
+    q = sigmoid(gain * outputs)
+    return np.mean((q - target) ** 2), 2 / len(outputs) * gain * (q - target) * q * (1 - q)
 
 
-def by_order(equality, outputs):
+def by_order(gain, equality, outputs):
     """Returns the loss of the method pqr in win probability, and its slope for each output."""
-    win = sigmoid(outputs)
+    win = sigmoid(gain * outputs)
     p, q, r = (2 * win - 1).reshape(-1, 3).T
     loss = np.log1p(np.exp(q - r)) + equality * (np.log1p(np.exp(p + q)) + np.log1p(np.exp(-p - q)))
     pull, turn = sigmoid(q - r), equality * np.tanh((p + q) / 2)
     slopes = np.stack([turn, pull + turn, -pull], axis=1).ravel()
-    return np.mean(loss), slopes * 2 * win * (1 - win) / len(loss)
+    return np.mean(loss), slopes * 2 * gain * win * (1 - win) / len(loss)
 
 
 def row_sums(rows, lists, starts):
@@ -247,6 +247,8 @@ def input_count(args):
 def main():
     args = arguments()
     trainer = None
+    # The output of 1 stands for 400 centipawns in a file.
+    gain = 400 / args.scale
     is_sparse = input_count(args) > DENSE_INPUTS if args.sparse is None else args.sparse
     with Batches(args.files, args.features, args.batch, sparse=is_sparse, loop=True, seed=args.seed, threads=args.threads,
                  pairs=args.pairs, method=args.method, program=args.program) as batches:
@@ -254,11 +256,11 @@ def main():
         for step, batch in zip(range(args.batches), batches):
             if trainer is None:
                 trainer = backend(args.backend, start(batch.features, args.hidden, args.buckets, args.seed))
-            judge = partial(by_order, args.equality)
+            judge = partial(by_order, gain, args.equality)
             if args.method == "eval":
                 wins = sigmoid(batch.scores.astype(np.float32) / args.scale)
                 target = ((1 - args.blend) * wins + args.blend * batch.results).astype(np.float32)
-                judge = partial(by_target, target)
+                judge = partial(by_target, gain, target)
             bucket = (batch.pieces.astype(np.int64) - 2) * args.buckets // 32
             rate = args.rate * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * step / args.batches)))
             loss = trainer.train(batch, judge, bucket, rate)
@@ -267,13 +269,9 @@ def main():
                 print(f"batch {step + 1}: loss {mean:.6f}", flush=True)
     if trainer is None:
         sys.exit("train.py: no batch to train on")
-    w = trainer.finished()
-    # The output of 1 stands for 400 centipawns in a file.
-    for name in ("output", "output_biases"):
-        w[name] = args.scale / 400 * w[name]
     with tempfile.TemporaryDirectory() as folder:
         arrays = os.path.join(folder, "weights.npz")
-        np.savez(arrays, **w)
+        np.savez(arrays, **trainer.finished())
         words = [args.program, "export", "--from-npz", arrays, "--features", args.features, "--out", args.out]
         words += ["--pairs", args.pairs] if args.pairs else []
         if subprocess.run(words).returncode:

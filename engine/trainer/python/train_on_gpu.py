@@ -67,6 +67,9 @@ def records(files):
         bad = np.flatnonzero(~are_positions(part))
         if len(bad):
             raise ValueError(f"{file}: record {bad[0]} is no position in bulletformat; convert the file with `destrier-trainer data filter`")
+        marked = np.flatnonzero(are_of_triplets(part))
+        if len(marked):
+            raise ValueError(f"{file}: record {marked[0]} is of a triplet, which `train.py --method pqr` takes; give positions")
         parts.append(part)
     return np.concatenate(parts)
 
@@ -77,13 +80,17 @@ def are_positions(part):
     return (pieces >= 2) & (pieces <= 32) & (part[:, 26] <= 2) & (part[:, 27] < 64) & (part[:, 28] < 64)
 
 
+def are_of_triplets(part):
+    """Returns which records have the marks of `data triplets` in their last bytes."""
+    return (part[:, 29] == ord("p")) & (part[:, 30] == ord("q")) & np.isin(part[:, 31], list(b"PQR"))
+
+
 def first_weights(args):
     """Returns those of a network file, which also says whether it is mirrored, or random ones: normal by He et al. (2015), with zero
     biases."""
     if args.start:
         weights, args.mirrored = read_screlu(args.start)
-        # The output of 1 stands for 400 centipawns in a file.
-        return weights | {name: weights[name] * np.float32(400 / args.scale) for name in ("output", "output_biases")}
+        return weights
     random, hidden, buckets = np.random.default_rng(args.seed), args.hidden, args.buckets
     normal = lambda inputs, *shape: (random.standard_normal(shape) * math.sqrt(2 / inputs)).astype(np.float32)
     return {
@@ -146,9 +153,14 @@ def spread(xp, part, mirrored):
     return inputs.reshape(-1, 2, INPUTS), is_on.sum(axis=1)
 
 
-def forward(xp, weights, part, mirrored):
+def gain(args):
+    """Returns the factor of the output in its sigmoid: the output of 1 stands for 400 centipawns."""
+    return 400 / args.scale
+
+
+def forward(xp, weights, part, args):
     """Returns the inputs, the first layer's sums, its activations, the buckets and the win probabilities of records."""
-    inputs, pieces = spread(xp, part, mirrored)
+    inputs, pieces = spread(xp, part, args.mirrored)
     inputs = inputs.reshape(-1, INPUTS)
     sums = inputs @ weights["features"] + weights["biases"]
     clipped = xp.clip(sums, 0, 1)
@@ -156,7 +168,7 @@ def forward(xp, weights, part, mirrored):
     buckets = len(weights["output_biases"])
     chosen = ((pieces - 2) * buckets // 32)[:, None] == np.arange(buckets)
     output = xp.where(chosen, active @ weights["output"].T + weights["output_biases"], 0).sum(axis=1)
-    return inputs, sums, active, chosen, 1 / (1 + xp.exp(-output))
+    return inputs, sums, active, chosen, 1 / (1 + xp.exp(-gain(args) * output))
 
 
 def targets(xp, part, blend, scale):
@@ -167,15 +179,15 @@ def targets(xp, part, blend, scale):
 
 def loss_of(xp, weights, part, args):
     """Returns the loss of records."""
-    error = forward(xp, weights, part, args.mirrored)[-1] - targets(xp, part, args.blend, args.scale)
+    error = forward(xp, weights, part, args)[-1] - targets(xp, part, args.blend, args.scale)
     return (error * error).mean()
 
 
 def slopes(xp, weights, part, args):
     """Returns the loss of records and its slopes for the weights."""
-    inputs, sums, active, chosen, wins = forward(xp, weights, part, args.mirrored)
+    inputs, sums, active, chosen, wins = forward(xp, weights, part, args)
     error = wins - targets(xp, part, args.blend, args.scale)
-    slope = xp.where(chosen, (2 / len(part) * error * wins * (1 - wins))[:, None], 0)
+    slope = xp.where(chosen, (2 / len(part) * gain(args) * error * wins * (1 - wins))[:, None], 0)
     inner = (slope @ weights["output"]).reshape(sums.shape) * 2 * xp.where((sums > 0) & (sums < 1), sums, 0)
     found = {"features": inputs.T @ inner, "biases": inner.sum(axis=0), "output": slope.T @ active, "output_biases": slope.sum(axis=0)}
     return (error * error).mean(), found
@@ -251,8 +263,7 @@ def backend(args, positions):
 
 def export(args, weights):
     """Writes the network file."""
-    scales = 1, 1, args.scale / 400, args.scale / 400
-    arrays = (np.asarray(weights[name]) * scale for name, scale in zip(ARRAYS, scales))
+    arrays = (np.asarray(weights[name]) for name in ARRAYS)
     write(args.out, screlu("piece", *arrays, mirrored=args.mirrored))
 
 

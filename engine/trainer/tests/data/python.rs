@@ -79,6 +79,11 @@ fn a_network_trained_by_numpy_is_loaded() {
     let again = told(&python(&folder, &words.replace("@net", "@again")).unwrap());
     assert!(again.contains("again.nnue"), "{again}");
     assert!(folder.read("net.nnue") == folder.read("again.nnue"), "the same words train the same network");
+    // The bound of weights holds at any scale.
+    let steep =
+        words.replace("--batches 30 --rate 0.01", "--batches 3 --rate 1 --scale 1600").replace("@net", "@steep");
+    assert!(python(&folder, &steep).unwrap().status.success());
+    assert!(nnue::read_file(&folder.path("steep.nnue")).unwrap().is_narrow());
 }
 
 /// Positions that stay in memory train a mirrored network, whose loss is that of the engine's
@@ -91,7 +96,7 @@ fn a_network_of_resident_positions_has_the_loss_that_is_told() {
         folder.write_games(&format!("{name}.vf"), seed, games);
         folder.run(&format!("convert @{name}.vf --out @{name}.bf"));
     }
-    let words = format!("train_on_gpu.py @a.bf --validation @b.bf --batch {BATCH} --backend numpy");
+    let words = format!("train_on_gpu.py @a.bf --validation @b.bf --batch {BATCH} --scale 300 --backend numpy");
     let train = |more: &str| python(&folder, &format!("{words} {more}"));
     let Some(ended) = train(
         "--hidden 32 --superbatches 4 --batches 8 --rate 0.01 --end 0.001 --warm-up 4 --blend 0.25 --out @net.nnue",
@@ -107,7 +112,7 @@ fn a_network_of_resident_positions_has_the_loss_that_is_told() {
     assert_eq!(network.layout().describe(), "(768hm -> 32)x2 -> 1x8");
 
     let positions = read::open(&folder.path("b.bf"), None).unwrap().entries;
-    let win = |centipawns: i32| 1.0 / (1.0 + (-f64::from(centipawns) / 400.0).exp());
+    let win = |centipawns: i32| 1.0 / (1.0 + (-f64::from(centipawns) / 300.0).exp());
     let errors: Vec<f64> = positions
         .flat_map(|entry| entry.unwrap().positions())
         .map(|position| {
@@ -127,11 +132,17 @@ fn a_network_of_resident_positions_has_the_loss_that_is_told() {
     let again = losses(&told(&again), "validation ");
     assert!(folder.read("net.nnue") == folder.read("again.nnue"));
     assert!((again[0] - found[3]).abs() < 0.02 * loss, "{again:?}");
+    // The bound of weights holds at any scale.
+    let steep = "--hidden 32 --scale 1600 --superbatches 1 --batches 3 --rate 1 --end 1 --warm-up 1 --out @steep.nnue";
+    assert!(train(steep).unwrap().status.success());
+    assert!(nnue::read_file(&folder.path("steep.nnue")).unwrap().is_narrow());
     folder.write("c.bf", folder.read("a.vf").repeat(8).get(..64).unwrap());
+    folder.run("triplets @a.vf --out @a.pqr");
     for (more, fault) in [
         ("--start @a.bf --out @no.nnue", "no network of kind 1"),
         ("--batch 20000 --out @no.nnue", "--batch takes"),
         ("--validation @c.bf --out @no.nnue", "is no position in bulletformat; convert the file"),
+        ("--validation @a.pqr --out @no.nnue", "record 0 is of a triplet"),
     ] {
         let ended = train(more).unwrap();
         assert!(!ended.status.success() && told(&ended).contains(fault), "{}", told(&ended));
