@@ -4,6 +4,7 @@ use clap::{Parser, Subcommand};
 use destrier::board::attacks::{SlidingMethod, choose_sliding};
 use destrier_trainer::{bootstrap, compare, data, lab, shards, texel, train};
 use quintain::run::{Exit, play::on_interrupt};
+use quintain::schedule::capacity::Supply;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -65,6 +66,8 @@ fn leave_nothing(command: &data::DataCommand) -> anyhow::Result<()> {
 
 fn main() -> ExitCode {
     choose_sliding(SlidingMethod::fastest());
+    // Commands on data open all their inputs at once.
+    let _ = Supply::claim();
     let done = |()| Exit::Done;
     let exit = match Cli::parse().command {
         Command::Data(command) => leave_nothing(&command).and_then(|()| data::run(command)).map(done),

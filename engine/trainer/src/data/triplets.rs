@@ -112,8 +112,9 @@ impl TripletsArgs {
     pub fn run(&self) -> anyhow::Result<()> {
         let needs = Needs { games: Some("triplets need the moves played; give the games"), ..Needs::default() };
         check_apart(&[&self.out], &self.input.files)?;
-        let limits = self.limits(needs)?;
+        // First: from here on the unfinished output, which an interrupt removes, is that of this run.
         let mut sink = Sink::create(&self.out, self.force)?;
+        let limits = self.limits(needs)?;
         let (mut game, mut triplets, mut left_out) = (0_u64, 0_u64, 0_u64);
         self.input.read(needs, |entry| {
             let mut random = SplitMix64::from_seeds(&[self.seed, game]);

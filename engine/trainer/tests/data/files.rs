@@ -6,7 +6,7 @@ use rustix::process::{Pid, Signal};
 use std::fs;
 use std::fs::File;
 use std::os::unix::net::UnixListener;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::thread;
 
 #[test]
@@ -93,6 +93,21 @@ fn what_a_killed_run_left_is_replaced_and_a_running_one_is_not() {
     let error = folder.error("shuffle @a.vf --out @d.bf");
     assert!(error.starts_with("d.bf: another run writes it"), "{error}");
     assert!(folder.path("d.bf.partial").exists());
+    // Also before a first pass over the input, in which an interrupt would remove it.
+    let error = folder.error("triplets @missing.vf --min-moves-quantile 0.25 --out @d.bf");
+    assert!(error.starts_with("d.bf: another run writes it"), "{error}");
+}
+
+#[test]
+fn more_files_are_read_than_the_soft_limit_allows() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 24, 1);
+    let program = folder.program(&format!("convert{} --out @b.vf", " @a.vf".repeat(100)));
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -Sn 64 && exec \"$0\" \"$@\""]).arg(program.get_program()).args(program.get_args());
+    let ended = limited.output().unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+    assert!(folder.read("b.vf") == folder.read("a.vf").repeat(100));
 }
 
 #[test]
