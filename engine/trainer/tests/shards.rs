@@ -217,6 +217,20 @@ fn a_changed_recipe_is_another_one() {
 }
 
 #[test]
+fn engines_that_fail_too_often_have_an_exit_code() {
+    let folder = Folder::new("");
+    // An engine that plays an illegal move.
+    let script = "while read -r word rest; do\ncase $word in\nuci) echo option name Hash type spin default 1 min 1 max 1; \
+                  echo uciok;;\nisready) echo readyok;;\ngo) echo bestmove a1h8;;\nquit) exit;;\nesac\ndone\n";
+    fs::write(folder.path("engine.sh"), script).unwrap();
+    let engine = format!("/bin/sh -- {}", folder.path("engine.sh").display());
+    let recipe = of_match().replace(&format!("{PROGRAM} -- uci"), &engine);
+    fs::write(folder.path("recipe.toml"), recipe.replace("[match]", "[match]\nmax-failures = 0")).unwrap();
+    let told = folder.ended("make @recipe.toml --out @out", 4);
+    assert!(told.contains("pair-1-00001: the match could not go on; remove the cause told above"), "{told}");
+}
+
+#[test]
 fn mistakes_in_recipes_are_named() {
     let folder = Folder::new("");
     let check = |recipe: &str, from: &str, to: &str, says: &str| {

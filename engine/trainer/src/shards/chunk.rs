@@ -4,7 +4,7 @@
 use super::recipe::{Play, Recipe, options_of};
 use crate::bootstrap::rescore;
 use crate::data::{journal_games, networks_of, program_of, replace, sha256_of};
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use destrier::datagen;
 use destrier::search::EvalConfig;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -102,13 +102,8 @@ impl ChunkWork<'_> {
         let played = play(&raw, "shards", &root);
         self.is_playing.store(false, Ordering::Relaxed);
         let played = played.with_context(|| format!("{}: cannot play the games", root.display()))?;
-        match played.exit {
-            Exit::Done => {}
-            Exit::Aborted => bail!(
-                "{}: the match could not go on; remove the cause told above (if engines failed, its folder `crashes` says how) and give the same command again",
-                root.display()
-            ),
-            exit => return Ok(Err(exit)),
+        if played.exit != Exit::Done {
+            return Ok(Err(played.exit));
         }
         let found = journal_games(&root.join(journal::FILE_NAME))?;
         let mut bytes = Vec::new();

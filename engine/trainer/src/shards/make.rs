@@ -153,7 +153,12 @@ impl Maker {
                 }
                 None => match self.chunk(&work, number, place)? {
                     Ok(chunk) => chunk,
-                    Err(exit) => return Ok(MakeEnd::Stopped(exit)),
+                    Err(exit) => {
+                        if exit == Exit::Aborted {
+                            tell(out, &aborted(&work));
+                        }
+                        return Ok(MakeEnd::Stopped(exit));
+                    }
                 },
             };
             self.check_engine(&chunk, &chunks)?;
@@ -320,6 +325,14 @@ impl Maker {
 
 fn chunk_path(work: &Path, place: u32) -> PathBuf {
     work.join(format!("chunk-{place:04}.vf"))
+}
+
+/// Returns the line about a match that could not go on.
+fn aborted(work: &Path) -> String {
+    format!(
+        "{}: the match could not go on; remove the cause told above (if engines failed, a folder `crashes` in it says how) and give the same command again",
+        work.display()
+    )
 }
 
 /// Prints a line. A closed pipe must not end the work.
