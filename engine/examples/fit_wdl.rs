@@ -39,9 +39,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Adds a game's positions. Returns `None` for a line that is not a game, or a game not decided on
-/// the board.
+/// Adds a game's positions. Returns `None` for a line that is not a game, a void game, or a game not
+/// decided on the board.
 fn count_game(game: &Value, counts: &mut Counts) -> Option<()> {
+    if game["kind"] != "game" {
+        return None;
+    }
     let decided = ["checkmate", "stalemate", "threefold-repetition", "fifty-moves", "insufficient-material"];
     if !decided.contains(&game["termination"].as_str()?) {
         return None;
@@ -55,15 +58,20 @@ fn count_game(game: &Value, counts: &mut Counts) -> Option<()> {
         Some(fen) => Board::from_fen(fen).ok()?,
         None => Board::startpos(),
     };
+    for word in game["opening"]["moves"].as_str().unwrap_or_default().split_ascii_whitespace() {
+        board.play(board.parse_uci(word)?);
+    }
+    let mut found = Vec::new();
     for ply in game["moves"].as_array()? {
         let mv = board.parse_uci(ply["m"].as_str()?)?;
         let score = ply["cp"].as_i64().filter(|score| score.abs() <= SCORE_LIMIT);
         if let Some(score) = score {
             let result = if board.turn() == Color::White { white } else { 2 - white };
-            counts.entry((material(&board), score.div_euclid(BIN))).or_default()[result] += 1.0;
+            found.push(((material(&board), score.div_euclid(BIN)), result));
         }
         board.play(mv);
     }
+    found.into_iter().for_each(|(bin, result)| counts.entry(bin).or_default()[result] += 1.0);
     Some(())
 }
 
