@@ -150,7 +150,12 @@ pub(super) fn parse_position(line: &str) -> Result<Position, RecordFault> {
     let of_c9 = || after.split_once("c9 \"").and_then(|(_, rest)| result(rest.split('"').next()?));
     let quoted = || after.split('"').skip(1).step_by(2).find_map(result);
     let bracketed = || after.split('[').skip(1).filter_map(|rest| rest.split(']').next()).find_map(result);
-    let last = || after.trim_end_matches(';').split_ascii_whitespace().last().and_then(result);
+    // A 1 or 0 after an opcode is its operand, such as the move number of `fmvn 1;`.
+    let last = || {
+        let operation = after.trim_end_matches(';').rsplit(';').next()?.trim();
+        let word = operation.split_ascii_whitespace().last()?;
+        result(word).filter(|_| word == operation || !matches!(word, "0" | "1"))
+    };
     let found = of_c9().or_else(quoted).or_else(bracketed).or_else(last);
     // An invalid position is reported before a missing result.
     let position = unscored(&format!("{epd} 0 1"), found.unwrap_or(GameResult::Draw))?;

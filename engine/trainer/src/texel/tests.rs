@@ -157,6 +157,10 @@ fn results_are_read_in_the_usual_notations() {
         (format!("{FEN} 0 1 [0.5] 12"), NO_SCORE, 1),
         (format!("{FEN} \"0-1\""), NO_SCORE, 0),
         (format!("{FEN} 2 3 1/2-1/2"), NO_SCORE, 1),
+        (format!("{FEN} 2 3 0"), NO_SCORE, 0),
+        (format!("{FEN} hmvc 0; fmvn 1; 0-1;"), NO_SCORE, 0),
+        (format!("{FEN} hmvc 0; fmvn 1; 1"), NO_SCORE, 2),
+        (format!("{FEN} c9 1/2;"), NO_SCORE, 1),
     ];
     for (line, score, result) in table {
         let Position { board, score: found_score, result: found, .. } = input::parse_position(&line).expect(&line);
@@ -189,6 +193,7 @@ fn bad_lines_are_told_by_file_and_line() {
     let file = folder.path().join("a.epd");
     let table = [
         (format!("{FEN} 2 3"), "no result"),
+        (format!("{FEN} hmvc 0; fmvn 1;"), "no result"),
         (format!("{FEN} 2 3 | x | 1.0"), "bad score `x`"),
         (format!("{FEN} 2 3 | 7 | 0.7"), "bad result `0.7`"),
         ("nonsense".to_owned(), "bad position"),
