@@ -179,6 +179,9 @@ fn parse_go(words: &[&str]) -> Go {
     go.limited_as_meant()
 }
 
+/// Greatest depth of a perft, which calls itself for each ply.
+const PERFT_LIMIT: u32 = 127;
+
 /// Parses a whole number, clamped to the range of the type.
 fn parse_number(text: &str) -> Option<i64> {
     use std::num::IntErrorKind::{NegOverflow, PosOverflow};
@@ -219,7 +222,12 @@ fn set_number(go: &mut Go, key: &str, text: &str) {
             // No one asked for an infinite search, and a mate in 1 shows at depth 1.
             go.depth = if number < 1 { Some(1) } else { go.depth };
         }
-        _ => go.perft = Some(small),
+        _ => {
+            if small > PERFT_LIMIT {
+                go.complaints.push(format!("go: `perft` {text} is more than {PERFT_LIMIT}, and is taken as that"));
+            }
+            go.perft = Some(small.min(PERFT_LIMIT));
+        }
     }
 }
 
@@ -319,6 +327,8 @@ mod tests {
             ("go nodes 0", 1, Go { nodes: Some(1), ..Go::default() }),
             ("go mate 0", 1, Go { mate: Some(1), ..one.clone() }),
             ("go perft 0", 1, Go { perft: Some(1), ..Go::default() }),
+            ("go perft 127", 0, Go { perft: Some(127), ..Go::default() }),
+            ("go perft 99999999999", 1, Go { perft: Some(127), ..Go::default() }),
             ("go nodes 99999999999999999999", 0, Go { nodes: Some(i64::MAX as u64), ..Go::default() }),
             ("go depth x", 2, one.clone()),
             ("go movetime", 2, one.clone()),
