@@ -52,8 +52,8 @@ impl Output {
 /// Memory limit of a command.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Memory {
-    /// Memory for records, in MiB; what is beyond goes to temporary files beside the output, for
-    /// `info` in TMPDIR
+    /// Memory for sorting, in MiB; all records go to temporary files beside the output, for `info`
+    /// in TMPDIR
     #[arg(long, default_value_t = 1024, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..))]
     pub memory: u32,
 }

@@ -26,8 +26,8 @@ pub struct Sorter {
 }
 
 impl Sorter {
-    /// Creates a sorter that holds about `memory` bytes of records in memory and the rest in
-    /// `folder`.
+    /// Creates a sorter that keeps all records in temporary files in `folder`, and holds about
+    /// `memory` bytes of them in memory while it sorts.
     ///
     /// # Errors
     /// Fails if a temporary file cannot be created or written.
