@@ -118,6 +118,7 @@ impl Worker<'_> {
         let floor = self.line.push_null(board.key());
         let mut child = *board;
         child.play_null();
+        self.tt.prefetch(child.key());
         let score = -self.search::<AllNode>(&child, Window::test_above(beta - 1).flip(), depth, ply + 1);
         self.line.pop_null(floor);
         Some(score)

@@ -100,11 +100,28 @@ impl Worker<'_> {
     }
 }
 
-/// Delta pruning: returns the upper bound of a capture's gain if it does not exceed alpha.
+/// Delta pruning: returns the upper bound of a capture's gain if it does not exceed alpha. To a mate
+/// or a tablebase score from the TT no material can be added.
 fn delta_bound(board: &Board, mv: Move, stand_pat: Score, alpha: Score) -> Option<Score> {
-    if mv.is_promotion() || is_mate(alpha) {
+    if mv.is_promotion() || is_mate(alpha) || is_decisive(stand_pat) {
         return None;
     }
     let bound = pruning::delta_bound(stand_pat, captured_kind(board, mv).map_or(0, see_value));
     (bound <= alpha).then_some(bound)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::TABLE_WIN;
+
+    #[test]
+    fn material_is_added_only_to_evaluations() {
+        let board = Board::from_fen("4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1").unwrap();
+        let mv = board.parse_uci("e4d5").unwrap();
+        for (stand_pat, is_bounded) in [(-2000, true), (mated_in(50), false), (10 - TABLE_WIN, false)] {
+            let bound = delta_bound(&board, mv, stand_pat, 0);
+            assert_eq!(bound.is_some_and(|bound| bound > stand_pat), is_bounded, "{stand_pat}: {bound:?}");
+        }
+    }
 }
