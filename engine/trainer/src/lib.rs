@@ -49,3 +49,7 @@ pub mod serve;
 pub mod shards;
 pub mod texel;
 pub mod train;
+
+#[cfg(test)]
+#[path = "../../../tests/skip.rs"]
+mod skip;

@@ -2,6 +2,7 @@
 
 use super::{AlignedArray, Kernels, LayeredHead, MiddleLayer, screlu_wide};
 use crate::nnue::{HIDDEN_2, SECOND_LAYERS};
+use crate::skip::skip;
 use std::cell::Cell;
 
 const WIDTHS: [usize; 9] = [32, 64, 96, 128, 256, 512, 1024, 2080, 4096];
@@ -41,6 +42,24 @@ fn check(test: impl Fn(&Kernels, &Kernels, usize, Source<'_>)) {
         for width in WIDTHS {
             sources.iter().for_each(|source| test(reference, kernels, width, *source));
         }
+    }
+}
+
+/// Tests of such a table pass without it.
+#[test]
+fn kernels_that_this_processor_cannot_run_are_named() {
+    let names: &[&str] = if cfg!(target_arch = "x86_64") {
+        &["scalar", "avx2", "avx512", "avx512-vnni"]
+    } else if cfg!(target_arch = "aarch64") {
+        &["scalar", "neon"]
+    } else {
+        &["scalar"]
+    };
+    let tables: Vec<&str> = Kernels::available().iter().map(|kernels| kernels.name).collect();
+    assert!(tables.iter().all(|table| names.contains(table)), "{tables:?}");
+    for name in names.iter().filter(|name| !tables.contains(name)) {
+        let reason = format!("this processor lacks the instructions of `{name}`, so that table is not tested");
+        skip("kernels_that_this_processor_cannot_run_are_named", &reason);
     }
 }
 

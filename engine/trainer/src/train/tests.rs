@@ -255,6 +255,17 @@ fn threads_and_instruction_sets_change_no_bit() {
     }
 }
 
+/// The test above passes without them.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn instruction_sets_that_this_processor_lacks_are_named() {
+    let here = Isa::all();
+    for isa in [Isa::Avx2, Isa::Avx512].iter().filter(|isa| !here.contains(isa)) {
+        let reason = format!("this processor lacks {isa:?}, so training with it is not tested");
+        crate::skip::skip("instruction_sets_that_this_processor_lacks_are_named", &reason);
+    }
+}
+
 /// Returns the quantised weights of the file as floats.
 fn dequantised(shape: &Shape, weights: &Parameters) -> Parameters {
     let round = |values: &[f32], unit: f32| values.iter().map(|value| (value * unit).round() / unit).collect();
