@@ -3,9 +3,9 @@
 #[cfg(unix)]
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-#[cfg(unix)]
-use std::process::Command;
 
+#[cfg(unix)]
+use crate::harness::git;
 use crate::harness::{Ran, fake, quintain};
 
 /// A folder of bad files, and the program run in it.
@@ -223,14 +223,7 @@ fn engines_that_do_not_start() {
 #[test]
 fn revisions_that_do_not_build() {
     let place = Place::new();
-    let git = |args: &[&str]| -> String {
-        let identity = ["-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "commit.gpgSign=false"];
-        let mut command = Command::new("git");
-        command.args(identity).args(args).current_dir(place.folder.path());
-        let output = command.output().unwrap();
-        assert!(output.status.success(), "{args:?}");
-        String::from_utf8(output.stdout).unwrap()
-    };
+    let git = |args: &[&str]| git(place.folder.path(), args);
     git(&["init", "--quiet"]);
     place.file(".gitignore", "cache\n", 0o644);
     git(&["add", "."]);

@@ -82,6 +82,22 @@ pub(crate) fn run<S: AsRef<str>>(args: &[S]) -> Ran {
     quintain(args).output().unwrap().into()
 }
 
+/// Runs Git in a repository of a test's own and returns its output. It knows neither its user's
+/// settings nor the variables of a hook that runs the tests, which name another repository.
+#[cfg(unix)]
+#[track_caller]
+pub(crate) fn git(folder: &Path, args: &[&str]) -> String {
+    let mut command = Command::new("git");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"GIT_")) {
+        command.env_remove(name);
+    }
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").current_dir(folder).stdin(Stdio::null());
+    let identity = ["-c", "user.name=Test", "-c", "user.email=test@localhost", "-c", "commit.gpgSign=false"];
+    let ran: Ran = command.args(identity).args(args).output().unwrap().into();
+    assert_eq!(ran.code, Some(0), "git {args:?}: {ran:?}");
+    ran.stdout.trim().to_owned()
+}
+
 /// The spec of a scripted peer.
 pub(crate) fn fake(args: &str) -> String {
     format!("'{FAKE}' -- {args}")

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::harness::{FAKE, Gate, Ran, fake, games, journal_lines, quintain, run, summary, until};
+use crate::harness::{FAKE, Gate, Ran, fake, games, git, journal_lines, quintain, run, summary, until};
 
 /// Games of `a` against `b`, a pair for each of `points`: half points of `a` with White and with
 /// Black.
@@ -275,14 +275,7 @@ impl Toy {
     }
 
     fn git(&self, args: &[&str]) -> String {
-        let mut command = Command::new("git");
-        for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
-            command.env_remove(name);
-        }
-        let identity = ["-c", "user.name=Test", "-c", "user.email=test@localhost", "-c", "commit.gpgSign=false"];
-        let ran = command.args(identity).args(args).current_dir(self.repository()).output().unwrap();
-        assert!(ran.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&ran.stderr));
-        String::from_utf8(ran.stdout).unwrap().trim().to_owned()
+        git(&self.repository(), args)
     }
 
     fn commit(&self, message: &str) {

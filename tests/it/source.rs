@@ -7,13 +7,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use quintain::source::{Context, ResolvedEngine, SourceError, Update, default_base, resolve};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use crate::harness::{FAKE, Ran, lives, quintain, until};
+use crate::harness::{FAKE, Ran, git, lives, quintain, until};
 
 /// Copies a shell script to where the program is expected, and leaves a mark in the log that it
 /// ran.
@@ -83,15 +83,7 @@ impl Toy {
     }
 
     pub(crate) fn git(&self, args: &[&str]) -> String {
-        let mut command = Command::new("git");
-        for name in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
-            command.env_remove(name);
-        }
-        let identity = ["-c", "user.name=Test", "-c", "user.email=test@localhost", "-c", "commit.gpgSign=false"];
-        let ran =
-            command.args(identity).args(args).current_dir(&self.context.cwd).stdin(Stdio::null()).output().unwrap();
-        assert!(ran.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&ran.stderr));
-        String::from_utf8(ran.stdout).unwrap().trim().to_owned()
+        git(&self.context.cwd, args)
     }
 
     /// Commits everything; returns the commit.

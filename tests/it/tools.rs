@@ -12,6 +12,8 @@ use quintain::settings::RawPlan;
 use quintain::source::Registry;
 use serde_json::Value;
 
+#[cfg(unix)]
+use crate::harness::git;
 use crate::harness::{FAKE, Game, Ran, fake, games, in_shell, quintain, run};
 
 /// A run of three players, one of whom plays an illegal move in each of its games.
@@ -405,9 +407,7 @@ fn repository(dir: &Path) {
     fs::create_dir_all(dir).unwrap();
     fs::write(dir.join("name.txt"), "Toy").unwrap();
     for words in ["init --quiet", "add --all", "commit --quiet -m One"] {
-        let identity = ["-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "commit.gpgSign=false"];
-        let status = Command::new("git").args(identity).args(words.split(' ')).current_dir(dir).status().unwrap();
-        assert!(status.success(), "git {words}");
+        git(dir, &words.split(' ').collect::<Vec<_>>());
     }
 }
 
