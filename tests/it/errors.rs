@@ -218,6 +218,16 @@ fn engines_that_do_not_start() {
     }
 }
 
+/// A temporary folder in a repository of the user's is not taken for a part of it.
+#[cfg(unix)]
+#[test]
+fn a_repository_above_the_ceiling_is_not_found() {
+    let above = tempfile::tempdir().unwrap();
+    git(above.path(), &["init", "--quiet"]);
+    let place = Place { folder: tempfile::tempdir_in(above.path()).unwrap() };
+    place.check_line(&["--new", "git:HEAD"], &["not in a Git repository"]);
+}
+
 /// The recipes are commands of Unix.
 #[cfg(unix)]
 #[test]
