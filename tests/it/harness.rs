@@ -56,7 +56,8 @@ pub(crate) fn in_shell<S: AsRef<str>>(script: &str, args: &[S]) -> Command {
 }
 
 /// Takes away what would change what the program does, and gives it folders of the tests' own: the
-/// developer's secret and builds stay as they are. Every test starts the program through here.
+/// developer's secret, builds and settings stay as they are. Every test starts the program through
+/// here.
 fn shut_off(mut command: Command) -> Command {
     for name in ["QUINTAIN_LOG", "QUINTAIN_TOKEN", "XDG_RUNTIME_DIR"] {
         command.env_remove(name);
@@ -66,6 +67,7 @@ fn shut_off(mut command: Command) -> Command {
         command.env(format!("QUINTAIN_{}", name.to_uppercase()), &folder);
         command.env(format!("XDG_{}_HOME", name.to_uppercase()), &folder);
     }
+    command.env("XDG_CONFIG_HOME", Path::new(KEPT).join("config"));
     command.stdin(Stdio::null());
     command
 }

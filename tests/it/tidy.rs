@@ -133,7 +133,7 @@ fn tests_leave_their_users_folders_alone() {
     assert!(found.is_empty(), "start the program with `harness::quintain` or `in_shell`: {found:?}");
     let command = crate::harness::quintain(&["--version"]);
     let set: Vec<_> = command.get_envs().filter_map(|(name, value)| name.to_str().zip(value)).collect();
-    for name in ["QUINTAIN_STATE", "QUINTAIN_CACHE", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
+    for name in ["QUINTAIN_STATE", "QUINTAIN_CACHE", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"] {
         let folder = set.iter().find(|(set, _)| *set == name).map(|(_, folder)| Path::new(folder));
         assert!(folder.is_some_and(|folder| folder.starts_with(env!("CARGO_TARGET_TMPDIR"))), "{name}: {folder:?}");
     }
