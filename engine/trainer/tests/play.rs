@@ -498,7 +498,9 @@ fn a_lab_that_is_killed_goes_on_and_ends_the_same() {
     assert!(!again.contains("superbatch"), "trained cells are not trained again: {again}");
     let cells = |out: &str| json(&folder.path().join(out).join("lab.json"))["cells"].clone();
     let [whole, killed] = ["whole", "killed"].map(cells);
-    for (whole, killed) in whole.as_array().unwrap().iter().zip(killed.as_array().unwrap()) {
+    let [whole, killed] = [&whole, &killed].map(|cells| cells.as_array().unwrap());
+    assert_eq!([whole.len(), killed.len()], [4; 2], "two sets by two seeds");
+    for (whole, killed) in whole.iter().zip(killed) {
         for key in ["name", "shape", "inputs"] {
             assert_eq!(whole[key], killed[key]);
         }

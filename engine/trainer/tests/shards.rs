@@ -117,9 +117,9 @@ fn a_killed_process_loses_nothing_and_doubles_nothing() {
         folder.ended("make @recipe.toml --out @straight --shards 2 --threads 2", 0);
         kill_and_resume(&folder, "make @recipe.toml --out @killed --shards 2 --threads 1");
         let [straight, killed] = ["straight", "killed"].map(|out| files(&folder.path(out)));
-        assert_eq!(straight.len(), 3, "two shards and the ledger");
-        for ((name, expected), (_, found)) in straight.iter().zip(&killed) {
-            assert!(expected == found, "{name}");
+        assert_eq!([straight.len(), killed.len()], [3; 2], "two shards and the ledger");
+        for (expected, found) in straight.iter().zip(&killed) {
+            assert!(expected == found, "{} and {}", expected.0, found.0);
         }
         assert!(is_empty(&folder.path("killed/work")));
         let lines = folder.lines("killed");
