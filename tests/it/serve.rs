@@ -340,7 +340,7 @@ fn elsewhere_reading_needs_the_token_too() {
     assert_eq!(served.ask("GET", "/api/runs/runs%2Fplayed/llr.svg", &[]).status, 401);
     let path = results.display().to_string();
     for (args, warnings) in
-        [(["--token", "short"], 1), (["--token", "spaces in a token"], 1), (["--listen", "192.0.2.1:1"], 0)]
+        [(["--token", "short"], 1), (["--token", "spaces in a token"], 1), (["--listen", &served.address], 0)]
     {
         let ran = run(&["serve", &path, args[0], args[1]]);
         assert_eq!((ran.code, ran.stderr.lines().count()), (Some(2), 1 + warnings), "{args:?}: {ran:?}");
@@ -370,9 +370,11 @@ fn a_token_of_a_file_or_the_environment_shows_in_no_list_of_processes() {
     }
     let path = folder.path().display().to_string();
     let serve = |more: &[&str]| run(&[&["serve", &path], more].concat());
-    let warned = serve(&["--token", TOKEN, "--listen", "192.0.2.1:1"]);
+    // Ends at once: somebody else listens there.
+    let held = Served::start(folder.path(), &[]);
+    let warned = serve(&["--token", TOKEN, "--listen", &held.address]);
     assert!(warned.stderr.contains("warning: --token is visible to all users"), "{warned:?}");
-    let open = serve(&["--token-file", &file, "--listen", "192.0.2.1:1"]);
+    let open = serve(&["--token-file", &file, "--listen", &held.address]);
     // Windows has no permissions that would tell.
     assert_eq!(open.stderr.contains("other users may read it"), cfg!(unix), "{open:?}");
     let empty = folder.path().join("empty");
