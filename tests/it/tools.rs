@@ -296,7 +296,7 @@ fn renumber(game: &mut Value, number: u64) {
     game["opening"]["fen"] = format!("4k3/{}/4K3 w - - 0 1", ranks.join("/")).into();
 }
 
-/// A hundred thousand games in an address space that would not hold them.
+/// A hundred thousand games in memory that would not hold them.
 #[cfg(target_os = "linux")]
 #[test]
 fn games_are_not_kept() {
@@ -314,7 +314,7 @@ fn games_are_not_kept() {
     }
     drop(file);
     let args = ["games", &played.dir, "--count"];
-    let output = in_shell("ulimit -v 81920 && exec \"$@\"", &args).output().unwrap();
+    let output = in_shell("ulimit -d 32768 && exec \"$@\"", &args).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{GAMES}\n"), "{output:?}");
     // Nobody reads on: no word about it.
     let mut child = quintain(&["games", &played.dir, "--json"]);
