@@ -433,6 +433,8 @@ async fn last_revision(link: &Link, run: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
     use crate::cluster::children::PrivateServer;
     use crate::cluster::server::ChildError;
@@ -490,18 +492,21 @@ mod tests {
         first.renew(&link).await.unwrap();
         first.renew(&link).await.unwrap();
         // As long as the first one lives, a second one is refused.
-        let mut renewing = Box::pin(async {
-            loop {
+        let is_over = Cell::new(false);
+        let renewing = async {
+            while !is_over.get() {
                 first.renew(&link).await.unwrap();
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
-        });
-        let refused = tokio::select! {
-            never = &mut renewing => never,
-            taken = Claim::take_after(&link, entry("two"), Duration::from_mins(5)) => taken.unwrap_err(),
         };
+        let taking = async {
+            let taken = Claim::take_after(&link, entry("two"), Duration::from_mins(5)).await;
+            is_over.set(true);
+            taken.unwrap_err()
+        };
+        // The last renewal is acknowledged, so none arrives later.
+        let ((), refused) = tokio::join!(renewing, taking);
         assert!(refused.to_string().contains("another process coordinates it, on host-of-one"), "{refused}");
-        drop(renewing);
         // Once it is silent, the second one takes over, and the first one hears of it.
         let second = Claim::take_after(&link, entry("two"), short).await.unwrap();
         let lost = first.renew(&link).await.unwrap_err();
