@@ -1,7 +1,7 @@
 //! The curve of versions, races and bisections: from stored games, and by playing them.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
