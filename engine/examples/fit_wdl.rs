@@ -39,8 +39,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Adds a game's positions. Returns `None` for a line that is not a game, a void game, or a game not
-/// decided on the board.
+/// Adds a game's positions. Returns `None` for a line that is not a game, a void game, or a game
+/// not decided on the board.
 fn count_game(game: &Value, counts: &mut Counts) -> Option<()> {
     if game["kind"] != "game" {
         return None;

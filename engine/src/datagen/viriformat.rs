@@ -261,8 +261,8 @@ impl<R: BufRead> Iterator for Reader<R> {
     }
 }
 
-/// Returns the length of a file without the zeros that a power cut left at its end in place of data:
-/// more than `most_zeros`, which a whole record may have. Leaves the file at its start.
+/// Returns the length of a file without the zeros that a power cut left at its end in place of
+/// data: more than `most_zeros`, which a whole record may have. Leaves the file at its start.
 ///
 /// # Errors
 /// Returns the errors of the file.

@@ -100,8 +100,8 @@ impl Worker<'_> {
     }
 }
 
-/// Delta pruning: returns the upper bound of a capture's gain if it does not exceed alpha. To a mate
-/// or a tablebase score from the TT no material can be added.
+/// Delta pruning: returns the upper bound of a capture's gain if it does not exceed alpha. To a
+/// mate or a tablebase score from the TT no material can be added.
 fn delta_bound(board: &Board, mv: Move, stand_pat: Score, alpha: Score) -> Option<Score> {
     if mv.is_promotion() || is_mate(alpha) || is_decisive(stand_pat) {
         return None;

@@ -112,7 +112,7 @@ impl TripletsArgs {
     pub fn run(&self) -> anyhow::Result<()> {
         let needs = Needs { games: Some("triplets need the moves played; give the games"), ..Needs::default() };
         check_apart(&[&self.out], &self.input.files)?;
-        // First: from here on the unfinished output, which an interrupt removes, is that of this run.
+        // First: from here on the unfinished output, which an interrupt removes, is this run's.
         let mut sink = Sink::create(&self.out, self.force)?;
         let limits = self.limits(needs)?;
         let (mut game, mut triplets, mut left_out) = (0_u64, 0_u64, 0_u64);
