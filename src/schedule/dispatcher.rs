@@ -592,10 +592,8 @@ impl Dispatcher<'_> {
         self.run.scoreboard.end_workers();
         let elapsed = self.time.at(Instant::now());
         tell(self.observers, RunEvent::Closed { scoreboard: &self.run.scoreboard, reason: &reason, elapsed });
-        let this = RunTime {
-            concurrency_changed: self.concurrency_changed,
-            ..RunTime::of_session(elapsed, self.resumed)
-        };
+        let this =
+            RunTime { concurrency_changed: self.concurrency_changed, ..RunTime::of_session(elapsed, self.resumed) };
         let has_counted = self.run.scoreboard.pairs() > self.pairs_before;
         let time = self.run.earlier.map_or(this, |earlier| this.after(earlier, has_counted));
         Finish { scoreboard: self.run.scoreboard, reason, time: Some(time) }
