@@ -140,6 +140,31 @@ fn attacked_squares_have_attackers() {
 }
 
 #[test]
+fn threatened_pieces_have_lesser_attackers() {
+    let rank = |kind| match kind {
+        PieceType::Pawn => 0,
+        PieceType::Knight | PieceType::Bishop => 1,
+        PieceType::Rook => 2,
+        PieceType::Queen => 3,
+        PieceType::King => 4,
+    };
+    let mut found = 0;
+    random_games(6, |board, _| {
+        let kind = |square| board.piece_at(square).expect("a piece").kind();
+        let threatened: Bitboard = (board.colored(board.turn()) - board.pieces(board.turn(), PieceType::King))
+            .into_iter()
+            .filter(|&square| {
+                let attackers = board.attackers_to(square, board.occupied()) & board.colored(!board.turn());
+                attackers.into_iter().any(|attacker| rank(kind(attacker)) < rank(kind(square)))
+            })
+            .collect();
+        assert_eq!(board.threatened(), threatened, "{}", board.to_fen(true));
+        found += threatened.count();
+    });
+    assert!(found > 0);
+}
+
+#[test]
 fn stages_make_up_the_legal_moves() {
     random_games(20, |board, _| {
         let (mut captures, mut quiets) = (MoveList::new(), MoveList::new());

@@ -274,6 +274,28 @@ impl Board {
         attacked
     }
 
+    /// Returns the pieces of the side to move that a lesser enemy piece attacks: minor pieces
+    /// attacked by pawns, rooks also by minor pieces, queens also by rooks.
+    pub fn threatened(&self) -> Bitboard {
+        let (us, them, occupied) = (self.turn, !self.turn, self.occupied());
+        let own = |kind| self.pieces(us, kind);
+        let by_pawns = pawn_set_attacks(them, self.pieces(them, PieceType::Pawn));
+        let mut by_minors = by_pawns;
+        for square in self.pieces(them, PieceType::Knight) {
+            by_minors |= knight_attacks(square);
+        }
+        for square in self.pieces(them, PieceType::Bishop) {
+            by_minors |= bishop_attacks(square, occupied);
+        }
+        let mut by_rooks = by_minors;
+        for square in self.pieces(them, PieceType::Rook) {
+            by_rooks |= rook_attacks(square, occupied);
+        }
+        ((own(PieceType::Knight) | own(PieceType::Bishop)) & by_pawns)
+            | (own(PieceType::Rook) & by_minors)
+            | (own(PieceType::Queen) & by_rooks)
+    }
+
     /// Returns the squares from which each piece type of the side to move would check the enemy
     /// king, by [`PieceType::index`]; none for a king.
     pub fn check_squares(&self) -> [Bitboard; PieceType::COUNT] {

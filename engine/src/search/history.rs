@@ -25,6 +25,13 @@ pub fn malus(depth: i32) -> i32 {
     (params::history_malus_slope() * depth - params::history_malus_offset()).clamp(0, params::history_malus_max())
 }
 
+/// Returns the malus of the moves searched before a cutoff in a node of the principal variation.
+///
+/// Such nodes have a wide window, which a good move may miss.
+pub fn pv_malus(depth: i32) -> i32 {
+    malus(depth) * params::history_pv_share() / 64
+}
+
 /// Returns the bonus of a quiet move after which every reply failed low at a depth.
 pub fn prior_bonus(depth: i32) -> i32 {
     bonus(depth) * params::history_prior_share() / 64
@@ -173,12 +180,19 @@ impl Histories {
         self.butterfly.0[side.index()][threat_index][mv.from().index()][mv.to().index()].learn(bonus);
     }
 
+    /// Updates the pawn history of a piece's move after which the pawns are the same; a negative
+    /// bonus is a malus.
+    #[inline]
+    pub fn learn_pawns(&mut self, board: &Board, piece_to: PieceTo, bonus: i32) {
+        self.pawn_moves.0[pawns_index(board)][piece_to.index()].learn(bonus);
+    }
+
     /// Updates all histories of a quiet move; a negative bonus is a malus.
     #[inline]
     pub fn learn_quiet(&mut self, board: &Board, mv: Move, context: Context, bonus: i32) {
         let piece_to = PieceTo::new(board, mv);
         self.learn_played(board.turn(), mv, piece_to, context, bonus);
-        self.pawn_moves.0[pawns_index(board)][piece_to.index()].learn(bonus);
+        self.learn_pawns(board, piece_to, bonus);
         if let Some(table) = self.low_ply.0.get_mut(context.ply) {
             table[mv.from().index()][mv.to().index()].learn(bonus);
         }
@@ -235,6 +249,7 @@ mod tests {
     fn the_bonus_grows_with_depth_up_to_its_end() {
         assert!((0..128).all(|depth| bonus(depth) <= bonus(depth + 1) && malus(depth) <= malus(depth + 1)));
         assert!((0..128).all(|depth| (0..=malus(depth)).contains(&refuted_malus(depth))));
+        assert!((0..128).all(|depth| (0..=malus(depth)).contains(&pv_malus(depth))));
         assert_eq!((bonus(0), malus(0)), (0, 0));
         assert_eq!(bonus(127), params::history_bonus_max());
     }

@@ -14,6 +14,8 @@ use std::time::Duration;
 
 /// Depth from which iterations start with an aspiration window.
 const ASPIRATION_DEPTH: i32 = 4;
+/// Distance from the last score, in centipawns, at which the mean of earlier ones says nothing.
+const FAR_FROM_MEAN: Score = 200;
 /// Depth of the last iteration for a position with a single move, on a clock or in a fixed time.
 /// The move is then played at once, because no search can change it.
 const FORCED_MOVE_DEPTH: i32 = 6;
@@ -62,6 +64,7 @@ impl Worker<'_> {
     pub fn deepen(&mut self, board: &Board, limits: &Limits, report: &mut dyn Report) -> Finding {
         let max_depth = limits.depth.unwrap_or(i32::MAX).clamp(1, MAX_PLY as i32 - 1);
         let mut finished = 0;
+        let mut mean = None;
         let mut course = Course::default();
         if self.root.moves().is_empty() {
             return Finding { best: None, fallback: None, depth: 0 };
@@ -71,7 +74,7 @@ impl Worker<'_> {
             self.seldepth = 0;
             for index in 0..self.root.wanted() {
                 self.root.begin_line(index, depth);
-                self.search_aspiring(board, depth);
+                self.search_aspiring(board, depth, mean.filter(|_| index == 0));
                 if self.control.is_stopped() {
                     break;
                 }
@@ -86,6 +89,7 @@ impl Worker<'_> {
             let Some(best) = self.root.best() else { break };
             course.note(best, self.control.elapsed());
             let score = best.score;
+            mean = Some(mean.map_or(score, |mean| Score::midpoint(mean, score)));
             if self.control.should_stop_iterating(self.pace(&course)) || self.is_settled(depth, score, limits) {
                 break;
             }
@@ -121,16 +125,20 @@ impl Worker<'_> {
     /// Searches one line with a narrow window around its last score, widened until the score lies
     /// inside ("aspiration search", G. Baudet, "The design and analysis of algorithms for
     /// asynchronous multiprocessors", 1978).
-    fn search_aspiring(&mut self, board: &Board, depth: i32) {
+    ///
+    /// Scores of even and odd depths differ, so the window is around `mean`, the running mean of
+    /// earlier scores, if it is near, and wider the further that is (common practice).
+    fn search_aspiring(&mut self, board: &Board, depth: i32, mean: Option<Score>) {
         let last = self.root.line().map_or(DRAW, |line| line.score);
-        let mut delta = params::aspiration_delta();
+        let mean = mean.filter(|mean| (mean - last).abs() < FAR_FROM_MEAN).unwrap_or(last);
+        let mut delta = params::aspiration_delta() + params::aspiration_swing() * (last - mean).abs() / 64;
         // After a fail high the search is repeated at lower depth (common practice), because the
         // move is known and only its score is missing. The line is still reported at the
         // iteration's depth.
         let mut fails_high = 0;
         let mut window = Window { alpha: -INFINITE, beta: INFINITE };
         if depth >= ASPIRATION_DEPTH {
-            window = Window { alpha: (last - delta).max(-INFINITE), beta: (last + delta).min(INFINITE) };
+            window = Window { alpha: (mean - delta).max(-INFINITE), beta: (mean + delta).min(INFINITE) };
         }
         loop {
             let score = self.search::<RootNode>(board, window, (depth - fails_high).max(1), 0);

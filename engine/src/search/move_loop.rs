@@ -79,7 +79,7 @@ impl Worker<'_> {
                     }
                 }
                 if score >= node.window.beta {
-                    self.learn_from_cutoff(board, mv, node, failed.moves());
+                    self.learn_from_cutoff::<N>(board, mv, node, failed.moves());
                     self.stack.note_cutoff(ply, extension < 2 || N::PV);
                     break;
                 }
@@ -161,8 +161,9 @@ impl Worker<'_> {
     }
 
     /// Rewards the move that caused a cutoff and penalises the moves searched before it.
-    fn learn_from_cutoff(&mut self, board: &Board, mv: Move, node: &Node, failed: &[Move]) {
-        let (bonus, malus) = (history::bonus(node.depth), history::malus(node.depth));
+    fn learn_from_cutoff<N: NodeKind>(&mut self, board: &Board, mv: Move, node: &Node, failed: &[Move]) {
+        let bonus = history::bonus(node.depth);
+        let malus = if N::PV { history::pv_malus(node.depth) } else { history::malus(node.depth) };
         let context = self.stack.context(node.ply);
         if mv.is_quiet() {
             let killers = &mut self.stack[node.ply].killers;

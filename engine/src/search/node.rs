@@ -8,7 +8,7 @@ use super::window::{NodeKind, ScoreRange, Window};
 use super::worker::{BestMove, Node, Worker, improved_by_tt, tt_cutoff};
 use super::{history, reductions};
 use crate::board::Board;
-use crate::types::{DRAW, Move, Score, is_decisive};
+use crate::types::{DRAW, Move, PieceType, Score, is_decisive};
 
 /// Number of the last move in the order that counts as early when the histories learn from its
 /// refutation.
@@ -98,6 +98,9 @@ impl Worker<'_> {
             return score;
         }
 
+        // A side whose evaluation reaches beta and that was not pruned is doing well.
+        node.improving |= !in_check && static_eval >= node.window.beta;
+
         // 7. Internal iterative reduction (IIR) without a TT move, singular extension with one.
         self.stack.note_threats(ply, board);
         node.depth -= extensions::internal_reduction::<N>(depth, self.tt_move::<N>(tt));
@@ -165,6 +168,10 @@ impl Worker<'_> {
         if !played.is_null() && played.is_quiet() {
             let context = self.stack.context(before);
             self.histories.learn_played(!board.turn(), played, piece_to, context, bonus);
+            let is_piece = board.piece_at(played.to()).is_some_and(|piece| piece.kind() != PieceType::Pawn);
+            if bonus > 0 && is_piece && !played.is_castling() {
+                self.histories.learn_pawns(board, piece_to, bonus);
+            }
         }
     }
 

@@ -26,9 +26,13 @@ impl Worker<'_> {
         }
 
         // Reverse futility pruning (RFP): the evaluation is so far above beta that no quiet reply
-        // brings it below.
+        // brings it below. Own pieces that a lesser one attacks may be lost, which the evaluation sees
+        // badly; they are counted only where it matters.
         let margin = pruning::reverse_futility_margin(depth);
-        if !is_decisive(beta) && !is_decisive(eval) && margin.is_some_and(|margin| eval - margin >= beta) {
+        let is_safe = |margin: Score| {
+            eval - margin >= beta && eval - margin - pruning::threat_margin(board.threatened().count()) >= beta
+        };
+        if !is_decisive(beta) && !is_decisive(eval) && margin.is_some_and(is_safe) {
             return Some(pruning::reverse_futility_score(eval, beta));
         }
 

@@ -78,12 +78,17 @@ macro_rules! params {
 params! {
     /// Half width of the first aspiration window, in centipawns.
     aspiration_delta: 19, 5, 60, 4;
+    /// Aspiration windows: width added to each side, in 64ths of the distance between the last score
+    /// and the mean of earlier ones.
+    aspiration_swing: 48, 0, 128, 8;
     /// Aspiration windows: maximum reduction after scores above the window, in plies.
     aspiration_reduction: 2, 0, 5, 1;
     /// Reverse futility pruning (RFP): maximum depth.
     reverse_futility_depth: 8, 4, 12, 1;
     /// RFP: margin in centipawns per ply of depth.
     reverse_futility_slope: 40, 10, 150, 8;
+    /// RFP: margin in centipawns per own piece that a lesser one attacks.
+    reverse_futility_threat: 60, 0, 200, 10;
     /// Razoring: maximum depth.
     razoring_depth: 4, 1, 8, 1;
     /// Razoring: constant part of the margin, in centipawns.
@@ -150,6 +155,8 @@ params! {
     history_malus_offset: 43, 0, 400, 20;
     /// History: maximum malus.
     history_malus_max: 936, 500, 4000, 200;
+    /// History: malus in nodes of the principal variation, in 64ths of the malus elsewhere.
+    history_pv_share: 16, 0, 64, 6;
     /// History: bonus of a quiet move after which every reply failed low, in 64ths of a cutoff's
     /// bonus.
     history_prior_share: 31, 0, 192, 10;

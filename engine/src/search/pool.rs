@@ -88,7 +88,7 @@ impl Assignment {
             root: Root::new(game.board(), &limits.search_moves, limits.lines),
             line: Line::new(&game.keys),
             pv: PvTable::new(),
-            stack: Stack::new(),
+            stack: Stack::after(game.last),
             arena: MoveArena::new(),
             seldepth: 0,
             nodes_reported: 0,

@@ -11,6 +11,11 @@ pub fn reverse_futility_margin(depth: i32) -> Option<Score> {
     (depth <= params::reverse_futility_depth()).then(|| params::reverse_futility_slope() * depth)
 }
 
+/// RFP: returns the part of the margin for own pieces that lesser ones attack (common practice).
+pub fn threat_margin(pieces: u32) -> Score {
+    params::reverse_futility_threat() * pieces as Score
+}
+
 /// RFP: returns the score of a pruned node.
 ///
 /// It lies between beta and the evaluation, which no search has confirmed ("fail medium", common
@@ -186,6 +191,7 @@ mod tests {
         assert_eq!(reverse_futility_margin(1), Some(params::reverse_futility_slope()));
         assert!(reverse_futility_margin(3) > reverse_futility_margin(2));
         assert_eq!(reverse_futility_margin(20), None);
+        assert_eq!((threat_margin(0), threat_margin(2)), (0, 2 * params::reverse_futility_threat()));
         for (eval, beta) in [(100, 0), (0, 0), (900, -300)] {
             assert!((beta..=eval).contains(&reverse_futility_score(eval, beta)));
         }

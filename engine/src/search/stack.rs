@@ -1,13 +1,14 @@
 //! State of a search for each ply of its current line.
 
 use super::context::{Context, PieceTo};
+use super::game::LAST_MOVES;
 use super::tt::NO_EVAL;
 use crate::board::Board;
 use crate::types::{Bitboard, MAX_PLY, Move, Score};
 use std::ops::{Index, IndexMut};
 
 /// Frames before the root, so that looking a few plies back needs no test.
-const LOOKBACK: usize = 4;
+const LOOKBACK: usize = LAST_MOVES;
 
 /// State of one ply.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +45,10 @@ pub struct Stack {
 }
 
 impl Stack {
-    pub fn new() -> Stack {
+    /// Creates the stack of a root that these moves led to, latest first.
+    ///
+    /// The histories of the first plies depend on them.
+    pub fn after(last: [PieceTo; LAST_MOVES]) -> Stack {
         let frame = Frame {
             played: Move::NULL,
             piece_to: PieceTo::NONE,
@@ -57,7 +61,9 @@ impl Stack {
             number: 0,
             reduction: 0,
         };
-        Stack { frames: vec![frame; LOOKBACK + MAX_PLY + 4], nmp_min_ply: 0, root_depth: 0 }
+        let before = last.into_iter().rev().map(|piece_to| Frame { piece_to, ..frame });
+        let frames = before.chain(std::iter::repeat_n(frame, MAX_PLY + 4)).collect();
+        Stack { frames, nmp_min_ply: 0, root_depth: 0 }
     }
 
     /// Returns the frame `distance` plies up, at most [`LOOKBACK`], possibly before the root.
@@ -324,8 +330,19 @@ mod tests {
     }
 
     #[test]
+    fn the_moves_of_the_game_lead_to_the_root() {
+        let board = Board::startpos();
+        let moves = ["a2a3", "b2b3", "c2c3", "d2d3"].map(|word| board.parse_uci(word).expect("legal"));
+        let last = moves.map(|mv| PieceTo::new(&board, mv));
+        let stack = Stack::after(last);
+        assert_eq!([1, 2, 3, 4].map(|distance| stack.before(0, distance).piece_to), last);
+        assert_eq!(stack.context(0).moves, [last[0], last[1], last[3]]);
+        assert!(stack[0].piece_to == PieceTo::NONE && stack.before(0, 1).played.is_null());
+    }
+
+    #[test]
     fn improving_compares_with_the_last_evaluation_of_the_same_side() {
-        let mut stack = Stack::new();
+        let mut stack = Stack::after([PieceTo::NONE; LAST_MOVES]);
         // Static evaluations from ply 0 on; is the side improving at the last?
         for (evals, improving) in [
             (&[10][..], true),
