@@ -26,8 +26,8 @@ impl Worker<'_> {
         }
 
         // Reverse futility pruning (RFP): the evaluation is so far above beta that no quiet reply
-        // brings it below. Own pieces that a lesser one attacks may be lost, which the evaluation sees
-        // badly; they are counted only where it matters.
+        // brings it below. Own pieces that a lesser one attacks may be lost, which the evaluation
+        // sees badly; they are counted only where it matters.
         let margin = pruning::reverse_futility_margin(depth);
         let is_safe = |margin: Score| {
             eval - margin >= beta && eval - margin - pruning::threat_margin(board.threatened().count()) >= beta

@@ -78,8 +78,8 @@ macro_rules! params {
 params! {
     /// Half width of the first aspiration window, in centipawns.
     aspiration_delta: 19, 5, 60, 4;
-    /// Aspiration windows: width added to each side, in 64ths of the distance between the last score
-    /// and the mean of earlier ones.
+    /// Aspiration windows: width added to each side, in 64ths of the distance between the last
+    /// score and the mean of earlier ones.
     aspiration_swing: 48, 0, 128, 8;
     /// Aspiration windows: maximum reduction after scores above the window, in plies.
     aspiration_reduction: 2, 0, 5, 1;
