@@ -84,7 +84,7 @@ impl Worker<'_> {
             tt,
             eval,
             was_pv,
-            improving: self.stack.is_improving(ply),
+            improving: self.stack.is_improving(ply) || (!in_check && static_eval >= window.beta),
             excluded: Move::NULL,
             correction: (static_eval - raw_eval).abs(),
             extension: 0,
@@ -97,9 +97,6 @@ impl Worker<'_> {
         {
             return score;
         }
-
-        // A side whose evaluation reaches beta and that was not pruned is doing well.
-        node.improving |= !in_check && static_eval >= node.window.beta;
 
         // 7. Internal iterative reduction (IIR) without a TT move, singular extension with one.
         self.stack.note_threats(ply, board);

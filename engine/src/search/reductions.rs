@@ -21,7 +21,7 @@ pub struct LateMove {
     pub is_pv: bool,
     /// Set in nodes that are in the principal variation now or were in an earlier search.
     pub was_pv: bool,
-    /// Set if the static evaluation of the side to move has risen.
+    /// Set if the static evaluation of the side to move has risen or reaches beta.
     pub improving: bool,
     /// Set if the node's move from the transposition table (TT) is a capture. Quiet moves are then
     /// less likely to be best.

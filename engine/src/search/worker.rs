@@ -32,7 +32,7 @@ pub(super) struct Node {
     pub eval: Score,
     /// Set in the principal variation, and in nodes that an earlier search had there.
     pub was_pv: bool,
-    /// Set if the static evaluation of the side to move has risen.
+    /// Set if the static evaluation of the side to move has risen or reaches beta.
     pub improving: bool,
     /// Move left out by the singular search, or [`Move::NULL`].
     pub excluded: Move,
