@@ -4,6 +4,7 @@ use destrier::board::attacks::{SlidingMethod, choose_sliding};
 use destrier::board::{Board, perft};
 use destrier::search::EvalConfig;
 use destrier::search::params::spsa_rows;
+use destrier::types::MAX_DEPTH;
 use destrier::{bench, datagen, uci};
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
@@ -82,8 +83,8 @@ fn run(words: &[&str]) -> Result<(), Failure> {
 fn parse_depth(word: &str) -> Result<i32, Failure> {
     word.parse()
         .ok()
-        .filter(|depth| (1..=127).contains(depth))
-        .ok_or_else(|| usage(format_args!("bad depth `{word}`, expected 1 to 127")))
+        .filter(|depth| (1..=MAX_DEPTH).contains(depth))
+        .ok_or_else(|| usage(format_args!("bad depth `{word}`, expected 1 to {MAX_DEPTH}")))
 }
 
 /// Parses a FEN given as one argument or as several. `startpos` or no argument is the starting

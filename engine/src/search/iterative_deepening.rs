@@ -9,7 +9,7 @@ use super::time::Pace;
 use super::window::{RootNode, Window};
 use super::worker::Worker;
 use crate::board::Board;
-use crate::types::{DRAW, INFINITE, MAX_PLY, Move, Score, mate_in};
+use crate::types::{DRAW, INFINITE, MAX_DEPTH, MAX_PLY, Move, Score, mate_in};
 use std::time::Duration;
 
 /// Depth from which iterations start with an aspiration window.
@@ -62,7 +62,7 @@ impl Course {
 impl Worker<'_> {
     /// Searches a position with iterative deepening until a limit is reached or a signal arrives.
     pub fn deepen(&mut self, board: &Board, limits: &Limits, report: &mut dyn Report) -> Finding {
-        let max_depth = limits.depth.unwrap_or(i32::MAX).clamp(1, MAX_PLY as i32 - 1);
+        let max_depth = limits.depth.unwrap_or(i32::MAX).clamp(1, MAX_DEPTH);
         let mut finished = 0;
         let mut mean = None;
         let mut course = Course::default();

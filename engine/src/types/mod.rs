@@ -18,7 +18,7 @@ pub use move_list::{MAX_MOVES, MoveList};
 pub use piece::{Piece, PieceType};
 pub use random::SplitMix64;
 pub use score::{
-    DRAW, INFINITE, MATE, MATE_IN_MAX, MAX_PLY, Score, TABLE_WIN, TABLE_WIN_IN_MAX, is_decisive, is_mate, mate_in,
-    mated_in,
+    DRAW, INFINITE, MATE, MATE_IN_MAX, MAX_DEPTH, MAX_PLY, Score, TABLE_WIN, TABLE_WIN_IN_MAX, is_decisive, is_mate,
+    mate_in, mated_in,
 };
 pub use square::Square;

@@ -14,6 +14,8 @@ pub const DRAW: Score = 0;
 
 /// Maximum length of a line below the root, in plies.
 pub const MAX_PLY: usize = 128;
+/// Maximum depth of a search and of a perft, in plies.
+pub const MAX_DEPTH: i32 = MAX_PLY as i32 - 1;
 
 /// Score of a tablebase win on the board, less the plies to it.
 ///

@@ -1,5 +1,6 @@
 //! Commands from a GUI, parsed from text. Nothing here acts.
 
+use crate::types::MAX_DEPTH;
 use std::time::Duration;
 
 /// One line from the GUI.
@@ -179,8 +180,8 @@ fn parse_go(words: &[&str]) -> Go {
     go.limited_as_meant()
 }
 
-/// Greatest depth of a perft, which calls itself for each ply.
-const PERFT_LIMIT: u32 = 127;
+/// Maximum depth of a perft, which calls itself for each ply.
+const PERFT_LIMIT: u32 = MAX_DEPTH as u32;
 
 /// Parses a whole number, clamped to the range of the type.
 fn parse_number(text: &str) -> Option<i64> {
