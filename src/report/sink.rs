@@ -39,7 +39,7 @@ impl Sink {
     /// # Errors
     /// Returns an error that names the file if its folder cannot be written.
     pub(super) fn anew(path: &Path) -> io::Result<Self> {
-        let out = File::create(scratch_name(path)).map_err(|error| named(path, &error))?;
+        let out = scratch_file(&scratch_name(path)).map_err(|error| named(path, &error))?;
         Ok(Self { path: path.to_owned(), kind: SinkKind::Anew { out: BufWriter::new(out), is_published: false } })
     }
 
@@ -215,6 +215,16 @@ impl Drop for Sink {
     }
 }
 
+/// Creates the file of a temporary name. What a killed run left there, or a link that came with the
+/// directory, is removed: the file that a link names is never written.
+fn scratch_file(path: &Path) -> io::Result<File> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    File::create_new(path)
+}
+
 fn scratch_name(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".new");
@@ -246,6 +256,19 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&path).unwrap(), expected, "{before:?} {after:?} {journal:?} {new:?}");
         drop(sink);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_under_the_temporary_name_is_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, elsewhere) = (dir.path().join("f"), dir.path().join("elsewhere"));
+        std::fs::write(&elsewhere, "mine").unwrap();
+        std::os::unix::fs::symlink(&elsewhere, scratch_name(&path)).unwrap();
+        let mut sink = Sink::resume(&path).unwrap();
+        sink.put(b"a").unwrap();
+        sink.publish().unwrap();
+        assert_eq!([&elsewhere, &path].map(|path| std::fs::read_to_string(path).unwrap()), ["mine", "a"]);
     }
 
     #[test]
