@@ -84,13 +84,14 @@ pub fn rows(names: &[&str], scoreboard: &Scoreboard) -> Vec<StandingsRow> {
     let mut rows: Vec<StandingsRow> = (0u16..)
         .map(PlayerId)
         .zip(names)
+        .zip(scoreboard.totals())
         .zip(ratings.into_iter().map(Some).chain(std::iter::repeat(None)))
-        .map(|((player, name), rating)| StandingsRow {
+        .map(|(((player, name), wdl), rating)| StandingsRow {
             rank: 0,
             player,
             name: (*name).to_owned(),
             rating: rating.filter(|rating| rating.games > 0),
-            wdl: scoreboard.total(player),
+            wdl,
             faults: scoreboard.faults(player),
         })
         .collect();

@@ -428,18 +428,20 @@ impl Scoreboard {
         Ok(ratings)
     }
 
-    /// Counted games of a player by result.
+    /// Counted games of each player by result, in the order of the plan: one pass over the
+    /// encounters, of which there may be as many as pairs of players.
     #[must_use]
-    pub fn total(&self, player: PlayerId) -> Trinomial {
-        let mut total = Trinomial::default();
-        for ((first, second), score) in self.scores() {
-            total += match player {
-                p if p == first => score.wdl,
-                p if p == second => score.wdl.reversed(),
-                _ => continue,
-            };
+    pub fn totals(&self) -> Vec<Trinomial> {
+        let mut totals = vec![Trinomial::default(); self.players()];
+        for ((first, second), met) in &self.met {
+            let games = met.results();
+            for (player, games) in [(first, games), (second, games.reversed())] {
+                if let Some(total) = totals.get_mut(usize::from(player.0)) {
+                    *total += games;
+                }
+            }
         }
-        total
+        totals
     }
 
     /// Counted pairs by the points of `new`, the first player, against `base`, the second.

@@ -220,7 +220,7 @@ fn each_two_players_have_their_score() {
     assert_eq!(scoreboard.score(p0, p1).ptnml, Pentanomial([0, 0, 0, 0, 1]));
     assert_eq!(scoreboard.score(p1, p0).ptnml, Pentanomial([1, 0, 0, 0, 0]));
     assert_eq!(scoreboard.score(p1, p2).wdl, Trinomial { wins: 0, draws: 1, losses: 1 });
-    assert_eq!(scoreboard.total(p1), Trinomial { wins: 0, draws: 1, losses: 3 });
+    assert_eq!(scoreboard.totals()[1], Trinomial { wins: 0, draws: 1, losses: 3 });
     assert_eq!(scoreboard.score(p0, p2), HeadToHead::default());
     let points: Vec<_> = scoreboard.results().iter().map(|result| (result.players, result.half_points)).collect();
     assert_eq!(points, [((p0, p1), 4), ((p1, p2), 1)]);
