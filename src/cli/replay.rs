@@ -12,7 +12,7 @@ use crate::files::{MOST_DOCUMENT_BYTES, read_text};
 use crate::game::{Game, GameSetup, Input, Step};
 use crate::journal;
 use crate::plan::{Plan, Player};
-use crate::record::{ByColor, Color, GameRecord, PlayerId, Termination};
+use crate::record::{ByColor, Color, GameRecord, PlayerId};
 use crate::report::crashes;
 use crate::run::dir::{RunDir, sha256};
 use crate::run::trust;
@@ -198,8 +198,7 @@ fn of_record(record: &GameRecord, plan: &Plan, color: Color) -> Result<Vec<Repea
     let (mut game, mut step) = Game::new(setup)?;
     let mut searches = Vec::new();
     let mut played = record.moves.iter();
-    let why = record.ending.termination;
-    let faulty = why.is_failure() || why == Termination::TimeForfeit;
+    let faulty = record.ending.termination.is_fault();
     while let Step::Think(request) = step {
         let next = played.next();
         // A search follows the last move only if the game ended by a side's fault.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::{Color, GameRecord, Outcome, PlayerId, Termination};
+use crate::record::{GameRecord, PlayerId};
 use crate::stats::fisher;
 
 /// Probability of a false alarm at a failure, over all workers. Each failure is looked at, so it is
@@ -61,16 +61,8 @@ impl FailuresByWorker {
 
 /// Player that lost a game by a failure of its engine or by time.
 fn failing(game: &GameRecord) -> Option<PlayerId> {
-    let termination = game.ending.termination;
-    if !termination.is_failure() && termination != Termination::TimeForfeit {
-        return None;
-    }
-    let loser = match game.ending.outcome {
-        Outcome::WhiteWins => Color::Black,
-        Outcome::BlackWins => Color::White,
-        Outcome::Draw => return None,
-    };
-    Some(*game.players.get(loser))
+    let winner = game.ending.outcome.winner().filter(|_| game.ending.termination.is_fault())?;
+    Some(*game.players.get(winner.other()))
 }
 
 #[cfg(test)]
@@ -78,7 +70,7 @@ mod tests {
     use super::*;
     use crate::cluster::coordinator::tests::task;
     use crate::cluster::simulation::game as random_game;
-    use crate::record::Leg;
+    use crate::record::{Leg, Outcome, Termination};
     use crate::stats::random::SplitMix64;
 
     fn game(leg: Leg, ending: (Outcome, Termination)) -> GameRecord {

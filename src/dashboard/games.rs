@@ -16,7 +16,7 @@ use crate::dashboard::fold::{Fold, GameRow};
 use crate::files::inside;
 use crate::journal::{self, archive};
 use crate::plan::Plan;
-use crate::record::{Color, GameId, GameRecord, Outcome, Score, Termination};
+use crate::record::{Color, GameId, GameRecord, Outcome, Score};
 use crate::report::eco::OpeningNames;
 use crate::report::pgn_file;
 use crate::report::stored;
@@ -62,7 +62,7 @@ impl GamesQuery {
         };
         let end = match self.termination.as_str() {
             "" => true,
-            "fault" => game.termination.is_failure() || game.termination == Termination::TimeForfeit,
+            "fault" => game.termination.is_fault(),
             word => word == game.termination.name(),
         };
         result && end && self.takes_opening(game)

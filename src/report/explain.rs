@@ -17,7 +17,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use crate::chess;
 use crate::plan::Plan;
-use crate::record::{Color, GameRecord, Outcome, PlayerId};
+use crate::record::{Color, GameRecord, PlayerId};
 use crate::report::eco::OpeningNames;
 use crate::report::explain::features::{Features, GamePhase};
 use crate::stats::explain::{
@@ -650,15 +650,6 @@ impl Explanation {
         let mut found: Vec<_> = self.groups.iter().filter(|group| group.is_found()).collect();
         found.sort_by(|a, b| a.p_holm.unwrap_or(1.0).total_cmp(&b.p_holm.unwrap_or(1.0)));
         found
-    }
-}
-
-/// Winner of a decisive game.
-const fn winner(outcome: Outcome) -> Option<Color> {
-    match outcome {
-        Outcome::WhiteWins => Some(Color::White),
-        Outcome::BlackWins => Some(Color::Black),
-        Outcome::Draw => None,
     }
 }
 

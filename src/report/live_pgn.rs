@@ -19,6 +19,7 @@ use crate::plan::Plan;
 use crate::record::{ByColor, GameId, GameRecord, Opening, Outcome, PlayerId, TimeScale};
 use crate::report::pgn::{self, LiveGame};
 use crate::report::pgn_file::meta_of;
+use crate::report::reasons::named_reason;
 use crate::tournament::events::{MoveUpdate, Observer, Ply, RunEvent};
 
 /// Maximum number of games of the file, as broadcasters take them in one round. Games in play come
@@ -128,7 +129,7 @@ impl LiveGames {
             return;
         }
         let game = Arc::make_mut(game);
-        let reason = meta_of(plan, record.players, record.scale).map(|meta| pgn::reason(record, &meta.names));
+        let reason = meta_of(plan, record.players, record.scale).map(|meta| named_reason(record, &meta.names));
         game.opening = Some(record.opening.clone());
         game.plies = record.moves.iter().map(Ply::from).collect();
         (game.started, game.scale) = (record.started, record.scale);

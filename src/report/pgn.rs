@@ -31,9 +31,9 @@ use thiserror::Error;
 use crate::chess::{FenError, MoveError, Position, Variant};
 pub use crate::plan::recording::{Fields, Layout, Notation, PgnOptions, Round, Zone};
 use crate::plan::time_control::Limit;
-use crate::record::{ByColor, Color, GameId, GameRecord, Opening, Outcome, Termination};
+use crate::record::{ByColor, Color, GameId, GameRecord, Opening, Outcome};
 use crate::report::eco::OpeningNames;
-use crate::report::reasons::{illegal_move, side_reason};
+use crate::report::reasons::{illegal_move, named_reason, side_reason};
 use crate::tournament::events::Ply;
 use comment::Comment;
 
@@ -114,44 +114,6 @@ pub fn game_as(
     Ok(text)
 }
 
-/// Reason of a game's end in the words of the leading runners: `White mates`, `Draw by 3-fold
-/// repetition`, `new loses on time (12ms overrun)`.
-#[must_use]
-pub fn reason(record: &GameRecord, names: &ByColor<&str>) -> String {
-    let ending = &record.ending;
-    let winner = match ending.outcome {
-        Outcome::WhiteWins => Some(Color::White),
-        Outcome::BlackWins => Some(Color::Black),
-        Outcome::Draw => None,
-    };
-    let side = winner.map_or_else(|| "Nobody".to_owned(), |color| color.to_string());
-    let name = |color: Option<Color>| color.map_or("nobody", |color| names.get(color));
-    let (winner, loser) = (name(winner), name(winner.map(Color::other)));
-    let adjudicated = |by| match ending.outcome {
-        Outcome::Draw => format!("Draw by adjudication{by}"),
-        _ => format!("{winner} wins by adjudication{by}"),
-    };
-    let with = |text: String, open: &str, close: &str| match ending.detail.as_str() {
-        "" => text,
-        detail => format!("{text}{open}{detail}{close}"),
-    };
-    match ending.termination {
-        Termination::Checkmate => format!("{side} mates"),
-        Termination::Stalemate => "Draw by stalemate".to_owned(),
-        Termination::InsufficientMaterial => "Draw by insufficient mating material".to_owned(),
-        Termination::ThreefoldRepetition => "Draw by 3-fold repetition".to_owned(),
-        Termination::FiftyMoves => "Draw by fifty moves rule".to_owned(),
-        Termination::TimeForfeit => with(format!("{loser} loses on time"), " (", ")"),
-        Termination::IllegalMove => with(format!("{loser} makes an illegal move"), ": ", ""),
-        Termination::Crash => with(format!("{loser} disconnects"), ": ", ""),
-        Termination::Stall => with(format!("{loser}'s connection stalls"), ": ", ""),
-        Termination::ResignAdjudication | Termination::DrawAdjudication | Termination::MaxPliesAdjudication => {
-            adjudicated("")
-        }
-        Termination::TablebaseAdjudication => adjudicated(": SyzygyTB"),
-    }
-}
-
 /// Text of a game in play, or of a finished one whose record is not at hand: the roster, the start,
 /// and the moves with score, depth, time and clock.
 ///
@@ -179,7 +141,7 @@ pub(super) struct LiveGame<'a> {
 fn record_text(record: &GameRecord, meta: &PgnMeta<'_>, options: &PgnOptions) -> Result<String, PgnError> {
     let played = record.moves.iter().map(|played| (&played.uci, Comment::Recorded(played, options.fields)));
     let reason = match options.layout {
-        Layout::Export => reason(record, &meta.names),
+        Layout::Export => named_reason(record, &meta.names),
         // Uses the words of other runners' consoles, which readers of their PGN search for. An
         // illegal move is there too.
         Layout::Runner => match illegal_move(record) {

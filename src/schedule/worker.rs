@@ -379,7 +379,7 @@ impl SlotWorker {
             return Err("the referee continues a game without an engine".to_owned());
         };
         // An opening that is over by the rules is nobody's fault.
-        let failure = is_fault(ending.termination).then_some((unready.player, unready.evidence));
+        let failure = ending.termination.is_fault().then_some((unready.player, unready.evidence));
         Ok(PlayedGame { parts: game.into_parts(), ending, failure, overstep: None })
     }
 
@@ -398,7 +398,7 @@ impl SlotWorker {
             (step, overstep) = self.think(players, &mut game, &request).await;
             self.context.plies.fetch_add(1, Ordering::Relaxed);
             if let Step::Over(ending) = &step
-                && is_fault(ending.termination)
+                && ending.termination.is_fault()
             {
                 // The engine that searched is at fault, and its output is the evidence.
                 let evidence = self.engines[usize::from(player.0)].as_mut().map(Engine::evidence).unwrap_or_default();
@@ -584,11 +584,6 @@ fn keep(engine: &Engine, recording: &Recording) -> RecordedOutput {
         pv: pv.split_ascii_whitespace().collect::<Vec<_>>().join(" "),
         lines: engine.last_lines(&recording.match_lines),
     }
-}
-
-/// True if the engine that searched lost through its own fault.
-const fn is_fault(termination: Termination) -> bool {
-    termination.is_failure() || matches!(termination, Termination::TimeForfeit)
 }
 
 /// Converts the referee's request into a `go` command.

@@ -164,6 +164,16 @@ impl Outcome {
         }
     }
 
+    /// The side that scored; `None` for a draw.
+    #[must_use]
+    pub const fn winner(self) -> Option<Color> {
+        match self {
+            Self::WhiteWins => Some(Color::White),
+            Self::BlackWins => Some(Color::Black),
+            Self::Draw => None,
+        }
+    }
+
     /// Points of `color` in half points: 0, 1 or 2.
     #[must_use]
     pub const fn half_points(self, color: Color) -> u8 {
@@ -245,6 +255,12 @@ impl Termination {
     #[must_use]
     pub const fn is_failure(self) -> bool {
         matches!(self, Self::IllegalMove | Self::Crash | Self::Stall)
+    }
+
+    /// Returns true if the loser's engine is at fault: a failure or a loss on time.
+    #[must_use]
+    pub const fn is_fault(self) -> bool {
+        self.is_failure() || matches!(self, Self::TimeForfeit)
     }
 
     /// The name used in files and queries, kebab case.

@@ -10,7 +10,7 @@ use super::super::roster::name;
 use super::super::wire::PairGames;
 use super::Coordinator;
 use crate::chess::{Position, Variant};
-use crate::record::{Leg, Opening, PairId, Termination};
+use crate::record::{Leg, Opening, PairId};
 use crate::tournament::events::PairTask;
 
 /// Unusable results after which a worker is set aside.
@@ -54,8 +54,7 @@ impl Coordinator {
             result.games.retain(|(game, _)| lease.work.task.legs.contains(&game.id.leg));
         }
         for (game, failure) in &mut result.games {
-            let why = game.ending.termination;
-            if !why.is_failure() && why != Termination::TimeForfeit {
+            if !game.ending.termination.is_fault() {
                 *failure = None;
             }
         }

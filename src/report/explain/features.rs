@@ -5,7 +5,7 @@ use crate::plan::Plan;
 use crate::plan::time_control::TimeControl;
 use crate::record::{Color, GameRecord, MoveRecord, PlayerId, Score};
 use crate::report::eco::OpeningNames;
-use crate::report::explain::{Dimension, Label, USED_AT, winner};
+use crate::report::explain::{Dimension, Label, USED_AT};
 
 /// Lead in centipawns, as the mean of both engines' scores, that decides a game if it is never
 /// given up again.
@@ -154,7 +154,7 @@ impl Features {
             position.advance_by(uci).ok()?;
         }
         let mut board = MaterialCount::new(&position);
-        let mut swing = Swing::new(winner(game.ending.outcome), board.phase(&position));
+        let mut swing = Swing::new(game.ending.outcome.winner(), board.phase(&position));
         for played in &game.moves {
             let (mover, phase, number) = (position.turn(), board.phase(&position), position.fullmoves());
             let spent = if mover == self.color { &mut self.own } else { &mut self.their };

@@ -3,7 +3,8 @@ use std::time::Duration;
 use super::*;
 use crate::plan::file;
 use crate::record::{
-    ByColor, Ending, GameId, Leg, MoveRecord, Opening, PairId, RecordedOutput, SearchInfo, Termination, TimeScale,
+    ByColor, Ending, GameId, Leg, MoveRecord, Opening, Outcome, PairId, RecordedOutput, SearchInfo, Termination,
+    TimeScale,
 };
 use crate::stats::random::SplitMix64;
 

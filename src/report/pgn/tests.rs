@@ -9,6 +9,7 @@ use crate::chess::START_FEN;
 use crate::openings::{Book, BookFileFormat, BookOptions};
 use crate::record::{
     Ending, EngineId, GameId, Leg, MoveRecord, Opening, PairId, PlayerId, RecordedOutput, Score, SearchInfo,
+    Termination,
 };
 use crate::report::epd;
 
@@ -156,7 +157,7 @@ fn reasons() {
         let mut record = record(START_FEN, &["e2e4"], vec![], outcome, termination);
         record.ending.detail = detail.to_owned();
         let names = ByColor { white: "A", black: "B" };
-        assert_eq!(reason(&record, &names), text);
+        assert_eq!(named_reason(&record, &names), text);
         let written = game(&record, &PgnMeta { names, ..meta(Variant::Standard, "1", "1") }).expect("good record");
         assert!(written.contains(&format!("[Termination \"{tag}\"]\n")), "{written}");
         assert!(written.contains(&format!("{{book, {text}}} {}", outcome.token())), "{written}");
