@@ -164,7 +164,7 @@ impl House {
     }
 
     fn has_no_scale(&self, plan: &Plan, nps: Option<f64>) -> WorkerError {
-        let engine = plan.players.get(usize::from(plan.reference_player().0)).map_or("?", |player| &player.name);
+        let engine = plan.name_of(plan.reference_player());
         let found = nps.map_or_else(
             || "reports no nodes and time in its `info` lines".to_owned(),
             |nps| format!("searches {nps:.0} nodes a second here, more than a factor of 100 from the reference"),

@@ -115,6 +115,12 @@ impl Plan {
         self.players.iter().position(|player| player.name == name).or_else(role)
     }
 
+    /// Returns the name of a player; `?` if the plan has no such player.
+    #[must_use]
+    pub fn name_of(&self, player: PlayerId) -> &str {
+        self.players.get(usize::from(player.0)).map_or("?", |player| player.name.as_str())
+    }
+
     /// Creates an endless round robin: one game at once, no limit on failures, nothing recorded.
     /// Callers override single fields of it.
     #[must_use]

@@ -197,7 +197,7 @@ pub fn cross_table(plan: &Plan, rows: &[StandingsRow], scoreboard: &Scoreboard) 
             .filter_map(|other| {
                 let score = scoreboard.score(row.player, other.player);
                 let games = score.wdl.games();
-                let name = plan.players.get(usize::from(other.player.0)).map_or("?", |player| player.name.as_str());
+                let name = plan.name_of(other.player);
                 (games > 0).then(|| format!("{name} {}/{games}", fixed(score.wdl.points(), 1)))
             })
             .collect();

@@ -355,7 +355,7 @@ impl Dispatcher<'_> {
                 }
             }
             WorkerEvent::Exited { player, status } => {
-                let name = self.run.plan.players.get(usize::from(player.0)).map_or("?", |player| player.name.as_str());
+                let name = self.run.plan.name_of(player);
                 let text = format!("{name}: ended after a game ({status}); restarted, and no game is lost");
                 self.tell(RunEvent::Warning { text: &text });
                 self.exits += 1;

@@ -82,7 +82,7 @@ impl Coordinator {
         if self.roster.is_dropped(&result.worker) {
             return;
         }
-        let engine = self.plan.players.get(usize::from(player.0)).map_or("?", |player| &player.name);
+        let engine = self.plan.name_of(player);
         let text = format!(
             "{engine} failed there in {} of {} games, and in {} of {} elsewhere",
             here.0, here.1, elsewhere.0, elsewhere.1

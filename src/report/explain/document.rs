@@ -63,7 +63,7 @@ impl Explanation {
 
     /// Sentences that open the text, each with its indentation: the results and the findings.
     fn lead(&self, plan: &Plan) -> Vec<(&'static str, String)> {
-        let name = plan.players.get(usize::from(self.player.0)).map_or("?", |player| player.name.as_str());
+        let name = plan.name_of(self.player);
         let Trinomial { wins, draws, losses } = self.wdl;
         let error = self.score_error.map_or_else(String::new, |error| format!(" +/- {}", fixed(error * 100.0, 1)));
         let results = format!(
@@ -102,9 +102,8 @@ impl Explanation {
             }
         }
         tables.push(self.book(top));
-        let (own, their) = (self.player, if plan.players.len() == 2 { "opponent" } else { "opponents" });
-        let own = plan.players.get(usize::from(own.0)).map_or("?", |player| player.name.as_str());
-        tables.extend(self.effort(own, their));
+        let their = if plan.players.len() == 2 { "opponent" } else { "opponents" };
+        tables.extend(self.effort(plan.name_of(self.player), their));
         tables
     }
 
@@ -208,7 +207,7 @@ impl Explanation {
     /// JSON document, whose keys are a contract.
     #[must_use]
     pub fn json(&self, plan: &Plan) -> Value {
-        let name = plan.players.get(usize::from(self.player.0)).map_or("?", |player| player.name.as_str());
+        let name = plan.name_of(self.player);
         let effort: serde_json::Map<String, Value> =
             self.compared().into_iter().map(|(_, key, _, sides)| (key, ratio_json(&sides))).collect();
         let mut clock: serde_json::Map<String, Value> = ["move_20", "move_40", "end"]

@@ -124,7 +124,7 @@ impl Features {
     pub(super) fn of(plan: &Plan, names: &OpeningNames, game: &GameRecord, color: Color) -> Self {
         let variant = plan.rules.variant;
         let opponent = *game.players.get(color.other());
-        let name = plan.players.get(usize::from(opponent.0)).map_or("?", |player| player.name.as_str());
+        let name = plan.name_of(opponent);
         let termination = game.ending.termination;
         let mut features = Self {
             own: SideEffort::default(),

@@ -59,7 +59,7 @@ impl Dispatcher<'_> {
                 return;
             }
             self.pv_told += 1;
-            let name = self.run.plan.players.get(usize::from(player.0)).map_or("?", |player| player.name.as_str());
+            let name = self.run.plan.name_of(player);
             let more = if self.pv_told == PV_WARNINGS { "; from here on they are only counted" } else { "" };
             let text = format!("game {}, ply {ply}: {name}: the PV {}{more}", record.id.number(), fault.words());
             tell(self.observers, RunEvent::PvWarning { text: &text });
