@@ -14,10 +14,9 @@ use crate::report::console::{Screen, View};
 use crate::report::summary::{self, OUT_OF_TIME, Summary};
 use crate::run::dir::RunDir;
 use crate::run::{Exit, drive, progress};
-use crate::stats::sprt::Verdict;
 use crate::text::printable;
 use crate::tournament::events::{Finish, StopReason};
-use crate::tournament::pairing::{Pairing, ScheduleEntry};
+use crate::tournament::pairing::Pairing;
 use crate::tournament::scoreboard::Scoreboard;
 
 /// Shows a live run as its own terminal does, until it ends; of a run that is over, its summary. It
@@ -121,19 +120,9 @@ pub(super) fn finish(dir: &RunDir, plan: &Plan, scoreboard: Scoreboard) -> Finis
 }
 
 fn reason(summary: Option<&serde_json::Value>, plan: &Plan, scoreboard: &Scoreboard) -> StopReason {
-    if scoreboard.verdict() != Verdict::Continue {
-        return StopReason::Verdict;
-    }
-    if scoreboard.is_narrow() {
-        return StopReason::Narrow;
-    }
-    if scoreboard.is_flat() {
-        return StopReason::Flat;
-    }
-    match Pairing::new(plan).next(PairId(scoreboard.settled()), scoreboard.results()) {
-        ScheduleEntry::Done => return StopReason::OutOfPairs,
-        ScheduleEntry::OutOfOpenings => return StopReason::OutOfOpenings,
-        ScheduleEntry::Pair(_) | ScheduleEntry::Wait => {}
+    let next = || Pairing::new(plan).next(PairId(scoreboard.settled()), scoreboard.results());
+    if let Some(end) = StopReason::of_result(scoreboard).or_else(|| StopReason::of_schedule(next())) {
+        return end;
     }
     let Some(summary) = summary else { return StopReason::Interrupted };
     match summary["stopped_by"].as_str() {

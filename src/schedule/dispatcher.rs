@@ -24,7 +24,6 @@ use crate::schedule::affinity::Topology;
 use crate::schedule::complaints::Complaints;
 use crate::schedule::remote::{RemoteEvent, RemotePort, Seat, Seats};
 use crate::schedule::worker::{self, WorkerHandle};
-use crate::stats::sprt::Verdict;
 use crate::tournament::events::{
     CommandRequest, Failure, Finish, Observer, Orders, PairTask, RunEvent, RunTime, SlotId, Stop, StopReason,
     WorkerEvent,
@@ -567,13 +566,9 @@ impl Dispatcher<'_> {
             Some(stop @ (StopReason::Interrupted | StopReason::OutOfTime)) => self.end_of_pairs().unwrap_or(stop),
             Some(stop) => stop,
         };
-        // A verdict takes precedence over any other reason for the stop.
-        if self.run.scoreboard.verdict() != Verdict::Continue {
-            reason = StopReason::Verdict;
-        } else if self.run.scoreboard.is_narrow() {
-            reason = StopReason::Narrow;
-        } else if self.run.scoreboard.is_flat() {
-            reason = StopReason::Flat;
+        // A result takes precedence over any other reason for the stop.
+        if let Some(result) = StopReason::of_result(&self.run.scoreboard) {
+            reason = result;
         }
         // Includes games that ended after the stop.
         match &mut reason {
@@ -602,11 +597,7 @@ impl Dispatcher<'_> {
     /// Returns the reason of the end if every pair is played.
     fn end_of_pairs(&mut self) -> Option<StopReason> {
         let scoreboard = &self.run.scoreboard;
-        match self.pairing.next(PairId(scoreboard.settled()), scoreboard.results()) {
-            ScheduleEntry::Done => Some(StopReason::OutOfPairs),
-            ScheduleEntry::OutOfOpenings => Some(StopReason::OutOfOpenings),
-            ScheduleEntry::Pair(_) | ScheduleEntry::Wait => None,
-        }
+        StopReason::of_schedule(self.pairing.next(PairId(scoreboard.settled()), scoreboard.results()))
     }
 }
 

@@ -8,7 +8,9 @@ use tokio::sync::oneshot;
 use crate::record::{
     ByColor, GameId, GameRecord, Leg, MoveRecord, Opening, Outcome, PairId, PlayerId, Score, Termination,
 };
+use crate::stats::sprt::Verdict;
 use crate::tournament::formats::PairOptions;
+use crate::tournament::pairing::ScheduleEntry;
 use crate::tournament::scoreboard::Scoreboard;
 use crate::tournament::time_losses::TimeLosses;
 use crate::tournament::workers::WorkerStatus;
@@ -426,6 +428,31 @@ pub enum StopReason {
         /// Reason in words.
         why: String,
     },
+}
+
+impl StopReason {
+    /// Returns the result that ends a run whatever else stops it; `None` as long as
+    /// [`Scoreboard::is_over`] is false.
+    #[must_use]
+    pub fn of_result(scoreboard: &Scoreboard) -> Option<Self> {
+        if scoreboard.verdict() != Verdict::Continue {
+            Some(Self::Verdict)
+        } else if scoreboard.is_narrow() {
+            Some(Self::Narrow)
+        } else {
+            scoreboard.is_flat().then_some(Self::Flat)
+        }
+    }
+
+    /// Returns the end of a schedule whose next entry is `next`; `None` if pairs may follow.
+    #[must_use]
+    pub const fn of_schedule(next: ScheduleEntry) -> Option<Self> {
+        match next {
+            ScheduleEntry::Done => Some(Self::OutOfPairs),
+            ScheduleEntry::OutOfOpenings => Some(Self::OutOfOpenings),
+            ScheduleEntry::Pair(_) | ScheduleEntry::Wait => None,
+        }
+    }
 }
 
 /// Follows a run. An implementation must not block for long, because the dispatcher waits for it.

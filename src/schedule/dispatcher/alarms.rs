@@ -2,19 +2,14 @@
 
 use super::{Dispatcher, PV_WARNINGS, tell};
 use crate::record::GameRecord;
-use crate::stats::sprt::Verdict;
 use crate::tournament::events::{RunEvent, Stop, StopReason};
 use crate::tournament::scoreboard::pv_faults;
 
 impl Dispatcher<'_> {
     /// Stops the run if it has reached its result.
     pub(super) fn check_over(&mut self) {
-        if self.run.scoreboard.verdict() != Verdict::Continue {
-            self.halt(Stop::Now, StopReason::Verdict);
-        } else if self.run.scoreboard.is_narrow() {
-            self.halt(Stop::Now, StopReason::Narrow);
-        } else if self.run.scoreboard.is_flat() {
-            self.halt(Stop::Now, StopReason::Flat);
+        if let Some(result) = StopReason::of_result(&self.run.scoreboard) {
+            self.halt(Stop::Now, result);
         }
     }
 
