@@ -51,11 +51,7 @@ struct WirePly {
 
 impl From<&Ply> for WirePly {
     fn from(ply: &Ply) -> Self {
-        let (cp, mate) = match ply.score {
-            Some(Score::Cp(cp)) => (Some(cp), None),
-            Some(Score::Mate(moves)) => (None, Some(moves)),
-            None => (None, None),
-        };
+        let (cp, mate) = ply.score.map(Score::parts).unwrap_or_default();
         let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         let (us, left_us) = (ply.elapsed.map(micros), ply.left.map(micros));
         Self { m: ply.uci.clone(), us, left_us, cp, mate, depth: ply.depth }
@@ -64,9 +60,8 @@ impl From<&Ply> for WirePly {
 
 impl From<WirePly> for Ply {
     fn from(WirePly { m, us, left_us, cp, mate, depth }: WirePly) -> Self {
-        let score = mate.map(Score::Mate).or(cp.map(Score::Cp));
         let [elapsed, left] = [us, left_us].map(|time| time.map(Duration::from_micros));
-        Self { uci: m, elapsed, left, score, depth }
+        Self { uci: m, elapsed, left, score: Score::of_parts(cp, mate), depth }
     }
 }
 

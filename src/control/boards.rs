@@ -190,11 +190,7 @@ impl ClientView {
 }
 
 fn say_ply(game: u64, place: u64, ply: &Ply, board: &Board) -> ServerMessage {
-    let (cp, mate) = match ply.score {
-        Some(Score::Cp(cp)) => (Some(cp), None),
-        Some(Score::Mate(moves)) => (None, Some(moves)),
-        None => (None, None),
-    };
+    let (cp, mate) = ply.score.map(Score::parts).unwrap_or_default();
     ServerMessage::Ply(Box::new(PlyMessage {
         game,
         ply: place,

@@ -195,14 +195,14 @@ fn detail(plan: &Plan, game: &GameRecord) -> Option<Value> {
         // The last move of a game may be the illegal one that lost it.
         let Ok(san) = position.san(uci) else { break };
         position.advance_by(uci).ok()?;
-        let score = ply.and_then(|ply| ply.info.score);
+        let (cp, mate) = ply.and_then(|ply| ply.info.score).map(Score::parts).unwrap_or_default();
         plies.push(PlyJson {
             uci: uci.clone(),
             san,
             fen: position.fen(),
             is_book: ply.is_none(),
-            cp: score.and_then(|score| if let Score::Cp(cp) = score { Some(cp) } else { None }),
-            mate: score.and_then(|score| if let Score::Mate(moves) = score { Some(moves) } else { None }),
+            cp,
+            mate,
             depth: ply.and_then(|ply| ply.info.depth),
             ms: ply.map(|ply| ply.elapsed.as_secs_f64() * 1e3),
         });

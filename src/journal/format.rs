@@ -267,11 +267,7 @@ fn micros(time: Duration) -> u64 {
 }
 
 fn move_to_disk(ply: &MoveRecord) -> MoveV1<'_> {
-    let (cp, mate) = match ply.info.score {
-        Some(Score::Cp(cp)) => (Some(cp), None),
-        Some(Score::Mate(mate)) => (None, Some(mate)),
-        None => (None, None),
-    };
+    let (cp, mate) = ply.info.score.map(Score::parts).unwrap_or_default();
     MoveV1 {
         m: Cow::Borrowed(&ply.uci),
         us: micros(ply.elapsed),
@@ -293,11 +289,7 @@ fn move_to_disk(ply: &MoveRecord) -> MoveV1<'_> {
 }
 
 fn move_from_disk(ply: MoveV1<'_>) -> MoveRecord {
-    let score = match (ply.cp, ply.mate) {
-        (Some(cp), _) => Some(Score::Cp(cp)),
-        (None, Some(mate)) => Some(Score::Mate(mate)),
-        (None, None) => None,
-    };
+    let score = Score::of_parts(ply.cp, ply.mate);
     MoveRecord {
         uci: ply.m.into_owned(),
         elapsed: Duration::from_micros(ply.us),

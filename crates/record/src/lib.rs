@@ -311,6 +311,28 @@ pub enum Score {
     Mate(i32),
 }
 
+impl Score {
+    /// Centipawns and moves to mate of a score, as files and messages hold it: one of them is
+    /// `None`.
+    #[must_use]
+    pub const fn parts(self) -> (Option<i32>, Option<i32>) {
+        match self {
+            Self::Cp(cp) => (Some(cp), None),
+            Self::Mate(moves) => (None, Some(moves)),
+        }
+    }
+
+    /// Score of these [parts](Self::parts); `None` without either. Centipawns go first.
+    #[must_use]
+    pub const fn of_parts(cp: Option<i32>, mate: Option<i32>) -> Option<Self> {
+        match (cp, mate) {
+            (Some(cp), _) => Some(Self::Cp(cp)),
+            (None, Some(moves)) => Some(Self::Mate(moves)),
+            (None, None) => None,
+        }
+    }
+}
+
 /// Fault in a principal variation. The game continues, because only the move counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PvFault {

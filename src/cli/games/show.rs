@@ -252,11 +252,7 @@ struct MoveJson<'a> {
 impl<'a> MoveJson<'a> {
     fn new((ply, color, played): (usize, Color, &'a MoveRecord)) -> Self {
         let info = &played.info;
-        let (cp, mate) = match info.score {
-            Some(Score::Cp(cp)) => (Some(cp), None),
-            Some(Score::Mate(mate)) => (None, Some(mate)),
-            None => (None, None),
-        };
+        let (cp, mate) = info.score.map(Score::parts).unwrap_or_default();
         Self {
             ply,
             side: if color == Color::White { "white" } else { "black" },
