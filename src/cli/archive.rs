@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use indicatif::HumanBytes;
 
-use crate::cli::runs::{RESULTS, run_parser};
+use crate::cli::runs::run_parser;
 use crate::journal::archive::Detail;
 use crate::report::figures;
 use crate::run::archive::{self, CopyDirection};
-use crate::run::dir::Place;
+use crate::run::dir::{Place, RESULTS};
 use crate::run::{Exit, progress};
 
 const EXAMPLES: &str = "\

@@ -11,6 +11,7 @@ use chrono::{DateTime, Days, Local, MappedLocalTime, NaiveDateTime, NaiveTime, T
 use clap::Subcommand;
 
 use crate::cli::runs::run_parser;
+use crate::run::dir::RESULTS;
 use crate::run::queue::again;
 use crate::run::queue::daemon::{self, DaemonLimits, Deadline, StopSwitch};
 use crate::run::queue::{EntryId, Queue};
@@ -53,7 +54,7 @@ Examples:
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct QueueArgs {
     /// Folder of results, which contains the queue.
-    #[arg(long, value_name = "DIR", default_value = "results", global = true)]
+    #[arg(long, value_name = "DIR", default_value = RESULTS, global = true)]
     results: PathBuf,
     #[command(subcommand)]
     command: QueueCommand,

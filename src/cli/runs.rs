@@ -11,12 +11,10 @@ use serde_json::{Value, json};
 use crate::control::client::Client;
 use crate::report::explain::table::markdown;
 use crate::report::stored::{self, Index, IndexEntry, RunDigest};
+use crate::run::dir::RESULTS;
 use crate::run::{Exit, progress};
 use crate::stats::sprt::Bounds;
 use crate::text::{columns, printable};
-
-/// The folder of results unless another one is named.
-pub(super) const RESULTS: &str = "results";
 
 const EXAMPLES: &str = "\
 A RUN of other commands is a folder, an id of this list, the end of exactly one id, or `latest`. \

@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result, bail};
 use crate::cli::queue::stop_switch;
 use crate::dashboard::{self, ServeSettings};
 use crate::os;
+use crate::run::dir::RESULTS;
 use crate::run::queue::Queue;
 use crate::run::queue::daemon::{self, DaemonLimits};
 use crate::run::{Exit, progress};
@@ -31,7 +32,7 @@ const TOKEN_BYTES: u64 = 4_096;
 )]
 pub(super) struct ServeArgs {
     /// The folder of results.
-    #[arg(value_name = "RESULTS", default_value = "results")]
+    #[arg(value_name = "RESULTS", default_value = RESULTS)]
     results: PathBuf,
     /// Address and port; port 0 takes a free one.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7171")]

@@ -17,6 +17,7 @@ use self::cores::on_all_cores;
 use super::stats::{TestArgs, counts};
 use crate::plan::time_control::TimeControl;
 use crate::report::figures::count;
+use crate::run::dir::RESULTS;
 use crate::run::pace::{self, Pace, PaceLookup};
 use crate::run::{progress, resolve};
 use crate::stats::Pentanomial;
@@ -122,7 +123,7 @@ pub(super) struct SimulateArgs {
     #[arg(long, value_name = "N")]
     pairs_per_minute: Option<f64>,
     /// Directory of the runs whose pace counts.
-    #[arg(long, value_name = "DIR", default_value = "results")]
+    #[arg(long, value_name = "DIR", default_value = RESULTS)]
     results: PathBuf,
     /// Propose bounds for this much time: `90s`, `30m`, `8h`.
     #[arg(long, value_name = "TIME")]

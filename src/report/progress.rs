@@ -10,7 +10,7 @@ use crate::report::collection::SkippedGames;
 use crate::report::explain::table::csv;
 use crate::report::pgn_tags;
 use crate::report::plot::{self, Heads, ProgressionPlot, Sheet};
-use crate::stats::elo::fixed;
+use crate::stats::elo::{fixed, signed};
 use crate::stats::progress::{Mark, Progress, VersionStep};
 use crate::stats::rating::{Rating, RatingKind};
 use crate::text::printable;
@@ -200,7 +200,7 @@ impl Curve<'_> {
                 let is_least = last.high == f64::INFINITY || first.low == f64::NEG_INFINITY;
                 let is_most = last.low == f64::NEG_INFINITY || first.high == f64::INFINITY;
                 let ends = format!("from {} to {}", printable(&first.label), printable(&last.label));
-                let difference = signed(last.elo - first.elo);
+                let difference = signed(last.elo - first.elo, 1);
                 match (is_least, is_most) {
                     (true, true) => format!("no Elo can be given {ends}"),
                     (true, false) => format!("at least {difference} Elo {ends}"),
@@ -381,7 +381,7 @@ impl Curve<'_> {
             version.date.as_deref().unwrap_or(""),
             elo.map_or_else(dash, |elo| format!("{sign}{}", fixed(elo, 1))),
             rating.games,
-            change.map_or_else(dash, |change| signed(change.value)),
+            change.map_or_else(dash, |change| signed(change.value, 1)),
             change.and_then(|change| change.error95).map_or_else(dash, |error| fixed(error, 1)),
             step.and_then(|step| step.p_adjusted).map_or_else(dash, probability),
             if mark == Mark::Open { "" } else { mark.name() },
@@ -420,11 +420,6 @@ impl Curve<'_> {
     fn tested(&self) -> usize {
         self.progress.steps.iter().filter(|step| step.p.is_some()).count()
     }
-}
-
-fn signed(value: f64) -> String {
-    let text = fixed(value, 1);
-    if text.starts_with('-') || text == "0.0" { text } else { format!("+{text}") }
 }
 
 #[cfg(test)]

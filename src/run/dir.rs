@@ -12,12 +12,15 @@ use crate::os;
 use crate::plan::{Plan, file};
 use crate::record::{GameRecord, PairId};
 use crate::report::collection::RunGames;
-use crate::report::summary;
+use crate::report::{stored, summary};
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::{extension, progress, stamp};
 use crate::text::{hex, with_causes};
 use crate::tournament::events::RunTime;
 use crate::tournament::scoreboard::Scoreboard;
+
+/// Default folder of results.
+pub(crate) const RESULTS: &str = "results";
 
 /// Default folder of runs.
 pub(crate) const RUNS: &str = "results/runs";
@@ -192,7 +195,7 @@ impl RunDir {
     /// Returns the last summary of a run with `pairs` counted ones. A summary of fewer is from an
     /// earlier stop of a run that was killed later.
     pub(crate) fn summary(&self, pairs: u64) -> Option<serde_json::Value> {
-        let text = read_text(&self.path("summary.json"), MOST_DOCUMENT_BYTES).ok()?;
+        let text = read_text(&self.path(stored::SUMMARY), MOST_DOCUMENT_BYTES).ok()?;
         let summary: serde_json::Value = serde_json::from_str(&text).ok()?;
         (summary["pairs"] == pairs).then_some(summary)
     }

@@ -19,9 +19,6 @@ const FILE_NAME: &str = "extension.toml";
 /// Maximum size of the file in bytes.
 const MOST_BYTES: u64 = 4_096;
 
-/// Maximum number of pairs of a tuning.
-const MAX_PAIRS: u64 = 10_000_000;
-
 /// Contents of the file.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -53,8 +50,8 @@ pub(crate) fn extend(plan: &mut Plan, pairs: u64) -> Result<()> {
             rule.method.name()
         );
     }
-    if !(1..=MAX_PAIRS).contains(&pairs) {
-        fail!(Setting, "--pairs {pairs}: 1 to {MAX_PAIRS}");
+    if !(1..=resolve::MAX_PAIRS).contains(&pairs) {
+        fail!(Setting, "--pairs {pairs}: 1 to {}", resolve::MAX_PAIRS);
     }
     plan.max_pairs = Some(pairs);
     Ok(())

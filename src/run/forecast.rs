@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::plan::Plan;
 use crate::plan::time_control::Limit;
 use crate::report::figures;
+use crate::run::dir::RESULTS;
 use crate::run::error::{Result, RunError, fail};
 use crate::run::pace::{self, PaceLookup};
 use crate::run::resolve;
@@ -18,9 +19,6 @@ use crate::tournament::formats::race::RaceRule;
 
 /// Elo below the base of the candidate whose expected drop a race's forecast shows.
 const WEAKER: f64 = 20.0;
-
-/// Directory of the past runs that show this machine's pace.
-const RESULTS: &str = "results";
 
 /// Moves of one side per game, for time controls without a past run.
 const MOVES: f64 = 60.0;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::files::{MOST_DOCUMENT_BYTES, read_text};
+use crate::report::stored::SUMMARY;
 use crate::stats::elo::fixed;
 
 /// Levels of directories that are searched.
@@ -150,7 +151,7 @@ fn summaries(folder: &Path, depth: usize, into: &mut Vec<PathBuf>) {
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_dir() && depth > 0 {
             summaries(&entry.path(), depth - 1, into);
-        } else if kind.is_file() && entry.file_name() == "summary.json" {
+        } else if kind.is_file() && entry.file_name() == SUMMARY {
             into.push(entry.path());
         }
     }

@@ -49,7 +49,7 @@ const DEFAULT_RACE_PAIRS: u64 = 2_000;
 pub(crate) const DEFAULT_TUNING_PAIRS: u64 = 10_000;
 
 /// Maximum number of pairs of a run, far more than anyone plays.
-const MAX_PAIRS: u64 = 10_000_000;
+pub(crate) const MAX_PAIRS: u64 = 10_000_000;
 
 /// Maximum number of players of a match.
 const MAX_PLAYERS: u16 = 1_000;

@@ -25,6 +25,7 @@ use super::draws::{PairDraws, Signs};
 use super::lag::LAG;
 use super::space::{Param, Space};
 use crate::stats::dense::Symmetric;
+use crate::stats::elo::Z_95;
 use crate::stats::explain::holm;
 
 /// Deviation of effects in Elo that the penalty stands for.
@@ -33,9 +34,6 @@ const EFFECT_DEVIATION: f64 = 10.0;
 /// Variance of a pair's wins minus losses that the penalty is made for, and that level pairs alone
 /// are taken to have.
 const VARIANCE: f64 = 1.0;
-
-/// Two-sided 95 % quantile of the normal distribution.
-const Z_95: f64 = 1.959_963_984_540_054;
 
 /// Significance level: largest corrected p-value of an effect that counts as found, a probability.
 pub const LEVEL: f64 = 0.05;

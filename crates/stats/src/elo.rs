@@ -9,7 +9,7 @@ use std::f64::consts::LN_10;
 use std::fmt;
 
 /// The two-sided 95 % quantile of the normal distribution.
-pub(super) const Z_95: f64 = 1.959_963_984_540_054;
+pub const Z_95: f64 = 1.959_963_984_540_054;
 
 /// An Elo difference that may be infinite: a side that won every game has no finite one.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]

@@ -13,8 +13,7 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// The two-sided 95 % quantile of the normal distribution.
-const Z_95: f64 = 1.959_963_984_540_054;
+use super::elo::Z_95;
 
 /// Pairs that a group and its rest must each have for a test: a sum of fewer values is not near
 /// normal.

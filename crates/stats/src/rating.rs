@@ -68,6 +68,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use super::dense::Symmetric;
+use super::elo::Z_95;
 use super::{Counts as _, Pentanomial, Trinomial, student};
 use errors::Covariance;
 use groups::Group;
@@ -78,8 +79,6 @@ use std::f64::consts::LN_10;
 
 /// Natural units of the logistic curve per Elo.
 const PER_ELO: f64 = LN_10 / 400.0;
-/// The two-sided 95 % quantile of the normal distribution.
-const Z_95: f64 = 1.959_963_984_540_054;
 /// Anchors beyond this are not chess ratings, and would overflow the curve.
 const ANCHOR_LIMIT: f64 = 10_000.0;
 /// Probability of the score at a perfect score's bound, if the bound were the player's rating.

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::cli::simulate::tune::{MOST_WORK, is_playable, play, rows_text};
 use crate::report::figures::count;
+use crate::run::dir::RESULTS;
 use crate::run::pace::{self, Pace, PaceLookup};
 use crate::run::tuning::prepare::PreparedTuning;
 use crate::run::tuning::sensitivity::{Changes, SearchLength};
@@ -20,9 +21,6 @@ use crate::tune::forecast::{ForecastRow, STAKE_EACH, Setting};
 
 /// Simulated runs behind the forecast.
 const RUNS: u32 = 20;
-
-/// Folder of past runs, from which the pace is learnt.
-const RESULTS: &str = "results";
 
 /// JSON document; field names are a public contract.
 #[derive(Serialize)]
