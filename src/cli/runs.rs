@@ -1,5 +1,6 @@
 //! `quintain runs`: stored and live runs, and the names by which commands take them.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -86,12 +87,18 @@ pub(super) fn run_parser() -> impl TypedValueParser<Value = PathBuf> {
 pub(super) fn described() -> Vec<(String, String)> {
     let index = Index::of(Path::new(RESULTS), &Index::default());
     let rows: Vec<Row> = index.newest_first().into_iter().map(|(id, entry)| Row::new(id, entry)).collect();
-    let last = |id: &str| id.rsplit('/').next().unwrap_or_default().to_owned();
-    let name = |row: &Row| {
-        let short = last(row.id);
-        if rows.iter().filter(|other| last(other.id) == short).count() > 1 { row.id.to_owned() } else { short }
-    };
-    rows.iter().map(|row| (name(row), format!("{}, {}", row.players(), row.state))).collect()
+    let mut ends: HashMap<&str, u64> = HashMap::new();
+    for row in &rows {
+        *ends.entry(last_part(row.id)).or_default() += 1;
+    }
+    let is_single = |end: &str| ends.get(end).is_some_and(|runs| *runs == 1);
+    let name = |id: &str| Some(last_part(id)).filter(|end| is_single(end)).unwrap_or(id).to_owned();
+    rows.iter().map(|row| (name(row.id), format!("{}, {}", row.players(), row.state))).collect()
+}
+
+/// Last part of a run's id.
+fn last_part(id: &str) -> &str {
+    id.rsplit('/').next().unwrap_or_default()
 }
 
 /// Folder of the run that `name` stands for; `name` itself as a path if it is one, or if there is

@@ -337,13 +337,15 @@ fn keys(players: &[Player]) -> Vec<String> {
         let program = player.origin.sha256.get(..6).unwrap_or_default();
         Some(short(&made.commit) + &if made.dirty { format!("-dirty-{program}") } else { String::new() })
     };
-    players
-        .iter()
-        .map(|player| {
-            let own = key(player);
-            let alone = players.iter().filter(|other| key(other) == own).count() == 1;
-            own.filter(|_| alone).unwrap_or_else(|| player.name.clone())
-        })
+    let keys: Vec<Option<String>> = players.iter().map(key).collect();
+    let mut players_of: HashMap<&str, u64> = HashMap::new();
+    for key in keys.iter().flatten() {
+        *players_of.entry(key).or_default() += 1;
+    }
+    let is_alone = |key: &&String| players_of.get(key.as_str()).is_some_and(|players| *players == 1);
+    keys.iter()
+        .zip(players)
+        .map(|(key, player)| key.as_ref().filter(is_alone).unwrap_or(&player.name).clone())
         .collect()
 }
 
