@@ -18,7 +18,7 @@ use crate::schedule::affinity::{Topology, check_cpus};
 use crate::source::{Bench, ResolvedEngine};
 use crate::stats::random::SplitMix64;
 use crate::stats::speed::{FEWEST_ROUNDS, Speedup};
-use crate::text::{printable, with_causes};
+use crate::text::with_causes;
 use crate::uci::Go;
 use crate::uci::process::{Engine, EngineConfig, SearchOutcome};
 
@@ -290,8 +290,7 @@ async fn search(config: &EngineConfig, cpus: &[usize], depth: u32) -> Result<u64
                 )
             }
             SearchOutcome::Exited { status, .. } => {
-                let said = engine.stderr_tail().lines().last().map(printable).unwrap_or_default();
-                let said = if said.is_empty() { said } else { format!("; it said: {said}") };
+                let said = engine.last_words();
                 fail!(Engine, "engine {}: {status} after `go depth {depth}`{said}", config.name)
             }
         }

@@ -26,8 +26,7 @@ pub(crate) async fn check(engine: &mut Engine, chosen: &ParamSelection) -> Resul
                 fail!(Engine, "engine {name}: {error}");
             }
             if let Err(fault) = engine.new_game().await {
-                let said = engine.stderr_tail().lines().last().map(printable).unwrap_or_default();
-                let said = if said.is_empty() { said } else { format!("; it said: {said}") };
+                let said = engine.last_words();
                 fail!(
                     Engine,
                     "engine {name}: {fault} after `{}` was set to {text}, its {which}{said}; narrow its range, or leave it out with --skip",

@@ -25,7 +25,6 @@ use serde::Serialize;
 use crate::record::{Score, SearchInfo};
 use crate::run::error::{Result, fail};
 use crate::run::lanes::{self, in_lanes};
-use crate::text::printable;
 use crate::tune::space::{Param, Space};
 use crate::uci::process::{Engine, EngineConfig, SearchOutcome};
 use crate::uci::{Go, OptionKind, PositionLine};
@@ -335,8 +334,7 @@ async fn search(engine: &mut Engine, item: &Item, plan: &ProbePlan<'_>) -> Resul
                 "narrow the range, leave the parameter out with --skip, or skip these searches with --no-sensitivity"
             }
         };
-        let said = engine.stderr_tail().lines().last().map(printable).unwrap_or_default();
-        let said = if said.is_empty() { said } else { format!("; it said: {said}") };
+        let said = engine.last_words();
         let line = String::from_utf8_lossy(position.as_bytes());
         fail!(Engine, "engine {name}: {why} after `{go}` {}, {line}{said}; {remedy}", with());
     }

@@ -183,7 +183,8 @@ fn besides(kept: Duration) -> String {
     }
 }
 
-fn quote(said: &str) -> String {
+/// Quotes the last words of an engine at the end of a message; empty if it said nothing.
+pub(super) fn quote(said: &str) -> String {
     if said.is_empty() { String::new() } else { format!("; it said: {said}") }
 }
 
