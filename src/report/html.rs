@@ -28,7 +28,7 @@ use crate::report::tune;
 use crate::report::workers::{self, WorkerRow};
 use crate::stats::elo::fixed;
 use crate::stats::sprt::Verdict;
-use crate::text::escaped;
+use crate::text::{base64, escaped};
 
 /// Script that replays games.
 const REPLAY: &str = concat!(include_str!("html/pieces.js"), include_str!("html/board.js"));
@@ -589,20 +589,6 @@ fn player_facts(player: &Player) -> Vec<(&'static str, String)> {
         ("Said before its first game", player.complaints.join("; ")),
         ("Options", options.join(", ")),
     ]
-}
-
-/// Base64 with padding (RFC 4648, section 4), as the hashes of a content security policy.
-fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::new();
-    for chunk in bytes.chunks(3) {
-        let bits = chunk.iter().chain([&0, &0]).take(3).fold(0u32, |bits, byte| bits << 8 | u32::from(*byte));
-        for place in 0..4 {
-            let letter = char::from(LETTERS[(bits >> (18 - 6 * place) & 63) as usize]);
-            out.push(if place > chunk.len() { '=' } else { letter });
-        }
-    }
-    out
 }
 
 #[cfg(test)]

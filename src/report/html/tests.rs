@@ -182,13 +182,6 @@ fn times_and_scores_are_counted() {
     assert_eq!(story.sides[0].scores.first(), Some(&50), "mated in three lies beyond");
 }
 
-#[test]
-fn base64_as_in_the_rfc() {
-    for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
-        assert_eq!(base64(bytes.as_bytes()), text);
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 

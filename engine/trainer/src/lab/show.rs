@@ -12,6 +12,7 @@ use clap::Args;
 use destrier::nnue::{self, HIDDEN_2, Kind, Layout};
 use destrier::types::Square;
 use quintain::report::html;
+use quintain::text::base64;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -238,10 +239,10 @@ impl RawNetwork {
         let (last, last_bias) = head.last.unwrap_or_default();
         json!({
             "name": self.name,
-            "weights": base64((0..rows).flat_map(of_row)),
-            "biases": base64(of_row(rows)),
+            "weights": encoded((0..rows).flat_map(of_row)),
+            "biases": encoded(of_row(rows)),
             "head": {
-                "output": base64(output),
+                "output": encoded(output),
                 "biases": head.biases,
                 "middle": middle,
                 "middleBiases": middle_biases,
@@ -313,30 +314,6 @@ fn page(nets: &[RawNetwork], last: &RawNetwork, neurons: &[usize], fen: &str) ->
 }
 
 /// Encodes numbers, little endian, in base64.
-fn base64(numbers: impl Iterator<Item = i16>) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let bytes: Vec<u8> = numbers.flat_map(i16::to_le_bytes).collect();
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for three in bytes.chunks(3) {
-        let byte = |place: usize| u32::from(three.get(place).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for place in 0..4 {
-            let letter = char::from(LETTERS[(bits >> (18 - 6 * place) & 63) as usize]);
-            text.push(if place <= three.len() { letter } else { '=' });
-        }
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn base64_is_that_of_rfc_4648() {
-        let words = |text: &str| base64(text.as_bytes().as_chunks::<2>().0.iter().map(|two| i16::from_le_bytes(*two)));
-        for (text, encoded) in [("", ""), ("fo", "Zm8="), ("foob", "Zm9vYg=="), ("foobar", "Zm9vYmFy")] {
-            assert_eq!(words(text), encoded);
-        }
-    }
+fn encoded(numbers: impl Iterator<Item = i16>) -> String {
+    base64(&numbers.flat_map(i16::to_le_bytes).collect::<Vec<u8>>())
 }
