@@ -295,13 +295,6 @@ impl Position {
         pushed.shift(-forward) & !queen_attacks(king, Bitboard::EMPTY)
     }
 
-    /// Returns true if neither side can mate by any sequence of moves, judged by material alone:
-    /// bare kings, a single minor piece, or bishops all on squares of one colour.
-    #[must_use]
-    pub fn insufficient_material(&self) -> bool {
-        self.chess.is_insufficient_material()
-    }
-
     /// Every legal move in UCI notation, in no stated order.
     #[must_use]
     pub fn legal_moves(&self) -> Vec<String> {

@@ -37,9 +37,6 @@ use chart::{Chart, Frame, Span, Ticks};
 /// Maximum number of points drawn. More would not be visible and make files large.
 const MAX_POINTS: usize = 1000;
 
-/// Levels of a [`sparkline`], lowest first.
-const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-
 /// Plot of a test's log-likelihood ratio (LLR) between its bounds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LlrPlot {
@@ -184,21 +181,6 @@ impl EloPlot {
         }
         chart.finish()
     }
-}
-
-/// Path of a ratio between its bounds on one line of a terminal, at most `width` characters.
-#[must_use]
-pub fn sparkline(points: &[f64], lower: f64, upper: f64, width: usize) -> String {
-    let points: Vec<&f64> = points.iter().filter(|point| point.is_finite()).collect();
-    let columns = width.min(points.len());
-    (1..=columns)
-        .map(|column| {
-            let value = points[column * points.len() / columns - 1];
-            let height =
-                ((value - lower) / (upper - lower) * LEVELS.len() as f64).clamp(0.0, LEVELS.len() as f64 - 1.0);
-            LEVELS[height as usize]
-        })
-        .collect()
 }
 
 /// Finite values with their positions, from 1.

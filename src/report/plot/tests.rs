@@ -303,13 +303,3 @@ fn numbers_and_ticks() {
     }
     assert_eq!([page::signed(1.25, 1), page::signed(0.01, 1), page::signed(-3.0, 1)], ["+1.2", "0.0", "\u{2212}3.0"]);
 }
-
-#[test]
-fn a_line_for_the_terminal() {
-    assert_eq!(sparkline(&[], -3.0, 3.0, 10), "");
-    assert_eq!(sparkline(&[-3.0, 0.0, 3.0, f64::NAN], -3.0, 3.0, 10), "▁▅█");
-    assert_eq!(sparkline(&[-99.0, 99.0], -3.0, 3.0, 10), "▁█");
-    let long = sparkline(&walk(1000, 0.001), -3.0, 3.0, 40);
-    assert_eq!(long.chars().count(), 40);
-    assert_eq!(sparkline(&walk(1000, 0.001), -3.0, 3.0, 0), "");
-}
