@@ -39,7 +39,7 @@ pub use own::{OwnError, OwnProgram};
 pub use patch::PatchError;
 pub use pin::pinned;
 pub use recipe::{RawNotify, RawRecipe, Recipe};
-pub use registry::{EntryOrigin, RawRegistry, Registry, RegistryEntry, find_program};
+pub use registry::{EntryOrigin, GAMES_FOLDERS, RawRegistry, Registry, RegistryEntry, find_program};
 pub use resolve::{Context, ResolvedEngine, find, missing, resolve, resolve_with};
 pub use spec::{Spec, split_words};
 pub use tuned::{Sources, TunableEngine, is_changed, tunable};

@@ -251,11 +251,11 @@ fn seen_from(folder: &Path, text: &str) -> PathBuf {
 
 /// Folders searched after those of PATH: Debian installs engines there, and root's PATH leaves them
 /// out.
-const GAMES: [&str; 2] = ["/usr/games", "/usr/local/games"];
+pub const GAMES_FOLDERS: [&str; 2] = ["/usr/games", "/usr/local/games"];
 
 /// The first executable of this name on PATH, else in a folder for games.
 pub(super) fn on_path(name: &Path) -> Option<PathBuf> {
-    find_program(name, &std::env::var_os("PATH").unwrap_or_default(), &GAMES.map(Path::new))
+    find_program(name, &std::env::var_os("PATH").unwrap_or_default(), &GAMES_FOLDERS.map(Path::new))
 }
 
 /// The first executable of this name in the absolute folders of `path`, a value of PATH, else in

@@ -42,7 +42,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const MOST_EVENED: f64 = 2.0;
 
 /// Minimum number of steps in a range after evening.
-const LARGEST_PART: f64 = 4.0;
+const LEAST_STEPS: f64 = 4.0;
 
 /// Length of a search. Either limit ends it, and an engine that knows only one of the two obeys
 /// that.
@@ -169,7 +169,7 @@ impl Sensitivity {
 /// of the range, unless the step was longer than that before.
 fn step(param: &Param, factor: f64) -> f64 {
     let least = param.least_step();
-    let most = param.step.max((param.max - param.min) / LARGEST_PART).max(least);
+    let most = param.step.max((param.max - param.min) / LEAST_STEPS).max(least);
     (param.step * factor).clamp(least, most)
 }
 

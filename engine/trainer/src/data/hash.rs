@@ -2,8 +2,8 @@
 
 use super::error::DataError;
 use quintain::files::open_input;
+use quintain::text::hex;
 use sha2::{Digest as _, Sha256};
-use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -22,12 +22,7 @@ pub fn sha256_of(path: &Path) -> Result<String, DataError> {
         }
         digest.update(&buffer[..count]);
     }
-    let mut digits = String::with_capacity(64);
-    for byte in digest.finalize() {
-        // Writing to a string cannot fail.
-        let _ = write!(digits, "{byte:02x}");
-    }
-    Ok(digits)
+    Ok(hex(&digest.finalize()))
 }
 
 /// Returns the files that the options of an engine name, which are its networks, with the SHA-256

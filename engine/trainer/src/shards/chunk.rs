@@ -13,6 +13,7 @@ use quintain::plan::Player;
 use quintain::run::Exit;
 use quintain::run::play::play;
 use quintain::settings::RawPlan;
+use quintain::source::GAMES_FOLDERS;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -127,9 +128,6 @@ impl ChunkWork<'_> {
     }
 }
 
-/// Folders searched after those of PATH, in which Debian installs engines.
-const GAMES: [&str; 2] = ["/usr/games", "/usr/local/games"];
-
 /// Replaces the name of the engine in the options of `rescore` by its program. Returns the options,
 /// and the engine's name with a part of its hash.
 fn with_program(options: &[String]) -> anyhow::Result<(Vec<String>, String)> {
@@ -137,7 +135,7 @@ fn with_program(options: &[String]) -> anyhow::Result<(Vec<String>, String)> {
     let place = options.iter().position(|word| word == "--engine").context("[rescore] names no `engine`")?;
     let word = options.get_mut(place + 1).context("[rescore] names no `engine`")?;
     let name = Path::new(word.as_str());
-    let program = program_of(name, &GAMES.map(Path::new));
+    let program = program_of(name, &GAMES_FOLDERS.map(Path::new));
     let program =
         program.with_context(|| format!("[rescore]: `{word}` is not on PATH; install it, or give its path"))?;
     let hash = sha256_of(&program)?;

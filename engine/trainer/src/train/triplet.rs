@@ -4,6 +4,7 @@
 //! Q and R are the opponent's, so that the values of P and Q should be opposite, and that of R
 //! above that of Q.
 
+use super::head::sigmoid;
 use serde::Deserialize;
 
 /// Positions of a triplet.
@@ -48,10 +49,6 @@ pub struct TripletLoss {
 /// Natural logarithm of the logistic function, negated, without overflow.
 fn minus_ln_sigmoid(x: f32) -> f32 {
     (-x.abs()).exp().ln_1p() + (-x).max(0.0)
-}
-
-fn sigmoid(x: f32) -> f32 {
-    1.0 / (1.0 + (-x).exp())
 }
 
 /// Sign with zero at zero, where a slope of the absolute value is zero.
