@@ -4,7 +4,7 @@
 //! index and working tree are never written, and no branch but the one that `quintain tune --apply`
 //! names. Refs below `refs/quintain/` keep working trees that wait in a queue.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -388,10 +388,10 @@ impl Repository {
         Ok(parted.map(|(name, subject)| (name.to_owned(), subject.to_owned())).collect())
     }
 
-    /// The commits on the first-parent line from `head` that touch files selected by `pathspecs`,
-    /// newest first.
-    pub(super) fn touching(&self, head: &str, pathspecs: &[String]) -> Result<Vec<String>, SourceError> {
-        let mut args = vec!["rev-list", "--first-parent", head, "--"];
+    /// The commits on the first-parent line of `range`, such as a commit or `OLD..NEW`, that touch
+    /// files selected by `pathspecs`, newest first.
+    pub(super) fn touching(&self, range: &str, pathspecs: &[String]) -> Result<Vec<String>, SourceError> {
+        let mut args = vec!["rev-list", "--first-parent", range, "--"];
         args.extend(pathspecs.iter().map(String::as_str));
         Ok(succeed(&self.dir, &args, LIMIT)?.lines().map(str::to_owned).collect())
     }
@@ -406,8 +406,14 @@ impl Repository {
         let wanted: HashSet<&str> = commits.iter().copied().collect();
         let listed = succeed(&self.dir, &args, LIMIT)?;
         let order: Vec<&str> = listed.lines().filter(|id| wanted.contains(id)).collect();
-        let told = self.told(&order)?;
-        Ok(order.iter().filter_map(|id| told.iter().find(|commit| commit.id == **id).cloned()).collect())
+        self.told_in_order(&order)
+    }
+
+    /// Date and subject of the commits with these full ids, in their order.
+    pub(super) fn told_in_order(&self, ids: &[&str]) -> Result<Vec<Commit>, SourceError> {
+        let mut told: HashMap<String, Commit> =
+            self.told(ids)?.into_iter().map(|commit| (commit.id.clone(), commit)).collect();
+        Ok(ids.iter().filter_map(|id| told.remove(*id)).collect())
     }
 
     /// Date and subject of `commits`, in no particular order.
@@ -441,10 +447,9 @@ impl Repository {
     /// The commits after `old` on the first-parent line to `new` that touch files selected by
     /// `pathspecs`, oldest first.
     pub(super) fn between(&self, old: &str, new: &str, pathspecs: &[String]) -> Result<Vec<String>, SourceError> {
-        let range = format!("{old}..{new}");
-        let mut args = vec!["rev-list", "--first-parent", "--reverse", &range, "--"];
-        args.extend(pathspecs.iter().map(String::as_str));
-        Ok(succeed(&self.dir, &args, LIMIT)?.lines().map(str::to_owned).collect())
+        let mut commits = self.touching(&format!("{old}..{new}"), pathspecs)?;
+        commits.reverse();
+        Ok(commits)
     }
 
     /// Checks `commit` out into `dir`, which must not exist; it is removed with the returned value.

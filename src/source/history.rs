@@ -66,9 +66,7 @@ pub fn stretch(
         ids.push(new_id);
     }
     let wanted: Vec<&str> = ids.iter().map(String::as_str).collect();
-    let mut told: HashMap<String, Commit> =
-        repository.told(&wanted)?.into_iter().map(|commit| (commit.id.clone(), commit)).collect();
-    Ok(ids.iter().filter_map(|id| told.remove(id)).collect())
+    repository.told_in_order(&wanted)
 }
 
 /// Changes from one commit or tree to another in the repository of the current directory, as Git
