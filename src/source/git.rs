@@ -45,6 +45,8 @@ const QUIET: [&str; 13] = [
     "-c",
     "advice.detachedHead=false",
 ];
+/// Least digits of an abbreviated id.
+const LEAST_DIGITS: usize = 7;
 /// Message of a commit of the working tree.
 pub(super) const WORKING_TREE: &str = "Working tree";
 /// The file that a run's directory has besides its plan. The name is repeated because the journal's
@@ -394,6 +396,22 @@ impl Repository {
         let mut args = vec!["rev-list", "--first-parent", range, "--"];
         args.extend(pathspecs.iter().map(String::as_str));
         Ok(succeed(&self.dir, &args, LIMIT)?.lines().map(str::to_owned).collect())
+    }
+
+    /// Full ids of the commits that `names` stand for; `None` for a name that is unknown. Ids of
+    /// commits that a branch or tag reaches, whole or the first digits, take one process together.
+    pub(super) fn ids(&self, names: &[String]) -> Result<Vec<Option<String>>, SourceError> {
+        let listed = succeed(&self.dir, &["rev-list", "--all"], LIMIT)?;
+        let mut reached: Vec<&str> = listed.lines().collect();
+        reached.sort_unstable();
+        let only = |name: &str| {
+            let is_id = name.len() >= LEAST_DIGITS && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+            let begin = reached.partition_point(|id| *id < name);
+            let mut found = reached.get(begin..)?.iter().take_while(|id| id.starts_with(name));
+            let id = found.next().filter(|_| is_id && found.next().is_none())?;
+            Some((*id).to_owned())
+        };
+        Ok(names.iter().map(|name| only(name).or_else(|| self.commit(name).ok())).collect())
     }
 
     /// Date and subject of `commits`, parents before children.

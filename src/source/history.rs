@@ -27,7 +27,7 @@ pub fn known(
         None => Repository::open(&context.cwd).ok(),
     };
     let Some(repository) = found else { return Ok(vec![None; names.len()]) };
-    let ids: Vec<Option<String>> = names.iter().map(|name| repository.commit(name).ok()).collect();
+    let ids = repository.ids(names)?;
     let mut wanted: Vec<&str> = ids.iter().flatten().map(String::as_str).collect();
     wanted.sort_unstable();
     wanted.dedup();
