@@ -450,7 +450,7 @@ async fn drive(
         observers.push(Box::new(log));
     }
     let earlier = dir.time(scoreboard.pairs());
-    let stderr_dir = dir.path("stderr");
+    let stderr_dir = dir.path(crate::run::dir::STDERR);
     let run = Run { plan: Arc::clone(&plan), book, journal, scoreboard, earlier, tables, stderr_dir };
     // The leading runners drop games in progress when they are told to end. The journal keeps the
     // finished ones.

@@ -9,13 +9,8 @@ use sha2::{Digest, Sha256};
 
 use crate::files::open_regular;
 use crate::os::{self, LONGEST_SOCKET_PATH, LocalListener};
+use crate::report::stored::{SOCKET, SOCKET_NOTE as NOTE};
 use crate::text::hex;
-
-/// The socket's name in the run directory.
-const SOCKET: &str = "control.sock";
-
-/// File in the run directory with the path of a socket outside it.
-const NOTE: &str = "control.path";
 
 /// The files of an open socket, removed when dropped.
 #[derive(Debug)]

@@ -16,8 +16,9 @@ use crate::dashboard::app::{App, answer, error, plain, spawn_blocking_io};
 use crate::dashboard::standings;
 use crate::files::{MOST_DOCUMENT_BYTES, inside, open_regular, read_bytes};
 use crate::journal::{self, archive};
-use crate::plan::Plan;
+use crate::plan::{Plan, file as plan_file};
 use crate::report::crashes;
+use crate::report::pgn_file;
 use crate::report::stored::{self, IndexEntry};
 use crate::source::{self, Context, OwnError};
 
@@ -26,11 +27,11 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 /// Files of a run that may be downloaded, with their types.
 const FILES: [(&str, &str); 5] = [
-    ("plan.toml", "text/plain; charset=utf-8"),
+    (plan_file::FILE_NAME, "text/plain; charset=utf-8"),
     (journal::FILE_NAME, "application/x-ndjson"),
     (archive::ARCHIVE_NAME, "application/gzip"),
-    ("games.pgn", "application/x-chess-pgn"),
-    ("summary.json", "application/json"),
+    (pgn_file::FILE_NAME, "application/x-chess-pgn"),
+    (stored::SUMMARY, "application/json"),
 ];
 
 /// Files of a failed game.

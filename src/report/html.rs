@@ -92,6 +92,9 @@ pub fn document(title: &str, body: &str, script: &str) -> String {
     )
 }
 
+/// Name of the plot of the LLR in a run directory.
+pub const LLR: &str = "llr.svg";
+
 /// Plot of the LLR between its bounds over the counted pairs, if the run is a test.
 #[must_use]
 pub fn llr_svg(story: &Story, headline: &str) -> Option<String> {
@@ -110,7 +113,7 @@ pub fn llr_svg(story: &Story, headline: &str) -> Option<String> {
 /// Plots that a run directory keeps beside the page, with the names of their files.
 #[must_use]
 pub fn kept_svgs(story: &Story, headline: &str) -> Vec<(&'static str, String)> {
-    let llr = llr_svg(story, headline).map(|svg| ("llr.svg", svg));
+    let llr = llr_svg(story, headline).map(|svg| (LLR, svg));
     let tuned = story
         .scoreboard
         .tuning()

@@ -17,6 +17,9 @@ use crate::report::pgn::{self, PgnMeta};
 use crate::report::sink::Sink;
 use crate::tournament::events::{Observer, RunEvent};
 
+/// Name of the PGN in a run directory.
+pub const FILE_NAME: &str = "games.pgn";
+
 /// Observer that writes each pair when it counts.
 ///
 /// A write error is reported once and never stops the run, because the journal holds all games.

@@ -23,6 +23,12 @@ use crate::text::listed;
 /// The name of the summary in a run directory.
 pub(crate) const SUMMARY: &str = "summary.json";
 
+/// Name of a live run's control socket in its directory.
+pub(crate) const SOCKET: &str = "control.sock";
+
+/// Name of the file in a run directory with the path of a socket outside it.
+pub(crate) const SOCKET_NOTE: &str = "control.path";
+
 /// Length and time of the last change of a file, by which changes are detected; `None` if it does
 /// not exist.
 type FileStamp = Option<(u64, SystemTime)>;
@@ -183,7 +189,7 @@ fn add(new: &mut Index, old: &Index, id: String, dir: &Path) -> bool {
         return false;
     }
     let changed = |name: &str| std::fs::symlink_metadata(dir.join(name)).and_then(|about| about.modified()).ok();
-    let socket = changed("control.sock").or_else(|| changed("control.path"));
+    let socket = changed(SOCKET).or_else(|| changed(SOCKET_NOTE));
     let about = match old.runs.get(&id).filter(|entry| entry.stamps == stamps) {
         Some(entry) => Arc::clone(&entry.about),
         None => {

@@ -9,7 +9,7 @@ use crate::journal;
 use crate::journal::archive::{self, ARCHIVE_NAME, ArchiveReport, Detail};
 use crate::plan::file;
 use crate::report::crashes;
-use crate::run::dir::{Place, RunDir};
+use crate::run::dir::{Place, RunDir, STDERR};
 use crate::run::error::{Result, ResultContext as _, fail};
 
 /// Endings of the files that are copied. `games.jsonl` is packed, and the other games, pages and
@@ -17,7 +17,7 @@ use crate::run::error::{Result, ResultContext as _, fail};
 const COPIED: [&str; 4] = ["csv", "json", "toml", "txt"];
 
 /// Folders that are not looked into.
-const LEFT_OUT: [&str; 2] = ["stderr", ".git"];
+const LEFT_OUT: [&str; 2] = [STDERR, ".git"];
 
 /// Longest file that is copied, in bytes.
 const MOST_COPIED_BYTES: u64 = 1 << 20;

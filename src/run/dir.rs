@@ -25,6 +25,9 @@ pub(crate) const RESULTS: &str = "results";
 /// Default folder of runs.
 pub(crate) const RUNS: &str = "results/runs";
 
+/// Name of the folder of the engines' standard error in a run directory.
+pub(crate) const STDERR: &str = "stderr";
+
 /// Maximum size of a plan file in bytes.
 const MOST_PLAN_BYTES: u64 = 1 << 20;
 
@@ -153,7 +156,7 @@ impl RunDir {
                 with_causes(&error)
             ));
         }
-        std::fs::create_dir(scratch.path().join("stderr")).within(|| "cannot create stderr/")?;
+        std::fs::create_dir(scratch.path().join(STDERR)).within(|| "cannot create stderr/")?;
         let journal = Journal::create(&scratch.path().join(journal::FILE_NAME), &header_of(&text))?;
         // The journal's games are synced as they come, so its directory must be on disk before the
         // first of them.

@@ -18,7 +18,7 @@ use crate::report::console::{Console, Screen};
 use crate::report::crashes::{self, Crashes};
 use crate::report::event_log::EventLog;
 use crate::report::live_pgn::LivePgn;
-use crate::report::pgn_file::PgnFile;
+use crate::report::pgn_file::{self, PgnFile};
 use crate::report::stored::SUMMARY;
 use crate::report::summary::Summary;
 use crate::report::terminal::QuietKeys;
@@ -84,7 +84,7 @@ pub(crate) fn start_at(
     let cluster = runtime.block_on(prepare::cluster(&plan))?;
     let (dir, journal) = RunDir::create(place, &plan)?;
     keep(dir.root());
-    let mut pgn = PgnFile::begin(&dir.path("games.pgn"), Arc::clone(&plan))?;
+    let mut pgn = PgnFile::begin(&dir.path(pgn_file::FILE_NAME), Arc::clone(&plan))?;
     pgn.publish()?;
     let page = PageFold::new(Arc::clone(&plan))?;
     // Printed only now, so that a refused run prints only its error.
@@ -147,7 +147,7 @@ pub(crate) fn resume_with(
         page.record_ended(game.clone());
         scoreboard.record(game, |scoreboard, games| {
             page.record_counted(scoreboard);
-            let pgn = begun.get_or_insert_with(|| PgnFile::resume(&dir.path("games.pgn"), Arc::clone(&plan)));
+            let pgn = begun.get_or_insert_with(|| PgnFile::resume(&dir.path(pgn_file::FILE_NAME), Arc::clone(&plan)));
             if let Ok(file) = pgn
                 && let Err(error) = file.record(games)
             {
@@ -157,7 +157,7 @@ pub(crate) fn resume_with(
     })?;
     dir.check_plan(&replayed.header)?;
     check_values(&scoreboard, dir.root())?;
-    let pgn = begun.unwrap_or_else(|| PgnFile::resume(&dir.path("games.pgn"), Arc::clone(&plan)));
+    let pgn = begun.unwrap_or_else(|| PgnFile::resume(&dir.path(pgn_file::FILE_NAME), Arc::clone(&plan)));
     let pgn = pgn
         .and_then(|mut pgn| pgn.publish().map(|()| pgn))
         .within(|| format!("{}: cannot write games.pgn", dir.root().display()))?;
@@ -250,7 +250,7 @@ async fn drive(
         }
     };
     let earlier = dir.time(scoreboard.pairs());
-    let stderr_dir = dir.path("stderr");
+    let stderr_dir = dir.path(dir::STDERR);
     let run = Run { plan: Arc::clone(&plan), book, journal, scoreboard, earlier, tables, stderr_dir };
     let (cluster, remote) = cluster.unzip();
     let (interrupts, seen) = mpsc::channel(4);

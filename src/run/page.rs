@@ -15,7 +15,7 @@ use crate::tournament::events::{Observer, RunEvent};
 use crate::tournament::scoreboard::Scoreboard;
 
 /// Name of the page.
-const PAGE: &str = "report.html";
+pub(crate) const PAGE: &str = "report.html";
 
 /// Maximum size of a stored page.
 const MOST_PAGE_BYTES: u64 = 1 << 30;

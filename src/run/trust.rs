@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 
 use crate::journal;
 use crate::plan::{Plan, Player, file};
-use crate::report::html::tuning;
-use crate::report::{crashes, event_log};
-use crate::run::dir::RunDir;
+use crate::report::html::{self, tuning};
+use crate::report::{crashes, event_log, pgn_file, stored};
+use crate::run::dir::{RunDir, STDERR};
 use crate::run::error::{Result, ResultContext as _, fail};
-use crate::run::{progress, stamp};
+use crate::run::{page, progress, stamp};
 use crate::text::{printable, with_causes};
 
 /// Checks that the programs of the run in `dir` may be started; `is_trusted` if the user has
@@ -167,17 +167,17 @@ const WRITTEN: [&str; 12] = [
     stamp::FILE_NAME,
     file::FILE_NAME,
     journal::FILE_NAME,
-    "games.pgn",
-    "summary.json",
-    "report.html",
-    "llr.svg",
+    pgn_file::FILE_NAME,
+    stored::SUMMARY,
+    page::PAGE,
+    html::LLR,
     tuning::VALIDATION,
     tuning::TRACES,
     tuning::MOVES,
     event_log::FILE_NAME,
-    "control.path",
+    stored::SOCKET_NOTE,
 ];
-const FOLDERS: [&str; 2] = ["stderr", crashes::FOLDER];
+const FOLDERS: [&str; 2] = [STDERR, crashes::FOLDER];
 
 /// Refuses links and special files in place of a run's outputs, because the run would write
 /// elsewhere.
