@@ -27,7 +27,7 @@ use crate::plan::{Plan, Timeouts};
 use crate::report::crashes::{self, Crashes};
 use crate::report::figures;
 use crate::report::summary::Summary;
-use crate::run::dir::{Place, RunDir, sha256};
+use crate::run::dir::{Place, RunDir};
 use crate::run::drive;
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::{prepare, signals, trust};
@@ -369,17 +369,7 @@ fn resume(invocation: &Invocation, root: &Path, topology: &Topology) -> Result<R
     plan.concurrency = plan::concurrency(settings, topology.cpus())?;
     let pairs = PairSplit::new(settings);
     (plan.max_pairs, plan.half_last) = (Some(pairs.count), pairs.half_last);
-    for player in &plan.players {
-        let bytes = std::fs::read(&player.program)
-            .within(|| format!("{}: the program of {} is missing", player.program.display(), player.name))?;
-        if sha256(&bytes) != player.origin.sha256 {
-            fail!(
-                Setting,
-                "{}: changed since the tournament began; restore it, or start again",
-                player.program.display()
-            );
-        }
-    }
+    drive::check_programs(&plan)?;
     let plan = Arc::new(plan);
     prepare::check_capacity(&plan)?;
     let tables = Tables::of(plan.rules.syzygy.as_ref())?;

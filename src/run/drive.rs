@@ -127,18 +127,7 @@ pub(crate) fn resume_with(
     let runtime = prepare::runtime()?;
     let book = prepare::load_book(&plan)?;
     let tables = Tables::of(plan.rules.syzygy.as_ref())?;
-    for player in &plan.players {
-        let bytes = std::fs::read(&player.program).within(|| {
-            format!("{}: the program of `{}` is missing; restore it to continue", player.program.display(), player.name)
-        })?;
-        if sha256(&bytes) != player.origin.sha256 {
-            return Err(RunError::Changed {
-                file: player.program.display().to_string(),
-                harm: "its games would be of two programs",
-            });
-        }
-        check_network(player)?;
-    }
+    check_programs(&plan)?;
     let mut scoreboard = Scoreboard::new(&plan)?;
     // The journal is locked first, because another process could be writing games.pgn until then.
     let mut begun = None;
@@ -171,6 +160,23 @@ pub(crate) fn resume_with(
     let cluster = runtime.block_on(prepare::cluster(&plan))?;
     keep()?;
     runtime.block_on(drive(plan, RunResources { book, tables, cluster }, dir, journal, (scoreboard, pgn, page), output))
+}
+
+/// Checks that programs and networks are those that the run began with.
+pub(crate) fn check_programs(plan: &Plan) -> Result<()> {
+    for player in &plan.players {
+        let bytes = std::fs::read(&player.program).within(|| {
+            format!("{}: the program of `{}` is missing; restore it to continue", player.program.display(), player.name)
+        })?;
+        if sha256(&bytes) != player.origin.sha256 {
+            return Err(RunError::Changed {
+                file: player.program.display().to_string(),
+                harm: "its games would be of two programs",
+            });
+        }
+        check_network(player)?;
+    }
+    Ok(())
 }
 
 /// Checks that the file of a player's network is the one that the run began with.
