@@ -11,6 +11,7 @@ use super::write::Encoder;
 use super::{passed_over, say};
 use clap::Args;
 use destrier::types::SplitMix64;
+use std::path::Path;
 
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
@@ -84,7 +85,7 @@ impl ConvertArgs {
     /// # Errors
     /// Fails if an input cannot be read or the output cannot be written.
     pub fn run(&self) -> anyhow::Result<()> {
-        convert(&self.input, &self.output)
+        convert_with(&self.input, &self.output, None, |_, _, entry| Ok(entry))
     }
 }
 
@@ -159,19 +160,32 @@ fn bad_games(games: u64) -> String {
     if games == 0 { String::new() } else { format!(", {games} games left out (illegal move or start)") }
 }
 
-fn convert(input: &Input, output: &Output) -> anyhow::Result<()> {
+/// Writes the entries of the input as `change` returns them. `games` is the remedy for files of
+/// positions, if only games will do.
+///
+/// # Errors
+/// Fails as `change` does, or if an input cannot be read or the output cannot be written.
+pub(super) fn convert_with(
+    input: &Input,
+    output: &Output,
+    games: Option<&'static str>,
+    mut change: impl FnMut(&Path, Format, Entry) -> Result<Entry, DataError>,
+) -> anyhow::Result<()> {
     let format = Format::to_write(&output.out, output.to)?;
     let mut encoder = Encoder::new(&output.out, format, None)?;
-    let needs = encoder.needs();
+    let needs = Needs { games, ..encoder.needs() };
     let mut sink = output.create(input)?;
+    let read = |put: &mut dyn FnMut(Entry) -> Result<(), DataError>| {
+        input.read_sources(input.open(needs)?, |path, from, entry| put(change(path, from, entry)?))
+    };
     #[cfg(feature = "binpack")]
     if format == Format::Binpack {
-        let read = |put: &mut dyn FnMut(Entry) -> Result<(), DataError>| input.read(needs, put);
         let (written, passed) = super::binpack::write(&output.out, &mut sink, read)?;
         sink.finish()?;
         return tell_binpack(&written, output, &passed_over(passed));
     }
-    let passed = input.read(needs, |entry| encoder.encode(entry, |_, record| sink.put(record)))?;
+    let mut read = read;
+    let passed = read(&mut |entry| encoder.encode(entry, |_, record| sink.put(record)))?;
     let records = sink.finish()?;
     tell(records, &encoder, output, format, &passed_over(passed))
 }

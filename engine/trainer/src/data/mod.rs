@@ -25,6 +25,7 @@ pub mod read;
 pub mod record;
 mod rescore;
 mod shuffle;
+mod smooth;
 mod sorter;
 mod split;
 pub(crate) mod text;
@@ -74,6 +75,8 @@ pub enum DataCommand {
     Split(split::SplitArgs),
     /// Replaces scores by those of UCI engines
     Rescore(rescore::RescoreArgs),
+    /// Replaces scores by means with those of later plies, which are less noisy
+    Smooth(smooth::SmoothArgs),
     /// Fits the win probability of a score to results
     FitWdl(fit_wdl::FitWdlArgs),
     /// Counts the active features of blocks of network inputs, and their changes by moves
@@ -108,6 +111,7 @@ impl DataCommand {
             DataCommand::Convert(convert) => vec![&convert.output.out],
             DataCommand::Filter(filter) => vec![&filter.output.out],
             DataCommand::Import(import) => vec![&import.output.out],
+            DataCommand::Smooth(smooth) => vec![&smooth.output.out],
             DataCommand::Shuffle(shuffle) => vec![&shuffle.output.out],
             DataCommand::Interleave(interleave) => vec![&interleave.output.out],
             DataCommand::Dedup(dedup) => vec![&dedup.output.out],
@@ -154,6 +158,7 @@ pub fn run(command: DataCommand) -> anyhow::Result<()> {
         DataCommand::Dedup(dedup) => dedup.run(),
         DataCommand::Split(split) => split.run(),
         DataCommand::Rescore(rescore) => rescore.run(),
+        DataCommand::Smooth(smooth) => smooth.run(),
         DataCommand::Features(features) => features.run(),
         DataCommand::FitWdl(fit) => fit.run(),
         DataCommand::Triplets(triplets) => triplets.run(),

@@ -1,0 +1,112 @@
+//! Smoothed scores: `data smooth`.
+//!
+//! The score of a shallow search is noisy, and the next searches of the game see further. Their
+//! weighted mean is the lambda-return of temporal-difference learning (Sutton, "Learning to predict
+//! by the methods of temporal differences", Machine Learning 3, 1988), without the game's result.
+
+use super::continuation::{WholeGames, check_has_moves};
+use super::convert::convert_with;
+use super::input::{Input, Output};
+use super::record::Entry;
+use clap::Args;
+use destrier::datagen::viriformat::{NO_SCORE, ScoredGame};
+
+const EXAMPLES: &str = "\
+Examples:
+  destrier-trainer data smooth games.vf --out smoothed.vf
+  destrier-trainer data filter smoothed.vf --out train.bin --min-ply 16 --max-score 3000
+
+With lambda 0.5 the score of a ply has half of the weight, that of the next ply a quarter, and so on; \
+the last one has the rest. Scores beyond 30 pawns count in those before them and stay as they are. Smoothed scores are smaller \
+than those of the search: `data loss` shows by which factor (`scale`), and `in-scale` of a plan corrects it.";
+
+/// Largest score that is replaced, and largest that replaces one, in centipawns.
+const MOST: i16 = 3_000;
+
+/// Arguments of `smooth`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct SmoothArgs {
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    pub(super) output: Output,
+    /// Weight of the later plies of the game in a score, from 0 to 1
+    #[arg(long, default_value_t = 0.5, value_name = "WEIGHT")]
+    lambda: f64,
+    /// Centipawns at a win probability of 0.73; means are those of win probabilities
+    #[arg(long, default_value_t = 400.0, value_name = "CP")]
+    scale: f64,
+}
+
+/// Remedy for files without games.
+const FROM_GAMES: &str = "smooth the games, before they are filtered or shuffled";
+/// Remedy for games that are not whole.
+const TORN: &str = "its scores would end there; smooth before filtering and shuffling";
+
+impl SmoothArgs {
+    /// # Errors
+    /// Fails if an input cannot be read or has no whole games, or if the output cannot be written.
+    pub fn run(&self) -> anyhow::Result<()> {
+        let SmoothArgs { input, output, lambda, scale } = self;
+        anyhow::ensure!((0.0..=1.0).contains(lambda), "--lambda {lambda}: expected 0 to 1");
+        anyhow::ensure!(*scale > 0.0 && scale.is_finite(), "--scale {scale}: expected more than 0");
+        let mut whole = WholeGames::default();
+        convert_with(input, output, Some(FROM_GAMES), |path, from, entry| {
+            check_has_moves(path, from, &entry, FROM_GAMES)?;
+            whole.check(path, from, &entry, TORN)?;
+            let Entry::Game(mut game) = entry else { return Ok(entry) };
+            smooth(&mut game, *lambda, *scale);
+            Ok(Entry::Game(game))
+        })
+    }
+}
+
+/// Replaces each score by the mean of it and the later ones of the game, in which the later ones
+/// together have the weight `lambda`.
+fn smooth(game: &mut ScoredGame, lambda: f64, scale: f64) {
+    let mut later: Option<f64> = None;
+    for ply in game.plies.iter_mut().rev().filter(|ply| ply.score != NO_SCORE) {
+        let own = 1.0 / (1.0 + (-f64::from(ply.score) / scale).exp());
+        let mean = later.map_or(own, |later| own + lambda * (later - own));
+        later = Some(mean);
+        if ply.score.unsigned_abs() <= MOST.unsigned_abs() {
+            let most = f64::from(MOST);
+            // The logarithm is infinite where the mean is 0 or 1.
+            ply.score = (scale * (mean / (1.0 - mean)).ln()).clamp(-most, most).round() as i16;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use destrier::board::Board;
+    use destrier::datagen::viriformat::{GameResult, ScoredMove};
+    use destrier::types::Move;
+
+    fn smoothed(scores: &[i16], lambda: f64) -> Vec<i16> {
+        let plies = scores.iter().map(|&score| ScoredMove { mv: Move::NULL, score }).collect();
+        let mut game = ScoredGame { start: Board::startpos(), start_score: 0, result: GameResult::WhiteWins, plies };
+        smooth(&mut game, lambda, 400.0);
+        game.plies.iter().map(|ply| ply.score).collect()
+    }
+
+    #[test]
+    fn later_scores_have_their_weight() {
+        let scores = [100, 100, -50, 0];
+        assert_eq!(smoothed(&scores, 0.0), scores);
+        assert_eq!(smoothed(&scores, 1.0), [0; 4]);
+        // Win probabilities 0.5622, 0.5622, 0.4688, 0.5; means 0.5429, 0.5233, 0.4844, 0.5 from the end.
+        assert_eq!(smoothed(&scores, 0.5), [69, 37, -25, 0]);
+    }
+
+    #[test]
+    fn decided_and_missing_scores_stay() {
+        assert_eq!(smoothed(&[0, NO_SCORE, 0], 0.5), [0, NO_SCORE, 0]);
+        let [before, mate] = smoothed(&[0, 30_000], 0.5)[..] else { panic!("two plies") };
+        // A win probability of 0.75.
+        assert_eq!((before, mate), (439, 30_000));
+        assert_eq!(smoothed(&[2_990, 30_000], 0.5)[0], 3_000, "the largest");
+    }
+}
