@@ -218,7 +218,7 @@ impl Fold {
     }
 
     fn caption(&self) -> String {
-        let machine = if self.plan.is_at_hub() { String::new() } else { format!(", {}", self.plan.machine.cpu) };
+        let machine = self.plan.playing_machine().map(|machine| format!(", {}", machine.cpu)).unwrap_or_default();
         format!("{}, {}{machine}", figures::limits(&self.plan), figures::games_at_once(&self.plan))
     }
 

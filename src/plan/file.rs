@@ -223,6 +223,13 @@ impl Plan {
         matches!(self.workers, Some(Workers::Hub(_)))
     }
 
+    /// Machine that plays the games; `None` if the workers of a hub do, because the coordinator's
+    /// plays none.
+    #[must_use]
+    pub fn playing_machine(&self) -> Option<&Machine> {
+        (!self.is_at_hub()).then_some(&self.machine)
+    }
+
     /// Player whose engine's speed stands for that of a machine: the one that `scale` names, or the
     /// last one.
     #[must_use]

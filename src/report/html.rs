@@ -129,13 +129,10 @@ pub fn caption(story: &Story) -> String {
     let test = plan
         .test
         .map_or_else(String::new, |test| format!(", [{}, {}] {}", test.bounds.elo0, test.bounds.elo1, test.model));
-    let Machine { cpu, cores, os } = &plan.machine;
-    // The machine of a hub's coordinator plays no games.
-    let machine = if plan.is_at_hub() {
-        String::new()
-    } else {
+    let described = |Machine { cpu, cores, os }: &Machine| {
         format!(", {cpu} ({}, {os})", figures::count(*cores as u64, "core"))
     };
+    let machine = plan.playing_machine().map(described).unwrap_or_default();
     format!(
         "{}, {} ({} openings){test}, {}, {}{machine}{date}, quintain {}",
         figures::limits(plan),

@@ -549,7 +549,8 @@ fn later_json(plan: &Plan, finish: &Finish) -> serde_json::Value {
         },
         "limit_use": limit_use_json(plan, scoreboard),
         "repeated_pairs": scoreboard.repeated(),
-        "design_effect": scoreboard.evidence().design_effect(),
+        // Ratings of more players have errors of their own.
+        "design_effect": (plan.players.len() == 2).then(|| scoreboard.evidence().design_effect()),
         "level_pairs": level,
         "opening_bias": level.and_then(|level| sensor::bias(&scoreboard.ptnml(), level)),
         "resumed": finish.time.map(|time| time.resumed),
