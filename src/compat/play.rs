@@ -135,7 +135,7 @@ async fn ask(invocation: &Invocation, warned: &AtomicBool) -> Result<Vec<ProbedE
     Ok(asked)
 }
 
-/// Begin of the line on an engine that does not start, as scripts expect it.
+/// Start of the line on an engine that does not start, as scripts expect it.
 fn startup_failure(name: &str) -> String {
     format!("Fatal; {name} engine startup failure")
 }

@@ -93,8 +93,8 @@ pub(crate) fn start(context: WorkerContext) -> std::io::Result<WorkerHandle> {
 
 fn thread(context: WorkerContext, inbox: mpsc::Receiver<PairTask>) {
     let slot = context.slot;
-    let mut farewell = ReportOnDrop { slot, events: context.events.clone(), event: None };
-    farewell.event = Some(match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+    let mut exit_report = ReportOnDrop { slot, events: context.events.clone(), event: None };
+    exit_report.event = Some(match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => match runtime.block_on(SlotWorker::new(context).run(inbox)) {
             WorkerEnd::Retired(left) => WorkerEvent::Retired { slot, left },
             WorkerEnd::GaveUp { left, why } => WorkerEvent::GaveUp { slot, left: Some(left), why },
@@ -134,7 +134,7 @@ struct SlotWorker {
     reusable: bool,
     /// Wait for a CPU and recorded output of each ply of the current game.
     notes: Vec<(Option<Duration>, RecordedOutput)>,
-    telling: MoveFeed,
+    feed: MoveFeed,
     /// True if the harness itself was stopped during a move of the current game, so that clocks ran
     /// without their reader.
     was_stopped: bool,
@@ -145,7 +145,7 @@ impl SlotWorker {
         let engines: Vec<_> = context.plan.players.iter().map(|_| None).collect();
         let programs = ProgramStates::new(engines.len());
         let identities = vec![EngineId::default(); engines.len()];
-        let telling = MoveFeed::new(context.orders.clone(), context.events.clone());
+        let feed = MoveFeed::new(context.orders.clone(), context.events.clone());
         Self {
             context,
             engines,
@@ -154,7 +154,7 @@ impl SlotWorker {
             recent: Vec::new(),
             reusable: true,
             notes: Vec::new(),
-            telling,
+            feed,
             was_stopped: false,
         }
     }
@@ -260,7 +260,7 @@ impl SlotWorker {
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let clock = Instant::now();
         self.notes.clear();
-        self.telling.begin(id);
+        self.feed.begin(id);
         self.was_stopped = false;
         let played = match unready {
             None => self.referee(task.opening(leg), players).await?,
@@ -458,7 +458,7 @@ impl SlotWorker {
                 None => std::future::pending().await,
             }
         };
-        let outcome = match (pondering, self.telling.is_due()) {
+        let outcome = match (pondering, self.feed.is_due()) {
             (false, false) => search.await,
             (true, false) => tokio::select! {
                 biased;
@@ -470,7 +470,7 @@ impl SlotWorker {
             (_, true) => tokio::select! {
                 biased;
                 outcome = search => outcome,
-                never = self.telling.tell(game) => match never {},
+                never = self.feed.tell(game) => match never {},
                 never = listen => match never {},
             },
         };

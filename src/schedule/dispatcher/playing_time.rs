@@ -10,7 +10,7 @@ pub(super) struct PlayingTime {
     began: Instant,
     /// Length of the pauses that are over.
     paused: Duration,
-    /// Begin of the present pause.
+    /// Start of the present pause.
     since: Option<Instant>,
 }
 
