@@ -47,7 +47,8 @@ quintain cutechess: the common options of cutechess-cli, played by quintain.
   -draw movenumber=N movecount=N score=CP       -resign movecount=N score=CP [twosided=true]      -maxmoves N
   -tb PATHS -tbpieces N -tbignore50             -variant standard|fischerandom
   -pgnout FILE [min] [fi]  -epdout FILE         -event TEXT -site TEXT
-  -tournamentfile FILE     settings and state of the tournament, in Quintain's format    -resume   continues it
+  -tournamentfile FILE     settings and state of the tournament, in Quintain's format (cutechess-cli.quintain.json)
+  -resume                  continues the tournament of -tournamentfile
   -ratinginterval N (0)    -outcomeinterval N   -noswap  -reverse  -recover  -wait MS  -debug  -version  -help
 
 Exit codes: 0 played to the end, whatever the verdict; 1 anything else.

@@ -7,6 +7,10 @@ use std::time::Duration;
 use crate::plan::time_control::Limit;
 use crate::stats::sprt::Model;
 
+/// File for settings and counts of a cutechess-cli tournament without `-tournamentfile`. Other
+/// programs keep files of their own in `cutechess.json`.
+const CUTECHESS_FILE: &str = "cutechess-cli.quintain.json";
+
 /// Runner whose command line is read. Defaults and output depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
@@ -375,7 +379,7 @@ impl RunnerSettings {
             penta: fastchess,
             output: if fastchess { OutputFormat::Fastchess } else { OutputFormat::Cutechess },
             seed: None,
-            config_name: if fastchess { "config.json" } else { "cutechess.json" }.to_owned(),
+            config_name: if fastchess { "config.json" } else { CUTECHESS_FILE }.to_owned(),
             autosave: fastchess.then_some(20),
             affinity: false,
             affinity_cpus: Vec::new(),

@@ -144,7 +144,7 @@ fn load(path: &Path) -> Result<SavedConfig, String> {
     ConfigFile::parse(&text).and_then(|file| file.saved()).map_err(with_path)
 }
 
-/// Refuses an existing `-tournamentfile` of another program, because the run would replace it.
+/// Refuses an existing state file of another program, because the run would replace it.
 fn foreign_file(invocation: &Invocation) -> Result<(), PlayFailure> {
     let Invocation { dialect, settings, resume, .. } = invocation;
     let path = Path::new(&settings.config_name);
