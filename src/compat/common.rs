@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::invocation::{DrawArgs, ResignArgs, RunnerSettings};
+use super::invocation::{DrawArgs, PgnArgs, ResignArgs, RunnerSettings};
 use super::words::{OptionGroup, boolean, interval, number, unknown_key};
 
 /// Applies an option that means the same in both dialects. Returns false if it is none of these.
@@ -68,4 +68,18 @@ fn resign(pairs: &[(&str, &str)]) -> Result<ResignArgs, String> {
         }
     }
     Ok(resign)
+}
+
+/// Values of `-pgnout FILE [min] [fi]`. `fi` has no effect because only finished games are written.
+pub(super) fn pgn(group: &OptionGroup) -> Result<PgnArgs, String> {
+    let [file, rest @ ..] = group.words.as_slice() else { return Err("it takes a file".to_owned()) };
+    let mut pgn = PgnArgs { file: (*file).to_owned(), ..PgnArgs::default() };
+    for word in rest {
+        match *word {
+            "min" => pgn.min = true,
+            "fi" => {}
+            _ => return Err(format!("\"{word}\" is neither min nor fi")),
+        }
+    }
+    Ok(pgn)
 }

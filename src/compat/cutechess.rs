@@ -8,8 +8,8 @@ use super::conf::EngineLookup;
 use super::engine;
 use super::grammar::{Load, SavedConfig, book_format};
 use super::invocation::{
-    BookFormat, Dialect, EngineArgs, EpdArgs, Invocation, LogArgs, LogLevel, PgnArgs, RunnerAction, RunnerSettings,
-    SprtValues, Tournament,
+    BookFormat, Dialect, EngineArgs, EpdArgs, Invocation, LogArgs, LogLevel, RunnerAction, RunnerSettings, SprtValues,
+    Tournament,
 };
 use super::words::{OptionGroup, UsageError, decimal, groups, number, unknown_key};
 use crate::stats::sprt::Model;
@@ -195,7 +195,7 @@ fn option(settings: &mut RunnerSettings, group: &OptionGroup) -> Result<(), Stri
     match group.option {
         "-openings" => group.pairs()?.into_iter().try_for_each(|(key, value)| opening(settings, key, value))?,
         "-sprt" => settings.sprt = Some(sprt(&group.pairs()?)?),
-        "-pgnout" => settings.pgn = Some(pgn(group)?),
+        "-pgnout" => settings.pgn = Some(common::pgn(group)?),
         "-epdout" => settings.epd = Some(EpdArgs { file: group.one()?.to_owned(), append: true }),
         "-repeat" => {
             settings.repeat = Some(match group.words.as_slice() {
@@ -281,18 +281,4 @@ fn sprt(pairs: &[(&str, &str)]) -> Result<SprtValues, String> {
         *field = decimal(value)?;
     }
     Ok(sprt)
-}
-
-/// `FILE [min] [fi]`. `fi` has no effect because only finished games are written.
-fn pgn(group: &OptionGroup) -> Result<PgnArgs, String> {
-    let [file, rest @ ..] = group.words.as_slice() else { return Err("it takes a file".to_owned()) };
-    let mut pgn = PgnArgs { file: (*file).to_owned(), ..PgnArgs::default() };
-    for word in rest {
-        match *word {
-            "min" => pgn.min = true,
-            "fi" => {}
-            _ => return Err(format!("\"{word}\" is neither min nor fi")),
-        }
-    }
-    Ok(pgn)
 }

@@ -318,12 +318,17 @@ fn keys(settings: &mut RunnerSettings, group: &OptionGroup) -> Result<(), String
             settings.sprt = Some(sprt);
             Ok(())
         }
+        "-pgnout" if group.is_bare() => common::pgn(group).map(|pgn| settings.pgn = Some(pgn)),
         "-pgnout" => {
             let mut pgn = PgnArgs::default();
             for (key, value) in group.any_pairs()? {
                 pgn_key(&mut pgn, key, value)?;
             }
             settings.pgn = Some(pgn);
+            Ok(())
+        }
+        "-epdout" if group.is_bare() => {
+            settings.epd = Some(EpdArgs { file: group.one()?.to_owned(), append: true });
             Ok(())
         }
         "-epdout" => {

@@ -236,6 +236,11 @@ fn the_files_of_a_tournament() {
         let notation = CompatNotation::Lan;
         s.pgn = Some(PgnArgs { nps, hashfull, tbhits, pv, timeleft, latency, notation, ..PgnArgs::default() });
     });
+    // Files without `file=`, as fastchess took them up to version 1.6.
+    fast("-pgnout o.pgn min -epdout o.epd", |s| {
+        s.pgn = Some(PgnArgs { file: "o.pgn".to_owned(), min: true, ..PgnArgs::default() });
+        s.epd = Some(EpdArgs { file: "o.epd".to_owned(), append: true });
+    });
     fast("-epdout file=o.epd append=false", |s| {
         s.epd = Some(EpdArgs { file: "o.epd".to_owned(), append: false });
     });
@@ -398,6 +403,7 @@ fn what_cannot_be_played_is_refused() {
         ("-use-affinity 0-99999999999", "-use-affinity", "0-99999999999", "list of CPUs"),
         ("-output format=json", "-output", "format=json", "neither fastchess nor cutechess"),
         ("-pgnout notation=x", "-pgnout", "notation=x", "san, lan, uci"),
+        ("-pgnout o.pgn max", "-pgnout", "o.pgn max", "neither min nor fi"),
         ("-log level=loud", "-log", "level=loud", "trace"),
         ("-config file=gone.json", "-config", "file=gone.json", "gone.json: cannot be read"),
         ("-quick cmd=a book=b.epd", "-quick", "cmd=a book=b.epd", "exactly two"),

@@ -51,6 +51,12 @@ impl OptionGroup<'_> {
         }
     }
 
+    /// True if there are words, and none is `key=value`. fastchess took files so up to version 1.6,
+    /// as cutechess-cli does.
+    pub(super) fn is_bare(&self) -> bool {
+        !self.words.is_empty() && self.words.iter().all(|word| !word.contains('='))
+    }
+
     /// Returns the `key=value` words, of which there is at least one.
     pub(super) fn pairs(&self) -> Result<Vec<(&str, &str)>, String> {
         if self.words.is_empty() {
