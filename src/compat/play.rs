@@ -47,6 +47,8 @@ use crate::uci::{EngineOption, OptionKind};
 /// Any fault that keeps the run from beginning.
 pub(super) fn play(mut invocation: Invocation, program: &str) -> Result<bool> {
     let began = Instant::now();
+    // The leading runners do, and scripts end them so: `fastchess ... & kill -INT $!`.
+    signals::heed_ignored_interrupts();
     let warned = Arc::new(AtomicBool::new(false));
     for note in &invocation.notes {
         warn(note, &warned);

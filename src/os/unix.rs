@@ -165,18 +165,31 @@ pub(crate) enum StopSignal {
 #[derive(Debug)]
 pub(crate) struct StopSignals([Option<Receiver>; 3]);
 
+/// True if a signal is in a mask of [`ignored_signals`].
+fn is_ignored(kind: SignalKind, ignored: u64) -> bool {
+    let bit = u32::try_from(kind.as_raw_value() - 1).unwrap_or(0);
+    ignored.checked_shr(bit).unwrap_or(0) & 1 == 1
+}
+
+/// True if this process ignores Ctrl-C, as a background job of a script does from its start.
+pub(crate) fn is_interrupt_ignored() -> bool {
+    is_ignored(SignalKind::interrupt(), ignored_signals())
+}
+
 impl StopSignals {
     /// Listens on the current runtime. The signals lose their default effect, also after the end of
     /// this value.
     pub(crate) fn listen() -> Self {
         // Read before the first handler is installed, because a handler replaces the ignored state.
         let ignored = ignored_signals();
-        let heed = |kind: SignalKind| {
-            let bit = u32::try_from(kind.as_raw_value() - 1).unwrap_or(0);
-            let is_ignored = ignored.checked_shr(bit).unwrap_or(0) & 1 == 1;
-            if is_ignored { None } else { signal(kind).ok() }
-        };
+        let heed = |kind| if is_ignored(kind, ignored) { None } else { signal(kind).ok() };
         Self([SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(heed))
+    }
+
+    /// Listens like [`listen`](Self::listen), and to Ctrl-C even if it is ignored.
+    pub(crate) fn listen_to_interrupts() -> Self {
+        let Self([_, terminate, hangup]) = Self::listen();
+        Self([signal(SignalKind::interrupt()).ok(), terminate, hangup])
     }
 
     /// Waits for the next one.

@@ -194,6 +194,11 @@ pub(crate) enum StopSignal {
 #[derive(Debug)]
 pub(crate) struct StopSignals(Option<(CtrlC, CtrlBreak, CtrlClose, CtrlShutdown)>);
 
+/// False: no event is ignored from the start.
+pub(crate) const fn is_interrupt_ignored() -> bool {
+    false
+}
+
 impl StopSignals {
     /// Listens on the current runtime. The events lose their default effect, also after the end of
     /// this value. A process without a console gets none.
@@ -201,6 +206,11 @@ impl StopSignals {
         use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown};
         let all = || Some((ctrl_c().ok()?, ctrl_break().ok()?, ctrl_close().ok()?, ctrl_shutdown().ok()?));
         Self(all())
+    }
+
+    /// Listens like [`listen`](Self::listen).
+    pub(crate) fn listen_to_interrupts() -> Self {
+        Self::listen()
     }
 
     /// Waits for the next one.

@@ -9,7 +9,7 @@ use std::sync::mpsc::channel;
 
 use tokio::sync::{mpsc, watch};
 
-use crate::os::{StopSignal, StopSignals};
+use crate::os::{self, StopSignal, StopSignals};
 use crate::run::{prepare, progress};
 use crate::tournament::events::Stop;
 
@@ -25,10 +25,16 @@ struct SignalHistory {
 }
 
 impl SignalHistory {
-    /// A history that records the signals from now on.
+    /// A history that records the signals from now on, but none that the process was started to
+    /// ignore.
     fn begin() -> Self {
+        Self::begin_with(StopSignals::listen)
+    }
+
+    /// A history that records the signals of a listener from now on.
+    fn begin_with(listener: fn() -> StopSignals) -> Self {
         let history = Self::default();
-        listen(history.all.clone());
+        listen(history.all.clone(), listener);
         history
     }
 
@@ -77,12 +83,12 @@ fn heard_so_far(heard: &OnceLock<SignalHistory>, begin: impl FnOnce() -> SignalH
 }
 
 /// Starts the thread that receives signals, which lose their default effect.
-fn listen(all: watch::Sender<Vec<StopSignal>>) {
+fn listen(all: watch::Sender<Vec<StopSignal>>, listener: fn() -> StopSignals) {
     let (ready, listens) = channel();
     let hear = move || {
         let Ok(runtime) = prepare::runtime() else { return };
         runtime.block_on(async {
-            let mut signals = StopSignals::listen();
+            let mut signals = listener();
             // Whoever waits for this waits until the thread ends.
             let _ = ready.send(());
             loop {
@@ -102,6 +108,14 @@ fn listen(all: watch::Sender<Vec<StopSignal>>) {
 pub(crate) async fn watch_signals(interrupts: mpsc::Sender<Stop>) {
     let history = HEARD.get_or_init(SignalHistory::begin);
     history.send(history.first(), interrupts, true).await;
+}
+
+/// Records Ctrl-C from now on if the process was started to ignore it, as a background job of a
+/// script is. The first run takes it. Does nothing in other processes.
+pub(crate) fn heed_ignored_interrupts() {
+    if os::is_interrupt_ignored() {
+        HEARD.get_or_init(|| SignalHistory::begin_with(StopSignals::listen_to_interrupts));
+    }
 }
 
 /// Number of signals that runs have taken.

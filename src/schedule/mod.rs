@@ -47,7 +47,8 @@
 //!
 //! Ctrl-C lets running games finish, a second one stops at once, as SIGTERM and SIGHUP do. On
 //! Linux a signal that the process was started to ignore stays ignored: `nohup quintain sprt ...
-//! &` outlives its terminal.
+//! &` outlives its terminal. Tournaments under another runner's name heed SIGINT even then, as that
+//! runner does.
 
 pub mod affinity;
 pub mod capacity;

@@ -5,6 +5,8 @@
 //! `QUINTAIN_BLESS=1` writes the golden files anew. fastchess is looked for in `PATH`, or where
 //! `FASTCHESS` says.
 
+mod rare;
+
 #[cfg(unix)]
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -493,25 +495,6 @@ fn tournament_files_of_others_are_left_alone() {
     assert_eq!(cutechess(line).code, Some(0));
     assert_eq!(cutechess(line).code, Some(0), "ours is replaced");
     assert_eq!(cutechess("-tournamentfile cup.json -resume").code, Some(0));
-}
-
-/// weather-factory keeps its own settings in `cutechess.json`.
-#[test]
-fn a_cutechess_json_of_others_is_no_obstacle() {
-    let folder = folder();
-    let line = "A() B(--seed 2) -each nodes=1 proto=uci -openings file=b.pgn plies=2 -rounds 1 -games 2 -maxmoves 4";
-    let cutechess = || -> Ran { under("cutechess-cli", line, folder.path()).output().unwrap().into() };
-    let [theirs, ours] = ["cutechess.json", "cutechess-cli.quintain.json"].map(|name| folder.path().join(name));
-    let settings = "{\"engine\": \"a\", \"threads\": 6}";
-    std::fs::write(&theirs, settings).unwrap();
-    assert_eq!(cutechess().code, Some(0));
-    assert_eq!(cutechess().code, Some(0), "ours is replaced");
-    assert_eq!(std::fs::read_to_string(&theirs).unwrap(), settings);
-    assert!(ours.is_file());
-    std::fs::write(&ours, settings).unwrap();
-    let ran = cutechess();
-    assert!(ran.code == Some(1) && ran.stdout.contains("cutechess-cli.quintain.json: "), "{ran:?}");
-    assert_eq!(std::fs::read_to_string(&ours).unwrap(), settings);
 }
 
 /// fastchess takes the program in `PATH`.

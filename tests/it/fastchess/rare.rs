@@ -1,0 +1,48 @@
+//! What few command lines of the leading runners meet: files and signals of others.
+
+#[cfg(target_os = "linux")]
+use std::process::Stdio;
+
+use super::{folder, under};
+use crate::harness::Ran;
+#[cfg(target_os = "linux")]
+use crate::harness::{Gate, in_shell, until};
+
+/// weather-factory keeps its own settings in `cutechess.json`.
+#[test]
+fn a_cutechess_json_of_others_is_no_obstacle() {
+    let folder = folder();
+    let line = "A() B(--seed 2) -each nodes=1 proto=uci -openings file=b.pgn plies=2 -rounds 1 -games 2 -maxmoves 4";
+    let cutechess = || -> Ran { under("cutechess-cli", line, folder.path()).output().unwrap().into() };
+    let [theirs, ours] = ["cutechess.json", "cutechess-cli.quintain.json"].map(|name| folder.path().join(name));
+    let settings = "{\"engine\": \"a\", \"threads\": 6}";
+    std::fs::write(&theirs, settings).unwrap();
+    assert_eq!(cutechess().code, Some(0));
+    assert_eq!(cutechess().code, Some(0), "ours is replaced");
+    assert_eq!(std::fs::read_to_string(&theirs).unwrap(), settings);
+    assert!(ours.is_file());
+    std::fs::write(&ours, settings).unwrap();
+    let ran = cutechess();
+    assert!(ran.code == Some(1) && ran.stdout.contains("cutechess-cli.quintain.json: "), "{ran:?}");
+    assert_eq!(std::fs::read_to_string(&ours).unwrap(), settings);
+}
+
+/// A script starts its background jobs with SIGINT ignored, and ends them by it.
+#[cfg(target_os = "linux")]
+#[test]
+fn background_jobs_heed_an_interrupt() {
+    use rustix::process::{Pid, Signal, kill_process};
+    for (runner, run) in [("fastchess", "config.json.run"), ("cutechess", "cutechess-cli.quintain.json.run")] {
+        let folder = folder();
+        let gate = Gate::new(folder.path(), 2);
+        let engines = format!("A({}) B(--seed 2) -each nodes=1", gate.words());
+        let line = super::words(runner, &format!("{engines} -openings file=b.epd -rounds 4 -games 2 -maxmoves 4"));
+        let mut command = in_shell("trap '' INT; exec \"$@\"", &[vec![runner.to_owned()], line].concat());
+        let child = command.current_dir(folder.path()).stdout(Stdio::piped()).spawn().unwrap();
+        let journal = || std::fs::read_to_string(folder.path().join(run).join("games.jsonl")).unwrap_or_default();
+        until("a game", || journal().lines().count() > 1);
+        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        assert!(ran.code == Some(1) && ran.stdout.contains("Tournament was interrupted"), "{ran:?}");
+    }
+}
