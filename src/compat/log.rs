@@ -1,7 +1,8 @@
 //! Log of `-log`, `-show-latency` and `-debug`: one line per event, with the time.
 //!
 //! Slots keep the UCI traffic of engines away from their clocks. It reaches the log only with games
-//! that an engine lost by its own fault. The journal has each move of every other game.
+//! that an engine lost by its own fault, and so does the end of their standard error. The journal
+//! has each move of every other game.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
@@ -10,6 +11,7 @@ use std::path::Path;
 use super::invocation::{LogArgs, LogLevel};
 use crate::compat::console::number;
 use crate::record::{Color, GameRecord, PairId};
+use crate::text::printable;
 use crate::tournament::events::{Observer, RunEvent};
 
 /// Observer that writes the log.
@@ -129,6 +131,9 @@ impl Observer for Log {
                     self.line(LogLevel::Warn, &format!("Game {number}: {name} failed: {}", failure.status));
                     if self.args.engine {
                         let _ = self.out.write_all(failure.transcript.as_bytes());
+                        for line in failure.stderr.lines() {
+                            let _ = writeln!(self.out, "<stderr> {name} ---> {}", printable(line));
+                        }
                     }
                 }
             }

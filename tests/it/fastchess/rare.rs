@@ -27,6 +27,17 @@ fn a_cutechess_json_of_others_is_no_obstacle() {
     assert_eq!(std::fs::read_to_string(&ours).unwrap(), settings);
 }
 
+#[test]
+fn a_log_has_the_last_words_of_an_engine() {
+    let folder = folder();
+    let line = "A() B(--seed 2 --fault exit-in-search@2) -each tc=1000 -openings file=b.epd -rounds 1 -games 1 -recover -maxmoves 9 \
+                -log file=x.log engine=true level=trace";
+    let ran = super::fastchess(line, folder.path());
+    let log = std::fs::read_to_string(folder.path().join("x.log")).unwrap();
+    let (before, after) = log.split_once("\n<stderr> B ---> assertion failed: depth > 0\n").expect(&log);
+    assert!(before.contains(" > go ") && after.contains("Stopped: "), "{log} {ran:?}");
+}
+
 /// A script starts its background jobs with SIGINT ignored, and ends them by it.
 #[cfg(target_os = "linux")]
 #[test]
