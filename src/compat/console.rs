@@ -368,8 +368,10 @@ impl RunnerConsole {
         let verdict = scoreboard.verdict();
         let is_out = *reason == StopReason::OutOfOpenings;
         // The total that triggers the last block may not be reached: repeated pairs do not count,
-        // and results may decide the number of games.
-        if (is_out || *reason == StopReason::OutOfPairs) && !self.is_told {
+        // and results may decide the number of games. cutechess-cli ends with a block even if it is
+        // interrupted. A verdict has one below.
+        let is_cut_off = self.setup.style == Style::Cutechess && verdict == Verdict::Continue;
+        if (is_out || is_cut_off || *reason == StopReason::OutOfPairs) && !self.is_told {
             self.block(verdict);
         }
         if is_out {

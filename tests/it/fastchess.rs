@@ -519,6 +519,8 @@ fn a_crash_without_recover_exits_with_1_in_cutechess() {
                 -rounds 4 -games 2 -repeat -maxmoves 9";
     let ran: Ran = under("cutechess-cli", line, folder.path()).output().unwrap().into();
     assert!(ran.code == Some(1) && ran.stdout.contains("Finished game 1 "), "{ran:?}");
+    // The results come at any end.
+    assert_eq!(ran.stdout.matches("\nElo difference: ").count(), 1, "{ran:?}");
 }
 
 #[test]

@@ -55,5 +55,6 @@ fn background_jobs_heed_an_interrupt() {
         kill_process(Pid::from_child(&child), Signal::INT).unwrap();
         let ran = Ran::from(child.wait_with_output().unwrap());
         assert!(ran.code == Some(1) && ran.stdout.contains("Tournament was interrupted"), "{ran:?}");
+        assert_eq!(ran.stdout.contains("\nElo difference: "), runner == "cutechess", "{ran:?}");
     }
 }
