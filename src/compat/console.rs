@@ -262,7 +262,11 @@ impl RunnerConsole {
             number: Some(self.number(game.id)),
         };
         let text = pgn::game_as(game, &meta, &self.setup.pgn, self.openings.as_ref()).ok();
-        [text, epd::line(game, self.setup.variant).ok()]
+        let end = match self.setup.style {
+            Style::Fastchess | Style::FastchessCutechess => epd::line(game, self.setup.variant),
+            Style::Cutechess => epd::fen_line(game, self.setup.variant),
+        };
+        [text, end.ok()]
     }
 
     /// Appends a game to the files and prints the checksum line. A file that fails is dropped with

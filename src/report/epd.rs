@@ -16,6 +16,21 @@ use crate::report::pgn::PgnError;
 /// # Errors
 /// [`PgnError`] for a record that can't be replayed.
 pub fn line(record: &GameRecord, variant: Variant) -> Result<String, PgnError> {
+    let position = final_position(record, variant)?;
+    let fen = position.fen();
+    let fields: Vec<_> = fen.split(' ').take(4).collect();
+    Ok(format!("{} hmvc {}; fmvn {};\n", fields.join(" "), position.halfmoves(), position.fullmoves()))
+}
+
+/// FEN of a game's final position, as cutechess-cli writes it, with its line end.
+///
+/// # Errors
+/// [`PgnError`] for a record that can't be replayed.
+pub fn fen_line(record: &GameRecord, variant: Variant) -> Result<String, PgnError> {
+    final_position(record, variant).map(|position| position.fen() + "\n")
+}
+
+fn final_position(record: &GameRecord, variant: Variant) -> Result<Position, PgnError> {
     let game = record.id.number();
     let mut position =
         Position::from_fen(&record.opening.fen, variant).map_err(|source| PgnError::Fen { game, source })?;
@@ -23,7 +38,5 @@ pub fn line(record: &GameRecord, variant: Variant) -> Result<String, PgnError> {
     for (ply, uci) in (1..).zip(moves) {
         position.advance_by(uci).map_err(|source| PgnError::Move { game, ply, source })?;
     }
-    let fen = position.fen();
-    let fields: Vec<_> = fen.split(' ').take(4).collect();
-    Ok(format!("{} hmvc {}; fmvn {};\n", fields.join(" "), position.halfmoves(), position.fullmoves()))
+    Ok(position)
 }

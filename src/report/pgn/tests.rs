@@ -380,6 +380,8 @@ fn final_positions() {
     let moves = vec![played("e8h8", 0, None, None, None)];
     let castled = record(fen, &[], moves, Outcome::Draw, Termination::DrawAdjudication);
     check(&castled, Variant::Chess960, "r4rk1/8/8/8/8/8/8/R3K2R w HA - hmvc 4; fmvn 10;\n");
+    let fen = epd::fen_line(&castled, Variant::Chess960);
+    assert_eq!(fen.as_deref(), Ok("r4rk1/8/8/8/8/8/8/R3K2R w HA - 4 10\n"));
     let unplayed = GameRecord { moves: vec![], ..castled };
     check(&unplayed, Variant::Chess960, "r3k2r/8/8/8/8/8/8/R3K2R b HAha - hmvc 3; fmvn 9;\n");
     let broken = record("junk", &[], vec![], Outcome::Draw, Termination::FiftyMoves);

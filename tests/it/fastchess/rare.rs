@@ -12,7 +12,8 @@ use crate::harness::{Gate, in_shell, until};
 #[test]
 fn a_cutechess_json_of_others_is_no_obstacle() {
     let folder = folder();
-    let line = "A() B(--seed 2) -each nodes=1 proto=uci -openings file=b.pgn plies=2 -rounds 1 -games 2 -maxmoves 4";
+    let line = "A() B(--seed 2) -each nodes=1 proto=uci -openings file=b.pgn plies=2 -rounds 1 -games 2 -maxmoves 4 \
+                -epdout o.epd";
     let cutechess = || -> Ran { under("cutechess-cli", line, folder.path()).output().unwrap().into() };
     let [theirs, ours] = ["cutechess.json", "cutechess-cli.quintain.json"].map(|name| folder.path().join(name));
     let settings = "{\"engine\": \"a\", \"threads\": 6}";
@@ -21,6 +22,10 @@ fn a_cutechess_json_of_others_is_no_obstacle() {
     assert_eq!(cutechess().code, Some(0), "ours is replaced");
     assert_eq!(std::fs::read_to_string(&theirs).unwrap(), settings);
     assert!(ours.is_file());
+    // FEN, and not the operations of EPD.
+    let ends = std::fs::read_to_string(folder.path().join("o.epd")).unwrap();
+    let fields: Vec<_> = ends.lines().map(|line| line.split(' ').count()).collect();
+    assert_eq!(fields, [6; 4], "{ends}");
     std::fs::write(&ours, settings).unwrap();
     let ran = cutechess();
     assert!(ran.code == Some(1) && ran.stdout.contains("cutechess-cli.quintain.json: "), "{ran:?}");
