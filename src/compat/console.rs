@@ -211,7 +211,7 @@ impl RunnerConsole {
             "Finished game {} {names}: {} {{{}}}\n",
             self.number(game.id),
             game.ending.outcome.token(),
-            side_reason(game)
+            side_reason(game, self.setup.pgn.layout)
         );
         self.print(&line);
         if let Some(loser) = tally::loser(game).map(|loser| usize::from(loser.0)) {

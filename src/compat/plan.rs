@@ -302,7 +302,7 @@ fn recording(settings: &RunnerSettings) -> Result<Recording> {
 }
 
 /// Options of the PGN.
-pub(super) fn pgn_options(settings: &RunnerSettings) -> PgnOptions {
+pub(super) fn pgn_options(settings: &RunnerSettings, dialect: Dialect) -> PgnOptions {
     let pgn = settings.pgn.clone().unwrap_or_default();
     PgnOptions {
         notation: match pgn.notation {
@@ -325,7 +325,10 @@ pub(super) fn pgn_options(settings: &RunnerSettings) -> PgnOptions {
         opening_tags: !pgn.min,
         round: if PairSplit::new(settings).opening_per_game { Round::Game } else { Round::Pair },
         zone: Zone::here(),
-        layout: Layout::Runner,
+        layout: match dialect {
+            Dialect::Fastchess => Layout::Runner,
+            Dialect::Cutechess => Layout::Cutechess,
+        },
     }
 }
 

@@ -564,7 +564,7 @@ fn setup(
         recover: settings.recover,
         strict: settings.strict,
         check_mate_pvs: settings.check_mate_pvs,
-        pgn: plan::pgn_options(settings),
+        pgn: plan::pgn_options(settings, invocation.dialect),
         event,
         site,
         variant: if settings.chess960 { Variant::Chess960 } else { Variant::Standard },

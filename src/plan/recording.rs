@@ -141,6 +141,8 @@ pub enum Layout {
     /// Layout of the leading runners: a move and its comment stay on one line, however long.
     /// Black's moves have no number.
     Runner,
+    /// The same with the words of cutechess-cli, where those of fastchess differ.
+    Cutechess,
 }
 
 /// Comment fields besides score, depth and time.
@@ -247,7 +249,7 @@ macro_rules! named {
 
 named!(Notation, Notation, Notation::San => "san", Notation::Lan => "lan", Notation::Uci => "uci");
 named!(Round, Round, Round::PairAndLeg => "pair.leg", Round::Pair => "pair", Round::Game => "game");
-named!(Layout, Layout, Layout::Export => "export", Layout::Runner => "runner");
+named!(Layout, Layout, Layout::Export => "export", Layout::Runner => "runner", Layout::Cutechess => "cutechess");
 
 impl Zone {
     /// Returns the offset that this machine has now. A game written again, by a resumed run
@@ -335,7 +337,7 @@ pub enum RecordingError {
     #[error("`{0}` is not a numbering of rounds; choose pair.leg, pair or game")]
     Round(String),
     /// Unknown layout.
-    #[error("`{0}` is not a PGN style; choose export or runner")]
+    #[error("`{0}` is not a PGN style; choose export, runner or cutechess")]
     Layout(String),
     /// Unknown time zone.
     #[error("`{0}` is not a time zone; choose utc, local or an offset such as +01:00")]
@@ -482,6 +484,7 @@ mod tests {
         check("game", &Round::Game);
         check("export", &Layout::Export);
         check("runner", &Layout::Runner);
+        check("cutechess", &Layout::Cutechess);
         check("utc", &Zone::Utc);
         check("local", &Zone::Local);
         check("-03:30", &Zone::Fixed(FixedOffset::west_opt(3 * 3600 + 1800).unwrap()));

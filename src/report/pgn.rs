@@ -145,9 +145,10 @@ fn record_text(record: &GameRecord, meta: &PgnMeta<'_>, options: &PgnOptions) ->
         // Uses the words of other runners' consoles, which readers of their PGN search for. An
         // illegal move is there too.
         Layout::Runner => match illegal_move(record) {
-            Some(word) => format!("{}: {word}", side_reason(record)),
-            None => side_reason(record),
+            Some(word) => format!("{}: {word}", side_reason(record, options.layout)),
+            None => side_reason(record, options.layout),
         },
+        Layout::Cutechess => side_reason(record, options.layout),
     };
     let end = (record.ending.outcome.token(), reason.as_str());
     movetext(record.id, &record.opening, played, end, meta.variant, options)
@@ -195,7 +196,7 @@ fn movetext<'a>(
         }
         match options.layout {
             Layout::Export => lines.push(&words),
-            Layout::Runner => lines.push_whole(&words),
+            Layout::Runner | Layout::Cutechess => lines.push_whole(&words),
         }
     }
     if is_empty && !options.min && !reason.is_empty() {

@@ -1,5 +1,6 @@
 //! Reasons of game ends, in the words of the leading runners.
 
+use crate::plan::recording::Layout;
 use crate::record::{ByColor, Color, GameRecord, Termination};
 
 /// Reason of a game's end with the players' names: `White mates`, `Draw by 3-fold repetition`, `new
@@ -10,11 +11,25 @@ pub fn named_reason(game: &GameRecord, names: &ByColor<&str>) -> String {
     reason(game, name, &game.ending.detail)
 }
 
-/// Reason of a game's end. Sides are named by colour, because scripts search for that. Details of
-/// failures are left out.
+/// Reason of a game's end in the words of cutechess-cli, or of fastchess in all other layouts.
+/// Sides are named by colour, because scripts search for that. Details of failures are left out.
 #[must_use]
-pub fn side_reason(game: &GameRecord) -> String {
-    reason(game, color_name, "")
+pub fn side_reason(game: &GameRecord, layout: Layout) -> String {
+    let ending = &game.ending;
+    let loser = color_name(ending.outcome.winner().map(Color::other));
+    let is_cutechess = layout == Layout::Cutechess;
+    let illegal = illegal_move(game).filter(|_| is_cutechess);
+    match (ending.termination, illegal) {
+        (Termination::TimeForfeit, _) if is_cutechess => format!("{loser} loses on time"),
+        (Termination::TimeForfeit, _) if !ending.detail.is_empty() => {
+            format!("{loser} loses on time ({})", in_whole_millis(&ending.detail))
+        }
+        (Termination::IllegalMove, Some(word)) => format!("{loser} makes an illegal move: {word}"),
+        (Termination::MaxPliesAdjudication, _) if is_cutechess => {
+            "Draw by adjudication: maximal game length".to_owned()
+        }
+        _ => reason(game, color_name, ""),
+    }
 }
 
 fn color_name(side: Option<Color>) -> String {
@@ -46,6 +61,14 @@ fn reason(game: &GameRecord, name: impl Fn(Option<Color>) -> String, failure: &s
             adjudicated("")
         }
         Termination::TablebaseAdjudication => adjudicated(": SyzygyTB"),
+    }
+}
+
+/// Detail of a loss on time (`11.25ms overrun`) in whole milliseconds, cut as in fastchess.
+fn in_whole_millis(detail: &str) -> String {
+    match detail.split_once("ms ") {
+        Some((millis, rest)) => format!("{}ms {rest}", millis.split('.').next().unwrap_or(millis)),
+        None => detail.to_owned(),
     }
 }
 

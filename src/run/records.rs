@@ -52,7 +52,7 @@ fn pgn_options(raw: &RawPlan) -> Result<PgnOptions> {
     let (layout, round, zone) =
         match raw.pgn_style.as_deref().map(str::parse::<Layout>).transpose().map_err(RunError::value("--pgn-style"))? {
             None | Some(Layout::Export) => (like.layout, like.round, like.zone),
-            Some(Layout::Runner) => (Layout::Runner, Round::Pair, Zone::here()),
+            Some(layout @ (Layout::Runner | Layout::Cutechess)) => (layout, Round::Pair, Zone::here()),
         };
     let mut options = PgnOptions { layout, round, zone, min: raw.pgn_min == Some(true), ..like };
     if let Some(text) = &raw.pgn_fields {
@@ -61,7 +61,7 @@ fn pgn_options(raw: &RawPlan) -> Result<PgnOptions> {
     if let Some(text) = &raw.pgn_notation {
         options.notation = text.parse::<Notation>().map_err(RunError::value("--pgn-notation"))?;
     }
-    let tags = raw.pgn_tags.as_deref().unwrap_or(if layout == Layout::Runner { "all" } else { "none" });
+    let tags = raw.pgn_tags.as_deref().unwrap_or(if layout == Layout::Export { "none" } else { "all" });
     (options.engine_tags, options.opening_tags) = match tags.trim() {
         "all" => (true, true),
         "none" => (false, false),
@@ -161,6 +161,7 @@ mod tests {
         };
         assert_eq!(tags(None, "export"), (false, false));
         assert_eq!(tags(None, "runner"), (true, true));
+        assert_eq!(tags(None, "cutechess"), (true, true));
         assert_eq!(tags(Some("none"), "runner"), (false, false));
         assert_eq!(tags(Some("opening, engines"), "export"), (true, true));
     }

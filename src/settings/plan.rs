@@ -470,14 +470,14 @@ pub struct RawPlan {
     /// Groups of further tags: all, none, or some of engines, opening [default: none].
     ///
     /// `engines` is each engine's own name and author, `opening` the ECO code and name. With
-    /// --pgn-style runner the default is all.
+    /// --pgn-style runner or cutechess the default is all.
     #[arg(long, value_name = "TAGS", help_heading = "Records")]
     #[schemars(example = &"engines,opening")]
     pub pgn_tags: Option<String>,
-    /// export (the standard's format) or runner (as other runners write it) [default: export].
+    /// export (the standard's format), runner (as fastchess does) or cutechess [default: export].
     ///
-    /// With runner, rounds are pairs, times are local, and a move stays on one line with its
-    /// comment. games.pgn always has export.
+    /// With runner and cutechess, rounds are pairs, times are local, and a move stays on one line
+    /// with its comment. games.pgn always has export.
     #[arg(long, value_name = "STYLE", help_heading = "Records")]
     #[schemars(example = &"export")]
     pub pgn_style: Option<String>,

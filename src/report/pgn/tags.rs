@@ -68,9 +68,10 @@ fn basic<'a>(
         tags.push(("FEN", opening.fen.as_str().into()));
     }
     // The leading runners write the position right after the roster.
-    let sorted = if options.layout == Layout::Runner { tags.len() } else { roster };
+    let sorted = if options.layout == Layout::Export { roster } else { tags.len() };
     if meta.variant == Variant::Chess960 {
-        tags.push(("Variant", "Chess960".into()));
+        let name = if options.layout == Layout::Cutechess { "fischerandom" } else { "Chess960" };
+        tags.push(("Variant", name.into()));
     }
     (tags, sorted)
 }
@@ -103,7 +104,9 @@ fn more<'a>(
     tags.push(("GameStartTime", stamp(record.started, options.zone).into()));
     tags.push(("GameEndTime", stamp(record.started.saturating_add(record.took), options.zone).into()));
     tags.push(("PlyCount", (record.opening.moves.len() + record.moves.len()).to_string().into()));
-    tags.push(("Termination", termination(record.ending.termination).into()));
+    if let Some(text) = termination(record.ending.termination, options.layout) {
+        tags.push(("Termination", text.into()));
+    }
     limits(meta, tags);
     if options.engine_tags {
         let ByColor { white, black } = &record.engines;
@@ -162,13 +165,21 @@ fn stamp(since_epoch: Duration, zone: Zone) -> String {
     local(since_epoch, zone).format(format).to_string()
 }
 
-const fn termination(termination: Termination) -> &'static str {
-    match termination {
+/// Value of the termination tag. cutechess-cli writes none at an end by the rules.
+const fn termination(termination: Termination, layout: Layout) -> Option<&'static str> {
+    let is_cutechess = matches!(layout, Layout::Cutechess);
+    Some(match termination {
         Termination::Checkmate
         | Termination::Stalemate
         | Termination::InsufficientMaterial
         | Termination::ThreefoldRepetition
-        | Termination::FiftyMoves => "normal",
+        | Termination::FiftyMoves => {
+            if is_cutechess {
+                return None;
+            }
+            "normal"
+        }
+        Termination::Stall if is_cutechess => "stalled connection",
         Termination::TimeForfeit => "time forfeit",
         Termination::IllegalMove => "illegal move",
         Termination::Crash | Termination::Stall => "abandoned",
@@ -176,7 +187,7 @@ const fn termination(termination: Termination) -> &'static str {
         | Termination::DrawAdjudication
         | Termination::MaxPliesAdjudication
         | Termination::TablebaseAdjudication => "adjudication",
-    }
+    })
 }
 
 fn time_control(limit: &Limit) -> String {

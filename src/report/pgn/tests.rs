@@ -369,6 +369,59 @@ d5 {+0.35/12 0.051s, n=12345, sd=18, line="info depth 12 seldepth 18 score cp 35
     assert_eq!(text.as_deref(), Ok(expected));
 }
 
+/// Reasons, terminations and variants in the words of each runner.
+#[test]
+fn words_of_runners() {
+    use Outcome::{Draw, WhiteWins};
+    let options = |layout| PgnOptions { layout, ..PgnOptions::default() };
+    let fen = "r3k2r/8/8/8/8/8/8/R3K2R b HAha - 3 9";
+    for (termination, outcome, detail, [of_fastchess, of_cutechess], [tag, cutechess_tag]) in [
+        (Termination::Checkmate, WhiteWins, "", ["White mates"; 2], [Some("normal"), None]),
+        (
+            Termination::TimeForfeit,
+            WhiteWins,
+            "11.25ms overrun",
+            ["Black loses on time (11ms overrun)", "Black loses on time"],
+            [Some("time forfeit"); 2],
+        ),
+        (
+            Termination::Stall,
+            WhiteWins,
+            "no readyok",
+            ["Black's connection stalls"; 2],
+            [Some("abandoned"), Some("stalled connection")],
+        ),
+        (
+            Termination::IllegalMove,
+            WhiteWins,
+            "`e9` is not a move",
+            ["Black makes an illegal move: e9"; 2],
+            [Some("illegal move"); 2],
+        ),
+        (
+            Termination::MaxPliesAdjudication,
+            Draw,
+            "",
+            ["Draw by adjudication", "Draw by adjudication: maximal game length"],
+            [Some("adjudication"); 2],
+        ),
+    ] {
+        let mut record = record(fen, &["e8h8"], vec![], outcome, termination);
+        record.ending.detail = detail.to_owned();
+        for (layout, reason, tag, variant) in [
+            (Layout::Runner, of_fastchess, tag, "Chess960"),
+            (Layout::Cutechess, of_cutechess, cutechess_tag, "fischerandom"),
+        ] {
+            let meta = meta(Variant::Chess960, "1", "1");
+            let text = game_as(&record, &meta, &options(layout), None).expect("good record");
+            assert!(text.contains(&format!("{{book, {reason}}}")), "{text}");
+            assert!(text.contains(&format!("[Variant \"{variant}\"]\n")), "{text}");
+            let written = text.lines().find_map(|line| line.strip_prefix("[Termination \""));
+            assert_eq!(written.and_then(|rest| rest.strip_suffix("\"]")), tag, "{text}");
+        }
+    }
+}
+
 #[test]
 fn final_positions() {
     let check = |record: &GameRecord, variant, expected: &str| {
@@ -398,7 +451,7 @@ proptest! {
     fn what_is_written_is_read_back(
         picks in proptest::collection::vec((any::<u16>(), any::<i16>()), 1..120), frc: bool, min: bool, talk in ".{0,40}",
         notation in prop::sample::select(vec![Notation::San, Notation::Lan, Notation::Uci]),
-        layout in prop::sample::select(vec![Layout::Export, Layout::Runner]),
+        layout in prop::sample::select(vec![Layout::Export, Layout::Runner, Layout::Cutechess]),
     ) {
         let (fen, variant) = if frc {
             ("bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9", Variant::Chess960)
