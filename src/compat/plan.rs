@@ -152,6 +152,7 @@ fn rules(invocation: &Invocation) -> Result<Rules> {
         variant: variant(settings),
         draw: settings.draw.map(|draw| DrawRule {
             move_number: draw.number,
+            from_start: invocation.dialect == Dialect::Cutechess,
             count: draw.count.max(1),
             score_cp: draw.score,
         }),

@@ -562,13 +562,13 @@ fn command_lines_become_plans() {
         plan.count_repeats = false;
     });
     plans(fast, 2, "-draw movenumber=34 movecount=8 score=20 -resign movecount=3 score=600 -maxmoves 100", |plan| {
-        plan.rules.draw = Some(DrawRule { move_number: 34, count: 8, score_cp: 20 });
+        plan.rules.draw = Some(DrawRule { move_number: 34, from_start: false, count: 8, score_cp: 20 });
         plan.rules.resign = Some(ResignRule { count: 3, score_cp: 600, two_sided: false });
         plan.rules.max_plies = Some(200);
     });
     // A count or score of zero is raised to the least meaningful value.
     plans(fast, 2, "-draw movecount=0 -resign movecount=0", |plan| {
-        plan.rules.draw = Some(DrawRule { move_number: 0, count: 1, score_cp: 0 });
+        plan.rules.draw = Some(DrawRule { move_number: 0, from_start: false, count: 1, score_cp: 0 });
         plan.rules.resign = Some(ResignRule { count: 1, score_cp: 1, two_sided: false });
     });
     plans(fast, 2, "-each timemargin=250 restart=on option.Hash=16 args=--x", |plan| {

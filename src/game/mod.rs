@@ -386,7 +386,7 @@ impl Game {
         });
         // Both counters see every ply, so that neither depends on what the other says.
         let resigned = self.resign.as_mut().and_then(|rule| rule.record(mover, info.score));
-        let moves_complete = self.position.fullmoves().saturating_sub(1);
+        let moves_complete = self.moves_complete();
         let agreed = self.draw.as_mut().is_some_and(|rule| rule.record(info.score, played.zeroing, moves_complete));
         if self.position.over().is_some() {
             return self.next_step();
@@ -401,6 +401,17 @@ impl Game {
             return self.ended(Outcome::Draw, Termination::DrawAdjudication, String::new());
         }
         self.next_step()
+    }
+
+    /// Number of complete full moves, as the draw rule counts them.
+    fn moves_complete(&self) -> u32 {
+        match self.rules.draw {
+            Some(rule) if rule.from_start => {
+                let plies = self.opening.moves.len() + self.moves.len();
+                u32::try_from(plies / 2).unwrap_or(u32::MAX)
+            }
+            _ => self.position.fullmoves().saturating_sub(1),
+        }
     }
 
     /// Returns the ending by the rules or the limit on plies, or else the next search.

@@ -279,7 +279,7 @@ fn adjudications() -> Vec<Row> {
     };
     let draw = Some("move=2,count=1,score=10");
     let resign = Some("count=2,score=600");
-    let both_agree = Some("count=1,score=600,twosided");
+    let agreed = Some("count=1,score=600,twosided");
     vec![
         row("draw", with("startpos", draw, None, None), "e2e4:0 e7e5:9 g1f3:-10 b8c6:10", DrawAdjudication, Draw),
         row(
@@ -297,6 +297,13 @@ fn adjudications() -> Vec<Row> {
             Draw,
         ),
         row(
+            "draw by the moves after the book's position",
+            with("4k3/pppp4/8/8/8/8/PPPP4/4K3 w - - 0 30", Some("move=2,count=1,score=10,from-start"), None, None),
+            "e1e2:0 e8e7:0 e2e3:0 e7e6:0",
+            DrawAdjudication,
+            Draw,
+        ),
+        row(
             "White resigns",
             with("startpos", None, resign, None),
             "e2e4:-600 e7e5 g1f3:-700",
@@ -310,20 +317,8 @@ fn adjudications() -> Vec<Row> {
             ResignAdjudication,
             WhiteWins,
         ),
-        row(
-            "both see White lost",
-            with("startpos", None, both_agree, None),
-            "e2e4:-600 e7e5:600",
-            ResignAdjudication,
-            BlackWins,
-        ),
-        row(
-            "both see Black lost",
-            with("startpos", None, both_agree, None),
-            "e2e4:600 e7e5:-600",
-            ResignAdjudication,
-            WhiteWins,
-        ),
+        row("White, agreed", with("startpos", None, agreed, None), "e2e4:-600 e7e5:600", ResignAdjudication, BlackWins),
+        row("Black, agreed", with("startpos", None, agreed, None), "e2e4:600 e7e5:-600", ResignAdjudication, WhiteWins),
         row(
             "the limit on plies",
             with("startpos moves e2e4 e7e5", None, None, Some(3)),

@@ -56,8 +56,10 @@ impl Default for Rules {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrawRule {
     /// First full moves without adjudication, book moves included. The move number of a book
-    /// position counts.
+    /// position counts, unless `from_start` is set.
     pub move_number: u32,
+    /// True to count moves from the book's position on, as cutechess-cli does.
+    pub from_start: bool,
     /// Consecutive full moves, from 1; twice as many plies.
     pub count: u32,
     /// Largest distance from zero, in centipawns, of a drawish score.
@@ -201,6 +203,15 @@ impl<'a> Keys<'a> {
         self.pairs.iter().find(|(seen, _)| *seen == key).map(|(_, value)| *value)
     }
 
+    /// True if the key is there without a value or with `true`.
+    fn flag(&self, key: &str) -> Result<bool, String> {
+        match self.get(key) {
+            None | Some("false") => Ok(false),
+            Some("" | "true") => Ok(true),
+            Some(_) => Err(format!("`{key}` has no value, or true or false")),
+        }
+    }
+
     /// Whole number from `min` to `i32::MAX`, the range of scores.
     fn number(&self, key: &str, min: u32) -> Result<u32, String> {
         let value = self.get(key).ok_or_else(|| format!("`{key}` is missing"))?;
@@ -213,12 +224,13 @@ impl<'a> Keys<'a> {
 impl FromStr for DrawRule {
     type Err = RuleError;
 
-    /// Parses `move=34,count=8,score=20`. `move` may be left out and is then 0.
+    /// Parses `move=34,count=8,score=20[,from-start]`. `move` may be left out and is then 0.
     fn from_str(text: &str) -> Result<Self, RuleError> {
         let read = || {
-            let keys = Keys::read(text, &["move", "count", "score"])?;
+            let keys = Keys::read(text, &["move", "count", "score", "from-start"])?;
             let move_number = if keys.get("move").is_some() { keys.number("move", 0)? } else { 0 };
-            Ok(Self { move_number, count: keys.number("count", 1)?, score_cp: keys.number("score", 0)? })
+            let from_start = keys.flag("from-start")?;
+            Ok(Self { move_number, from_start, count: keys.number("count", 1)?, score_cp: keys.number("score", 0)? })
         };
         let example = "move=34,count=8,score=20";
         read().map_err(|reason| RuleError { text: text.to_owned(), rule: "draw", reason, example })
@@ -227,7 +239,8 @@ impl FromStr for DrawRule {
 
 impl fmt::Display for DrawRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "move={},count={},score={}", self.move_number, self.count, self.score_cp)
+        let from_start = if self.from_start { ",from-start" } else { "" };
+        write!(f, "move={},count={},score={}{from_start}", self.move_number, self.count, self.score_cp)
     }
 }
 
@@ -238,11 +251,7 @@ impl FromStr for ResignRule {
     fn from_str(text: &str) -> Result<Self, RuleError> {
         let read = || {
             let keys = Keys::read(text, &["count", "score", "twosided"])?;
-            let two_sided = match keys.get("twosided") {
-                None | Some("false") => false,
-                Some("" | "true") => true,
-                Some(_) => return Err("`twosided` has no value, or true or false".to_owned()),
-            };
+            let two_sided = keys.flag("twosided")?;
             Ok(Self { count: keys.number("count", 1)?, score_cp: keys.number("score", 1)?, two_sided })
         };
         let example = "count=3,score=600 or count=3,score=600,twosided";
@@ -343,16 +352,17 @@ mod tests {
 
     #[test]
     fn rule_texts() {
-        for text in ["move=34,count=8,score=20", "move=0,count=1,score=0"] {
+        for text in ["move=34,count=8,score=20", "move=0,count=1,score=0", "move=9,count=1,score=0,from-start"] {
             assert_eq!(text.parse::<DrawRule>().expect(text).to_string(), text);
         }
         for text in ["count=3,score=600", "count=3,score=600,twosided"] {
             assert_eq!(text.parse::<ResignRule>().expect(text).to_string(), text);
         }
-        assert_eq!("score=5, count=2".parse(), Ok(DrawRule { move_number: 0, count: 2, score_cp: 5 }));
+        let rule = DrawRule { move_number: 0, from_start: false, count: 2, score_cp: 5 };
+        assert_eq!("score=5, count=2".parse(), Ok(rule));
         assert_eq!("count=3,score=600,twosided=false".parse(), "count=3,score=600".parse::<ResignRule>());
         let bad_draws = [
-            ("", "`` is none of move, count, score"),
+            ("", "`` is none of move, count, score, from-start"),
             ("count=8", "`score` is missing"),
             ("score=8", "`count` is missing"),
             ("count=0,score=8", "`count` is a whole number from 1"),
@@ -360,7 +370,8 @@ mod tests {
             ("count=8,score=2147483648", "`score` is a whole number from 0"),
             ("count=,score=1", "`count` is a whole number from 1"),
             ("count=8,score=1,count=8", "`count` stands twice"),
-            ("count=8,score=1,twosided", "`twosided` is none of move, count, score"),
+            ("count=8,score=1,from-start=2", "`from-start` has no value, or true or false"),
+            ("count=8,score=1,twosided", "`twosided` is none of move, count, score, from-start"),
         ];
         for (text, reason) in bad_draws {
             let error = text.parse::<DrawRule>().expect_err(text).to_string();

@@ -313,7 +313,8 @@ pub struct RawPlan {
 
     /// Draw rule: first move, moves in a row, highest score in cp; or `none` [default: none].
     ///
-    /// `move=34,count=8,score=20`
+    /// `move=34,count=8,score=20[,from-start]`. The move number of a book position counts, unless
+    /// `from-start` is given.
     #[arg(long, value_name = "RULE", help_heading = "Adjudication")]
     #[schemars(example = &"move=34,count=8,score=20")]
     pub draw: Option<String>,

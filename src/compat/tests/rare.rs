@@ -126,6 +126,13 @@ fn zeros_switch_adjudication_off_in_cutechess() {
 }
 
 #[test]
+fn cutechess_counts_the_moves_of_a_draw_from_the_book_position() {
+    plans(Dialect::Cutechess, 2, "-draw movenumber=34 movecount=8 score=20", |plan| {
+        plan.rules.draw = Some(DrawRule { move_number: 34, from_start: true, count: 8, score_cp: 20 });
+    });
+}
+
+#[test]
 fn a_program_is_looked_up_where_its_runner_does() {
     let folder = tempfile::tempdir().unwrap();
     let [full, empty] = ["full", "empty"].map(|name| folder.path().join(name));
