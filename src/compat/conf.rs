@@ -44,19 +44,40 @@ struct ConfOption {
 /// # Errors
 /// Message if there is no such file or engine, or if it is not of the UCI protocol.
 pub(super) fn read(name: &str) -> Result<EngineArgs, String> {
-    let own = config_folder().and_then(|folder| Some(folder.parent()?.join("cutechess").join(FILE)));
-    let places: Vec<PathBuf> = std::iter::once(PathBuf::from(FILE)).chain(own).collect();
+    let places = places();
     let Some(path) = places.iter().find(|path| path.is_file()) else {
         let places: Vec<String> = places.iter().map(|path| path.display().to_string()).collect();
         return Err(format!("conf={name}: there is no {}", places.join(" and no ")));
     };
-    let text = read_input(path, MOST_DOCUMENT_BYTES).map_err(|error| format!("{}: {error}", path.display()))?;
-    engine_of(&text, name, path)
+    engine_of(&text_of(path)?, name, path)
+}
+
+/// Reads the names of all engines of the same file; none without a file.
+///
+/// # Errors
+/// Message if the file cannot be read.
+pub(super) fn names() -> Result<Vec<String>, String> {
+    let Some(path) = places().into_iter().find(|path| path.is_file()) else { return Ok(Vec::new()) };
+    Ok(engines_of(&text_of(&path)?, &path)?.into_iter().map(|engine| engine.name).collect())
+}
+
+/// Places of the file, the first of which counts.
+fn places() -> Vec<PathBuf> {
+    let own = config_folder().and_then(|folder| Some(folder.parent()?.join("cutechess").join(FILE)));
+    std::iter::once(PathBuf::from(FILE)).chain(own).collect()
+}
+
+fn text_of(path: &Path) -> Result<String, String> {
+    read_input(path, MOST_DOCUMENT_BYTES).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn engines_of(text: &str, path: &Path) -> Result<Vec<ConfEngine>, String> {
+    serde_json::from_str(text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 fn engine_of(text: &str, name: &str, path: &Path) -> Result<EngineArgs, String> {
     let shown = path.display();
-    let engines: Vec<ConfEngine> = serde_json::from_str(text).map_err(|error| format!("{shown}: {error}"))?;
+    let engines = engines_of(text, path)?;
     let Some(found) = engines.iter().find(|engine| engine.name == name) else {
         let near = nearest(name, engines.iter().map(|engine| engine.name.as_str()));
         let near = near.first().map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"));

@@ -15,7 +15,7 @@ use super::words::{OptionGroup, UsageError, decimal, groups, number, unknown_key
 use crate::stats::sprt::Model;
 
 /// All options, in the order of the help.
-pub(super) const OPTIONS: [&str; 40] = [
+pub(super) const OPTIONS: [&str; 42] = [
     "-engine",
     "-each",
     "-variant",
@@ -50,6 +50,8 @@ pub(super) const OPTIONS: [&str; 40] = [
     "-tournamentfile",
     "-resume",
     "-debug",
+    "-engines",
+    "--engines",
     "-version",
     "--version",
     "-v",
@@ -59,11 +61,17 @@ pub(super) const OPTIONS: [&str; 40] = [
 ];
 
 /// Engine keys without a value.
-const ENGINE_FLAGS: [&str; 3] = ["ponder", "whitepov", "trust"];
+const ENGINE_FLAGS: [&str; 4] = ["ponder", "whitepov", "trust", "debug"];
 
 /// Engine keys that are accepted without effect, and the reasons.
-const IGNORED_KEYS: [(&str, &str); 2] =
-    [("trust", "UCI engines claim no results"), ("stderr", "error output is in the folder stderr of the run")];
+const IGNORED_KEYS: [(&str, &str); 3] = [
+    ("trust", "UCI engines claim no results"),
+    ("stderr", "error output is in the folder stderr of the run"),
+    ("debug", NO_DEBUG_MODE),
+];
+
+/// Reason that an engine's debug mode has no effect.
+const NO_DEBUG_MODE: &str = "no engine is sent `debug on`";
 
 /// Parses a command line without the program's name. An empty one requests the help.
 ///
@@ -82,6 +90,7 @@ pub(super) fn parse(words: &[String], load: Load<'_>, known: EngineLookup<'_>) -
         match group.option {
             "-version" | "--version" | "-v" => return Ok(RunnerAction::Version),
             "-help" | "--help" | "-h" => return Ok(RunnerAction::Help),
+            "-engines" | "--engines" => return Ok(RunnerAction::Engines),
             "-each" => {}
             "-engine" => {
                 engines.push(EngineArgs::default());
@@ -108,6 +117,12 @@ pub(super) fn parse(words: &[String], load: Load<'_>, known: EngineLookup<'_>) -
     }
     let ignored = IGNORED_KEYS.iter().filter(|(key, _)| has_engine_key(&groups, key));
     notes.extend(ignored.map(|(key, why)| format!("Warning: {key} has no effect: {why}")));
+    if groups.iter().any(|group| group.option == "-debug" && !group.words.is_empty()) {
+        notes.push(format!("Warning: -debug all acts as -debug: {NO_DEBUG_MODE}"));
+    }
+    let scale = timeout_scale(&groups);
+    settings.startup = settings.startup.mul_f64(scale);
+    settings.ucinewgame = settings.ucinewgame.mul_f64(scale);
     let policy = opening_policy(&groups);
     if matches!(policy, "encounter" | "round") {
         // All games of an encounter have one opening, even with `-repeat 1`.
@@ -139,8 +154,20 @@ pub(super) fn parse(words: &[String], load: Load<'_>, known: EngineLookup<'_>) -
 
 /// True if an engine is given this key.
 fn has_engine_key(groups: &[OptionGroup], key: &str) -> bool {
+    engine_words(groups).any(|word| word.split('=').next() == Some(key))
+}
+
+/// Largest `tscale=` of an engine, at least 1. The timeouts are those of all engines.
+fn timeout_scale(groups: &[OptionGroup]) -> f64 {
+    let scales = engine_words(groups).filter_map(|word| word.strip_prefix("tscale=")?.parse::<f64>().ok());
+    // Words of `-each` are not checked if there is no engine.
+    scales.filter(|scale| engine::TIMEOUT_SCALES.contains(scale)).fold(1.0, f64::max)
+}
+
+/// Words of all engines.
+fn engine_words<'a>(groups: &'a [OptionGroup<'a>]) -> impl Iterator<Item = &'a str> {
     let engines = groups.iter().filter(|group| matches!(group.option, "-engine" | "-each"));
-    engines.flat_map(|group| &group.words).any(|word| word.split('=').next() == Some(key))
+    engines.flat_map(|group| &group.words).copied()
 }
 
 /// Policy of the last `-openings`.
@@ -205,7 +232,9 @@ fn option(settings: &mut RunnerSettings, group: &OptionGroup) -> Result<(), Stri
             });
         }
         "-debug" => {
-            group.none()?;
+            if !matches!(group.words.as_slice(), [] | ["all"]) {
+                return Err("it takes no value, or all".to_owned());
+            }
             settings.log = LogArgs { level: LogLevel::Trace, engine: true, file: "-".into(), ..LogArgs::default() };
         }
         _ => single(settings, group.option, group.one()?)?,

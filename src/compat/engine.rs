@@ -1,5 +1,6 @@
 //! Keys of `-engine` and `-each`, and their time controls.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use super::invocation::{Dialect, EngineArgs};
@@ -11,7 +12,7 @@ const LONGEST_S: f64 = 9_999_999.0;
 
 const FASTCHESS_KEYS: [&str; 13] =
     ["cmd", "name", "args", "dir", "proto", "tc", "st", "nodes", "depth", "plies", "restart", "timemargin", "option."];
-const CUTECHESS_KEYS: [&str; 19] = [
+const CUTECHESS_KEYS: [&str; 21] = [
     "cmd",
     "name",
     "arg",
@@ -31,7 +32,12 @@ const CUTECHESS_KEYS: [&str; 19] = [
     "bookdepth",
     "whitepov",
     "stderr",
+    "tscale",
+    "debug",
 ];
+
+/// Least and largest `tscale=` of cutechess-cli.
+pub(super) const TIMEOUT_SCALES: RangeInclusive<f64> = 0.2..=120.0;
 
 /// Sets one key of an engine.
 pub(super) fn set(engine: &mut EngineArgs, key: &str, value: &str, dialect: Dialect) -> Result<(), String> {
@@ -62,7 +68,13 @@ pub(super) fn set(engine: &mut EngineArgs, key: &str, value: &str, dialect: Dial
         "restart" => engine.restart = restart(value, fastchess)?,
         "ponder" if !fastchess => engine.ponder = true,
         // Accepted without effect; `cutechess::parse` warns of them.
-        "stderr" | "trust" if !fastchess => {}
+        "stderr" | "trust" | "debug" if !fastchess => {}
+        // `cutechess::parse` applies it, because the timeouts are those of all engines.
+        "tscale" if !fastchess => {
+            if !TIMEOUT_SCALES.contains(&decimal(value)?) {
+                return Err(format!("tscale={value}: it is a number from 0.2 to 120"));
+            }
+        }
         "initstr" if !fastchess => {
             let lines = value.split("\\n").map(str::trim).filter(|line| !line.is_empty());
             lines.map(setoption).try_for_each(|option| option.map(|option| engine.options.push(option)))?;

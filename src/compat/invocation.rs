@@ -29,6 +29,8 @@ pub(crate) enum RunnerAction {
     Version,
     /// Print the options.
     Help,
+    /// Print the names of Cute Chess's engines.
+    Engines,
     /// Check an engine's UCI conformance, by its command and arguments.
     Compliance(Vec<String>),
 }

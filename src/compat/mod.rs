@@ -113,6 +113,10 @@ pub(crate) fn run(dialect: Dialect, words: &[OsString], program: &str, check: Ch
             say(help::text(dialect));
             Ok(true)
         }
+        Ok(RunnerAction::Engines) => conf::names().map_err(PlayFailure::from).map(|names| {
+            names.iter().for_each(|name| say(name));
+            true
+        }),
         Ok(RunnerAction::Compliance(command)) => compliance(&command, check),
         Ok(RunnerAction::Play(invocation)) => {
             foreign_file(&invocation).and_then(|()| play::play(*invocation, program).map_err(PlayFailure::from))

@@ -19,6 +19,22 @@ fn the_rarer_options_of_cutechess() {
         .map(str::to_owned)
         .to_vec();
     });
+    reads(Dialect::Cutechess, "-each debug tscale=1.5 -debug all", |invocation| {
+        invocation.notes = [
+            "Warning: debug has no effect: no engine is sent `debug on`",
+            "Warning: -debug all acts as -debug: no engine is sent `debug on`",
+            NO_BOOK,
+        ]
+        .map(str::to_owned)
+        .to_vec();
+        let settings = &mut invocation.settings;
+        [settings.startup, settings.ucinewgame] = [15, 90].map(Duration::from_secs);
+        settings.log = LogArgs { file: "-".into(), level: LogLevel::Trace, engine: true, ..LogArgs::default() };
+    });
+    cute("-each tscale=0.5", |_| {});
+    for line in ["-engines", "-engine cmd=a --engines"] {
+        assert_eq!(parse(Dialect::Cutechess, line), Ok(RunnerAction::Engines), "{line}");
+    }
     cute("-tournamentfile cup.json", |s| s.config_name = "cup.json".to_owned());
     for (line, concurrency, notes) in [
         ("-resume -tournamentfile saved.json", 1, 0),
@@ -54,6 +70,8 @@ fn the_rarer_options_of_cutechess() {
         ("-engine conf=Other", "no engine Other"),
         ("-engine cmd=c initstr=xboard", "lines of setoption, not \"xboard\""),
         ("-engine cmd=c book=b.bin", "-openings file=BOOK.bin"),
+        ("-debug some", "no value, or all"),
+        ("-each tscale=0", "tscale=0: it is a number from 0.2 to 120"),
         ("-engine cmd=c whitepov", "whitepov is not supported: let the engine print its own view"),
         ("-each whitepov", "or leave out -resign and -draw"),
     ] {

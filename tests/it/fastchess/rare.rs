@@ -33,6 +33,19 @@ fn a_cutechess_json_of_others_is_no_obstacle() {
 }
 
 #[test]
+fn the_engines_of_cute_chess_are_listed() {
+    let folder = folder();
+    let list = || -> Ran { under("cutechess-cli", "-engines", folder.path()).output().unwrap().into() };
+    let file = folder.path().join("engines.json");
+    std::fs::write(&file, "[{\"command\": \"./one\", \"name\": \"One\"}, {\"name\": \"Two\"}]").unwrap();
+    let ran = list();
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "One\nTwo\n"), "{ran:?}");
+    std::fs::write(&file, "[{").unwrap();
+    let ran = list();
+    assert!(ran.code == Some(1) && ran.stdout.starts_with("Error: engines.json: "), "{ran:?}");
+}
+
+#[test]
 fn a_log_has_the_last_words_of_an_engine() {
     let folder = folder();
     let line = "A() B(--seed 2 --fault exit-in-search@2) -each tc=1000 -openings file=b.epd -rounds 1 -games 1 -recover -maxmoves 9 \
