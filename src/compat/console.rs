@@ -8,6 +8,7 @@
 mod files;
 mod lines;
 mod tally;
+mod variations;
 
 use std::io::Write;
 use std::sync::Arc;
@@ -74,6 +75,8 @@ pub struct ConsoleSettings {
     pub strict: bool,
     /// True to warn of mate variations of a wrong length.
     pub check_mate_pvs: bool,
+    /// True to write the parts of a warning on one line.
+    pub test_env: bool,
     /// Options of the PGN.
     pub pgn: PgnOptions,
     /// Event tag of the PGN.
@@ -290,18 +293,12 @@ impl RunnerConsole {
     }
 
     fn warn_of(&mut self, game: &GameRecord) {
-        let faults: Vec<_> = pv_faults(game).collect();
-        for (ply, player, fault) in faults {
-            if fault == crate::record::PvFault::MateLength && !self.setup.check_mate_pvs {
-                continue;
+        let plies: Vec<_> = pv_faults(game).map(|(ply, player, _)| (ply, player)).collect();
+        for (ply, player) in plies {
+            let number = self.number(game.id);
+            if let Some(text) = variations::warning(game, number, ply, self.given(player), &self.setup) {
+                self.warn(&text);
             }
-            let text = format!(
-                "{} - from {}, game {}, ply {ply}",
-                lines::pv_warning(fault),
-                self.given(player),
-                self.number(game.id)
-            );
-            self.warn(&text);
         }
         let Some(loser) = tally::loser(game) else { return };
         let name = self.given(loser).to_owned();

@@ -564,6 +564,7 @@ fn setup(
         recover: settings.recover,
         strict: settings.strict,
         check_mate_pvs: settings.check_mate_pvs,
+        test_env: settings.test_env,
         pgn: plan::pgn_options(settings, invocation.dialect),
         event,
         site,

@@ -137,7 +137,7 @@ struct OpeningV1 {
 /// A ply, with short keys because a game has many. In order: move, time charged (us), time left
 /// (us), score, depth, seldepth, nodes, nps, time that the engine reported (us), hashfull, tbhits.
 /// Then the wait of engine and runner for a CPU (us), and the fault of the PV. `var` and `said`
-/// hold the PV and output lines, if the plan records them.
+/// hold the PV and output lines, if the plan records them; `var` also holds any faulty PV.
 #[derive(Serialize, Deserialize)]
 struct MoveV1<'a> {
     #[serde(borrow)]

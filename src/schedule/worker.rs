@@ -476,14 +476,13 @@ impl SlotWorker {
         };
         match outcome {
             SearchOutcome::BestMove { text, ponder, elapsed, mut info, load, .. } => {
-                let recording = &self.context.plan.recording;
-                let said = if recording.keeps_no_talk() { RecordedOutput::default() } else { keep(engine, recording) };
+                let (variation, score) = engine.last_pv();
+                info.pv_fault = pv::check(game.position(), variation, score, &text);
+                let said = keep(engine, &self.context.plan.recording, info.pv_fault.is_some());
                 self.notes.push((load.waited(), said));
                 // Without a clock a stop of the harness does not matter.
                 self.was_stopped |= request.timed && load.stopped.is_some();
                 let overstep = Overstep { allowed: request.deadline, answered: Some(elapsed), load };
-                let (variation, score) = engine.last_pv();
-                info.pv_fault = pv::check(game.position(), variation, score, &text);
                 let step = game.handle(Input::Move { text: &text, elapsed, info });
                 // Before the opponent's `go`, so that this work is not charged to the opponent.
                 if let Some(ponder) = ponder.and_then(|expected| game.ponder(&expected)) {
@@ -576,10 +575,24 @@ enum WorkerEnd {
     Broken { in_game: bool, why: String },
 }
 
-/// Collects the output that the plan records of an engine's last search. It runs after the clock's
-/// stamp, so it is charged to nobody.
-fn keep(engine: &Engine, recording: &Recording) -> RecordedOutput {
-    let pv = String::from_utf8_lossy(if recording.record_pv { engine.pv() } else { b"" });
+/// Longest part of a faulty PV that a record keeps, in bytes. A legal one is far shorter.
+const LONGEST_FAULTY_PV: usize = 4096;
+
+/// Collects the output that the plan records of an engine's last search, and its PV if that is
+/// faulty. It runs after the clock's stamp, so it is charged to nobody.
+fn keep(engine: &Engine, recording: &Recording, is_pv_faulty: bool) -> RecordedOutput {
+    if recording.keeps_no_talk() && !is_pv_faulty {
+        return RecordedOutput::default();
+    }
+    let pv = if is_pv_faulty {
+        let (pv, _) = engine.last_pv();
+        &pv[..pv.len().min(LONGEST_FAULTY_PV)]
+    } else if recording.record_pv {
+        engine.pv()
+    } else {
+        b""
+    };
+    let pv = String::from_utf8_lossy(pv);
     RecordedOutput {
         pv: pv.split_ascii_whitespace().collect::<Vec<_>>().join(" "),
         lines: engine.last_lines(&recording.match_lines),

@@ -416,15 +416,15 @@ pub struct MoveRecord {
     /// Part of the charged time in which the engine or the runner was ready to run but had no CPU.
     /// `None` without a clock, or if the system does not report it.
     pub waited: Option<Duration>,
-    /// Engine output kept with the move; empty unless the plan asks for it.
+    /// Engine output kept with the move; empty unless the plan asks for it or the PV is faulty.
     pub said: RecordedOutput,
 }
 
-/// Output of an engine during a search, as far as the plan keeps it.
+/// Output of an engine during a search, as far as it is kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordedOutput {
     /// The principal variation of the last exact score, its words as received and separated by
-    /// single blanks; empty if none was kept.
+    /// single blanks; empty if none was kept. A faulty one is kept whatever the plan says.
     pub pv: String,
     /// The last line that matches each pattern of the plan, in the plan's order; patterns without a
     /// match are left out.

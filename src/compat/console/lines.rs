@@ -10,7 +10,6 @@ use std::fmt::Write as _;
 
 use super::Style;
 use super::tally::Tally;
-use crate::record::PvFault;
 use crate::stats::Trinomial;
 use crate::stats::clusters::ClusteredCounts;
 use crate::stats::elo::{self, Estimate};
@@ -297,14 +296,4 @@ pub(super) fn sprt(sprt: &Sprt, llr: f64, verdict: Verdict, style: Style) -> Str
         sprt.lower(),
         sprt.upper(),
     )
-}
-
-/// Fixed beginning of the warning for a faulty PV, as scripts expect it.
-pub(super) const fn pv_warning(fault: PvFault) -> &'static str {
-    match fault {
-        PvFault::OtherMove => "Warning; Bestmove does not match beginning of last PV",
-        PvFault::IllegalMove => "Warning; Illegal PV move",
-        PvFault::PastEnd => "Warning; PV continues after checkmate, stalemate, threefold repetition or fifty-move rule",
-        PvFault::MateLength => "Warning; Incomplete mating PV, or too long",
-    }
 }
