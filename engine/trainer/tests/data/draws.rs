@@ -59,6 +59,33 @@ fn games_of_which_plies_are_missing_are_neither_drawn_from_nor_fitted() {
 }
 
 #[test]
+fn scores_of_whole_games_are_smoothed() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 7, 40);
+    let as_text = |words: &str, name: &str| {
+        folder.run(&format!("smooth @a.vf --out @{name}.vf{words}"));
+        folder.run(&format!("convert @{name}.vf --out @{name}.txt"));
+        lines(&folder.path(&format!("{name}.txt")))
+    };
+    let (same, smooth) = (as_text(" --lambda 0", "same"), as_text("", "smooth"));
+    assert_eq!(folder.read("same.vf"), folder.read("a.vf"));
+    let fen = |line: &String| line.split('|').next().map(str::to_owned);
+    assert!(same.iter().map(fen).eq(smooth.iter().map(fen)), "the positions are the same");
+    // The scores of the games are random, so nearly all change. The last one of a game has no later one.
+    let changed = same.iter().zip(&smooth).filter(|(before, after)| before != after).count();
+    assert!(changed > same.len() / 2 && changed <= same.len() - 40, "{changed} of {}", same.len());
+    folder.write_torn_games();
+    folder.run("convert @a.vf --out @a.bf");
+    for (file, remedy) in [("torn.plain", "its scores would end there"), ("a.bf", "smooth the games")] {
+        let error = folder.error(&format!("smooth @{file} --out @c.vf"));
+        assert!(error.starts_with(&format!("{file}: ")) && error.contains(remedy), "{error}");
+    }
+    let error = folder.error("smooth @a.vf --out @c.vf --lambda 1.5");
+    assert!(error.contains("--lambda 1.5: expected 0 to 1"), "{error}");
+    assert!(!folder.path("c.vf").exists());
+}
+
+#[test]
 fn the_win_probability_of_scores_is_fitted() {
     let folder = Folder::new();
     let mut random = SplitMix64::new(3);
