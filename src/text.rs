@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
+use crate::os;
+
 /// Fault in a TOML file with its position; prints as `file:line:column: message`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TomlError {
@@ -100,6 +102,25 @@ pub fn columns(heads: &[&str], rows: &[Vec<String>]) -> Vec<String> {
 #[must_use]
 pub fn csv_field(text: &str) -> String {
     if text.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}
+
+/// Word as a shell reads it back: in single quotes, unless it has only letters that no shell
+/// interprets.
+pub(crate) fn shell_word(word: &str) -> String {
+    // On Windows a backslash is a letter of paths.
+    let is_plain =
+        |c: char| c.is_ascii_alphanumeric() || "_./:@%+=,-".contains(c) || c == '\\' && !os::BACKSLASH_ESCAPES;
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        // The other kind quotes a quote, because a backslash does not everywhere.
+        format!("'{}'", word.replace('\'', "'\"'\"'"))
+    }
+}
+
+/// Path as a word of a command line that a user may copy.
+pub(crate) fn shell_path(path: &Path) -> String {
+    shell_word(&path.display().to_string())
 }
 
 /// Reads a TOML document into `T`; `path` is for the message.
@@ -383,5 +404,20 @@ mod tests {
     fn fields_are_quoted_where_needed() {
         assert_eq!(csv_field("a b"), "a b");
         assert_eq!(csv_field("a,\"b\""), "\"a,\"\"b\"\"\"");
+    }
+
+    #[test]
+    fn words_are_quoted_for_a_shell_if_it_would_change_them() {
+        for (word, expected) in [
+            ("results/runs/20260101-120000-sprt", "results/runs/20260101-120000-sprt"),
+            ("a_b@c:d%e+f=g,h", "a_b@c:d%e+f=g,h"),
+            ("my runs/a", "'my runs/a'"),
+            ("$HOME/a;b", "'$HOME/a;b'"),
+            ("it's", "'it'\"'\"'s'"),
+            ("", "''"),
+        ] {
+            assert_eq!(shell_word(word), expected);
+            assert_eq!(shell_path(Path::new(word)), expected);
+        }
     }
 }

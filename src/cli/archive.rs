@@ -11,6 +11,7 @@ use crate::report::figures;
 use crate::run::archive::{self, CopyDirection};
 use crate::run::dir::{Place, RESULTS};
 use crate::run::{Exit, progress};
+use crate::text::shell_path;
 
 const EXAMPLES: &str = "\
 An archive is a run directory with games.json.gz in place of games.jsonl. It keeps every field of \
@@ -60,11 +61,12 @@ pub(super) fn run(args: &ArchiveArgs) -> Result<Exit> {
         progress::note(&format!("left out, because it is longer than 1 MiB: {}", path.display()));
     }
     let (root, report) = (archived.root.display(), archived.report);
+    let word = shell_path(&archived.root);
     let games = figures::count(report.games, "game");
     progress::result(&match direction {
-        CopyDirection::Unpack => format!("{root}: {games}; continue with `quintain resume {root}`"),
+        CopyDirection::Unpack => format!("{root}: {games}; continue with `quintain resume {word}`"),
         CopyDirection::Pack(_) => format!(
-            "{root}: {games} in {} instead of {}; read it with `quintain report {root}`",
+            "{root}: {games} in {} instead of {}; read it with `quintain report {word}`",
             HumanBytes(report.archive_bytes),
             HumanBytes(report.journal_bytes)
         ),

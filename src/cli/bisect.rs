@@ -23,7 +23,7 @@ use crate::source::{self, Commit, Context};
 use crate::stats::bisect::{Posterior, Suspects};
 use crate::stats::elo::{self, fixed};
 use crate::stats::{Pentanomial, race};
-use crate::text::{printable, with_causes};
+use crate::text::{printable, shell_path, with_causes};
 
 const EXAMPLES: &str = "\
 GOOD and BAD first play each other until they are shown to differ, by a betting e-process, so \
@@ -183,7 +183,7 @@ pub(super) fn run(args: &BisectArgs) -> Result<Exit> {
     let root = series.root().to_owned();
     let result = search.run(series, &context, limit)?;
     if matches!(result.exit, Exit::Interrupted | Exit::Aborted) {
-        progress::note(&format!("continue with the same command and `--out {}`", root.display()));
+        progress::note(&format!("continue with the same command and `--out {}`", shell_path(&root)));
     }
     receivers.tell_of("bisect", (result.document, &result.headline), &root, result.exit);
     Ok(result.exit)

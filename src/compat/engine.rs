@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::invocation::{Dialect, EngineArgs};
 use super::words::{decimal, number, unknown_key};
 use crate::plan::time_control::TimeControl;
+use crate::text::shell_word;
 
 /// Longest time that a plan can hold.
 const LONGEST_S: f64 = 9_999_999.0;
@@ -51,7 +52,7 @@ pub(super) fn set(engine: &mut EngineArgs, key: &str, value: &str, dialect: Dial
             if !engine.args.is_empty() {
                 engine.args.push(' ');
             }
-            engine.args += &quoted(value);
+            engine.args += &shell_word(value);
         }
         "proto" if value == "uci" => {}
         "proto" => {
@@ -112,16 +113,6 @@ fn restart(value: &str, fastchess: bool) -> Result<bool, String> {
         "off" => Ok(false),
         "auto" if !fastchess => Ok(false),
         _ => Err(format!("\"{value}\" is neither on nor off")),
-    }
-}
-
-/// Word quoted for a shell, if it needs quotes.
-pub(super) fn quoted(word: &str) -> String {
-    if word.is_empty() || word.contains([' ', '\'', '"', '\\']) {
-        // On Windows a backslash escapes nothing, so the other kind quotes a quote.
-        format!("'{}'", word.replace('\'', "'\"'\"'"))
-    } else {
-        word.to_owned()
     }
 }
 

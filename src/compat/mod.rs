@@ -41,7 +41,7 @@ pub(crate) use self::invocation::Dialect;
 use self::invocation::{Invocation, RunnerAction};
 use self::say::{reworded, say};
 use crate::files::{MOST_DOCUMENT_BYTES, read_input};
-use crate::text::with_causes;
+use crate::text::{shell_word, with_causes};
 
 /// Version of fastchess whose command line is read.
 const FASTCHESS_VERSION: &str = "1.8.2";
@@ -160,7 +160,7 @@ fn foreign_file(invocation: &Invocation) -> Result<(), PlayFailure> {
 
 /// Runs `quintain check` under the leading runners' name for it.
 fn compliance(command: &[String], check: CheckFunction<'_>) -> Result<bool, PlayFailure> {
-    check(&command.iter().map(|word| engine::quoted(word)).collect::<Vec<_>>().join(" "))
+    check(&command.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" "))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crate::control::place;
 use crate::control::protocol::{ClientMessage, ServerMessage, line};
 use crate::os::LocalClient;
+use crate::text::shell_path;
 
 /// Longest wait for a run's answer to a command.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -18,7 +19,7 @@ const MAX_LINE: usize = 16 << 20;
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// No process listens on the socket.
-    #[error("{dir}: no process is playing this run; begin with `quintain resume {dir}`", dir = dir.display())]
+    #[error("{}: no process is playing this run; begin with `quintain resume {}`", dir.display(), shell_path(dir))]
     NotLive {
         /// The run.
         dir: PathBuf,

@@ -46,6 +46,7 @@ use std::time::Duration;
 use crate::files::open_regular_with;
 use crate::os;
 use crate::record::GameRecord;
+use crate::text::shell_path;
 use lines::JournalLines;
 use twice::{GameChecksums, Novelty};
 
@@ -82,7 +83,7 @@ pub enum JournalError {
         source: std::io::Error,
     },
     /// A line that is not the last is damaged.
-    #[error("{path}:{line}: damaged record ({why}); restore the file from a copy, or {what} with `quintain resume {run} --drop-damaged`", path = path.display(), what = if *line == 1 { "have a new header written" } else { "have that game played again" }, run = run_of(path).display())]
+    #[error("{path}:{line}: damaged record ({why}); restore the file from a copy, or {what} with `quintain resume {run} --drop-damaged`", path = path.display(), what = if *line == 1 { "have a new header written" } else { "have that game played again" }, run = shell_path(run_of(path)))]
     Damaged {
         /// Path of the journal.
         path: PathBuf,
@@ -106,7 +107,7 @@ pub enum JournalError {
         found: u32,
     },
     /// Attempt to continue a run directory that has an archive and no journal.
-    #[error("{path}: an archive cannot be continued; `quintain archive {run} --unpack --out DIR` restores the run, and `quintain resume DIR` continues it", path = path.display(), run = run_of(path).display())]
+    #[error("{path}: an archive cannot be continued; `quintain archive {run} --unpack --out DIR` restores the run, and `quintain resume DIR` continues it", path = path.display(), run = shell_path(run_of(path)))]
     Archived {
         /// Path of the archive.
         path: PathBuf,

@@ -17,6 +17,7 @@ use crate::stats::Counts as _;
 use crate::stats::estimates::Estimates;
 use crate::stats::sensor;
 use crate::stats::sprt::{Bounds, Verdict};
+use crate::text::shell_path;
 use crate::tournament::events::{Finish, RunTime, StopReason};
 use crate::tournament::limit_use::PlayerUse;
 use crate::tournament::pairing::Pairing;
@@ -309,13 +310,13 @@ fn openings_line(plan: &Plan, scoreboard: &Scoreboard) -> Option<String> {
 
 /// Command that continues a run which is not over.
 fn next_command(plan: &Plan, finish: &Finish, root: &Path) -> String {
-    let resume = format!("quintain resume {}", root.display());
+    let resume = format!("quintain resume {}", shell_path(root));
     // A tuning and its proof are parts of one command, and only that one goes on to the end.
     let is_part = root.file_name().is_some_and(|name| TUNING_FOLDERS.iter().any(|folder| name == *folder));
     let session = root.parent().filter(|parent| is_part && parent.join(TUNING_SETTINGS).is_file());
     let tune = session.map(|parent| {
         let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-        format!("the same `quintain tune` command with --out {}", parent.display())
+        format!("the same `quintain tune` command with --out {}", shell_path(parent))
     });
     match &finish.reason {
         StopReason::TooManyFailures { failures } => {

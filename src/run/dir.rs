@@ -344,4 +344,10 @@ mod tests {
         assert_eq!(names(Place::Default, 5), ["run", "run-2", "run-3", "run-4", "run-5"]);
         assert_eq!(names(Place::Given, 5), ["run"]);
     }
+
+    #[test]
+    fn a_remedy_quotes_a_name_with_blanks() {
+        let remedy = "my run: exists already; continue with `quintain resume 'my run'`";
+        assert!(taken(Path::new("my run")).to_string().starts_with(remedy));
+    }
 }

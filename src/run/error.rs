@@ -17,6 +17,7 @@ use crate::source::SourceError;
 use crate::stats::sprt::SprtError;
 use crate::suite::SuiteError;
 use crate::tablebase::TablesError;
+use crate::text::shell_path;
 use crate::tournament::formats::FormatError;
 use crate::tune::space::SpaceError;
 use crate::uci::process::StartError;
@@ -47,8 +48,9 @@ pub enum RunError {
     Engine(String),
     /// A run directory whose name is taken.
     #[error(
-        "{root}: exists already; continue with `quintain resume {root}`, or choose another --out",
-        root = root.display()
+        "{}: exists already; continue with `quintain resume {}`, or choose another --out",
+        root.display(),
+        shell_path(root)
     )]
     Exists {
         /// The directory.

@@ -10,7 +10,7 @@ use std::io::{self, Write as _};
 use std::sync::OnceLock;
 
 use crate::source::Update;
-use crate::text::printable_lines;
+use crate::text::{printable_lines, shell_path};
 
 /// First error on stdout.
 static LOST: OnceLock<io::Error> = OnceLock::new();
@@ -60,7 +60,7 @@ pub(crate) fn warn(text: &str) {
 
 /// Prints the reason that a run could not continue, and the remedy.
 pub(crate) fn broken(why: &str, run: &std::path::Path) {
-    let run = run.display();
+    let run = shell_path(run);
     note(&format!("error: {why}; finished games are kept; continue with `quintain resume {run}` once that is fixed"));
 }
 

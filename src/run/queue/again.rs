@@ -11,6 +11,7 @@ use crate::run::error::{Result, fail};
 use crate::run::queue::{EntryId, Queue, QueueEntry, QueueState};
 use crate::run::{Exit, notify, play, trust};
 use crate::settings::{ConfigError, RawPlan};
+use crate::text::shell_path;
 
 /// Lets the queue resume the run in the folder `run` of the queue's results: by the entry that
 /// began it, else by a new one. Paths of tests that follow start from `dir`.
@@ -41,14 +42,14 @@ pub(crate) fn go_on(queue: &Queue, run: &Path, dir: PathBuf) -> Result<EntryId> 
             Setting,
             "{}: the queue has no open entry of this tuning; the same `quintain tune` command with --out {} plays the rest, and its proof",
             root.display(),
-            root.parent().unwrap_or(&root).display()
+            shell_path(root.parent().unwrap_or(&root))
         );
     }
     if let Some(exit) = play::over(&plan, &folder.scoreboard(&plan)?)
         && (exit != Exit::Done || plan.chain.then.is_empty() || follower(&root).is_some())
     {
-        let shown = root.display();
-        fail!(Setting, "{shown}: it is over, so nothing is left to play; `quintain report {shown}` shows its result");
+        let (shown, word) = (root.display(), shell_path(&root));
+        fail!(Setting, "{shown}: it is over, so nothing is left to play; `quintain report {word}` shows its result");
     }
     let mut entry = QueueEntry::new(command(&plan), dir, 0, plans(&root, &plan)?);
     entry.runs.push(run.to_owned());

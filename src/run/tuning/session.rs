@@ -23,6 +23,7 @@ use crate::run::tuning::prove::{self, Proof, ProofCandidate, ProofVerdict};
 use crate::run::{Exit, progress, resolve, trust, tune};
 use crate::settings::RawPlan;
 use crate::source::{self, Context, Sources};
+use crate::text::shell_path;
 use crate::tournament::formats::tune::{TuneRule, result};
 use crate::tournament::pairing::{Pairing, ScheduleEntry};
 use crate::tune::factors::{Effect, FactorRun};
@@ -225,7 +226,7 @@ fn check_settings(root: &Path, raw: &RawPlan) -> Result<()> {
     let shown =
         |table: &Table| table.get(key).map_or_else(|| format!("no `{key}`"), |value| format!("`{key} = {value}`"));
     let extend = if key == "pairs" {
-        format!("; another number of pairs: quintain resume {} --pairs N", root.join(FOLDER).display())
+        format!("; another number of pairs: quintain resume {} --pairs N", shell_path(&root.join(FOLDER)))
     } else {
         String::new()
     };
@@ -254,7 +255,7 @@ fn go_on(raw: &RawPlan, root: &Path, branch: Option<&str>, output: OutputStyle) 
     if is_out_of_time && !is_proving && max_time > plan.max_time {
         progress::note(&format!(
             "the time of this tuning was up, so its proof follows; for more pairs: quintain resume {}",
-            dir.root().display()
+            shell_path(dir.root())
         ));
     }
     // What would fail after the games fails before them. A command that has no games left to play
