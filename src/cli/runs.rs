@@ -12,10 +12,12 @@ use serde_json::{Value, json};
 use crate::control::client::Client;
 use crate::report::explain::table::markdown;
 use crate::report::stored::{self, Index, IndexEntry, RunDigest};
+use crate::report::summary::STOP_REASONS;
 use crate::run::dir::RESULTS;
 use crate::run::{Exit, progress};
 use crate::stats::sprt::Bounds;
 use crate::text::{columns, printable};
+use crate::tournament::formats::{FORMATS, either};
 
 const EXAMPLES: &str = "\
 A RUN of other commands is a folder, an id of this list, the end of exactly one id, or `latest`. \
@@ -120,6 +122,7 @@ pub(super) fn run(args: &RunsArgs) -> Result<Exit> {
         );
     }
     let index = Index::of(&args.results, &Index::default());
+    args.check_words(&index)?;
     let rows = index.newest_first().into_iter().map(|(id, entry)| Row::new(id, entry)).filter(|row| args.selects(row));
     let rows: Vec<Row> = rows.take(args.top.unwrap_or(usize::MAX)).collect();
     let format = if args.json { ListFormat::Json } else { args.format };
@@ -201,6 +204,30 @@ fn state(about: &RunDigest) -> String {
 }
 
 impl RunsArgs {
+    /// Refuses a state and a format that no run can have, because they would only list nothing.
+    fn check_words(&self, index: &Index) -> Result<()> {
+        let has = |words: &[&str], wanted: &str| words.iter().any(|word| word.eq_ignore_ascii_case(wanted));
+        let rows = || index.newest_first().into_iter().map(|(id, entry)| Row::new(id, entry));
+        let mut states = vec!["live", "H1", "H0"];
+        states.extend(STOP_REASONS.into_iter().filter(|reason| *reason != "verdict"));
+        states.extend(["over", "damaged"]);
+        if let Some(state) = &self.state
+            && !has(&states, state)
+            && !rows().any(|row| row.state.eq_ignore_ascii_case(state))
+        {
+            bail!("--verdict `{state}`: no run has this state; give {}", either(&states));
+        }
+        let mut kinds = vec!["sprt", "match"];
+        kinds.extend(FORMATS.iter().map(|format| format.name));
+        if let Some(kind) = &self.kind
+            && !has(&kinds, kind)
+            && !rows().any(|row| row.about.format.eq_ignore_ascii_case(kind))
+        {
+            bail!("--type `{kind}`: no run has this format; give {}", either(&kinds));
+        }
+        Ok(())
+    }
+
     fn selects(&self, row: &Row) -> bool {
         let about = row.about;
         let is = |wanted: &Option<String>, found: &str| {
@@ -294,6 +321,32 @@ mod tests {
         ] {
             assert_eq!(listed(root.path(), words), expected, "{words}");
         }
+    }
+
+    #[test]
+    fn a_misspelt_filter_is_refused() {
+        let root = results();
+        let index = Index::of(root.path(), &Index::default());
+        let check = |flag: &str, word: &str| {
+            let args =
+                RunnerWords::try_parse_from(["runs", flag, word]).map_err(|error| error.to_string()).unwrap().args;
+            args.check_words(&index).map_err(|error| error.to_string())
+        };
+        for (flag, word) in [
+            ("--verdict", "h1"),
+            ("--verdict", "live"),
+            ("--verdict", "too-many-failures"),
+            ("--type", "sprt"),
+            ("--type", "Match"),
+            ("--type", "gauntlet"),
+            ("--type", "swiss"),
+        ] {
+            assert_eq!(check(flag, word), Ok(()), "{flag} {word}");
+        }
+        let refused = check("--verdict", "H2").unwrap_err();
+        assert!(refused.starts_with("--verdict `H2`: no run has this state; give live, H1, H0, "), "{refused}");
+        let refused = check("--type", "sptr").unwrap_err();
+        assert!(refused.starts_with("--type `sptr`: no run has this format; give sprt, match, "), "{refused}");
     }
 
     #[test]

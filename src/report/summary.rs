@@ -455,6 +455,20 @@ fn encounters_json(scoreboard: &Scoreboard) -> Vec<serde_json::Value> {
 /// Name in files of the end of a run whose time was up.
 pub const OUT_OF_TIME: &str = "out-of-time";
 
+/// Names in files of all reasons of a stop.
+pub const STOP_REASONS: [&str; 10] = [
+    "verdict",
+    "out-of-pairs",
+    "out-of-openings",
+    "width",
+    "flat",
+    OUT_OF_TIME,
+    "interrupted",
+    "too-many-failures",
+    "too-many-time-losses",
+    "broken",
+];
+
 /// Name of a stop's reason in files.
 const fn reason_name(reason: &StopReason) -> &'static str {
     match reason {
@@ -576,6 +590,7 @@ pub fn time(document: &serde_json::Value) -> Option<RunTime> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tournament::time_losses::TimeLosses;
 
     const TIME: Duration = Duration::from_secs(720);
 
@@ -602,5 +617,22 @@ mod tests {
         ] {
             assert_eq!(time(&document), expected, "{document}");
         }
+    }
+
+    #[test]
+    fn every_reason_of_a_stop_is_listed() {
+        let reasons = [
+            StopReason::Verdict,
+            StopReason::OutOfPairs,
+            StopReason::OutOfOpenings,
+            StopReason::Narrow,
+            StopReason::Flat,
+            StopReason::OutOfTime,
+            StopReason::Interrupted,
+            StopReason::TooManyFailures { failures: 1 },
+            StopReason::TooManyTimeLosses { losses: TimeLosses::default() },
+            StopReason::Broken { why: String::new() },
+        ];
+        assert_eq!(reasons.each_ref().map(reason_name), STOP_REASONS);
     }
 }
