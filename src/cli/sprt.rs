@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use crate::cli::flags::RunFlags;
 use crate::cli::located;
@@ -34,6 +34,9 @@ pub(super) struct SprtArgs {
     /// Plan file; flags take precedence over its keys.
     #[arg(value_name = "PLAN.toml")]
     plan: Option<PathBuf>,
+    /// A word after the plan, which is refused.
+    #[arg(value_name = "WORD", hide = true, value_hint = clap::ValueHint::Other)]
+    second: Option<String>,
 
     #[command(flatten)]
     flags: RunFlags<SprtCommand>,
@@ -41,7 +44,13 @@ pub(super) struct SprtArgs {
 
 /// Keys of the plan file with those of the command line over them.
 pub(super) fn merged(args: &SprtArgs) -> Result<RawPlan> {
-    args.flags.check_words(args.plan.as_deref().and_then(Path::to_str))?;
+    let plan = args.plan.as_deref().and_then(Path::to_str);
+    args.flags.check_words(plan.into_iter().chain(args.second.as_deref()))?;
+    if let Some(second) = &args.second {
+        bail!(
+            "`{second}`: a test takes one plan; name engines by flags, as in `quintain sprt --new ./new --base ./base`"
+        );
+    }
     let file = args.plan.as_deref().map(RawPlan::read).transpose()?.unwrap_or_default();
     Ok(args.flags.typed().over(&file)?)
 }

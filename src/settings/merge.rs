@@ -1,5 +1,6 @@
 //! Merge of plan files and flags as TOML tables.
 
+use std::io;
 use std::path::Path;
 
 use toml::{Table, Value};
@@ -43,8 +44,12 @@ impl RawPlan {
     /// Returns an error if the file cannot be read, is not TOML, or has an unknown key or a value
     /// of a wrong type.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let text = read_input(path, MOST_DOCUMENT_BYTES)
-            .map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })?;
+        let unreadable = |source| ConfigError::Read { path: path.to_path_buf(), source };
+        let text = read_input(path, MOST_DOCUMENT_BYTES).map_err(unreadable)?;
+        // To TOML the first line of a script is a comment.
+        if text.starts_with("#!") {
+            return Err(unreadable(io::Error::new(io::ErrorKind::InvalidData, "it is a script")));
+        }
         let mut plan: Self = from_toml(path, &text).map_err(ConfigError::Toml)?;
         plan.then = plan.then.map(|then| path.parent().unwrap_or(Path::new("")).join(then));
         Ok(plan)

@@ -153,9 +153,16 @@ fn files_that_cannot_be_used() {
         .file("over.epd", "7k/5QQ1/8/8/8/8/8/7K b - - 0 1\n", 0o644)
         .file("empty.epd", "# nothing\n\n", 0o644)
         .file("illegal.pgn", "[Event \"?\"]\n\n1. e4 e5 2. Nf3 Nc6 *\n\n[Event \"?\"]\n\n1. e4 e5 2. Ke3 *\n", 0o644);
+    place.file("script", "#!/bin/sh\n", 0o755);
+    std::fs::write(place.path("program"), b"\x7fELF\xff").unwrap();
+    std::fs::write(place.path("long"), vec![b' '; 9 << 20]).unwrap();
     std::fs::create_dir(place.path("taken")).unwrap();
     for (args, words) in [
         (&["missing.toml"][..], &["missing.toml", "cannot read the plan"][..]),
+        (&["program"], &["cannot read the plan program", "is it an engine?", "--new ./new --base ./base"]),
+        (&["script"], &["cannot read the plan script: it is a script; is it an engine?"]),
+        (&["long"], &["cannot read the plan long", "is it an engine?"]),
+        (&["keys.toml", "program"], &["`program`: a test takes one plan", "--new ./new --base ./base"]),
         (&["keys.toml"], &["keys.toml:3:1", "max-piars"]),
         (&["kind.toml"], &["kind.toml:2:"]),
         (&["broken.toml"], &["broken.toml:1:"]),
