@@ -7,13 +7,16 @@ mod make;
 mod partial;
 mod sensors;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
 use crate::chess::Variant;
-use crate::openings::BookOptions;
+use crate::openings::{Book, BookError, BookOptions, builtin};
 use crate::run::{Exit, progress};
+
+/// Name of the book inside the program.
+const BUILTIN: &str = "builtin";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,6 +30,7 @@ Examples:
 const INFO_EXAMPLES: &str = "\
 Examples:
   quintain book info openings/balanced.epd
+  quintain book info builtin
   quintain book info lines.pgn.zst --book-plies 12 --json";
 
 const CHECK_EXAMPLES: &str = "\
@@ -90,7 +94,8 @@ impl ReadArgs {
 
 #[derive(Debug, clap::Args)]
 struct FileArgs {
-    /// EPD, FEN list, PGN or Polyglot, as it is or packed by gzip or zstd.
+    /// EPD, FEN list, PGN or Polyglot, as it is or packed by gzip or zstd; `builtin` is the book
+    /// inside the program.
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
@@ -98,6 +103,11 @@ struct FileArgs {
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
+}
+
+/// Opens the book that a command names: a file, or the book inside the program.
+fn open(path: &Path, options: &BookOptions) -> Result<Book, BookError> {
+    if path == Path::new(BUILTIN) { builtin::book(options.variant) } else { Book::load(path, options) }
 }
 
 pub(super) fn run(args: &BookArgs) -> Result<Exit> {
@@ -109,4 +119,16 @@ pub(super) fn run(args: &BookArgs) -> Result<Exit> {
         BookCommand::Convert(args) => progress::result(&convert::run(args)?),
     }
     Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_book_inside_the_program_has_a_name() {
+        let open = |path: &str| open(Path::new(path), &BookOptions::default());
+        assert!(open("builtin").expect("the book").len() >= 100_000);
+        assert!(open("./builtin").is_err());
+    }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-use super::{ReadArgs, describe, make};
+use super::{ReadArgs, describe, make, open};
 use crate::chess::{Position, START_FEN, Variant};
 use crate::files::write_atomically;
 use crate::openings::maker::{PositionSet, epd};
@@ -20,7 +20,8 @@ const PGN_WIDTH: usize = 79;
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "Example:\n  quintain book convert 8moves.pgn.zst positions.epd --book-plies 12 --unique")]
 pub(super) struct ConvertArgs {
-    /// EPD, FEN list, PGN or Polyglot, as it is or packed by gzip or zstd.
+    /// EPD, FEN list, PGN or Polyglot, as it is or packed by gzip or zstd; `builtin` is the book
+    /// inside the program.
     #[arg(value_name = "IN")]
     file: PathBuf,
     /// File to write; its name decides the format: .epd, .fen or .pgn, then .gz or .zst to have it
@@ -72,7 +73,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<String> {
     let out = args.out.as_deref().or(args.to.as_deref()).unwrap_or(Path::new(""));
     let target = Target::of(out)?;
     let options = args.read.options();
-    let book = Book::load(&args.file, &options)?;
+    let book = open(&args.file, &options)?;
     prepare::check_plies(options.plies, book.is_list())?;
     let (text, written) = convert(&book, options.variant, target, args.unique)?;
     let bytes = make::packed(out, text)?;

@@ -44,7 +44,7 @@ struct BookCheck {
 
 /// Description of the book as text or JSON.
 pub(super) fn info(path: &Path, options: &BookOptions, json: bool) -> Result<String> {
-    let book = Book::load(path, options)?;
+    let book = super::open(path, options)?;
     prepare::check_plies(options.plies, book.is_list())?;
     let description = describe(&book, options.variant)?;
     Ok(if json { serde_json::to_string_pretty(&description)? } else { text(&description) })
@@ -52,7 +52,7 @@ pub(super) fn info(path: &Path, options: &BookOptions, json: bool) -> Result<Str
 
 /// Reads every opening and prints broken ones on stderr. Returns an error if there are any.
 pub(super) fn check(path: &Path, options: &BookOptions, json: bool) -> Result<String> {
-    let error = match Book::load(path, options) {
+    let error = match super::open(path, options) {
         Ok(book) => {
             prepare::check_plies(options.plies, book.is_list())?;
             let Description { file, openings, duplicates, .. } = describe(&book, options.variant)?;

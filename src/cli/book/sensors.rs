@@ -8,6 +8,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, bail};
 use serde_json::{Value, json};
 
+use super::BUILTIN;
 use crate::chess::Variant;
 use crate::cli::flags::RunFlags;
 use crate::files::write_atomically;
@@ -24,9 +25,6 @@ use crate::stats::elo::fixed;
 use crate::stats::sensor::{IntervalEstimate, LevelPairs, SensedPair, SensorFigures};
 use crate::text::columns;
 use crate::tournament::scoreboard::Scoreboard;
-
-/// Name of the book inside the program.
-const BUILTIN: &str = "builtin";
 
 /// Name of the document beside the matches.
 const DOCUMENT: &str = "judge.json";
