@@ -105,7 +105,10 @@ pub(super) fn run(args: &EnginesArgs) -> Result<Exit> {
         .map(|(name, engine)| EntryReport { name, engine, state: look(name, args.build, &context, &runtime) })
         .collect();
     if found.is_empty() {
-        progress::note("no engines are registered; write [engines.NAME] with a command into configs/engines.toml");
+        progress::note(&format!(
+            "no engines are registered; write [engines.NAME] with a command into configs/engines.toml{}",
+            registry.sparring_hint()
+        ));
     }
     progress::result(&if args.json {
         serde_json::to_string_pretty(&found.iter().map(|found| json(found, args.options)).collect::<Vec<_>>())?
@@ -122,7 +125,8 @@ fn unknown_name(name: &str, registry: &Registry) -> String {
     let files: Vec<_> = registry.files().iter().map(|path| path.display().to_string()).collect();
     match files.as_slice() {
         [] => format!(
-            "no engine `{name}`: there is no configs/engines.toml; write [engines.{name}] with its command into one"
+            "no engine `{name}`: there is no configs/engines.toml; write [engines.{name}] with its command into one{}",
+            registry.sparring_hint()
         ),
         files => format!("no engine `{name}` in {}: {near}engines are {known}", files.join(", ")),
     }

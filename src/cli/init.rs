@@ -96,7 +96,7 @@ impl PlanKind {
         match self {
             Self::Sprt | Self::Tune => &[],
             Self::Match => &[".", "git:main", "stockfish"],
-            Self::Gauntlet => &[".", "stockfish", "ethereal"],
+            Self::Gauntlet => &[".", "stockfish", "ethereal-chess"],
             Self::Race => &["git:idea-1", "git:idea-2"],
         }
     }

@@ -211,6 +211,13 @@ impl Registry {
         self.engines.iter().map(|(name, engine)| (name.as_str(), engine))
     }
 
+    /// Proposal of the command that writes a registry, to end a sentence; empty if there is a
+    /// registry, which the command would not replace.
+    #[must_use]
+    pub fn sparring_hint(&self) -> &'static str {
+        if self.files.is_empty() { ", or `quintain init --sparring` for packaged opponents" } else { "" }
+    }
+
     /// The error for a name found neither in the registry nor on PATH.
     pub(super) fn unknown(&self, name: &str) -> SourceError {
         let files: Vec<String> = self.files.iter().map(|path| path.display().to_string()).collect();
@@ -220,7 +227,7 @@ impl Registry {
             .map(|near| format!("`{near}`"))
             .collect();
         let hint = if near.is_empty() {
-            format!("; add [engines.{name}] with its command, or write ./{name} for a file")
+            format!("; add [engines.{name}] with its command, or write ./{name} for a file{}", self.sparring_hint())
         } else {
             format!("; did you mean {}?", near.join(" or "))
         };
@@ -306,6 +313,10 @@ mod tests {
         assert_eq!(registry.get("stockfish").unwrap().limits, None);
         let error = registry.unknown("stokfish").to_string();
         assert!(error.ends_with("; did you mean `stockfish`?"), "{error}");
+        let proposes =
+            |registry: &Registry| registry.unknown("nothing").to_string().contains("quintain init --sparring");
+        // The command would not replace a registry that exists.
+        assert!(proposes(&Registry::default()) && !proposes(&registry));
     }
 
     #[test]
