@@ -109,6 +109,9 @@ pub(super) fn run(args: &EnginesArgs) -> Result<Exit> {
             "no engines are registered; write [engines.NAME] with a command into configs/engines.toml{}",
             registry.sparring_hint()
         ));
+        if !args.json {
+            return Ok(Exit::Done);
+        }
     }
     progress::result(&if args.json {
         serde_json::to_string_pretty(&found.iter().map(|found| json(found, args.options)).collect::<Vec<_>>())?

@@ -178,18 +178,21 @@ fn add(input: &Path, collection: &mut Collection, programs: &mut Programs) -> Re
 /// Warns of games that were left out.
 pub(super) fn warn(skipped: SkippedGames) {
     let kinds = [
-        (skipped.given_again, "games given again (the same players, start and moves in a file or run read before)"),
-        (skipped.repeated, "games that repeat one of the same file or run move for move, which are not new evidence"),
-        (skipped.unfinished, "games without a result"),
-        (skipped.nameless, "games without names"),
-        (skipped.with_itself, "games of a player with themselves"),
-        (skipped.unpaired, "games of pairs that are void, not over, or after the verdict"),
-        (skipped.overlong, "tag lines too long to read"),
+        (skipped.given_again, "game", "given again (the same players, start and moves in a file or run read before)"),
+        (skipped.repeated, "game", "repeating one of the same file or run move for move, which is no new evidence"),
+        (skipped.unfinished, "game", "without a result"),
+        (skipped.nameless, "game", "without names"),
+        (skipped.with_itself, "game", "of a player with themselves"),
+        (skipped.unpaired, "game", "of pairs that are void, not over, or after the verdict"),
+        (skipped.overlong, "tag line", "too long to read"),
     ];
-    let said: Vec<String> =
-        kinds.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    let said: Vec<String> = kinds
+        .iter()
+        .filter(|(number, ..)| *number > 0)
+        .map(|(number, noun, what)| format!("{} {what}", count(*number, noun)))
+        .collect();
     if !said.is_empty() {
-        tracing::warn!("left out: {}", said.join(", "));
+        progress::warn(&format!("left out: {}", said.join(", ")));
     }
 }
 

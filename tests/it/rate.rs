@@ -237,7 +237,7 @@ fn a_game_repeated_move_for_move_is_no_new_evidence() {
     let counts = ["games", "repeated_games", "given_again", "skipped_games"].map(|key| found[key].as_u64().unwrap());
     assert_eq!(counts, [3, 3, 0, 3]);
     let ran = rate(&[&file], &[]);
-    assert!(ran.stderr.contains("3 games that repeat one of the same file or run move for move"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("3 games repeating one of the same file or run move for move"), "{}", ran.stderr);
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn what_cannot_be_rated_is_one_line_and_exit_code_2() {
     check(&folder.path().join("none.pgn"), &[], "none.pgn: cannot open it; give a PGN file or a run directory");
     check(folder.path(), &[], "a run directory?");
     check(&empty, &[], "no finished games between two named players");
-    check(&empty, &[], "left out: 1 games without a result, 1 games of a player with themselves");
+    check(&empty, &[], "warning: left out: 1 game without a result, 1 game of a player with themselves");
     check(&file, &["--anchor", "C=1"], "no player `C` in these games, but `A`, `B`");
     check(&file, &["--anchor", "A"], "write NAME=ELO");
     check(&file, &["--anchor", "A=x"], "write NAME=ELO");

@@ -470,6 +470,7 @@ fn the_registry_is_looked_through() {
     fs::write(place.path("configs/engines.toml"), "").unwrap();
     let ran = place.run(&["engines"]);
     assert!(ran.code == Some(0) && ran.stderr.contains("no engines are registered"), "{ran:?}");
+    assert!(ran.stdout.is_empty() && place.list(&["engines", "--json"]).is_empty(), "{ran:?}");
 }
 
 /// An engine of the registry whose recipe copies the scripted peer.
