@@ -167,6 +167,9 @@ impl RunDir {
 
     /// Opens an existing run directory and reads its plan.
     pub(crate) fn open(root: &Path) -> Result<(Self, Plan)> {
+        if matches!(root.try_exists(), Ok(false)) {
+            fail!(Setting, "no run `{}`; `quintain runs` lists them", root.display());
+        }
         let path = root.join(file::FILE_NAME);
         if !path.exists() && root.join(file::TUNING_SETTINGS).is_file() {
             let [games, proof] = file::TUNING_FOLDERS.map(|name| root.join(name));
@@ -175,7 +178,7 @@ impl RunDir {
             fail!(OtherRun, "{}: holds a tuning; give {} for its games{or_proof}", root.display(), games.display());
         }
         let text = read_text(&path, MOST_PLAN_BYTES)
-            .within(|| format!("{}: cannot read it; is {} a run directory?", path.display(), root.display()))?;
+            .within(|| format!("{}: cannot read it; is `{}` a run directory?", path.display(), root.display()))?;
         let mut plan = file::from_toml(&text).within(|| format!("{}", path.display()))?;
         extension::apply(root, &mut plan)?;
         Ok((Self { root: root.to_owned(), plan: text }, plan))

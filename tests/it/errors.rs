@@ -280,7 +280,10 @@ fn revisions_that_do_not_build() {
 fn a_folder_that_is_no_run() {
     let place = Place::new();
     place.file("games.jsonl", "{}\n", 0o644);
-    for (dir, words) in [("nowhere", "is nowhere a run directory?"), (".", "is . a run directory?")] {
+    for (dir, words) in [
+        ("nowhere", "error: no run `nowhere`; `quintain runs` lists them"),
+        (".", "cannot read it; is `.` a run directory?"),
+    ] {
         let ran: Ran = quintain(&["resume", dir]).current_dir(place.folder.path()).output().unwrap().into();
         assert_eq!((ran.code, ran.stderr.lines().count()), (Some(2), 1), "{ran:?}");
         assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains(words), "{ran:?}");

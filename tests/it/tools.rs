@@ -355,7 +355,7 @@ fn questions_that_cannot_be() {
     }
     let nowhere = played.folder.path().join("nowhere").display().to_string();
     let ran = run(&["games", &nowhere]);
-    assert!(ran.code == Some(2) && ran.stderr.contains("is") && ran.stderr.contains("a run directory?"), "{ran:?}");
+    assert!(ran.code == Some(2) && ran.stderr.contains(&format!("no run `{nowhere}`")), "{ran:?}");
     // A plan that was changed would tell the games under other names.
     let plan = Path::new(&played.dir).join("plan.toml");
     fs::write(&plan, played.text("plan.toml").replace("gamma", "delta")).unwrap();
