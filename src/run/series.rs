@@ -30,6 +30,13 @@ pub(crate) struct Series {
     first: Option<Plan>,
 }
 
+/// Program of a commit with the options of its recipe: two commits with equal ones are one engine.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct BuiltProgram {
+    sha256: String,
+    options: Vec<(String, String)>,
+}
+
 /// Result of a match.
 #[derive(Debug)]
 pub(crate) enum MatchResult {
@@ -80,12 +87,11 @@ impl Series {
         Ok(self.program(spec, context)?.err())
     }
 
-    /// SHA-256 of the engine of a commit, which is built for it, or the reason if the commit itself
-    /// is at fault.
-    pub(crate) fn program(&self, spec: &str, context: &Context) -> Result<std::result::Result<String, String>> {
+    /// Program of a commit, which is built for it, or the reason if the commit itself is at fault.
+    pub(crate) fn program(&self, spec: &str, context: &Context) -> Result<std::result::Result<BuiltProgram, String>> {
         let network = networks::of_all(&self.raw, context)?;
         match source::resolve_with(spec, network.as_ref(), context, &mut progress::step) {
-            Ok(engine) => Ok(Ok(engine.origin.sha256)),
+            Ok(engine) => Ok(Ok(BuiltProgram { sha256: engine.origin.sha256, options: engine.options })),
             Err(error) if source::is_bad_commit(&error) => Ok(Err(error.to_string())),
             Err(error) => Err(error.into()),
         }

@@ -29,6 +29,14 @@ pub enum SourceError {
         /// As typed.
         new: String,
     },
+    /// No commit of a range changes the engine.
+    #[error("no commit after `{old}` up to `{new}` touches the engine's sources, so both are one version")]
+    Untouched {
+        /// As typed.
+        old: String,
+        /// As typed.
+        new: String,
+    },
     /// No base was given, and none can be found.
     #[error("`{spec}` is of no Git history to find a base in; name the base")]
     NoHistory {

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::source::command::Update;
 use crate::source::error::SourceError;
 use crate::source::git::{Commit, Repository};
-use crate::source::resolve::{Context, revision};
+use crate::source::resolve::{Context, is_other_engine, revision};
 use crate::source::spec::{Spec, is_url};
 
 /// The commits that `names` stand for, as far as the repository at `place` (`None` for that of the
@@ -42,11 +42,11 @@ pub fn known(
 
 /// The commits of a stretch of history, oldest first: `old`, then those after it on the
 /// first-parent line to `new` that touch the engine's sources (by the recipe of `new`), and `new`
-/// itself as the last. `progress` is told of steps that may take long.
+/// itself if only its recipe differs. `progress` is told of steps that may take long.
 ///
 /// # Errors
-/// Returns an error if either is not a commit of the repository at `place`, or `old` is not an
-/// ancestor of `new`.
+/// Returns an error if either is not a commit of the repository at `place`, `old` is not an
+/// ancestor of `new`, or they are two commits of one engine.
 pub fn stretch(
     context: &Context,
     place: Option<&str>,
@@ -62,8 +62,12 @@ pub fn stretch(
     }
     let mut ids = vec![old_id.clone()];
     ids.extend(repository.between(&old_id, &new_id, &newest.recipe.pathspecs())?);
-    if ids.last() != Some(&new_id) {
-        ids.push(new_id);
+    let last = ids.last().unwrap_or(&old_id);
+    if *last != new_id && is_other_engine(repository, last, &new_id, &newest.recipe)? {
+        ids.push(new_id.clone());
+    }
+    if ids.len() == 1 && old_id != new_id {
+        return Err(SourceError::Untouched { old: old.to_owned(), new: new.to_owned() });
     }
     let wanted: Vec<&str> = ids.iter().map(String::as_str).collect();
     repository.told_in_order(&wanted)

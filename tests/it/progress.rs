@@ -406,6 +406,8 @@ fn a_bisection_tells_commits_apart_only_where_they_build() {
     assert!(ran.stderr.contains("is skipped"), "{}", ran.stderr);
     for (args, expected) in [
         (vec!["bisect", "main~1", "main~1"], "are one commit"),
+        (vec!["bisect", "main~1", "main"], "no commit after `main~1` up to `main` touches the engine's sources"),
+        (vec!["progress", "--revs", "main~1..main"], "no commit after `main~1` up to `main` touches the engine's"),
         (vec!["bisect", "main", "main~3"], "does not come before"),
         (vec!["bisect", "nowhere", "main"], "no commit, branch or tag `nowhere`"),
         (vec!["bisect", "main~3", "main", "--confidence", "1"], "--confidence 1"),
@@ -446,6 +448,25 @@ fn a_bisection_between_equal_programs_plays_nothing() {
     assert!(ran.stderr.contains("build the same program; there is nothing to search"), "{ran:?}");
     let matches = toy.context.cwd.join("search/matches");
     assert!(std::fs::read_dir(matches).unwrap().next().is_none());
+}
+
+#[test]
+fn commits_of_one_program_are_one_version() {
+    let toy = Toy::new(&[Some(10), Some(80)]);
+    toy.write("engine/notes", "which are not built in");
+    toy.commit("Number 2");
+    // Nor is a commit of its own that touches no source.
+    toy.write("README", "at last");
+    toy.commit("Explain");
+    let runs = toy.folder.path().join("curve").display().to_string();
+    let range = format!("{}..main", toy.id(0));
+    let ran = toy.run(0, &["progress", "--revs", &range, "--runs", &runs, "--pairs", "8", "--limit", "16", "--json"]);
+    assert!(ran.stderr.contains("3 versions; games in "), "{}", ran.stderr);
+    let skipped = format!("{} is skipped: it builds the same program as {}", &toy.id(2)[..8], &toy.id(1)[..8]);
+    assert!(ran.stderr.contains(&skipped), "{skipped}: {}", ran.stderr);
+    let curve = json(&ran);
+    let ids: Vec<_> = curve["versions"].as_array().unwrap().iter().map(|v| v["commit"].clone()).collect();
+    assert_eq!(ids, [0, 1].map(|number| toy.id(number)), "{curve}");
 }
 
 #[test]

@@ -59,12 +59,7 @@ pub(super) fn play(
         let Some(step) = step_to_play(&mut results, &commits, args)? else { return Ok(Exit::Done) };
         let spec = |commit: &Commit| source::spec_of(&commit.id, place.as_deref());
         let mut specs = vec![spec(&commits[step + 1]), spec(&commits[step])];
-        let mut bad = None;
-        for (commit, spec) in [step + 1, step].into_iter().zip(&specs) {
-            if let Some(why) = series.unplayable(spec, context)? {
-                bad = Some((commit, why));
-            }
-        }
+        let mut bad = left_out(&series, &specs, (&commits, step), context)?;
         if bad.is_none() {
             specs.extend(args.partners.iter().cloned());
             let known = stored.met(&commits[step + 1].id, &commits[step].id).pairs();
@@ -85,6 +80,26 @@ pub(super) fn play(
             commits.remove(commit);
         }
     }
+}
+
+/// Commit of a step that cannot be played, by its place, with the reason: its engine is not built,
+/// or is that of the commit before it. `specs` are those of the newer commit and the older one.
+fn left_out(
+    series: &Series,
+    specs: &[String],
+    (commits, step): (&[Commit], usize),
+    context: &Context,
+) -> Result<Option<(usize, String)>> {
+    let mut programs = Vec::new();
+    for (commit, spec) in [step + 1, step].into_iter().zip(specs) {
+        match series.program(spec, context)? {
+            Ok(program) => programs.push(program),
+            Err(why) => return Ok(Some((commit, why))),
+        }
+    }
+    let is_one = programs.windows(2).all(|two| two[0] == two[1]);
+    let why = || format!("it builds the same program as {}, so both are one version", short(&commits[step].id));
+    Ok(is_one.then(|| (step + 1, why())))
 }
 
 /// Message about a step that has used every opening of the book.
