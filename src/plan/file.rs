@@ -158,8 +158,8 @@ impl Plan {
         }
     }
 
-    /// Title of the run: its note; else, of a test, the network and the subject and branch of the
-    /// tested commit.
+    /// Title of the run: its note; else, of a test, the network, and the subject and branch of the
+    /// tested change.
     #[must_use]
     pub fn title(&self) -> Option<String> {
         let of_commit = || {

@@ -65,7 +65,8 @@ pub struct Origin {
     pub spec: String,
     /// Full hash of the commit it was built from.
     pub commit: Option<String>,
-    /// First line of the commit's message.
+    /// First line of the commit's message; of the engine that a test is about, that of the newest
+    /// commit since the base that touches the engine, and the number of others.
     pub subject: Option<String>,
     /// Git tree it was built from, which distinguishes uncommitted states.
     pub tree: Option<String>,

@@ -544,7 +544,11 @@ fn players(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
     obeyed::check(&base, limit(1))?;
     let base = as_base(base);
     networks::check(&base, base_network)?;
+    let change = source::change(&building.context, &new.origin, &base.origin);
     let mut players = vec![new, base];
+    if change.is_some() {
+        players[0].origin.subject = change;
+    }
     for (player, name) in players.iter_mut().zip([&raw.new_name, &raw.base_name]) {
         call(player, name.as_deref())?;
     }

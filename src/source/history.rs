@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use crate::plan::Origin;
 use crate::source::command::Update;
 use crate::source::error::SourceError;
 use crate::source::git::{Commit, Repository};
-use crate::source::resolve::{Context, is_other_engine, revision};
+use crate::source::resolve::{Context, is_other_engine, recipe, revision, subject};
 use crate::source::spec::{Spec, is_url};
 
 /// The commits that `names` stand for, as far as the repository at `place` (`None` for that of the
@@ -21,12 +22,7 @@ pub fn known(
     place: Option<&str>,
     names: &[String],
 ) -> Result<Vec<Option<(usize, Commit)>>, SourceError> {
-    let found = match place {
-        Some(url) if is_url(url) => Repository::cloned(url, &context.cache),
-        Some(path) => Repository::open(&context.cwd.join(path)).ok(),
-        None => Repository::open(&context.cwd).ok(),
-    };
-    let Some(repository) = found else { return Ok(vec![None; names.len()]) };
+    let Some(repository) = repository_at(context, place) else { return Ok(vec![None; names.len()]) };
     let ids = repository.ids(names)?;
     let mut wanted: Vec<&str> = ids.iter().flatten().map(String::as_str).collect();
     wanted.sort_unstable();
@@ -38,6 +34,41 @@ pub fn known(
         .map(|(place, commit)| (commit.id.clone(), (place, commit)))
         .collect();
     Ok(ids.into_iter().map(|id| commits.get(&id?).cloned()).collect())
+}
+
+/// The repository at `place`, or that of the current directory; of a URL only a clone that exists.
+fn repository_at(context: &Context, place: Option<&str>) -> Option<Repository> {
+    match place {
+        Some(url) if is_url(url) => Repository::cloned(url, &context.cache),
+        Some(path) => Repository::open(&context.cwd.join(path)).ok(),
+        None => Repository::open(&context.cwd).ok(),
+    }
+}
+
+/// Change that a test of `new` against `old` is about: the subject of the newest commit after `old`
+/// on the first-parent line to `new` that touches the engine's sources, and the number of the
+/// others, as in `Sort faster and 2 more`. `None` if there is no such commit, if either engine has
+/// uncommitted changes, or if Git does not know.
+#[must_use]
+pub fn change(context: &Context, new: &Origin, old: &Origin) -> Option<String> {
+    if new.dirty || old.dirty {
+        return None;
+    }
+    let place = match Spec::parse(&new.spec).ok()? {
+        Spec::Tree => None,
+        Spec::Git { repository, .. } => repository,
+        Spec::Program(_) => return None,
+    };
+    let (new, old) = (new.commit.as_deref()?, old.commit.as_deref()?);
+    let repository = repository_at(context, place.as_deref())?;
+    if !repository.is_ancestor(old, new).ok()? {
+        return None;
+    }
+    let recipe = recipe(&repository, new, new, (place.as_deref(), None), context).ok()?;
+    let commits = repository.between(old, new, &recipe.pathspecs()).ok()?;
+    let (newest, others) = commits.split_last()?;
+    let subject = subject(&repository, newest)?;
+    Some(if others.is_empty() { subject } else { format!("{subject} and {} more", others.len()) })
 }
 
 /// The commits of a stretch of history, oldest first: `old`, then those after it on the

@@ -32,7 +32,7 @@ pub use bench::{Bench, BenchError, bench, bench_nodes};
 pub use command::Update;
 pub use error::SourceError;
 pub use git::Commit;
-pub use history::{diff, is_bad_commit, known, names, place_of, spec_of, stretch};
+pub use history::{change, diff, is_bad_commit, known, names, place_of, spec_of, stretch};
 pub use network::NetworkFile;
 pub use notify::{notify, tell};
 pub use own::{OwnError, OwnProgram};

@@ -273,7 +273,7 @@ pub(super) fn is_other_engine(
 /// else the entry's `own`, else the registry's for this repository, else the detected one. The user
 /// calls the repository `place`. Errors name files as `git show` takes them, `REV:FILE`, or by path
 /// if `rev` is empty, which means the working tree.
-fn recipe(
+pub(super) fn recipe(
     repository: &Repository,
     commit: &str,
     rev: &str,
@@ -369,7 +369,7 @@ pub(super) fn build(
 
 /// First line of a commit's message; of a working tree, that of the commit below it. `None` if Git
 /// does not know.
-fn subject(repository: &Repository, commit: &str) -> Option<String> {
+pub(super) fn subject(repository: &Repository, commit: &str) -> Option<String> {
     let of = |commit: &str| Some(printable(&repository.told(&[commit]).ok()?.into_iter().next()?.subject));
     let own = of(commit).filter(|subject| !subject.trim().is_empty())?;
     if own != WORKING_TREE {

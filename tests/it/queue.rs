@@ -519,6 +519,14 @@ fn a_revision_is_that_of_the_time_it_was_added() {
     assert!(here("runs Number 3").stdout.contains("(Number 3)"));
     let ran = here(&format!("sprt --new git:main --base git:HEAD~1 {SETTINGS} --max-pairs 1"));
     assert!(ran.stdout.contains("change: Number 6 (main)"), "{ran:?}");
+    // A commit that does not touch the engine is not the change.
+    toy.commit("Number 5");
+    toy.write("README.md", "a toy");
+    toy.commit("Explain");
+    for (base, change) in [("HEAD~2", "change: Number 5 (main)"), ("HEAD~3", "change: Number 5 and 1 more (main)")] {
+        let ran = here(&format!("sprt --new git:main --base git:{base} {SETTINGS} --max-pairs 1"));
+        assert!(ran.stdout.contains(change), "{ran:?}");
+    }
     // Git does not clear the kept commit away.
     toy.git(&["reflog", "expire", "--expire=now", "--all"]);
     toy.git(&["gc", "--quiet", "--prune=now"]);
