@@ -2,7 +2,7 @@
 
 mod play;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
@@ -148,6 +148,8 @@ pub(super) struct GatheredGames {
     collection: Collection,
     made: HashMap<String, ProgramOrigin>,
     days: HashMap<String, String>,
+    /// Versions by the SHA-256 of their programs, and their options.
+    programs: BTreeMap<(String, Vec<(String, String)>), BTreeSet<String>>,
 }
 
 impl GatheredGames {
@@ -181,6 +183,10 @@ impl GatheredGames {
                 self.seen(name, day.format("%Y-%m-%d").to_string());
             }
             if let Some(made) = made(player, &plan.players) {
+                if !player.origin.sha256.is_empty() {
+                    let program = (player.origin.sha256.clone(), player.options.clone());
+                    self.programs.entry(program).or_default().insert(name.clone());
+                }
                 self.made.insert(name.clone(), made);
             }
         }
@@ -248,6 +254,19 @@ impl GatheredGames {
             }
         }
         all
+    }
+
+    /// Warnings about steps between two versions of one program. They stay two, because a commit
+    /// that takes another one back is a version of its own.
+    fn empty_steps(&self, versions: &[Version]) -> Vec<String> {
+        let are_one = |two: &&[Version]| {
+            self.programs.values().any(|names| two.iter().all(|version| names.contains(&version.label)))
+        };
+        let line = |two: &[Version]| {
+            let [before, after] = [&two[0], &two[1]].map(|version| printable(&version.label));
+            format!("{before} and {after} are one program with the same options, so the step between them is chance")
+        };
+        versions.windows(2).filter(are_one).map(line).collect()
     }
 
     fn seen(&mut self, name: &str, day: String) {
@@ -404,6 +423,7 @@ pub(super) fn run(args: &ProgressArgs) -> Result<Exit> {
     if versions.is_empty() {
         bail!("no finished games of any version; give PGN files or run directories");
     }
+    gathered.empty_steps(&versions).iter().for_each(|line| progress::warn(line));
     let players: Vec<usize> = versions.iter().map(|version| version.player).collect();
     let progress = curve(&results, &players, args.alpha)?;
     let names = results.names();

@@ -467,6 +467,14 @@ fn commits_of_one_program_are_one_version() {
     let curve = json(&ran);
     let ids: Vec<_> = curve["versions"].as_array().unwrap().iter().map(|v| v["commit"].clone()).collect();
     assert_eq!(ids, [0, 1].map(|number| toy.id(number)), "{curve}");
+    // A run between them is not hidden, but its step is no change.
+    let games = toy.folder.path().join("games").display().to_string();
+    let specs = [0, 1, 2].map(|number| format!("git:{}", toy.id(number)));
+    toy.run(0, &["match", &specs[0], &specs[1], &specs[2], "--pairs", "2", "--out", &games]);
+    let ran: Ran = quintain(&["progress", &games]).current_dir(toy.repository()).output().unwrap().into();
+    let one = format!("warning: {} and {} are one program with the same options", &toy.id(1)[..8], &toy.id(2)[..8]);
+    assert!(ran.code == Some(0) && ran.stderr.contains(&one), "{one}: {ran:?}");
+    assert_eq!(ran.stderr.matches("are one program").count(), 1, "{ran:?}");
 }
 
 #[test]
