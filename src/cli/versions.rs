@@ -142,14 +142,17 @@ struct ProgramOrigin {
     dirty: bool,
 }
 
+/// SHA-256 of a program, and the options that it is played with.
+type ProgramKey = (String, Vec<(String, String)>);
+
 /// All games, with the origins and first days of their players.
 #[derive(Clone, Debug, Default)]
 pub(super) struct GatheredGames {
     collection: Collection,
     made: HashMap<String, ProgramOrigin>,
     days: HashMap<String, String>,
-    /// Versions by the SHA-256 of their programs, and their options.
-    programs: BTreeMap<(String, Vec<(String, String)>), BTreeSet<String>>,
+    /// Versions by program.
+    programs: BTreeMap<ProgramKey, BTreeSet<String>>,
 }
 
 impl GatheredGames {
