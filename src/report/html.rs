@@ -129,9 +129,8 @@ pub fn caption(story: &Story) -> String {
     let test = plan
         .test
         .map_or_else(String::new, |test| format!(", [{}, {}] {}", test.bounds.elo0, test.bounds.elo1, test.model));
-    let described = |Machine { cpu, cores, os }: &Machine| {
-        format!(", {cpu} ({}, {os})", figures::count(*cores as u64, "core"))
-    };
+    let described =
+        |Machine { cpu, cores, os }: &Machine| format!(", {cpu} ({}, {os})", figures::count(*cores as u64, "core"));
     let machine = plan.playing_machine().map(described).unwrap_or_default();
     format!(
         "{}, {} ({} openings){test}, {}, {}{machine}{date}, quintain {}",

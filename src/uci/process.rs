@@ -479,18 +479,6 @@ impl Engine {
         }
     }
 
-    /// Last 8 KiB of its standard error.
-    #[must_use]
-    pub fn stderr_tail(&self) -> String {
-        self.process.log.tail()
-    }
-
-    /// Last lines of its standard error for the end of a message: `; it said: ...`, or nothing.
-    #[must_use]
-    pub fn last_words(&self) -> String {
-        config::quote(&self.process.log.last_words())
-    }
-
     fn warnings(&mut self) -> Vec<Warning> {
         let overlong = self.lines.take_overlong();
         if overlong > 0 {

@@ -9,6 +9,9 @@ use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use super::Engine;
+use super::config::quote;
+
 /// Destination of an engine's standard error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StderrSink {
@@ -110,6 +113,20 @@ impl StderrLog {
 impl Drop for StderrLog {
     fn drop(&mut self) {
         self.flush();
+    }
+}
+
+impl Engine {
+    /// Last 8 KiB of its standard error.
+    #[must_use]
+    pub fn stderr_tail(&self) -> String {
+        self.process.log.tail()
+    }
+
+    /// Last lines of its standard error for the end of a message: `; it said: ...`, or nothing.
+    #[must_use]
+    pub fn last_words(&self) -> String {
+        quote(&self.process.log.last_words())
     }
 }
 

@@ -1,4 +1,4 @@
-//! What few command lines of the leading runners meet: files and signals of others.
+//! Rare command lines of the leading runners, with files and signals of others.
 
 #[cfg(target_os = "linux")]
 use std::process::Stdio;

@@ -97,7 +97,7 @@ mod tests {
         let scores = [100, 100, -50, 0];
         assert_eq!(smoothed(&scores, 0.0), scores);
         assert_eq!(smoothed(&scores, 1.0), [0; 4]);
-        // Win probabilities 0.5622, 0.5622, 0.4688, 0.5; means 0.5429, 0.5233, 0.4844, 0.5 from the end.
+        // Win probabilities 0.5622, 0.5622, 0.4688, 0.5; means 0.5428, 0.5233, 0.4844, 0.5.
         assert_eq!(smoothed(&scores, 0.5), [69, 37, -25, 0]);
     }
 

@@ -71,7 +71,7 @@ fn scores_of_whole_games_are_smoothed() {
     assert_eq!(folder.read("same.vf"), folder.read("a.vf"));
     let fen = |line: &String| line.split('|').next().map(str::to_owned);
     assert!(same.iter().map(fen).eq(smooth.iter().map(fen)), "the positions are the same");
-    // The scores of the games are random, so nearly all change. The last one of a game has no later one.
+    // The scores of the games are random, so nearly all change, but not the last one of a game.
     let changed = same.iter().zip(&smooth).filter(|(before, after)| before != after).count();
     assert!(changed > same.len() / 2 && changed <= same.len() - 40, "{changed} of {}", same.len());
     folder.write_torn_games();
