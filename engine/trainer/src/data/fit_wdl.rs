@@ -91,7 +91,8 @@ impl WdlFit {
     }
 }
 
-fn sigmoid(x: f64) -> f64 {
+/// Logistic function.
+pub(crate) fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 

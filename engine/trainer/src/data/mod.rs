@@ -36,6 +36,7 @@ pub(crate) use continuation::PreviousEntry;
 pub(crate) use error::RecordFault;
 pub use error::{DataError, Place};
 pub use filter::Filter;
+pub(crate) use fit_wdl::sigmoid;
 pub use format::Format;
 pub(crate) use hash::{networks_of, sha256_of};
 pub(crate) use input::Input;

@@ -8,6 +8,7 @@ use super::continuation::{WholeGames, check_has_moves};
 use super::convert::convert_with;
 use super::input::{Input, Output};
 use super::record::Entry;
+use super::sigmoid;
 use clap::Args;
 use destrier::datagen::viriformat::{NO_SCORE, ScoredGame};
 
@@ -67,7 +68,7 @@ impl SmoothArgs {
 fn smooth(game: &mut ScoredGame, lambda: f64, scale: f64) {
     let mut later: Option<f64> = None;
     for ply in game.plies.iter_mut().rev().filter(|ply| ply.score != NO_SCORE) {
-        let own = 1.0 / (1.0 + (-f64::from(ply.score) / scale).exp());
+        let own = sigmoid(f64::from(ply.score) / scale);
         let mean = later.map_or(own, |later| own + lambda * (later - own));
         later = Some(mean);
         if ply.score.unsigned_abs() <= MOST.unsigned_abs() {

@@ -27,7 +27,7 @@ pub struct MeanLoss {
 
 /// Winning probability of a value in centipawns.
 pub fn sigmoid(centipawns: f64) -> f64 {
-    1.0 / (1.0 + (-centipawns / SCALE).exp())
+    crate::data::sigmoid(centipawns / SCALE)
 }
 
 /// Sums of the targets of all positions with one value, from which the loss at any scale follows.
