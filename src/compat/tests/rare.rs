@@ -2,31 +2,30 @@
 
 use super::*;
 
+/// Notes of an invocation without a book, with these warnings.
+fn warned(warnings: &[&str]) -> Vec<String> {
+    warnings.iter().map(|warning| format!("Warning: {warning}")).chain([NO_BOOK.to_owned()]).collect()
+}
+
 #[test]
 fn the_rarer_options_of_cutechess() {
     reads(Dialect::Cutechess, "-bookmode disk -resultformat wide", |invocation| {
-        let notes =
-            ["-bookmode has no effect: books are held in memory", "-resultformat has no effect: results have one form"];
-        invocation.notes = notes.map(|note| format!("Warning: {note}")).to_vec();
-        invocation.notes.push(NO_BOOK.to_owned());
+        invocation.notes = warned(&[
+            "-bookmode has no effect: books are held in memory",
+            "-resultformat has no effect: results have one form",
+        ]);
     });
     reads(Dialect::Cutechess, "-each trust stderr=e.log -each trust", |invocation| {
-        invocation.notes = [
-            "Warning: trust has no effect: UCI engines claim no results",
-            "Warning: stderr has no effect: error output is in the folder stderr of the run",
-            NO_BOOK,
-        ]
-        .map(str::to_owned)
-        .to_vec();
+        invocation.notes = warned(&[
+            "trust has no effect: UCI engines claim no results",
+            "stderr has no effect: error output is in the folder stderr of the run",
+        ]);
     });
     reads(Dialect::Cutechess, "-each debug tscale=1.5 -debug all", |invocation| {
-        invocation.notes = [
-            "Warning: debug has no effect: no engine is sent `debug on`",
-            "Warning: -debug all acts as -debug: no engine is sent `debug on`",
-            NO_BOOK,
-        ]
-        .map(str::to_owned)
-        .to_vec();
+        invocation.notes = warned(&[
+            "debug has no effect: no engine is sent `debug on`",
+            "-debug all acts as -debug: no engine is sent `debug on`",
+        ]);
         let settings = &mut invocation.settings;
         [settings.startup, settings.ucinewgame] = [15, 90].map(Duration::from_secs);
         settings.log = LogArgs { file: "-".into(), level: LogLevel::Trace, engine: true, ..LogArgs::default() };
