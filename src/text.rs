@@ -7,6 +7,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
@@ -55,16 +56,7 @@ pub fn hex(bytes: &[u8]) -> String {
 /// Base64 with padding (RFC 4648, section 4).
 #[must_use]
 pub fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let bits = chunk.iter().chain([&0, &0]).take(3).fold(0u32, |bits, byte| bits << 8 | u32::from(*byte));
-        for place in 0..4 {
-            let letter = char::from(LETTERS[(bits >> (18 - 6 * place) & 63) as usize]);
-            out.push(if place > chunk.len() { '=' } else { letter });
-        }
-    }
-    out
+    BASE64_STANDARD.encode(bytes)
 }
 
 /// 128 random bits as hexadecimal digits, for tokens and passwords.
@@ -345,13 +337,6 @@ mod tests {
     fn markup_is_escaped_and_forbidden_characters_replaced() {
         for (text, expected) in [("a<b>&\"c\"", "a&lt;b&gt;&amp;&quot;c&quot;"), ("a\nb\tc\0", "a b c\u{fffd}")] {
             assert_eq!(escaped(text), expected);
-        }
-    }
-
-    #[test]
-    fn base64_as_in_the_rfc() {
-        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
-            assert_eq!(base64(bytes.as_bytes()), text);
         }
     }
 
