@@ -20,10 +20,8 @@ use crate::plan::Plan;
 use crate::record::{Color, GameRecord, PlayerId};
 use crate::report::eco::OpeningNames;
 use crate::report::explain::features::{Features, GamePhase};
-use crate::stats::explain::{
-    Contrast, DesignEffect, FeatureTrials, OpeningCluster, PairGroup, PairSums, SideMeans, contrast, design_effect,
-    effective_pairs, holm,
-};
+use crate::stats::clusters::Openings;
+use crate::stats::explain::{Contrast, FeatureTrials, PairGroup, PairSums, SideMeans, contrast, effective_pairs, holm};
 use crate::stats::sensor::LevelPairs;
 use crate::stats::{Counts as _, Pentanomial, Trinomial};
 
@@ -177,7 +175,6 @@ struct OpeningTally {
     /// Position in the book, from 0, of the line that was played first.
     index: u64,
     name: String,
-    scores: OpeningCluster,
     /// White's wins, draws, Black's wins.
     white: [u64; 3],
     /// Pairs in which White won both games, and in which Black did.
@@ -229,6 +226,8 @@ pub struct Explainer<'a> {
     /// Pairs by White's points.
     white: Pentanomial,
     openings: HashMap<u64, OpeningTally>,
+    /// Pairs by opening, as clusters.
+    clusters: Openings,
     effort: Effort,
     repeats: RepeatCounts,
 }
@@ -249,6 +248,7 @@ impl<'a> Explainer<'a> {
             pairs: 0,
             white: Pentanomial::default(),
             openings: HashMap::new(),
+            clusters: Openings::default(),
             effort: Effort::default(),
             repeats: RepeatCounts::default(),
         }
@@ -320,8 +320,8 @@ impl<'a> Explainer<'a> {
             opening.both[0] += u64::from((*first, *second) == (2, 2));
             opening.both[1] += u64::from((*first, *second) == (0, 0));
         }
-        let games = points.len() as f64;
-        opening.scores.record(points.iter().map(|half_points| f64::from(*half_points)).sum::<f64>() / (2.0 * games));
+        // A game without a second one weighs as a pair.
+        self.clusters.record(key, points.iter().sum::<u8>() * if points.len() == 1 { 2 } else { 1 });
     }
 
     /// Result of the fold; `None` without games.
@@ -366,7 +366,7 @@ impl<'a> Explainer<'a> {
             groups[*place].p_holm = Some(p);
         }
         let openings = Balance::new(self.openings, self.white);
-        let repeats = self.repeats.end(self.pairs, openings.design);
+        let repeats = self.repeats.end(self.pairs, &self.clusters);
         Some(Explanation {
             player: self.player,
             pairs: self.pairs,
@@ -452,12 +452,12 @@ impl RepeatCounts {
         *self.finals.entry(last).or_default() += 1;
     }
 
-    fn end(self, pairs: u64, design: Option<DesignEffect>) -> Duplicates {
+    fn end(self, pairs: u64, clusters: &Openings) -> Duplicates {
         let times = |of: &HashMap<u64, u32>| of.values().map(|times| u64::from(*times)).collect::<Vec<_>>();
         let (games, finals) = (times(&self.games), times(&self.finals));
         let effective_games = effective_pairs(pairs, games.iter().copied());
         let effective_finals = effective_pairs(pairs, finals.iter().copied());
-        let clustered = pairs as f64 / design.map_or(1.0, |design| design.effect);
+        let design_effect = clusters.design_effect();
         Duplicates {
             games: games.iter().sum(),
             distinct: games.len() as u64,
@@ -466,8 +466,9 @@ impl RepeatCounts {
             pairs,
             effective_games,
             effective_finals,
-            design,
-            effective: effective_finals.min(effective_games).min(clustered),
+            correlation: clusters.correlation(),
+            design_effect,
+            effective: effective_finals.min(effective_games).min(pairs as f64 / design_effect),
         }
     }
 }
@@ -529,7 +530,6 @@ pub struct Balance {
     /// Openings in which one colour won both games of more pairs than the other, the most lopsided
     /// first.
     pub lopsided: Vec<LopsidedOpening>,
-    design: Option<DesignEffect>,
 }
 
 /// Opening that favours one colour.
@@ -549,7 +549,6 @@ pub struct LopsidedOpening {
 
 impl Balance {
     fn new(openings: HashMap<u64, OpeningTally>, white: Pentanomial) -> Self {
-        let design = design_effect(openings.values().map(|opening| opening.scores));
         let distinct = openings.len() as u64;
         let games =
             openings.values().fold([0_u64; 3], |sum, opening| std::array::from_fn(|n| sum[n] + opening.white[n]));
@@ -569,7 +568,7 @@ impl Balance {
             .collect();
         let tilt = |one: &LopsidedOpening| (one.both[0].abs_diff(one.both[1]), one.games[0].abs_diff(one.games[2]));
         lopsided.sort_by(|a, b| tilt(b).cmp(&tilt(a)).then(a.number.cmp(&b.number)));
-        Self { white, distinct, expected_one_sided: expected, lopsided, design }
+        Self { white, distinct, expected_one_sided: expected, lopsided }
     }
 
     /// Pairs in which White won both games, and in which Black did.
@@ -598,9 +597,10 @@ pub struct Duplicates {
     pub effective_games: f64,
     /// Same number, if a repeated final position is not new evidence either.
     pub effective_finals: f64,
-    /// Design effect of the correlation of pairs with one opening; `None` if it cannot be
-    /// estimated.
-    pub design: Option<DesignEffect>,
+    /// Correlation of pairs with one opening; `None` if it cannot be estimated.
+    pub correlation: Option<f64>,
+    /// Design effect of the openings; 1 without a correlation.
+    pub design_effect: f64,
     /// Smallest of these numbers of pairs.
     pub effective: f64,
 }

@@ -119,6 +119,9 @@ fn openings_come_again_under_a_clock() {
     assert!((number(&left, "llr") * effect - number(&plain, "llr")).abs() < 1e-6, "{left} {plain}");
     let width = |from: &Value| number(from, "nelo_hi") - number(from, "nelo_lo");
     assert!((width(&left) / width(&plain) - effect.sqrt()).abs() < 1e-3, "{left} {plain}");
+    let explained = run(&["explain", &dir.display().to_string(), "--json"]);
+    let explained: Value = serde_json::from_str(&explained.stdout).unwrap();
+    assert_eq!(explained["duplicates"]["opening_design_effect"].as_f64(), Some(effect), "{explained}");
     // Of three players no number stands for all encounters.
     let three = folder.path().join("three").display().to_string();
     let [one, two, other] = [1, 2, 3].map(|seed| fake(&format!("--seed {seed} --vary")));

@@ -7,9 +7,7 @@
 //! Sources: K.-Y. Liang and S. Zeger, "Longitudinal data analysis using generalized linear models",
 //! Biometrika 73 (1986), for the variance from cluster sums; S. Holm, "A simple sequentially
 //! rejective multiple test procedure", Scand. J. Statist. 6 (1979); L. Kish, "Survey Sampling"
-//! (1965), 5.4 and 8.2, for design effects and the effective sample size; A. Donner and N. Klar,
-//! "Design and Analysis of Cluster Randomization Trials" (2000), 1.4, for the intraclass
-//! correlation from an analysis of variance.
+//! (1965), 8.2, for the effective sample size.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -314,67 +312,6 @@ pub fn effective_pairs(pairs: u64, times: impl IntoIterator<Item = u64>) -> f64 
         squares += times as f64 * times as f64;
     }
     if squares > 0.0 { pairs as f64 * games / squares } else { 0.0 }
-}
-
-/// Pair scores of one opening.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct OpeningCluster {
-    /// Number of pairs.
-    pub pairs: u64,
-    /// Sum of their scores.
-    pub sum: f64,
-    /// Sum of their squared scores.
-    pub squares: f64,
-}
-
-impl OpeningCluster {
-    /// Records a pair's score.
-    pub fn record(&mut self, score: f64) {
-        self.pairs += 1;
-        self.sum += score;
-        self.squares += score * score;
-    }
-}
-
-/// Effect of the resemblance of pairs from the same opening.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DesignEffect {
-    /// Correlation of the scores of two pairs of one opening, 0 to 1 (a negative estimate is taken
-    /// as 0).
-    pub correlation: f64,
-    /// Ratio of the variance of the mean to that of independent pairs, at least 1.
-    pub effect: f64,
-}
-
-/// The design effect of openings that were played more than once; `None` if none was, if there is
-/// only one, or if all scores are equal.
-///
-/// With the correlation r from a one-way analysis of variance and n_i pairs of opening i, the
-/// effect is 1 + (sum n_i^2 / sum n_i - 1) r.
-#[must_use]
-pub fn design_effect(openings: impl IntoIterator<Item = OpeningCluster>) -> Option<DesignEffect> {
-    let (mut clusters, mut pairs, mut squared, mut sum, mut squares, mut explained) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
-    for opening in openings.into_iter().filter(|opening| opening.pairs > 0) {
-        let size = opening.pairs as f64;
-        clusters += 1.0;
-        pairs += size;
-        squared += size * size;
-        sum += opening.sum;
-        squares += opening.squares;
-        explained += opening.sum * opening.sum / size;
-    }
-    if clusters < 2.0 || pairs <= clusters {
-        return None;
-    }
-    let total = squares - sum * sum / pairs;
-    if total <= pairs * f64::EPSILON {
-        return None;
-    }
-    let between = (explained - sum * sum / pairs).max(0.0) / (clusters - 1.0);
-    let within = (squares - explained).max(0.0) / (pairs - clusters);
-    let typical = (pairs - squared / pairs) / (clusters - 1.0);
-    let correlation = ((between - within) / (between + (typical - 1.0) * within)).clamp(0.0, 1.0);
-    Some(DesignEffect { correlation, effect: 1.0 + (squared / pairs - 1.0) * correlation })
 }
 
 #[cfg(test)]

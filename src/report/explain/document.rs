@@ -455,17 +455,17 @@ impl Duplicates {
                 fixed(self.effective_finals, 1)
             ));
         }
-        lines.push(match self.design {
-            Some(design) => format!(
+        lines.push(match self.correlation {
+            Some(correlation) => format!(
                 "pairs of one opening: correlation {}, design effect {}",
-                fixed(design.correlation, 3),
-                fixed(design.effect, 3)
+                fixed(correlation, 3),
+                fixed(self.design_effect, 3)
             ),
             None => "pairs of one opening: nothing to learn their correlation from".to_owned(),
         });
         lines.push(format!(
             "effective sample: {} pairs of {}; intervals that take all as independent are to be widened {} times \
-             (those of the summary are, and allow for few openings as well)",
+             (those of the summary are)",
             fixed(self.effective, 1),
             self.pairs,
             fixed(self.widening(), 3)
@@ -482,8 +482,8 @@ impl Duplicates {
             "pairs": self.pairs,
             "effective_pairs_by_moves": self.effective_games,
             "effective_pairs_by_final_positions": self.effective_finals,
-            "opening_correlation": self.design.map(|design| design.correlation),
-            "opening_design_effect": self.design.map(|design| design.effect),
+            "opening_correlation": self.correlation,
+            "opening_design_effect": self.correlation.map(|_| self.design_effect),
             "effective_pairs": self.effective,
             "interval_factor": self.widening(),
         })

@@ -224,32 +224,3 @@ fn games_that_are_the_same_again() {
     // Half of each pair is always the same game.
     near(effective_pairs(50, std::iter::repeat_n(1, 50).chain([50])), 50.0 * 100.0 / 2_550.0);
 }
-
-#[test]
-fn pairs_of_one_opening_that_resemble_each_other() {
-    let cluster = |scores: &[f64]| {
-        let mut cluster = OpeningCluster::default();
-        scores.iter().for_each(|score| cluster.record(*score));
-        cluster
-    };
-    // Played once each, one opening only, nothing that varies.
-    assert_eq!(design_effect([cluster(&[0.5]), cluster(&[0.75])]), None);
-    assert_eq!(design_effect([cluster(&[0.5, 0.75])]), None);
-    assert_eq!(design_effect([cluster(&[0.5, 0.5]), cluster(&[0.5, 0.5])]), None);
-    // All pairs of an opening alike: five times as many pairs say nothing more.
-    let alike = design_effect((0..10).map(|n| cluster(&[f64::from(n % 3) / 2.0; 5]))).unwrap();
-    near(alike.correlation, 1.0);
-    near(alike.effect, 5.0);
-    // A variance of 1/12 between openings and one of 1/4 within: a correlation of 1/4.
-    let mut random = SplitMix64::new(3);
-    let openings: Vec<_> = (0..4_000)
-        .map(|_| {
-            let opening = random.unit();
-            let scores: Vec<f64> = (0..4).map(|_| opening + if random.unit() < 0.5 { 0.5 } else { -0.5 }).collect();
-            cluster(&scores)
-        })
-        .collect();
-    let found = design_effect(openings).unwrap();
-    assert!((found.correlation - 0.25).abs() < 0.02, "{found:?}");
-    near(found.effect, 1.0 + 3.0 * found.correlation);
-}
