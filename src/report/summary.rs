@@ -441,12 +441,14 @@ fn limit_use_json(plan: &Plan, scoreboard: &Scoreboard) -> serde_json::Value {
 fn encounters_json(scoreboard: &Scoreboard) -> Vec<serde_json::Value> {
     scoreboard
         .scores()
-        .map(|((first, second), score)| {
+        .map(|(encounter, score)| {
+            let (first, second) = encounter;
             let wdl = score.wdl;
             json!({
                 "players": [first.0, second.0],
                 "ptnml": score.ptnml.0,
                 "wdl": [wdl.wins, wdl.draws, wdl.losses],
+                "design_effect": scoreboard.design_effect_of(encounter),
             })
         })
         .collect()
@@ -564,7 +566,7 @@ fn later_json(plan: &Plan, finish: &Finish) -> serde_json::Value {
         },
         "limit_use": limit_use_json(plan, scoreboard),
         "repeated_pairs": scoreboard.repeated(),
-        // Ratings of more players have errors of their own.
+        // Encounters of more players have one each, and their ratings errors of their own.
         "design_effect": (plan.players.len() == 2).then(|| scoreboard.evidence().design_effect()),
         "level_pairs": level,
         "opening_bias": level.and_then(|level| sensor::bias(&scoreboard.ptnml(), level)),

@@ -460,7 +460,13 @@ impl Scoreboard {
     /// opening came twice.
     #[must_use]
     pub fn design_effect(&self) -> f64 {
-        self.openings.get(&(PlayerId::NEW, PlayerId::BASE)).map_or(1.0, Openings::design_effect)
+        self.design_effect_of((PlayerId::NEW, PlayerId::BASE))
+    }
+
+    /// The same factor for the first player of an encounter against the second.
+    #[must_use]
+    pub fn design_effect_of(&self, encounter: Encounter) -> f64 {
+        self.openings.get(&in_order(encounter)).map_or(1.0, Openings::design_effect)
     }
 
     /// True if two players played an opening in more than one pair.

@@ -122,13 +122,18 @@ fn openings_come_again_under_a_clock() {
     let explained = run(&["explain", &dir.display().to_string(), "--json"]);
     let explained: Value = serde_json::from_str(&explained.stdout).unwrap();
     assert_eq!(explained["duplicates"]["opening_design_effect"].as_f64(), Some(effect), "{explained}");
-    // Of three players no number stands for all encounters.
+    assert_eq!(left["encounters"][0]["design_effect"], left["design_effect"]);
+    // Of three players no number stands for all encounters; each has its own.
     let three = folder.path().join("three").display().to_string();
     let [one, two, other] = [1, 2, 3].map(|seed| fake(&format!("--seed {seed} --vary")));
     let book = book.display().to_string();
     let rules = ["--tc", "1000", "--max-plies", "8", "--pairs", "8", "--seed", "1", "-j", "1"];
     let ran = run(&[&["match", &one, &two, &other, "--book", &book, "--out", &three], &rules[..]].concat());
     assert!(ran.stdout.contains("\nopenings came again, which the errors take into account\n"), "{ran:?}");
+    let of_three = summary(Path::new(&three));
+    assert_eq!((&of_three["design_effect"], &of_three["elo"]), (&Value::Null, &Value::Null), "{of_three}");
+    let effects: Vec<_> = of_three["encounters"].as_array().unwrap().iter().map(|met| &met["design_effect"]).collect();
+    assert!(effects.len() == 3 && effects.iter().all(|effect| effect.as_f64() >= Some(1.0)), "{of_three}");
     // What a journal is read to later is the same.
     let report: Value =
         serde_json::from_str(&run(&["report", &dir.display().to_string(), "--format", "json"]).stdout).unwrap();
