@@ -135,7 +135,8 @@ impl Series {
 
     /// Plays a match of `pairs` pairs between the first of `specs` and each other one, from the
     /// openings after those of earlier matches of the first two, and after `known` of other runs.
-    /// No opening is used twice if `once` is set, or if its games would only repeat.
+    /// The place in the book where the first two began stays, whatever the settings say now. No
+    /// opening is used twice if `once` is set, or if its games would only repeat.
     pub(crate) fn play(
         &mut self,
         specs: &[String],
@@ -145,7 +146,11 @@ impl Series {
         name: &'static str,
     ) -> Result<MatchResult> {
         let (mut plan, book) = resolve::games(&self.raw_match(specs, pairs), name)?;
-        let played = known + self.used(&plan)?;
+        let (first, used) = self.used(&plan)?;
+        if let Some(first) = first {
+            plan.book.start = first.saturating_sub(known);
+        }
+        let played = known + used;
         if once || plan.ends_with_book() {
             let left = plan.fresh_pairs().saturating_sub(played);
             if left == 0 {
@@ -230,17 +235,19 @@ impl Series {
         Ok(())
     }
 
-    /// Number of openings of the earlier matches between the first two players of a plan. Pairs
-    /// that do not count, because they repeat others, have used theirs too.
-    fn used(&self, plan: &Plan) -> Result<u64> {
-        let mut used = 0;
+    /// Place in the book of the first opening of the earlier matches between the first two players
+    /// of a plan, if there were any, and the number of their openings. Pairs that do not count,
+    /// because they repeat others, have used theirs too.
+    fn used(&self, plan: &Plan) -> Result<(Option<u64>, u64)> {
+        let (mut first, mut used) = (None, 0);
         for path in self.runs()? {
             let (dir, earlier) = RunDir::open(&path)?;
             if earlier.players.iter().take(2).map(identity).eq(plan.players.iter().take(2).map(identity)) {
                 let encounters = (earlier.players.len() as u64).saturating_sub(1).max(1);
                 used += dir.scoreboard(&earlier)?.settled().div_ceil(encounters);
+                first.get_or_insert(earlier.book.start);
             }
         }
-        Ok(used)
+        Ok((first, used))
     }
 }

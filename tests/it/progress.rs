@@ -1,5 +1,6 @@
 //! The curve of versions, races and bisections: from stored games, and by playing them.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -395,6 +396,21 @@ fn a_killed_series_goes_on_within_its_match() {
     check_goes_on(&[Some(5), Some(70)], |toy| {
         format!("progress --revs {}..{} {common} --width 5000 --runs", toy.id(0), toy.id(1))
     });
+}
+
+#[test]
+fn a_series_takes_no_opening_again_whatever_its_book_start() {
+    let toy = Toy::new(&[Some(5), Some(5)]);
+    let out = toy.folder.path().join("series");
+    let range = format!("{}..{}", toy.id(0), toy.id(1));
+    let series = out.display().to_string();
+    let common = ["progress", "--revs", &range, "--runs", &series, "--pairs", "4", "--limit", "4", "--width", "1"];
+    for start in [&["--book-start", "3"][..], &[], &["--book-start", "5"]] {
+        toy.run(0, &[&common[..], &["--book-order", "sequential"], start].concat());
+    }
+    let openings = |run: &PathBuf| games(run).iter().map(|game| game.opening.0).collect::<BTreeSet<_>>();
+    let taken: Vec<_> = matches(&out).iter().map(openings).collect();
+    assert_eq!(taken, [2..6, 6..10, 10..14].map(BTreeSet::from_iter));
 }
 
 #[test]
