@@ -1,5 +1,7 @@
 //! Flags of every command that plays a plan.
 
+use std::path::Path;
+
 use anyhow::{Result, bail};
 
 use crate::settings::{KeyedCommand, PlanFlags, RawPlan};
@@ -18,6 +20,15 @@ impl<C: KeyedCommand> RunFlags<C> {
     /// Keys given on the command line.
     pub(super) const fn typed(&self) -> &RawPlan {
         self.plan.typed()
+    }
+
+    /// Keys of the plan file, if there is one, with those of the command line over them.
+    ///
+    /// # Errors
+    /// Returns an error if the file is no plan, or a value cannot be stored in one.
+    pub(super) fn over_plan(&self, plan: Option<&Path>) -> Result<RawPlan> {
+        let file = plan.map(RawPlan::read).transpose()?.unwrap_or_default();
+        Ok(self.typed().over(&file)?)
     }
 
     /// Refuses a list of CPUs among the other words of the command line: `--affinity` takes one

@@ -81,24 +81,24 @@ pub(super) fn is_plan(word: &str) -> bool {
 pub(super) fn merged_match(args: &MatchArgs) -> Result<RawPlan> {
     args.flags.check_words(args.engines.iter().map(String::as_str))?;
     let (plans, engines): (Vec<&String>, Vec<&String>) = args.engines.iter().partition(|word| is_plan(word));
-    let file = match plans.as_slice() {
-        [] => RawPlan::default(),
-        [plan] => RawPlan::read(Path::new(plan))?,
-        [one, other, ..] => bail!("two plans, {one} and {other}: give one"),
-    };
-    let players = engines.into_iter().map(|spec| named(spec)).collect();
-    let typed = RawPlan { players, ..args.flags.typed().clone() };
-    Ok(typed.over(&file)?)
+    if let [one, other, ..] = plans.as_slice() {
+        bail!("two plans, {one} and {other}: give one");
+    }
+    let mut raw = args.flags.over_plan(plans.first().map(Path::new))?;
+    if !engines.is_empty() {
+        raw.players = engines.into_iter().map(|spec| named(spec)).collect();
+    }
+    Ok(raw)
 }
 
 /// Keys of the plan file with the heroes, opponents and flags of the command line over them.
 pub(super) fn merged_gauntlet(args: &GauntletArgs) -> Result<RawPlan> {
     args.flags.check_words(args.plan.as_deref().and_then(Path::to_str))?;
-    let file = args.plan.as_deref().map(RawPlan::read).transpose()?.unwrap_or_default();
-    if file.format.as_deref().is_some_and(|format| format != "gauntlet") {
-        bail!("the plan's format is {}; play it with `quintain match`", file.format.as_deref().unwrap_or_default());
+    let raw = args.flags.over_plan(args.plan.as_deref())?;
+    // A gauntlet has no flag for its format.
+    if let Some(format) = raw.format.as_deref().filter(|format| *format != "gauntlet") {
+        bail!("the plan's format is {format}; play it with `quintain match`");
     }
-    let raw = args.flags.typed().over(&file)?;
     let opponents = match &args.sparring {
         Some(path) => {
             let field = RawPlan::read(path)?.players;

@@ -55,11 +55,11 @@ pub(super) struct RaceArgs {
 /// Keys of the plan file with those of the command line over them. Candidates of both race.
 pub(super) fn merged(args: &RaceArgs) -> Result<RawPlan> {
     args.flags.check_words(args.candidates.iter().map(String::as_str))?;
-    let (file, specs) = match args.candidates.split_first() {
-        Some((plan, specs)) if is_plan(plan) => (RawPlan::read(Path::new(plan))?, specs),
-        _ => (RawPlan::default(), args.candidates.as_slice()),
+    let (plan, specs) = match args.candidates.split_first() {
+        Some((plan, specs)) if is_plan(plan) => (Some(Path::new(plan)), specs),
+        _ => (None, args.candidates.as_slice()),
     };
-    let mut raw = args.flags.typed().over(&file)?;
+    let mut raw = args.flags.over_plan(plan)?;
     let base = raw.base.clone();
     let typed = specs.iter().map(|spec| (Some(spec.clone()), None));
     let nets = args.with_nets.iter().map(|net| (base.clone(), Some(net.clone())));

@@ -51,8 +51,7 @@ pub(super) fn merged(args: &SprtArgs) -> Result<RawPlan> {
             "`{second}`: a test takes one plan; name engines by flags, as in `quintain sprt --new ./new --base ./base`"
         );
     }
-    let file = args.plan.as_deref().map(RawPlan::read).transpose()?.unwrap_or_default();
-    Ok(args.flags.typed().over(&file)?)
+    args.flags.over_plan(args.plan.as_deref())
 }
 
 pub(super) fn run(args: &SprtArgs) -> Result<Exit> {

@@ -80,8 +80,7 @@ pub(super) struct TuneArgs {
 /// Keys of the plan file with those of the command line over them.
 pub(super) fn merged(args: &TuneArgs) -> Result<RawPlan> {
     args.flags.check_words(args.plan.as_deref().and_then(Path::to_str))?;
-    let file = args.plan.as_deref().map(RawPlan::read).transpose()?.unwrap_or_default();
-    Ok(args.flags.typed().over(&file)?)
+    args.flags.over_plan(args.plan.as_deref())
 }
 
 /// Branch of --apply, for the queue.
