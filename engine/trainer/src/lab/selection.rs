@@ -1,7 +1,7 @@
 //! Lists of pairs for the block `top-pairs`, chosen by what positions or networks show: `data
 //! pairs`.
 
-use crate::data::{Input, Position, replace, say};
+use crate::data::{Input, Position, replace, say, sigmoid};
 use crate::train::{Integer, SCALES};
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
@@ -258,8 +258,7 @@ impl PairsArgs {
 
     /// Returns the win probability of a score less that of the network's value.
     fn win_error(&self, score: f64, value: f64) -> f64 {
-        let win = |centipawns: f64, scale: f64| 1.0 / (1.0 + (-centipawns / scale).exp());
-        win(score, self.in_scale) - win(value, self.out_scale)
+        sigmoid(score / self.in_scale) - sigmoid(value / self.out_scale)
     }
 }
 

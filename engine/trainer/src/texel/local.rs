@@ -6,11 +6,12 @@
 
 use destrier::eval::layout::COUNT;
 
-use super::logistic::{logistic, sigmoid};
+use super::logistic::logistic;
 use super::loss::{measure, on_threads};
 use super::plan::Fit;
 use super::samples::Samples;
 use super::{Epoch, FitResult, Weights, anchored, bar, report};
+use crate::train::sigmoid;
 
 /// Positions of a list that a thread adds to one partial sum.
 const SLICE: usize = 8192;

@@ -1,10 +1,4 @@
-//! Logistic function, which maps a value to an expected result, and its loss.
-
-/// Returns `1 / (1 + e^-x)`.
-#[must_use]
-pub fn sigmoid(x: f32) -> f32 {
-    1.0 / (1.0 + (-x).exp())
-}
+//! Loss of the logistic function, which maps a value to an expected result.
 
 /// Returns the logistic loss of one prediction.
 #[must_use]

@@ -6,8 +6,9 @@ use std::thread;
 use destrier::eval::layout::COUNT;
 
 use super::Weights;
-use super::logistic::{logistic, sigmoid};
+use super::logistic::logistic;
 use super::samples::Samples;
+use crate::train::sigmoid;
 
 /// Positions that a thread adds to one partial sum.
 const SLICE: usize = 4096;

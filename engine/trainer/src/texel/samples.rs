@@ -6,6 +6,7 @@ use destrier::types::SplitMix64;
 
 #[cfg(test)]
 use super::Weights;
+use crate::train::sigmoid;
 
 /// Full scale of the endgame score in the trace's unit.
 const FULL_SCALE: f32 = 64.0;
@@ -182,7 +183,7 @@ impl Samples {
     /// without a score keep the result.
     pub fn blend(&mut self, result_share: f32, k: f32) {
         for head in self.heads.iter_mut().filter(|head| !head.score.is_nan()) {
-            let promised = super::logistic::sigmoid(k * head.score);
+            let promised = sigmoid(k * head.score);
             head.target = result_share * head.result + (1.0 - result_share) * promised;
         }
     }
@@ -217,8 +218,7 @@ impl Samples {
     /// Sets every target to the prediction of other weights, for tests with known optimal weights.
     #[cfg(test)]
     pub(super) fn aim_at(&mut self, weights: &Weights, k: f32) {
-        let targets: Vec<f32> =
-            (0..self.len()).map(|index| super::logistic::sigmoid(k * self.get(index).value(weights).0)).collect();
+        let targets: Vec<f32> = (0..self.len()).map(|index| sigmoid(k * self.get(index).value(weights).0)).collect();
         for (head, target) in self.heads.iter_mut().zip(targets) {
             head.target = target;
         }

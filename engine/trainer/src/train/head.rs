@@ -60,7 +60,7 @@ impl Loss {
     }
 }
 
-/// Logistic function.
+/// Logistic function in single precision; `data::sigmoid` is that in double precision.
 pub fn sigmoid(x: f32) -> f32 {
     1.0 / (1.0 + (-x).exp())
 }

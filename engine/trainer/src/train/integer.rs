@@ -4,6 +4,7 @@
 //! checks the other.
 
 use super::network::Shape;
+use crate::data::sigmoid;
 use bulletformat::ChessBoard;
 use destrier::nnue::sets::ActiveFeatures;
 use destrier::nnue::{self, FormatError, HIDDEN_2, Kind};
@@ -40,7 +41,7 @@ impl Rounding {
     /// factor of the output in the sigmoid of its win probability.
     pub fn of(network: &Integer, positions: &[ChessBoard], outputs: &[f32], gain: f32) -> Rounding {
         let count = positions.len().max(1) as f64;
-        let win = |output: f64| 1.0 / (1.0 + (-f64::from(gain) * output).exp());
+        let win = |output: f64| sigmoid(f64::from(gain) * output);
         let (mut mean, mut worst) = (0.0, 0.0_f64);
         let mut errors = Vec::with_capacity(positions.len());
         for (board, &output) in positions.iter().zip(outputs) {

@@ -39,6 +39,7 @@ mod triplet_tests;
 
 pub(crate) use checkpoint::{LOCK, lock_folder};
 pub(crate) use features::{Inputs, oriented};
+pub(crate) use head::sigmoid;
 pub(crate) use integer::Integer;
 pub(crate) use pairs::{PairFileError, read as read_pairs};
 pub(crate) use plan::{Data, Network, Optimiser, Plan, PlanError, SCALES, Training, folder_of, full, kind, line_of};
