@@ -23,7 +23,7 @@ const BUILD_LIMIT: Duration = Duration::from_secs(3600);
 const VERSION_LIMIT: Duration = Duration::from_secs(60);
 const TAIL_LINES: usize = 20;
 /// The caller's environment variables that compilers and Makefiles obey.
-const FLAGS: [&str; 11] = [
+const FLAGS: [&str; 14] = [
     "RUSTFLAGS",
     "CARGO_ENCODED_RUSTFLAGS",
     "CARGO_INCREMENTAL",
@@ -35,6 +35,9 @@ const FLAGS: [&str; 11] = [
     "LDFLAGS",
     "MAKEFLAGS",
     "ARCH",
+    "COMP",
+    "EXTRACXXFLAGS",
+    "EXTRALDFLAGS",
 ];
 /// Beginnings of the names of variables that Cargo obeys.
 const CARGO_FLAGS: [&str; 5] = ["CARGO_BUILD_", "CARGO_PROFILE_", "CARGO_TARGET_", "CARGO_UNSTABLE_", "RUSTC"];

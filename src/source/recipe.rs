@@ -358,15 +358,18 @@ impl Recipe {
     }
 
     /// Compilers of C and C++ that the user names, as commands: by `CC` and `CXX` in the command,
-    /// in the recipe's variables or in the environment, and Clang by a word of the command. A value
-    /// with blanks in the command counts up to its first blank.
+    /// in MAKEFLAGS, in the recipe's variables or in the environment, and Clang by a word of the
+    /// command or of MAKEFLAGS, or by `COMP`. A value with blanks in the command counts up to its
+    /// first blank.
     pub(super) fn named_compilers(&self, environment: impl Fn(&str) -> Option<String>) -> Vec<String> {
+        let variable = |name: &str| self.env.get(name).cloned().or_else(|| environment(name));
+        let line = format!("{} {}", self.command, variable("MAKEFLAGS").unwrap_or_default());
         let set = |name: &str| {
-            let typed = self.command.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
-            let typed = typed.map(|word| word.trim_matches(['"', '\'']).to_owned());
-            typed.or_else(|| self.env.get(name).cloned()).or_else(|| environment(name))
+            let typed = line.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+            typed.map(|word| word.trim_matches(['"', '\'']).to_owned()).or_else(|| variable(name))
         };
-        let clang = self.runs("clang").then(|| "clang".to_owned());
+        let is_clang = has_word(&line, "clang") || set("COMP").is_some_and(|value| has_word(&value, "clang"));
+        let clang = is_clang.then(|| "clang".to_owned());
         let mut named: Vec<String> = [set("CC"), set("CXX"), clang].into_iter().flatten().collect();
         named.retain(|command| !command.trim().is_empty());
         named.dedup();
@@ -375,7 +378,7 @@ impl Recipe {
 
     /// True if the command has the word `tool`.
     fn runs(&self, tool: &str) -> bool {
-        self.command.split(|c: char| !c.is_alphanumeric()).any(|word| word == tool)
+        has_word(&self.command, tool)
     }
 }
 
@@ -402,6 +405,10 @@ impl RawTune {
         };
         Ok(TuneRecipe { command: self.command, params: self.params, template })
     }
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric()).any(|one| one == word)
 }
 
 fn texts() -> Vec<String> {
@@ -486,6 +493,14 @@ mod tests {
         assert_eq!(Recipe::make().compiler(), Some(["cc", "--version"].as_slice()));
         assert_eq!(Recipe::make().named_compilers(|_| None), Vec::<String>::new());
         assert_eq!(Recipe::make().named_compilers(|name| (name == "CXX").then(|| "g++-14".into())), ["g++-14"]);
+        for (name, value, named) in [
+            ("MAKEFLAGS", "COMP=clang CXX=clang++-19", ["clang++-19", "clang"].as_slice()),
+            ("COMP", "clang", &["clang"]),
+            ("COMP", "mingw", &[]),
+        ] {
+            let environment = |asked: &str| (asked == name).then(|| value.to_owned());
+            assert_eq!(Recipe::make().named_compilers(environment), named, "{name}={value}");
+        }
         let env = [("CC".to_owned(), "ccache gcc".to_owned())].into();
         let typed = Recipe { command: "make COMP=clang CXX='clang++'".to_owned(), env, ..Recipe::make() };
         assert_eq!(typed.named_compilers(|_| Some("cc".to_owned())), ["ccache gcc", "clang++", "clang"]);

@@ -278,16 +278,17 @@ fn flags_outside_the_tree_make_a_new_build() {
         ("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS", 4),
         ("RUSTC_WRAPPER", 5),
         ("ARCH", 6),
-        ("CARGO_BUILD_JOBS", 6),
+        ("COMP", 7),
+        ("CARGO_BUILD_JOBS", 7),
     ] {
         assert_eq!(builds(&[(name, "2")]), count, "{name}");
     }
     fs::write(home.join("config.toml"), "[build]\nrustflags = ['-C', 'target-cpu=native']\n").unwrap();
-    assert_eq!(builds(&[]), 7);
+    assert_eq!(builds(&[]), 8);
     let above = toy.context.cwd.with_file_name(".cargo");
     fs::create_dir(&above).unwrap();
     fs::write(above.join("config.toml"), "[profile.release]\nlto = true\n").unwrap();
-    assert_eq!((builds(&[]), builds(&[])), (8, 8));
+    assert_eq!((builds(&[]), builds(&[])), (9, 9));
 }
 
 /// A clone has no working tree in which the compiler could find the file.
