@@ -4,16 +4,17 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::engine;
-use super::invocation::{Dialect, EngineArgs};
 use crate::files::{MOST_DOCUMENT_BYTES, config_folder, read_input};
 use crate::text::nearest;
 
 /// Name of the file.
 const FILE: &str = "engines.json";
 
+/// Keys of an engine and their values, in the words of a command line.
+pub(super) type EngineKeys = Vec<(String, String)>;
+
 /// Reader of an engine of the file.
-pub(super) type EngineLookup<'a> = &'a dyn Fn(&str) -> Result<EngineArgs, String>;
+pub(super) type EngineLookup<'a> = &'a dyn Fn(&str) -> Result<EngineKeys, String>;
 
 /// Entry of the file. Keys that describe the engine's features are passed over.
 #[derive(Debug, Default, Deserialize)]
@@ -22,13 +23,17 @@ struct ConfEngine {
     name: String,
     command: String,
     working_directory: String,
+    stderr_file: String,
     protocol: String,
+    timeout_scale_factor: Option<f64>,
     arguments: Vec<String>,
     init_strings: Vec<String>,
     options: Vec<ConfOption>,
     restart: String,
     ponder: bool,
     whitepov: bool,
+    validate_claims: Option<bool>,
+    debug: bool,
 }
 
 /// UCI option of an entry.
@@ -42,8 +47,8 @@ struct ConfOption {
 /// Reads the engine `name` from the file in this directory, else from that of the user.
 ///
 /// # Errors
-/// Message if there is no such file or engine, or if it is not of the UCI protocol.
-pub(super) fn read(name: &str) -> Result<EngineArgs, String> {
+/// Message if there is no such file or engine.
+pub(super) fn read(name: &str) -> Result<EngineKeys, String> {
     let places = places();
     let Some(path) = places.iter().find(|path| path.is_file()) else {
         let places: Vec<String> = places.iter().map(|path| path.display().to_string()).collect();
@@ -75,7 +80,7 @@ fn engines_of(text: &str, path: &Path) -> Result<Vec<ConfEngine>, String> {
     serde_json::from_str(text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-fn engine_of(text: &str, name: &str, path: &Path) -> Result<EngineArgs, String> {
+fn engine_of(text: &str, name: &str, path: &Path) -> Result<EngineKeys, String> {
     let shown = path.display();
     let engines = engines_of(text, path)?;
     let Some(found) = engines.iter().find(|engine| engine.name == name) else {
@@ -83,33 +88,42 @@ fn engine_of(text: &str, name: &str, path: &Path) -> Result<EngineArgs, String> 
         let near = near.first().map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"));
         return Err(format!("{shown} has no engine \"{name}\"{near}"));
     };
-    let within = |why: String| format!("{shown}: engine \"{name}\": {why}");
-    let mut args = EngineArgs::default();
-    let words = [
-        ("cmd", &found.command),
-        ("name", &found.name),
-        ("dir", &found.working_directory),
-        ("proto", &found.protocol),
-        ("restart", &found.restart),
+    Ok(keys(found))
+}
+
+/// Keys that stand for an entry on a command line.
+fn keys(entry: &ConfEngine) -> EngineKeys {
+    let scale = entry.timeout_scale_factor.map(|scale| scale.to_string()).unwrap_or_default();
+    let texts = [
+        ("cmd", &entry.command),
+        ("name", &entry.name),
+        ("dir", &entry.working_directory),
+        ("stderr", &entry.stderr_file),
+        ("proto", &entry.protocol),
+        ("restart", &entry.restart),
+        ("tscale", &scale),
     ];
-    let words = words.map(|(key, value)| (key, value.as_str())).into_iter();
-    let words = words.chain(found.arguments.iter().map(|word| ("arg", word.as_str())));
-    let words = words.chain(found.init_strings.iter().map(|word| ("initstr", word.as_str())));
-    let view = found.whitepov.then_some(("whitepov", ""));
-    for (key, value) in words.filter(|(_, value)| !value.is_empty()).chain(view) {
-        engine::set(&mut args, key, value, Dialect::Cutechess).map_err(within)?;
-    }
-    for option in &found.options {
+    let flags = [
+        ("ponder", entry.ponder),
+        ("whitepov", entry.whitepov),
+        ("trust", entry.validate_claims == Some(false)),
+        ("debug", entry.debug),
+    ];
+    let texts = texts.into_iter();
+    let texts = texts.chain(entry.arguments.iter().map(|word| ("arg", word)));
+    let texts = texts.chain(entry.init_strings.iter().map(|word| ("initstr", word)));
+    let texts = texts.filter(|(_, value)| !value.is_empty()).map(|(key, value)| (key.to_owned(), value.clone()));
+    let flags = flags.into_iter().filter(|(_, is_set)| *is_set).map(|(key, _)| (key.to_owned(), String::new()));
+    let options = entry.options.iter().filter_map(|option| {
         let value = match &option.value {
             serde_json::Value::String(text) => text.clone(),
             serde_json::Value::Bool(_) | serde_json::Value::Number(_) => option.value.to_string(),
             // An option without a value is one of the engine that nobody has set.
-            _ => continue,
+            _ => return None,
         };
-        args.options.push((option.name.clone(), value));
-    }
-    args.ponder = found.ponder;
-    Ok(args)
+        Some((format!("option.{}", option.name), value))
+    });
+    texts.chain(flags).chain(options).collect()
 }
 
 #[cfg(test)]
@@ -118,22 +132,22 @@ mod tests {
 
     const TEXT: &str = r#"[
         {"command": "./one", "name": "One", "protocol": "uci", "workingDirectory": "/opt/one", "stderrFile": "", "restart": "on",
-         "initStrings": ["setoption name Style value Solid", "setoption name Clear Hash"], "variants": ["standard"],
+         "arguments": ["-x", "two words"], "timeoutScaleFactor": 1.5, "validateClaims": true,
+         "initStrings": ["setoption name Style value Solid"], "variants": ["standard"],
          "options": [{"name": "Hash", "type": "spin", "value": 64, "min": 1}, {"name": "Own Book", "value": false}, {"name": "Skip"}]},
-        {"command": "two", "name": "Two", "protocol": "xboard"},
-        {"command": "three", "name": "Three", "protocol": "uci", "whitepov": true}]"#;
+        {"command": "two", "name": "Two", "protocol": "xboard", "whitepov": true, "ponder": true, "debug": true,
+         "stderrFile": "two.log", "validateClaims": false}]"#;
 
     #[test]
     fn engines_are_read_by_name() {
         let read = |name: &str| engine_of(TEXT, name, Path::new("engines.json"));
-        let one = read("One").unwrap();
-        let options = [("Style", "Solid"), ("Clear Hash", "true"), ("Hash", "64"), ("Own Book", "false")];
-        assert_eq!((one.cmd.as_str(), one.dir.as_str(), one.restart), ("./one", "/opt/one", true));
-        assert_eq!(one.options, options.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        let refused = read("Two").unwrap_err();
-        assert!(refused.starts_with("engines.json: engine \"Two\": engines are spoken to by uci, not by xboard"));
-        let refused = read("Three").unwrap_err();
-        assert!(refused.starts_with("engines.json: engine \"Three\": whitepov is not supported"), "{refused}");
+        let words =
+            |name: &str| read(name).unwrap().iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>();
+        let one = "cmd=./one|name=One|dir=/opt/one|proto=uci|restart=on|tscale=1.5|arg=-x|arg=two words|\
+                   initstr=setoption name Style value Solid|option.Hash=64|option.Own Book=false";
+        assert_eq!(words("One").join("|"), one);
+        let two = "cmd=two|name=Two|stderr=two.log|proto=xboard|ponder=|whitepov=|trust=|debug=";
+        assert_eq!(words("Two").join("|"), two);
         assert_eq!(read("one").unwrap_err(), "engines.json has no engine \"one\"; did you mean \"One\"?");
         let broken = engine_of("[{]", "One", Path::new("engines.json")).unwrap_err();
         assert!(broken.starts_with("engines.json: ") && broken.contains("line 1"), "{broken}");

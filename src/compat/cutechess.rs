@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::check::check;
 use super::common;
-use super::conf::EngineLookup;
+use super::conf::{EngineKeys, EngineLookup};
 use super::engine;
 use super::grammar::{Load, SavedConfig, book_format};
 use super::invocation::{
@@ -86,6 +86,8 @@ pub(super) fn parse(words: &[String], load: Load<'_>, known: EngineLookup<'_>) -
     let mut engines: Vec<EngineArgs> = Vec::new();
     let mut settings = RunnerSettings::new(Dialect::Cutechess);
     let (mut notes, mut resumes) = (Vec::new(), false);
+    // Keys of all engines.
+    let mut given = EngineKeys::new();
     for group in &groups {
         match group.option {
             "-version" | "--version" | "-v" => return Ok(RunnerAction::Version),
@@ -95,7 +97,7 @@ pub(super) fn parse(words: &[String], load: Load<'_>, known: EngineLookup<'_>) -
             "-engine" => {
                 engines.push(EngineArgs::default());
                 let last = engines.len() - 1;
-                set(&mut engines[last..], group, known).map_err(|why| group.error(why))?;
+                given.extend(set(&mut engines[last..], group, known).map_err(|why| group.error(why))?);
             }
             "-resume" => {
                 group.none().map_err(|why| group.error(why))?;
@@ -113,14 +115,14 @@ pub(super) fn parse(words: &[String], load: Load<'_>, known: EngineLookup<'_>) -
         }
     }
     for group in groups.iter().filter(|group| group.option == "-each") {
-        set(&mut engines, group, known).map_err(|why| group.error(why))?;
+        given.extend(set(&mut engines, group, known).map_err(|why| group.error(why))?);
     }
-    let ignored = IGNORED_KEYS.iter().filter(|(key, _)| has_engine_key(&groups, key));
+    let ignored = IGNORED_KEYS.iter().filter(|(key, _)| given.iter().any(|(given, _)| given == key));
     notes.extend(ignored.map(|(key, why)| format!("Warning: {key} has no effect: {why}")));
     if groups.iter().any(|group| group.option == "-debug" && !group.words.is_empty()) {
         notes.push(format!("Warning: -debug all acts as -debug: {NO_DEBUG_MODE}"));
     }
-    let scale = timeout_scale(&groups);
+    let scale = timeout_scale(&given);
     settings.startup = settings.startup.mul_f64(scale);
     settings.ucinewgame = settings.ucinewgame.mul_f64(scale);
     let policy = opening_policy(&groups);
@@ -152,22 +154,11 @@ pub(super) fn parse(words: &[String], load: Load<'_>, known: EngineLookup<'_>) -
         .map(|invocation| RunnerAction::Play(Box::new(invocation)))
 }
 
-/// True if an engine is given this key.
-fn has_engine_key(groups: &[OptionGroup], key: &str) -> bool {
-    engine_words(groups).any(|word| word.split('=').next() == Some(key))
-}
-
 /// Largest `tscale=` of an engine, at least 1. The timeouts are those of all engines.
-fn timeout_scale(groups: &[OptionGroup]) -> f64 {
-    let scales = engine_words(groups).filter_map(|word| word.strip_prefix("tscale=")?.parse::<f64>().ok());
-    // Words of `-each` are not checked if there is no engine.
+fn timeout_scale(given: &EngineKeys) -> f64 {
+    let scales = given.iter().filter(|(key, _)| key == "tscale").filter_map(|(_, value)| value.parse::<f64>().ok());
+    // Keys of `-each` are not checked if there is no engine.
     scales.filter(|scale| engine::TIMEOUT_SCALES.contains(scale)).fold(1.0, f64::max)
-}
-
-/// Words of all engines.
-fn engine_words<'a>(groups: &'a [OptionGroup<'a>]) -> impl Iterator<Item = &'a str> {
-    let engines = groups.iter().filter(|group| matches!(group.option, "-engine" | "-each"));
-    engines.flat_map(|group| &group.words).copied()
 }
 
 /// Policy of the last `-openings`.
@@ -191,11 +182,12 @@ pub(super) fn tournament_file(path: &Path, load: Load<'_>) -> Result<SavedConfig
     ))
 }
 
-/// Sets the keys of an option in each of `engines`.
-fn set(engines: &mut [EngineArgs], group: &OptionGroup, known: EngineLookup<'_>) -> Result<(), String> {
+/// Sets the keys of an option in each of `engines`. Returns them, with those of `conf=`.
+fn set(engines: &mut [EngineArgs], group: &OptionGroup, known: EngineLookup<'_>) -> Result<EngineKeys, String> {
     if group.words.is_empty() {
         return Err("it takes key=value".to_owned());
     }
+    let mut given = EngineKeys::new();
     for word in &group.words {
         let (key, value) = match word.split_once('=') {
             // A UCI option may have an empty value, such as an unused path.
@@ -203,15 +195,25 @@ fn set(engines: &mut [EngineArgs], group: &OptionGroup, known: EngineLookup<'_>)
             None if ENGINE_FLAGS.contains(word) => (*word, ""),
             _ => return Err(format!("it takes key=value, not \"{word}\"")),
         };
-        for one in engines.iter_mut() {
-            if key == "conf" {
-                *one = known(value)?;
-                continue;
+        if key == "conf" {
+            let entry = known(value)?;
+            for engine in engines.iter_mut() {
+                // The limit is not part of an entry.
+                *engine = EngineArgs { limit: engine.limit, margin: engine.margin, ..EngineArgs::default() };
+                set_keys(engine, &entry).map_err(|why| format!("conf={value}: {why}"))?;
             }
-            engine::set(one, key, value, Dialect::Cutechess)?;
+            given.extend(entry);
+        } else {
+            let entry = vec![(key.to_owned(), value.to_owned())];
+            engines.iter_mut().try_for_each(|engine| set_keys(engine, &entry))?;
+            given.extend(entry);
         }
     }
-    Ok(())
+    Ok(given)
+}
+
+fn set_keys(engine: &mut EngineArgs, keys: &EngineKeys) -> Result<(), String> {
+    keys.iter().try_for_each(|(key, value)| engine::set(engine, key, value, Dialect::Cutechess))
 }
 
 fn option(settings: &mut RunnerSettings, group: &OptionGroup) -> Result<(), String> {

@@ -62,7 +62,9 @@ fn parse(dialect: Dialect, line: &str) -> Result<RunnerAction, String> {
     let parsed = match dialect {
         Dialect::Fastchess => grammar::parse(&words, &saved),
         Dialect::Cutechess => cutechess::parse(&words, &saved, &|name| match name {
-            "Known" => Ok(EngineArgs { cmd: "./known".to_owned(), name: name.to_owned(), ..EngineArgs::default() }),
+            "Known" => Ok([("cmd", "./known"), ("name", name)].map(|(key, value)| (key.into(), value.into())).to_vec()),
+            "Loud" => Ok(["stderr", "trust", "debug", "tscale"].map(|key| (key.into(), "2".into())).to_vec()),
+            "Xboard" => Ok(vec![("proto".to_owned(), "xboard".to_owned())]),
             _ => Err(format!("no engine {name}")),
         }),
     };

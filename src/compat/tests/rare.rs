@@ -45,9 +45,6 @@ fn the_rarer_options_of_cutechess() {
         assert_eq!((resumed.engines[0].name.as_str(), resumed.notes.len()), ("x", notes), "{line}");
         assert_eq!(resumed.resume, Some("saved.json".into()), "{line}");
     }
-    reads(Dialect::Cutechess, "-engine conf=Known name=c", |invocation| {
-        invocation.engines.push(EngineArgs { cmd: "./known".to_owned(), ..engine("c", "1") });
-    });
     reads(
         Dialect::Cutechess,
         "-each 'initstr=setoption name Clear Hash\\nsetoption name A b value c d'",
@@ -67,6 +64,7 @@ fn the_rarer_options_of_cutechess() {
         ("-resume -tournamentfile gone.json", "a file that Cute Chess wrote is not read"),
         ("-engine cmd=c proto=xboard", "not by xboard; write proto=uci"),
         ("-engine conf=Other", "no engine Other"),
+        ("-engine conf=Xboard", "conf=Xboard: engines are spoken to by uci, not by xboard"),
         ("-engine cmd=c initstr=xboard", "lines of setoption, not \"xboard\""),
         ("-engine cmd=c book=b.bin", "-openings file=BOOK.bin"),
         ("-debug some", "no value, or all"),
@@ -78,6 +76,28 @@ fn the_rarer_options_of_cutechess() {
             parse(Dialect::Cutechess, &format!("-engine cmd=a tc=1 -engine cmd=b tc=1 {line}")).expect_err(line);
         assert!(error.contains(reason), "{line}: {error}");
     }
+}
+
+#[test]
+fn entries_of_engines_json_are_keys() {
+    reads(Dialect::Cutechess, "-engine conf=Known name=c", |invocation| {
+        invocation.engines.push(EngineArgs { cmd: "./known".to_owned(), ..engine("c", "1") });
+    });
+    // An entry has no limit, so one that comes before it holds.
+    reads(Dialect::Cutechess, "-engine nodes=5 conf=Known name=c", |invocation| {
+        let limit = Limit { clock: clock("1"), nodes: Some(5), ..Limit::default() };
+        invocation.engines.push(EngineArgs { cmd: "./known".to_owned(), limit, ..engine("c", "1") });
+    });
+    reads(Dialect::Cutechess, "-engine conf=Loud cmd=c", |invocation| {
+        invocation.engines.push(EngineArgs { cmd: "c".to_owned(), ..engine("c", "1") });
+        invocation.settings.startup = Duration::from_secs(20);
+        invocation.settings.ucinewgame = Duration::from_secs(120);
+        invocation.notes = warned(&[
+            "trust has no effect: UCI engines claim no results",
+            "stderr has no effect: error output is in the folder stderr of the run",
+            "debug has no effect: no engine is sent `debug on`",
+        ]);
+    });
 }
 
 #[test]
