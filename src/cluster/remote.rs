@@ -254,6 +254,7 @@ mod tests {
             limit: crate::plan::time_control::Limit::nodes(1),
             margin: None,
             restart: false,
+            white_pov: false,
             complaints: Vec::new(),
             origin: crate::plan::Origin::default(),
         };

@@ -78,6 +78,7 @@ pub(super) struct OwnFile {
     ping_ms: u64,
     affinity_cpus: Vec<usize>,
     ponder: Vec<bool>,
+    white_pov: Vec<bool>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -323,6 +324,7 @@ impl ConfigFile {
                 ping_ms: millis(settings.ping),
                 affinity_cpus: settings.affinity_cpus.clone(),
                 ponder: engines.iter().map(|engine| engine.ponder).collect(),
+                white_pov: engines.iter().map(|engine| engine.white_pov).collect(),
             }),
         }
     }
@@ -426,6 +428,7 @@ impl ConfigFile {
             .enumerate()
             .map(|(place, engine)| EngineArgs {
                 ponder: own.ponder.get(place).copied().unwrap_or(false),
+                white_pov: own.white_pov.get(place).copied().unwrap_or(false),
                 ..engine.args()
             })
             .collect();
@@ -626,6 +629,7 @@ impl EngineFile {
             margin: from_millis(tc.timemargin),
             restart: self.restart,
             ponder: false,
+            white_pov: false,
             options: self.options.clone(),
         }
     }

@@ -68,6 +68,7 @@ pub(super) fn set(engine: &mut EngineArgs, key: &str, value: &str, dialect: Dial
         "timemargin" => engine.margin = Duration::from_millis(number(value)?),
         "restart" => engine.restart = restart(value, fastchess)?,
         "ponder" if !fastchess => engine.ponder = true,
+        "whitepov" if !fastchess => engine.white_pov = true,
         // Accepted without effect; `cutechess::parse` warns of them.
         "stderr" | "trust" | "debug" if !fastchess => {}
         // `cutechess::parse` applies it, because the timeouts are those of all engines.
@@ -84,10 +85,6 @@ pub(super) fn set(engine: &mut EngineArgs, key: &str, value: &str, dialect: Dial
             return Err(format!(
                 "\"{key}\" is not supported: leave it out, and let both engines play the lines of the book by -openings file=BOOK.bin plies=16"
             ));
-        }
-        "whitepov" if !fastchess => {
-            return Err("whitepov is not supported: let the engine print its own view, or leave out -resign and -draw"
-                .to_owned());
         }
         _ => match key.strip_prefix("option.") {
             Some(name) if !name.is_empty() => engine.options.push((name.to_owned(), value.to_owned())),

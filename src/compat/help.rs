@@ -37,7 +37,7 @@ const CUTECHESS: &str = "\
 quintain cutechess: the common options of cutechess-cli, played by quintain.
 
   -engine KEYS             an engine; at least two. Keys: cmd name arg=ARGUMENT dir tc st nodes depth timemargin=MS
-                           restart=auto|on|off proto=uci ponder tscale=FACTOR option.NAME=VALUE
+                           restart=auto|on|off proto=uci ponder whitepov tscale=FACTOR option.NAME=VALUE
                            initstr=TEXT, lines of setoption; conf=NAME, an engine of engines.json
   -each KEYS               the same keys for every engine                   -engines      names of engines.json
   -games N -rounds N       games of an encounter (1), encounters (1)        -repeat [N]   games with one opening (2)

@@ -69,6 +69,8 @@ pub(crate) struct EngineArgs {
     pub restart: bool,
     /// True to let the engine ponder.
     pub ponder: bool,
+    /// True if the engine gives its scores from White's point of view.
+    pub white_pov: bool,
     /// UCI options in the order given.
     pub options: Vec<(String, String)>,
 }

@@ -202,6 +202,7 @@ fn player(engine: &EngineArgs, dialect: Dialect, options: Vec<(String, String)>)
         limit: engine.limit,
         margin: Some(engine.margin),
         restart: engine.restart,
+        white_pov: engine.white_pov,
         complaints: Vec::new(),
         origin: Origin { spec: engine.cmd.clone(), sha256: sha256(&bytes), ..Origin::default() },
     })

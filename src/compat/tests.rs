@@ -609,6 +609,7 @@ fn command_lines_become_plans() {
         (plan.format, plan.half_last) = (Format::new(Knockout), false);
     });
     plans(cute, 2, "-each ponder", |plan| plan.rules.ponder = true);
+    plans(cute, 2, "-each whitepov", |plan| plan.players.iter_mut().for_each(|player| player.white_pov = true));
 }
 
 #[test]

@@ -28,6 +28,8 @@ pub struct Player {
     pub margin: Option<Duration>,
     /// True to restart it for each game, whatever the plan says of all players.
     pub restart: bool,
+    /// True if it gives its scores from White's point of view instead of the mover's.
+    pub white_pov: bool,
     /// Failures that its engine reported before the first game, and doubts about files that its
     /// options name.
     pub complaints: Vec<String>,
@@ -156,6 +158,8 @@ pub(super) struct PlayerV1 {
     margin_ms: Option<f64>,
     #[serde(default, skip_serializing_if = "is_false")]
     restart: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    white_pov: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     commit: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -202,6 +206,7 @@ impl From<&Player> for PlayerV1 {
             depth: player.limit.depth,
             margin_ms: player.margin.map(|margin| margin.as_secs_f64() * 1e3),
             restart: player.restart,
+            white_pov: player.white_pov,
             commit: origin.commit,
             subject: origin.subject,
             tree: origin.tree,
@@ -242,6 +247,7 @@ impl PlayerV1 {
             },
             margin: self.margin_ms.map(|margin| seconds("players.margin_ms", margin / 1e3)).transpose()?,
             restart: self.restart,
+            white_pov: self.white_pov,
             complaints: self.complaints,
             origin: Origin {
                 spec: self.spec,
@@ -262,6 +268,14 @@ impl PlayerV1 {
 #[cfg(test)]
 mod tests {
     use crate::plan::file;
+
+    #[test]
+    fn a_point_of_view_is_stored() {
+        let mut plan = file::from_toml(include_str!("../../tests/it/fixtures/v1/plan.toml")).unwrap();
+        assert!(!plan.players[0].white_pov && !file::to_toml(&plan).contains("white_pov"));
+        plan.players[0].white_pov = true;
+        assert!(file::from_toml(&file::to_toml(&plan)).unwrap().players[0].white_pov);
+    }
 
     #[test]
     fn the_last_value_of_an_option_holds() {

@@ -638,6 +638,7 @@ fn player(found: ResolvedEngine, context: &Context, typed: [&Vec<(String, String
         margin: None,
         restart: false,
         complaints: Vec::new(),
+        white_pov: false,
         origin: found.origin,
     }
 }

@@ -324,6 +324,15 @@ impl Score {
         }
     }
 
+    /// The same score from the other side's point of view.
+    #[must_use]
+    pub const fn reversed(self) -> Self {
+        match self {
+            Self::Cp(cp) => Self::Cp(cp.saturating_neg()),
+            Self::Mate(moves) => Self::Mate(moves.saturating_neg()),
+        }
+    }
+
     /// Score of these [parts](Self::parts); `None` without either. Centipawns go first.
     #[must_use]
     pub const fn of_parts(cp: Option<i32>, mate: Option<i32>) -> Option<Self> {

@@ -108,6 +108,8 @@ pub struct Session {
     /// Failures reported up to the first `bestmove` of a game.
     complaints: Vec<String>,
     has_answered: bool,
+    /// True if the engine's scores are those of its opponent's point of view.
+    scores_are_reversed: bool,
     /// Lines of the search with an exact score; `None` if nobody asked for them.
     iterations: Option<Vec<Iteration>>,
 }
@@ -147,6 +149,7 @@ impl Session {
             warnings: Vec::new(),
             complaints: Vec::new(),
             has_answered: false,
+            scores_are_reversed: false,
             iterations: None,
         }
     }
@@ -185,6 +188,12 @@ impl Session {
     #[must_use]
     pub fn last_pv(&self) -> (&[u8], Option<Score>) {
         if self.bound_pv.is_empty() { (&self.pv, self.info.score) } else { (&self.bound_pv, None) }
+    }
+
+    /// Sets whether the scores of coming searches are those of the opponent's point of view, and
+    /// are reversed when they are read.
+    pub const fn reverse_scores(&mut self, are_reversed: bool) {
+        self.scores_are_reversed = are_reversed;
     }
 
     /// Keeps the lines of each search from now on.
@@ -294,9 +303,12 @@ impl Session {
         let reply = if is_starting { Reply::read(line) } else { Reply::read_after_handshake(line) };
         match reply {
             // What is found while pondering holds for the answer to a hit, which may come at once.
-            Reply::Info(info)
+            Reply::Info(mut info)
                 if matches!(self.state, SessionState::Searching | SessionState::Pondering) && self.owed == 0 =>
             {
+                if self.scores_are_reversed {
+                    info.score = info.score.map(Score::reversed);
+                }
                 self.note_info(&info);
             }
             Reply::BestMove(best) => return self.on_best_move(&best),
@@ -586,6 +598,24 @@ mod tests {
         session.begin_search();
         assert_eq!(session.info(), &SearchInfo::default());
         assert_eq!(session.pv(), b"");
+    }
+
+    #[test]
+    fn scores_of_the_other_side_are_reversed() {
+        let mut session = started();
+        session.keep_iterations();
+        for (is_reversed, line, expected) in [
+            (true, "info depth 5 score cp 31 pv e2e4", Score::Cp(-31)),
+            (true, "info depth 5 score mate -3 pv e2e4", Score::Mate(3)),
+            (true, "info depth 5 score cp -99999999999 pv e2e4", Score::Cp(i32::MAX)),
+            (false, "info depth 5 score cp 31 pv e2e4", Score::Cp(31)),
+        ] {
+            session.reverse_scores(is_reversed);
+            session.begin_search();
+            check(&mut session, &[(line, Nothing), ("bestmove e2e4", Best)]);
+            assert_eq!((session.info().score, session.last_pv().1), (Some(expected), Some(expected)), "{line}");
+            assert_eq!(session.iterations()[0].score, expected, "{line}");
+        }
     }
 
     #[test]

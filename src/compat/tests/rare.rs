@@ -69,8 +69,6 @@ fn the_rarer_options_of_cutechess() {
         ("-engine cmd=c book=b.bin", "-openings file=BOOK.bin"),
         ("-debug some", "no value, or all"),
         ("-each tscale=0", "tscale=0: it is a number from 0.2 to 120"),
-        ("-engine cmd=c whitepov", "whitepov is not supported: let the engine print its own view"),
-        ("-each whitepov", "or leave out -resign and -draw"),
     ] {
         let error =
             parse(Dialect::Cutechess, &format!("-engine cmd=a tc=1 -engine cmd=b tc=1 {line}")).expect_err(line);

@@ -61,8 +61,14 @@ impl SlotWorker {
     pub(super) async fn get_ready(&mut self, task: &PairTask, leg: Leg) -> Result<(), ReadyError> {
         let players = task.sides(leg);
         self.make_room(players).await;
-        for player in [players.white, players.black] {
+        for color in [Color::White, Color::Black] {
+            let player = *players.get(color);
             self.ready(player, task.options(player), task.is_begun()).await?;
+            let place = usize::from(player.0);
+            let is_reversed = color == Color::Black && self.context.plan.players[place].white_pov;
+            if let Some(engine) = &mut self.engines[place] {
+                engine.reverse_scores(is_reversed);
+            }
         }
         Ok(())
     }

@@ -12,6 +12,11 @@ impl Engine {
         self.session.keep_iterations();
     }
 
+    /// Sets whether the scores of coming searches are those of the opponent's point of view.
+    pub const fn reverse_scores(&mut self, are_reversed: bool) {
+        self.session.reverse_scores(are_reversed);
+    }
+
     /// Lines of its last search with a depth and an exact score, if they are kept.
     #[must_use]
     pub fn iterations(&self) -> &[Iteration] {

@@ -45,6 +45,21 @@ fn the_engines_of_cute_chess_are_listed() {
     assert!(ran.code == Some(1) && ran.stdout.starts_with("Error: engines.json: "), "{ran:?}");
 }
 
+/// An engine that prints White's view claims to win with White and to be lost with Black.
+#[test]
+fn scores_of_white_are_reversed_for_black() {
+    let folder = folder();
+    let line = "A(--score 0) B(--seed 2 --score 100) whitepov -each nodes=1 -openings file=b.pgn plies=2 -rounds 1 -games 2 \
+                -maxmoves 4 -resign movecount=1 score=100 -pgnout g.pgn";
+    let ran: Ran = under("cutechess-cli", line, folder.path()).output().unwrap().into();
+    let resigned = "Finished game 1 (A vs B): 1-0 {White wins by adjudication}";
+    assert!(ran.code == Some(0) && ran.stdout.contains(resigned), "{ran:?}");
+    assert!(ran.stdout.contains("Finished game 2 (B vs A): 1/2-1/2 "), "{ran:?}");
+    let games = std::fs::read_to_string(folder.path().join("g.pgn")).unwrap();
+    let [first, second] = [games.find("-1.00/"), games.find("+1.00/")].map(|place| place.expect(&games));
+    assert!(first < second && games.matches("-1.00/").count() == 1, "{games}");
+}
+
 #[test]
 fn a_log_has_the_last_words_of_an_engine() {
     let folder = folder();
