@@ -50,6 +50,7 @@ use std::process::ExitCode;
 use clap::{ColorChoice, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::compat;
+use crate::plan::affinity::parse_cpus;
 use crate::run::{Exit, progress};
 
 /// Bad usage, a bad plan or file, or an engine that does not start.
@@ -231,6 +232,23 @@ fn color(args: impl Iterator<Item = OsString>) -> ColorChoice {
     choice.and_then(|choice| choice.parse().ok()).unwrap_or(ColorChoice::Auto)
 }
 
+/// Joins `--affinity` and a list of CPUs after it by an equals sign. Without one the parser would
+/// take the list for a plan or an engine, because the flag needs no value.
+fn with_joined_lists(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut words: Vec<OsString> = Vec::new();
+    for word in args {
+        let is_list = word.to_str().is_some_and(|word| parse_cpus(word).is_ok());
+        match words.last_mut() {
+            Some(last) if is_list && last == "--affinity" => {
+                last.push("=");
+                last.push(word);
+            }
+            _ => words.push(word),
+        }
+    }
+    words
+}
+
 /// Messages of the program's own, on the standard error.
 fn log() {
     tracing_subscriber::fmt()
@@ -258,7 +276,7 @@ Quintain tells you whether a change made your UCI engine stronger.
 fn parsed(color: ColorChoice) -> Result<Cli, ExitCode> {
     let parsed = help::grouped(Cli::command())
         .color(color)
-        .try_get_matches()
+        .try_get_matches_from(with_joined_lists(std::env::args_os()))
         .and_then(|matches| Cli::from_arg_matches(&matches));
     parsed.map_err(|error| {
         let _ = error.print();
@@ -400,6 +418,21 @@ mod tests {
             let words = crate::source::split_words(command.split(" > ").next().unwrap_or_default()).expect("words");
             let parsed = Cli::command().try_get_matches_from(words).map(|_| ());
             assert!(parsed.is_ok(), "{command}: {parsed:?}");
+        }
+    }
+
+    #[test]
+    fn a_list_of_cpus_needs_no_equals_sign() {
+        for (line, expected) in [
+            ("q match a b --affinity 0,2-3", "q match a b --affinity=0,2-3"),
+            ("q bisect --affinity 1 v1 v2", "q bisect --affinity=1 v1 v2"),
+            ("q queue add sprt --affinity 0,1 a.toml", "q queue add sprt --affinity=0,1 a.toml"),
+            ("q sprt --affinity a.toml", "q sprt --affinity a.toml"),
+            ("q bisect --affinity 9876543 v2", "q bisect --affinity 9876543 v2"),
+            ("q sprt --affinity=2 3", "q sprt --affinity=2 3"),
+        ] {
+            let words = with_joined_lists(line.split(' ').map(OsString::from));
+            assert_eq!(words.join(std::ffi::OsStr::new(" ")), expected);
         }
     }
 

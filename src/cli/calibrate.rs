@@ -10,10 +10,11 @@ use tokio::sync::mpsc;
 use crate::journal::{self, Header, Journal};
 use crate::openings::Book;
 use crate::plan::Plan;
+use crate::plan::affinity::Affinity;
 use crate::plan::time_control::TimeControl;
 use crate::report::calibration::{self, CalibrationCell, CellEstimates};
 use crate::run::{Exit, prepare, progress, resolve, signals};
-use crate::schedule::affinity::Topology;
+use crate::schedule::affinity::{self, Topology};
 use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::settings::{RawPlan, value};
 use crate::tournament::events::StopReason;
@@ -51,9 +52,9 @@ pub(super) struct CalibrateArgs {
     /// Time for which games are started at each setting.
     #[arg(long, value_name = "TIME", default_value = "20s")]
     time: String,
-    /// Pin each slot to CPUs of its own.
-    #[arg(long)]
-    affinity: bool,
+    /// Pin each slot to CPUs of its own, or to those of a list, such as 0,2,4.
+    #[arg(long, value_name = "CPUS", num_args = 0..=1, require_equals = true, default_missing_value = "auto")]
+    affinity: Option<String>,
     /// Seed of the openings.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -70,11 +71,18 @@ pub(super) fn run(args: &CalibrateArgs) -> Result<Exit> {
     let topology = Topology::detect();
     let mut numbers = args.concurrency.clone();
     if numbers.is_empty() {
-        let all = u16::try_from(topology.cpus() / plan.threads()).unwrap_or(u16::MAX).max(1);
-        numbers = vec![1, topology.default_concurrency(plan.threads()), all];
+        let cpus = match &plan.affinity {
+            Affinity::Cpus(cpus) => cpus.len(),
+            Affinity::Off | Affinity::Auto => topology.cpus(),
+        };
+        let all = u16::try_from(cpus / plan.threads()).unwrap_or(u16::MAX).max(1);
+        numbers = vec![1, topology.default_concurrency(plan.threads()).min(all), all];
     }
     numbers.sort_unstable();
     numbers.dedup();
+    if let Some(most) = numbers.last() {
+        affinity::check_cpus(*most, plan.threads(), &plan.affinity, &topology)?;
+    }
     let runtime = prepare::runtime()?;
     runtime.block_on(prepare::preflight(&plan, &book))?;
     let mut cells = Vec::new();
@@ -128,7 +136,9 @@ fn raw(args: &CalibrateArgs) -> Result<RawPlan> {
         options: args.options.clone(),
         tc: args.tc.first().cloned(),
         seed: Some(args.seed),
-        affinity: args.affinity.then(|| "auto".to_owned()),
+        affinity: args.affinity.clone(),
+        // Each number of games is checked once the engine's threads are known.
+        concurrency: Some(1),
         // Settings beyond the machine's capacity are tested on purpose.
         force_concurrency: Some(true),
         ..RawPlan::default()

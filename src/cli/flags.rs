@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
 use crate::settings::{KeyedCommand, PlanFlags, RawPlan};
 
@@ -29,16 +29,5 @@ impl<C: KeyedCommand> RunFlags<C> {
     pub(super) fn over_plan(&self, plan: Option<&Path>) -> Result<RawPlan> {
         let file = plan.map(RawPlan::read).transpose()?.unwrap_or_default();
         Ok(self.typed().over(&file)?)
-    }
-
-    /// Refuses a list of CPUs among the other words of the command line: `--affinity` takes one
-    /// only after `=`.
-    pub(super) fn check_words<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> Result<()> {
-        let is_list =
-            |word: &&str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit() || b",-".contains(&byte));
-        match words.into_iter().find(is_list) {
-            Some(list) if self.typed().affinity.as_deref() == Some("auto") => bail!("write --affinity={list}"),
-            _ => Ok(()),
-        }
     }
 }

@@ -79,7 +79,6 @@ pub(super) fn is_plan(word: &str) -> bool {
 
 /// Keys of the plan file with the engines and flags of the command line over them.
 pub(super) fn merged_match(args: &MatchArgs) -> Result<RawPlan> {
-    args.flags.check_words(args.engines.iter().map(String::as_str))?;
     let (plans, engines): (Vec<&String>, Vec<&String>) = args.engines.iter().partition(|word| is_plan(word));
     if let [one, other, ..] = plans.as_slice() {
         bail!("two plans, {one} and {other}: give one");
@@ -93,7 +92,6 @@ pub(super) fn merged_match(args: &MatchArgs) -> Result<RawPlan> {
 
 /// Keys of the plan file with the heroes, opponents and flags of the command line over them.
 pub(super) fn merged_gauntlet(args: &GauntletArgs) -> Result<RawPlan> {
-    args.flags.check_words(args.plan.as_deref().and_then(Path::to_str))?;
     let raw = args.flags.over_plan(args.plan.as_deref())?;
     // A gauntlet has no flag for its format.
     if let Some(format) = raw.format.as_deref().filter(|format| *format != "gauntlet") {

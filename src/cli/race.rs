@@ -54,7 +54,6 @@ pub(super) struct RaceArgs {
 
 /// Keys of the plan file with those of the command line over them. Candidates of both race.
 pub(super) fn merged(args: &RaceArgs) -> Result<RawPlan> {
-    args.flags.check_words(args.candidates.iter().map(String::as_str))?;
     let (plan, specs) = match args.candidates.split_first() {
         Some((plan, specs)) if is_plan(plan) => (Some(Path::new(plan)), specs),
         _ => (None, args.candidates.as_slice()),

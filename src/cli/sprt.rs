@@ -1,6 +1,6 @@
 //! `quintain sprt`: a sequential test of one engine against another.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 
@@ -44,8 +44,6 @@ pub(super) struct SprtArgs {
 
 /// Keys of the plan file with those of the command line over them.
 pub(super) fn merged(args: &SprtArgs) -> Result<RawPlan> {
-    let plan = args.plan.as_deref().and_then(Path::to_str);
-    args.flags.check_words(plan.into_iter().chain(args.second.as_deref()))?;
     if let Some(second) = &args.second {
         bail!(
             "`{second}`: a test takes one plan; name engines by flags, as in `quintain sprt --new ./new --base ./base`"

@@ -3,7 +3,7 @@
 mod result;
 mod table;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
 
@@ -79,7 +79,6 @@ pub(super) struct TuneArgs {
 
 /// Keys of the plan file with those of the command line over them.
 pub(super) fn merged(args: &TuneArgs) -> Result<RawPlan> {
-    args.flags.check_words(args.plan.as_deref().and_then(Path::to_str))?;
     args.flags.over_plan(args.plan.as_deref())
 }
 

@@ -400,8 +400,7 @@ pub struct RawPlan {
     pub verify: Option<String>,
     /// Pins each slot to separate CPUs, or to those of a list, such as "0,2,4" [default: false].
     ///
-    /// On the command line a list needs an equals sign: `--affinity=0,2,4`. Without a
-    /// list, fast physical cores are used first and hyper-threads last.
+    /// Without a list, fast physical cores are used first and hyper-threads last.
     #[arg(long, value_name = "CPUS", help_heading = "Running")]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "auto")]
     #[serde(deserialize_with = "value::affinity")]

@@ -182,8 +182,8 @@ fn what_cannot_be_played_is_refused() {
     let one = fake("--seed 1");
     let cases: &[(&[&str], &str)] = &[
         (&["match", &one], "1 player: a match needs at least two"),
-        (&["match", &one, &one, "--affinity", "0,1"], "write --affinity=0,1"),
-        (&["sprt", "--affinity", "0-3"], "write --affinity=0-3"),
+        (&["match", &one, &one, "-j", "1", "--affinity", "65535,0"], "this process may not use CPU 65535"),
+        (&["sprt", "-j", "1", "--affinity", "65534-65535"], "this process may not use CPU 65534"),
         (&["match", &two, "--book-plies", "8"], "a list of positions has no moves; leave out --book-plies"),
         (&["match", &two, "--nodes", "9", "--ponder"], "--ponder has no effect without a clock"),
         (&["race", &one, "--base", &one], "are the same program with the same settings"),

@@ -94,6 +94,7 @@ fn what_is_no_curve_is_refused() {
         (&["progress", "--revs", "a..b", "--resign", "never"], "never"),
         (&["progress", "--revs", "a..b", "--book", "none.epd"], "none.epd"),
         (&["progress", "--revs", "a..b", "--affinity=x"], "--affinity"),
+        (&["progress", "--revs", "a..b", "--affinity", "65535"], "this process may not use CPU 65535"),
         (&["progress", "--revs", "a..b", "--limit", "0"], "--limit 0 plays nothing"),
         (&["progress", "--revs", "a..b", "--until-width", "5"], "--width sets the precision"),
         (&["progress", "--revs", "a..b", "--name", "x"], "--runs says where they are kept"),

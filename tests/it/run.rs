@@ -501,6 +501,8 @@ fn a_machine_is_calibrated_with_an_engine_against_itself() {
     let ran = run(&["calibrate", &fake("--sleep-us 100"), "--tc", "10+0.1,movetime", "-j", "1"]);
     assert_eq!((ran.code, ran.stderr.lines().count()), (Some(2), 1), "{ran:?}");
     assert!(ran.stderr.starts_with("error: --tc `movetime`: "), "{ran:?}");
+    let ran = run(&["calibrate", &fake(""), "--tc", "10+0.1", "--affinity", "65535"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("this process may not use CPU 65535"), "{ran:?}");
     let settings = calibrated(&fake("--sleep-us 100"));
     let order: Vec<_> =
         settings.iter().map(|cell| (cell["tc"].as_str().unwrap(), cell["concurrency"].as_u64().unwrap())).collect();
