@@ -12,8 +12,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use crate::chess::Variant;
-use crate::openings::{Book, BookError, BookOptions, builtin};
-use crate::run::{Exit, progress};
+use crate::openings::{Book, BookOptions};
+use crate::plan::BookSource;
+use crate::run::error::RunError;
+use crate::run::{Exit, prepare, progress};
 
 /// Name of the book inside the program.
 const BUILTIN: &str = "builtin";
@@ -106,8 +108,9 @@ struct FileArgs {
 }
 
 /// Opens the book that a command names: a file, or the book inside the program.
-fn open(path: &Path, options: &BookOptions) -> Result<Book, BookError> {
-    if path == Path::new(BUILTIN) { builtin::book(options.variant) } else { Book::load(path, options) }
+fn open(path: &Path, options: &BookOptions) -> Result<Book, RunError> {
+    let source = if path == Path::new(BUILTIN) { BookSource::Builtin } else { BookSource::File(path.to_owned()) };
+    prepare::read_book(&source, options.plies, options.variant)
 }
 
 pub(super) fn run(args: &BookArgs) -> Result<Exit> {

@@ -128,7 +128,6 @@ pub(super) fn run(args: &ScalingArgs) -> Result<Exit> {
     let threads = args.threads()?;
     let source = args.book.clone().map_or(BookSource::Builtin, BookSource::File);
     let book = prepare::read_book(&source, args.book_plies, Variant::Standard)?;
-    prepare::check_plies(args.book_plies, book.is_list())?;
     let positions = Positions::of_book(&book, args.positions as usize, Variant::Standard)?;
     let mut configs = Vec::new();
     let mut engines = Vec::new();

@@ -39,15 +39,24 @@ pub(crate) fn load_book(plan: &Plan) -> Result<Book> {
         let book = builtin::book_of(sha256, variant)?;
         return book.ok_or_else(|| RunError::OtherBuiltin { sha256: sha256.clone() });
     }
-    let book = read_book(source, plan.book.plies, variant)?;
+    let book = read_any_book(source, plan.book.plies, variant)?;
     if book.sha256() != sha256 {
         return Err(RunError::Changed { file: book.name().to_owned(), harm: "pairs would get other openings" });
     }
     Ok(book)
 }
 
-/// Reads a book and checks each of its openings.
+/// Reads a book and checks each of its openings. Refuses `plies` for a list of positions, where
+/// they have no effect.
 pub(crate) fn read_book(source: &BookSource, plies: Option<u32>, variant: Variant) -> Result<Book> {
+    let book = read_any_book(source, plies, variant)?;
+    check_plies(plies, book.is_list())?;
+    Ok(book)
+}
+
+/// Reads a book and checks each of its openings. A list of positions ignores `plies`, as in the
+/// leading runners.
+pub(crate) fn read_any_book(source: &BookSource, plies: Option<u32>, variant: Variant) -> Result<Book> {
     let options = BookOptions { variant, plies, format: None };
     match source {
         BookSource::Builtin => Ok(builtin::book(variant)?),

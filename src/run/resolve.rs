@@ -169,10 +169,11 @@ fn book(raw: &RawPlan, variant: Variant, seed: u64) -> Result<(BookRef, Book)> {
     if variant == Variant::Chess960 && raw.book.is_none() {
         fail!(Setting, "chess960: the book inside the program is for standard chess; give a Chess960 book with --book");
     }
-    let read = prepare::read_book(&source, raw.book_plies, variant);
-    // The book inside the program has no flag.
-    let book = if raw.book.is_some() { read.map_err(RunError::value("--book"))? } else { read? };
-    prepare::check_plies(raw.book_plies, book.is_list())?;
+    let book = match prepare::read_book(&source, raw.book_plies, variant) {
+        // The book inside the program has no flag.
+        Err(RunError::Book(error)) if raw.book.is_some() => return Err(RunError::value("--book")(error)),
+        read => read?,
+    };
     let order = match raw.book_order.as_deref() {
         None | Some("random") => Order::Random { seed },
         Some("sequential") => Order::Sequential,
@@ -637,8 +638,8 @@ fn player(found: ResolvedEngine, context: &Context, typed: [&Vec<(String, String
         limit: Limit::default(),
         margin: None,
         restart: false,
-        complaints: Vec::new(),
         white_pov: false,
+        complaints: Vec::new(),
         origin: found.origin,
     }
 }

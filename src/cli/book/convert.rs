@@ -12,7 +12,6 @@ use crate::openings::maker::{PositionSet, epd};
 use crate::openings::{Book, Packing};
 use crate::record::{Color, Opening};
 use crate::run::dir::sha256;
-use crate::run::prepare;
 
 /// Longest line of PGN movetext, in characters.
 const PGN_WIDTH: usize = 79;
@@ -74,7 +73,6 @@ pub(super) fn run(args: &ConvertArgs) -> Result<String> {
     let target = Target::of(out)?;
     let options = args.read.options();
     let book = open(&args.file, &options)?;
-    prepare::check_plies(options.plies, book.is_list())?;
     let (text, written) = convert(&book, options.variant, target, args.unique)?;
     let bytes = make::packed(out, text)?;
     write_atomically(out, &bytes)

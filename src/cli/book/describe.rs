@@ -10,7 +10,8 @@ use crate::chess::{Position, Variant};
 use crate::openings::maker::PositionSet;
 use crate::openings::{self, Book, BookError, BookFileFormat, BookOptions, Packing};
 use crate::record::{Color, Opening};
-use crate::run::{prepare, progress};
+use crate::run::error::RunError;
+use crate::run::progress;
 
 /// Broken lines that are named; of the others only the number is printed.
 const MOST_NAMED: u64 = 20;
@@ -45,7 +46,6 @@ struct BookCheck {
 /// Description of the book as text or JSON.
 pub(super) fn info(path: &Path, options: &BookOptions, json: bool) -> Result<String> {
     let book = super::open(path, options)?;
-    prepare::check_plies(options.plies, book.is_list())?;
     let description = describe(&book, options.variant)?;
     Ok(if json { serde_json::to_string_pretty(&description)? } else { text(&description) })
 }
@@ -54,7 +54,6 @@ pub(super) fn info(path: &Path, options: &BookOptions, json: bool) -> Result<Str
 pub(super) fn check(path: &Path, options: &BookOptions, json: bool) -> Result<String> {
     let error = match super::open(path, options) {
         Ok(book) => {
-            prepare::check_plies(options.plies, book.is_list())?;
             let Description { file, openings, duplicates, .. } = describe(&book, options.variant)?;
             let counts = BookCheck { openings: Some(openings), duplicates: Some(duplicates), faults: Some(0) };
             return Ok(if json {
@@ -63,7 +62,7 @@ pub(super) fn check(path: &Path, options: &BookOptions, json: bool) -> Result<St
                 format!("{file}: all {openings} openings can be played, {duplicates} duplicates")
             });
         }
-        Err(error @ (BookError::Opening { .. } | BookError::Polyglot { .. })) => error,
+        Err(RunError::Book(error @ (BookError::Opening { .. } | BookError::Polyglot { .. }))) => error,
         Err(error) => return Err(error.into()),
     };
     // The faults of other books cannot be listed, so the first one is returned.

@@ -247,7 +247,7 @@ fn arms(args: &JudgeArgs, raw: &RawPlan, root: &Path) -> Result<Vec<Arm>> {
         // A book that cannot be read is told before a game is played.
         let source = file_of(book).map_or(BookSource::Builtin, BookSource::File);
         let variant = if raw.chess960 == Some(true) { Variant::Chess960 } else { Variant::Standard };
-        lists.push(prepare::read_book(&source, raw.book_plies, variant)?.is_list());
+        lists.push(prepare::read_any_book(&source, raw.book_plies, variant)?.is_list());
     }
     // The plies of some books may be cut and compared with lists.
     prepare::check_plies(raw.book_plies, !lists.contains(&false))?;
