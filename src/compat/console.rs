@@ -29,6 +29,7 @@ use crate::report::pgn::{self, PgnMeta};
 use crate::report::reasons::{illegal_move, side_reason};
 use crate::stats::sprt::{Sprt, Verdict};
 use crate::tournament::events::{Observer, RunEvent, StopReason};
+use crate::tournament::formats::{Encounter, in_order};
 use crate::tournament::scoreboard::{Scoreboard, pv_faults};
 
 /// Line format.
@@ -228,8 +229,7 @@ impl RunnerConsole {
             }
         }
         self.finished.record(std::slice::from_ref(game));
-        let (white, black) = (game.players.white, game.players.black);
-        self.last = (PlayerId(white.0.min(black.0)), PlayerId(white.0.max(black.0)));
+        self.last = in_order((game.players.white, game.players.black));
         self.is_told = false;
         let games = self.finished.games();
         let is_last = games == self.setup.games && !self.setup.is_open;
@@ -314,12 +314,22 @@ impl RunnerConsole {
         }
     }
 
-    fn counted(&mut self, games: &[GameRecord], verdict: Verdict) {
+    /// Takes the weight of the openings of two players from the scoreboard, which knows openings
+    /// and pairs that came again.
+    fn weigh(&mut self, players: Encounter, scoreboard: &Scoreboard) {
+        let effect = scoreboard.design_effect_of(players);
+        self.counted.weigh(players, effect);
+        self.finished.weigh(players, effect);
+    }
+
+    fn counted(&mut self, games: &[GameRecord], scoreboard: &Scoreboard) {
+        let verdict = scoreboard.verdict();
+        self.llr = scoreboard.llr();
         self.counted.record(games);
         self.pairs += 1;
         let Some(game) = games.first() else { return };
-        let (white, black) = (game.players.white, game.players.black);
-        self.last = (PlayerId(white.0.min(black.0)), PlayerId(white.0.max(black.0)));
+        self.last = in_order((game.players.white, game.players.black));
+        self.weigh(self.last, scoreboard);
         self.is_told = false;
         let is_last = self.counted.games() == self.setup.games && !self.setup.is_open;
         let is_due = self.setup.rating_interval.is_some_and(|interval| self.pairs.is_multiple_of(interval));
@@ -416,11 +426,14 @@ impl Observer for RunnerConsole {
             RunEvent::Warning { text } => self.print(&format!("Warning; {}\n", reworded(text))),
             RunEvent::GameBegan { game, players } => self.began(game, &players),
             RunEvent::GameEnded { record, .. } => self.ended(record),
-            RunEvent::Opened { scoreboard } => self.llr = scoreboard.llr(),
-            RunEvent::PairCounted { games, scoreboard } => {
+            RunEvent::Opened { scoreboard } => {
                 self.llr = scoreboard.llr();
-                self.counted(games, scoreboard.verdict());
+                let players = (0..).map(PlayerId).take(self.setup.players.len());
+                for high in players.clone() {
+                    players.clone().take_while(|low| *low < high).for_each(|low| self.weigh((low, high), scoreboard));
+                }
             }
+            RunEvent::PairCounted { games, scoreboard } => self.counted(games, scoreboard),
             RunEvent::Closed { scoreboard, reason, .. } => {
                 self.closed(scoreboard, reason);
             }

@@ -463,10 +463,10 @@ impl Scoreboard {
         self.design_effect_of((PlayerId::NEW, PlayerId::BASE))
     }
 
-    /// The same factor for the first player of an encounter against the second.
+    /// The same factor of any two players.
     #[must_use]
-    pub fn design_effect_of(&self, encounter: Encounter) -> f64 {
-        self.openings.get(&in_order(encounter)).map_or(1.0, Openings::design_effect)
+    pub fn design_effect_of(&self, players: Encounter) -> f64 {
+        self.openings.get(&in_order(players)).map_or(1.0, Openings::design_effect)
     }
 
     /// True if two players played an opening in more than one pair.

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use crate::record::{Color, GameRecord, PairScore, PlayerId};
-use crate::stats::clusters::Openings;
 use crate::stats::{Pentanomial, Trinomial};
 
 /// Games and pairs of one player against one or all others.
@@ -17,7 +16,7 @@ pub struct Tally {
     pub ptnml: Pentanomial,
     /// Pairs of one point that are a win and a loss, not two draws.
     pub mixed: u64,
-    /// Factor of repeated openings on the variance of the score; at most 1 if no opening came
+    /// Factor of repeated openings and pairs on the variance of the score; at most 1 if none came
     /// twice.
     pub design_effect: f64,
 }
@@ -61,8 +60,6 @@ impl Tally {
 pub struct Scores {
     /// Results by two players, the lower number first, from that player's view.
     encounters: BTreeMap<(u16, u16), Tally>,
-    /// Openings of the pairs of each encounter, under the same keys.
-    openings: BTreeMap<(u16, u16), Openings>,
 }
 
 impl Scores {
@@ -85,10 +82,13 @@ impl Scores {
         if let [first, second] = *scores.as_slice() {
             tally.ptnml.record(PairScore { first, second });
             tally.mixed += u64::from(first.abs_diff(second) == 2);
-            let (opening, points) = (game.opening.index, first + second);
-            let openings = self.openings.entry(key).or_default();
-            openings.record(opening, points);
-            tally.design_effect = openings.design_effect();
+        }
+    }
+
+    /// Sets the factor of repeated openings and pairs of two players, the lower number first.
+    pub fn weigh(&mut self, (low, high): (PlayerId, PlayerId), design_effect: f64) {
+        if let Some(tally) = self.encounters.get_mut(&(low.0, high.0)) {
+            tally.design_effect = design_effect;
         }
     }
 
@@ -101,7 +101,7 @@ impl Scores {
     }
 
     /// Results of `player` against all others. The design effect is the mean over its encounters,
-    /// weighted by pairs. It treats one opening's effects in several encounters as independent.
+    /// weighted by games. It treats one opening's effects in several encounters as independent.
     #[must_use]
     pub fn of(&self, player: PlayerId) -> Tally {
         let mut sum = Tally::default();
@@ -114,11 +114,11 @@ impl Scores {
             } else {
                 continue;
             };
-            effects += own.ptnml.pairs() as f64 * own.design_effect;
+            effects += own.wdl.games() as f64 * own.design_effect.max(1.0);
             sum.merge(&own);
         }
-        let pairs = sum.ptnml.pairs() as f64;
-        Tally { design_effect: if pairs > 0.0 { effects / pairs } else { 1.0 }, ..sum }
+        let games = sum.wdl.games() as f64;
+        Tally { design_effect: if games > 0.0 { effects / games } else { 1.0 }, ..sum }
     }
 
     /// Number of games.

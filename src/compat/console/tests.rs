@@ -1,6 +1,8 @@
 use super::lines::{self, EngineHeading};
 use super::*;
-use crate::record::Leg;
+use crate::record::{Ending, Leg, Opening, Outcome};
+use crate::stats::clusters::Openings;
+use crate::stats::random::SplitMix64;
 use crate::stats::sprt::{Bounds, Model};
 use crate::stats::{Pentanomial, Trinomial};
 
@@ -172,19 +174,19 @@ fn repeated_openings_widen_the_errors_of_a_block() {
 }
 
 #[test]
-fn scores_know_openings_that_come_again() {
-    use crate::record::{ByColor, Ending, GameId, Leg, Opening, Outcome, PairId, PlayerId, Termination};
-    use crate::stats::clusters::Openings;
-    use crate::stats::random::SplitMix64;
-    let (mut scores, mut exact, mut random) = (Scores::default(), Openings::default(), SplitMix64::new(5));
+fn the_weight_of_all_encounters_is_the_mean_of_theirs() {
+    let (mut scores, mut random) = (Scores::default(), SplitMix64::new(5));
+    let (mut exact, mut of) = (Openings::default(), [Openings::default(), Openings::default()]);
     for pair in 0..480u64 {
         // Forty openings, each six times against each of two opponents. Each opening favours one
         // side of an encounter.
         let (index, opponent) = (pair / 2 % 40, pair % 2);
-        let players = (PlayerId(0), PlayerId(if opponent == 0 { 1 } else { 2 }));
         let favoured = SplitMix64::new(2 * index + opponent).next_u64() & 1 == 1;
         let is_won = favoured == (random.unit() < 0.8);
-        exact.record(2 * index + opponent, if is_won { 4 } else { 0 });
+        let points = if is_won { 4 } else { 0 };
+        exact.record(2 * index + opponent, points);
+        of[usize::from(opponent == 1)].record(index, points);
+        let players = (PlayerId(0), PlayerId(if opponent == 0 { 1 } else { 2 }));
         let game = |leg: Leg| GameRecord {
             id: GameId { pair: PairId(pair), leg },
             players: match leg {
@@ -208,9 +210,9 @@ fn scores_know_openings_that_come_again() {
             scale: None,
         };
         scores.record(&[game(Leg::First), game(Leg::Second)]);
+        scores.weigh(players, of[usize::from(opponent == 1)].design_effect());
     }
     let [one, all] = [scores.between(PlayerId(0), PlayerId(1)), scores.of(PlayerId(0))];
-    // The mean of the encounters' effects is near the effect over separate clusters.
     let near = all.design_effect / exact.design_effect();
     assert!(one.design_effect > 1.5 && (near - 1.0).abs() < 0.1, "{one:?} {all:?} {}", exact.design_effect());
     assert_eq!(scores.between(PlayerId(1), PlayerId(0)).design_effect.to_bits(), one.design_effect.to_bits());
