@@ -30,7 +30,7 @@ use crate::report::reasons::{illegal_move, side_reason};
 use crate::stats::sprt::{Sprt, Verdict};
 use crate::tournament::events::{Observer, RunEvent, StopReason};
 use crate::tournament::formats::{Encounter, in_order};
-use crate::tournament::scoreboard::{Scoreboard, pv_faults};
+use crate::tournament::scoreboard::Scoreboard;
 
 /// Line format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -293,19 +293,21 @@ impl RunnerConsole {
     }
 
     fn warn_of(&mut self, game: &GameRecord) {
-        let plies: Vec<_> = pv_faults(game).map(|(ply, player, _)| (ply, player)).collect();
-        for (ply, player) in plies {
-            let number = self.number(game.id);
-            if let Some(text) = variations::warning(game, number, ply, self.given(player), &self.setup) {
-                self.warn(&text);
-            }
-        }
+        let names = ByColor { white: self.given(game.players.white), black: self.given(game.players.black) };
+        let texts = variations::warnings(game, self.number(game.id), names, &self.setup);
+        texts.iter().for_each(|text| self.warn(text));
         let Some(loser) = tally::loser(game) else { return };
         let name = self.given(loser).to_owned();
         match game.ending.termination {
             Termination::IllegalMove => {
-                let what = illegal_move(game).unwrap_or("<none>");
-                self.warn(&format!("Warning; Illegal move {what} played by {name}"));
+                let word = illegal_move(game);
+                if let Some(word) = word.filter(|word| !variations::has_uci_format(word))
+                    && self.setup.style != Style::Cutechess
+                {
+                    let rule = "Move does not match uci move format, lowercase and 4/5 chars.";
+                    self.warn(&format!("Warning; {rule} Move {word} played by {name}"));
+                }
+                self.warn(&format!("Warning; Illegal move {} played by {name}", word.unwrap_or("<none>")));
             }
             Termination::Crash | Termination::Stall => {
                 self.warn(&format!("Warning; Engine {name} is not responsive"));

@@ -76,6 +76,6 @@ fn in_whole_millis(detail: &str) -> String {
 #[must_use]
 pub fn illegal_move(game: &GameRecord) -> Option<&str> {
     let detail = game.ending.detail.as_str();
-    let word = detail.split('`').nth(1).filter(|word| !word.is_empty()).unwrap_or(detail);
+    let word = detail.split('`').nth(1).unwrap_or(detail);
     (game.ending.termination == Termination::IllegalMove && !word.is_empty()).then_some(word)
 }

@@ -1,8 +1,8 @@
-//! Warnings of faulty PVs in the words of fastchess, which scripts search for.
+//! Warnings of faulty PVs, scores and moves in the words of fastchess, which scripts search for.
 
-use super::ConsoleSettings;
+use super::{ConsoleSettings, Style};
 use crate::chess::{Position, START_FEN};
-use crate::record::{GameRecord, MoveRecord, PvFault, Score, Termination};
+use crate::record::{ByColor, Color, GameRecord, MoveRecord, PvFault, Score, Termination};
 use crate::text::printable;
 
 /// Fault of a PV as fastchess names it.
@@ -13,31 +13,70 @@ struct NamedFault<'a> {
     word: Option<&'a str>,
 }
 
-/// Warning of the fault in the PV of ply `place`, counted from 1 with those of the opening; `None`
-/// if fastchess does not warn of it. `number` is that of the game, `name` that of the engine.
-pub(super) fn warning(
+/// Warnings of the PVs and mate scores of a game, in the order of its plies. `number` is that of
+/// the game, `names` are those of the engines.
+pub(super) fn warnings(game: &GameRecord, number: u64, names: ByColor<&str>, setup: &ConsoleSettings) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let mut before: Option<i32> = None;
+    for (place, player, played) in game.plies() {
+        let color = if player == game.players.white { Color::White } else { Color::Black };
+        if played.info.pv_fault.is_some() {
+            warnings.extend(of_pv(game, number, (place, played), names.get(color), setup));
+        }
+        let mate = match played.info.score {
+            Some(Score::Mate(moves)) if setup.style != Style::Cutechess => moves,
+            _ => 0,
+        };
+        if let Some(other) = before.replace(mate).filter(|other| other.signum() * mate.signum() > 0) {
+            let [them, us] = [color.other(), color].map(|color| format!("{} ({color})", names.get(color)));
+            let what = format!("Sign mismatch in mate scores {other} and {mate} from {them} and {us}");
+            let infos = format!("Infos; game {number}, ply {}, mate {other} ; ply {place}, mate {mate}", place - 1);
+            warnings.push(text(game, &what, infos, place, setup));
+        }
+    }
+    warnings
+}
+
+/// Warning of the fault in the PV of a ply, whose place is counted from 1 with those of the
+/// opening; `None` if fastchess does not warn of it.
+fn of_pv(
     game: &GameRecord,
     number: u64,
-    place: usize,
+    (place, played): (usize, &MoveRecord),
     name: &str,
     setup: &ConsoleSettings,
 ) -> Option<String> {
-    let played = game.moves.get(place.checked_sub(game.opening.moves.len() + 1)?)?;
-    let moves = game.opening.moves.iter().chain(game.moves.iter().map(|played| &played.uci));
-    let moves: Vec<&str> = moves.map(String::as_str).take(place - 1).collect();
-    let fen = &game.opening.fen;
-    let mut position = Position::from_fen(fen, setup.variant).ok()?;
-    moves.iter().try_for_each(|word| position.advance_by(word)).ok()?;
+    let mut position = Position::from_fen(&game.opening.fen, setup.variant).ok()?;
+    moves(game, place - 1).try_for_each(|word| position.advance_by(word)).ok()?;
     let NamedFault { what, word } = fault(&position, played, setup.check_mate_pvs)?;
     let word = word.map_or_else(String::new, |word| format!("move {word} "));
+    let info = format!("Info; game {number}, ply {place}, pv {}", played.said.pv);
+    Some(text(game, &format!("{what} - {word}from {name}"), info, place - 1, setup))
+}
+
+/// First `plies` moves of a game, with those of the opening.
+fn moves(game: &GameRecord, plies: usize) -> impl Iterator<Item = &str> {
+    let played = game.moves.iter().map(|played| played.uci.as_str());
+    game.opening.moves.iter().map(String::as_str).chain(played).take(plies)
+}
+
+/// Parts of a warning after `plies` plies, as fastchess arranges them.
+fn text(game: &GameRecord, what: &str, info: String, plies: usize, setup: &ConsoleSettings) -> String {
+    let fen = &game.opening.fen;
     let start = if fen == START_FEN { "startpos".to_owned() } else { format!("fen {fen}") };
-    let parts = [
-        format!("Warning; {what} - {word}from {name}"),
-        format!("Info; game {number}, ply {place}, pv {}", played.said.pv),
-        format!("Position; {start}"),
-        format!("Moves; {}", moves.join(" ")),
-    ];
-    Some(parts.map(|part| printable(&part)).join(if setup.test_env { " :: " } else { "\n" }))
+    let moves = moves(game, plies).collect::<Vec<_>>().join(" ");
+    let parts = [format!("Warning; {what}"), info, format!("Position; {start}"), format!("Moves; {moves}")];
+    parts.map(|part| printable(&part)).join(if setup.test_env { " :: " } else { "\n" })
+}
+
+/// True for a word of the format that fastchess asks of a move: two squares, and the piece of a
+/// promotion.
+pub(super) const fn has_uci_format(word: &str) -> bool {
+    matches!(
+        word.as_bytes(),
+        [b'a'..=b'h', b'1'..=b'8', b'a'..=b'h', b'1'..=b'8']
+            | [b'a'..=b'h', b'1'..=b'8', b'a'..=b'h', b'1'..=b'8', b'n' | b'b' | b'r' | b'q']
+    )
 }
 
 /// Fault of a PV as fastchess names it; `None` if fastchess finds none. Only the first fault of a
@@ -93,6 +132,16 @@ mod tests {
     use super::*;
     use crate::chess::Variant;
     use crate::record::{RecordedOutput, SearchInfo};
+
+    #[test]
+    fn moves_have_two_squares_and_a_piece() {
+        for word in ["e2e4", "a7a8q", "h1h1", "e1g1n"] {
+            assert!(has_uci_format(word), "{word}");
+        }
+        for word in ["", "e2", "E2E4", "e2e9", "i1a1", "a7a8Q", "a7a8k", "e7e8qq", "(none)", "0000", "Nf3"] {
+            assert!(!has_uci_format(word), "{word}");
+        }
+    }
 
     #[test]
     fn faults_have_the_names_of_fastchess() {

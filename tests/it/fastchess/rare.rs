@@ -61,6 +61,32 @@ fn scores_of_white_are_reversed_for_black() {
 }
 
 #[test]
+fn odd_scores_and_moves_are_warned_of_in_the_words_of_fastchess() {
+    let folder = folder();
+    let line = |last: &str| {
+        format!(
+            "A(--mate 3) B(--seed 2 --mate 2 --fault {last}@2) -each tc=1000 -openings file=b.pgn plies=2 -rounds 1 \
+             -games 1 -maxmoves 9"
+        )
+    };
+    let ran = super::fastchess(&line("uppercase"), folder.path());
+    let first = "Warning; Sign mismatch in mate scores 3 and 2 from A (White) and B (Black)\n\
+                 Infos; game 1, ply 3, mate 3 ; ply 4, mate 2\nPosition; startpos\nMoves; e2e4 e7e5 ";
+    let second = "Warning; Sign mismatch in mate scores 2 and 3 from B (Black) and A (White)\n";
+    assert!(ran.code == Some(0) && ran.stdout.contains(first) && ran.stdout.contains(second), "{ran:?}");
+    assert_eq!(ran.stdout.matches("Sign mismatch").count(), 2, "{ran:?}");
+    let format = "Warning; Move does not match uci move format, lowercase and 4/5 chars. Move ";
+    let (_, rest) = ran.stdout.split_once(format).expect(&ran.stdout);
+    assert!(rest.lines().nth(1).is_some_and(|line| line.starts_with("Warning; Illegal move ")), "{ran:?}");
+    // It names no move.
+    let ran = super::fastchess(&line("missing-move"), folder.path());
+    assert!(
+        ran.stdout.contains("Warning; Illegal move <none> played by B\n") && !ran.stdout.contains(format),
+        "{ran:?}"
+    );
+}
+
+#[test]
 fn a_log_has_the_last_words_of_an_engine() {
     let folder = folder();
     let line = "A() B(--seed 2 --fault exit-in-search@2) -each tc=1000 -openings file=b.epd -rounds 1 -games 1 -recover -maxmoves 9 \
