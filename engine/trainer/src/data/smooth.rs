@@ -10,15 +10,17 @@ use super::input::{Input, Output};
 use super::record::Entry;
 use super::sigmoid;
 use clap::Args;
-use destrier::datagen::viriformat::{NO_SCORE, ScoredGame};
+use destrier::datagen::viriformat::{NO_SCORE, ScoredGame, ScoredMove};
 
 const EXAMPLES: &str = "\
 Examples:
   destrier-trainer data smooth games.vf --out smoothed.vf
+  destrier-trainer data smooth games.vf --two-sided --out smoothed.vf
   destrier-trainer data filter smoothed.vf --out train.bin --min-ply 16 --max-score 3000
 
 With lambda 0.5 the score of a ply has half of the weight, that of the next ply a quarter, and so on; \
-the last one has the rest. Scores beyond 30 pawns count in those before them and stay as they are. Smoothed scores are smaller \
+the last one has the rest. With --two-sided as well it has a third, the plies next to it a sixth each, and so on. \
+Scores beyond 30 pawns count in others and stay as they are. Smoothed scores are smaller \
 than those of the search: `data loss` shows by which factor (`scale`), and `in-scale` of a plan corrects it.";
 
 /// Largest score that is replaced, and largest that replaces one, in centipawns.
@@ -35,6 +37,9 @@ pub struct SmoothArgs {
     /// Weight of the later plies of the game in a score, from 0 to 1
     #[arg(long, default_value_t = 0.5, value_name = "WEIGHT")]
     lambda: f64,
+    /// Let earlier plies count as much as later ones
+    #[arg(long)]
+    two_sided: bool,
     /// Centipawns at a win probability of 0.73; means are those of win probabilities
     #[arg(long, default_value_t = 400.0, value_name = "CP")]
     scale: f64,
@@ -49,7 +54,7 @@ impl SmoothArgs {
     /// # Errors
     /// Fails if an input cannot be read or has no whole games, or if the output cannot be written.
     pub fn run(&self) -> anyhow::Result<()> {
-        let SmoothArgs { input, output, lambda, scale } = self;
+        let SmoothArgs { input, output, lambda, two_sided, scale } = self;
         anyhow::ensure!((0.0..=1.0).contains(lambda), "--lambda {lambda}: expected 0 to 1");
         anyhow::ensure!(*scale > 0.0 && scale.is_finite(), "--scale {scale}: expected more than 0");
         let mut whole = WholeGames::default();
@@ -57,25 +62,38 @@ impl SmoothArgs {
             check_has_moves(path, from, &entry, FROM_GAMES)?;
             whole.check(path, from, &entry, TORN)?;
             let Entry::Game(mut game) = entry else { return Ok(entry) };
-            smooth(&mut game, *lambda, *scale);
+            smooth(&mut game, *lambda, *two_sided, *scale);
             Ok(Entry::Game(game))
         })
     }
 }
 
 /// Replaces each score by the mean of it and the later ones of the game, in which the later ones
-/// together have the weight `lambda`.
-fn smooth(game: &mut ScoredGame, lambda: f64, scale: f64) {
-    let mut later: Option<f64> = None;
-    for ply in game.plies.iter_mut().rev().filter(|ply| ply.score != NO_SCORE) {
-        let own = sigmoid(f64::from(ply.score) / scale);
-        let mean = later.map_or(own, |later| own + lambda * (later - own));
-        later = Some(mean);
+/// together have the weight `lambda`; two-sided, by the same mean of these and the earlier ones.
+fn smooth(game: &mut ScoredGame, lambda: f64, two_sided: bool, scale: f64) {
+    let known = || |ply: &&mut ScoredMove| ply.score != NO_SCORE;
+    let mut means: Vec<f64> =
+        game.plies.iter_mut().filter(known()).map(|ply| sigmoid(f64::from(ply.score) / scale)).collect();
+    pull(means.iter_mut().rev(), lambda);
+    if two_sided {
+        pull(means.iter_mut(), lambda);
+    }
+    let most = f64::from(MOST);
+    for (ply, mean) in game.plies.iter_mut().filter(known()).zip(means) {
         if ply.score.unsigned_abs() <= MOST.unsigned_abs() {
-            let most = f64::from(MOST);
             // The logarithm is infinite where the mean is 0 or 1.
             ply.score = (scale * (mean / (1.0 - mean)).ln()).clamp(-most, most).round() as i16;
         }
+    }
+}
+
+/// Exponential smoothing: replaces each value but the first by the mean of it and the new one before
+/// it, which has the weight `lambda`.
+fn pull<'a>(values: impl Iterator<Item = &'a mut f64>, lambda: f64) {
+    let mut before: Option<f64> = None;
+    for value in values {
+        *value = before.map_or(*value, |before| *value + lambda * (before - *value));
+        before = Some(*value);
     }
 }
 
@@ -83,13 +101,17 @@ fn smooth(game: &mut ScoredGame, lambda: f64, scale: f64) {
 mod tests {
     use super::*;
     use destrier::board::Board;
-    use destrier::datagen::viriformat::{GameResult, ScoredMove};
+    use destrier::datagen::viriformat::GameResult;
     use destrier::types::Move;
 
     fn smoothed(scores: &[i16], lambda: f64) -> Vec<i16> {
+        smoothed_by(scores, lambda, false)
+    }
+
+    fn smoothed_by(scores: &[i16], lambda: f64, two_sided: bool) -> Vec<i16> {
         let plies = scores.iter().map(|&score| ScoredMove { mv: Move::NULL, score }).collect();
         let mut game = ScoredGame { start: Board::startpos(), start_score: 0, result: GameResult::WhiteWins, plies };
-        smooth(&mut game, lambda, 400.0);
+        smooth(&mut game, lambda, two_sided, 400.0);
         game.plies.iter().map(|ply| ply.score).collect()
     }
 
@@ -100,6 +122,17 @@ mod tests {
         assert_eq!(smoothed(&scores, 1.0), [0; 4]);
         // Win probabilities 0.5622, 0.5622, 0.4688, 0.5; means 0.5428, 0.5233, 0.4844, 0.5.
         assert_eq!(smoothed(&scores, 0.5), [69, 37, -25, 0]);
+    }
+
+    #[test]
+    fn earlier_scores_count_as_later_ones_if_two_sided() {
+        let mut scores = [0; 21];
+        scores[10] = 40;
+        let smoothed = smoothed_by(&scores, 0.5, true);
+        assert_eq!(smoothed[7..14], [2, 3, 7, 13, 7, 3, 2]);
+        scores[10] = 30_000;
+        let smoothed = smoothed_by(&scores, 0.5, true);
+        assert_eq!((smoothed[9], smoothed[10], smoothed[11]), (smoothed[11], 30_000, smoothed[9]));
     }
 
     #[test]
