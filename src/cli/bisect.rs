@@ -223,8 +223,9 @@ impl BisectSearch<'_> {
         for run in &self.args.reuse {
             reused.add(run)?;
         }
+        let mut gathered = reused.clone();
         loop {
-            self.gather(&series)?;
+            self.gather(&mut series, &mut gathered)?;
             let commit = match self.next() {
                 NextAction::Play(_) if deadline.is_some_and(|deadline| Instant::now() >= deadline) => {
                     return self.report(&series, SearchEnd::Time);
@@ -257,11 +258,10 @@ impl BisectSearch<'_> {
         source::spec_of(&self.commits[commit].id, self.place.as_deref())
     }
 
-    /// Counts the games of all matches and reused runs.
-    fn gather(&mut self, series: &Series) -> Result<()> {
-        let mut gathered = GatheredGames::default();
-        for run in series.runs()?.iter().chain(&self.args.reuse) {
-            gathered.add(run)?;
+    /// Adds the matches that were not read before to `gathered`, and counts all its games.
+    fn gather(&mut self, series: &mut Series, gathered: &mut GatheredGames) -> Result<()> {
+        for run in series.new_runs()? {
+            gathered.add(&run)?;
         }
         for (pairs, commit) in self.pairs.iter_mut().zip(&self.commits).skip(1) {
             *pairs = gathered.met(&commit.id, &self.commits[0].id);

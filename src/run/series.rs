@@ -2,6 +2,8 @@
 //!
 //! Earlier matches count, and interrupted ones are resumed.
 
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,6 +18,7 @@ use crate::run::{Exit, prepare, progress, resolve};
 use crate::settings::{RawPlan, RawPlayer};
 use crate::source::{self, Context};
 use crate::tournament::pairing::{Pairing, ScheduleEntry};
+use crate::tournament::scoreboard::Scoreboard;
 
 /// Maximum number of failures of a match. The change under test may cause failures, and a lost game
 /// is a result.
@@ -28,6 +31,29 @@ pub(crate) struct Series {
     raw: RawPlan,
     /// Plan of the first match, which the others must agree with.
     first: Option<Plan>,
+    /// Matches that were counted. A finished match never changes.
+    counted: BTreeMap<PathBuf, CountedMatch>,
+    /// Matches that the caller was given to read.
+    given: BTreeSet<PathBuf>,
+}
+
+/// Openings that a match has used, and between whom.
+#[derive(Debug)]
+struct CountedMatch {
+    /// Identities of the first two players.
+    players: Vec<(String, String)>,
+    /// Place in the book of its first opening.
+    start: u64,
+    openings: u64,
+}
+
+impl CountedMatch {
+    /// Pairs that do not count, because they repeat others, have used their openings too.
+    fn of(plan: &Plan, scoreboard: &Scoreboard) -> Self {
+        let encounters = (plan.players.len() as u64).saturating_sub(1).max(1);
+        let openings = scoreboard.settled().div_ceil(encounters);
+        Self { players: first_two(plan), start: plan.book.start, openings }
+    }
 }
 
 /// Program of a commit with the options of its recipe: two commits with equal ones are one engine.
@@ -53,12 +79,19 @@ fn identity(player: &Player) -> (&str, &str) {
     (&player.name, &player.origin.sha256)
 }
 
+/// Identities of the first two players of a match.
+fn first_two(plan: &Plan) -> Vec<(String, String)> {
+    let owned = |(name, sha256): (&str, &str)| (name.to_owned(), sha256.to_owned());
+    plan.players.iter().take(2).map(identity).map(owned).collect()
+}
+
 impl Series {
     /// Opens the directory `root`, new or not; `raw` has the settings of its matches.
     pub(crate) fn open(root: PathBuf, mut raw: RawPlan) -> Result<Self> {
         raw.out = None;
         raw.max_failures.get_or_insert(MAX_FAILURES);
-        let mut series = Self { root, raw, first: None };
+        let (counted, given) = (BTreeMap::new(), BTreeSet::new());
+        let mut series = Self { root, raw, first: None, counted, given };
         std::fs::create_dir_all(series.matches())
             .within(|| format!("{}: cannot create it; choose another --out", series.root.display()))?;
         if let Some(first) = series.runs()?.first() {
@@ -116,18 +149,28 @@ impl Series {
         Ok(runs)
     }
 
+    /// Returns the matches that no earlier call returned, in the order of their start. A match that
+    /// is resumed later is not returned again, so call it after [`finish`](Self::finish).
+    pub(crate) fn new_runs(&mut self) -> Result<Vec<PathBuf>> {
+        let mut runs = self.runs()?;
+        runs.retain(|run| self.given.insert(run.clone()));
+        Ok(runs)
+    }
+
     /// Resumes interrupted matches.
-    pub(crate) fn finish(&self) -> Result<Exit> {
+    pub(crate) fn finish(&mut self) -> Result<Exit> {
         for path in self.runs()? {
             let (dir, plan) = RunDir::open(&path)?;
             let scoreboard = dir.scoreboard(&plan)?;
             let next = Pairing::new(&plan).next(PairId(scoreboard.settled()), scoreboard.results());
-            if !scoreboard.is_over() && !matches!(next, ScheduleEntry::Done | ScheduleEntry::OutOfOpenings) {
-                trust::check(&dir, &plan, false)?;
-                let exit = drive::resume(Arc::new(plan), &dir, OutputStyle::quiet())?;
-                if exit != Exit::Done {
-                    return Ok(exit);
-                }
+            if scoreboard.is_over() || matches!(next, ScheduleEntry::Done | ScheduleEntry::OutOfOpenings) {
+                self.counted.insert(path, CountedMatch::of(&plan, &scoreboard));
+                continue;
+            }
+            trust::check(&dir, &plan, false)?;
+            let exit = drive::resume(Arc::new(plan), &dir, OutputStyle::quiet())?;
+            if exit != Exit::Done {
+                return Ok(exit);
             }
         }
         Ok(Exit::Done)
@@ -236,18 +279,54 @@ impl Series {
     }
 
     /// Place in the book of the first opening of the earlier matches between the first two players
-    /// of a plan, if there were any, and the number of their openings. Pairs that do not count,
-    /// because they repeat others, have used theirs too.
-    fn used(&self, plan: &Plan) -> Result<(Option<u64>, u64)> {
-        let (mut first, mut used) = (None, 0);
+    /// of a plan, if there were any, and the number of their openings. Reads only the matches that
+    /// were not counted before.
+    fn used(&mut self, plan: &Plan) -> Result<(Option<u64>, u64)> {
         for path in self.runs()? {
-            let (dir, earlier) = RunDir::open(&path)?;
-            if earlier.players.iter().take(2).map(identity).eq(plan.players.iter().take(2).map(identity)) {
-                let encounters = (earlier.players.len() as u64).saturating_sub(1).max(1);
-                used += dir.scoreboard(&earlier)?.settled().div_ceil(encounters);
-                first.get_or_insert(earlier.book.start);
+            if let Entry::Vacant(place) = self.counted.entry(path) {
+                let (dir, earlier) = RunDir::open(place.key())?;
+                place.insert(CountedMatch::of(&earlier, &dir.scoreboard(&earlier)?));
             }
         }
-        Ok((first, used))
+        let players = first_two(plan);
+        let of_both = || self.counted.values().filter(|counted| counted.players == players);
+        let first = of_both().next().map(|counted| counted.start);
+        Ok((first, of_both().map(|counted| counted.openings).sum()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal;
+
+    #[test]
+    fn a_match_is_counted_and_given_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut series = Series::open(folder.path().to_owned(), RawPlan::default()).unwrap();
+        let run = |name: &str| {
+            let run = folder.path().join("matches").join(name);
+            std::fs::create_dir(&run).unwrap();
+            std::fs::write(run.join(file::FILE_NAME), include_str!("../../tests/it/fixtures/v1/plan.toml")).unwrap();
+            let games = include_str!("../../tests/it/fixtures/v1/games.jsonl");
+            std::fs::write(run.join(journal::FILE_NAME), games).unwrap();
+            run
+        };
+        let first = run("0001-a");
+        let (_, plan) = RunDir::open(&first).unwrap();
+        let start = plan.book.start;
+        let (began, pairs) = series.used(&plan).unwrap();
+        assert_eq!(began, Some(start));
+        assert!(pairs > 0);
+        assert_eq!(series.new_runs().unwrap(), [first.clone()]);
+        // A journal that is read again would be missed.
+        std::fs::remove_file(first.join(journal::FILE_NAME)).unwrap();
+        let second = run("0002-a");
+        assert_eq!(series.used(&plan).unwrap(), (Some(start), 2 * pairs));
+        assert_eq!(series.new_runs().unwrap(), [second]);
+        assert!(series.new_runs().unwrap().is_empty());
+        let mut others = plan.clone();
+        others.players.swap(0, 1);
+        assert_eq!(series.used(&others).unwrap(), (None, 0));
     }
 }

@@ -87,8 +87,6 @@ struct Arm {
     tc: Option<String>,
     series: Series,
     pairs: Vec<SensedPair>,
-    /// Matches whose pairs are in `pairs`.
-    read: HashSet<PathBuf>,
     slots: u16,
     is_spent: bool,
 }
@@ -103,33 +101,35 @@ impl Arm {
         }
     }
 
-    /// Ends an interrupted match, and reads all matches anew.
-    fn finish(&mut self, engines: &[String]) -> Result<Exit> {
+    /// Checks that every earlier match is one of these engines.
+    fn check(&self, engines: &[String]) -> Result<()> {
+        for run in self.series.runs()? {
+            let (_, plan) = RunDir::open(&run)?;
+            let specs: Vec<&str> = plan.players.iter().map(|player| player.origin.spec.as_str()).collect();
+            if specs != engines {
+                bail!("{}: a match of {}; give these --engines, or another --out", run.display(), specs.join(" and "));
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends an interrupted match, and reads all matches.
+    fn finish(&mut self) -> Result<Exit> {
         let exit = self.series.finish()?;
         if exit == Exit::Done {
-            self.pairs.clear();
-            self.read.clear();
-            self.read(engines)?;
+            self.read()?;
         }
         Ok(exit)
     }
 
     /// Reads the pairs that count from the matches that were not read before.
-    fn read(&mut self, engines: &[String]) -> Result<()> {
-        for run in self.series.runs()? {
-            if self.read.contains(&run) {
-                continue;
-            }
+    fn read(&mut self) -> Result<()> {
+        for run in self.series.new_runs()? {
             let (dir, plan) = RunDir::open(&run)?;
-            let specs: Vec<&str> = plan.players.iter().map(|player| player.origin.spec.as_str()).collect();
-            if specs != engines {
-                bail!("{}: a match of {}; give these --engines, or another --out", run.display(), specs.join(" and "));
-            }
             self.slots = plan.concurrency;
             let mut scoreboard = Scoreboard::new(&plan)?;
             let pairs = &mut self.pairs;
             dir.read(&plan, |game| scoreboard.record(game, |_, games| pairs.extend(sensed(games))))?;
-            self.read.insert(run);
         }
         Ok(())
     }
@@ -195,7 +195,7 @@ pub(super) fn run(args: &JudgeArgs) -> Result<Exit> {
 /// Plays the arms in turns.
 fn play(arms: &mut [Arm], args: &JudgeArgs, deadline: Option<Instant>) -> Result<JudgeEnd> {
     for arm in &mut *arms {
-        match arm.finish(&args.engines)? {
+        match arm.finish()? {
             Exit::Done => {}
             exit => return Ok(JudgeEnd::Stopped(exit)),
         }
@@ -260,16 +260,15 @@ fn arms(args: &JudgeArgs, raw: &RawPlan, root: &Path) -> Result<Vec<Arm>> {
             if let Some(tc) = tc {
                 own.tc = Some((*tc).clone());
             }
-            let mut arm = Arm {
+            let arm = Arm {
                 book: book.clone(),
                 tc: tc.cloned(),
                 series: Series::open(root.join(folder(arms.len(), book, tc.map(String::as_str))), own)?,
                 pairs: Vec::new(),
-                read: HashSet::new(),
                 slots: 1,
                 is_spent: false,
             };
-            arm.read(&args.engines)?;
+            arm.check(&args.engines)?;
             arms.push(arm);
         }
     }
@@ -306,7 +305,7 @@ fn turn(arm: &mut Arm, args: &JudgeArgs) -> Result<Exit> {
         }
         MatchResult::NoStart(_, error) => return Err(error.into()),
     }
-    arm.read(&args.engines)?;
+    arm.read()?;
     let found = arm.figures();
     progress::note(&format!(
         "{}: {} of {} pairs, nElo {}",

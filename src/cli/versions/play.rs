@@ -8,7 +8,6 @@ use crate::cli::versions::{GatheredGames, ProgressArgs, curve, short};
 use crate::plan::time_control::Limit;
 use crate::report::collection::{RunPlayer, condition_of};
 use crate::report::results::Results;
-use crate::run::dir::RunDir;
 use crate::run::series::{MatchResult, Series};
 use crate::run::{Exit, prepare, progress, resolve};
 use crate::settings::RawPlan;
@@ -46,9 +45,7 @@ pub(super) fn play(
     let stored = gathered.clone();
     let mut spent = 0;
     loop {
-        gathered.clone_from(&stored);
-        for run in series.runs()? {
-            RunDir::open(&run)?;
+        for run in series.new_runs()? {
             gathered.add(&run)?;
         }
         let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
