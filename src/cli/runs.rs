@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use crate::control::client::Client;
 use crate::report::explain::table::markdown;
+use crate::report::state::{self, ListedState};
 use crate::report::stored::{self, Index, IndexEntry, RunDigest};
-use crate::report::summary::STOP_REASONS;
 use crate::run::dir::RESULTS;
 use crate::run::{Exit, progress};
 use crate::stats::sprt::Bounds;
@@ -140,7 +140,7 @@ struct Row<'a> {
     id: &'a str,
     dir: &'a Path,
     about: &'a RunDigest,
-    state: String,
+    state: &'a str,
 }
 
 /// Heads of the columns; `#` marks numbers.
@@ -150,7 +150,7 @@ impl<'a> Row<'a> {
     fn new(id: &'a str, entry: &'a IndexEntry) -> Self {
         let about = entry.about.as_ref();
         let is_live = entry.socket.is_some() && Client::connect(&entry.dir).is_ok();
-        let state = if is_live { "live".to_owned() } else { state(about) };
+        let state = if is_live { ListedState::Live.name() } else { about.word() };
         Self { id, dir: &entry.dir, about, state }
     }
 
@@ -172,7 +172,7 @@ impl<'a> Row<'a> {
         let is_of_two = self.about.players.len() == 2;
         [
             self.id.to_owned(),
-            self.state.clone(),
+            self.state.to_owned(),
             self.players() + &note,
             self.about.limit.clone(),
             known(self.bounds().map(|bounds| bounds.to_string())),
@@ -192,30 +192,16 @@ impl<'a> Row<'a> {
     }
 }
 
-/// State of a run that nobody plays, in one word: its verdict, else the reason of its end.
-fn state(about: &RunDigest) -> String {
-    use crate::stats::sprt::Verdict;
-    match (about.estimates.verdict, about.stopped_by.as_deref()) {
-        (Some(Verdict::AcceptH1), _) => "H1".to_owned(),
-        (Some(Verdict::AcceptH0), _) => "H0".to_owned(),
-        (_, Some(reason)) if reason != "verdict" => reason.to_owned(),
-        _ => about.state.to_owned(),
-    }
-}
-
 impl RunsArgs {
     /// Refuses a state and a format that no run can have, because they would only list nothing.
     fn check_words(&self, index: &Index) -> Result<()> {
         let has = |words: &[&str], wanted: &str| words.iter().any(|word| word.eq_ignore_ascii_case(wanted));
         let rows = || index.newest_first().into_iter().map(|(id, entry)| Row::new(id, entry));
-        let mut states = vec!["live", "H1", "H0"];
-        states.extend(STOP_REASONS.into_iter().filter(|reason| *reason != "verdict"));
-        states.extend(["over", "damaged"]);
         if let Some(state) = &self.state
-            && !has(&states, state)
+            && !has(&state::WORDS, state)
             && !rows().any(|row| row.state.eq_ignore_ascii_case(state))
         {
-            bail!("--verdict `{state}`: no run has this state; give {}", either(&states));
+            bail!("--verdict `{state}`: no run has this state; give {}", either(&state::WORDS));
         }
         let mut kinds = vec!["sprt", "match"];
         kinds.extend(FORMATS.iter().map(|format| format.name));
@@ -236,7 +222,7 @@ impl RunsArgs {
         let kind = if row.bounds().is_some() { "sprt" } else { &about.format };
         let is_match = row.bounds().is_none() && !["gauntlet", "race", "tune"].contains(&about.format.as_str());
         self.words.iter().all(|word| about.names(row.id, word))
-            && is(&self.state, &row.state)
+            && is(&self.state, row.state)
             && (is(&self.kind, kind) || is(&self.kind, &about.format) || is_match && is(&self.kind, "match"))
             && is(&self.limit, &about.limit)
             && self.bounds.is_none_or(|bounds| row.bounds() == Some(bounds))

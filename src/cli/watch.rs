@@ -11,10 +11,10 @@ use crate::control::protocol::{ServerMessage, line};
 use crate::plan::Plan;
 use crate::record::PairId;
 use crate::report::console::{Screen, View};
-use crate::report::summary::{self, OUT_OF_TIME, Summary};
+use crate::report::state;
+use crate::report::summary::{self, Summary};
 use crate::run::dir::RunDir;
 use crate::run::{Exit, drive, progress};
-use crate::text::printable;
 use crate::tournament::events::{Finish, StopReason};
 use crate::tournament::pairing::Pairing;
 use crate::tournament::scoreboard::Scoreboard;
@@ -124,23 +124,7 @@ fn reason(summary: Option<&serde_json::Value>, plan: &Plan, scoreboard: &Scorebo
     if let Some(end) = StopReason::of_result(scoreboard).or_else(|| StopReason::of_schedule(next())) {
         return end;
     }
-    let Some(summary) = summary else { return StopReason::Interrupted };
-    match summary["stopped_by"].as_str() {
-        Some(OUT_OF_TIME) => StopReason::OutOfTime,
-        Some("too-many-failures") => {
-            let failures = summary["failures"].as_u64().unwrap_or_else(|| scoreboard.failures());
-            StopReason::TooManyFailures { failures }
-        }
-        Some("too-many-time-losses") => {
-            StopReason::TooManyTimeLosses { losses: scoreboard.finished_time_losses().clone() }
-        }
-        // Older summaries have no reason.
-        Some("broken") => {
-            let why = summary["error"].as_str().map_or_else(|| "the run could not continue".to_owned(), printable);
-            StopReason::Broken { why }
-        }
-        _ => StopReason::Interrupted,
-    }
+    summary.map_or(StopReason::Interrupted, |summary| state::stop_reason(summary, scoreboard))
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use crate::journal::{self, archive};
 use crate::plan::{Plan, file as plan_file};
 use crate::report::crashes;
 use crate::report::pgn_file;
+use crate::report::state::ListedState;
 use crate::report::stored::{self, IndexEntry};
 use crate::source::{self, Context, OwnError};
 
@@ -202,7 +203,7 @@ async fn rated(app: &App) -> Result<Vec<String>, Response> {
     let index = app.index().await?;
     let is_rated = |entry: &IndexEntry| {
         let about = &entry.about;
-        about.state != "damaged" && about.format != "tune" && archive::stored_name(&entry.dir).is_some()
+        about.state != ListedState::Damaged && about.format != "tune" && archive::stored_name(&entry.dir).is_some()
     };
     let runs: Vec<String> =
         index.runs.values().filter(|entry| is_rated(entry)).map(|entry| entry.dir.display().to_string()).collect();

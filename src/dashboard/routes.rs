@@ -29,6 +29,7 @@ use crate::dashboard::queue;
 use crate::plan::file;
 use crate::report::event_log;
 use crate::report::plot::Sheet;
+use crate::report::state::ListedState;
 use crate::report::stored::{self, Index, IndexEntry, RunDigest};
 use crate::run::extension;
 use crate::stats::elo::Elo;
@@ -187,7 +188,7 @@ struct RunRow {
 fn row(id: &str, about: &RunDigest, live: Option<Arc<LiveRun>>) -> RunRow {
     let mut row = RunRow { id: id.to_owned(), about: about.clone(), status: None };
     let Some(live) = live else { return row };
-    row.about.state = "live";
+    row.about.state = ListedState::Live;
     // The verdict of an earlier stop does not apply to a live run.
     (row.about.estimates.verdict, row.about.stopped_by) = (None, None);
     let (progress, status) = live.figures();
@@ -212,8 +213,8 @@ fn list(index: &Index, hub: &Hub, query: &ListQuery) -> Value {
         .filter(|(id, entry)| entry.about.names(id, &query.q))
         .map(|(id, entry)| (id, entry, entry.socket.and_then(|_| hub.get(id))))
         .filter(|(_, entry, live)| {
-            let state = if live.is_some() { "live" } else { entry.about.state };
-            query.state.is_empty() || query.state == state
+            let state = if live.is_some() { ListedState::Live } else { entry.about.state };
+            query.state.is_empty() || query.state == state.name()
         })
         .collect();
     found.sort_by(|(one_id, one, one_live), (other_id, other, other_live)| {

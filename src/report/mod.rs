@@ -25,6 +25,7 @@ pub mod record_table;
 pub mod results;
 pub(crate) mod sink;
 pub mod standings;
+pub(crate) mod state;
 pub(crate) mod stored;
 pub mod summary;
 pub mod terminal;

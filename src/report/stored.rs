@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::files::{MOST_DOCUMENT_BYTES, read_text};
 use crate::journal::archive;
 use crate::plan::{Plan, file};
+use crate::report::state::{self, ListedState};
 use crate::stats::estimates::Estimates;
 use crate::text::listed;
 
@@ -52,11 +53,15 @@ pub(crate) struct RunDigest {
     pub(crate) estimates: Estimates,
     /// Seconds since 1970.
     pub(crate) date: u64,
-    /// `over`, `interrupted`, or `damaged` if no part of it can be read.
-    pub(crate) state: &'static str,
+    pub(crate) state: ListedState,
 }
 
 impl RunDigest {
+    /// State of the run, if nobody plays it, in one word: its verdict, else the reason of its end.
+    pub(crate) fn word(&self) -> &str {
+        state::word(self.estimates.verdict, self.stopped_by.as_deref(), self.state)
+    }
+
     /// True if the id, the name, the title or a player's name has `word`. Case does not matter.
     pub(crate) fn names(&self, id: &str, word: &str) -> bool {
         let word = word.to_lowercase();
@@ -263,7 +268,7 @@ fn read(id: &str, dir: &Path, stamps: [FileStamp; 2]) -> RunDigest {
         Some(summary) => from_summary(summary),
         None => match plan(dir) {
             Some(plan) => from_plan(&plan),
-            None => RunDigest { name: id.to_owned(), state: "damaged", ..RunDigest::default() },
+            None => RunDigest { name: id.to_owned(), state: ListedState::Damaged, ..RunDigest::default() },
         },
     };
     let written = stamps.iter().flatten().map(|(_, at)| *at).min();
@@ -277,7 +282,8 @@ pub(crate) fn plan(dir: &Path) -> Option<Plan> {
 
 fn from_summary(summary: SummaryFile) -> RunDigest {
     let SummaryFile { name, note, title, format, players, stopped_by, pairs, elo0, elo1, estimates } = summary;
-    let state = if stopped_by.as_deref() == Some("interrupted") { "interrupted" } else { "over" };
+    let is_interrupted = stopped_by.as_deref() == Some(state::INTERRUPTED);
+    let state = if is_interrupted { ListedState::Interrupted } else { ListedState::Over };
     let (players, limits): (Vec<_>, Vec<_>) = players.into_iter().map(|player| (player.name, player.limit)).unzip();
     let limit = one_or_each(limits);
     // Earlier versions wrote those of the first two of many players.
@@ -296,7 +302,7 @@ fn from_plan(plan: &Plan) -> RunDigest {
         limit: one_or_each(plan.players.iter().map(|player| player.limit.to_string()).collect()),
         elo0: plan.test.map(|test| test.bounds.elo0),
         elo1: plan.test.map(|test| test.bounds.elo1),
-        state: "interrupted",
+        state: ListedState::Interrupted,
         ..RunDigest::default()
     }
 }
@@ -370,7 +376,7 @@ mod tests {
             (4, 2, Some(crate::stats::elo::Elo::Finite(22.5)))
         );
         let about = &third.runs["runs/c"].about;
-        assert_eq!((about.state, about.limit.as_str(), about.players.len()), ("over", "8+0.08", 2));
+        assert_eq!((about.state, about.limit.as_str(), about.players.len()), (ListedState::Over, "8+0.08", 2));
     }
 
     #[test]
@@ -434,7 +440,7 @@ mod tests {
         std::fs::create_dir(root.path().join("link")).unwrap();
         std::os::unix::fs::symlink("/etc/passwd", root.path().join("link").join(SUMMARY)).unwrap();
         let index = Index::of(root.path(), &Index::default());
-        let states: Vec<_> = index.runs.iter().map(|(id, entry)| (id.as_str(), entry.about.state)).collect();
+        let states: Vec<_> = index.runs.iter().map(|(id, entry)| (id.as_str(), entry.about.state.name())).collect();
         assert_eq!(states, [("junk", "damaged"), ("list", "damaged"), ("text", "damaged")]);
         assert_eq!(text(&root.path().join("link").join(SUMMARY)), None);
     }

@@ -12,7 +12,7 @@ use crate::plan::{BookSource, Network, Plan, Player, Test};
 use crate::record::{PlayerId, PvFault};
 use crate::report::figures::{self, duration};
 use crate::report::races;
-use crate::report::{standings, tune, workers};
+use crate::report::{standings, state, tune, workers};
 use crate::stats::Counts as _;
 use crate::stats::estimates::Estimates;
 use crate::stats::sensor;
@@ -454,39 +454,6 @@ fn encounters_json(scoreboard: &Scoreboard) -> Vec<serde_json::Value> {
         .collect()
 }
 
-/// Name in files of the end of a run whose time was up.
-pub const OUT_OF_TIME: &str = "out-of-time";
-
-/// Names in files of all reasons of a stop.
-pub const STOP_REASONS: [&str; 10] = [
-    "verdict",
-    "out-of-pairs",
-    "out-of-openings",
-    "width",
-    "flat",
-    OUT_OF_TIME,
-    "interrupted",
-    "too-many-failures",
-    "too-many-time-losses",
-    "broken",
-];
-
-/// Name of a stop's reason in files.
-const fn reason_name(reason: &StopReason) -> &'static str {
-    match reason {
-        StopReason::Verdict => "verdict",
-        StopReason::OutOfPairs => "out-of-pairs",
-        StopReason::OutOfOpenings => "out-of-openings",
-        StopReason::Narrow => "width",
-        StopReason::Flat => "flat",
-        StopReason::OutOfTime => OUT_OF_TIME,
-        StopReason::Interrupted => "interrupted",
-        StopReason::TooManyFailures { .. } => "too-many-failures",
-        StopReason::TooManyTimeLosses { .. } => "too-many-time-losses",
-        StopReason::Broken { .. } => "broken",
-    }
-}
-
 fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Value {
     let scoreboard = &finish.scoreboard;
     let wdl = scoreboard.wdl();
@@ -503,7 +470,7 @@ fn json(plan: &Plan, finish: &Finish, estimates: &Estimates) -> serde_json::Valu
         "note": plan.note,
         "program": env!("CARGO_PKG_VERSION"),
         "format": plan.format.name(),
-        "stopped_by": reason_name(&finish.reason),
+        "stopped_by": state::reason_name(&finish.reason),
         "model": plan.test.map(|test| test.model.to_string()),
         "elo0": plan.test.map(|test| test.bounds.elo0),
         "elo1": plan.test.map(|test| test.bounds.elo1),
@@ -592,7 +559,6 @@ pub fn time(document: &serde_json::Value) -> Option<RunTime> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tournament::time_losses::TimeLosses;
 
     const TIME: Duration = Duration::from_secs(720);
 
@@ -619,22 +585,5 @@ mod tests {
         ] {
             assert_eq!(time(&document), expected, "{document}");
         }
-    }
-
-    #[test]
-    fn every_reason_of_a_stop_is_listed() {
-        let reasons = [
-            StopReason::Verdict,
-            StopReason::OutOfPairs,
-            StopReason::OutOfOpenings,
-            StopReason::Narrow,
-            StopReason::Flat,
-            StopReason::OutOfTime,
-            StopReason::Interrupted,
-            StopReason::TooManyFailures { failures: 1 },
-            StopReason::TooManyTimeLosses { losses: TimeLosses::default() },
-            StopReason::Broken { why: String::new() },
-        ];
-        assert_eq!(reasons.each_ref().map(reason_name), STOP_REASONS);
     }
 }

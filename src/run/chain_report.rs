@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::plan::{Chain, Plan, Test};
-use crate::report::{figures, html, stored};
+use crate::report::{figures, html, state, stored};
 use crate::run::{dir, resolve};
 use crate::settings::RawPlan;
 use crate::stats::clusters::ClusteredCounts;
@@ -87,8 +87,7 @@ impl ChainTest {
         let estimates = estimates(&summary, plan.test.as_ref())?;
         let stopped_by = summary["stopped_by"].as_str();
         let result = match estimates.verdict {
-            Some(Verdict::AcceptH1) => "H1",
-            Some(Verdict::AcceptH0) => "H0",
+            Some(verdict @ (Verdict::AcceptH0 | Verdict::AcceptH1)) => verdict.name(),
             _ => stopped_by.unwrap_or("open"),
         };
         let this = Self {
@@ -108,7 +107,7 @@ impl ChainTest {
                 |after| after.elo.to_string(),
             ),
             shape: ptnml(&summary).as_ref().and_then(Law::of_counts),
-            is_over: stopped_by.is_some_and(|why| why != "interrupted"),
+            is_over: stopped_by.is_some_and(|why| why != state::INTERRUPTED),
         };
         Some((this, plan))
     }

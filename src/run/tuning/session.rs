@@ -12,7 +12,7 @@ use crate::files::{MOST_DOCUMENT_BYTES, read_text, write_atomically};
 use crate::plan::Plan;
 use crate::plan::file::{self, TUNING_FOLDERS, TUNING_SETTINGS};
 use crate::record::PairId;
-use crate::report::summary::OUT_OF_TIME;
+use crate::report::state::OUT_OF_TIME;
 use crate::report::tune::engine_name;
 use crate::run::dir::{Place, RunDir, keep_out_of_git, sha256};
 use crate::run::drive::{self, OutputStyle};
