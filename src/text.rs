@@ -1,15 +1,18 @@
 //! Text from and for users: TOML files and the position of a fault in them, suggestions for
-//! misspelt names, markup, and the removal of control characters from text of other programs.
+//! misspelt names, markup, SHA-256 in hex, and the removal of control characters from text of other
+//! programs.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use sha2::{Digest as _, Sha256};
 
 use crate::os;
 
@@ -53,6 +56,29 @@ pub fn hex(bytes: &[u8]) -> String {
     })
 }
 
+/// SHA-256 of bytes, in hex.
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// SHA-256 of everything that a reader holds, in hex. Large files are never in memory as a whole.
+///
+/// # Errors
+/// Returns the errors of the reader.
+pub fn sha256_of(mut from: impl Read) -> io::Result<String> {
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return Ok(hex(&hasher.finalize())),
+            Ok(count) => hasher.update(&buffer[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
 /// Base64 with padding (RFC 4648, section 4).
 #[must_use]
 pub fn base64(bytes: &[u8]) -> String {
@@ -63,7 +89,7 @@ pub fn base64(bytes: &[u8]) -> String {
 ///
 /// # Errors
 /// Returns an error if the system has no random numbers.
-pub fn random_hex() -> std::io::Result<String> {
+pub fn random_hex() -> io::Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)?;
     Ok(hex(&bytes))
@@ -337,6 +363,18 @@ mod tests {
     fn markup_is_escaped_and_forbidden_characters_replaced() {
         for (text, expected) in [("a<b>&\"c\"", "a&lt;b&gt;&amp;&quot;c&quot;"), ("a\nb\tc\0", "a b c\u{fffd}")] {
             assert_eq!(escaped(text), expected);
+        }
+    }
+
+    /// `abc` and a million `a` are examples of the standard (FIPS 180-4).
+    #[test]
+    fn sha256_as_in_the_standard() {
+        for (bytes, expected) in [
+            (b"abc".to_vec(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+            (vec![b'a'; 1_000_000], "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"),
+        ] {
+            assert_eq!(sha256(&bytes), expected);
+            assert_eq!(sha256_of(bytes.as_slice()).unwrap(), expected);
         }
     }
 

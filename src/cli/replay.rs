@@ -1,5 +1,6 @@
 //! `quintain replay DIR --game N`: a game's searches, sent to the engine again.
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -14,10 +15,11 @@ use crate::journal;
 use crate::plan::{Plan, Player};
 use crate::record::{ByColor, Color, GameRecord, PlayerId};
 use crate::report::crashes;
-use crate::run::dir::{RunDir, sha256};
+use crate::run::dir::RunDir;
 use crate::run::trust;
 use crate::run::{Exit, progress};
 use crate::schedule::{engine_config, go_command};
+use crate::text::sha256_of;
 use crate::uci::process::{Engine, EngineConfig, SearchOutcome, StartError};
 use crate::uci::transcript;
 
@@ -110,7 +112,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit> {
 
 /// Warns if a player's program is not the one of the run.
 fn warn_if_changed(player: &Player) {
-    if std::fs::read(&player.program).is_ok_and(|bytes| sha256(&bytes) != player.origin.sha256) {
+    if File::open(&player.program).and_then(sha256_of).is_ok_and(|sha256| sha256 != player.origin.sha256) {
         progress::warn(&format!("`{}` has changed since the run", player.program.display()));
     }
 }

@@ -15,10 +15,9 @@ use async_nats::rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, v
 use async_nats::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use async_nats::rustls::{ClientConfig, DigitallySignedStruct, Error as TlsError, SignatureScheme};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use crate::files::{self, MOST_DOCUMENT_BYTES, read_secret};
-use crate::text::{TomlError, from_toml, hex};
+use crate::text::{TomlError, from_toml, sha256};
 
 /// Longest name of a user.
 const LONGEST_NAME: usize = 32;
@@ -273,7 +272,7 @@ impl Access {
 
 /// SHA-256 of a certificate, as in [`Access::certificate`].
 pub(crate) fn fingerprint(certificate: &[u8]) -> String {
-    hex(&Sha256::digest(certificate))
+    sha256(certificate)
 }
 
 /// Verifier that accepts one certificate, and checks that the server has its key.

@@ -11,12 +11,11 @@ use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::stream::{Config, DirectGetErrorKind, DiscardPolicy, StorageType, Stream};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 use tokio::time::{Instant, timeout};
 
 use super::link::{LONGEST_PAUSE, Link, LinkError, PATIENCE};
 use super::wire;
-use crate::text::hex;
+use crate::text;
 
 /// Name of the stream.
 const STREAM: &str = "BLOBS";
@@ -119,7 +118,7 @@ pub(crate) async fn create(link: &Link) -> Result<(), LinkError> {
 /// # Errors
 /// Returns an error if it is too large, or the server refuses or stops answering.
 pub(crate) async fn put(link: &Link, bytes: &[u8]) -> Result<String, BlobError> {
-    let sha256 = hex(&Sha256::digest(bytes));
+    let sha256 = text::sha256(bytes);
     let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
     if size > MOST_BLOB {
         return Err(BlobError::Large { sha256, size, most: MOST_BLOB });
@@ -208,7 +207,7 @@ pub(crate) async fn get(link: &Link, sha256: &str, most: u64) -> Result<Vec<u8>,
             return Err(damaged());
         }
     }
-    if hex(&Sha256::digest(&bytes)) != sha256 {
+    if text::sha256(&bytes) != sha256 {
         return Err(damaged());
     }
     Ok(bytes)

@@ -6,11 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use sha2::{Digest as _, Sha256};
-
 use super::terms::is_sha256;
 use crate::os;
-use crate::text::hex;
+use crate::text::{self, sha256_of};
 
 /// Time after which a file that was not finished is removed.
 const UNFINISHED: Duration = Duration::from_hours(1);
@@ -73,7 +71,7 @@ impl Cache {
     /// True if a file exists unchanged. It then counts as used now.
     pub(crate) fn has(&self, sha256: &str) -> bool {
         let path = self.path(sha256);
-        let is_whole = fs::read(&path).is_ok_and(|bytes| hex(&Sha256::digest(&bytes)) == sha256);
+        let is_whole = File::open(&path).and_then(sha256_of).is_ok_and(|found| found == sha256);
         if is_whole {
             let _ = File::open(&path).and_then(|file| file.set_modified(SystemTime::now()));
         }
@@ -93,7 +91,7 @@ impl Cache {
     ) -> Result<PathBuf, CacheError> {
         let path = self.path(sha256);
         let io = |source| CacheError::Io { path: path.clone(), source };
-        if !is_sha256(sha256) || hex(&Sha256::digest(bytes)) != sha256 {
+        if !is_sha256(sha256) || text::sha256(bytes) != sha256 {
             return Err(CacheError::Damaged(sha256.to_owned()));
         }
         self.make_room(bytes.len() as u64, in_use)?;
@@ -148,7 +146,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     fn name(bytes: &[u8]) -> String {
-        hex(&Sha256::digest(bytes))
+        text::sha256(bytes)
     }
 
     #[test]

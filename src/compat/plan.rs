@@ -1,5 +1,6 @@
 //! Conversion of an invocation into a plan.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,11 +15,11 @@ use crate::plan::affinity::Affinity;
 use crate::plan::recording::{self, Fields, Layout, PgnOptions, Recording, Round, Zone};
 use crate::plan::rules::{DrawRule, ResignRule, Rules, SyzygyRule, SyzygyScope};
 use crate::plan::{BookRef, BookSource, Colors, Format, Machine, Origin, Plan, Player, Test, Timeouts};
-use crate::run::dir::sha256;
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::schedule::affinity::Topology;
 use crate::source::split_words;
 use crate::stats::sprt::Bounds;
+use crate::text::{printable, sha256_of};
 use crate::tournament::formats::gauntlet::Gauntlet;
 use crate::tournament::formats::knockout::Knockout;
 use crate::tournament::formats::pyramid::Pyramid;
@@ -190,11 +191,12 @@ pub(super) const fn variant(settings: &RunnerSettings) -> Variant {
 
 fn player(engine: &EngineArgs, dialect: Dialect, options: Vec<(String, String)>) -> Result<Player> {
     let program = program(engine, dialect)?;
-    let bytes =
-        std::fs::read(&program).within(|| format!("engine {}: `{}` cannot be read", engine.name, program.display()))?;
+    let sha256 = File::open(&program)
+        .and_then(sha256_of)
+        .within(|| format!("engine {}: `{}` cannot be read", engine.name, program.display()))?;
     let dir = if engine.dir.is_empty() { std::env::current_dir()? } else { std::path::absolute(&engine.dir)? };
     Ok(Player {
-        name: crate::text::printable(&engine.name),
+        name: printable(&engine.name),
         program,
         args: split_words(&engine.args).within(|| format!("engine {}", engine.name))?,
         dir: Some(dir),
@@ -204,7 +206,7 @@ fn player(engine: &EngineArgs, dialect: Dialect, options: Vec<(String, String)>)
         restart: engine.restart,
         white_pov: engine.white_pov,
         complaints: Vec::new(),
-        origin: Origin { spec: engine.cmd.clone(), sha256: sha256(&bytes), ..Origin::default() },
+        origin: Origin { spec: engine.cmd.clone(), sha256, ..Origin::default() },
     })
 }
 

@@ -39,7 +39,6 @@ pub fn book_of(sha256: &str, variant: Variant) -> Result<Option<Book>, BookError
 
 #[cfg(test)]
 mod tests {
-    use sha2::Digest as _;
 
     use super::*;
     use crate::openings::maker::epd;
@@ -50,8 +49,7 @@ mod tests {
         for (sha256, _) in EARLIER {
             let book = book_of(sha256, Variant::Standard).expect("readable").expect("there");
             let lines = book.openings().map(|opening| epd(&opening.expect("readable").fen) + "\n");
-            let hash = sha2::Sha256::digest(lines.collect::<String>());
-            assert_eq!(crate::text::hex(&hash), sha256);
+            assert_eq!(crate::text::sha256(lines.collect::<String>().as_bytes()), sha256);
         }
     }
 

@@ -4,8 +4,6 @@
 
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
 use crate::files::{MOST_DOCUMENT_BYTES, read_text};
 use crate::journal::{self, Header, Journal, JournalReading, PlanFacts};
 use crate::os;
@@ -15,7 +13,7 @@ use crate::report::collection::RunGames;
 use crate::report::{stored, summary};
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::{extension, progress, stamp};
-use crate::text::{hex, with_causes};
+use crate::text::{sha256, with_causes};
 use crate::tournament::events::RunTime;
 use crate::tournament::scoreboard::Scoreboard;
 
@@ -284,11 +282,6 @@ impl RunDir {
 /// Returns the journal header for a plan with the text `plan`.
 fn header_of(plan: &str) -> Header {
     Header { plan_sha256: sha256(plan.as_bytes()), program: env!("CARGO_PKG_VERSION").to_owned() }
-}
-
-/// Returns the SHA-256 in hex.
-pub(crate) fn sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
 }
 
 /// Writes a new file and syncs it to disk.

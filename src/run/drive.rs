@@ -1,6 +1,7 @@
 //! Playing of a resolved plan, new or resumed: opens the run directory, runs the dispatcher, writes
 //! the summary.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ use crate::report::pgn_file::{self, PgnFile};
 use crate::report::stored::SUMMARY;
 use crate::report::summary::Summary;
 use crate::report::terminal::QuietKeys;
-use crate::run::dir::{self, Place, RunDir, sha256};
+use crate::run::dir::{self, Place, RunDir};
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::page::PageFold;
 use crate::run::{Exit, forecast, lasting, prepare, progress, signals};
@@ -31,7 +32,7 @@ use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::schedule::remote::RemotePort;
 use crate::stats::sprt::Verdict;
 use crate::tablebase::Tables;
-use crate::text::with_causes;
+use crate::text::{sha256_of, with_causes};
 use crate::tournament::events::{Finish, Observer, StopReason};
 use crate::tournament::scoreboard::Scoreboard;
 
@@ -165,10 +166,10 @@ pub(crate) fn resume_with(
 /// Checks that programs and networks are those that the run began with.
 pub(crate) fn check_programs(plan: &Plan) -> Result<()> {
     for player in &plan.players {
-        let bytes = std::fs::read(&player.program).within(|| {
+        let sha256 = File::open(&player.program).and_then(sha256_of).within(|| {
             format!("{}: the program of `{}` is missing; restore it to continue", player.program.display(), player.name)
         })?;
-        if sha256(&bytes) != player.origin.sha256 {
+        if sha256 != player.origin.sha256 {
             return Err(RunError::Changed {
                 file: player.program.display().to_string(),
                 harm: "its games would be of two programs",
@@ -183,9 +184,10 @@ pub(crate) fn check_programs(plan: &Plan) -> Result<()> {
 fn check_network(player: &Player) -> Result<()> {
     let Some(network) = &player.origin.network else { return Ok(()) };
     let Some(file) = network.option.as_ref().and_then(|option| player.option(option)) else { return Ok(()) };
-    let bytes = std::fs::read(file)
+    let sha256 = File::open(file)
+        .and_then(sha256_of)
         .within(|| format!("{file}: the network of `{}` is missing; put {network} there to continue", player.name))?;
-    if sha256(&bytes) != network.sha256 {
+    if sha256 != network.sha256 {
         return Err(RunError::Changed { file: file.to_owned(), harm: "its games would be of two networks" });
     }
     Ok(())

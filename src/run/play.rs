@@ -2,6 +2,7 @@
 //!
 //! Their directories also work with `quintain resume` and `report`.
 
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,11 +12,12 @@ use crate::journal::{self, PlanFacts};
 use crate::openings::Book;
 use crate::plan::{Plan, file};
 use crate::record::PairId;
-use crate::run::dir::{Place, RunDir, sha256};
+use crate::run::dir::{Place, RunDir};
 use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, ResultContext as _, fail};
 use crate::run::{Exit, prepare, resolve, signals};
 use crate::settings::RawPlan;
+use crate::text::sha256_of;
 use crate::tournament::pairing::{Pairing, ScheduleEntry};
 use crate::tournament::scoreboard::Scoreboard;
 
@@ -158,7 +160,7 @@ fn is_moved(was: &Path, is: &Path) -> bool {
     let Some(name) = is.file_name().filter(|name| was.file_name() == Some(name)).and_then(|name| name.to_str()) else {
         return false;
     };
-    was != is && std::fs::read(is).is_ok_and(|bytes| name.contains(&sha256(&bytes)[..NAMED_DIGITS]))
+    was != is && File::open(is).and_then(sha256_of).is_ok_and(|sha256| name.contains(&sha256[..NAMED_DIGITS]))
 }
 
 /// Checks that the requested settings are those of the run. The machine, its load, the current

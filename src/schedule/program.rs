@@ -2,14 +2,11 @@
 //! new build may replace one.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _};
-use std::path::Path;
-
-use sha2::{Digest, Sha256};
+use std::io;
 
 use crate::os;
 use crate::plan::Player;
-use crate::text::hex;
+use crate::text::sha256_of;
 
 /// Last seen state of each player's program.
 #[derive(Debug)]
@@ -36,7 +33,7 @@ impl ProgramStates {
         if self.seen[place] == Some(stamp) {
             return Ok(());
         }
-        if sha256(&player.program).map_err(gone)? != player.origin.sha256 {
+        if File::open(&player.program).and_then(sha256_of).map_err(gone)? != player.origin.sha256 {
             return Err(format!(
                 "{program}: changed since the run began, so games of `{}` would mix two programs; restore it",
                 player.name
@@ -45,18 +42,5 @@ impl ProgramStates {
         // Taken before the bytes were read, so that the next check sees a change during the read.
         self.seen[place] = Some(stamp);
         Ok(())
-    }
-}
-
-fn sha256(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
-    let mut hasher = Sha256::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        let count = file.read(&mut buffer)?;
-        if count == 0 {
-            return Ok(hex(&hasher.finalize()));
-        }
-        hasher.update(&buffer[..count]);
     }
 }

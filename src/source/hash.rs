@@ -1,31 +1,16 @@
 //! SHA-256 in hex, of files and of keys.
 
 use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
 use crate::source::error::{SourceError, io_error};
-use crate::text::hex;
+use crate::text::{hex, sha256_of};
 
 /// The hash of a file's bytes.
 pub(super) fn of_file(path: &Path) -> Result<String, SourceError> {
-    let mut file = File::open(path).map_err(io_error("open", path))?;
-    let mut hasher = Sha256::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        let read = file.read(&mut buffer).map_err(io_error("read", path))?;
-        if read == 0 {
-            return Ok(hex(&hasher.finalize()));
-        }
-        hasher.update(&buffer[..read]);
-    }
-}
-
-/// The hash of bytes.
-pub(super) fn of_bytes(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
+    File::open(path).and_then(sha256_of).map_err(io_error("read", path))
 }
 
 /// The hash of a list of parts; each is preceded by its length, so that no two lists collide.

@@ -8,6 +8,7 @@ use crate::files::{read_bytes, write_atomically};
 use crate::plan::Network;
 use crate::source::error::{SourceError, io_error};
 use crate::source::hash;
+use crate::text;
 
 /// Maximum size of a network in bytes.
 const MOST_BYTES: u64 = 1 << 30;
@@ -39,7 +40,7 @@ impl NetworkFile {
         if bytes.is_empty() {
             return Err(refuse("it is empty; give the path of a network".to_owned()));
         }
-        let (Some(name), sha256) = (whole.file_name(), hash::of_bytes(&bytes)) else {
+        let (Some(name), sha256) = (whole.file_name(), text::sha256(&bytes)) else {
             return Err(refuse("it has no name; give the path of a file".to_owned()));
         };
         let folder = cache.join("networks").join(&sha256);

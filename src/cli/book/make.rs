@@ -1,5 +1,6 @@
 //! `quintain book make`: generates candidates, has engines judge them and writes the book.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,9 +16,9 @@ use crate::files::write_atomically;
 use crate::openings::maker::{BookTally, ScoreWindow, Selection, Start, Walks};
 use crate::openings::{BookFileFormat, Packing, format_of_name};
 use crate::plan::time_control::Limit;
-use crate::run::dir::sha256;
 use crate::run::{Exit, progress, resolve, signals};
 use crate::schedule::affinity::Topology;
+use crate::text::{sha256, sha256_of};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -84,7 +85,8 @@ impl MakeArgs {
 
     /// Settings that the judgements depend on. The number of positions is not one of them.
     fn settings(&self, judge: &Judge) -> Result<JudgementSettings> {
-        let program = std::fs::read(&judge.engine.program)
+        let engine_sha256 = File::open(&judge.engine.program)
+            .and_then(sha256_of)
             .with_context(|| format!("{}: cannot read it", judge.engine.program.display()))?;
         Ok(JudgementSettings {
             start: self.start().name().to_owned(),
@@ -92,7 +94,7 @@ impl MakeArgs {
             seed: self.seed,
             nodes: self.nodes,
             window: judge.window.to_string(),
-            engine_sha256: sha256(&program),
+            engine_sha256,
             engine_args: judge.engine.args.clone(),
             options: judge.engine.options.iter().map(|(name, value)| format!("{name}={value}")).collect(),
         })

@@ -3,6 +3,7 @@
 //!
 //! The same command resumes it.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::plan::file::{self, TUNING_FOLDERS, TUNING_SETTINGS};
 use crate::record::PairId;
 use crate::report::state::OUT_OF_TIME;
 use crate::report::tune::engine_name;
-use crate::run::dir::{Place, RunDir, keep_out_of_git, sha256};
+use crate::run::dir::{Place, RunDir, keep_out_of_git};
 use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::tuning::outputs;
@@ -23,7 +24,7 @@ use crate::run::tuning::prove::{self, Proof, ProofCandidate, ProofVerdict};
 use crate::run::{Exit, progress, resolve, trust, tune};
 use crate::settings::RawPlan;
 use crate::source::{self, Context, Sources};
-use crate::text::shell_path;
+use crate::text::{sha256_of, shell_path};
 use crate::tournament::formats::tune::{TuneRule, result};
 use crate::tournament::pairing::{Pairing, ScheduleEntry};
 use crate::tune::factors::{Effect, FactorRun};
@@ -193,8 +194,9 @@ fn settings(raw: &RawPlan) -> Result<Table> {
     let mut table = raw.table()?;
     table.retain(|key, _| !FREE.contains(&key));
     if let Some(path) = &raw.params {
-        let bytes = std::fs::read(path).within(|| format!("--params {}: cannot read it", path.display()))?;
-        table.insert(PARAMS_DIGEST.to_owned(), sha256(&bytes).into());
+        let digest = File::open(path).and_then(sha256_of);
+        let digest = digest.within(|| format!("--params {}: cannot read it", path.display()))?;
+        table.insert(PARAMS_DIGEST.to_owned(), digest.into());
     }
     Ok(table)
 }

@@ -2,9 +2,7 @@
 
 use super::error::DataError;
 use quintain::files::open_input;
-use quintain::text::hex;
-use sha2::{Digest as _, Sha256};
-use std::io::Read as _;
+use quintain::text;
 use std::path::Path;
 
 /// Computes the SHA-256 of a file's bytes as hexadecimal digits.
@@ -12,17 +10,7 @@ use std::path::Path;
 /// # Errors
 /// Fails if the file cannot be read.
 pub fn sha256_of(path: &Path) -> Result<String, DataError> {
-    let mut file = open_input(path).map_err(DataError::io(path, "read it"))?;
-    let mut digest = Sha256::new();
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        let count = file.read(&mut buffer).map_err(DataError::io(path, "read it"))?;
-        if count == 0 {
-            break;
-        }
-        digest.update(&buffer[..count]);
-    }
-    Ok(hex(&digest.finalize()))
+    open_input(path).and_then(text::sha256_of).map_err(DataError::io(path, "read it"))
 }
 
 /// Returns the files that the options of an engine name, which are its networks, with the SHA-256
