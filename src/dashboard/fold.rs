@@ -16,6 +16,7 @@ use crate::report::eco::{OpeningName, OpeningNames};
 use crate::report::figures;
 use crate::report::html::tuning;
 use crate::report::plot::{EloPlot, EloPoint, LlrPlot, Sheet};
+use crate::report::stored::FileStamp;
 use crate::report::summary::Summary;
 use crate::report::tune;
 use crate::run::error::RunError;
@@ -96,6 +97,8 @@ impl GameRow {
 pub(super) struct Fold {
     dir: PathBuf,
     plan: Plan,
+    /// Stamp of the extension of a tuning that is in the plan.
+    extension: FileStamp,
     scoreboard: Scoreboard,
     elo: Vec<EloPoint>,
     /// The finished games in the order in which they ended.
@@ -110,12 +113,25 @@ pub(super) struct Fold {
 
 impl Fold {
     fn new(dir: &Path, names: &Arc<OpeningNames>) -> Result<Self, FoldError> {
+        // Taken first, so that a change during the read is seen later.
+        let extension = extension::stamp(dir);
         let plan = extension::stored_plan(dir).map_err(|error| unreadable(&error))?;
         let plan = plan.ok_or(FoldError::Missing)?;
         let scoreboard = Scoreboard::new(&plan).map_err(|error| FoldError::Plan(error.to_string()))?;
         let (elo, header) = (Vec::new(), Vec::new());
         let (games, names) = (Vec::new(), Arc::clone(names));
-        Ok(Self { dir: dir.to_owned(), plan, scoreboard, elo, games, names, header, offset: 0, looked: None })
+        Ok(Self {
+            dir: dir.to_owned(),
+            plan,
+            extension,
+            scoreboard,
+            elo,
+            games,
+            names,
+            header,
+            offset: 0,
+            looked: None,
+        })
     }
 
     /// Reads the lines added to the journal.
@@ -123,9 +139,7 @@ impl Fold {
         if self.looked.is_some_and(|looked| looked.elapsed() < MIN_AGE) {
             return Ok(());
         }
-        let mut plan = self.plan.clone();
-        extension::apply(&self.dir, &mut plan).map_err(|error| unreadable(&error))?;
-        if plan != self.plan {
+        if extension::stamp(&self.dir) != self.extension {
             // A tuning was extended. Its pairs count again, and others after them.
             *self = Self::new(&self.dir, &self.names)?;
         }

@@ -32,7 +32,7 @@ pub(crate) const SOCKET_NOTE: &str = "control.path";
 
 /// Length and time of the last change of a file, by which changes are detected; `None` if it does
 /// not exist.
-type FileStamp = Option<(u64, SystemTime)>;
+pub(crate) type FileStamp = Option<(u64, SystemTime)>;
 
 /// Figures of a run for a list. Elo is that of the first player against the second.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -208,7 +208,7 @@ fn add(new: &mut Index, old: &Index, id: String, dir: &Path) -> bool {
 
 /// Length and time of a file's last change. Links are not followed, because a file elsewhere is not
 /// part of the run.
-fn stamp(path: &Path) -> FileStamp {
+pub(crate) fn stamp(path: &Path) -> FileStamp {
     let about = std::fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_file)?;
     Some((about.len(), about.modified().ok()?))
 }

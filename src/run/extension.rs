@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::files::{read_text, write_atomically};
 use crate::plan::{Format, Plan};
-use crate::report::stored;
+use crate::report::stored::{self, FileStamp};
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::resolve;
 use crate::schedule::affinity::{self, Topology};
@@ -82,6 +82,11 @@ fn read(root: &Path) -> Result<Option<Extension>> {
     }
     let text = read_text(&path, MOST_BYTES).within(|| format!("{}: cannot read it", path.display()))?;
     crate::text::from_toml(&path, &text).map(Some).map_err(|error| RunError::OtherRun(error.to_string()))
+}
+
+/// Returns the stamp of the file of the run in `root`, which changes with it.
+pub(crate) fn stamp(root: &Path) -> FileStamp {
+    stored::stamp(&root.join(FILE_NAME))
 }
 
 /// Returns the plan of the run in `root` with the pairs that were stored for it; `None` if it has
