@@ -73,10 +73,12 @@ pub(super) struct GameRow {
     pub(super) index: u64,
     pub(super) opening: Option<OpeningName>,
     pub(super) is_void: bool,
+    /// Bytes of the journal before the game's line.
+    offset: u64,
 }
 
 impl GameRow {
-    fn of(game: &GameRecord, names: &OpeningNames, variant: Variant) -> Self {
+    fn of(game: &GameRecord, offset: u64, names: &OpeningNames, variant: Variant) -> Self {
         Self {
             number: game.id.number(),
             white: game.players.white.0,
@@ -88,6 +90,7 @@ impl GameRow {
             index: game.opening.index,
             opening: names.of_beginning(game, variant, NAMED_PLIES),
             is_void: game.is_void,
+            offset,
         }
     }
 }
@@ -161,11 +164,11 @@ impl Fold {
     }
 
     /// Facts by which a journal is checked, and the closure that records its games.
-    fn recorder(&mut self) -> (PlanFacts, impl FnMut(GameRecord)) {
+    fn recorder(&mut self) -> (PlanFacts, impl FnMut(GameRecord, u64)) {
         let Self { scoreboard, elo, games, names, plan, .. } = self;
         let facts = PlanFacts::new(plan, None);
-        let record = |game: GameRecord| {
-            keep(games, &game, names, plan.rules.variant);
+        let record = |game: GameRecord, offset: u64| {
+            keep(games, &game, offset, names, plan.rules.variant);
             scoreboard.record(game, |scoreboard, _| note_elo(elo, scoreboard));
         };
         (facts, record)
@@ -175,8 +178,9 @@ impl Fold {
     fn read_archive(&mut self) -> Result<(), FoldError> {
         if self.looked.is_none() {
             let path = self.dir.join(journal::FILE_NAME);
-            let (facts, record) = self.recorder();
-            facts.read(&path, record)?;
+            let (facts, mut record) = self.recorder();
+            // An archive has no lines to go to.
+            facts.read(&path, |game| record(game, 0))?;
         }
         self.looked = Some(Instant::now());
         Ok(())
@@ -187,8 +191,10 @@ impl Fold {
         file.seek(SeekFrom::Start(self.offset))?;
         let added = BufReader::with_capacity(1 << 16, file.take(length - self.offset));
         let reader = Cursor::new(self.header.clone()).chain(added);
-        let (facts, record) = self.recorder();
-        let replayed = facts.read_from(reader, path, record);
+        // The header is read again before the lines added.
+        let skipped = self.offset - self.header.len() as u64;
+        let (facts, mut record) = self.recorder();
+        let replayed = facts.read_placed(reader, path, move |game, offset| record(game, skipped + offset));
         match replayed {
             Ok(replayed) => self.offset = length - replayed.torn_bytes,
             Err(error) => return Ok(Err(error)),
@@ -202,6 +208,11 @@ impl Fold {
     /// The finished games, the first [`MAX_GAMES`] of them.
     pub(super) fn games(&self) -> &[GameRow] {
         &self.games
+    }
+
+    /// Bytes of the journal before the line of a game that counts; `None` if it is not listed.
+    fn offset_of(&self, number: u64) -> Option<u64> {
+        self.games.iter().find(|game| game.number == number && !game.is_void).map(|game| game.offset)
     }
 
     /// Names of the players.
@@ -287,9 +298,9 @@ fn unreadable(error: &RunError) -> FoldError {
 }
 
 /// Lists a game, if there is room.
-fn keep(games: &mut Vec<GameRow>, game: &GameRecord, names: &OpeningNames, variant: Variant) {
+fn keep(games: &mut Vec<GameRow>, game: &GameRecord, offset: u64, names: &OpeningNames, variant: Variant) {
     if games.len() < MAX_GAMES {
-        games.push(GameRow::of(game, names, variant));
+        games.push(GameRow::of(game, offset, names, variant));
     }
 }
 
@@ -339,6 +350,12 @@ impl Folds {
         Ok(asks(fold.insert(now)))
     }
 
+    /// Bytes of the journal before the line of a game, if the course of its run is in memory.
+    pub(super) fn offset_of(&self, id: &str, dir: &Path, number: u64) -> Option<u64> {
+        let is_kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).contains_key(id);
+        if is_kept { self.ask(id, dir, |fold| fold.offset_of(number)).ok()? } else { None }
+    }
+
     fn place(&self, id: &str) -> SharedFold {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if !kept.contains_key(id)
@@ -378,5 +395,29 @@ mod tests {
         assert_eq!(ends(), (Some(100), true));
         extension::store(folder.path(), 200, true).unwrap();
         assert_eq!(ends(), (Some(200), false));
+    }
+
+    #[test]
+    fn each_game_is_found_at_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let lines: Vec<&str> = include_str!("../../tests/it/fixtures/v1/games.jsonl").split_inclusive('\n').collect();
+        let path = folder.path().join(journal::FILE_NAME);
+        std::fs::write(folder.path().join(file::FILE_NAME), include_str!("../../tests/it/fixtures/v1/plan.toml"))
+            .unwrap();
+        let mut fold = Fold::new(folder.path(), &Arc::new(OpeningNames::builtin())).unwrap();
+        // The journal grows between two updates.
+        for end in [3, lines.len()] {
+            let text = lines[..end].concat();
+            std::fs::write(&path, &text).unwrap();
+            fold.looked = None;
+            fold.update().unwrap();
+            assert_eq!(fold.games().len(), end - 1);
+            for game in fold.games() {
+                let offset = usize::try_from(fold.offset_of(game.number).unwrap()).unwrap();
+                let line = text[offset..].split_inclusive('\n').next().unwrap();
+                assert_eq!(journal::game_of(line.as_bytes()).unwrap().id.number(), game.number);
+            }
+        }
+        assert_eq!(fold.offset_of(99), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Routes of a run's games: the list with its filters, one game with its positions, and as PGN.
 
-use std::io::{BufRead as _, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::chess::Position;
 use crate::dashboard::app::{App, answer, error};
 use crate::dashboard::fold::{Fold, GameRow};
-use crate::files::inside;
+use crate::files::{inside, open_regular};
 use crate::journal::{self, archive};
 use crate::plan::Plan;
 use crate::record::{Color, GameId, GameRecord, Outcome, Score};
@@ -147,7 +147,23 @@ pub(super) async fn list(
     }
 }
 
-/// Reads one game of the journal in `dir`; `None` if it is not there.
+/// The game of a journal's line, if it is the one of this number and counts.
+fn numbered(line: &[u8], number: u64) -> Option<GameRecord> {
+    journal::game_of(line).filter(|game| game.id.number() == number && !game.is_void)
+}
+
+/// Reads the game whose line is after `offset` bytes of the journal in `dir`; `None` if another one
+/// is there.
+fn read_at(dir: &FilePath, offset: u64, number: u64) -> std::io::Result<Option<GameRecord>> {
+    let Some(path) = inside(dir, journal::FILE_NAME) else { return Ok(None) };
+    let mut file = open_regular(&path)?;
+    file.seek(SeekFrom::Start(offset))?;
+    let mut line = Vec::new();
+    BufReader::new(file.take(MOST_LINE)).read_until(b'\n', &mut line)?;
+    Ok(numbered(&line, number))
+}
+
+/// Looks for one game in the whole journal in `dir`; `None` if it is not there.
 fn find(dir: &FilePath, number: u64) -> std::io::Result<Option<GameRecord>> {
     let Some(path) = archive::stored_name(dir).and_then(|name| inside(dir, name)) else { return Ok(None) };
     let mut reader = archive::open(&path.with_file_name(journal::FILE_NAME))?;
@@ -160,11 +176,9 @@ fn find(dir: &FilePath, number: u64) -> std::io::Result<Option<GameRecord>> {
         }
         // The number stands near the beginning of its line.
         let head = &line[..line.len().min(200)];
-        if !head.windows(key.len()).any(|part| part == key.as_bytes()) {
-            continue;
-        }
-        let game = journal::game_of(&line);
-        if let Some(game) = game.filter(|game| game.id.number() == number && !game.is_void) {
+        if head.windows(key.len()).any(|part| part == key.as_bytes())
+            && let Some(game) = numbered(&line, number)
+        {
             return Ok(Some(game));
         }
     }
@@ -226,8 +240,14 @@ async fn read(app: &App, id: &str, number: u64) -> Result<(Plan, GameRecord), Re
     let missing = || error(StatusCode::NOT_FOUND, "this run has no such game");
     let entry = app.entry(id).await?;
     GameId::from_number(number).ok_or_else(missing)?;
-    let found = app.spawn_long_work(move || Some((stored::plan(&entry.dir)?, find(&entry.dir, number).ok()??))).await?;
-    found.ok_or_else(missing)
+    let (folds, id) = (Arc::clone(&app.folds), id.to_owned());
+    let read = move || {
+        let dir = &entry.dir;
+        let placed = folds.offset_of(&id, dir, number).and_then(|offset| read_at(dir, offset, number).ok()?);
+        let game = placed.or_else(|| find(dir, number).ok()?)?;
+        Some((stored::plan(dir)?, game))
+    };
+    app.spawn_long_work(read).await?.ok_or_else(missing)
 }
 
 pub(super) async fn one(State(app): State<App>, Path((id, number)): Path<(String, u64)>) -> Result<Response, Response> {

@@ -52,7 +52,21 @@ impl PlanFacts {
         &self,
         reader: impl BufRead,
         path: &Path,
-        each: impl FnMut(GameRecord),
+        mut each: impl FnMut(GameRecord),
+    ) -> Result<JournalReading, JournalError> {
+        self.read_placed(reader, path, |game, _| each(game))
+    }
+
+    /// Reads lines as [`read_from`](Self::read_from) does, and passes with each game the number of
+    /// bytes before its line.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(crate) fn read_placed(
+        &self,
+        reader: impl BufRead,
+        path: &Path,
+        each: impl FnMut(GameRecord, u64),
     ) -> Result<JournalReading, JournalError> {
         super::read_lines(reader, path, Some(self), each)
     }

@@ -325,11 +325,11 @@ pub fn read(path: &Path, each: impl FnMut(GameRecord)) -> Result<JournalReading,
 fn read_file(
     path: &Path,
     expected: Option<&PlanFacts>,
-    each: impl FnMut(GameRecord),
+    mut each: impl FnMut(GameRecord),
 ) -> Result<JournalReading, JournalError> {
     let journal =
         archive::open(path).map_err(|source| JournalError::Io { path: path.to_owned(), act: "read it", source })?;
-    read_lines(journal, path, expected, each)
+    read_lines(journal, path, expected, |game, _| each(game))
 }
 
 /// Reads a journal as [`read`] does, but from any reader. `path` is for messages.
@@ -339,16 +339,17 @@ fn read_file(
 pub fn read_from(
     reader: impl BufRead,
     path: &Path,
-    each: impl FnMut(GameRecord),
+    mut each: impl FnMut(GameRecord),
 ) -> Result<JournalReading, JournalError> {
-    read_lines(reader, path, None, each)
+    read_lines(reader, path, None, |game, _| each(game))
 }
 
+/// Reads lines, and passes each game with the number of bytes before its line.
 fn read_lines(
     reader: impl BufRead,
     path: &Path,
     expected: Option<&PlanFacts>,
-    mut each: impl FnMut(GameRecord),
+    mut each: impl FnMut(GameRecord, u64),
 ) -> Result<JournalReading, JournalError> {
     let io = |source| JournalError::Io { path: path.to_owned(), act: "read it", source };
     let damaged = |line, why| JournalError::Damaged { path: path.to_owned(), line, why };
@@ -383,7 +384,7 @@ fn read_lines(
                 match twice.record(&game, format::stated_crc(&lines.line)) {
                     Novelty::First => {
                         games += 1;
-                        each(*game);
+                        each(*game, whole_bytes);
                     }
                     Novelty::Again => {}
                     Novelty::Differs => differing.push((game.id.number(), lines.number)),
