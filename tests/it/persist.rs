@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::harness::{FAKE, Ran, check_summary, games, in_shell, quintain, run, sprt, sprt_args, summary};
+use crate::harness::{FAKE, Ran, check_summary, fake, games, in_shell, quintain, run, sprt, sprt_args, summary};
 use crate::skip::skip;
 
 const PEERS: [&str; 2] = ["--seed 1", "--seed 2"];
@@ -45,6 +45,25 @@ fn a_disk_that_fills_up_keeps_what_counted() {
     sprt(3, PEERS[0], PEERS[1], &unbroken, RULES);
     assert_eq!(games(&dir), games(&unbroken));
     check_summary(&summary(&dir), &games(&dir));
+}
+
+/// The receivers of a judgement that stopped get the figures of the pairs that count.
+#[test]
+fn a_judgement_on_a_disk_that_fills_up_tells_its_figures() {
+    let folder = tempfile::tempdir().unwrap();
+    let [out, told] = ["judge", "told"].map(|name| folder.path().join(name));
+    let mut args =
+        ["book", "judge", "--books", "builtin", "--engines", &PEERS.map(fake).join(",")].map(str::to_owned).to_vec();
+    args.extend(["--out".to_owned(), out.display().to_string()]);
+    args.extend(["--on-end".to_owned(), format!("cat > '{}'", told.display())]);
+    args.extend("--nodes 1 --max-plies 40 --pairs 40 --batch 40 --seed 11 -j 1".split(' ').map(str::to_owned));
+    let ran = with_small_files(24, &args);
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    let told: Value = serde_json::from_slice(&std::fs::read(&told).unwrap()).unwrap();
+    assert_eq!((&told["name"], &told["exit"], &told["reason"]), (&"book judge".into(), &4.into(), &"stopped".into()));
+    let pairs = told["arms"][0]["pairs"].as_u64().unwrap();
+    assert!((1..40).contains(&pairs), "{told}");
+    assert!(ran.stdout.contains("builtin") && !out.join("judge.json").exists(), "{ran:?}");
 }
 
 /// A disk that is full from the beginning: there is no run.

@@ -54,8 +54,8 @@ Examples:
 
 JSON: `engines`, `arms` (`book, tc, pairs, ptnml, level` (`drawn, won`), `nelo, level_rate, bias, \
 efficiency` (`value, lo, hi`), `pairs_an_hour`, `against_first` (`nelo, level_rate, \
-efficiency_ratio`, null for the first)), `reason` (pairs|time). null stands for what is not \
-known.";
+efficiency_ratio`, null for the first)), `reason` (pairs|time|stopped). null stands for what is \
+not known.";
 
 /// Measures how much information a pair from each book has about the strength of two engines.
 #[derive(Debug, clap::Args)]
@@ -171,23 +171,28 @@ pub(super) fn run(args: &JudgeArgs) -> Result<Exit> {
     }
     let all = args.pairs.saturating_mul(arms.len() as u64);
     progress::note(&format!("{}; games in {}", figures::count(all, "pair"), root.display()));
-    let (exit, reason) = match play(&mut arms, args, deadline)? {
-        JudgeEnd::Pairs => (Exit::Done, "pairs"),
-        JudgeEnd::Time => (Exit::Inconclusive, "time"),
-        JudgeEnd::Stopped(exit) => {
-            receivers.tell_of("book judge", (json!({}), "stopped by a match that could not go on"), &root, exit);
-            return Ok(exit);
-        }
+    let end = play(&mut arms, args, deadline)?;
+    // A match that stopped has pairs that count.
+    for arm in &mut arms {
+        arm.read()?;
+    }
+    let (exit, reason, why) = match end {
+        JudgeEnd::Pairs => (Exit::Done, "pairs", ""),
+        JudgeEnd::Time => (Exit::Inconclusive, "time", ""),
+        JudgeEnd::Stopped(exit) => (exit, "stopped", ", stopped by a match that could not go on"),
     };
     let found = json(args, &arms, reason);
     let document = serde_json::to_string_pretty(&found)? + "\n";
-    let path = root.join(DOCUMENT);
-    write_atomically(&path, document.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))?;
+    // On a full disk this error would hide why the match stopped.
+    if !matches!(end, JudgeEnd::Stopped(_)) {
+        let path = root.join(DOCUMENT);
+        write_atomically(&path, document.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))?;
+    }
     let shown = if args.flags.json { document } else { text(&arms) };
     progress::result(shown.trim_end());
     let labels: Vec<String> = arms.iter().map(Arm::label).collect();
     let pairs = arms.iter().map(|arm| arm.pairs.len() as u64).sum();
-    let headline = format!("{} from {}", figures::count(pairs, "pair"), labels.join(", "));
+    let headline = format!("{} from {}{why}", figures::count(pairs, "pair"), labels.join(", "));
     receivers.tell_of("book judge", (found, &headline), &root, exit);
     Ok(exit)
 }
