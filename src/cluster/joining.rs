@@ -109,7 +109,7 @@ impl House {
         self.fetch(run, &agreed).await?;
         self.bench(run, &agreed).await?;
         let speed = self.speed(run, &agreed).await?;
-        let LocalPlan { mut plan, guests, most_games, .. } = agreed;
+        let LocalPlan { mut plan, guests, memory_mib, .. } = agreed;
         let scale = speed.and_then(|speed| speed.scale).and_then(TimeScale::from_millionths);
         plan.players.iter_mut().for_each(|player| player.limit = player.limit.scaled(scale));
         let stderr_dir = self.stderr_dir.join(run);
@@ -121,7 +121,7 @@ impl House {
             session: self.session.clone(),
             places: self.places.clone(),
             places_per_game: plan.threads(),
-            most_games,
+            memory_mib,
             plan: Arc::new(plan),
             guests,
             stderr_dir,
@@ -141,7 +141,7 @@ impl House {
             return Ok(None);
         }
         let player = plan.reference_player();
-        let nps = speed::measure(plan, player, &agreed.guests, &self.places).await?;
+        let nps = speed::measure(agreed, player, &self.places).await?;
         if let Some((player, nps)) = plan.players.get(usize::from(player.0)).zip(nps) {
             let mut speeds = self.speeds.lock().unwrap_or_else(PoisonError::into_inner);
             speeds.insert(player.origin.sha256.clone(), nps);

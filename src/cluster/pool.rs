@@ -22,7 +22,7 @@ use super::places::Places;
 use super::registry::{self, List, PRESENCE, RunEntry, Speed, WorkerEntry};
 use super::shares::{Candidate, Shares};
 use super::sign::PublicKey;
-use super::terms::{Room, Terms};
+use super::terms::{Room, Terms, memory_of_needs};
 use super::wire::{self, Note};
 use super::worker::{Figures, SlotShare, WorkerError};
 use crate::plan::affinity::Affinity;
@@ -165,7 +165,7 @@ pub(crate) async fn serve_hub(
         cache: Arc::new(Cache::open(&cache, terms.disk_mib)?),
         terms: Arc::new(terms),
         room: Arc::new(Room { slots, memory_mib, cache, scratch: scratch.join("scratch") }),
-        places: Places::new(places),
+        places: Places::new(places, memory_mib),
         stderr_dir: scratch,
         benches: Arc::default(),
         speeds: Arc::default(),
@@ -373,7 +373,7 @@ impl Pool {
         if !self.dealt.as_ref().is_none_or(is_due) {
             return;
         }
-        let dealt = self.shares.deal(&candidates, self.slots);
+        let dealt = self.shares.deal(&candidates, self.slots, self.house.room.memory_mib);
         for candidate in &candidates {
             let games = dealt.get(&candidate.run).copied().unwrap_or(0) / candidate.threads.max(1);
             self.give(&candidate.run, games);
@@ -438,7 +438,8 @@ impl Pool {
         };
         let threads = u16::try_from(entry.needs.threads.max(1)).unwrap_or(u16::MAX);
         let (run, priority, weight) = (entry.run.clone(), entry.priority, entry.weight);
-        may_play.then_some(Candidate { run, priority, weight, threads })
+        let memory_mib = memory_of_needs(&entry.needs);
+        may_play.then_some(Candidate { run, priority, weight, threads, memory_mib })
     }
 
     /// Refuses a run that, by its entry alone, cannot be played here.

@@ -1,4 +1,4 @@
-//! Division of a worker's slots among runs, by priority and weight. No clock and no I/O.
+//! Division of a worker's slots and memory among runs, by priority and weight. No clock and no I/O.
 //!
 //! Only runs of the highest priority are served. Among these the slots are dealt one at a time by
 //! stride scheduling: each has a *pass*, the lowest pass is served next and grows by 1 / weight.
@@ -25,6 +25,15 @@ pub(crate) struct Candidate {
     pub(crate) weight: f64,
     /// Slots that one game takes, at least 1.
     pub(crate) threads: u16,
+    /// Memory that one game takes, in MiB.
+    pub(crate) memory_mib: u64,
+}
+
+impl Candidate {
+    /// True if this much is enough for a game.
+    fn fits(&self, slots: u16, memory_mib: u64) -> bool {
+        self.threads.max(1) <= slots && self.memory_mib <= memory_mib
+    }
 }
 
 /// Passes of the runs.
@@ -34,10 +43,10 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
-    /// Deals `slots` to the candidates, for one quantum. Returns the slots of each run that gets
-    /// any, whole games only.
-    pub(crate) fn deal(&mut self, candidates: &[Candidate], slots: u16) -> BTreeMap<String, u16> {
-        let fits = |candidate: &&Candidate| candidate.threads.max(1) <= slots;
+    /// Deals `slots` to the candidates, for one quantum, as far as the memory holds their games.
+    /// Returns the slots of each run that gets any, whole games only.
+    pub(crate) fn deal(&mut self, candidates: &[Candidate], slots: u16, memory_mib: u64) -> BTreeMap<String, u16> {
+        let fits = |candidate: &&Candidate| candidate.fits(slots, memory_mib);
         let highest = candidates.iter().filter(fits).map(|candidate| candidate.priority).max();
         let served: Vec<_> =
             candidates.iter().filter(fits).filter(|candidate| Some(candidate.priority) == highest).collect();
@@ -50,15 +59,16 @@ impl Shares {
         // Kept small, so that sums stay exact over a long life.
         self.passes.values_mut().for_each(|pass| *pass -= lowest);
         let mut dealt = BTreeMap::new();
-        let mut left = slots;
+        let (mut left, mut memory_left) = (slots, memory_mib);
         loop {
-            let next = served.iter().filter(|candidate| candidate.threads.max(1) <= left);
+            let next = served.iter().filter(|candidate| candidate.fits(left, memory_left));
             let pass = |candidate: &Candidate| self.passes.get(&candidate.run).copied().unwrap_or(0.0);
             let Some(next) = next.min_by(|a, b| pass(a).total_cmp(&pass(b)).then_with(|| a.run.cmp(&b.run))) else {
                 return dealt;
             };
             let threads = next.threads.max(1);
             left -= threads;
+            memory_left -= next.memory_mib;
             *dealt.entry(next.run.clone()).or_insert(0) += threads;
             let weight = if next.weight.is_nan() { 1.0 } else { next.weight.clamp(LEAST_WEIGHT, MOST_WEIGHT) };
             if let Some(pass) = self.passes.get_mut(&next.run) {
@@ -73,7 +83,11 @@ mod tests {
     use super::*;
 
     fn run(name: &str, priority: i8, weight: f64, threads: u16) -> Candidate {
-        Candidate { run: name.to_owned(), priority, weight, threads }
+        Candidate { run: name.to_owned(), priority, weight, threads, memory_mib: 0 }
+    }
+
+    fn of_memory(run: Candidate, memory_mib: u64) -> Candidate {
+        Candidate { memory_mib, ..run }
     }
 
     #[test]
@@ -89,11 +103,15 @@ mod tests {
             (vec![run("a", 0, 1.0, 4), run("b", 0, 1.0, 1)], 5, &[("a", 4), ("b", 1)]),
             // A run that does not fit leaves its place to the next priority.
             (vec![run("a", 5, 1.0, 8), run("b", 0, 1.0, 1)], 4, &[("b", 4)]),
+            (vec![of_memory(run("a", 5, 1.0, 1), 1_001), run("b", 0, 1.0, 1)], 4, &[("b", 4)]),
+            // Slots without memory for the one run's games are for the other's.
+            (vec![of_memory(run("a", 0, 1.0, 1), 600), of_memory(run("b", 0, 1.0, 1), 100)], 8, &[("a", 1), ("b", 4)]),
+            (vec![of_memory(run("a", 0, 1.0, 1), 300)], 8, &[("a", 3)]),
             // Weights that no coordinator of ours writes.
             (vec![run("a", 0, f64::NAN, 1), run("b", 0, -1.0, 1)], 2, &[("a", 1), ("b", 1)]),
             (vec![run("a", 0, 0.0, 1), run("b", 0, f64::INFINITY, 0)], 3, &[("a", 1), ("b", 2)]),
         ] {
-            let dealt = Shares::default().deal(&candidates, slots);
+            let dealt = Shares::default().deal(&candidates, slots, 1_000);
             let expected: BTreeMap<_, _> = expected.iter().map(|(run, slots)| ((*run).to_owned(), *slots)).collect();
             assert_eq!(dealt, expected, "{candidates:?}");
         }
@@ -108,7 +126,7 @@ mod tests {
         for quantum in 0..400 {
             // The third one is away for half of the time, and has no claim on it afterwards.
             let present = if (100..300).contains(&quantum) { &all[..2] } else { &all[..] };
-            for (run, slots) in shares.deal(present, 1) {
+            for (run, slots) in shares.deal(present, 1, 0) {
                 *played.entry(run).or_default() += i32::from(slots);
             }
         }

@@ -6,11 +6,10 @@
 use std::time::Duration;
 
 use super::places::{GamePlaces, Places};
+use super::terms::LocalPlan;
 use super::worker::{PAUSE, WorkerError};
-use crate::plan::Plan;
 use crate::record::{PlayerId, SearchInfo};
 use crate::schedule::engine_config;
-use crate::schedule::worker::Guest;
 use crate::uci::Go;
 use crate::uci::process::{Confinement, Engine, EngineConfig, SearchOutcome};
 
@@ -29,22 +28,19 @@ pub(super) fn of_search(info: &SearchInfo) -> Option<f64> {
     Some(nodes as f64 / time.as_secs_f64())
 }
 
-/// Measures the speed of a player's engine on the places that are free, at least one of them. Other
-/// places are busy with games. `None` if the engine does not report its speed.
+/// Measures the speed of a player's engine with as many engines as games have places and memory
+/// now, at least one. Other places are busy with games. `None` if the engine does not report its
+/// speed.
 ///
 /// # Errors
 /// Returns an error if the engine does not start or does not answer.
-pub(super) async fn measure(
-    plan: &Plan,
-    player: PlayerId,
-    guests: &[Guest],
-    places: &Places,
-) -> Result<Option<f64>, WorkerError> {
+pub(super) async fn measure(agreed: &LocalPlan, player: PlayerId, places: &Places) -> Result<Option<f64>, WorkerError> {
+    let LocalPlan { plan, guests, memory_mib, .. } = agreed;
     let place = usize::from(player.0);
     let Some(engine) = plan.players.get(place) else { return Ok(None) };
     let mut free = Vec::new();
     while free.is_empty() {
-        free.extend(std::iter::from_fn(|| places.take(plan.threads())));
+        free.extend(std::iter::from_fn(|| places.take(plan.threads(), *memory_mib)));
         if free.is_empty() {
             tokio::time::sleep(PAUSE).await;
         }

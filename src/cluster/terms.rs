@@ -169,8 +169,8 @@ pub(crate) struct LocalPlan {
     pub(crate) programs: BTreeSet<String>,
     /// SHA-256 of other files that must be in the cache.
     pub(crate) files: BTreeSet<String>,
-    /// Concurrent games that the memory holds.
-    pub(crate) most_games: u16,
+    /// Memory of a game, in MiB.
+    pub(crate) memory_mib: u64,
 }
 
 /// Reason that a plan is not played here, with the remedy; on one line.
@@ -301,8 +301,7 @@ impl Terms {
         if threads > usize::from(room.slots) {
             return Err(Refusal::Threads { threads, slots: room.slots });
         }
-        let games = room.memory_mib / needed.max(1);
-        if games == 0 {
+        if needed > room.memory_mib {
             return Err(Refusal::Memory { needed, memory: room.memory_mib });
         }
         let mut guests = Vec::new();
@@ -327,8 +326,7 @@ impl Terms {
         }
         plan.affinity = Affinity::Auto;
         plan.workers = None;
-        let most_games = u16::try_from(games).unwrap_or(u16::MAX);
-        Ok(LocalPlan { plan, guests: guests.into(), programs, files, most_games })
+        Ok(LocalPlan { plan, guests: guests.into(), programs, files, memory_mib: needed })
     }
 
     /// Checks the demands of a run that its entry names.
@@ -340,8 +338,7 @@ impl Terms {
             let threads = usize::try_from(needs.threads).unwrap_or(usize::MAX);
             return Err(Refusal::Threads { threads, slots: room.slots });
         }
-        // Of the two players that may meet.
-        let needed = needs.hash_mib.saturating_add(2 * BESIDES_HASH_MIB);
+        let needed = memory_of_needs(needs);
         if needed > room.memory_mib {
             return Err(Refusal::Memory { needed, memory: room.memory_mib });
         }
@@ -405,6 +402,11 @@ fn fit(
         reads.extend(std::env::split_paths(&path));
     }
     Ok(reads)
+}
+
+/// Memory of one game by the entry of its run, in MiB: of the two players that may meet.
+pub(crate) const fn memory_of_needs(needs: &Needs) -> u64 {
+    needs.hash_mib.saturating_add(2 * BESIDES_HASH_MIB)
 }
 
 /// Memory of one game, in MiB: of the two players with the largest hash tables.
@@ -532,7 +534,7 @@ mod tests {
         let confinement = guest.confinement.clone().unwrap();
         let reads = ["/a", "/b", &format!("/cache/{net}"), "/home/engine"].map(PathBuf::from);
         assert_eq!(confinement.reads, reads);
-        assert_eq!(agreed.most_games, 1_000 / (100 + 16 + 2 * 64));
+        assert_eq!(agreed.memory_mib, 100 + 16 + 2 * 64);
     }
 
     #[test]

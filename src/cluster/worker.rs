@@ -137,12 +137,12 @@ pub(super) struct Job {
     pub(super) plan: Arc<Plan>,
     /// Environment of each player's engine; empty for that of this process.
     pub(super) guests: Arc<[Guest]>,
-    /// Places for games, perhaps shared with other runs.
+    /// Places and memory for games, perhaps shared with other runs.
     pub(super) places: Places,
-    /// Maximum number of concurrent games on this machine.
-    pub(super) most_games: u16,
     /// Number of places that a game takes.
     pub(super) places_per_game: usize,
+    /// Memory that a game takes, in MiB.
+    pub(super) memory_mib: u64,
     /// Folder for the engines' standard error.
     pub(super) stderr_dir: PathBuf,
     /// Occupation, for others to read.
@@ -210,10 +210,11 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), WorkerError> {
         }
     };
     let cpus = Topology::detect().slots(&plan.affinity, plan.threads());
-    let places = Places::new([(0, cpus.get(usize::from(slot)).cloned().unwrap_or_default())]);
+    // The user who starts a run knows the memory of this machine.
+    let places = Places::new([(0, cpus.get(usize::from(slot)).cloned().unwrap_or_default())], 0);
     let (guests, figures) = (Arc::default(), Arc::default());
-    let (places_per_game, most_games, speed) = (1, 1, None);
-    let job = Job { link, run, session, plan, guests, places, places_per_game, most_games, stderr_dir, figures, speed };
+    let (places_per_game, memory_mib, speed) = (1, 0, None);
+    let job = Job { link, run, session, plan, guests, places, places_per_game, memory_mib, stderr_dir, figures, speed };
     let (_stays, share) = watch::channel(SlotShare { games: 1, stop: Stop::No });
     play(job, share).await
 }
@@ -318,11 +319,7 @@ impl Worker {
     /// Number of games that this job should play at once.
     fn wanted(&self) -> u16 {
         let share = *self.share.borrow();
-        if self.is_over || share.stop != Stop::No {
-            0
-        } else {
-            share.games.min(self.job.most_games).saturating_sub(self.failed)
-        }
+        if self.is_over || share.stop != Stop::No { 0 } else { share.games.saturating_sub(self.failed) }
     }
 
     /// Number of slots that continue after their pairs.
@@ -334,11 +331,12 @@ impl Worker {
         self.active() < usize::from(self.wanted())
     }
 
-    /// Starts slots as long as some are missing and places are free. Other runs may still hold
-    /// them: the next sign of life tries again.
+    /// Starts slots as long as some are missing, and places and memory are free. Other runs may
+    /// still hold them: the next sign of life tries again.
     fn staff(&mut self) -> Result<(), WorkerError> {
         while self.wants_slots() {
-            let Some(taken) = self.job.places.take(self.job.places_per_game) else { return Ok(()) };
+            let Job { places, places_per_game, memory_mib, .. } = &self.job;
+            let Some(taken) = places.take(*places_per_game, *memory_mib) else { return Ok(()) };
             let slot = taken.number();
             let plies = Arc::default();
             let context = WorkerContext {

@@ -333,7 +333,7 @@ async fn a_hungry_run_leaves_its_places_to_a_candidate_only() {
         terms: Arc::new(Terms::read(&folder.join("worker.toml")).unwrap()),
         room: Arc::new(Room { slots: 2, memory_mib: 4_000, cache: folder.join("cache"), scratch: folder.to_owned() }),
         cache: Arc::new(Cache::open(&folder.join("cache"), 1).unwrap()),
-        places: Places::new([(0, Vec::new()), (1, Vec::new())]),
+        places: Places::new([(0, Vec::new()), (1, Vec::new())], 4_000),
         stderr_dir: folder.to_owned(),
         benches: Arc::default(),
         speeds: Arc::default(),
