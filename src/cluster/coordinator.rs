@@ -627,15 +627,7 @@ impl Coordinator {
             self.warn(text);
             self.heard = Instant::now();
         }
-        let lost = self.leases.expire(self.lease_clock());
-        let silent: BTreeSet<_> = lost.iter().map(|(_, lease)| lease.worker.clone()).collect();
-        for worker in silent {
-            let pairs = lost.iter().filter(|(_, lease)| lease.worker == worker).count();
-            let why = format!("silent for {} s", LOST_AFTER.as_secs());
-            self.warn(format!("worker {worker}: {why}; {}", replayed(pairs)));
-            self.roster.lose(&worker, pairs, &why);
-        }
-        self.lose(lost);
+        self.end_unnamed();
     }
 
     /// Gives the pairs of lost workers back, unless each worker that plays one is lost.

@@ -42,6 +42,16 @@ pub(crate) struct Lease<T> {
     /// Payload of the owner.
     pub(crate) work: T,
     heard: Duration,
+    /// Signs of life of its worker since the last one that named it.
+    unnamed: u32,
+}
+
+impl<T> Lease<T> {
+    /// True if its worker gives signs of life that do not name it. The first of them may have been
+    /// sent before the worker got the pair.
+    pub(crate) const fn is_dropped(&self) -> bool {
+        self.unnamed > 1
+    }
 }
 
 /// Leases of a run.
@@ -87,13 +97,13 @@ impl<T> Leases<T> {
     pub(crate) fn grant(&mut self, pair: PairId, worker: &str, slot: u16, work: T, now: Duration) -> Attempt {
         let attempt = self.next;
         self.next = Attempt(attempt.0 + 1);
-        self.insert(pair, Lease { worker: worker.to_owned(), slot, attempt, work, heard: now });
+        self.insert(pair, Lease { worker: worker.to_owned(), slot, attempt, work, heard: now, unnamed: 0 });
         attempt
     }
 
     /// Leases a pair again to the worker that holds it since an earlier life of the process.
     pub(crate) fn adopt(&mut self, pair: PairId, worker: WorkerId, attempt: Attempt, work: T, now: Duration) {
-        self.insert(pair, Lease { worker, slot: UNKNOWN_SLOT, attempt, work, heard: now });
+        self.insert(pair, Lease { worker, slot: UNKNOWN_SLOT, attempt, work, heard: now, unnamed: 0 });
     }
 
     /// Puts a lease into all tables.
@@ -135,7 +145,7 @@ impl<T> Leases<T> {
     /// Records a sign that `worker` has this lease, if it holds it.
     pub(crate) fn renew(&mut self, worker: &str, pair: PairId, attempt: Attempt, now: Duration) {
         if let Some(lease) = self.get_mut(pair, attempt).filter(|lease| lease.worker == worker) {
-            lease.heard = now;
+            (lease.heard, lease.unnamed) = (now, 0);
         }
     }
 
@@ -154,6 +164,11 @@ impl<T> Leases<T> {
         sent: &[(PairId, Attempt)],
         now: Duration,
     ) -> Vec<(PairId, Attempt)> {
+        for pair in self.of_worker.get(worker).into_iter().flatten() {
+            if let Some(lease) = self.held.get_mut(pair) {
+                lease.unnamed = lease.unnamed.saturating_add(1);
+            }
+        }
         for (pair, attempt) in played.iter().chain(sent) {
             self.renew(worker, *pair, *attempt, now);
         }
@@ -286,8 +301,10 @@ mod tests {
         let [played, sent, dropped] = attempts;
         let named = [(PairId(1), played), (PairId(3), Attempt(dropped.0 + 100)), (PairId(4), of_b)];
         assert_eq!(leases.beat("a", &named, &[(PairId(2), sent)], seconds(20)), named[1..]);
-        let lost: Vec<_> = leases.expire(seconds(40)).into_iter().map(|(pair, _)| pair.0).collect();
-        assert_eq!(lost, [3, 4]);
+        leases.beat("a", &[], &[(PairId(2), sent)], seconds(21));
+        let lost = leases.expire(seconds(40));
+        let lost: Vec<_> = lost.into_iter().map(|(pair, lease)| (pair.0, lease.is_dropped())).collect();
+        assert_eq!(lost, [(3, true), (4, false)], "the one worker dropped it, the other one is silent");
         leases.renew("a", PairId(1), played, seconds(45));
         let lost: Vec<_> = leases.expire(seconds(60)).into_iter().map(|(pair, _)| pair.0).collect();
         assert_eq!(lost, [2]);

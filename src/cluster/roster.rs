@@ -194,10 +194,17 @@ impl Roster {
         }
     }
 
+    /// Records pairs of a session that are played again.
+    pub(super) fn count_lost(&mut self, session: &str, pairs: usize) {
+        if let Some(known) = self.of(session) {
+            known.lost += pairs as u64;
+        }
+    }
+
     /// Records that a session is gone, and how many pairs it held.
     pub(super) fn lose(&mut self, session: &str, pairs: usize, why: &str) {
+        self.count_lost(session, pairs);
         let Some(known) = self.of(session) else { return };
-        known.lost += pairs as u64;
         // The reason of a refusal says more than the leaving that follows it.
         if known.presence == Presence::Here && known.session == session {
             known.presence = Presence::Away(why.to_owned());

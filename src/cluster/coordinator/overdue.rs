@@ -1,14 +1,15 @@
 //! Workers that hold pairs and do not play them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::super::leases::Attempt;
 use super::super::patience::{LEAST, PairPatience};
 use super::super::roster::name;
 use super::super::wire::Heartbeat;
-use super::{Coordinator, LOST_AFTER};
+use super::{Coordinator, LOST_AFTER, replayed};
 use crate::record::{PairId, TimeScale};
+use crate::report::figures::count;
 
 /// Time without a look for silent workers after which this process stood still.
 pub(super) const STANDSTILL: Duration = Duration::from_secs(10);
@@ -99,6 +100,28 @@ impl Coordinator {
                 self.take_out(name, &format!("set aside: {why}")).await;
             }
         }
+    }
+
+    /// Takes pairs from workers that have not named them for too long: a worker is silent, or has
+    /// dropped the pair.
+    pub(super) fn end_unnamed(&mut self) {
+        let lost = self.leases.expire(self.lease_clock());
+        let mut pairs_of: BTreeMap<_, usize> = BTreeMap::new();
+        for (_, lease) in &lost {
+            *pairs_of.entry((lease.worker.clone(), lease.is_dropped())).or_default() += 1;
+        }
+        for ((worker, is_dropped), pairs) in pairs_of {
+            let why = if is_dropped {
+                self.roster.count_lost(&worker, pairs);
+                format!("dropped {} without saying so", count(pairs as u64, "pair"))
+            } else {
+                let why = format!("silent for {} s", LOST_AFTER.as_secs());
+                self.roster.lose(&worker, pairs, &why);
+                why
+            };
+            self.warn(format!("worker {worker}: {why}; {}", replayed(pairs)));
+        }
+        self.lose(lost);
     }
 
     /// Factor of a worker's times, if the plan scales them.

@@ -225,6 +225,22 @@ async fn a_result_of_a_lost_lease_counts_for_nothing() {
     table.ends().await;
 }
 
+/// A worker that goes on without a pair of its own is not called silent.
+#[tokio::test]
+async fn a_dropped_pair_is_told_as_such() {
+    let Some(mut table) = Table::new("a_dropped_pair_is_told_as_such", "local:1").await else { return };
+    table.gives("a-1", &task()).await;
+    for _ in 0..LOST_AFTER.as_secs() + 2 {
+        table.waits(LOOK).await;
+        table.asks::<_, WireOrders>("beat", "a-1", &beat("a-1", Vec::new(), Vec::new())).await;
+    }
+    let events = table.hears(|event| matches!(event, RemoteEvent::Gone { .. })).await;
+    let told = format!("{events:?}");
+    assert!(told.contains("worker a-1: dropped 1 pair without saying so; its pair is played again"), "{told}");
+    assert!(!told.contains("silent"), "{told}");
+    table.ends().await;
+}
+
 /// The second worker of a pair gets it like any other pair, and its games do not count.
 #[tokio::test]
 async fn a_pair_that_two_workers_play_unlike_ends_the_run() {
