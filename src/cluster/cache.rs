@@ -104,24 +104,32 @@ impl Cache {
         Ok(path)
     }
 
-    fn make_room(&self, bytes: u64, in_use: &BTreeSet<String>) -> Result<(), CacheError> {
+    /// Makes room for a file of this size, which need not be fetched without. Those that were used
+    /// longest ago are removed, but for the ones `in_use`.
+    ///
+    /// # Errors
+    /// Returns an error for a full quota or disk.
+    pub(crate) fn make_room(&self, bytes: u64, in_use: &BTreeSet<String>) -> Result<(), CacheError> {
         let io = |source| CacheError::Io { path: self.folder.clone(), source };
         let mut entries = Self::entries(&self.folder).map_err(io)?;
-        let mut total = entries.iter().map(|(_, size, _)| size).sum::<u64>() + bytes;
+        let mut total = entries.iter().fold(bytes, |total, (_, size, _)| total.saturating_add(*size));
         entries.sort_by_key(|(_, _, used)| *used);
         for (path, size, _) in entries {
             if total <= self.quota {
-                return Ok(());
+                break;
             }
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             if !in_use.contains(&name) && fs::remove_file(&path).is_ok() {
                 total -= size;
             }
         }
-        if total <= self.quota {
-            return Ok(());
+        if total > self.quota {
+            return Err(CacheError::Full { mib: total.div_ceil(1 << 20), quota_mib: self.quota >> 20 });
         }
-        Err(CacheError::Full { mib: total.div_ceil(1 << 20), quota_mib: self.quota >> 20 })
+        if os::free_bytes(&self.folder).is_some_and(|free| free < bytes) {
+            return Err(io(io::ErrorKind::StorageFull.into()));
+        }
+        Ok(())
     }
 
     /// Files with their sizes and the times of their last use.
@@ -193,5 +201,16 @@ mod tests {
         let full = cache.put(&names[3], &files[3], false, &in_use).unwrap_err().to_string();
         assert!(full.contains("2 MiB") && full.contains("disk_mib"), "{full}");
         assert_eq!([0, 2, 3].map(|place| cache.path(&names[place]).exists()), [true, true, false]);
+    }
+
+    #[test]
+    fn a_file_larger_than_the_disk_finds_no_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::open(folder.path(), u64::MAX >> 20).unwrap();
+        cache.make_room(0, &BTreeSet::new()).unwrap();
+        if os::free_bytes(folder.path()).is_some() {
+            let full = cache.make_room(1 << 62, &BTreeSet::new());
+            assert!(matches!(full, Err(CacheError::Io { source, .. }) if source.kind() == io::ErrorKind::StorageFull));
+        }
     }
 }

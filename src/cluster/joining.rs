@@ -193,10 +193,10 @@ impl House {
             if self.cache.has(sha256) {
                 continue;
             }
-            let bytes = blobs::get(&self.link, sha256, most).await.map_err(|error| match error {
-                BlobError::Large { .. } => WorkerError::Refused(error.to_string()),
-                _ => WorkerError::Passing(error.to_string()),
-            })?;
+            let size = blobs::size(&self.link, sha256, most).await.map_err(|error| not_fetched(&error))?;
+            // Until there is room, each attempt would fetch the file in vain.
+            self.cache.make_room(size, &in_use).map_err(|error| not_kept(&error, is_alone))?;
+            let bytes = blobs::get(&self.link, sha256, most).await.map_err(|error| not_fetched(&error))?;
             let kept = self.cache.put(sha256, &bytes, agreed.programs.contains(sha256), &in_use);
             kept.map_err(|error| not_kept(&error, is_alone))?;
         }
@@ -267,6 +267,14 @@ impl House {
     }
 }
 
+/// Reason that a file of a run could not be fetched. Only its size is certain to stay.
+fn not_fetched(error: &BlobError) -> WorkerError {
+    match error {
+        BlobError::Large { .. } => WorkerError::Refused(error.to_string()),
+        _ => WorkerError::Passing(error.to_string()),
+    }
+}
+
 /// Reason that a file of a run could not be kept. The next attempt may succeed: another run may end
 /// and leave room for the file, and the disk may be full no longer.
 fn not_kept(error: &CacheError, is_alone: bool) -> WorkerError {
@@ -280,6 +288,56 @@ fn not_kept(error: &CacheError, is_alone: bool) -> WorkerError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::children::PrivateServer;
+    use crate::cluster::tests::has_server;
+
+    /// The hub has the description of the file alone, so that an attempt to fetch it would say that
+    /// it is missing.
+    #[tokio::test]
+    async fn a_file_without_room_is_not_fetched() {
+        if !has_server("a_file_without_room_is_not_fetched") {
+            return;
+        }
+        let (_server, link) = PrivateServer::start().await.unwrap();
+        blobs::create(&link).await.unwrap();
+        let wanted = "b".repeat(64);
+        let about = wire::to_bytes(&serde_json::json!({ "size": 700_000, "chunk": 131_072 }));
+        link.jetstream().publish(format!("blob.{wanted}.meta"), about.into()).await.unwrap().await.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let terms = folder.path().join("worker.toml");
+        std::fs::write(&terms, "disk_mib = 1\n").unwrap();
+        let cache = Cache::open(folder.path(), 1).unwrap();
+        // The file of another run, which is as large.
+        let kept = "a".repeat(64);
+        std::fs::write(cache.path(&kept), vec![0; 700_000]).unwrap();
+        let house = House {
+            link,
+            session: "a-1".to_owned(),
+            terms: Arc::new(Terms::read(&terms).unwrap()),
+            room: Arc::new(Room { slots: 1, memory_mib: 0, cache: PathBuf::new(), scratch: PathBuf::new() }),
+            cache: Arc::new(cache),
+            places: Places::new([], 0),
+            stderr_dir: PathBuf::new(),
+            benches: Arc::default(),
+            speeds: Arc::default(),
+            in_use: Arc::new(Mutex::new([("other".to_owned(), [kept].into())].into())),
+            any_version: false,
+            lines: mpsc::unbounded_channel().0,
+        };
+        let agreed = LocalPlan {
+            plan: file::from_toml(include_str!("../../tests/it/fixtures/v1/plan.toml")).unwrap(),
+            guests: Arc::default(),
+            programs: [wanted].into(),
+            files: BTreeSet::new(),
+            memory_mib: 0,
+        };
+        let error = house.fetch("run", &agreed).await.unwrap_err();
+        assert!(error.is_passing() && error.to_string().contains("2 MiB of programs and networks"), "{error}");
+        // Once the other run is over, its file makes room.
+        house.in_use.lock().unwrap().clear();
+        let error = house.fetch("run", &agreed).await.unwrap_err().to_string();
+        assert!(error.contains("is no longer on the hub"), "{error}");
+    }
 
     #[test]
     fn a_lack_of_space_that_may_pass_refuses_no_run() {

@@ -275,6 +275,13 @@ pub(crate) fn give_to_all(file: &File, is_program: bool) -> io::Result<()> {
     file.set_permissions(Permissions::from_mode(if is_program { 0o755 } else { 0o644 }))
 }
 
+/// Bytes that this user may still write below a folder; `None` if unknown.
+#[cfg(feature = "cluster")]
+pub(crate) fn free_bytes(folder: &Path) -> Option<u64> {
+    let about = rustix::fs::statvfs(folder).ok()?;
+    Some(about.f_bavail.saturating_mul(about.f_frsize))
+}
+
 /// Locks a file for this process, as [`File::try_lock`] does. Others may still read it.
 pub(crate) fn try_lock(file: &File) -> Result<(), TryLockError> {
     file.try_lock()

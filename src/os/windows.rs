@@ -264,6 +264,12 @@ pub(crate) fn give_to_all(_: &File, _is_program: bool) -> io::Result<()> {
     Ok(())
 }
 
+/// None: a full disk is noticed by the write.
+#[cfg(feature = "cluster")]
+pub(crate) fn free_bytes(_: &Path) -> Option<u64> {
+    None
+}
+
 /// False: a file that a process has open is not replaced, not even by that process.
 pub(crate) const REPLACES_OPEN_FILES: bool = false;
 
