@@ -65,7 +65,7 @@ impl Bases {
             Spec::Git { repository: Some(place), .. } => format!("@{place}"),
             _ => String::new(),
         };
-        let new = revision(&spec, context, &mut |_| {})?;
+        let mut new = revision(&spec, context, &mut |_| {})?;
         let start = new.repository.newest(from.unwrap_or("HEAD"), progress)?;
         let pathspecs = new.recipe.pathspecs();
         // Sources change only at commits that touch them, so the start and the parents of those are

@@ -61,6 +61,17 @@ pub(super) struct Repository {
     bare: bool,
     /// The name that the user gave it.
     label: String,
+    fresh: FreshRefs,
+}
+
+/// Refs of a clone that are those of its origin, as far as this process knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum FreshRefs {
+    None,
+    /// Branches and tags.
+    Named,
+    /// HEAD too.
+    All,
 }
 
 /// The working tree as Git objects.
@@ -98,7 +109,7 @@ impl Repository {
             return Err(none(last_line(&answer.stderr)));
         }
         let root = PathBuf::from(answer.stdout.trim_end_matches('\n'));
-        Ok(Self { label: root.display().to_string(), dir: root, bare })
+        Ok(Self { label: root.display().to_string(), dir: root, bare, fresh: FreshRefs::None })
     }
 
     /// A bare clone of `url` in `cache`, made on first use.
@@ -107,7 +118,8 @@ impl Repository {
         let repos = cache.join("repos");
         fs::create_dir_all(&repos).map_err(io_error("create", &repos))?;
         let _lock = lock(&dir.with_extension("lock"))?;
-        if !dir.is_dir() {
+        let is_new = !dir.is_dir();
+        if is_new {
             progress(Update::Step(&format!("cloning {url}")));
             let scratch = tempfile::tempdir_in(&repos).map_err(io_error("write into", &repos))?;
             let clone = scratch.path().join("clone.git");
@@ -116,13 +128,14 @@ impl Repository {
             checked(&words, reach(&repos, &words)?)?;
             fs::rename(&clone, &dir).map_err(io_error("create", &dir))?;
         }
-        Ok(Self { dir, bare: true, label: url.to_owned() })
+        let fresh = if is_new { FreshRefs::All } else { FreshRefs::None };
+        Ok(Self { dir, bare: true, label: url.to_owned(), fresh })
     }
 
     /// The clone of `url` in `cache`, if there is one.
     pub(super) fn cloned(url: &str, cache: &Path) -> Option<Self> {
         let dir = clone_dir(url, cache);
-        dir.is_dir().then(|| Self { dir, bare: true, label: url.to_owned() })
+        dir.is_dir().then(|| Self { dir, bare: true, label: url.to_owned(), fresh: FreshRefs::None })
     }
 
     /// The full id of the commit that `rev` names. `HEAD` of a clone is that of its origin, once it
@@ -140,31 +153,28 @@ impl Repository {
     }
 
     /// Like [`Self::commit`] in a clone. Fetches if the commit is missing, or if `rev` is a name
-    /// that may have moved.
-    pub(super) fn fetch(&self, rev: &str, progress: &mut dyn FnMut(Update<'_>)) -> Result<String, SourceError> {
+    /// that may have moved, but no refs twice.
+    pub(super) fn fetch(&mut self, rev: &str, progress: &mut dyn FnMut(Update<'_>)) -> Result<String, SourceError> {
         let _lock = lock(&self.dir.with_extension("lock"))?;
         let known = self.commit(rev);
         let is_hash = rev.len() >= 7 && rev.bytes().all(|byte| byte.is_ascii_hexdigit());
         // A branch may have a name of digits.
         let fixed = is_hash && known.as_ref().map_or(true, |id| id.starts_with(&rev.to_ascii_lowercase()));
-        if fixed && known.is_ok() {
+        let wanted = if after_head(rev).is_some() { FreshRefs::All } else { FreshRefs::Named };
+        if known.is_ok() && (fixed || self.fresh >= wanted) {
             return known;
         }
-        progress(Update::Step(&format!("fetching from {}", self.label)));
-        let head = format!("+HEAD:{REMOTE_HEAD}");
-        let mut words = vec!["fetch", "--quiet", "--prune", "origin"];
-        words.extend(["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"]);
-        // A clone keeps the branch that was the default when it was made.
-        words.extend(after_head(rev).map(|_| head.as_str()));
-        let fetched = reach(&self.dir, &words).and_then(|ran| checked(&words, ran));
-        match (fetched, known) {
-            (Ok(_), _) => {}
-            (Err(error), Ok(commit)) => {
-                let note = format!("{}: cannot fetch, so `{rev}` is as it was fetched last: {error}", self.label);
-                progress(Update::Note(&note));
-                return Ok(commit);
+        if self.fresh < wanted {
+            progress(Update::Step(&format!("fetching from {}", self.label)));
+            match (self.fetch_refs(wanted), known) {
+                (Ok(()), _) => self.fresh = wanted,
+                (Err(error), Ok(commit)) => {
+                    let note = format!("{}: cannot fetch, so `{rev}` is as it was fetched last: {error}", self.label);
+                    progress(Update::Note(&note));
+                    return Ok(commit);
+                }
+                (Err(error), Err(_)) => return Err(error),
             }
-            (Err(error), Err(_)) => return Err(error),
         }
         if fixed && self.commit(rev).is_err() {
             // The commit is on no branch or tag; some servers give such commits by their full id.
@@ -174,8 +184,19 @@ impl Repository {
         self.commit(rev)
     }
 
+    fn fetch_refs(&self, wanted: FreshRefs) -> Result<(), SourceError> {
+        let head = format!("+HEAD:{REMOTE_HEAD}");
+        let mut words = vec!["fetch", "--quiet", "--prune", "origin"];
+        words.extend(["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"]);
+        if wanted == FreshRefs::All {
+            // A clone keeps the branch that was the default when it was made.
+            words.push(&head);
+        }
+        checked(&words, reach(&self.dir, &words)?).map(drop)
+    }
+
     /// [`Self::fetch`] in a clone of a URL, [`Self::commit`] in a repository of the user's.
-    pub(super) fn newest(&self, rev: &str, progress: &mut dyn FnMut(Update<'_>)) -> Result<String, SourceError> {
+    pub(super) fn newest(&mut self, rev: &str, progress: &mut dyn FnMut(Update<'_>)) -> Result<String, SourceError> {
         if is_url(&self.label) { self.fetch(rev, progress) } else { self.commit(rev) }
     }
 

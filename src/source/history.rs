@@ -85,9 +85,9 @@ pub fn stretch(
     progress: &mut dyn FnMut(Update<'_>),
 ) -> Result<Vec<Commit>, SourceError> {
     let spec = |rev: &str| Spec::Git { rev: rev.to_owned(), repository: place.map(str::to_owned) };
-    let newest = revision(&spec(new), context, progress)?;
+    let mut newest = revision(&spec(new), context, progress)?;
+    let (old_id, new_id) = (newest.repository.newest(old, progress)?, newest.commit.clone());
     let repository = &newest.repository;
-    let (old_id, new_id) = (repository.newest(old, progress)?, newest.commit.clone());
     if !repository.is_ancestor(&old_id, &new_id)? {
         return Err(SourceError::Order { old: old.to_owned(), new: new.to_owned() });
     }

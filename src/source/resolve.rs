@@ -221,7 +221,7 @@ fn revision_of(
     let (repository, rev) = match spec {
         Spec::Git { rev, repository: None } => (Repository::open(&context.cwd)?, rev),
         Spec::Git { rev, repository: Some(place) } if is_url(place) => {
-            let repository = Repository::remote(place, &context.cache, progress)?;
+            let mut repository = Repository::remote(place, &context.cache, progress)?;
             let commit = repository.fetch(rev, progress)?;
             let recipe = recipe(&repository, &commit, short(&commit), (Some(place), own), context)?;
             return Ok(Revision { repository, built: commit.clone(), commit, dirty: false, recipe });

@@ -143,6 +143,31 @@ fn a_name_that_cannot_be_fetched_is_noted_wherever_it_is_used() {
     assert!(notes[0].starts_with(&begin), "{notes:#?}");
 }
 
+#[test]
+fn a_lookup_connects_to_a_server_once() {
+    let toy = toy();
+    toy.write("engine/main.sh", &script(2));
+    toy.commit("Two");
+    toy.git(&["branch", "old", "HEAD~1"]);
+    let elsewhere = Context { cwd: toy.context.cache.with_file_name("elsewhere"), cache: toy.context.cache.clone() };
+    fs::create_dir(&elsewhere.cwd).unwrap();
+    let url = format!("file://{}", toy.context.cwd.display());
+    let (spec, range) = (format!("git:main@{url}"), ("old", "main"));
+    let mut connections: [Vec<String>; 3] = Default::default();
+    let [first, second, third] = connections.each_mut();
+    let keep = |steps: &mut Vec<String>, update: Update<'_>| {
+        if let Update::Step(text) = update && text.ends_with(&url) {
+            steps.push(text.to_owned());
+        }
+    };
+    resolve(&spec, &elsewhere, &mut |update| keep(first, update)).unwrap();
+    resolve(&spec, &elsewhere, &mut |update| keep(second, update)).unwrap();
+    let commits = stretch(&elsewhere, Some(&url), range, &mut |update| keep(third, update)).unwrap();
+    assert_eq!(commits.len(), 2);
+    let fetching = vec![format!("fetching from {url}")];
+    assert_eq!(connections, [vec![format!("cloning {url}")], fetching.clone(), fetching]);
+}
+
 /// By variables for its configuration and its commands, and by the configured command.
 #[test]
 fn git_reaches_a_server_in_the_users_way() {
