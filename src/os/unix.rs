@@ -346,9 +346,10 @@ pub(crate) fn path_of_bytes(bytes: Vec<u8>) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(&bytes))
 }
 
-/// Home directory of the user; `None` if `HOME` does not name it.
+/// Home directory of the user: that of `HOME`, or, if it is not set or empty, as for services, that
+/// of the system's list of users.
 pub(crate) fn home() -> Option<PathBuf> {
-    std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
+    std::env::home_dir().filter(|home| !home.as_os_str().is_empty())
 }
 
 /// Folder of this program's settings, if no variable names another.

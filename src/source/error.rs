@@ -61,6 +61,9 @@ pub enum SourceError {
         /// The fault and the remedy.
         reason: String,
     },
+    /// The user has no folder for files that can be made again.
+    #[error("there is no home directory for builds and clones; set QUINTAIN_CACHE to a folder")]
+    NoCache,
     /// A folder whose programs cannot be named.
     #[error("{}: a plan is UTF-8, and the name of this folder is not; {remedy}", path.display())]
     FolderName {

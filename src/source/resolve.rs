@@ -75,10 +75,7 @@ impl Context {
         let cache = variable("QUINTAIN_CACHE")
             .or_else(|| variable("XDG_CACHE_HOME").map(|dir| dir.join("quintain")))
             .or_else(os::cache_folder)
-            .ok_or_else(|| SourceError::Program {
-                path: PathBuf::from("a build"),
-                reason: "there is no home directory for the cache; set QUINTAIN_CACHE".to_owned(),
-            })?;
+            .ok_or(SourceError::NoCache)?;
         let context = Self { cache: cwd.join(cache), cwd };
         for (path, remedy) in [
             (&context.cwd, "rename it, or work in another one"),

@@ -156,7 +156,9 @@ fn a_lookup_connects_to_a_server_once() {
     let mut connections: [Vec<String>; 3] = Default::default();
     let [first, second, third] = connections.each_mut();
     let keep = |steps: &mut Vec<String>, update: Update<'_>| {
-        if let Update::Step(text) = update && text.ends_with(&url) {
+        if let Update::Step(text) = update
+            && text.ends_with(&url)
+        {
             steps.push(text.to_owned());
         }
     };
