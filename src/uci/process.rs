@@ -209,7 +209,7 @@ impl Engine {
     async fn await_start(&mut self, awaited: &'static str, from: Instant, limit: Duration) -> Result<(), StartError> {
         let (waited, kept) = self.exchange_patiently(from, limit).await;
         let name = || self.config.name.clone();
-        let said = || self.process.log.last_words();
+        let said = || self.process.pipes.log.last_words();
         match waited {
             WaitOutcome::Answer(_) => Ok(()),
             WaitOutcome::Deadline => {
@@ -288,7 +288,7 @@ impl Engine {
 
     /// Starts the clock and returns `t0`, which is taken last. The write must follow at once.
     fn start_clock(&mut self, deadline: Option<Duration>, is_timed: bool) -> Instant {
-        self.process.log.flush();
+        self.process.pipes.log.flush();
         if is_timed {
             self.load.begin();
         }
@@ -471,10 +471,10 @@ impl Engine {
     /// Collects the evidence for a crash report: the transcript, the latest standard error
     /// including the pipe's content, and the exit status.
     pub fn evidence(&mut self) -> Evidence {
-        self.process.read_said();
+        self.process.pipes.read_said();
         Evidence {
             transcript: self.transcript.text(),
-            stderr: self.process.log.tail(),
+            stderr: self.process.pipes.log.tail(),
             status: self.process.ending().unwrap_or_else(|| "still running".to_owned()),
         }
     }

@@ -25,15 +25,21 @@ pub(super) struct Process {
     strays: Strays,
     group: ProcessGroup,
     pub(super) pid: u32,
+    pub(super) pipes: EnginePipes,
+    pub(super) exit: Option<ExitStatus>,
+    pub(super) was_killed: bool,
+    /// End of the wait for output that an ended process has left, if it is waited for.
+    late_until: Option<Instant>,
+}
+
+/// The three pipes of a process.
+#[derive(Debug)]
+pub(super) struct EnginePipes {
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
     pub(super) log: StderrLog,
     said: Box<[u8]>,
-    pub(super) exit: Option<ExitStatus>,
-    pub(super) was_killed: bool,
-    /// End of the wait for output that an ended process has left, if it is waited for.
-    late_until: Option<Instant>,
 }
 
 /// One event of a process.
@@ -51,6 +57,37 @@ pub(super) enum ProcessEvent {
     TimeOut,
 }
 
+impl EnginePipes {
+    /// Waits for one event of the pipes. Output comes before standard error.
+    pub(super) async fn next(&mut self, out: &[u8], lines: &mut LineBuffer) -> ProcessEvent {
+        tokio::select! {
+            biased;
+            result = write_some(&mut self.stdin, out), if !out.is_empty() => ProcessEvent::Wrote(result),
+            (result, at) = read_some(&mut self.stdout, lines.space()) => ProcessEvent::Read(result, at),
+            (result, _) = read_some(&mut self.stderr, &mut self.said) => {
+                self.note_said(result);
+                ProcessEvent::Said
+            }
+        }
+    }
+
+    fn note_said(&mut self, result: io::Result<usize>) {
+        match result {
+            Ok(count) if count > 0 => self.log.push(&self.said[..count]),
+            _ => self.stderr = None,
+        }
+    }
+
+    /// Reads the pipe of standard error, with a bound because an engine may flood it.
+    pub(super) fn read_said(&mut self) {
+        const READS: usize = 64;
+        for _ in 0..READS {
+            let Some(count) = read_now(&mut self.stderr, &mut self.said) else { break };
+            self.note_said(Ok(count));
+        }
+    }
+}
+
 impl Process {
     pub(super) async fn start(config: &EngineConfig, cpus: &[usize]) -> Result<Self, StartError> {
         let strays = Strays::new();
@@ -59,13 +96,15 @@ impl Process {
         Ok(Self {
             pid,
             group,
-            stdin: child.stdin.take(),
-            stdout: child.stdout.take(),
-            stderr: child.stderr.take(),
+            pipes: EnginePipes {
+                stdin: child.stdin.take(),
+                stdout: child.stdout.take(),
+                stderr: child.stderr.take(),
+                log: StderrLog::new(config.stderr.clone()),
+                said: vec![0; 4096].into_boxed_slice(),
+            },
             child,
             strays,
-            log: StderrLog::new(config.stderr.clone()),
-            said: vec![0; 4096].into_boxed_slice(),
             exit: None,
             was_killed: false,
             late_until: None,
@@ -80,24 +119,12 @@ impl Process {
         lines: &mut LineBuffer,
         timer: impl Future<Output = ()>,
     ) -> ProcessEvent {
-        let is_open = self.stdout.is_some() || self.stderr.is_some();
+        let is_open = self.pipes.stdout.is_some() || self.pipes.stderr.is_some();
         tokio::select! {
             biased;
-            result = write_some(&mut self.stdin, out), if !out.is_empty() => ProcessEvent::Wrote(result),
-            (result, at) = read_some(&mut self.stdout, lines.space()) => ProcessEvent::Read(result, at),
-            (result, _) = read_some(&mut self.stderr, &mut self.said) => {
-                self.note_said(result);
-                ProcessEvent::Said
-            }
+            event = self.pipes.next(out, lines) => event,
             result = ended(&mut self.child, &mut self.late_until, is_open) => ProcessEvent::Ended(self.note_end(result)),
             () = timer => ProcessEvent::TimeOut,
-        }
-    }
-
-    fn note_said(&mut self, result: io::Result<usize>) {
-        match result {
-            Ok(count) if count > 0 => self.log.push(&self.said[..count]),
-            _ => self.stderr = None,
         }
     }
 
@@ -111,17 +138,8 @@ impl Process {
         if let Ok(status) = result {
             self.exit = Some(status);
         }
-        self.read_said();
+        self.pipes.read_said();
         result
-    }
-
-    /// Reads the pipe of standard error, with a bound because an engine may flood it.
-    pub(super) fn read_said(&mut self) {
-        const READS: usize = 64;
-        for _ in 0..READS {
-            let Some(count) = read_now(&mut self.stderr, &mut self.said) else { break };
-            self.note_said(Ok(count));
-        }
     }
 
     /// Describes the end of the process, if it is known to have ended or was killed.
@@ -134,12 +152,12 @@ impl Process {
     }
 
     pub(super) fn read_now(&mut self, lines: &mut LineBuffer) -> Option<usize> {
-        read_now(&mut self.stdout, lines.space())
+        read_now(&mut self.pipes.stdout, lines.space())
     }
 
     /// Writes as much as the pipe takes at once and returns the number of bytes.
     pub(super) fn write_now(&mut self, bytes: &[u8]) -> usize {
-        let Some(pipe) = &mut self.stdin else { return 0 };
+        let Some(pipe) = &mut self.pipes.stdin else { return 0 };
         match Pin::new(pipe).poll_write(&mut Context::from_waker(Waker::noop()), bytes) {
             Poll::Ready(Ok(count)) => count,
             // The next wait reports a closed pipe.
@@ -149,12 +167,12 @@ impl Process {
 
     /// Closes the process's standard input.
     pub(super) fn close_input(&mut self) {
-        self.stdin = None;
+        self.pipes.stdin = None;
     }
 
     /// Records that no more output will come.
     pub(super) fn close_output(&mut self) {
-        self.stdout = None;
+        self.pipes.stdout = None;
     }
 
     /// Kills the process group and the descendants that left it.
@@ -185,7 +203,7 @@ impl Process {
                 ProcessEvent::Wrote(Err(_)) => sent = out.len(),
                 // The bytes stay in the buffer's free space and are overwritten.
                 ProcessEvent::Read(Ok(count), _) if count > 0 => {}
-                ProcessEvent::Read(..) => self.stdout = None,
+                ProcessEvent::Read(..) => self.close_output(),
                 ProcessEvent::Said | ProcessEvent::Ended(Ok(_)) => {}
                 ProcessEvent::Ended(Err(_)) | ProcessEvent::TimeOut => break,
             }

@@ -57,18 +57,19 @@ impl Engine {
     }
 
     /// Reads the engine's output during a ponder search, so that a full pipe does not block it.
-    /// Never completes: drop it after the opponent's move. The next command reports a process that
-    /// ended.
+    /// Never completes: drop it after the opponent's move. The next command finds and reports a
+    /// process that ended. The search for its descendants takes long, and would keep this thread
+    /// from the opponent's move.
     pub async fn listen(&mut self) -> Infallible {
         loop {
             let out = &self.out[self.ponder.sent..];
-            match self.process.next(out, &mut self.lines, pending()).await {
+            match self.process.pipes.next(out, &mut self.lines).await {
                 ProcessEvent::Wrote(Ok(count)) => self.ponder.sent += count,
                 ProcessEvent::Read(Ok(count), at) if count > 0 => {
                     self.take_chunk(count, at);
                 }
                 ProcessEvent::Said => {}
-                // A pipe was closed or the process ended, so nothing more will come.
+                // A pipe was closed, so nothing more will come.
                 _ => pending().await,
             }
         }

@@ -120,13 +120,13 @@ impl Engine {
     /// Last 8 KiB of its standard error.
     #[must_use]
     pub fn stderr_tail(&self) -> String {
-        self.process.log.tail()
+        self.process.pipes.log.tail()
     }
 
     /// Last lines of its standard error for the end of a message: `; it said: ...`, or nothing.
     #[must_use]
     pub fn last_words(&self) -> String {
-        quote(&self.process.log.last_words())
+        quote(&self.process.pipes.log.last_words())
     }
 }
 

@@ -145,6 +145,6 @@ impl Talk {
     /// Last 8 KiB of its standard error.
     #[must_use]
     pub fn stderr_tail(&self) -> String {
-        self.process.log.tail()
+        self.process.pipes.log.tail()
     }
 }
