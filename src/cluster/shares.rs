@@ -72,7 +72,9 @@ impl Shares {
             *dealt.entry(next.run.clone()).or_insert(0) += threads;
             let weight = if next.weight.is_nan() { 1.0 } else { next.weight.clamp(LEAST_WEIGHT, MOST_WEIGHT) };
             if let Some(pass) = self.passes.get_mut(&next.run) {
-                *pass += f64::from(threads) / weight;
+                // A game costs its share of the slots, or of the memory if that is larger.
+                let of_memory = next.memory_mib as f64 / memory_mib as f64 * f64::from(slots);
+                *pass += f64::from(threads).max(of_memory) / weight;
             }
         }
     }
@@ -88,6 +90,17 @@ mod tests {
 
     fn of_memory(run: Candidate, memory_mib: u64) -> Candidate {
         Candidate { memory_mib, ..run }
+    }
+
+    #[test]
+    fn a_run_of_large_games_pays_for_their_memory() {
+        let candidates = [of_memory(run("heavy", 0, 1.0, 1), 1_000), of_memory(run("light", 0, 1.0, 1), 100)];
+        let mut shares = Shares::default();
+        let mut played: BTreeMap<String, u32> = BTreeMap::new();
+        for (run, _) in (0..20).flat_map(|_| shares.deal(&candidates, 8, 1_000)) {
+            *played.entry(run).or_default() += 1;
+        }
+        assert_eq!((played["heavy"], played["light"]), (10, 10), "quanta of each");
     }
 
     #[test]
