@@ -113,23 +113,29 @@ impl Cache {
         let io = |source| CacheError::Io { path: self.folder.clone(), source };
         let mut entries = Self::entries(&self.folder).map_err(io)?;
         let mut total = entries.iter().fold(bytes, |total, (_, size, _)| total.saturating_add(*size));
+        entries.retain(|(path, ..)| !path.file_name().is_some_and(|name| in_use.contains(&*name.to_string_lossy())));
+        let removable = entries.iter().fold(0, |sum: u64, (_, size, _)| sum.saturating_add(*size));
+        let lacks_space =
+            |freed: u64| os::free_bytes(&self.folder).is_some_and(|free| free.saturating_add(freed) < bytes);
+        let check = |total: u64, freed: u64| match total.saturating_sub(freed) {
+            kept if kept > self.quota => {
+                Err(CacheError::Full { mib: kept.div_ceil(1 << 20), quota_mib: self.quota >> 20 })
+            }
+            _ if lacks_space(freed) => Err(io(io::ErrorKind::StorageFull.into())),
+            _ => Ok(()),
+        };
+        // Nothing is removed in vain.
+        check(total, removable)?;
         entries.sort_by_key(|(_, _, used)| *used);
         for (path, size, _) in entries {
-            if total <= self.quota {
+            if total <= self.quota && !lacks_space(0) {
                 break;
             }
-            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            if !in_use.contains(&name) && fs::remove_file(&path).is_ok() {
-                total -= size;
+            if fs::remove_file(&path).is_ok() {
+                total = total.saturating_sub(size);
             }
         }
-        if total > self.quota {
-            return Err(CacheError::Full { mib: total.div_ceil(1 << 20), quota_mib: self.quota >> 20 });
-        }
-        if os::free_bytes(&self.folder).is_some_and(|free| free < bytes) {
-            return Err(io(io::ErrorKind::StorageFull.into()));
-        }
-        Ok(())
+        check(total, 0)
     }
 
     /// Files with their sizes and the times of their last use.

@@ -278,7 +278,8 @@ pub(crate) fn give_to_all(file: &File, is_program: bool) -> io::Result<()> {
 /// Bytes that this user may still write below a folder; `None` if unknown.
 #[cfg(feature = "cluster")]
 pub(crate) fn free_bytes(folder: &Path) -> Option<u64> {
-    let about = rustix::fs::statvfs(folder).ok()?;
+    // A file system that is no disk may have no sizes.
+    let about = rustix::fs::statvfs(folder).ok().filter(|about| about.f_blocks > 0)?;
     Some(about.f_bavail.saturating_mul(about.f_frsize))
 }
 
