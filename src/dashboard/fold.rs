@@ -352,8 +352,10 @@ impl Folds {
 
     /// Bytes of the journal before the line of a game, if the course of its run is in memory.
     pub(super) fn offset_of(&self, id: &str, dir: &Path, number: u64) -> Option<u64> {
-        let is_kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).contains_key(id);
-        if is_kept { self.ask(id, dir, |fold| fold.offset_of(number)).ok()? } else { None }
+        let kept =
+            self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(id).map(|(_, fold)| Arc::clone(fold))?;
+        let is_read = kept.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        if is_read { self.ask(id, dir, |fold| fold.offset_of(number)).ok()? } else { None }
     }
 
     fn place(&self, id: &str) -> SharedFold {
