@@ -7,6 +7,7 @@ use std::collections::btree_map::{BTreeMap, Entry};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::openings::order::Order;
 use crate::plan::{Plan, Player, file};
 use crate::record::PairId;
 use crate::run::dir::{Place, RunDir};
@@ -31,7 +32,7 @@ pub(crate) struct Series {
     raw: RawPlan,
     /// Plan of the first match, which the others must agree with.
     first: Option<Plan>,
-    /// Matches that were counted. A finished match never changes.
+    /// Matches that were counted once they had been played: none of them changes any more.
     counted: BTreeMap<PathBuf, CountedMatch>,
     /// Matches that the caller was given to read.
     given: BTreeSet<PathBuf>,
@@ -191,7 +192,15 @@ impl Series {
         let (mut plan, book) = resolve::games(&self.raw_match(specs, pairs), name)?;
         let (first, used) = self.used(&plan)?;
         if let Some(first) = first {
-            plan.book.start = first.saturating_sub(known);
+            // The openings of other runs come before it. In the order of the file it may have begun
+            // again.
+            plan.book.start = match plan.book.order {
+                Order::Sequential => {
+                    let all = plan.book.openings.max(1);
+                    (first + all - known % all) % all
+                }
+                Order::Random { .. } => first.saturating_sub(known),
+            };
         }
         let played = known + used;
         if once || plan.ends_with_book() {
