@@ -237,7 +237,7 @@ fn color(args: impl Iterator<Item = OsString>) -> ColorChoice {
 fn with_joined_lists(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut words: Vec<OsString> = Vec::new();
     for word in args {
-        let is_list = word.to_str().is_some_and(|word| parse_cpus(word).is_ok());
+        let is_list = word.to_str().is_some_and(|word| parse_cpus(word).is_ok() || looks_like_cpus(word));
         match words.last_mut() {
             Some(last) if is_list && last == "--affinity" => {
                 last.push("=");
@@ -247,6 +247,12 @@ fn with_joined_lists(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
         }
     }
     words
+}
+
+/// True for a word of CPUs with a mistake, such as `3-1`, so that it is reported as one.
+fn looks_like_cpus(word: &str) -> bool {
+    let has_numbers = word.starts_with(|first: char| first.is_ascii_digit());
+    has_numbers && word.contains([',', '-']) && word.bytes().all(|byte| byte.is_ascii_digit() || b",-".contains(&byte))
 }
 
 /// Messages of the program's own, on the standard error.
@@ -427,6 +433,7 @@ mod tests {
             ("q match a b --affinity 0,2-3", "q match a b --affinity=0,2-3"),
             ("q bisect --affinity 1 v1 v2", "q bisect --affinity=1 v1 v2"),
             ("q queue add sprt --affinity 0,1 a.toml", "q queue add sprt --affinity=0,1 a.toml"),
+            ("q match a b --affinity 3-1", "q match a b --affinity=3-1"),
             ("q sprt --affinity a.toml", "q sprt --affinity a.toml"),
             ("q bisect --affinity 9876543 v2", "q bisect --affinity 9876543 v2"),
             ("q sprt --affinity=2 3", "q sprt --affinity=2 3"),
