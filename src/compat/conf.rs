@@ -13,8 +13,8 @@ const FILE: &str = "engines.json";
 /// Keys of an engine and their values, in the words of a command line.
 pub(super) type EngineKeys = Vec<(String, String)>;
 
-/// Reader of an engine of the file.
-pub(super) type EngineLookup<'a> = &'a dyn Fn(&str) -> Result<EngineKeys, String>;
+/// Reader of an engine of the file, with the path of the file.
+pub(super) type EngineLookup<'a> = &'a dyn Fn(&str) -> Result<(PathBuf, EngineKeys), String>;
 
 /// Entry of the file. Keys that describe the engine's features are passed over.
 #[derive(Debug, Default, Deserialize)]
@@ -44,17 +44,18 @@ struct ConfOption {
     value: serde_json::Value,
 }
 
-/// Reads the engine `name` from the file in this directory, else from that of the user.
+/// Reads the engine `name` from the file in this directory, else from that of the user. Returns
+/// the path of that file too.
 ///
 /// # Errors
 /// Message if there is no such file or engine.
-pub(super) fn read(name: &str) -> Result<EngineKeys, String> {
+pub(super) fn read(name: &str) -> Result<(PathBuf, EngineKeys), String> {
     let places = places();
     let Some(path) = places.iter().find(|path| path.is_file()) else {
         let places: Vec<String> = places.iter().map(|path| path.display().to_string()).collect();
         return Err(format!("conf={name}: there is no {}", places.join(" and no ")));
     };
-    engine_of(&text_of(path)?, name, path)
+    Ok((path.clone(), engine_of(&text_of(path)?, name, path)?))
 }
 
 /// Reads the names of all engines of the same file; none without a file.

@@ -196,13 +196,14 @@ fn set(engines: &mut [EngineArgs], group: &OptionGroup, known: EngineLookup<'_>)
             _ => return Err(format!("it takes key=value, not \"{word}\"")),
         };
         if key == "conf" {
-            let entry = known(value)?;
+            let (path, entry) = known(value)?;
             for engine in engines.iter_mut() {
                 // The limit is not part of an entry.
                 *engine = EngineArgs { limit: engine.limit, margin: engine.margin, ..EngineArgs::default() };
-                set_keys(engine, &entry).map_err(|why| format!("conf={value}: {why}"))?;
+                set_keys(engine, &entry).map_err(|why| format!("{}: engine \"{value}\": {why}", path.display()))?;
             }
-            given.extend(entry);
+            // An entry replaces what stands before it.
+            given = entry;
         } else {
             let entry = vec![(key.to_owned(), value.to_owned())];
             engines.iter_mut().try_for_each(|engine| set_keys(engine, &entry))?;

@@ -61,11 +61,14 @@ fn parse(dialect: Dialect, line: &str) -> Result<RunnerAction, String> {
     let words = words(line);
     let parsed = match dialect {
         Dialect::Fastchess => grammar::parse(&words, &saved),
-        Dialect::Cutechess => cutechess::parse(&words, &saved, &|name| match name {
-            "Known" => Ok([("cmd", "./known"), ("name", name)].map(|(key, value)| (key.into(), value.into())).to_vec()),
-            "Loud" => Ok(["stderr", "trust", "debug", "tscale"].map(|key| (key.into(), "2".into())).to_vec()),
-            "Xboard" => Ok(vec![("proto".to_owned(), "xboard".to_owned())]),
-            _ => Err(format!("no engine {name}")),
+        Dialect::Cutechess => cutechess::parse(&words, &saved, &|name| {
+            let keys: &[(&str, &str)] = match name {
+                "Known" => &[("cmd", "./known"), ("name", "Known")],
+                "Loud" => &[("stderr", "2"), ("trust", "2"), ("debug", "2"), ("tscale", "2")],
+                "Xboard" => &[("proto", "xboard")],
+                _ => return Err(format!("no engine {name}")),
+            };
+            Ok(("engines.json".into(), keys.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect()))
         }),
     };
     parsed.map_err(|error| error.to_string())

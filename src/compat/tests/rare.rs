@@ -64,7 +64,7 @@ fn the_rarer_options_of_cutechess() {
         ("-resume -tournamentfile gone.json", "a file that Cute Chess wrote is not read"),
         ("-engine cmd=c proto=xboard", "not by xboard; write proto=uci"),
         ("-engine conf=Other", "no engine Other"),
-        ("-engine conf=Xboard", "conf=Xboard: engines are spoken to by uci, not by xboard"),
+        ("-engine conf=Xboard", "engines.json: engine \"Xboard\": engines are spoken to by uci, not by xboard"),
         ("-engine cmd=c initstr=xboard", "lines of setoption, not \"xboard\""),
         ("-engine cmd=c book=b.bin", "-openings file=BOOK.bin"),
         ("-debug some", "no value, or all"),
