@@ -39,7 +39,6 @@ pub fn book_of(sha256: &str, variant: Variant) -> Result<Option<Book>, BookError
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
     use crate::openings::maker::epd;
 

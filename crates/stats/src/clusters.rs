@@ -257,8 +257,8 @@ mod tests {
         for (book, pairs) in [(8, 64), (12, 101), (40, 200)] {
             for favour in [0.0, 40.0, 120.0] {
                 let covered = coverage(book, pairs, favour, &mut random);
-                // Three standard errors of 1,000 matches are 2.1 %. Eight openings of two kinds cover
-                // 94 %, because all may favour one side.
+                // Three standard errors of 1,000 matches are 2.1 %. Eight openings of two kinds
+                // cover 94 %, because all may favour one side.
                 assert!((0.92..0.99).contains(&covered), "{book} openings, {pairs} pairs, {favour} Elo: {covered}");
             }
         }

@@ -87,8 +87,8 @@ fn smooth(game: &mut ScoredGame, lambda: f64, two_sided: bool, scale: f64) {
     }
 }
 
-/// Exponential smoothing: replaces each value but the first by the mean of it and the new one before
-/// it, which has the weight `lambda`.
+/// Exponential smoothing: replaces each value but the first by the mean of it and the new one
+/// before it, which has the weight `lambda`.
 fn pull<'a>(values: impl Iterator<Item = &'a mut f64>, lambda: f64) {
     let mut before: Option<f64> = None;
     for value in values {
