@@ -327,7 +327,7 @@ mod tests {
         let (began, pairs) = series.used(&plan).unwrap();
         assert_eq!(began, Some(start));
         assert!(pairs > 0);
-        assert_eq!(series.new_runs().unwrap(), [first.clone()]);
+        assert_eq!(series.new_runs().unwrap(), std::slice::from_ref(&first));
         // A journal that is read again would be missed.
         std::fs::remove_file(first.join(journal::FILE_NAME)).unwrap();
         let second = run("0002-a");
