@@ -72,8 +72,8 @@ pub enum BlobError {
 
 /// Description of a file, which says that it is whole.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Meta {
-    size: u64,
+pub(crate) struct Meta {
+    pub(crate) size: u64,
     chunk: u64,
 }
 
@@ -184,20 +184,24 @@ async fn repeat<T, F: Future<Output = Result<T, Option<String>>>>(
     }
 }
 
-/// Size of a file of at most `most` bytes.
+/// Description of a file of at most `most` bytes.
 ///
 /// # Errors
 /// Returns an error if the file is missing or larger, or if the server does not answer.
-pub(crate) async fn size(link: &Link, sha256: &str, most: u64) -> Result<u64, BlobError> {
-    Ok(meta_within(link, sha256, most).await?.size)
+pub(crate) async fn describe(link: &Link, sha256: &str, most: u64) -> Result<Meta, BlobError> {
+    let meta = meta_of(link, sha256).await?;
+    let most = most.min(MOST_BLOB);
+    if meta.size > most {
+        return Err(BlobError::Large { sha256: sha256.to_owned(), size: meta.size, most });
+    }
+    Ok(meta)
 }
 
-/// Fetches a file of at most `most` bytes, and checks it.
+/// Fetches a file that was [described](describe), and checks it.
 ///
 /// # Errors
-/// Returns an error if it is missing, larger, or damaged, or if the server stops answering.
-pub(crate) async fn get(link: &Link, sha256: &str, most: u64) -> Result<Vec<u8>, BlobError> {
-    let meta = meta_within(link, sha256, most).await?;
+/// Returns an error if it is missing or damaged, or if the server stops answering.
+pub(crate) async fn get(link: &Link, sha256: &str, meta: &Meta) -> Result<Vec<u8>, BlobError> {
     let damaged = || BlobError::Damaged(sha256.to_owned());
     let parts = stream::iter(0..meta.parts().ok_or_else(damaged)?).map(|number| {
         let (link, sha256) = (link.clone(), sha256.to_owned());
@@ -235,16 +239,6 @@ async fn is_whole(link: &Link, sha256: &str, meta: &Meta) -> Result<bool, BlobEr
     });
     let count = count.await?;
     Ok(meta.parts().is_none_or(|parts| count == parts + 1))
-}
-
-/// Description of a file of at most `most` bytes.
-async fn meta_within(link: &Link, sha256: &str, most: u64) -> Result<Meta, BlobError> {
-    let meta = meta_of(link, sha256).await?;
-    let most = most.min(MOST_BLOB);
-    if meta.size > most {
-        return Err(BlobError::Large { sha256: sha256.to_owned(), size: meta.size, most });
-    }
-    Ok(meta)
 }
 
 async fn meta_of(link: &Link, sha256: &str) -> Result<Meta, BlobError> {

@@ -193,10 +193,10 @@ impl House {
             if self.cache.has(sha256) {
                 continue;
             }
-            let size = blobs::size(&self.link, sha256, most).await.map_err(|error| not_fetched(&error))?;
+            let meta = blobs::describe(&self.link, sha256, most).await.map_err(|error| not_fetched(&error))?;
             // Until there is room, each attempt would fetch the file in vain.
-            self.cache.make_room(size, &in_use).map_err(|error| not_kept(&error, is_alone))?;
-            let bytes = blobs::get(&self.link, sha256, most).await.map_err(|error| not_fetched(&error))?;
+            self.cache.make_room(meta.size, &in_use).map_err(|error| not_kept(&error, is_alone))?;
+            let bytes = blobs::get(&self.link, sha256, &meta).await.map_err(|error| not_fetched(&error))?;
             let kept = self.cache.put(sha256, &bytes, agreed.programs.contains(sha256), &in_use);
             kept.map_err(|error| not_kept(&error, is_alone))?;
         }

@@ -273,6 +273,11 @@ async fn a_server_that_lets_strangers_in_is_not_used() {
     }
 }
 
+/// Fetches a file of at most `most` bytes.
+async fn fetched(link: &Link, sha256: &str, most: u64) -> Result<Vec<u8>, blobs::BlobError> {
+    blobs::get(link, sha256, &blobs::describe(link, sha256, most).await?).await
+}
+
 /// Files and lists outlive a server that is killed; files that no run names are removed.
 #[tokio::test]
 async fn files_are_kept_as_long_as_a_run_names_them() {
@@ -292,21 +297,21 @@ async fn files_are_kept_as_long_as_a_run_names_them() {
     for bytes in &files {
         let name = blobs::put(&coordinator, bytes).await.unwrap();
         assert_eq!(blobs::put(&coordinator, bytes).await.unwrap(), name);
-        assert_eq!(&blobs::get(&worker, &name, u64::MAX).await.unwrap(), bytes);
+        assert_eq!(&fetched(&worker, &name, u64::MAX).await.unwrap(), bytes);
         names.push(name);
     }
-    let error = blobs::get(&worker, &names[0], 700_000).await.unwrap_err().to_string();
+    let error = fetched(&worker, &names[0], 700_000).await.unwrap_err().to_string();
     assert!(error.contains("has 700001 bytes, more than the 700000"), "{error}");
     let server = i32::try_from(server_of(folder.path()).unwrap()).unwrap();
     rustix::process::kill_process(rustix::process::Pid::from_raw(server).unwrap(), rustix::process::Signal::KILL)
         .unwrap();
     hub.hears("nats-server ended and was started again").await;
-    assert_eq!(blobs::get(&worker, &names[0], u64::MAX).await.unwrap(), files[0]);
+    assert_eq!(fetched(&worker, &names[0], u64::MAX).await.unwrap(), files[0]);
     // One byte of the second message changes.
     let mut part = files[0][131_072..262_144].to_vec();
     part[0] ^= 1;
     coordinator.jetstream().publish(format!("blob.{}.1", names[0]), part.into()).await.unwrap().await.unwrap();
-    assert!(matches!(blobs::get(&worker, &names[0], u64::MAX).await, Err(blobs::BlobError::Damaged(_))));
+    assert!(matches!(fetched(&worker, &names[0], u64::MAX).await, Err(blobs::BlobError::Damaged(_))));
     let register = users(folder.path()).unwrap();
     let owner = Link::open(&register.owner(local_url(&register)), "test-1").await.unwrap();
     // A run names the second file, and the third was named at the last look.
@@ -323,9 +328,9 @@ async fn files_are_kept_as_long_as_a_run_names_them() {
     assert!(!blobs::is_missing(&coordinator, &names[0]).await);
     purge(&owner, &mut named, Duration::ZERO).await;
     assert_eq!(named, BTreeSet::from([names[1].clone()]));
-    assert!(matches!(blobs::get(&worker, &names[0], u64::MAX).await, Err(blobs::BlobError::Missing(_))));
+    assert!(matches!(fetched(&worker, &names[0], u64::MAX).await, Err(blobs::BlobError::Missing(_))));
     for place in [1, 2] {
-        assert!(blobs::get(&worker, &names[place], u64::MAX).await.is_ok(), "{place}");
+        assert!(fetched(&worker, &names[place], u64::MAX).await.is_ok(), "{place}");
     }
     // A file with a hole is sent again, though its description is there.
     let name = blobs::put(&coordinator, &files[0]).await.unwrap();
@@ -334,7 +339,7 @@ async fn files_are_kept_as_long_as_a_run_names_them() {
     stream.purge().filter(format!("blob.{name}.3")).await.unwrap();
     assert!(blobs::is_missing(&coordinator, &name).await);
     assert_eq!(blobs::put(&coordinator, &files[0]).await.unwrap(), name);
-    assert_eq!(blobs::get(&worker, &name, u64::MAX).await.unwrap(), files[0]);
+    assert_eq!(fetched(&worker, &name, u64::MAX).await.unwrap(), files[0]);
     hub.stop().await;
 }
 
