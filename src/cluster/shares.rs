@@ -1,7 +1,8 @@
 //! Division of a worker's slots and memory among runs, by priority and weight. No clock and no I/O.
 //!
 //! Only runs of the highest priority are served. Among these the slots are dealt one at a time by
-//! stride scheduling: each has a *pass*, the lowest pass is served next and grows by 1 / weight.
+//! stride scheduling: each has a *pass*, the lowest pass is served next and grows by what a game
+//! takes / weight: its slots, or its share of the memory if that is larger.
 //! Passes stay from one deal to the next, so that over time even a single slot is shared by weight.
 //! Every worker divides its own slots, so the sum over all workers is divided as well, without an
 //! arbiter.
