@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -77,6 +78,14 @@ pub fn sha256_of(mut from: impl Read) -> io::Result<String> {
             Err(error) => return Err(error),
         }
     }
+}
+
+/// SHA-256 of a file, as by [`sha256_of`].
+///
+/// # Errors
+/// Returns an error if the file cannot be opened or read.
+pub fn file_sha256(path: impl AsRef<Path>) -> io::Result<String> {
+    sha256_of(File::open(path)?)
 }
 
 /// Base64 with padding (RFC 4648, section 4).
@@ -363,6 +372,13 @@ mod tests {
     fn markup_is_escaped_and_forbidden_characters_replaced() {
         for (text, expected) in [("a<b>&\"c\"", "a&lt;b&gt;&amp;&quot;c&quot;"), ("a\nb\tc\0", "a b c\u{fffd}")] {
             assert_eq!(escaped(text), expected);
+        }
+    }
+
+    #[test]
+    fn base64_as_in_the_rfc() {
+        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
+            assert_eq!(base64(bytes.as_bytes()), text);
         }
     }
 

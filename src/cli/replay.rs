@@ -1,6 +1,5 @@
 //! `quintain replay DIR --game N`: a game's searches, sent to the engine again.
 
-use std::fs::File;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -19,7 +18,7 @@ use crate::run::dir::RunDir;
 use crate::run::trust;
 use crate::run::{Exit, progress};
 use crate::schedule::{engine_config, go_command};
-use crate::text::sha256_of;
+use crate::text::file_sha256;
 use crate::uci::process::{Engine, EngineConfig, SearchOutcome, StartError};
 use crate::uci::transcript;
 
@@ -112,7 +111,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit> {
 
 /// Warns if a player's program is not the one of the run.
 fn warn_if_changed(player: &Player) {
-    if File::open(&player.program).and_then(sha256_of).is_ok_and(|sha256| sha256 != player.origin.sha256) {
+    if file_sha256(&player.program).is_ok_and(|sha256| sha256 != player.origin.sha256) {
         progress::warn(&format!("`{}` has changed since the run", player.program.display()));
     }
 }

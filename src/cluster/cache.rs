@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use super::terms::is_sha256;
 use crate::os;
-use crate::text::{self, sha256_of};
+use crate::text::{self, file_sha256};
 
 /// Time after which a file that was not finished is removed.
 const UNFINISHED: Duration = Duration::from_hours(1);
@@ -71,7 +71,7 @@ impl Cache {
     /// True if a file exists unchanged. It then counts as used now.
     pub(crate) fn has(&self, sha256: &str) -> bool {
         let path = self.path(sha256);
-        let is_whole = File::open(&path).and_then(sha256_of).is_ok_and(|found| found == sha256);
+        let is_whole = file_sha256(&path).is_ok_and(|found| found == sha256);
         if is_whole {
             let _ = File::open(&path).and_then(|file| file.set_modified(SystemTime::now()));
         }

@@ -1,6 +1,5 @@
 //! Conversion of an invocation into a plan.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -19,7 +18,7 @@ use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::schedule::affinity::Topology;
 use crate::source::split_words;
 use crate::stats::sprt::Bounds;
-use crate::text::{printable, sha256_of};
+use crate::text::{file_sha256, printable};
 use crate::tournament::formats::gauntlet::Gauntlet;
 use crate::tournament::formats::knockout::Knockout;
 use crate::tournament::formats::pyramid::Pyramid;
@@ -191,9 +190,8 @@ pub(super) const fn variant(settings: &RunnerSettings) -> Variant {
 
 fn player(engine: &EngineArgs, dialect: Dialect, options: Vec<(String, String)>) -> Result<Player> {
     let program = program(engine, dialect)?;
-    let sha256 = File::open(&program)
-        .and_then(sha256_of)
-        .within(|| format!("engine {}: `{}` cannot be read", engine.name, program.display()))?;
+    let sha256 =
+        file_sha256(&program).within(|| format!("engine {}: `{}` cannot be read", engine.name, program.display()))?;
     let dir = if engine.dir.is_empty() { std::env::current_dir()? } else { std::path::absolute(&engine.dir)? };
     Ok(Player {
         name: printable(&engine.name),

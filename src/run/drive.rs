@@ -1,7 +1,6 @@
 //! Playing of a resolved plan, new or resumed: opens the run directory, runs the dispatcher, writes
 //! the summary.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -32,7 +31,7 @@ use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::schedule::remote::RemotePort;
 use crate::stats::sprt::Verdict;
 use crate::tablebase::Tables;
-use crate::text::{sha256_of, with_causes};
+use crate::text::{file_sha256, with_causes};
 use crate::tournament::events::{Finish, Observer, StopReason};
 use crate::tournament::scoreboard::Scoreboard;
 
@@ -166,7 +165,7 @@ pub(crate) fn resume_with(
 /// Checks that programs and networks are those that the run began with.
 pub(crate) fn check_programs(plan: &Plan) -> Result<()> {
     for player in &plan.players {
-        let sha256 = File::open(&player.program).and_then(sha256_of).within(|| {
+        let sha256 = file_sha256(&player.program).within(|| {
             format!("{}: the program of `{}` is missing; restore it to continue", player.program.display(), player.name)
         })?;
         if sha256 != player.origin.sha256 {
@@ -184,8 +183,7 @@ pub(crate) fn check_programs(plan: &Plan) -> Result<()> {
 fn check_network(player: &Player) -> Result<()> {
     let Some(network) = &player.origin.network else { return Ok(()) };
     let Some(file) = network.option.as_ref().and_then(|option| player.option(option)) else { return Ok(()) };
-    let sha256 = File::open(file)
-        .and_then(sha256_of)
+    let sha256 = file_sha256(file)
         .within(|| format!("{file}: the network of `{}` is missing; put {network} there to continue", player.name))?;
     if sha256 != network.sha256 {
         return Err(RunError::Changed { file: file.to_owned(), harm: "its games would be of two networks" });

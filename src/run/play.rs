@@ -2,7 +2,6 @@
 //!
 //! Their directories also work with `quintain resume` and `report`.
 
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,7 +16,7 @@ use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, ResultContext as _, fail};
 use crate::run::{Exit, prepare, resolve, signals};
 use crate::settings::RawPlan;
-use crate::text::sha256_of;
+use crate::text::file_sha256;
 use crate::tournament::pairing::{Pairing, ScheduleEntry};
 use crate::tournament::scoreboard::Scoreboard;
 
@@ -160,7 +159,7 @@ fn is_moved(was: &Path, is: &Path) -> bool {
     let Some(name) = is.file_name().filter(|name| was.file_name() == Some(name)).and_then(|name| name.to_str()) else {
         return false;
     };
-    was != is && File::open(is).and_then(sha256_of).is_ok_and(|sha256| name.contains(&sha256[..NAMED_DIGITS]))
+    was != is && file_sha256(is).is_ok_and(|sha256| name.contains(&sha256[..NAMED_DIGITS]))
 }
 
 /// Checks that the requested settings are those of the run. The machine, its load, the current

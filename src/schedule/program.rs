@@ -1,12 +1,12 @@
 //! Check that a player's program has not changed since the run began. Programs run in place, so a
 //! new build may replace one.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 
 use crate::os;
 use crate::plan::Player;
-use crate::text::sha256_of;
+use crate::text::file_sha256;
 
 /// Last seen state of each player's program.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl ProgramStates {
         if self.seen[place] == Some(stamp) {
             return Ok(());
         }
-        if File::open(&player.program).and_then(sha256_of).map_err(gone)? != player.origin.sha256 {
+        if file_sha256(&player.program).map_err(gone)? != player.origin.sha256 {
             return Err(format!(
                 "{program}: changed since the run began, so games of `{}` would mix two programs; restore it",
                 player.name

@@ -1,16 +1,15 @@
 //! SHA-256 in hex, of files and of keys.
 
-use std::fs::File;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
 use crate::source::error::{SourceError, io_error};
-use crate::text::{hex, sha256_of};
+use crate::text::{file_sha256, hex};
 
 /// The hash of a file's bytes.
 pub(super) fn of_file(path: &Path) -> Result<String, SourceError> {
-    File::open(path).and_then(sha256_of).map_err(io_error("read", path))
+    file_sha256(path).map_err(io_error("read", path))
 }
 
 /// The hash of a list of parts; each is preceded by its length, so that no two lists collide.

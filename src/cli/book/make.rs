@@ -1,6 +1,5 @@
 //! `quintain book make`: generates candidates, has engines judge them and writes the book.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,7 +17,7 @@ use crate::openings::{BookFileFormat, Packing, format_of_name};
 use crate::plan::time_control::Limit;
 use crate::run::{Exit, progress, resolve, signals};
 use crate::schedule::affinity::Topology;
-use crate::text::{sha256, sha256_of};
+use crate::text::{file_sha256, sha256};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -85,8 +84,7 @@ impl MakeArgs {
 
     /// Settings that the judgements depend on. The number of positions is not one of them.
     fn settings(&self, judge: &Judge) -> Result<JudgementSettings> {
-        let engine_sha256 = File::open(&judge.engine.program)
-            .and_then(sha256_of)
+        let engine_sha256 = file_sha256(&judge.engine.program)
             .with_context(|| format!("{}: cannot read it", judge.engine.program.display()))?;
         Ok(JudgementSettings {
             start: self.start().name().to_owned(),

@@ -3,7 +3,6 @@
 //!
 //! The same command resumes it.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -24,7 +23,7 @@ use crate::run::tuning::prove::{self, Proof, ProofCandidate, ProofVerdict};
 use crate::run::{Exit, progress, resolve, trust, tune};
 use crate::settings::RawPlan;
 use crate::source::{self, Context, Sources};
-use crate::text::{sha256_of, shell_path};
+use crate::text::{file_sha256, shell_path};
 use crate::tournament::formats::tune::{TuneRule, result};
 use crate::tournament::pairing::{Pairing, ScheduleEntry};
 use crate::tune::factors::{Effect, FactorRun};
@@ -194,7 +193,7 @@ fn settings(raw: &RawPlan) -> Result<Table> {
     let mut table = raw.table()?;
     table.retain(|key, _| !FREE.contains(&key));
     if let Some(path) = &raw.params {
-        let digest = File::open(path).and_then(sha256_of);
+        let digest = file_sha256(path);
         let digest = digest.within(|| format!("--params {}: cannot read it", path.display()))?;
         table.insert(PARAMS_DIGEST.to_owned(), digest.into());
     }
