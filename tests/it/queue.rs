@@ -527,6 +527,8 @@ fn a_revision_is_that_of_the_time_it_was_added() {
         let ran = here(&format!("sprt --new git:main --base git:{base} {SETTINGS} --max-pairs 1"));
         assert!(ran.stdout.contains(change), "{ran:?}");
     }
+    let ran = here(&format!("sprt --new git:main --base git:main --allow-same {SETTINGS} --max-pairs 1"));
+    assert!(ran.stdout.contains("pairs 1,") && !ran.stdout.contains("change:"), "{ran:?}");
     // Git does not clear the kept commit away.
     toy.git(&["reflog", "expire", "--expire=now", "--all"]);
     toy.git(&["gc", "--quiet", "--prune=now"]);
