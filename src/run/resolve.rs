@@ -547,9 +547,9 @@ fn players(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
     networks::check(&base, base_network)?;
     let change = source::change(&building.context, &new.origin, &base.origin);
     // If only limits or options differ, the subject of the commit is not the change.
-    let is_plain = |player: &Player| player.origin.commit.is_some() && player.origin.network.is_none();
-    let is_one_build = [&new, &base].into_iter().all(is_plain)
-        && (&new.origin.commit, new.origin.dirty) == (&base.origin.commit, base.origin.dirty);
+    let build = |player: &Player| (player.origin.commit.clone(), player.origin.dirty);
+    let has_network = |player: &Player| player.origin.network.is_some();
+    let is_one_build = build(&new) == build(&base) && !has_network(&new) && !has_network(&base);
     let mut players = vec![new, base];
     if change.is_some() || is_one_build {
         players[0].origin.subject = change;
