@@ -71,7 +71,7 @@ impl Table {
 
     /// Gives a pair to a worker that asks. Returns its attempt.
     async fn gives(&mut self, session: &str, task: &PairTask) -> u64 {
-        let asking = takes(self.link.clone(), session);
+        let asking = takes(self.link.clone(), session, &[]);
         let seats = async {
             loop {
                 if let Some(RemoteEvent::Asks(seat)) = self.port.events.recv().await {
@@ -125,9 +125,10 @@ impl Table {
     }
 }
 
-/// Asks for a pair until one is given. Returns its attempt.
-async fn takes(link: Link, session: &str) -> u64 {
-    let take = Take { v: wire::VERSION, worker: session.to_owned(), slot: 0, sent: Vec::new() };
+/// Asks for a pair until one is given. Returns its attempt. Without the pairs in `sent`, the
+/// coordinator would offer one of them again until it has read their results.
+async fn takes(link: Link, session: &str, sent: &[(u64, u64)]) -> u64 {
+    let take = Take { v: wire::VERSION, worker: session.to_owned(), slot: 0, sent: sent.to_vec() };
     loop {
         let answer = link.ask(subject_of(RUN, "take", session), &take).await;
         if let Some(Offer::Pair { attempt, .. }) = answer.and_then(|bytes| wire::from_bytes(&bytes).ok()) {
@@ -255,10 +256,10 @@ async fn a_pair_that_two_workers_play_unlike_ends_the_run() {
     let next = table.gives("a-1", &PairTask { pair: PairId(1), ..task.clone() }).await;
     assert!(next > first);
     // A void game proves nothing: another worker plays the pair, or the same one again.
-    let mut void = result("b-1", &task, takes(table.link.clone(), "b-1").await);
+    let mut void = result("b-1", &task, takes(table.link.clone(), "b-1", &[]).await);
     void.games.iter_mut().for_each(|(game, _)| game.is_void = true);
     table.publishes("b-1", &result_id(0, void.attempt, "b-1"), void.pack()).await;
-    let second = takes(table.link.clone(), "b-1").await;
+    let second = takes(table.link.clone(), "b-1", &[(0, void.attempt)]).await;
     table.sends("b-1", &task, second, false).await;
     let are_verified = |event: &RemoteEvent| match event {
         RemoteEvent::Workers(workers) => {
@@ -273,7 +274,7 @@ async fn a_pair_that_two_workers_play_unlike_ends_the_run() {
     let task = PairTask { pair: PairId(1), ..task };
     table.sends("a-1", &task, next, false).await;
     table.hears(|event| matches!(event, RemoteEvent::Done(_))).await;
-    let mut other = result("c-1", &task, takes(table.link.clone(), "c-1").await);
+    let mut other = result("c-1", &task, takes(table.link.clone(), "c-1", &[]).await);
     other.games[1].0.moves[2].info.score = Some(crate::record::Score::Cp(-777));
     table.publishes("c-1", &result_id(1, other.attempt, "c-1"), other.pack()).await;
     let events = table.hears(|event| matches!(event, RemoteEvent::Broken(_))).await;
