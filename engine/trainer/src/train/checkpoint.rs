@@ -5,7 +5,7 @@ use super::export;
 use super::network::{Parameters, Shape};
 use super::trainer::State;
 use crate::data::replace;
-use destrier::nnue;
+use destrier::nnue::{self, Layout};
 use quintain::journal;
 use sha2::{Digest, Sha256};
 use std::fs::{File, TryLockError};
@@ -23,7 +23,7 @@ pub enum CheckpointError {
     Io { path: PathBuf, error: io::Error },
     #[error("{}: {fault}; remove the file to start again", path.display())]
     Damaged { path: PathBuf, fault: &'static str },
-    #[error("{}: {fault}; `start` is a network file or the `checkpoint.bin` of a run, both of the same shape", path.display())]
+    #[error("{}: {fault}; `start` is a network file or the `checkpoint.bin` of a run, both of the same shape, or a network file without king buckets", path.display())]
     Start { path: PathBuf, fault: String },
     #[error("{}: the weights are of {found}, not of {expected}; restore the plan, or remove the file to start again", path.display())]
     OtherShape { path: PathBuf, found: String, expected: String },
@@ -87,7 +87,8 @@ impl Checkpoint {
     }
 
     /// Reads the weights from the checkpoint of another run with a network of this shape, or from
-    /// a network file, whose weights have been rounded.
+    /// a network file, whose weights have been rounded. Those of a file without king buckets begin
+    /// each bucket.
     ///
     /// # Errors
     /// [`CheckpointError::Start`], [`CheckpointError::Io`].
@@ -98,11 +99,15 @@ impl Checkpoint {
         if let Some(bytes) = other {
             let network =
                 nnue::parse(&bytes).map_err(|_| unfit("neither a network nor a checkpoint, or damaged".to_owned()))?;
-            let layout = shape.layout();
-            if *network.layout() != layout {
-                return Err(unfit(of(&Shape::of_layout(network.layout()).signature())));
+            let (found, wanted) = (network.layout(), shape.layout());
+            let payload = nnue::weights(&bytes, found);
+            if *found == wanted {
+                return Ok(export::dequantised(shape, payload));
             }
-            return Ok(export::dequantised(shape, nnue::weights(&bytes, &layout)));
+            if *found == (Layout { king_buckets: 1, bucket_map: [0; 32], ..wanted }) {
+                return Ok(export::dequantised(shape, &export::in_each_bucket(shape, payload)));
+            }
+            return Err(unfit(of(&Shape::of_layout(found).signature())));
         }
         match Checkpoint::read(path, shape, None) {
             Ok(Some(Checkpoint { state: [weights, ..], .. })) => Ok(weights),

@@ -65,6 +65,17 @@ pub fn dequantised(shape: &Shape, payload: &[u8]) -> Parameters {
     })
 }
 
+/// Returns the payload of a network without king buckets as that of this shape, which differs in
+/// its buckets alone: each of them has the same weights.
+///
+/// # Panics
+/// Panics if the payload is shorter than its first layer.
+pub fn in_each_bucket(shape: &Shape, payload: &[u8]) -> Vec<u8> {
+    let (first, buckets) = (&parts(shape)[0], shape.inputs.king_buckets());
+    let (first, rest) = payload.split_at(first.len() * first.width / buckets);
+    [&first.repeat(buckets), rest].concat()
+}
+
 /// Returns weights whose parts have these values, in the order of a file. A factorised network gets
 /// them all in the inputs' own part, and zero in the common one.
 ///

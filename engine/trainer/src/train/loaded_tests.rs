@@ -13,6 +13,7 @@ use destrier::board::Board;
 use destrier::datagen::viriformat::GameResult;
 use destrier::nnue;
 use destrier::types::{Move, MoveList, PieceType, SplitMix64};
+use indicatif::ProgressBar;
 use std::path::Path;
 
 const STARTS: [&str; 4] = [
@@ -120,6 +121,44 @@ fn destrier_says_the_trainers_whole_numbers() {
             seen.insert(found);
         }
         assert!(seen.len() > 100, "{network}: the network says little: {} values", seen.len());
+    }
+}
+
+#[test]
+fn each_king_bucket_begins_with_a_network_without_buckets() {
+    for kind in ["", "kind = \"deep\"\noutput-buckets = 1\n"] {
+        let folder = tempfile::tempdir().expect("a fresh folder");
+        let first = trained(folder.path(), &format!("{kind}hidden = 32"));
+        let start = nnue::read_file(&first.out.join("net.nnue")).expect("a network");
+        let text = std::fs::read_to_string(folder.path().join("plan.toml")).expect("the plan");
+        let buckets: Vec<_> = (0..32).map(|square| square / 8).collect();
+        let planned = |out: &str, keys: &str| {
+            let keys = format!("hidden = 32\nstart = \"run/net.nnue\"\n{keys}");
+            let text = text.replace("hidden = 32", &keys).replace("out = \"run\"", &format!("out = \"{out}\""));
+            let path = folder.path().join("second.toml");
+            std::fs::write(&path, text).expect("a file in a fresh folder");
+            Plan::load(&path).unwrap_or_else(|error| panic!("{error}"))
+        };
+        let plan = planned("second", &format!("king-buckets = {buckets:?}"));
+        let mut begun = Run::open(&plan).unwrap_or_else(|error| panic!("{error}"));
+        let read = |run: &Run| {
+            run.export().unwrap_or_else(|error| panic!("{error}"));
+            nnue::read_file(&folder.path().join("second/net.nnue")).expect("a network")
+        };
+        let before = read(&begun);
+        begun.superbatch(&ProgressBar::hidden()).expect("a superbatch");
+        let after = read(&begun);
+        assert_eq!((start.layout().king_buckets, before.layout().king_buckets), (1, 4));
+        let mut changes = 0;
+        for Position { board, .. } in positions(1000, 3) {
+            let found = before.evaluate_alone(&board);
+            assert_eq!(found, start.evaluate_alone(&board), "{kind}: {}", board.to_fen(false));
+            changes += usize::from(after.evaluate_alone(&board) != found);
+        }
+        assert!(changes > 100, "{kind}: {changes} changes by training");
+        // Without mirroring the weights are of other inputs.
+        let error = Run::open(&planned("third", "mirrored = false")).map(|_| ()).expect_err("other inputs").to_string();
+        assert!(error.contains("of the same shape, or a network file without king buckets"), "{error}");
     }
 }
 
