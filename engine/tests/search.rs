@@ -66,7 +66,7 @@ fn forced_mates_have_exact_scores() {
     ];
     for (fen, score, best) in cases {
         let game = game(fen, "");
-        let outcome = search(&game, &nodes(400_000));
+        let outcome = search(&game, &nodes(2_000_000));
         assert_eq!(outcome.score, score, "{fen}");
         assert!(best == "*" || best == uci(game.board(), outcome.best), "{fen}: {:?}", outcome.best);
     }

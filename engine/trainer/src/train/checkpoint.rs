@@ -23,7 +23,7 @@ pub enum CheckpointError {
     Io { path: PathBuf, error: io::Error },
     #[error("{}: {fault}; remove the file to start again", path.display())]
     Damaged { path: PathBuf, fault: &'static str },
-    #[error("{}: {fault}; `start` is a network file or the `checkpoint.bin` of a run, both of the same shape, or a network file without king buckets", path.display())]
+    #[error("{}: {fault}; `start` is a network file or the `checkpoint.bin` of a run, both of the same shape, or a network file of that shape but without king buckets", path.display())]
     Start { path: PathBuf, fault: String },
     #[error("{}: the weights are of {found}, not of {expected}; restore the plan, or remove the file to start again", path.display())]
     OtherShape { path: PathBuf, found: String, expected: String },
@@ -87,8 +87,8 @@ impl Checkpoint {
     }
 
     /// Reads the weights from the checkpoint of another run with a network of this shape, or from
-    /// a network file, whose weights have been rounded. Those of a file without king buckets begin
-    /// each bucket.
+    /// a network file, whose weights have been rounded. Those of a file without king buckets are
+    /// the initial weights of each bucket.
     ///
     /// # Errors
     /// [`CheckpointError::Start`], [`CheckpointError::Io`].

@@ -158,7 +158,10 @@ fn each_king_bucket_begins_with_a_network_without_buckets() {
         assert!(changes > 100, "{kind}: {changes} changes by training");
         // Without mirroring the weights are of other inputs.
         let error = Run::open(&planned("third", "mirrored = false")).map(|_| ()).expect_err("other inputs").to_string();
-        assert!(error.contains("of the same shape, or a network file without king buckets"), "{error}");
+        assert!(
+            error.contains("of the same shape, or a network file of that shape but without king buckets"),
+            "{error}"
+        );
     }
 }
 

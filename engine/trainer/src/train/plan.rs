@@ -124,7 +124,7 @@ pub struct Network {
     pub output_buckets: usize,
     /// Checkpoint of a run, or a network file, of this shape with the initial weights; random
     /// weights by default. It allows pretraining on many cheap labels, and more training of a
-    /// network whose checkpoint is lost. A network file without king buckets begins each bucket.
+    /// network whose checkpoint is lost. Each king bucket may start as a network file without them.
     #[serde(default)]
     pub start: Option<PathBuf>,
 }
