@@ -124,7 +124,8 @@ pub struct Network {
     pub output_buckets: usize,
     /// Checkpoint of a run, or a network file, of this shape with the initial weights; random
     /// weights by default. It allows pretraining on many cheap labels, and more training of a
-    /// network whose checkpoint is lost. Each king bucket may start as a network file without them.
+    /// network whose checkpoint is lost. The weights of a network file without king buckets can be
+    /// the initial ones of each bucket.
     #[serde(default)]
     pub start: Option<PathBuf>,
 }
