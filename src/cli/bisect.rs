@@ -1,7 +1,8 @@
 //! `quintain bisect`: search for the commit that changed an engine's strength.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
@@ -16,7 +17,7 @@ use crate::report::figures;
 use crate::run::dir::Place;
 use crate::run::drive::default_place;
 use crate::run::notify::Receivers;
-use crate::run::series::{MatchResult, Series};
+use crate::run::series::{BuiltProgram, MatchResult, Series};
 use crate::run::{Exit, progress, resolve};
 use crate::settings::AnyCommand;
 use crate::source::{self, Commit, Context};
@@ -30,7 +31,7 @@ GOOD and BAD first play each other until they are shown to differ, by a betting 
 that looking after each batch is free. Then commits between them play GOOD. Each time the commit \
 is chosen that splits the posterior most evenly (probabilistic bisection). Only commits on the \
 first-parent line that touch the engine's sources are considered. A commit that does not build or \
-start is skipped.
+start is skipped. Between two commits that build the same program there is no change.
 
 The search ends when one commit, or a group that cannot be distinguished, has the probability \
 --confidence. It assumes a single change. If there were several, it ends at one of them; the \
@@ -49,8 +50,11 @@ Examples:
   quintain bisect abc1234 HEAD --repository ../engine --json
 
 JSON: `found` (`commits, probability`), `change` (Elo), `commits` (`commit, date, subject, \
-skipped, probability, pairs, ptnml, elo, elo_lo, elo_hi`), `pairs`, `reason` \
-(found|no-change|limit|out-of-openings|time).";
+skipped, same_as, probability, pairs, ptnml, elo, elo_lo, elo_hi`), `pairs`, `reason` \
+(found|no-change|limit|out-of-openings|time). `same_as` is a commit that builds the same program.";
+
+/// Name of the file with the programs of commits, in the directory of a search.
+const PROGRAMS: &str = "programs.json";
 
 /// Finds the commit that lost (or won) Elo by a noisy binary search.
 #[derive(Debug, clap::Args)]
@@ -117,6 +121,11 @@ struct BisectSearch<'a> {
     commits: Vec<Commit>,
     /// Reasons for which commits cannot be played; `None` for playable ones.
     skipped: Vec<Option<String>>,
+    /// Programs of the commits that were built.
+    programs: Vec<Option<BuiltProgram>>,
+    /// False for a commit that cannot be the first that differs. It comes after one commit and
+    /// before, or as, another one of the same program.
+    possible: Vec<bool>,
     pairs: Vec<Pentanomial>,
 }
 
@@ -142,6 +151,7 @@ struct JsonCommit<'a> {
     date: &'a str,
     subject: &'a str,
     skipped: Option<&'a str>,
+    same_as: Option<&'a str>,
     probability: f64,
     pairs: u64,
     ptnml: [u64; 5],
@@ -179,7 +189,15 @@ pub(super) fn run(args: &BisectArgs) -> Result<Exit> {
         series.root().display()
     ));
     let none = Pentanomial::default();
-    let search = BisectSearch { args, place, commits, skipped: vec![None; count], pairs: vec![none; count] };
+    let search = BisectSearch {
+        args,
+        place,
+        commits,
+        skipped: vec![None; count],
+        programs: vec![None; count],
+        possible: vec![true; count],
+        pairs: vec![none; count],
+    };
     let root = series.root().to_owned();
     let result = search.run(series, &context, limit)?;
     if matches!(result.exit, Exit::Interrupted | Exit::Aborted) {
@@ -218,7 +236,10 @@ impl BisectSearch<'_> {
                 bail!("{} and {} build the same program; there is nothing to search", self.args.good, self.args.bad);
             }
             series.check_flags(&specs, "bisect")?;
+            let last = self.commits.len() - 1;
+            (self.programs[last], self.programs[0]) = (Some(bad.clone()), Some(good.clone()));
         }
+        self.restore_programs(series.root())?;
         let mut reused = GatheredGames::default();
         for run in &self.args.reuse {
             reused.add(run)?;
@@ -234,9 +255,22 @@ impl BisectSearch<'_> {
                 NextAction::End(end) => return self.report(&series, end),
             };
             let own = self.spec(commit);
-            if let Some(why) = series.unplayable(&own, context)? {
-                self.skip(commit, why)?;
-                continue;
+            match series.program(&own, context)? {
+                Err(why) => {
+                    self.skip(commit, why)?;
+                    continue;
+                }
+                Ok(program) if self.programs[commit].is_none() => {
+                    let is_known = self.record_program(commit, program);
+                    self.keep_programs(series.root())?;
+                    if is_known {
+                        continue;
+                    }
+                }
+                Ok(_) => {}
+            }
+            if self.spent() >= self.args.limit {
+                return self.report(&series, SearchEnd::Limit);
             }
             let specs = [own, self.spec(0)];
             let known = reused.met(&self.commits[commit].id, &self.commits[0].id).pairs();
@@ -286,15 +320,66 @@ impl BisectSearch<'_> {
         if !is_shown {
             return if is_spent { NextAction::End(SearchEnd::NoChange) } else { NextAction::Play(last) };
         }
-        let Some(posterior) = Posterior::new(&self.pairs) else { return NextAction::End(SearchEnd::Found) };
+        let Some(posterior) = Posterior::among(&self.pairs, &self.possible) else {
+            return NextAction::End(SearchEnd::Found);
+        };
         let playable = self.playable();
         if posterior.suspects(&playable).probability >= self.args.confidence {
             return NextAction::End(SearchEnd::Found);
         }
-        if is_spent {
-            return NextAction::End(SearchEnd::Limit);
+        // Of several commits with one program, the one with the most games plays on.
+        let stands_in = |commit: usize| {
+            let rank = |commit: usize| (self.pairs[commit].pairs(), std::cmp::Reverse(commit));
+            let own = self.programs[commit].as_ref();
+            own.is_none() || (1..last).all(|other| self.programs[other].as_ref() != own || rank(other) <= rank(commit))
+        };
+        let playing: Vec<bool> =
+            (0..).zip(&playable).map(|(commit, playable)| *playable && stands_in(commit)).collect();
+        posterior.next(&playing, &self.pairs).map_or(NextAction::End(SearchEnd::Limit), NextAction::Play)
+    }
+
+    /// Records the program of a commit. Returns true if it is that of another commit, so that the
+    /// change is not between the two.
+    fn record_program(&mut self, commit: usize, program: BuiltProgram) -> bool {
+        self.programs[commit] = Some(program);
+        let Some(other) = self.same_as(commit) else { return false };
+        self.possible[commit.min(other) + 1..=commit.max(other)].fill(false);
+        let [name, other] = [commit, other].map(|commit| short(&self.commits[commit].id));
+        progress::note(&format!("{name} builds the program of {other}: the change is not between them"));
+        true
+    }
+
+    /// Keeps the programs beside the matches, so that the search goes on as it would have.
+    fn keep_programs(&self, root: &Path) -> Result<()> {
+        let path = root.join(PROGRAMS);
+        let known = self.commits.iter().zip(&self.programs);
+        let known: BTreeMap<&str, &BuiltProgram> =
+            known.filter_map(|(commit, program)| Some((commit.id.as_str(), program.as_ref()?))).collect();
+        let text = serde_json::to_string_pretty(&known)? + "\n";
+        write_atomically(&path, text.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))
+    }
+
+    /// Takes the programs of an earlier life of the search; those of both ends were built anew.
+    fn restore_programs(&mut self, root: &Path) -> Result<()> {
+        let path = root.join(PROGRAMS);
+        let text = match std::fs::read_to_string(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            read => read.with_context(|| format!("{}: cannot read it", path.display()))?,
+        };
+        let mut known: BTreeMap<String, BuiltProgram> = serde_json::from_str(&text)
+            .with_context(|| format!("{}: not a list of programs; remove it to build them again", path.display()))?;
+        for commit in 1..self.commits.len() - 1 {
+            if let Some(program) = known.remove(&self.commits[commit].id) {
+                self.record_program(commit, program);
+            }
         }
-        posterior.next(&playable, &self.pairs).map_or(NextAction::End(SearchEnd::Limit), NextAction::Play)
+        Ok(())
+    }
+
+    /// Another commit with the program of this one, the first if there are several.
+    fn same_as(&self, commit: usize) -> Option<usize> {
+        let own = self.programs[commit].as_ref()?;
+        (0..self.commits.len()).find(|other| *other != commit && self.programs[*other].as_ref() == Some(own))
     }
 
     /// Skips a commit. Fails for BAD, because the search rests on it.
@@ -311,7 +396,7 @@ impl BisectSearch<'_> {
 
     /// Prints the result and keeps it in `bisect.json` beside the matches.
     fn report(&self, series: &Series, end: SearchEnd) -> Result<SearchResult> {
-        let posterior = Posterior::new(&self.pairs).context("no commits to choose from")?;
+        let posterior = Posterior::among(&self.pairs, &self.possible).context("no commits to choose from")?;
         let suspects = posterior.suspects(&self.playable());
         let result = self.json(&posterior, &suspects, end);
         let document = serde_json::to_value(&result)?;
@@ -342,6 +427,7 @@ impl BisectSearch<'_> {
                         date: &commit.date,
                         subject: &commit.subject,
                         skipped: self.skipped[place].as_deref(),
+                        same_as: self.same_as(place).map(|other| self.commits[other].id.as_str()),
                         probability: posterior.first[place],
                         pairs: pairs.pairs(),
                         ptnml: pairs.0,
@@ -386,11 +472,14 @@ impl BisectSearch<'_> {
         out.push_str("\n\n  commit    date        first to differ    pairs  Elo against GOOD\n");
         for (place, commit) in self.commits.iter().enumerate() {
             let pairs = &self.pairs[place];
-            let told = match (&self.skipped[place], place) {
-                (Some(why), _) => format!("skipped: {}", printable(why)),
-                (None, 0) => "GOOD".to_owned(),
-                (None, _) if pairs.pairs() == 0 => "-".to_owned(),
-                (None, _) => figures::estimate(elo::logistic(pairs)),
+            let told = match (&self.skipped[place], self.same_as(place), place) {
+                (Some(why), ..) => format!("skipped: {}", printable(why)),
+                (None, _, 0) => "GOOD".to_owned(),
+                (None, Some(other), _) if pairs.pairs() == 0 => {
+                    format!("the program of {}", short(&self.commits[other].id))
+                }
+                (None, None, _) if pairs.pairs() == 0 => "-".to_owned(),
+                (None, ..) => figures::estimate(elo::logistic(pairs)),
             };
             let mark = if end == SearchEnd::Found && suspects.commits.contains(&place) { ">" } else { " " };
             // Writing into memory cannot fail.

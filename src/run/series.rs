@@ -7,6 +7,8 @@ use std::collections::btree_map::{BTreeMap, Entry};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::openings::order::Order;
 use crate::plan::{Plan, Player, file};
 use crate::record::PairId;
@@ -58,7 +60,7 @@ impl CountedMatch {
 }
 
 /// Program of a commit with the options of its recipe: two commits with equal ones are one engine.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BuiltProgram {
     sha256: String,
     options: Vec<(String, String)>,
@@ -114,11 +116,6 @@ impl Series {
 
     pub(crate) fn root(&self) -> &Path {
         &self.root
-    }
-
-    /// Builds the engine of a commit. Returns the reason if the commit itself is at fault.
-    pub(crate) fn unplayable(&self, spec: &str, context: &Context) -> Result<Option<String>> {
-        Ok(self.program(spec, context)?.err())
     }
 
     /// Program of a commit, which is built for it, or the reason if the commit itself is at fault.

@@ -467,6 +467,47 @@ fn a_bisection_between_equal_programs_plays_nothing() {
     assert!(std::fs::read_dir(matches).unwrap().next().is_none());
 }
 
+/// Commits between the ends that change no program are not played, and the change is not among
+/// them.
+#[test]
+fn a_bisection_plays_no_commit_with_the_program_of_an_end() {
+    let toy = crate::source::Toy::bare();
+    toy.write("Makefile", "engine: main.sh notes\n\tcp main.sh $(EXE) && chmod +x $(EXE)\n");
+    let commits: Vec<String> = [5, 5, 5, 80, 80]
+        .iter()
+        .zip(0..)
+        .map(|(&percent, number)| {
+            toy.write("main.sh", &script(percent, percent as usize, ""));
+            toy.write("notes", &format!("{number}"));
+            toy.commit(&format!("Number {number}"))
+        })
+        .collect();
+    let search = |more: &[&str]| {
+        let args = ["bisect", &commits[0], &commits[4], "--pairs", "8", "--out", "search"];
+        let args: Vec<&str> = args.into_iter().chain(FAST.split_whitespace()).chain(more.iter().copied()).collect();
+        let mut command = quintain(&args);
+        command.current_dir(&toy.context.cwd).env("QUINTAIN_CACHE", &toy.context.cache);
+        let ran: Ran = command.output().unwrap().into();
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        ran
+    };
+    let ran = search(&["--json"]);
+    let found = json(&ran);
+    assert_eq!(found["found"]["commits"], serde_json::json!([commits[3]]), "{found}");
+    assert_eq!(found["found"]["probability"], 1.0, "{found}");
+    let rows = found["commits"].as_array().unwrap();
+    // The first choice is the commit in the middle.
+    assert_eq!((rows[2]["same_as"].as_str(), rows[2]["probability"].as_f64()), (Some(commits[0].as_str()), Some(0.0)));
+    assert_eq!((rows[3]["same_as"].as_str(), &rows[1]["same_as"]), (Some(commits[4].as_str()), &Value::Null));
+    assert!(rows[..4].iter().all(|row| row["pairs"] == 0), "{found}");
+    assert!(ran.stderr.contains(": the change is not between them"), "{ran:?}");
+    // Asked again, with all pairs of the limit played, it knows the programs from its first life.
+    let pairs = found["pairs"].to_string();
+    assert_eq!(json(&search(&["--json", "--limit", &pairs])), found);
+    let text = search(&[]);
+    assert!(text.stdout.contains(&format!("the program of {}", &commits[0][..8])), "{}", text.stdout);
+}
+
 #[test]
 fn commits_of_one_program_are_one_version() {
     let toy = Toy::new(&[Some(10), Some(80)]);

@@ -4,11 +4,12 @@
 //! Of commits `0..n`, the first good and the last bad, one is the first that differs. Pair scores
 //! of a commit against commit 0 are level in the mean before that commit, and differ by `e` Elo
 //! from it on. The posterior of the first bad commit and of `e` is computed from all pairs played
-//! by any commit against commit 0. Its prior is uniform on the commit and on the logarithm of the
-//! change, from 3 to 800 Elo in either direction. The distribution of the pair scores is that of
+//! by any commit against commit 0. Its prior is uniform on the commits that can be the first and on
+//! the logarithm of the change, from 3 to 800 Elo in either direction. The distribution of the pair scores is that of
 //! all pairs together, tilted to the mean ([`Law::leaned`]). The commit to play next is the one
 //! that divides the mass of the posterior most evenly, as in probabilistic bisection. Commits that
-//! cannot be played divide nothing; those between two playable ones are found together.
+//! cannot be played divide nothing; those between two playable ones are found together. Of two
+//! commits that are one program, the later one and those between them cannot be the first.
 //!
 //! The model has one change. If there were several, the search ends at one of them, or between
 //! them; the evidence of each commit shows it.
@@ -53,8 +54,16 @@ impl Posterior {
     /// commit 0 itself are ignored). `None` for fewer than two commits.
     #[must_use]
     pub fn new(pairs: &[Pentanomial]) -> Option<Self> {
+        Self::among(pairs, &vec![true; pairs.len()])
+    }
+
+    /// The posterior of `pairs` if only some commits can be the first that differs, such as those
+    /// that build another program than the one before. `None` if there is no such commit.
+    #[must_use]
+    pub fn among(pairs: &[Pentanomial], is_possible: &[bool]) -> Option<Self> {
         let commits = pairs.len();
-        if commits < 2 {
+        let can_be_first = |commit: usize| is_possible.get(commit).copied().unwrap_or(false);
+        if !(1..commits).any(can_be_first) {
             return None;
         }
         let mut pooled = Pentanomial::default();
@@ -75,7 +84,9 @@ impl Posterior {
             let mut sum = 0.0;
             for commit in (1..commits).rev() {
                 sum += pairs[commit].0.iter().zip(&ratios).map(|(count, ratio)| *count as f64 * ratio).sum::<f64>();
-                row[commit] = sum;
+                if can_be_first(commit) {
+                    row[commit] = sum;
+                }
             }
             rows.push((change, row));
         }
@@ -189,6 +200,22 @@ mod tests {
             right += u32::from(suspects.commits == (4..=7));
         }
         assert!(right >= 17, "{right} of 20");
+    }
+
+    /// The change is only where it can be, and the next commit parts what is left.
+    #[test]
+    fn commits_that_are_ruled_out_have_no_probability() {
+        let mut pairs = vec![Pentanomial::default(); 8];
+        pairs[7] = Pentanomial([30, 20, 10, 0, 0]);
+        let is_possible = [true, false, false, true, true, true, true, false];
+        let posterior = Posterior::among(&pairs, &is_possible).unwrap();
+        let expected = [0.0, 0.0, 0.0, 0.25, 0.25, 0.25, 0.25, 0.0];
+        assert!(posterior.first.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-12));
+        assert!(posterior.change < -100.0);
+        assert_eq!(posterior.next(&[true; 8], &pairs), Some(4));
+        let only = Posterior::among(&pairs, &[true, false, false, false, true, false, false, false]).unwrap();
+        assert_eq!(only.suspects(&[true; 8]), Suspects { commits: 4..=4, probability: 1.0 });
+        assert_eq!(Posterior::among(&pairs, &[true, false, false, false, false, false, false, false]), None);
     }
 
     #[test]
