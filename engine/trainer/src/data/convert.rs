@@ -35,15 +35,37 @@ pub struct FilterArgs {
     draw: PositionDraw,
 }
 
-/// Draw of a few positions of each game, so that long games do not count more than short ones.
-#[derive(Debug, Clone, Copy, Args)]
+/// Draw among the positions that pass the filter. A few of each game make long games count no more
+/// than short ones, and thinning makes up for numbers of pieces that are too frequent.
+#[derive(Debug, Clone, Args)]
 struct PositionDraw {
-    /// Keep at most N positions of each game, drawn uniformly among those that pass the filter
+    /// Keep this share of the positions with this number of pieces, such as `4=0.25`; may be repeated
+    #[arg(long, value_name = "PIECES=SHARE", value_parser = thinning)]
+    thin: Vec<Thinning>,
+    /// Keep at most N positions of each game, drawn uniformly among those that pass the filter and
+    /// --thin
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     per_game: Option<u32>,
-    /// Seed of the draw of --per-game
+    /// Seed of the draws of --thin and --per-game
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+}
+
+/// Share of the positions with a number of pieces that is kept.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Thinning {
+    pieces: u32,
+    /// Probability of each position, 0 to 1.
+    share: f64,
+}
+
+/// Parses a value of `--thin`.
+fn thinning(text: &str) -> Result<Thinning, String> {
+    let parsed = text.split_once('=').and_then(|(pieces, share)| {
+        let (pieces, share) = (pieces.trim().parse().ok()?, share.trim().parse().ok()?);
+        ((2..=32).contains(&pieces) && (0.0..=1.0).contains(&share)).then_some(Thinning { pieces, share })
+    });
+    parsed.ok_or_else(|| "give 2 to 32 pieces, `=` and a share from 0 to 1, such as 4=0.25".to_owned())
 }
 
 /// Remedy for a draw from formats that do not separate games.
@@ -53,8 +75,27 @@ const TORN: &str = "of games that are not whole more would be drawn; draw before
                     `--per-game`";
 
 impl PositionDraw {
+    /// # Errors
+    /// Fails if `--thin` names a number of pieces twice.
+    fn check(&self) -> anyhow::Result<()> {
+        let twice = |(place, thinning): (usize, &Thinning)| {
+            self.thin[..place].iter().any(|earlier| earlier.pieces == thinning.pieces).then_some(thinning.pieces)
+        };
+        match self.thin.iter().enumerate().find_map(twice) {
+            Some(pieces) => anyhow::bail!("--thin: {pieces} pieces are given twice; leave one of them out"),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns false for a position that `--thin` leaves out.
+    fn takes(&self, position: &Position, random: &mut SplitMix64) -> bool {
+        let pieces = position.board.occupied().count();
+        let Some(thinning) = self.thin.iter().find(|thinning| thinning.pieces == pieces) else { return true };
+        ((random.next_u64() >> 11) as f64) < thinning.share * (1_u64 << 53) as f64
+    }
+
     /// Leaves at most `per_game` of the positions of a game, in the order of the game.
-    fn draw(self, game: u64, positions: &mut Vec<Position>) {
+    fn draw(&self, game: u64, positions: &mut Vec<Position>) {
         let Some(most) = self.per_game.map(|most| most as usize).filter(|most| *most < positions.len()) else { return };
         let mut random = SplitMix64::from_seeds(&[self.seed, game]);
         let mut places: Vec<usize> = (0..positions.len()).collect();
@@ -94,20 +135,25 @@ impl FilterArgs {
     /// Fails if an input cannot be read or the output cannot be written.
     pub fn run(&self) -> anyhow::Result<()> {
         let FilterArgs { input, output, filter, draw } = self;
+        draw.check()?;
         let format = Format::to_write(&output.out, output.to)?;
         let mut encoder = Encoder::new(&output.out, format, Some(*filter))?;
         let games = draw.per_game.map(|_| FROM_GAMES);
         let needs = Needs { games, ..encoder.needs() };
         let mut sink = output.create(input)?;
         let (mut game, mut undrawn, mut whole) = (0_u64, 0, WholeGames::default());
+        let mut random = SplitMix64::new(draw.seed);
         let passed = input.read_sources(input.open(needs)?, |path, from, entry| {
-            if draw.per_game.is_none() {
+            if draw.per_game.is_none() && draw.thin.is_empty() {
                 return encoder.encode(entry, |_, record| sink.put(record));
             }
-            check_has_moves(path, from, &entry, FROM_GAMES)?;
-            whole.check(path, from, &entry, TORN)?;
+            if draw.per_game.is_some() {
+                check_has_moves(path, from, &entry, FROM_GAMES)?;
+                whole.check(path, from, &entry, TORN)?;
+            }
             let (mut kept, rest): (Vec<_>, Vec<_>) = entry.positions().into_iter().partition(|p| encoder.takes(p));
             let found = kept.len();
+            kept.retain(|position| draw.takes(position, &mut random));
             draw.draw(game, &mut kept);
             game += 1;
             undrawn += found - kept.len();
@@ -221,7 +267,7 @@ mod tests {
     #[test]
     fn each_position_of_a_game_is_drawn_alike() {
         let of = |score| Position { board: Board::startpos(), mv: Move::NULL, score, result: GameResult::Draw };
-        let draw = PositionDraw { per_game: Some(2), seed: 5 };
+        let draw = PositionDraw { thin: Vec::new(), per_game: Some(2), seed: 5 };
         let mut counts = [0_u32; 5];
         for game in 0..5000 {
             let mut positions: Vec<Position> = (0..5).map(of).collect();

@@ -33,6 +33,45 @@ fn positions_of_each_game_are_drawn_by_the_seed() {
     assert!(error.starts_with("a.bf: ") && error.contains("which game") && error.contains("--per-game"), "{error}");
 }
 
+/// Of positions with some numbers of pieces the given share is kept, of all others every one.
+#[test]
+fn positions_are_thinned_by_their_pieces() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 7, 120);
+    let draw = |words: &str| {
+        folder.run(&format!("filter @a.vf --out @b.txt --force {ALL}{words}"));
+        lines(&folder.path("b.txt"))
+    };
+    let pieces = |line: &String| line.split(' ').next().unwrap().chars().filter(char::is_ascii_alphabetic).count();
+    let count = |lines: &[String], of: usize| lines.iter().filter(|line| pieces(line) == of).count();
+    let all = draw("");
+    let thin = [" --thin 32=0 --thin 31=0.5 --thin 30=1", " --thin 32=0 --thin 31=0.5 --thin 30=1 --seed 2"].map(draw);
+    assert_ne!(thin[0], thin[1]);
+    for thin in thin {
+        assert!(count(&all, 31) > 100, "{}", count(&all, 31));
+        assert_eq!(count(&thin, 32), 0);
+        let half = count(&thin, 31) as f64 / count(&all, 31) as f64;
+        assert!((0.3..0.7).contains(&half), "{half}");
+        assert!((2..31).all(|of| count(&thin, of) == count(&all, of)));
+        let mut rest = all.iter();
+        assert!(thin.iter().all(|line| rest.any(|other| other == line)), "in their order");
+    }
+    let told = folder.told(&format!("filter @a.vf --out @c.txt {ALL} --thin 32=0"));
+    assert!(told.contains(&format!("{} not drawn", count(&all, 32))), "{told}");
+    // It needs no games.
+    folder.run("convert @a.vf --out @a.bf");
+    folder.run("convert @c.txt --out @c.bf");
+    folder.run(&format!("filter @a.bf --out @d.bf {ALL} --thin 32=0"));
+    assert!(folder.read("d.bf") == folder.read("c.bf"));
+    for words in ["33=0.5", "4=1.5", "4", "4=x", "4=nan"] {
+        let error = folder.error(&format!("filter @a.vf --out @e.txt {ALL} --thin {words}"));
+        assert!(error.contains("give 2 to 32 pieces, `=` and a share from 0 to 1, such as 4=0.25"), "{error}");
+    }
+    let error = folder.error(&format!("filter @a.vf --out @e.txt {ALL} --thin 4=0 --thin 4=1"));
+    assert_eq!(error, "--thin: 4 pieces are given twice; leave one of them out");
+    assert!(!folder.path("e.txt").exists());
+}
+
 /// Checks that commands for which a game counts once refuse games that are not whole.
 #[test]
 fn games_of_which_plies_are_missing_are_neither_drawn_from_nor_fitted() {
