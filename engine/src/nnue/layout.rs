@@ -37,9 +37,10 @@ const MAX_WEIGHTS: usize = 255 << 20;
 pub enum Kind {
     /// Squared clipped ReLU and one output for each bucket.
     Screlu,
-    /// Clipped ReLU, a layer of this many neurons, one of [`SECOND_LAYERS`], and one output.
+    /// Clipped ReLU, a layer of this many neurons, one of [`SECOND_LAYERS`], and one output, all
+    /// for each bucket.
     Layered(usize),
-    /// Clipped ReLU, two layers of [`HIDDEN_2`] neurons and one output.
+    /// Clipped ReLU, two layers of [`HIDDEN_2`] neurons and one output, all for each bucket.
     Deep,
 }
 
@@ -123,7 +124,8 @@ pub struct Layout {
     /// Number of sets of feature weights, selected by the own king's square; 1 to 32, and 1
     /// unless the set is `piece`.
     pub king_buckets: usize,
-    /// Number of outputs, selected by the number of pieces; 8 or 1.
+    /// Number of outputs, with all layers after the first, selected by the number of pieces; 8 or
+    /// 1.
     pub output_buckets: usize,
     /// Set if the board is mirrored so that the own king is on files a to d; only if the set is
     /// `piece`.
@@ -162,8 +164,11 @@ impl Layout {
         let features = 2 * self.hidden * (self.features() + 1);
         let head = match self.kind {
             Kind::Screlu => 2 * self.output_buckets * (2 * self.hidden + 1),
-            Kind::Layered(neurons) => neurons * 2 * self.hidden + 4 * neurons + neurons + 4,
-            Kind::Deep => HIDDEN_2 * 2 * self.hidden + 4 * HIDDEN_2 + HIDDEN_2 * HIDDEN_2 + 4 * HIDDEN_2 + HIDDEN_2 + 4,
+            Kind::Layered(neurons) => self.output_buckets * (neurons * 2 * self.hidden + 4 * neurons + neurons + 4),
+            Kind::Deep => {
+                let third = HIDDEN_2 * HIDDEN_2 + 4 * HIDDEN_2;
+                self.output_buckets * (HIDDEN_2 * 2 * self.hidden + 4 * HIDDEN_2 + third + HIDDEN_2 + 4)
+            }
         };
         features + head
     }
@@ -202,20 +207,13 @@ impl Layout {
         if self.mirrored && !self.set.is_piece() {
             return bad("mirrored", 1, "0 with another feature set than `piece`");
         }
-        match self.kind {
-            Kind::Screlu if !matches!(self.output_buckets, 1 | 8) => {
-                return bad("output buckets", self.output_buckets, "1 or 8");
-            }
-            Kind::Layered(_) if self.output_buckets != 1 => {
-                return bad("output buckets", self.output_buckets, "1 in kind 2");
-            }
-            Kind::Layered(neurons) if !SECOND_LAYERS.contains(&neurons) => {
-                return bad("neurons of the second layer", neurons, "8, 16, 32 or 64");
-            }
-            Kind::Deep if self.output_buckets != 1 => {
-                return bad("output buckets", self.output_buckets, "1 in kind 3");
-            }
-            _ => {}
+        if !matches!(self.output_buckets, 1 | 8) {
+            return bad("output buckets", self.output_buckets, "1 or 8");
+        }
+        if let Kind::Layered(neurons) = self.kind
+            && !SECOND_LAYERS.contains(&neurons)
+        {
+            return bad("neurons of the second layer", neurons, "8, 16, 32 or 64");
         }
         if self.weights_len() > MAX_WEIGHTS {
             let remedy = "at most 267386880: fewer hidden neurons or a smaller feature set";
@@ -228,14 +226,14 @@ impl Layout {
     }
 
     /// Formats the shape in the usual notation, such as `(768x4hm -> 256)x2 -> 1x8`, or
-    /// `(piece+file[864] -> 256)x2 -> 32 -> 1` if the set is not `piece`.
+    /// `(piece+file[864] -> 256)x2 -> (16 -> 1)x8` if the set is not `piece`.
     pub fn describe(&self) -> String {
         let buckets = if self.king_buckets > 1 { format!("x{}", self.king_buckets) } else { String::new() };
         let mirrored = if self.mirrored { "hm" } else { "" };
         let head = match self.kind {
             Kind::Screlu => format!("1x{}", self.output_buckets),
-            Kind::Layered(neurons) => format!("{neurons} -> 1"),
-            Kind::Deep => format!("{HIDDEN_2} -> {HIDDEN_2} -> 1"),
+            Kind::Layered(neurons) => self.in_buckets(format!("{neurons} -> 1")),
+            Kind::Deep => self.in_buckets(format!("{HIDDEN_2} -> {HIDDEN_2} -> 1")),
         };
         let inputs = if self.set.is_piece() {
             format!("{FEATURES}{buckets}{mirrored}")
@@ -243,6 +241,10 @@ impl Layout {
             format!("{}[{}]", self.set, self.set.size())
         };
         format!("({inputs} -> {})x2 -> {head}", self.hidden)
+    }
+
+    fn in_buckets(&self, layers: String) -> String {
+        if self.output_buckets == 1 { layers } else { format!("({layers})x{}", self.output_buckets) }
     }
 }
 

@@ -8,9 +8,9 @@
 //! first layer), and `simd/` (the loops).
 //!
 //! Kind 1 is `(768 x king buckets -> H)x2 -> SCReLU -> 1 x output buckets`, the shape of the first
-//! examples of the trainer Bullet. Kind 2 is `(768 x king buckets -> H)x2 -> L -> 1` with clipped
-//! ReLU, quantised like Stockfish's layers; L is 32, or 8, 16 or 64. Kind 3 has L = 32 and one more
-//! layer of 32. A feature set may take the place of 768 in each kind.
+//! examples of the trainer Bullet. Kind 2 is `(768 x king buckets -> H)x2 -> (L -> 1) x output
+//! buckets` with clipped ReLU, quantised like Stockfish's layers; L is 32, or 8, 16 or 64. Kind 3
+//! has L = 32 and one more layer of 32. A feature set may take the place of 768 in each kind.
 
 mod accumulator;
 mod counters;

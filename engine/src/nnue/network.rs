@@ -26,7 +26,8 @@ enum Head {
         /// Set if no weight is beyond [`NARROW`], so that the kernels' 16-bit products are exact.
         narrow: bool,
     },
-    Layered(Box<LayeredHead>),
+    /// A head for each bucket.
+    Layered(Vec<LayeredHead>),
 }
 
 /// Network ready for evaluation, shared between threads.
@@ -84,17 +85,24 @@ impl Network {
                 Head::Screlu { weights, biases, narrow }
             }
             Kind::Layered(_) | Kind::Deep => {
-                let neurons = layout.kind.second_layer();
-                let rows: Vec<i8> = cursor.i8s(neurons * 2 * hidden).collect();
-                let biases: Vec<i32> = cursor.i32s(neurons).collect();
-                let middle = (layout.kind == Kind::Deep).then(|| {
-                    let rows: Vec<i8> = cursor.i8s(HIDDEN_2 * HIDDEN_2).collect();
-                    let biases: Vec<i32> = cursor.i32s(HIDDEN_2).collect();
-                    MiddleLayer::new(&rows, &biases)
+                let (neurons, buckets) = (layout.kind.second_layer(), layout.output_buckets);
+                let rows: Vec<i8> = cursor.i8s(buckets * neurons * 2 * hidden).collect();
+                let biases: Vec<i32> = cursor.i32s(buckets * neurons).collect();
+                let middle = (layout.kind == Kind::Deep).then(|| -> (Vec<i8>, Vec<i32>) {
+                    let rows = cursor.i8s(buckets * HIDDEN_2 * HIDDEN_2).collect();
+                    (rows, cursor.i32s(buckets * HIDDEN_2).collect())
                 });
-                let output: Vec<i8> = cursor.i8s(neurons).collect();
-                let output_bias = cursor.i32s(1).next().unwrap_or(0);
-                Head::Layered(Box::new(LayeredHead::new(&rows, &biases, middle, &output, output_bias)))
+                let output: Vec<i8> = cursor.i8s(buckets * neurons).collect();
+                let heads = (0..buckets).zip(cursor.i32s(buckets)).map(|(bucket, output_bias)| {
+                    let middle = middle.as_ref().map(|(rows, biases)| {
+                        let rows = &rows[bucket * HIDDEN_2 * HIDDEN_2..][..HIDDEN_2 * HIDDEN_2];
+                        MiddleLayer::new(rows, &biases[bucket * HIDDEN_2..][..HIDDEN_2])
+                    });
+                    let rows = &rows[bucket * neurons * 2 * hidden..][..neurons * 2 * hidden];
+                    let own = bucket * neurons..(bucket + 1) * neurons;
+                    LayeredHead::new(rows, &biases[own.clone()], middle, &output[own], output_bias)
+                });
+                Head::Layered(heads.collect())
             }
         };
         Network { layout, feature_weights, feature_biases, head }
@@ -149,7 +157,7 @@ impl Network {
                 let dot = if *narrow { kernels.screlu } else { super::simd::screlu_wide };
                 (dot(own, other, weights) / QA + i64::from(biases[bucket])) * SCALE / (QA * QB)
             }
-            Head::Layered(head) => i64::from((kernels.layered)(own, other, head) / OUTPUT_DIVISOR),
+            Head::Layered(heads) => i64::from((kernels.layered)(own, other, &heads[bucket]) / OUTPUT_DIVISOR),
         };
         value.clamp(-limit, limit) as Score
     }

@@ -37,19 +37,22 @@ pub fn random_payload(layout: &Layout, seed: u64) -> Vec<u8> {
             }
         }
         Kind::Layered(_) | Kind::Deep => {
-            let neurons = layout.kind.second_layer();
+            let buckets = layout.output_buckets;
+            let neurons = buckets * layout.kind.second_layer();
             bytes.extend((0..neurons * 2 * layout.hidden).map(|_| random.within(40) as u8));
             for _ in 0..neurons {
                 bytes.extend_from_slice(&random.within(8000).to_le_bytes());
             }
             if layout.kind == Kind::Deep {
-                bytes.extend((0..HIDDEN_2 * HIDDEN_2).map(|_| random.within(80) as u8));
-                for _ in 0..HIDDEN_2 {
+                bytes.extend((0..buckets * HIDDEN_2 * HIDDEN_2).map(|_| random.within(80) as u8));
+                for _ in 0..buckets * HIDDEN_2 {
                     bytes.extend_from_slice(&random.within(8000).to_le_bytes());
                 }
             }
             bytes.extend((0..neurons).map(|_| random.within(127) as u8));
-            bytes.extend_from_slice(&random.within(6400).to_le_bytes());
+            for _ in 0..buckets {
+                bytes.extend_from_slice(&random.within(6400).to_le_bytes());
+            }
         }
     }
     bytes.resize(layout.payload_len(), 0);

@@ -33,7 +33,22 @@ fn layouts() -> Vec<Layout> {
     let layered = Layout::plain(Kind::LAYERED, 32);
     let layered_buckets = Layout { king_buckets: 8, bucket_map, mirrored: true, ..layered.clone() };
     let deep = Layout { king_buckets: 8, bucket_map, mirrored: true, ..Layout::plain(Kind::Deep, 32) };
-    vec![plain, one_output, mirrored, buckets, unmirrored, layered, layered_buckets, deep]
+    let outputs = |layout: &Layout| Layout { output_buckets: 8, ..layout.clone() };
+    let [layered_outputs, deep_outputs] = [outputs(&layered_buckets), outputs(&deep)];
+    let narrow_outputs = outputs(&Layout::plain(Kind::Layered(8), 64));
+    vec![
+        plain,
+        one_output,
+        mirrored,
+        buckets,
+        unmirrored,
+        layered,
+        layered_buckets,
+        deep,
+        layered_outputs,
+        deep_outputs,
+        narrow_outputs,
+    ]
 }
 
 /// Returns layouts of each block alone, and of sums, in all kinds.
@@ -258,6 +273,26 @@ fn the_evaluation_is_its_formula() {
                 let found = network.evaluate_alone_with(kernels, &board);
                 assert_eq!(i64::from(found), expected.clamp(-20_000, 20_000), "{} {fen}", kernels.name);
             }
+        }
+    }
+}
+
+/// Layered networks whose output buckets differ in the last bias alone say which bucket a position
+/// has.
+#[test]
+fn layers_are_those_of_the_output_bucket() {
+    for kind in [Kind::Layered(8), Kind::LAYERED, Kind::Deep] {
+        let layout = Layout { output_buckets: 8, ..Layout::plain(kind, 32) };
+        let mut payload = vec![0; layout.weights_len()];
+        let biases = payload.len() - 8 * 4;
+        for (bucket, bytes) in (0_i32..).zip(payload[biases..].as_chunks_mut::<4>().0) {
+            *bytes = (16 * (100 + bucket)).to_le_bytes();
+        }
+        let network = parse(&encode(&layout, &payload).expect("a layout")).expect("a network");
+        for fen in STARTS {
+            let board = Board::from_fen(fen).expect(fen);
+            let bucket = (board.occupied().count() as i32 - 2) / 4;
+            assert_eq!(network.evaluate_alone(&board), 100 + bucket, "{kind:?} {fen}");
         }
     }
 }

@@ -72,14 +72,17 @@ impl LayerActivity {
         LayerActivity { name: name.to_owned(), one, neurons: vec![Activity::default(); neurons] }
     }
 
-    fn record(&mut self, values: &[i64]) {
-        for (neuron, &value) in self.neurons.iter_mut().zip(values) {
+    /// Records the values of the neurons from `first` on.
+    fn record(&mut self, first: usize, values: &[i64]) {
+        for (neuron, &value) in self.neurons.iter_mut().skip(first).zip(values) {
             neuron.record(value, self.one);
         }
     }
 
     fn print(&self, each: bool) -> anyhow::Result<()> {
-        let whole = |sum: f64| sum / self.neurons.len().max(1) as f64;
+        // Neurons of an output bucket without positions have no share.
+        let used = self.neurons.iter().filter(|neuron| neuron.count > 0).count();
+        let whole = |sum: f64| sum / used.max(1) as f64;
         let zero = whole(self.neurons.iter().map(|neuron| neuron.share(neuron.zero)).sum());
         let saturated = whole(self.neurons.iter().map(|neuron| neuron.share(neuron.saturated)).sum());
         let mean = whole(self.neurons.iter().map(|neuron| neuron.mean(self.one)).sum());
@@ -87,12 +90,16 @@ impl LayerActivity {
             "{}: {} neurons, {} dead, {} always saturated; at zero {zero:.1} %, between {:.1} %, saturated \
              {saturated:.1} %; mean {mean:.3}",
             self.name,
-            self.neurons.len(),
+            used,
             self.neurons.iter().filter(|neuron| neuron.is_dead()).count(),
             self.neurons.iter().filter(|neuron| neuron.is_stuck()).count(),
             100.0 - zero - saturated
         ))?;
         for (place, neuron) in self.neurons.iter().enumerate().filter(|_| each) {
+            if neuron.count == 0 {
+                say(&format!("  {place:5}  no positions"))?;
+                continue;
+            }
             let (zero, saturated) = (neuron.share(neuron.zero), neuron.share(neuron.saturated));
             say(&format!(
                 "  {place:5}  zero {zero:5.1} %  saturated {saturated:5.1} %  mean {:.3}",
@@ -104,10 +111,11 @@ impl LayerActivity {
 
     fn to_json(&self) -> serde_json::Value {
         let neuron = |neuron: &Activity| {
+            let known = |value: f64| (neuron.count > 0).then_some(value);
             json!({
-                "zero": neuron.share(neuron.zero) / 100.0,
-                "saturated": neuron.share(neuron.saturated) / 100.0,
-                "mean": neuron.mean(self.one),
+                "zero": known(neuron.share(neuron.zero) / 100.0),
+                "saturated": known(neuron.share(neuron.saturated) / 100.0),
+                "mean": known(neuron.mean(self.one)),
             })
         };
         json!({ "layer": self.name, "neurons": self.neurons.iter().map(neuron).collect::<Vec<_>>() })
@@ -124,7 +132,9 @@ impl NeuronsArgs {
         let network = Integer::of_file(&nnue::read_bytes(&self.net).map_err(named)?).map_err(named)?;
         let hidden = network.shape().hidden;
         let mut first = LayerActivity::new("first layer, both sides", network.one(), hidden);
-        let names = ["second layer", "third layer"];
+        let buckets = network.shape().output_buckets;
+        let names = ["second layer", "third layer"]
+            .map(|name| if buckets > 1 { format!("{name}, by output bucket") } else { name.to_owned() });
         let mut dense: Vec<LayerActivity> = Vec::new();
         let mut used = vec![0_u64; network.shape().inputs.size()];
         let mut positions = 0;
@@ -132,12 +142,13 @@ impl NeuronsArgs {
             let board = position.to_bullet();
             network.inputs(&board).iter().flatten().for_each(|&input| used[usize::from(input)] += 1);
             let sides = network.sides(&board);
-            sides.iter().for_each(|values| first.record(values));
-            for (place, values) in network.units(&sides).iter().enumerate() {
+            sides.iter().for_each(|values| first.record(0, values));
+            let bucket = usize::from(network.shape().bucket(board.occ.count_ones()));
+            for (place, values) in network.units(&sides, bucket).iter().enumerate() {
                 if dense.len() == place {
-                    dense.push(LayerActivity::new(names[place.min(1)], network.one(), values.len()));
+                    dense.push(LayerActivity::new(&names[place.min(1)], network.one(), buckets * values.len()));
                 }
-                dense[place].record(values);
+                dense[place].record(bucket * values.len(), values);
             }
             positions += 1;
             positions < self.positions
@@ -158,7 +169,7 @@ impl NeuronsArgs {
             layer.print(self.each)?;
         }
         let norms: Vec<String> = norms.iter().map(|norm| format!("{norm:.0}")).collect();
-        say(&format!("norms of the weights after the first layer, by output bucket or unit: {}", norms.join(" ")))?;
+        say(&format!("norms of the weights after the first layer, by output bucket and unit: {}", norms.join(" ")))?;
         Ok(())
     }
 }

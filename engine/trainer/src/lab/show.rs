@@ -156,13 +156,13 @@ struct RawNetwork {
 
 /// Weights after the first layer.
 struct RawHead {
-    /// Weights `[bucket or unit][side][neuron]`.
+    /// Weights `[bucket][unit][side][neuron]`, without units `[bucket][side][neuron]`.
     output: Vec<i16>,
     biases: Vec<i32>,
-    /// Weights `[unit][input]` and biases of the third layer.
+    /// Weights `[bucket][unit][input]` and biases of the third layers.
     middle: Option<[Vec<i32>; 2]>,
-    /// Weights of the output, and its bias.
-    last: Option<(Vec<i32>, i32)>,
+    /// Weights `[bucket][unit]` and biases of the outputs.
+    last: Option<[Vec<i32>; 2]>,
 }
 
 /// Decodes numbers of `width` bytes from the start of a slice, which moves past them.
@@ -201,15 +201,12 @@ impl RawNetwork {
     fn head(&self) -> RawHead {
         let Layout { hidden, output_buckets, kind, .. } = self.layout;
         let mut rest = self.weights.get(2 * hidden * (self.layout.features() + 1)..).unwrap_or_default();
-        let (units, width) = if kind == Kind::Screlu { (output_buckets, 2) } else { (kind.second_layer(), 1) };
+        let (units, width) = if kind == Kind::Screlu { (1, 2) } else { (kind.second_layer(), 1) };
+        let units = output_buckets * units;
         let output = take(&mut rest, units * 2 * hidden, width).into_iter().map(|weight| weight as i16).collect();
         let biases = take(&mut rest, units, if kind == Kind::Screlu { 2 } else { 4 });
-        let middle =
-            (kind == Kind::Deep).then(|| [take(&mut rest, HIDDEN_2 * HIDDEN_2, 1), take(&mut rest, HIDDEN_2, 4)]);
-        let last = (kind != Kind::Screlu).then(|| {
-            let weights = take(&mut rest, kind.second_layer(), 1);
-            (weights, take(&mut rest, 1, 4).first().copied().unwrap_or(0))
-        });
+        let middle = (kind == Kind::Deep).then(|| [take(&mut rest, units * HIDDEN_2, 1), take(&mut rest, units, 4)]);
+        let last = (kind != Kind::Screlu).then(|| [take(&mut rest, units, 1), take(&mut rest, output_buckets, 4)]);
         RawHead { output, biases, middle, last }
     }
 
@@ -236,7 +233,7 @@ impl RawNetwork {
         let head = self.head();
         let output = head.output.chunks_exact(self.layout.hidden).flat_map(|half| neurons.iter().map(|&n| half[n]));
         let [middle, middle_biases] = head.middle.unwrap_or_default();
-        let (last, last_bias) = head.last.unwrap_or_default();
+        let [last, last_biases] = head.last.unwrap_or_default();
         json!({
             "name": self.name,
             "weights": encoded((0..rows).flat_map(of_row)),
@@ -247,7 +244,7 @@ impl RawNetwork {
                 "middle": middle,
                 "middleBiases": middle_biases,
                 "last": last,
-                "lastBias": last_bias,
+                "lastBiases": last_biases,
             },
         })
     }

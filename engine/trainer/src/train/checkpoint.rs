@@ -23,7 +23,7 @@ pub enum CheckpointError {
     Io { path: PathBuf, error: io::Error },
     #[error("{}: {fault}; remove the file to start again", path.display())]
     Damaged { path: PathBuf, fault: &'static str },
-    #[error("{}: {fault}; `start` is a network file or the `checkpoint.bin` of a run, both of the same shape, or a network file of that shape but without king buckets", path.display())]
+    #[error("{}: {fault}; `start` is a network file or the `checkpoint.bin` of a run, both of the same shape; a network file may have larger king buckets, or other layers after the first", path.display())]
     Start { path: PathBuf, fault: String },
     #[error("{}: the weights are of {found}, not of {expected}; restore the plan, or remove the file to start again", path.display())]
     OtherShape { path: PathBuf, found: String, expected: String },
@@ -33,6 +33,15 @@ pub enum CheckpointError {
         path.display()
     )]
     OtherPlan { path: PathBuf },
+}
+
+/// Weights that a run begins with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InitialWeights {
+    /// Weights of the run's shape.
+    pub weights: Parameters,
+    /// True if the layers after the first are random, as those of the file are of another shape.
+    pub has_new_layers: bool,
 }
 
 /// State of a run between two superbatches.
@@ -87,30 +96,41 @@ impl Checkpoint {
     }
 
     /// Reads the weights from the checkpoint of another run with a network of this shape, or from
-    /// a network file, whose weights have been rounded. Those of a file without king buckets are
-    /// the initial weights of each bucket.
+    /// a network file, whose weights have been rounded. A king bucket begins with that of its
+    /// squares in the file, and one output bucket in the file with those of all. If a file has other
+    /// layers after the first, these are random from the seed.
     ///
     /// # Errors
     /// [`CheckpointError::Start`], [`CheckpointError::Io`].
-    pub fn weights(path: &Path, shape: &Shape) -> Result<Parameters, CheckpointError> {
+    pub fn weights(path: &Path, shape: &Shape, seed: u64) -> Result<InitialWeights, CheckpointError> {
         let unfit = |fault: String| CheckpointError::Start { path: path.to_owned(), fault };
         let of = |found: &str| format!("the weights are of {found}, not of {}", shape.signature());
         let other = nnue::read_bytes(path).ok().filter(|bytes| !bytes.starts_with(MAGIC));
         if let Some(bytes) = other {
             let network =
                 nnue::parse(&bytes).map_err(|_| unfit("neither a network nor a checkpoint, or damaged".to_owned()))?;
-            let (found, wanted) = (network.layout(), shape.layout());
+            let found = network.layout();
             let payload = nnue::weights(&bytes, found);
-            if *found == wanted {
-                return Ok(export::dequantised(shape, payload));
+            // The shape asked for, with the file's layers after the first.
+            let same = Shape { kind: found.kind, output_buckets: found.output_buckets, ..shape.clone() };
+            let (king_buckets, bucket_map) = (found.king_buckets, found.bucket_map);
+            let differs = *found != Layout { king_buckets, bucket_map, ..same.layout() };
+            let payload = if differs { None } else { export::in_king_buckets(&same, found, payload) };
+            let payload = payload.ok_or_else(|| unfit(of(&Shape::of_layout(found).signature())))?;
+            let mut weights = export::dequantised(&same, &payload);
+            let in_each = same.kind == shape.kind && same.output_buckets == 1;
+            let has_new_layers = same != *shape && !in_each;
+            if in_each {
+                weights = weights.in_each_output_bucket(shape);
             }
-            if *found == (Layout { king_buckets: 1, bucket_map: [0; 32], ..wanted }) {
-                return Ok(export::dequantised(shape, &export::in_each_bucket(shape, payload)));
+            if has_new_layers {
+                let Parameters { output, head, .. } = Parameters::random(shape, seed);
+                (weights.output, weights.head) = (output, head);
             }
-            return Err(unfit(of(&Shape::of_layout(found).signature())));
+            return Ok(InitialWeights { weights, has_new_layers });
         }
         match Checkpoint::read(path, shape, None) {
-            Ok(Some(Checkpoint { state: [weights, ..], .. })) => Ok(weights),
+            Ok(Some(Checkpoint { state: [weights, ..], .. })) => Ok(InitialWeights { weights, has_new_layers: false }),
             Ok(None) => Err(unfit("there is no such file".to_owned())),
             Err(CheckpointError::Damaged { fault, .. }) => Err(unfit(fault.to_owned())),
             Err(CheckpointError::OtherShape { found, .. }) => Err(unfit(of(&found))),

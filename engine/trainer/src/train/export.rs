@@ -1,7 +1,7 @@
 //! Quantised networks in the engine's file format and in Bullet's layout.
 
 use super::network::{Parameters, Shape};
-use destrier::nnue::{self, HIDDEN_2, Kind};
+use destrier::nnue::{self, HIDDEN_2, Kind, Layout};
 use std::borrow::Cow;
 
 /// Quantisation factor of activations in a SCReLU network.
@@ -30,11 +30,11 @@ pub enum ExportError {
 ///
 /// SCReLU: i16 first-layer weights `[input][H]` and biases `[H]` at 255 a unit, output weights
 /// `[bucket][2H]` at 64 a unit, output biases at 255 x 64 a unit. Layered: i16 first-layer weights
-/// and biases at 127 a unit. Then i8 second-layer weights `[L][2H]` at 64 and i32 biases `[L]` at
-/// 127 x 64, L of 8 to 64. Last, i8 output weights `[L]` at 400 x 16 / 127 and an i32 bias at 400 x
-/// 16. The last sum is then in sixteenths of a centipawn. Deep: the same with i8 third-layer
-/// weights `[32][32]` at 64 and i32 biases `[32]` at 127 x 64 before the output weights. The
-/// payload is padded with zeros to a multiple of 64 bytes.
+/// and biases at 127 a unit. Then i8 second-layer weights `[bucket][L][2H]` at 64 and i32 biases
+/// `[bucket][L]` at 127 x 64, L of 8 to 64. Last, i8 output weights `[bucket][L]` at 400 x 16 / 127
+/// and i32 biases `[bucket]` at 400 x 16. The last sum is then in sixteenths of a centipawn. Deep:
+/// the same with i8 third-layer weights `[bucket][32][32]` at 64 and i32 biases `[bucket][32]` at
+/// 127 x 64 before the output weights. The payload is padded with zeros to a multiple of 64 bytes.
 ///
 /// # Errors
 /// [`ExportError::Overflow`] if a weight is outside the range of its integer type.
@@ -65,15 +65,27 @@ pub fn dequantised(shape: &Shape, payload: &[u8]) -> Parameters {
     })
 }
 
-/// Returns the payload of a network without king buckets as that of this shape, which differs in
-/// its buckets alone: each of them has the same weights.
+/// Returns the payload of a network with this layout as that of a shape that differs in its king
+/// buckets alone: each of them has the weights of the bucket that its squares had before. `None` if
+/// they had several.
 ///
 /// # Panics
 /// Panics if the payload is shorter than its first layer.
-pub fn in_each_bucket(shape: &Shape, payload: &[u8]) -> Vec<u8> {
-    let (first, buckets) = (&parts(shape)[0], shape.inputs.king_buckets());
-    let (first, rest) = payload.split_at(first.len() * first.width / buckets);
-    [&first.repeat(buckets), rest].concat()
+pub fn in_king_buckets(shape: &Shape, from: &Layout, payload: &[u8]) -> Option<Vec<u8>> {
+    let (first, rest) = payload.split_at(2 * from.features() * from.hidden);
+    let bucket_len = first.len() / from.king_buckets;
+    let mut bytes = Vec::new();
+    for bucket in 0..shape.inputs.king_buckets() {
+        let squares = shape.inputs.map().iter().zip(&from.bucket_map).filter(|(own, _)| usize::from(**own) == bucket);
+        let mut before = squares.map(|(_, before)| usize::from(*before));
+        let source = before.next().unwrap_or(0);
+        if before.any(|other| other != source) {
+            return None;
+        }
+        bytes.extend_from_slice(&first[source * bucket_len..][..bucket_len]);
+    }
+    bytes.extend_from_slice(rest);
+    Some(bytes)
 }
 
 /// Returns weights whose parts have these values, in the order of a file. A factorised network gets
@@ -126,15 +138,15 @@ pub fn parts(shape: &Shape) -> Vec<Part> {
     parts.push(part("second layer", "second", &[columns, 2 * hidden], 1, QB));
     parts.push(part("second biases", "second_biases", &[columns], 4, QC * QB));
     if shape.kind == Kind::Deep {
-        parts.push(part(THIRD, "third", &[HIDDEN_2, HIDDEN_2], 1, QB));
-        parts.push(part("third biases", "third_biases", &[HIDDEN_2], 4, QC * QB));
+        parts.push(part(THIRD, "third", &[columns, HIDDEN_2], 1, QB));
+        parts.push(part("third biases", "third_biases", &[columns], 4, QC * QB));
     }
     parts.push(part("output weights", "output", &[columns], 1, QO / QC));
-    parts.push(part("output bias", "output_biases", &[1], 4, QO));
+    parts.push(part("output biases", "output_biases", &[shape.output_buckets], 4, QO));
     parts
 }
 
-/// Name of the part with rows by input in [`Parameters`], and by unit in files.
+/// Name of the part that has rows by input in [`Parameters`] and by unit in files, in each bucket.
 const THIRD: &str = "third layer";
 
 impl Part {
@@ -148,7 +160,10 @@ impl Part {
         if self.name != THIRD {
             return values.into();
         }
-        (0..HIDDEN_2).flat_map(|row| (0..HIDDEN_2).map(move |column| values[column * HIDDEN_2 + row])).collect()
+        let of_bucket = |values: &'a [f32]| {
+            (0..HIDDEN_2).flat_map(move |row| (0..HIDDEN_2).map(move |column| values[column * HIDDEN_2 + row]))
+        };
+        values.chunks_exact(HIDDEN_2 * HIDDEN_2).flat_map(of_bucket).collect()
     }
 
     /// Appends the whole numbers of values.

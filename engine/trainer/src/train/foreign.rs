@@ -92,25 +92,22 @@ fn sample() -> Vec<ChessBoard> {
     boards.map(|board| position(board).to_bullet()).collect()
 }
 
-/// Returns the kind with the second layer of these biases, the usual one if there is none of their
-/// number.
-fn layered(biases: Option<&NpzArray>) -> Kind {
-    let neurons = biases.map(|array| array.values.len()).filter(|count| SECOND_LAYERS.contains(count));
-    neurons.map_or(Kind::LAYERED, Kind::Layered)
+/// Returns the kind with a second layer of this size, the usual one if no kind has it.
+fn layered(neurons: usize) -> Kind {
+    if SECOND_LAYERS.contains(&neurons) { Kind::Layered(neurons) } else { Kind::LAYERED }
 }
 
 /// Takes the weights from the arrays. The kind is that of the layers that are there.
 fn parameters(path: &Path, set: FeatureSet, found: &[NpzArray]) -> Result<(Shape, Parameters), ForeignError> {
     let get = |name: &str| found.iter().find(|array| array.name == name);
+    let size = |name: &str| get(name).map_or(0, |array| array.values.len());
+    let (hidden, output_buckets) = (size("biases"), size("output_biases"));
+    let second = size("second_biases") / output_buckets.max(1);
     let kind = match (get("second"), get("third")) {
         (_, Some(_)) => Kind::Deep,
-        (Some(_), None) => layered(get("second_biases")),
+        (Some(_), None) => layered(second),
         (None, None) => Kind::Screlu,
     };
-    let size = |name: &str| get(name).map_or(0, |array| array.values.len());
-    let hidden = size("biases");
-    let output_buckets = if kind == Kind::Screlu { size("output_biases") } else { 1 };
-    let second = size("second_biases");
     if matches!(kind, Kind::Layered(_)) && second > 0 && !SECOND_LAYERS.contains(&second) {
         return Err(ForeignError::SecondLayer { path: path.to_owned(), neurons: second });
     }
@@ -171,9 +168,8 @@ mod tests {
     #[test]
     fn arrays_become_the_network_of_the_trainer() {
         let folder = tempfile::tempdir().expect("a fresh folder");
-        for kind in Kind::ALL {
+        for (kind, output_buckets) in Kind::ALL.into_iter().flat_map(|kind| [(kind, 1), (kind, 8)]) {
             let inputs = Inputs::of_set("piece+file".parse().expect("a set"));
-            let output_buckets = kind.usual_output_buckets();
             let shape = Shape { kind, hidden: 32, inputs, output_buckets, factorised: false };
             let mut weights = Parameters::random(&shape, 7);
             weights.groups_mut().into_iter().flatten().for_each(|weight| *weight = (*weight).clamp(-1.0, 1.0));

@@ -2,13 +2,9 @@
 //! repeats it.
 
 use super::kernels::{LANES, Step, fold};
-use super::network::Shape;
+use super::network::{HeadPlaces, Shape};
 use destrier::nnue::{HIDDEN_2, Kind};
-
-/// First bias of a deep network's third layer in the head's weights.
-const THIRD_BIASES: usize = HIDDEN_2 + HIDDEN_2 * HIDDEN_2;
-/// First output weight of a deep network in the head's weights.
-const OUTPUT: usize = THIRD_BIASES + HIDDEN_2;
+use std::ops::Range;
 
 /// One value for each unit of a layer.
 type Units = [f32; HIDDEN_2];
@@ -69,6 +65,7 @@ pub fn sigmoid(x: f32) -> f32 {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Head {
     kind: Kind,
+    places: HeadPlaces,
     /// Weights in the order of the network's shape.
     pub weights: Vec<f32>,
     /// Gradients of the loss, one for each weight.
@@ -81,7 +78,8 @@ pub struct Head {
 
 impl Head {
     pub fn new(shape: &Shape, weights: Vec<f32>, momentum: Vec<f32>, velocity: Vec<f32>) -> Head {
-        Head { kind: shape.kind, gradients: vec![0.0; weights.len()], weights, momentum, velocity }
+        let (kind, places) = (shape.kind, HeadPlaces::of(shape));
+        Head { kind, places, gradients: vec![0.0; weights.len()], weights, momentum, velocity }
     }
 
     /// Returns the network's output for a position's sums.
@@ -89,30 +87,34 @@ impl Head {
         match self.kind {
             Kind::Screlu => sums[0] + self.weights[bucket],
             Kind::Layered(neurons) => {
-                let (biases, rest) = self.weights.split_at(neurons);
-                let (weights, bias) = rest.split_at(neurons);
+                let biases = &self.weights[bucket * neurons..][..neurons];
+                let weights = &self.weights[self.places.output.start + bucket * neurons..][..neurons];
+                let bias = self.weights[self.places.output_biases.start + bucket];
                 let units = sums.iter().zip(biases).map(|(sum, bias)| (sum + bias).clamp(0.0, 1.0));
-                units.zip(weights).fold(bias[0], |output, (unit, weight)| output + unit * weight)
+                units.zip(weights).fold(bias, |output, (unit, weight)| output + unit * weight)
             }
             Kind::Deep => {
-                let units = self.third(&self.second(sums));
-                let weights = &self.weights[OUTPUT..OUTPUT + HIDDEN_2];
+                let units = self.third(&self.second(sums, bucket), bucket);
+                let weights = &self.weights[self.places.output.start + bucket * HIDDEN_2..][..HIDDEN_2];
                 let terms = units.iter().zip(weights);
-                let output = self.weights[OUTPUT + HIDDEN_2];
+                let output = self.weights[self.places.output_biases.start + bucket];
                 terms.fold(output, |output, (unit, weight)| output + unit.clamp(0.0, 1.0) * weight)
             }
         }
     }
 
     /// Returns the activations of a deep network's second layer.
-    fn second(&self, sums: &[f32]) -> Units {
-        std::array::from_fn(|unit| (sums[unit] + self.weights[unit]).clamp(0.0, 1.0))
+    fn second(&self, sums: &[f32], bucket: usize) -> Units {
+        let biases = &self.weights[bucket * HIDDEN_2..][..HIDDEN_2];
+        std::array::from_fn(|unit| (sums[unit] + biases[unit]).clamp(0.0, 1.0))
     }
 
     /// Returns the sums of a deep network's third layer.
-    fn third(&self, second: &Units) -> Units {
-        let mut sums: Units = std::array::from_fn(|unit| self.weights[THIRD_BIASES + unit]);
-        for (value, row) in second.iter().zip(self.weights[HIDDEN_2..THIRD_BIASES].as_chunks::<HIDDEN_2>().0) {
+    fn third(&self, second: &Units, bucket: usize) -> Units {
+        let biases = &self.weights[self.places.third_biases.start + bucket * HIDDEN_2..][..HIDDEN_2];
+        let mut sums: Units = std::array::from_fn(|unit| biases[unit]);
+        let rows = &self.weights[self.third_of(bucket)];
+        for (value, row) in second.iter().zip(rows.as_chunks::<HIDDEN_2>().0) {
             for (sum, weight) in sums.iter_mut().zip(row) {
                 *sum += value * weight;
             }
@@ -120,19 +122,27 @@ impl Head {
         sums
     }
 
+    /// Returns the place of the third layer's weights of a bucket.
+    fn third_of(&self, bucket: usize) -> Range<usize> {
+        let start = self.places.third.start + bucket * HIDDEN_2 * HIDDEN_2;
+        start..start + HIDDEN_2 * HIDDEN_2
+    }
+
     /// Backward pass of a deep network.
-    fn backward_deep(&mut self, sums: &mut [f32], slope: f32) {
-        let second = self.second(sums);
-        let third = self.third(&second);
-        self.gradients[OUTPUT + HIDDEN_2] += slope;
+    fn backward_deep(&mut self, sums: &mut [f32], bucket: usize, slope: f32) {
+        let second = self.second(sums, bucket);
+        let third = self.third(&second, bucket);
+        let output = self.places.output.start + bucket * HIDDEN_2;
+        let third_biases = self.places.third_biases.start + bucket * HIDDEN_2;
+        self.gradients[self.places.output_biases.start + bucket] += slope;
         let mut slopes: Units = [0.0; HIDDEN_2];
         for unit in 0..HIDDEN_2 {
-            self.gradients[OUTPUT + unit] += slope * third[unit].clamp(0.0, 1.0);
+            self.gradients[output + unit] += slope * third[unit].clamp(0.0, 1.0);
             let open = third[unit] > 0.0 && third[unit] < 1.0;
-            slopes[unit] = if open { slope * self.weights[OUTPUT + unit] } else { 0.0 };
-            self.gradients[THIRD_BIASES + unit] += slopes[unit];
+            slopes[unit] = if open { slope * self.weights[output + unit] } else { 0.0 };
+            self.gradients[third_biases + unit] += slopes[unit];
         }
-        let rows = HIDDEN_2..THIRD_BIASES;
+        let rows = self.third_of(bucket);
         let gradients = self.gradients[rows.clone()].as_chunks_mut::<HIDDEN_2>().0.iter_mut();
         let rows = gradients.zip(self.weights[rows].as_chunks::<HIDDEN_2>().0);
         let mut biases: Units = [0.0; HIDDEN_2];
@@ -146,7 +156,8 @@ impl Head {
             sums[unit] = if open { fold(lanes) } else { 0.0 };
             biases[unit] = sums[unit];
         }
-        self.gradients.iter_mut().zip(biases).for_each(|(gradient, slope)| *gradient += slope);
+        let own = &mut self.gradients[bucket * HIDDEN_2..][..HIDDEN_2];
+        own.iter_mut().zip(biases).for_each(|(gradient, slope)| *gradient += slope);
     }
 
     /// Accumulates the gradients for the output's slope, and replaces a position's sums by their
@@ -158,16 +169,17 @@ impl Head {
                 sums[0] = slope;
             }
             Kind::Layered(neurons) => {
-                self.gradients[2 * neurons] += slope;
+                let (first, output) = (bucket * neurons, self.places.output.start + bucket * neurons);
+                self.gradients[self.places.output_biases.start + bucket] += slope;
                 for (unit, sum) in sums.iter_mut().enumerate() {
-                    let value = *sum + self.weights[unit];
-                    self.gradients[neurons + unit] += slope * value.clamp(0.0, 1.0);
+                    let value = *sum + self.weights[first + unit];
+                    self.gradients[output + unit] += slope * value.clamp(0.0, 1.0);
                     let open = value > 0.0 && value < 1.0;
-                    *sum = if open { slope * self.weights[neurons + unit] } else { 0.0 };
-                    self.gradients[unit] += *sum;
+                    *sum = if open { slope * self.weights[output + unit] } else { 0.0 };
+                    self.gradients[first + unit] += *sum;
                 }
             }
-            Kind::Deep => self.backward_deep(sums, slope),
+            Kind::Deep => self.backward_deep(sums, bucket, slope),
         }
     }
 

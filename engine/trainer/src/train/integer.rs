@@ -88,9 +88,10 @@ pub struct Integer {
     features: Vec<i16>,
     bias: Vec<i64>,
     output: Vec<i64>,
-    /// Biases of the columns. In a layered network, also the output's weights and bias.
+    /// Biases of the columns. In a layered network, also the weights and biases of the outputs.
     head: Vec<i64>,
-    /// Rows `[unit][input]` and biases of the third layer of a deep network.
+    /// Rows `[bucket][unit][input]` and biases `[bucket][unit]` of the third layers of a deep
+    /// network.
     third: Option<[Vec<i64>; 2]>,
 }
 
@@ -122,10 +123,11 @@ impl Integer {
                 let output = numbers(output, 1);
                 let biases = numbers(shape.columns(), 4);
                 if shape.kind == Kind::Deep {
-                    third = Some([numbers(HIDDEN_2 * HIDDEN_2, 1), numbers(HIDDEN_2, 4)]);
+                    let buckets = shape.output_buckets;
+                    third = Some([numbers(buckets * HIDDEN_2 * HIDDEN_2, 1), numbers(buckets * HIDDEN_2, 4)]);
                 }
                 let weights = numbers(shape.columns(), 1);
-                (output, [biases, weights, numbers(1, 4)].concat())
+                (output, [biases, weights, numbers(shape.output_buckets, 4)].concat())
             }
         };
         Integer { shape: shape.clone(), features, bias, output, head, third }
@@ -164,17 +166,21 @@ impl Integer {
         self.inputs(board).map(|inputs| self.accumulate(&inputs))
     }
 
-    /// Returns the activations of each dense layer; none in a SCReLU network.
-    pub fn units(&self, sides: &[Vec<i64>; 2]) -> Vec<Vec<i64>> {
+    /// Returns the activations of each dense layer of a position's output bucket; none in a SCReLU
+    /// network.
+    pub fn units(&self, sides: &[Vec<i64>; 2], bucket: usize) -> Vec<Vec<i64>> {
         if self.shape.kind == Kind::Screlu {
             return Vec::new();
         }
         let active = |sum: i64| (sum >> 6).clamp(0, 127);
         let second = |unit| self.column(unit, sides, |value| (*value).clamp(0, 127)) + self.head[unit];
-        let mut layers = vec![(0..self.shape.columns()).map(second).map(active).collect::<Vec<i64>>()];
+        let neurons = self.shape.kind.second_layer();
+        let own = bucket * neurons..(bucket + 1) * neurons;
+        let mut layers = vec![own.map(second).map(active).collect::<Vec<i64>>()];
         if let Some([rows, biases]) = &self.third {
             let dot = |row: &[i64]| row.iter().zip(&layers[0]).map(|(weight, unit)| weight * unit).sum::<i64>();
-            let sums = rows.chunks_exact(HIDDEN_2).zip(biases).map(|(row, bias)| dot(row) + bias);
+            let own = rows.chunks_exact(HIDDEN_2).zip(biases).skip(bucket * HIDDEN_2).take(HIDDEN_2);
+            let sums = own.map(|(row, bias)| dot(row) + bias);
             let third = sums.map(active).collect();
             layers.push(third);
         }
@@ -184,13 +190,13 @@ impl Integer {
     /// Evaluates a position in centipawns for the side to move.
     pub fn evaluate(&self, board: &ChessBoard) -> i64 {
         let sides = self.sides(board);
-        if let Some(units) = self.units(&sides).last() {
-            let neurons = self.shape.columns();
-            let weights = &self.head[neurons..2 * neurons];
-            let sum: i64 = units.iter().zip(weights).map(|(unit, weight)| unit * weight).sum();
-            return (sum + self.head[2 * neurons]) / 16;
-        }
         let bucket = usize::from(self.shape.bucket(board.occ.count_ones()));
+        if let Some(units) = self.units(&sides, bucket).last() {
+            let (neurons, columns) = (self.shape.kind.second_layer(), self.shape.columns());
+            let weights = &self.head[columns + bucket * neurons..][..neurons];
+            let sum: i64 = units.iter().zip(weights).map(|(unit, weight)| unit * weight).sum();
+            return (sum + self.head[2 * columns + bucket]) / 16;
+        }
         let square = |value: &i64| (*value).clamp(0, 255).pow(2);
         (self.column(bucket, &sides, square) / 255 + self.head[bucket]) * SCALE / (255 * 64)
     }

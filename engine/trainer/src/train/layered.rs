@@ -13,12 +13,15 @@ const BLOCK: usize = 4;
 /// Adjacent numbers of a row of the result that are accumulated at once.
 const WIDTH: usize = 32;
 
-/// Transposes weights `[unit][side]` of `N` inputs to `[side][input][unit]`.
-pub fn transpose<const N: usize>(weights: &[Row<N>], to: &mut Vec<f32>) {
+/// Transposes weights `[bucket][unit][side]` of `N` inputs and `units` units to
+/// `[bucket][side][input][unit]`.
+pub fn transpose<const N: usize>(weights: &[Row<N>], units: usize, to: &mut Vec<f32>) {
     to.clear();
-    for side in 0..2 {
-        for input in 0..N {
-            to.extend(weights.iter().skip(side).step_by(2).map(|row| row.0[input]));
+    for weights in weights.chunks_exact(2 * units) {
+        for side in 0..2 {
+            for input in 0..N {
+                to.extend(weights.iter().skip(side).step_by(2).map(|row| row.0[input]));
+            }
         }
     }
 }

@@ -95,6 +95,8 @@ fn destrier_says_the_trainers_whole_numbers() {
         format!("kind = \"layered-64\"\nhidden = 32\noutput-buckets = 1\n{buckets}"),
         "kind = \"deep\"\nhidden = 32\noutput-buckets = 1".to_owned(),
         "kind = \"deep\"\nhidden = 64\noutput-buckets = 1\nfeatures = \"piece+mobility-squares\"".to_owned(),
+        format!("kind = \"layered-16\"\nhidden = 64\n{buckets}"),
+        "kind = \"deep\"\nhidden = 32\noutput-buckets = 8".to_owned(),
         "kind = \"layered\"\nhidden = 64\noutput-buckets = 1\nfeatures = \"PIECE-MOVE\"".to_owned(),
         "hidden = 32\nfeatures = \"file-pairs+rank-pairs+diagonal-pairs+antidiagonal-pairs+piece\"".to_owned(),
         "hidden = 32\nfeatures = \"king-piece\"".to_owned(),
@@ -121,6 +123,78 @@ fn destrier_says_the_trainers_whole_numbers() {
             seen.insert(found);
         }
         assert!(seen.len() > 100, "{network}: the network says little: {} values", seen.len());
+    }
+}
+
+/// Opens a plan like that of [`trained`], with other keys of the network, `seed` and the trained
+/// network as `start`, and exports it untrained. Returns the plan and the file.
+fn begun(folder: &Path, seed: u64, network: &str) -> Result<(Plan, Vec<u8>), String> {
+    let text = std::fs::read_to_string(folder.join("plan.toml")).expect("the plan");
+    let (before, rest) = text.split_once("[network]").expect("a table");
+    let (_, after) = rest.split_once("[training]").expect("a table");
+    let before = before.replace("out = \"run\"", "out = \"second\"");
+    let text = format!("seed = {seed}\n{before}[network]\nstart = \"run/net.nnue\"\n{network}\n[training]{after}");
+    let path = folder.join(format!("{seed}.toml"));
+    std::fs::write(&path, text).expect("a file in a fresh folder");
+    let plan = Plan::load(&path).unwrap_or_else(|error| panic!("{error}"));
+    let run = Run::open(&plan).map_err(|error| error.to_string())?;
+    run.export().unwrap_or_else(|error| panic!("{error}"));
+    drop(run);
+    let file = std::fs::read(plan.out.join("net.nnue")).expect("a network");
+    Ok((plan, file))
+}
+
+/// The first layer is that of the start, and the layers after it follow from the seed.
+#[test]
+fn a_training_begins_with_the_first_layer_of_another_kind() {
+    let folder = tempfile::tempdir().expect("a fresh folder");
+    let first = trained(folder.path(), "hidden = 32");
+    let start = std::fs::read(first.out.join("net.nnue")).expect("a network");
+    let buckets: Vec<_> = (0..32).map(|square| square / 8).collect();
+    let keys = format!("kind = \"layered-16\"\nhidden = 32\nking-buckets = {buckets:?}");
+    for seed in [7, 8] {
+        let (plan, file) = begun(folder.path(), seed, &keys).expect("a run");
+        let shape = plan.shape();
+        assert_eq!(shape.layout().describe(), "(768x4hm -> 32)x2 -> (16 -> 1)x8");
+        let numbers = |file: &[u8], from: usize, count: usize| -> Vec<f64> {
+            let bytes = &file[nnue::HEADER_LEN + 2 * from..][..2 * count];
+            bytes.as_chunks::<2>().0.iter().map(|bytes| f64::from(i16::from_le_bytes(*bytes))).collect()
+        };
+        let weights = 768 * 32;
+        let mut expected = numbers(&start, 0, weights).repeat(4);
+        expected.extend(numbers(&start, weights, 32));
+        let found = numbers(&file, 0, 4 * weights + 32);
+        // The unit is 127 instead of 255.
+        let is_near = |(found, expected): (&f64, &f64)| (found - expected * 127.0 / 255.0).abs() < 0.51;
+        assert!(found.iter().zip(&expected).all(is_near), "seed {seed}");
+        let random = export::payload(&shape, &Parameters::random(&shape, seed)).expect("weights in range");
+        let after = 2 * (4 * weights + 32);
+        assert!(file[nnue::HEADER_LEN + after..] == random[after..], "seed {seed}");
+    }
+    let mut told = Vec::new();
+    let (plan, _) = begun(folder.path(), 9, &keys).expect("a run");
+    run::run(&plan, &mut told).unwrap_or_else(|error| panic!("{error}"));
+    let told = String::from_utf8(told).expect("text");
+    assert!(
+        told.starts_with("net: only the first layer is that of `start`; the layers after it are random\n"),
+        "{told}"
+    );
+}
+
+#[test]
+fn each_output_bucket_begins_with_a_network_of_one() {
+    for kind in ["screlu", "layered-8", "deep"] {
+        let folder = tempfile::tempdir().expect("a fresh folder");
+        let keys = |buckets: usize| format!("kind = \"{kind}\"\nhidden = 32\noutput-buckets = {buckets}");
+        let first = trained(folder.path(), &keys(1));
+        let start = nnue::read_file(&first.out.join("net.nnue")).expect("a network");
+        let (_, file) = begun(folder.path(), 7, &keys(8)).expect("a run");
+        let network = nnue::parse(&file).expect("a network");
+        assert_eq!((start.layout().output_buckets, network.layout().output_buckets), (1, 8));
+        for Position { board, .. } in positions(1000, 3) {
+            let expected = start.evaluate_alone(&board);
+            assert_eq!(network.evaluate_alone(&board), expected, "{kind}: {}", board.to_fen(false));
+        }
     }
 }
 
@@ -159,10 +233,31 @@ fn each_king_bucket_begins_with_a_network_without_buckets() {
         // Without mirroring the weights are of other inputs.
         let error = Run::open(&planned("third", "mirrored = false")).map(|_| ()).expect_err("other inputs").to_string();
         assert!(
-            error.contains("of the same shape, or a network file of that shape but without king buckets"),
+            error.contains("of the same shape; a network file may have larger king buckets, or other layers"),
             "{error}"
         );
     }
+}
+
+#[test]
+fn each_king_bucket_begins_with_the_larger_one_of_its_squares() {
+    let folder = tempfile::tempdir().expect("a fresh folder");
+    let keys = |bucket: fn(usize) -> usize| {
+        format!("hidden = 32\nking-buckets = {:?}", (0..32).map(bucket).collect::<Vec<_>>())
+    };
+    let first = trained(folder.path(), &keys(|square| square / 8));
+    let start = nnue::read_file(&first.out.join("net.nnue")).expect("a network");
+    let (_, file) = begun(folder.path(), 7, &keys(|square| square / 4)).expect("a run");
+    let network = nnue::parse(&file).expect("a network");
+    assert_eq!((start.layout().king_buckets, network.layout().king_buckets), (4, 8));
+    for Position { board, .. } in positions(1000, 3) {
+        assert_eq!(network.evaluate_alone(&board), start.evaluate_alone(&board), "{}", board.to_fen(false));
+    }
+    let error = begun(folder.path(), 8, &keys(|square| square % 4)).expect_err("other buckets");
+    assert!(
+        error.contains("king buckets [0, 0, 0, 0, 0, 0, 0, 0, 1") && error.contains("larger king buckets"),
+        "{error}"
+    );
 }
 
 #[test]

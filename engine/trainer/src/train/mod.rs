@@ -61,9 +61,9 @@ Examples:
 
 The file of `numpy.savez` has the arrays `features` [inputs, neurons], `biases` [neurons], and then those of its kind:
   screlu   `output` [buckets, 2 * neurons] and `output_biases` [buckets]
-  layered  `second` [L, 2 * neurons], `second_biases` [L], `output` [L], `output_biases` [1]; L is 8, 16, 32 or 64
-  deep     as layered with L = 32, and `third` [32, 32] and `third_biases` [32]
-Weights into a layer have a row for each of its units; the side to move's neurons come first. An output of 1 is 400 centipawns. \
+  layered  `second` [buckets * L, 2 * neurons], `second_biases` and `output` [buckets * L], `output_biases` [buckets]
+  deep     as layered with L = 32, and `third` [buckets * 32, 32] and `third_biases` [buckets * 32]
+There are 8 output buckets or 1, and the rows of a bucket are together; L is 8, 16, 32 or 64. Weights into a layer have a row for each of its units; the side to move's neurons come first. An output of 1 is 400 centipawns. \
 `engine/trainer/python/train.py` is an example.";
 
 /// Commands that train and export networks.

@@ -4,6 +4,7 @@ use super::features::{Inputs, SharedInputs};
 use destrier::nnue::{FEATURES, HIDDEN_2, Kind, Layout, output_bucket, sha256_hex};
 use destrier::types::SplitMix64;
 use std::fmt::Write as _;
+use std::ops::Range;
 
 /// Shape of a network.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,12 +66,12 @@ impl Shape {
         self.layout() == Layout::plain(Kind::Screlu, self.hidden)
     }
 
-    /// Returns the number of sums after the first layer: output buckets, or units of the second
-    /// layer.
+    /// Returns the number of sums after the first layer: output buckets, or units of their second
+    /// layers.
     pub fn columns(&self) -> usize {
         match self.kind {
             Kind::Screlu => self.output_buckets,
-            Kind::Layered(_) | Kind::Deep => self.kind.second_layer(),
+            Kind::Layered(_) | Kind::Deep => self.output_buckets * self.kind.second_layer(),
         }
     }
 
@@ -91,8 +92,8 @@ impl Shape {
     pub fn head(&self) -> usize {
         match self.kind {
             Kind::Screlu => self.output_buckets,
-            Kind::Layered(neurons) => 2 * neurons + 1,
-            Kind::Deep => HIDDEN_2 * HIDDEN_2 + 3 * HIDDEN_2 + 1,
+            Kind::Layered(neurons) => self.output_buckets * (2 * neurons + 1),
+            Kind::Deep => self.output_buckets * (HIDDEN_2 * HIDDEN_2 + 3 * HIDDEN_2 + 1),
         }
     }
 
@@ -119,9 +120,9 @@ pub struct Parameters {
     pub bias: Vec<f32>,
     /// `[column][side to move, opponent][neuron]`.
     pub output: Vec<f32>,
-    /// Biases of the columns. In a layered network, the output's weights and bias follow. In a deep
-    /// one, the weights `[unit of the second layer][unit]` and biases of the third layer are
-    /// between.
+    /// Biases of the columns. In a layered network, the weights `[bucket][unit]` and biases of the
+    /// outputs follow. In a deep one, the weights `[bucket][unit of the second layer][unit]` and
+    /// biases `[bucket][unit]` of the third layers are between.
     pub head: Vec<f32>,
 }
 
@@ -153,14 +154,25 @@ impl Parameters {
         fill(&mut parameters.output, 2 * shape.hidden);
         match shape.kind {
             Kind::Screlu => {}
-            Kind::Layered(neurons) => fill(&mut parameters.head[neurons..2 * neurons], neurons),
+            Kind::Layered(neurons) => fill(&mut parameters.head[HeadPlaces::of(shape).output], neurons),
             Kind::Deep => {
-                let biases = HIDDEN_2 + HIDDEN_2 * HIDDEN_2;
-                fill(&mut parameters.head[HIDDEN_2..biases], HIDDEN_2);
-                fill(&mut parameters.head[biases + HIDDEN_2..biases + 2 * HIDDEN_2], HIDDEN_2);
+                let places = HeadPlaces::of(shape);
+                fill(&mut parameters.head[places.third], HIDDEN_2);
+                fill(&mut parameters.head[places.output], HIDDEN_2);
             }
         }
         parameters
+    }
+
+    /// Returns the parameters with the layers after the first in each output bucket. These are
+    /// parameters of `shape` with one output bucket.
+    pub fn in_each_output_bucket(mut self, shape: &Shape) -> Parameters {
+        let one = Shape { output_buckets: 1, ..shape.clone() };
+        let HeadPlaces { third, third_biases, output, output_biases } = HeadPlaces::of(&one);
+        let parts = [0..one.columns(), third, third_biases, output, output_biases];
+        self.head = parts.into_iter().flat_map(|part| self.head[part].repeat(shape.output_buckets)).collect();
+        self.output = self.output.repeat(shape.output_buckets);
+        self
     }
 
     /// Returns the five groups in file order.
@@ -182,6 +194,44 @@ impl Parameters {
             own.iter_mut().zip(common).for_each(|(own, common)| *own += common);
         }
         merged
+    }
+}
+
+/// Places of the groups of [`Parameters::head`], of all buckets each; the biases of the columns are
+/// before the first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeadPlaces {
+    /// Weights of the third layers; empty without them.
+    pub third: Range<usize>,
+    /// Biases of the third layers; empty without them.
+    pub third_biases: Range<usize>,
+    /// Weights of the outputs; empty in a SCReLU network, whose columns are outputs.
+    pub output: Range<usize>,
+    /// Biases of the outputs; empty in a SCReLU network.
+    pub output_biases: Range<usize>,
+}
+
+impl HeadPlaces {
+    /// Returns the places in the head of this shape.
+    pub fn of(shape: &Shape) -> HeadPlaces {
+        let buckets = shape.output_buckets;
+        let [third, neurons, outputs] = match shape.kind {
+            Kind::Screlu => [0, 0, 0],
+            Kind::Layered(neurons) => [0, neurons, 1],
+            Kind::Deep => [HIDDEN_2, HIDDEN_2, 1],
+        };
+        let mut end = shape.columns();
+        let mut next = |len: usize| {
+            let start = end;
+            end += buckets * len;
+            start..end
+        };
+        HeadPlaces {
+            third: next(third * HIDDEN_2),
+            third_biases: next(third),
+            output: next(neurons),
+            output_biases: next(outputs),
+        }
     }
 }
 

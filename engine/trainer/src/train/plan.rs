@@ -119,13 +119,15 @@ pub struct Network {
     /// block `piece` of their own.
     #[serde(default)]
     pub factorised: Option<bool>,
-    /// Number of output buckets by material, 8 or 1.
+    /// Number of output buckets by material, 8 or 1; each has all layers after the first.
     #[serde(default = "defaults::output_buckets")]
     pub output_buckets: usize,
     /// Checkpoint of a run, or a network file, of this shape with the initial weights; random
     /// weights by default. It allows pretraining on many cheap labels, and more training of a
-    /// network whose checkpoint is lost. The weights of a network file without king buckets can be
-    /// the initial ones of each bucket.
+    /// network whose checkpoint is lost. A network file may have larger king buckets, or none: each
+    /// bucket begins with the one that its squares are in. The layers of one output bucket can be the
+    /// initial ones of each. Of a network file with other layers after the first, the first layer is
+    /// taken, and the others are random.
     #[serde(default)]
     pub start: Option<PathBuf>,
 }
@@ -535,9 +537,6 @@ impl Plan {
         }
         if ![0, 32].contains(&network.king_buckets.len()) {
             return wrong("king-buckets", &network.king_buckets.len(), "give 32 numbers, or leave the key out");
-        }
-        if network.kind != Kind::Screlu && network.output_buckets != 1 {
-            return wrong("output-buckets", &network.output_buckets, "a layered network has one output: set it to 1");
         }
         if network.king_buckets.iter().any(|&bucket| usize::from(bucket) >= MAX_KING_BUCKETS) {
             return wrong("king-buckets", &"too high", "number the buckets 0 to 31");

@@ -87,6 +87,8 @@ pub struct Run<'a> {
     validation: Vec<ChessBoard>,
     curve: Curve,
     superbatches: u64,
+    /// True if the run begins with the first layer of its start alone.
+    has_new_layers: bool,
     /// Positions trained on and seconds spent by this process.
     spent: (u64, f64),
     advised: bool,
@@ -112,6 +114,7 @@ impl<'a> Run<'a> {
         let (validation, used) = held_out(plan, &mut records)?;
         let digest = digest(plan, &mut records)?;
         let saved = Checkpoint::load(&checkpoint_path(plan), &shape, digest)?;
+        let mut has_new_layers = false;
         let (superbatches, curve, state) = match saved {
             Some(saved) => {
                 let curve = Curve::parse(&saved.curve, last_loss(plan).blend);
@@ -119,7 +122,11 @@ impl<'a> Run<'a> {
             }
             None => {
                 let weights = match &plan.network.start {
-                    Some(path) => Checkpoint::weights(path, &shape)?,
+                    Some(path) => {
+                        let initial = Checkpoint::weights(path, &shape, plan.seed)?;
+                        has_new_layers = initial.has_new_layers;
+                        initial.weights
+                    }
                     None => Parameters::random(&shape, plan.seed),
                 };
                 let zero = Parameters::zero(&shape);
@@ -130,7 +137,20 @@ impl<'a> Run<'a> {
         let trainer = Trainer::new(shape, threads, &state);
         let feed = Feed::open(plan, records, used, superbatches * u64::from(plan.training.batches))?;
         let (spent, advised) = ((0, 0.0), false);
-        Ok(Run { plan, trainer, feed, validation, curve, superbatches, spent, advised, digest, _lock: lock })
+        let run = Run {
+            plan,
+            trainer,
+            feed,
+            validation,
+            curve,
+            superbatches,
+            has_new_layers,
+            spent,
+            advised,
+            digest,
+            _lock: lock,
+        };
+        Ok(run)
     }
 
     /// Returns the number of completed superbatches.
@@ -334,6 +354,9 @@ pub fn run(plan: &Plan, out: &mut dyn Write) -> Result<Summary, RunError> {
     } else if let Some(text) = run.draw_triplets("before")? {
         say(format!("{}: before training, {text}", plan.name), out);
     }
+    if run.has_new_layers {
+        say(format!("{}: only the first layer is that of `start`; the layers after it are random", plan.name), out);
+    }
     while !run.is_done() {
         let begun = Instant::now();
         let point = run.superbatch(&bar)?;
@@ -418,7 +441,7 @@ pub fn check(plan: &Plan, earlier: &[Plan]) -> Result<(), RunError> {
         let digest = digest(plan, &mut records)?;
         let saved = Checkpoint::load(&checkpoint_path(plan), &plan.shape(), digest)?;
         if let (None, Some(start)) = (saved, start) {
-            Checkpoint::weights(&start, &plan.shape())?;
+            Checkpoint::weights(&start, &plan.shape(), plan.seed)?;
         }
     }
     Feed::open(plan, records, used, 0)?;

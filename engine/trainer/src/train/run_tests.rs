@@ -285,7 +285,7 @@ fn mistakes_in_plans_are_named_with_their_line() {
     check("end = 0.0001", "end = 1.0", "`rate`");
     check("schedule = \"cosine\"", "schedule = \"step\"", "gamma");
     check("end = 0.5", "end = 1.5", "`wdl`");
-    check("hidden = 64", "hidden = 64\nkind = \"layered\"", "one output");
+    check("hidden = 64", "hidden = 64\nkind = \"layered\"\noutput-buckets = 4", "give 8 or 1");
     for name in ["", "a/b"] {
         check("\"small\"", &format!("\"{name}\""), &format!("a.toml: line 1, `name` is \"{name}\": "));
     }

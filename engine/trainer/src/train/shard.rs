@@ -126,7 +126,7 @@ impl<const N: usize> Shard<N> {
 
     fn transpose_dense(&mut self) {
         if self.kind != Kind::Screlu {
-            transpose(&self.output.weights, &mut self.dense);
+            transpose(&self.output.weights, self.kind.second_layer(), &mut self.dense);
         }
     }
 
@@ -179,12 +179,20 @@ impl<const N: usize> Shard<N> {
     pub fn forward_into(&self, isa: Isa, tile: &Tile, rows: &mut [Row<N>], sums: &mut [f32]) {
         let weights = self.first_layer();
         isa.run(Accumulation { tile, weights, bias: &self.bias.weights[0], rows: &mut *rows });
-        match self.kind {
-            Kind::Screlu => isa.run(SquareSums { tile, weights: &self.output.weights, rows, sums }),
-            Kind::Layered(8) => isa.run(DenseSums::<N, 8> { weights: &self.dense, rows, sums }),
-            Kind::Layered(16) => isa.run(DenseSums::<N, 16> { weights: &self.dense, rows, sums }),
-            Kind::Layered(64) => isa.run(DenseSums::<N, 64> { weights: &self.dense, rows, sums }),
-            Kind::Layered(_) | Kind::Deep => isa.run(DenseSums::<N, HIDDEN_2> { weights: &self.dense, rows, sums }),
+        if self.kind == Kind::Screlu {
+            return isa.run(SquareSums { tile, weights: &self.output.weights, rows, sums });
+        }
+        let units = self.kind.second_layer();
+        for (bucket, positions) in tile.stretches() {
+            let weights = &self.dense[bucket * 2 * N * units..][..2 * N * units];
+            let rows = &rows[2 * positions.start..2 * positions.end];
+            let sums = &mut sums[positions.start * units..positions.end * units];
+            match units {
+                8 => isa.run(DenseSums::<N, 8> { weights, rows, sums }),
+                16 => isa.run(DenseSums::<N, 16> { weights, rows, sums }),
+                64 => isa.run(DenseSums::<N, 64> { weights, rows, sums }),
+                _ => isa.run(DenseSums::<N, HIDDEN_2> { weights, rows, sums }),
+            }
         }
     }
 
@@ -192,13 +200,21 @@ impl<const N: usize> Shard<N> {
     pub fn backward(&mut self, isa: Isa, place: usize, tile: &Tile, slopes: &[f32]) {
         let rows = &mut self.rows[place * 2 * TILE..][..2 * tile.len()];
         let (weights, weight_gradients) = (&self.output.weights[..], &mut self.output.gradients[..]);
-        match self.kind {
-            Kind::Screlu => isa.run(SquareSumsBack { tile, weights, weight_gradients, rows, slopes }),
-            Kind::Layered(8) => isa.run(DenseSumsBack::<N, 8> { weights, weight_gradients, rows, slopes }),
-            Kind::Layered(16) => isa.run(DenseSumsBack::<N, 16> { weights, weight_gradients, rows, slopes }),
-            Kind::Layered(64) => isa.run(DenseSumsBack::<N, 64> { weights, weight_gradients, rows, slopes }),
-            Kind::Layered(_) | Kind::Deep => {
-                isa.run(DenseSumsBack::<N, HIDDEN_2> { weights, weight_gradients, rows, slopes });
+        if self.kind == Kind::Screlu {
+            isa.run(SquareSumsBack { tile, weights, weight_gradients, rows: &mut *rows, slopes });
+        } else {
+            let units = self.kind.second_layer();
+            for (bucket, positions) in tile.stretches() {
+                let own = 2 * bucket * units..2 * (bucket + 1) * units;
+                let (weights, weight_gradients) = (&weights[own.clone()], &mut weight_gradients[own]);
+                let rows = &mut rows[2 * positions.start..2 * positions.end];
+                let slopes = &slopes[positions.start * units..positions.end * units];
+                match units {
+                    8 => isa.run(DenseSumsBack::<N, 8> { weights, weight_gradients, rows, slopes }),
+                    16 => isa.run(DenseSumsBack::<N, 16> { weights, weight_gradients, rows, slopes }),
+                    64 => isa.run(DenseSumsBack::<N, 64> { weights, weight_gradients, rows, slopes }),
+                    _ => isa.run(DenseSumsBack::<N, HIDDEN_2> { weights, weight_gradients, rows, slopes }),
+                }
             }
         }
         let (gradients, bias_gradient) = (&mut self.features.gradients[..], &mut self.bias.gradients[0]);

@@ -58,7 +58,17 @@ pub(super) fn shapes() -> Vec<Shape> {
         set_shape(Kind::Layered(16), 32, "piece"),
         set_shape(Kind::Layered(64), 16, "file"),
     ];
-    kinds.into_iter().chain(sets).collect()
+    let in_buckets = [
+        in_eight(shape(layered, 32, four_buckets())),
+        in_eight(set_shape(Kind::Layered(8), 16, "piece")),
+        in_eight(set_shape(Kind::Deep, 32, "piece+file")),
+    ];
+    kinds.into_iter().chain(sets).chain(in_buckets).collect()
+}
+
+/// Returns the shape with eight output buckets.
+fn in_eight(shape: Shape) -> Shape {
+    Shape { output_buckets: 8, ..shape }
 }
 
 /// Returns positions with random pieces. The score is their material, and the result follows it.
@@ -125,21 +135,27 @@ pub(super) fn reference(shape: &Shape, weights: &Parameters, board: &ChessBoard)
         let weights = weights.output[column * 2 * width..].iter();
         head[column] + units.iter().zip(weights).map(|(h, &w)| h.powi(power) * f64::from(w)).sum::<f64>()
     };
+    let (bucket, buckets) = (usize::from(shape.bucket(board.occ.count_ones())), shape.output_buckets);
     match shape.kind {
-        Kind::Screlu => column(usize::from(shape.bucket(board.occ.count_ones())), 2),
+        Kind::Screlu => column(bucket, 2),
         Kind::Layered(units) => {
-            let layer = (0..units).map(|unit| column(unit, 1).clamp(0.0, 1.0) * head[units + unit]);
-            head[2 * units] + layer.sum::<f64>()
+            let output = &head[(buckets + bucket) * units..];
+            let layer = (0..units).map(|unit| column(bucket * units + unit, 1).clamp(0.0, 1.0) * output[unit]);
+            head[2 * buckets * units + bucket] + layer.sum::<f64>()
         }
         Kind::Deep => {
-            let second: Vec<f64> = (0..HIDDEN_2).map(|unit| column(unit, 1).clamp(0.0, 1.0)).collect();
-            let (third, rest) = head[HIDDEN_2..].split_at(HIDDEN_2 * HIDDEN_2);
+            let own = bucket * HIDDEN_2;
+            let second: Vec<f64> = (0..HIDDEN_2).map(|unit| column(own + unit, 1).clamp(0.0, 1.0)).collect();
+            let (third, rest) = head[buckets * HIDDEN_2..].split_at(buckets * HIDDEN_2 * HIDDEN_2);
+            let third = &third[own * HIDDEN_2..];
+            let (biases, rest) = rest.split_at(buckets * HIDDEN_2);
+            let (output, output_biases) = rest.split_at(buckets * HIDDEN_2);
             let sum = |unit: usize| {
                 let terms = second.iter().enumerate().map(|(input, value)| value * third[input * HIDDEN_2 + unit]);
-                rest[unit] + terms.sum::<f64>()
+                biases[own + unit] + terms.sum::<f64>()
             };
-            let last = (0..HIDDEN_2).map(|unit| sum(unit).clamp(0.0, 1.0) * rest[HIDDEN_2 + unit]);
-            rest[2 * HIDDEN_2] + last.sum::<f64>()
+            let last = (0..HIDDEN_2).map(|unit| sum(unit).clamp(0.0, 1.0) * output[own + unit]);
+            output_biases[bucket] + last.sum::<f64>()
         }
     }
 }
@@ -238,6 +254,8 @@ fn threads_and_instruction_sets_change_no_bit() {
         shape(Kind::Layered(8), 64, [0; 32]),
         shape(Kind::Layered(64), 64, [0; 32]),
         shape(Kind::Deep, 128, [0; 32]),
+        in_eight(shape(Kind::Layered(16), 64, four_buckets())),
+        in_eight(shape(Kind::Deep, 64, [0; 32])),
         set_shape(Kind::Screlu, 64, "king-piece"),
     ] {
         let run = |threads: usize, isa: Isa| {
@@ -274,13 +292,13 @@ fn dequantised(shape: &Shape, weights: &Parameters) -> Parameters {
         Kind::Screlu => round(&weights.head, first * second),
         Kind::Layered(_) | Kind::Deep => {
             let second_units = shape.columns();
-            let third = if shape.kind == Kind::Deep { HIDDEN_2 } else { 0 };
+            let third = if shape.kind == Kind::Deep { second_units } else { 0 };
             let parts = [
                 (second_units, first * second),
                 (third * HIDDEN_2, second),
                 (third, first * second),
                 (second_units, 6400.0 / 127.0),
-                (1, 6400.0),
+                (shape.output_buckets, 6400.0),
             ];
             let mut rest = &weights.head[..];
             let mut head = Vec::new();

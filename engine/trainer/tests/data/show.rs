@@ -18,8 +18,8 @@ const SCRIPT: &str = r"
 const fs = require('fs');
 const [, features, page] = fs.readFileSync(process.argv[1], 'utf8').split('<script>\n').map((part) => part.split('</script>')[0]);
 const data = JSON.parse(/^const DATA = (.*);$/m.exec(page)[1]);
-const { parseFen, turned, activeRows, accumulate, contributions, evaluate, outputBucket } = new Function(
-  `${features}; return { parseFen, turned, activeRows, accumulate, contributions, evaluate, outputBucket };`)();
+const { parseFen, turned, activeRows, accumulate, contributions, evaluate, headOfBucket, outputBucket } = new Function(
+  `${features}; return { parseFen, turned, activeRows, accumulate, contributions, evaluate, headOfBucket, outputBucket };`)();
 // Evaluation without rounding of layers, of activations 0 to 127 of both sides.
 const layered = (layout, head, active) => {
   const unit = (sum) => Math.min(Math.max(sum / 64, 0), 127);
@@ -27,7 +27,7 @@ const layered = (layout, head, active) => {
   if (layout.kind === 'deep') {
     units = head.middleBiases.map((bias, unit) => units.reduce((sum, value, input) => sum + value * head.middle[32 * unit + input], bias)).map(unit);
   }
-  return units.reduce((sum, value, unit) => sum + value * head.last[unit], head.lastBias) / 16;
+  return units.reduce((sum, value, unit) => sum + value * head.last[unit], head.lastBiases[0]) / 16;
 };
 // Largest difference of the shares from the slopes of the evaluation, or of their sum from it.
 const shareError = (layout, head, sides, bucket, value) => {
@@ -37,11 +37,11 @@ const shareError = (layout, head, sides, bucket, value) => {
     return Math.max(0, Math.abs(shares.flat().reduce((sum, share) => sum + share, bias) - value) - 2);
   }
   const active = sides.map((sums) => Array.from(sums, (sum) => Math.min(Math.max(sum, 0), 127)));
-  const whole = layered(layout, head, active);
+  const own = headOfBucket(layout, head, bucket), whole = layered(layout, own, active);
   return Math.max(...shares.flatMap((of, side) => of.map((share, neuron) => {
     const less = active.map((one) => [...one]);
     less[side][neuron] *= 1 - 1e-5;
-    return Math.abs((whole - layered(layout, head, less)) / 1e-5 - share);
+    return Math.abs((whole - layered(layout, own, less)) / 1e-5 - share);
   })));
 };
 const numbers = (text) => { const bytes = Buffer.from(text, 'base64'); return Int16Array.from({ length: bytes.length / 2 }, (_, at) => bytes.readInt16LE(2 * at)); };
@@ -72,6 +72,12 @@ const SETS: [(&str, Kind); 7] = [
     ("king-all", Kind::Screlu),
 ];
 
+/// Creates layouts whose layers after the first are in eight buckets.
+fn in_buckets() -> impl Iterator<Item = Layout> {
+    let kinds = [Kind::Layered(8), Kind::Deep].into_iter();
+    kinds.map(|kind| Layout { output_buckets: 8, ..layout("piece+file", kind) })
+}
+
 /// Creates a layout of 32 neurons.
 fn layout(set: &str, kind: Kind) -> Layout {
     // Some pairs that stand in many positions, and others.
@@ -97,15 +103,15 @@ fn write_network(folder: &Folder, name: &str, layout: &Layout, seed: u64) {
     if layout.kind == Kind::Screlu {
         put(layout.output_buckets * (2 * layout.hidden + 1), 2);
     } else {
-        let neurons = layout.kind.second_layer();
+        let neurons = layout.output_buckets * layout.kind.second_layer();
         put(neurons * 2 * layout.hidden, 1);
         put(neurons, 4);
         if layout.kind == Kind::Deep {
-            put(HIDDEN_2 * HIDDEN_2, 1);
-            put(HIDDEN_2, 4);
+            put(neurons * HIDDEN_2, 1);
+            put(neurons, 4);
         }
         put(neurons, 1);
-        put(1, 4);
+        put(layout.output_buckets, 4);
     }
     payload.resize(layout.payload_len(), 0);
     folder.write(name, nnue::encode(layout, &payload).unwrap());
@@ -158,7 +164,7 @@ fn a_page_computes_as_the_engine_does() {
     (mirrored.king_buckets, mirrored.mirrored) = (3, true);
     mirrored.bucket_map = std::array::from_fn(|square| (square / 4 % 3) as u8);
     let plain = SETS.iter().map(|&(set, kind)| layout(set, kind));
-    for (number, layout) in (0..).zip(plain.chain([mirrored])) {
+    for (number, layout) in (0..).zip(plain.chain([mirrored]).chain(in_buckets())) {
         let name = layout.describe();
         write_network(&folder, "net.nnue", &layout, number);
         shown(&folder, "@net.nnue --neurons 32 --out @page.html");
@@ -271,8 +277,9 @@ fn a_page_works_in_a_browser() {
         return skip::skip("a_page_works_in_a_browser", "no Chromium; install it, or name one with CHROMIUM");
     };
     let folder = Folder::new();
-    for (number, (set, kind)) in (0..).zip(SETS) {
-        let layout = layout(set, kind);
+    let layouts = SETS.iter().map(|&(set, kind)| layout(set, kind)).chain(in_buckets());
+    for (number, layout) in (0..).zip(layouts) {
+        let set = layout.describe();
         // A path that ends the script, if it is written as it is.
         fs::create_dir_all(folder.path("<b><")).unwrap();
         let names = ["early.nnue", "<b></script><svg onload=document.documentElement.dataset.pwned=1>.nnue"];

@@ -78,7 +78,7 @@ struct LabFile {
     #[serde(default = "kinds")]
     kinds: Vec<KindName>,
     seeds: Vec<u64>,
-    /// Output buckets of SCReLU networks.
+    /// Output buckets of all kinds; each kind's usual number by default.
     #[serde(default)]
     output_buckets: Option<usize>,
     #[serde(default)]
@@ -206,9 +206,6 @@ fn check_lists(file: &LabFile) -> Result<(), (&'static str, String)> {
     let count = lists.iter().fold(1_usize, |product, (_, count, _)| product.saturating_mul(*count));
     if count > MOST_CELLS {
         return Err(("sets", format!("{count} cells are more than {MOST_CELLS}; give shorter lists")));
-    }
-    if file.output_buckets.is_some() && !kinds.contains(&Kind::Screlu) {
-        return Err(("output-buckets", "only the kind screlu has them; leave the key out".to_owned()));
     }
     Ok(())
 }
@@ -351,7 +348,6 @@ fn cells(file: &LabFile, sets: &[(SetTable, FeatureSet)], opponent: Option<usize
 }
 
 fn network(table: &SetTable, set: &FeatureSet, kind: Kind, hidden: usize, output_buckets: Option<usize>) -> Network {
-    let buckets = output_buckets.filter(|_| kind == Kind::Screlu);
     let has_buckets = !table.king_buckets.is_empty();
     Network {
         features: table.features.clone(),
@@ -362,7 +358,7 @@ fn network(table: &SetTable, set: &FeatureSet, kind: Kind, hidden: usize, output
         mirrored: table.mirrored.or(set.is_piece().then_some(has_buckets)),
         king_buckets: table.king_buckets.clone(),
         factorised: table.factorised,
-        output_buckets: buckets.unwrap_or_else(|| kind.usual_output_buckets()),
+        output_buckets: output_buckets.unwrap_or_else(|| kind.usual_output_buckets()),
         start: None,
     }
 }

@@ -187,10 +187,17 @@ const clamp = (value, one) => Math.min(Math.max(value, 0), one);
 // Output bucket of a position with so many pieces.
 const outputBucket = (pieces, buckets) => Math.floor((pieces - 2) / Math.ceil(32 / buckets));
 
+// Layers after the first of an output bucket. Without layers there are the outputs of all buckets.
+function headOfBucket(layout, head, bucket) {
+  if (layout.kind === 'screlu') return head;
+  const part = (list) => list.slice(bucket * list.length / layout.outputBuckets, (bucket + 1) * list.length / layout.outputBuckets);
+  return Object.fromEntries(Object.entries(head).map(([name, list]) => [name, part(list)]));
+}
+
 // Centipawns that each neuron of both sides adds to the evaluation. With layers, that is what it adds through the units that are
 // neither 0 nor saturated, and all neurons are needed: null without them.
-function contributions(layout, head, sides, bucket) {
-  const count = layout.neurons.length;
+function contributions(layout, heads, sides, bucket) {
+  const count = layout.neurons.length, head = headOfBucket(layout, heads, bucket);
   if (layout.kind === 'screlu') {
     return sides.map((sums, side) => Array.from(sums, (sum, neuron) =>
       clamp(sum, 255) ** 2 * head.output[(2 * bucket + side) * count + neuron] / 255 * 400 / (255 * 64)));
@@ -233,8 +240,8 @@ function evaluate(layout, head, sides, bucket) {
   return Math.min(Math.max(unboundedEvaluation(layout, head, sides, bucket), -20000), 20000) + 0;
 }
 
-function unboundedEvaluation(layout, head, sides, bucket) {
-  const count = layout.neurons.length;
+function unboundedEvaluation(layout, heads, sides, bucket) {
+  const count = layout.neurons.length, head = headOfBucket(layout, heads, bucket);
   if (layout.kind === 'screlu') {
     let sum = 0;
     sides.forEach((sums, side) => sums.forEach((value, neuron) => {
@@ -244,5 +251,5 @@ function unboundedEvaluation(layout, head, sides, bucket) {
   }
   let units = secondSums(layout, head, sides).map(unitOf);
   if (layout.kind === 'deep') units = thirdSums(head, units).map(unitOf);
-  return Math.trunc(units.reduce((sum, value, unit) => sum + value * head.last[unit], head.lastBias) / 16);
+  return Math.trunc(units.reduce((sum, value, unit) => sum + value * head.last[unit], head.lastBiases[0]) / 16);
 }

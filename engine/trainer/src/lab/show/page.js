@@ -243,10 +243,13 @@ function drawBars(weights, most, marked, say, take) {
 
 const largest = (weights) => weights.reduce((most, weight) => Math.max(most, Math.abs(weight)), 1);
 
+// Layers after the first of the position's output bucket, without a position those of the most pieces.
+const headOfPosition = () => headOfBucket(layout, snapshot(state.place).head, state.position?.output ?? layout.outputBuckets - 1);
+
 // Units of the second layer: the neurons that feed each of them, and its weights to the next layer.
 function drawUnits() {
   if (layout.kind === 'screlu' || !byId('units').open) return;
-  const { head } = snapshot(state.place), { position } = state, count = layout.neurons.length, isDeep = layout.kind === 'deep';
+  const head = headOfPosition(), { position } = state, count = layout.neurons.length, isDeep = layout.kind === 'deep';
   const values = position && layout.whole ? secondSums(layout, head, position.sides).map(unitOf) : null;
   const centipawns = (weight) => `${signed(weight * 127 / 16, 1)} cp`;
   const row = (text, ...canvases) => {
@@ -256,6 +259,7 @@ function drawUnits() {
     return made;
   };
   const layer = isDeep ? 'third' : 'second';
+  const ofBucket = layout.outputBuckets > 1 ? `, output bucket ${position?.output ?? layout.outputBuckets - 1}` : '';
   const saysLast = (unit) => (unit < 0 ? 'Weights to the output' : `Unit ${unit} of the ${layer} layer adds ${centipawns(head.last[unit])} if it is full`);
   const [most, mostThird] = [largest(head.output), largest(head.middle)];
   const rows = Array.from(head.biases, (bias, unit) => {
@@ -273,13 +277,13 @@ function drawUnits() {
     const onward = isDeep ? '' : `, ${centipawns(head.last[unit])} if full`;
     return row(`${name}: bias ${signed(bias / (64 * 127), 2)}${values ? `, value ${(values[unit] / 127).toFixed(2)}` : ''}${onward}`, ...sides);
   });
-  byId('feeds').replaceChildren(row(`Weights of the ${layer} layer to the output`, drawBars(head.last, largest(head.last), -1, saysLast)), ...rows);
+  byId('feeds').replaceChildren(row(`Weights of the ${layer} layer to the output${ofBucket}`, drawBars(head.last, largest(head.last), -1, saysLast)), ...rows);
 }
 
 function drawNeuron() {
-  const net = snapshot(state.place), count = layout.neurons.length, columns = net.head.output.length / (2 * count);
+  const net = snapshot(state.place), count = layout.neurons.length, { output } = headOfPosition(), columns = output.length / (2 * count);
   byId('which').textContent = `Neuron ${layout.neurons[state.neuron]}, bias ${signed(net.biases[state.neuron] / one, 3)}`;
-  const outputs = (side) => Array.from({ length: columns }, (_, column) => signed(net.head.output[(2 * column + side) * count + state.neuron] / 64, 2)).join(' ');
+  const outputs = (side) => Array.from({ length: columns }, (_, column) => signed(output[(2 * column + side) * count + state.neuron] / 64, 2)).join(' ');
   const name = layout.kind === 'screlu' ? 'Output weights by bucket, few pieces first' : 'Weights to the second layer';
   byId('head').replaceChildren(...[0, 1].map((side) => element('p', `${name}, ${side ? 'opponent' : 'side to move'}: ${outputs(side)}`)));
   byId('blocks').replaceChildren(...layout.blocks.map(drawBlock));
@@ -370,7 +374,7 @@ function check() {
   if (!/feature [0-9]+, weight/.test(canvas.title)) throw new Error(`a cell without its feature: ${canvas.title}`);
   byId('units').open = true;
   drawUnits();
-  const found = document.querySelectorAll('#feeds canvas').length, units = snapshot(state.place).head.biases.length;
+  const found = document.querySelectorAll('#feeds canvas').length, units = headOfPosition().biases.length;
   const expected = { screlu: 0, deep: 1 + 3 * units }[layout.kind] ?? 1 + 2 * units;
   if (found !== expected) throw new Error(`${found} rows of bars in place of ${expected}`);
   const isWide = document.documentElement.scrollWidth > window.innerWidth;
