@@ -1,5 +1,6 @@
 //! `quintain bisect`: search for the commit that changed an engine's strength.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -158,6 +159,16 @@ struct JsonCommit<'a> {
     elo: Option<f64>,
     elo_lo: Option<f64>,
     elo_hi: Option<f64>,
+}
+
+/// Reads the programs by commit; none if there is no file.
+fn kept_programs(path: &Path) -> Result<BTreeMap<String, BuiltProgram>> {
+    let bytes = match std::fs::read(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        read => read.with_context(|| format!("{}: cannot read it", path.display()))?,
+    };
+    let fault = || format!("{}: not a list of programs; remove it to build them again", path.display());
+    serde_json::from_slice(&bytes).with_context(fault)
 }
 
 pub(super) fn run(args: &BisectArgs) -> Result<Exit> {
@@ -327,15 +338,24 @@ impl BisectSearch<'_> {
         if posterior.suspects(&playable).probability >= self.args.confidence {
             return NextAction::End(SearchEnd::Found);
         }
-        // Of several commits with one program, the one with the most games plays on.
-        let stands_in = |commit: usize| {
-            let rank = |commit: usize| (self.pairs[commit].pairs(), std::cmp::Reverse(commit));
-            let own = self.programs[commit].as_ref();
-            own.is_none() || (1..last).all(|other| self.programs[other].as_ref() != own || rank(other) <= rank(commit))
-        };
-        let playing: Vec<bool> =
-            (0..).zip(&playable).map(|(commit, playable)| *playable && stands_in(commit)).collect();
-        posterior.next(&playing, &self.pairs).map_or(NextAction::End(SearchEnd::Limit), NextAction::Play)
+        posterior.next(&self.candidates(), &self.pairs).map_or(NextAction::End(SearchEnd::Limit), NextAction::Play)
+    }
+
+    /// The commits to choose from. Of those between which there can be no change, it is the one
+    /// with the most games, and among equals one that is built.
+    fn candidates(&self) -> Vec<bool> {
+        let count = self.commits.len();
+        let mut candidates = vec![false; count];
+        for start in (0..count).filter(|commit| *commit == 0 || self.possible[*commit]) {
+            let end = (start + 1..count).find(|commit| self.possible[*commit]).unwrap_or(count);
+            let rank =
+                |commit: &usize| (self.pairs[*commit].pairs(), self.programs[*commit].is_some(), Reverse(*commit));
+            let playable = (start..end).filter(|commit| self.skipped[*commit].is_none());
+            if let Some(commit) = playable.max_by_key(rank) {
+                candidates[commit] = true;
+            }
+        }
+        candidates
     }
 
     /// Records the program of a commit. Returns true if it is that of another commit, so that the
@@ -343,33 +363,34 @@ impl BisectSearch<'_> {
     fn record_program(&mut self, commit: usize, program: BuiltProgram) -> bool {
         self.programs[commit] = Some(program);
         let Some(other) = self.same_as(commit) else { return false };
-        self.possible[commit.min(other) + 1..=commit.max(other)].fill(false);
+        let mut possible = self.possible.clone();
+        possible[commit.min(other) + 1..=commit.max(other)].fill(false);
         let [name, other] = [commit, other].map(|commit| short(&self.commits[commit].id));
+        if !possible[1..].contains(&true) {
+            progress::warn(&format!("{name} builds the program of {other}, so there were several changes"));
+            return false;
+        }
         progress::note(&format!("{name} builds the program of {other}: the change is not between them"));
+        self.possible = possible;
         true
     }
 
-    /// Keeps the programs beside the matches, so that the search goes on as it would have.
+    /// Keeps the programs beside the matches, for a later session of the search.
     fn keep_programs(&self, root: &Path) -> Result<()> {
         let path = root.join(PROGRAMS);
-        let known = self.commits.iter().zip(&self.programs);
-        let known: BTreeMap<&str, &BuiltProgram> =
-            known.filter_map(|(commit, program)| Some((commit.id.as_str(), program.as_ref()?))).collect();
-        let text = serde_json::to_string_pretty(&known)? + "\n";
+        let mut kept = kept_programs(&path)?;
+        for (commit, program) in self.commits.iter().zip(&self.programs) {
+            kept.extend(program.clone().map(|program| (commit.id.clone(), program)));
+        }
+        let text = serde_json::to_string_pretty(&kept)? + "\n";
         write_atomically(&path, text.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))
     }
 
-    /// Takes the programs of an earlier life of the search; those of both ends were built anew.
+    /// Takes the programs of an earlier session of the search; those of both ends were built anew.
     fn restore_programs(&mut self, root: &Path) -> Result<()> {
-        let path = root.join(PROGRAMS);
-        let text = match std::fs::read_to_string(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-            read => read.with_context(|| format!("{}: cannot read it", path.display()))?,
-        };
-        let mut known: BTreeMap<String, BuiltProgram> = serde_json::from_str(&text)
-            .with_context(|| format!("{}: not a list of programs; remove it to build them again", path.display()))?;
+        let mut kept = kept_programs(&root.join(PROGRAMS))?;
         for commit in 1..self.commits.len() - 1 {
-            if let Some(program) = known.remove(&self.commits[commit].id) {
+            if let Some(program) = kept.remove(&self.commits[commit].id) {
                 self.record_program(commit, program);
             }
         }

@@ -467,31 +467,38 @@ fn a_bisection_between_equal_programs_plays_nothing() {
     assert!(std::fs::read_dir(matches).unwrap().next().is_none());
 }
 
+/// Returns a repository with a commit for each share, and its commits. Equal shares in a row make
+/// equal programs.
+fn with_programs(percents: &[u32]) -> (crate::source::Toy, Vec<String>) {
+    let toy = crate::source::Toy::bare();
+    toy.write("Makefile", "engine: main.sh notes\n\tcp main.sh $(EXE) && chmod +x $(EXE)\n");
+    let commit = |(&percent, number): (&u32, usize)| {
+        toy.write("main.sh", &script(percent, percent as usize, ""));
+        toy.write("notes", &number.to_string());
+        toy.commit(&format!("Number {number}"))
+    };
+    let commits = percents.iter().zip(0..).map(commit).collect();
+    (toy, commits)
+}
+
+/// Searches between the first and the last commit of [`with_programs`].
+#[track_caller]
+fn search(code: i32, toy: &crate::source::Toy, commits: &[String], more: &[&str]) -> Ran {
+    let args = ["bisect", &commits[0], &commits[commits.len() - 1], "--pairs", "8", "--out", "search"];
+    let args: Vec<&str> = args.into_iter().chain(FAST.split_whitespace()).chain(more.iter().copied()).collect();
+    let mut command = quintain(&args);
+    command.current_dir(&toy.context.cwd).env("QUINTAIN_CACHE", &toy.context.cache);
+    let ran: Ran = command.output().unwrap().into();
+    assert_eq!(ran.code, Some(code), "{ran:?}");
+    ran
+}
+
 /// Commits between the ends that change no program are not played, and the change is not among
 /// them.
 #[test]
 fn a_bisection_plays_no_commit_with_the_program_of_an_end() {
-    let toy = crate::source::Toy::bare();
-    toy.write("Makefile", "engine: main.sh notes\n\tcp main.sh $(EXE) && chmod +x $(EXE)\n");
-    let commits: Vec<String> = [5, 5, 5, 80, 80]
-        .iter()
-        .zip(0..)
-        .map(|(&percent, number)| {
-            toy.write("main.sh", &script(percent, percent as usize, ""));
-            toy.write("notes", &format!("{number}"));
-            toy.commit(&format!("Number {number}"))
-        })
-        .collect();
-    let search = |more: &[&str]| {
-        let args = ["bisect", &commits[0], &commits[4], "--pairs", "8", "--out", "search"];
-        let args: Vec<&str> = args.into_iter().chain(FAST.split_whitespace()).chain(more.iter().copied()).collect();
-        let mut command = quintain(&args);
-        command.current_dir(&toy.context.cwd).env("QUINTAIN_CACHE", &toy.context.cache);
-        let ran: Ran = command.output().unwrap().into();
-        assert_eq!(ran.code, Some(0), "{ran:?}");
-        ran
-    };
-    let ran = search(&["--json"]);
+    let (toy, commits) = with_programs(&[5, 5, 5, 80, 80]);
+    let ran = search(0, &toy, &commits, &["--json"]);
     let found = json(&ran);
     assert_eq!(found["found"]["commits"], serde_json::json!([commits[3]]), "{found}");
     assert_eq!(found["found"]["probability"], 1.0, "{found}");
@@ -501,11 +508,24 @@ fn a_bisection_plays_no_commit_with_the_program_of_an_end() {
     assert_eq!((rows[3]["same_as"].as_str(), &rows[1]["same_as"]), (Some(commits[4].as_str()), &Value::Null));
     assert!(rows[..4].iter().all(|row| row["pairs"] == 0), "{found}");
     assert!(ran.stderr.contains(": the change is not between them"), "{ran:?}");
-    // Asked again, with all pairs of the limit played, it knows the programs from its first life.
+    // Asked again with a limit that is reached, it knows the programs from its first session.
     let pairs = found["pairs"].to_string();
-    assert_eq!(json(&search(&["--json", "--limit", &pairs])), found);
-    let text = search(&[]);
+    assert_eq!(json(&search(0, &toy, &commits, &["--json", "--limit", &pairs])), found);
+    let text = search(0, &toy, &commits, &[]);
     assert!(text.stdout.contains(&format!("the program of {}", &commits[0][..8])), "{}", text.stdout);
+    std::fs::write(toy.context.cwd.join("search/programs.json"), [0xff]).unwrap();
+    let ran = search(2, &toy, &commits, &[]);
+    assert!(ran.stderr.contains("programs.json: not a list of programs; remove it"), "{ran:?}");
+}
+
+/// Two commits of one program that does not start are skipped, and the search ends without telling
+/// them apart.
+#[test]
+fn a_bisection_skips_each_commit_of_a_program_that_does_not_start() {
+    let (toy, commits) = with_programs(&[5, DEAD, DEAD, 80]);
+    let found = json(&search(0, &toy, &commits, &["--json"]));
+    assert_eq!(found["found"]["commits"], serde_json::json!(commits[1..]), "{found}");
+    assert!((1..3).all(|commit| found["commits"][commit]["skipped"].is_string()), "{found}");
 }
 
 #[test]

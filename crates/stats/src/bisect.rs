@@ -5,11 +5,12 @@
 //! of a commit against commit 0 are level in the mean before that commit, and differ by `e` Elo
 //! from it on. The posterior of the first bad commit and of `e` is computed from all pairs played
 //! by any commit against commit 0. Its prior is uniform on the commits that can be the first and on
-//! the logarithm of the change, from 3 to 800 Elo in either direction. The distribution of the pair scores is that of
-//! all pairs together, tilted to the mean ([`Law::leaned`]). The commit to play next is the one
-//! that divides the mass of the posterior most evenly, as in probabilistic bisection. Commits that
-//! cannot be played divide nothing; those between two playable ones are found together. Of two
-//! commits that are one program, the later one and those between them cannot be the first.
+//! the logarithm of the change, from 3 to 800 Elo in either direction. The distribution of the pair
+//! scores is that of all pairs together, tilted to the mean ([`Law::leaned`]). The commit to play
+//! next is the one that divides the mass of the posterior most evenly, as in probabilistic
+//! bisection. Commits that cannot be played divide nothing; those between two playable ones are
+//! found together. Of two commits that are one program, the later one and those between them cannot
+//! be the first.
 //!
 //! The model has one change. If there were several, the search ends at one of them, or between
 //! them; the evidence of each commit shows it.

@@ -25,12 +25,12 @@
 //! to move's half first) and output biases i16 `[buckets]` (times QA * QB) follow.
 //!
 //! The payload of kind 2 holds feature weights i16 `[K * 768][H]` and biases i16 `[H]` (times 127).
-//! Weights i8 `[buckets][L][2 * H]` (times 64) and biases i32 `[buckets][L]` (times 127 * 64) of the
-//! second layer follow, L of 8, 16, 32 or 64. The last are output weights i8 `[buckets][L]` (times
-//! 400 * 16 / 127, which is 50.4) and biases i32 `[buckets]` (times 400 * 16). Kind 3 has L = 32, and
-//! weights i8 `[buckets][32][32]` (times 64) and biases i32 `[buckets][32]` (times 127 * 64) of one
-//! more layer before the output weights. All are padded to a multiple of 64 bytes; the contents of
-//! the padding are ignored.
+//! Weights i8 `[buckets][L][2 * H]` (times 64) and biases i32 `[buckets][L]` (times 127 * 64) of
+//! the second layer follow, L of 8, 16, 32 or 64. The last are output weights i8 `[buckets][L]`
+//! (times 400 * 16 / 127, which is 50.4) and biases i32 `[buckets]` (times 400 * 16). Kind 3 has
+//! L = 32, and weights i8 `[buckets][32][32]` (times 64) and biases i32 `[buckets][32]` (times
+//! 127 * 64) of one more layer before the output weights. All are padded to a multiple of 64 bytes;
+//! the contents of the padding are ignored.
 //!
 //! A file without the magic is read as a bare `quantised.bin` if its size is right for some H: no
 //! king buckets, not mirrored, eight output buckets.

@@ -39,7 +39,7 @@ pub struct FilterArgs {
 /// than short ones, and thinning makes up for numbers of pieces that are too frequent.
 #[derive(Debug, Clone, Args)]
 struct PositionDraw {
-    /// Keep this share of the positions with this number of pieces, such as `4=0.25`; may be repeated
+    /// Keep this share of the positions with PIECES pieces, such as `4=0.25`; may be repeated
     #[arg(long, value_name = "PIECES=SHARE", value_parser = thinning)]
     thin: Vec<Thinning>,
     /// Keep at most N positions of each game, drawn uniformly among those that pass the filter and

@@ -23,7 +23,7 @@ pub enum CheckpointError {
     Io { path: PathBuf, error: io::Error },
     #[error("{}: {fault}; remove the file to start again", path.display())]
     Damaged { path: PathBuf, fault: &'static str },
-    #[error("{}: {fault}; `start` is a network file or the `checkpoint.bin` of a run, both of the same shape; a network file may have larger king buckets, or other layers after the first", path.display())]
+    #[error("{}: {fault}; `start` is a network file or the `checkpoint.bin` of a run, both of the same shape; a network file may have no or larger king buckets, one output bucket, or other layers after the first", path.display())]
     Start { path: PathBuf, fault: String },
     #[error("{}: the weights are of {found}, not of {expected}; restore the plan, or remove the file to start again", path.display())]
     OtherShape { path: PathBuf, found: String, expected: String },
@@ -96,9 +96,9 @@ impl Checkpoint {
     }
 
     /// Reads the weights from the checkpoint of another run with a network of this shape, or from
-    /// a network file, whose weights have been rounded. A king bucket begins with that of its
-    /// squares in the file, and one output bucket in the file with those of all. If a file has other
-    /// layers after the first, these are random from the seed.
+    /// a network file, whose weights have been rounded. Each king bucket begins with the file's
+    /// bucket of its squares. If the file has one output bucket, each of the run's begins with it.
+    /// If the layers after the first differ otherwise, they are random from the seed.
     ///
     /// # Errors
     /// [`CheckpointError::Start`], [`CheckpointError::Io`].

@@ -164,8 +164,8 @@ impl Parameters {
         parameters
     }
 
-    /// Returns the parameters with the layers after the first in each output bucket. These are
-    /// parameters of `shape` with one output bucket.
+    /// Returns parameters of `shape` from those of the same shape with one output bucket. The
+    /// layers after the first are repeated in each bucket.
     pub fn in_each_output_bucket(mut self, shape: &Shape) -> Parameters {
         let one = Shape { output_buckets: 1, ..shape.clone() };
         let HeadPlaces { third, third_biases, output, output_biases } = HeadPlaces::of(&one);

@@ -124,10 +124,9 @@ pub struct Network {
     pub output_buckets: usize,
     /// Checkpoint of a run, or a network file, of this shape with the initial weights; random
     /// weights by default. It allows pretraining on many cheap labels, and more training of a
-    /// network whose checkpoint is lost. A network file may have larger king buckets, or none: each
-    /// bucket begins with the one that its squares are in. The layers of one output bucket can be the
-    /// initial ones of each. Of a network file with other layers after the first, the first layer is
-    /// taken, and the others are random.
+    /// network whose checkpoint is lost. Each king bucket begins with the bucket of the file that
+    /// contains its squares, and each output bucket with the only one of a file that has one. If
+    /// the layers after the first differ otherwise, the first is taken and they are random.
     #[serde(default)]
     pub start: Option<PathBuf>,
 }

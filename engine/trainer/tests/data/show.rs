@@ -39,9 +39,13 @@ const shareError = (layout, head, sides, bucket, value) => {
   const active = sides.map((sums) => Array.from(sums, (sum) => Math.min(Math.max(sum, 0), 127)));
   const own = headOfBucket(layout, head, bucket), whole = layered(layout, own, active);
   return Math.max(...shares.flatMap((of, side) => of.map((share, neuron) => {
-    const less = active.map((one) => [...one]);
-    less[side][neuron] *= 1 - 1e-5;
-    return Math.abs((whole - layered(layout, own, less)) / 1e-5 - share);
+    // Where a unit is at a bound, the slope is that of one side.
+    const errors = [-1e-5, 1e-5].map((step) => {
+      const moved = active.map((one) => [...one]);
+      moved[side][neuron] *= 1 + step;
+      return Math.abs((layered(layout, own, moved) - whole) / step - share);
+    });
+    return Math.min(...errors);
   })));
 };
 const numbers = (text) => { const bytes = Buffer.from(text, 'base64'); return Int16Array.from({ length: bytes.length / 2 }, (_, at) => bytes.readInt16LE(2 * at)); };
