@@ -164,10 +164,10 @@ impl Layout {
         let features = 2 * self.hidden * (self.features() + 1);
         let head = match self.kind {
             Kind::Screlu => 2 * self.output_buckets * (2 * self.hidden + 1),
-            Kind::Layered(neurons) => self.output_buckets * (neurons * 2 * self.hidden + 4 * neurons + neurons + 4),
-            Kind::Deep => {
-                let third = HIDDEN_2 * HIDDEN_2 + 4 * HIDDEN_2;
-                self.output_buckets * (HIDDEN_2 * 2 * self.hidden + 4 * HIDDEN_2 + third + HIDDEN_2 + 4)
+            Kind::Layered(_) | Kind::Deep => {
+                let neurons = self.kind.second_layer();
+                let third = if self.kind == Kind::Deep { HIDDEN_2 * HIDDEN_2 + 4 * HIDDEN_2 } else { 0 };
+                self.output_buckets * (neurons * 2 * self.hidden + 4 * neurons + third + neurons + 4)
             }
         };
         features + head

@@ -69,10 +69,7 @@ impl Shape {
     /// Returns the number of sums after the first layer: output buckets, or units of their second
     /// layers.
     pub fn columns(&self) -> usize {
-        match self.kind {
-            Kind::Screlu => self.output_buckets,
-            Kind::Layered(_) | Kind::Deep => self.output_buckets * self.kind.second_layer(),
-        }
+        self.output_buckets * self.sums()
     }
 
     /// Returns the number of these sums that one position needs.
@@ -90,11 +87,7 @@ impl Shape {
 
     /// Returns the number of weights after the sums, see [`Parameters::head`].
     pub fn head(&self) -> usize {
-        match self.kind {
-            Kind::Screlu => self.output_buckets,
-            Kind::Layered(neurons) => self.output_buckets * (2 * neurons + 1),
-            Kind::Deep => self.output_buckets * (HIDDEN_2 * HIDDEN_2 + 3 * HIDDEN_2 + 1),
-        }
+        HeadPlaces::of(self).output_biases.end
     }
 
     /// Returns the output bucket of a position with `pieces` pieces, 2 to 32.

@@ -8,14 +8,17 @@ use std::process::Command;
 
 const ALL: &str = "--min-ply 0 --keep-checks --keep-captures --max-score 32000";
 
+/// Returns the positions of `a.vf` that a filter with these words keeps.
+fn drawn(folder: &Folder, words: &str) -> Vec<String> {
+    folder.run(&format!("filter @a.vf --out @b.txt --force {ALL}{words}"));
+    lines(&folder.path("b.txt"))
+}
+
 #[test]
 fn positions_of_each_game_are_drawn_by_the_seed() {
     let folder = Folder::new();
     folder.write_games("a.vf", 7, 120);
-    let draw = |words: &str| {
-        folder.run(&format!("filter @a.vf --out @b.txt --force {ALL}{words}"));
-        lines(&folder.path("b.txt"))
-    };
+    let draw = |words: &str| drawn(&folder, words);
     let all = draw("");
     let [one, again, other, three] =
         [" --per-game 1", " --per-game 1 --seed 1", " --per-game 1 --seed 2", " --per-game 3"].map(draw);
@@ -38,10 +41,7 @@ fn positions_of_each_game_are_drawn_by_the_seed() {
 fn positions_are_thinned_by_their_pieces() {
     let folder = Folder::new();
     folder.write_games("a.vf", 7, 120);
-    let draw = |words: &str| {
-        folder.run(&format!("filter @a.vf --out @b.txt --force {ALL}{words}"));
-        lines(&folder.path("b.txt"))
-    };
+    let draw = |words: &str| drawn(&folder, words);
     let pieces = |line: &String| line.split(' ').next().unwrap().chars().filter(char::is_ascii_alphabetic).count();
     let count = |lines: &[String], of: usize| lines.iter().filter(|line| pieces(line) == of).count();
     let all = draw("");
