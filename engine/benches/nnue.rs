@@ -77,6 +77,9 @@ fn evaluations(lines: &[BenchLine]) {
         (Kind::LAYERED, 512),
         (Kind::Layered(64), 512),
         (Kind::Deep, 512),
+        (Kind::Squared(16), 512),
+        (Kind::Pairwise(16), 512),
+        (Kind::Pairwise(16), 1024),
     ] {
         let network = network(kind, hidden);
         let mut classical = eval::ClassicalEvaluator::new();

@@ -14,7 +14,7 @@ use std::time::Instant;
 
 fn layout(kind: Kind) -> Layout {
     let bucket_map = std::array::from_fn(|square| if square < 8 { 0 } else { 1 });
-    Layout { king_buckets: 2, mirrored: true, bucket_map, ..Layout::plain(kind, 32) }
+    Layout { king_buckets: 2, mirrored: true, bucket_map, ..Layout::plain(kind, kind.hidden_step()) }
 }
 
 fn file(kind: Kind) -> Vec<u8> {

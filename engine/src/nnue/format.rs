@@ -4,7 +4,7 @@
 //! |---|---|
 //! | 0..8 | `DESTRIER` |
 //! | 8..12 | version, 1 or 2 |
-//! | 12..16 | kind: 1 = one hidden layer with SCReLU, 2 = layered int8, 3 = one layer more |
+//! | 12..16 | kind: 1 = SCReLU, 2 = layered, 3 = deep, 4 = pairwise, 5 = squared; see below |
 //! | 16..20 | hidden neurons H |
 //! | 20..24 | king buckets K of the input, 1 = none |
 //! | 24..28 | output buckets, 8 or 1 |
@@ -13,7 +13,7 @@
 //! | 64..96 | SHA-256 of all that follows the header |
 //! | 96..98 | version 2: number of feature blocks, 1 to 14 |
 //! | 98..126 | version 2: code of each block, u16; zero after the last |
-//! | 126..128 | version 2: neurons of the second layer of kind 2, u16; zero stands for 32 |
+//! | 126..128 | version 2: neurons L of the second layer of kinds 2, 4, 5, u16; 0 stands for 32 |
 //!
 //! Version 1 has the inputs `piece` and kinds 1 and 2, the latter with 32 neurons in the second
 //! layer; its bytes from 96 on are zero. Version 2 is written for all else. A set with `top-pairs`
@@ -29,8 +29,19 @@
 //! the second layer follow, L of 8, 16, 32 or 64. The last are output weights i8 `[buckets][L]`
 //! (times 400 * 16 / 127, which is 50.4) and biases i32 `[buckets]` (times 400 * 16). Kind 3 has
 //! L = 32, and weights i8 `[buckets][32][32]` (times 64) and biases i32 `[buckets][32]` (times
-//! 127 * 64) of one more layer before the output weights. All are padded to a multiple of 64 bytes;
-//! the contents of the padding are ignored.
+//! 127 * 64) of one more layer before the output weights.
+//!
+//! Kind 4 multiplies neurons: of each 64 of a side, `a` of the first 32 and `b` of the last 32
+//! become the input `(a * b + 256) >> 9`, with both clamped to 0 to 255. Feature weights and biases
+//! are times 255. The second layer has weights i8 `[buckets][L][H]` (times 64), the side to move's
+//! H / 2 products first, and biases i32 `[buckets][L]` (times 127 * 64). The third has weights i16
+//! `[buckets][32][L]` (times 1,024) and biases i32 `[buckets][32]` (times 127 * 64 * 1,024). The
+//! last are output weights i16 `[buckets][32]` (times 400 * 16 * 16 / 127, which is 806.3) and
+//! biases i32 `[buckets]` (times 400 * 16 * 1,024). Kind 5 squares each neuron in place of
+//! products, with `b = a`; its second layer has weights `[buckets][L][2 * H]`. `Network::evaluate`
+//! has the shifts and clamps.
+//!
+//! All are padded to a multiple of 64 bytes; the contents of the padding are ignored.
 //!
 //! A file without the magic is read as a bare `quantised.bin` if its size is right for some H: no
 //! king buckets, not mirrored, eight output buckets.
@@ -126,7 +137,7 @@ impl fmt::Display for FormatError {
             FormatError::Kind(found) => {
                 write!(
                     f,
-                    "network kind {found} is not known, expected 1 (SCReLU), 2 (layered) or, in version 2, 3 (deep)"
+                    "network kind {found} is not known, expected 1 (SCReLU), 2 (layered) or, in version 2, 3 (deep), 4 (pairwise) or 5 (squared)"
                 )
             }
             FormatError::Flags(found) => write!(f, "flags {found:#x} are not known, expected 0 or {MIRRORED}"),
@@ -236,9 +247,11 @@ fn parse_header(header: &[u8; HEADER_LEN], body: &[u8]) -> Result<Layout, Format
         1 => Kind::Screlu,
         2 => Kind::Layered(second_layer.unwrap_or(HIDDEN_2)),
         3 if version == SET_VERSION => Kind::Deep,
+        4 if version == SET_VERSION => Kind::Pairwise(second_layer.unwrap_or(HIDDEN_2)),
+        5 if version == SET_VERSION => Kind::Squared(second_layer.unwrap_or(HIDDEN_2)),
         other => return Err(FormatError::Kind(other)),
     };
-    if second_layer.is_some() && !matches!(kind, Kind::Layered(_)) {
+    if second_layer.is_some() && matches!(kind, Kind::Screlu | Kind::Deep) {
         return Err(FormatError::Reserved { at: SECOND_LAYER_AT });
     }
     if word(28) & !MIRRORED != 0 {
@@ -349,8 +362,9 @@ pub fn encode(layout: &Layout, payload: &[u8]) -> Result<Vec<u8>, FormatError> {
     if !is_first_version {
         file[96..SECOND_LAYER_AT].copy_from_slice(&set_bytes(&layout.set));
         let neurons = match layout.kind {
-            Kind::Layered(neurons) if neurons != HIDDEN_2 => neurons as u16,
-            _ => 0,
+            Kind::Screlu | Kind::Deep => 0,
+            kind if kind.second_layer() == HIDDEN_2 => 0,
+            kind => kind.second_layer() as u16,
         };
         file[SECOND_LAYER_AT..HEADER_LEN].copy_from_slice(&neurons.to_le_bytes());
     }
@@ -363,7 +377,7 @@ mod tests {
     use super::*;
 
     fn file(kind: Kind) -> Vec<u8> {
-        let mut layout = Layout::plain(kind, 32);
+        let mut layout = Layout::plain(kind, kind.hidden_step());
         (layout.king_buckets, layout.mirrored) = (2, true);
         layout.bucket_map[16..].fill(1);
         encode(&layout, &random_payload(&layout, 1)).expect("a good layout")
@@ -412,7 +426,7 @@ mod tests {
         let pairs = (0..20).filter_map(|feature| FeaturePair::new(feature, 767 - feature)).collect();
         let pairs = std::sync::Arc::new(PairList::new(pairs).expect("different pairs"));
         let set = FeatureSet::parse("file+top-pairs:20+rank", Some(&pairs)).expect("a set");
-        let layout = Layout::of_set(kind, set, 32);
+        let layout = Layout::of_set(kind, set, kind.hidden_step());
         encode(&layout, &random_payload(&layout, 1)).expect("a good layout")
     }
 
@@ -424,7 +438,13 @@ mod tests {
             let network = parse(&bytes).expect("a network");
             let layout = network.layout();
             assert_eq!(layout.set.to_string(), "file+top-pairs:20+rank");
-            assert!(layout.describe().starts_with("(file+top-pairs:20+rank[212] -> 32)x2 -> "));
+            let inputs = "(file+top-pairs:20+rank[212] -> ";
+            let neurons = match kind {
+                Kind::Pairwise(_) => "128/2",
+                Kind::Squared(_) => "32^2",
+                Kind::Screlu | Kind::Layered(_) | Kind::Deep => "32",
+            };
+            assert!(layout.describe().starts_with(&format!("{inputs}{neurons})x2 -> ")), "{}", layout.describe());
             let weights = &bytes[HEADER_LEN + 4 + 20 * 4..][..layout.weights_len()];
             assert_eq!(encode(layout, weights).expect("the same file"), bytes);
         }
@@ -460,6 +480,10 @@ mod tests {
         sized[126] = 24;
         let error = parse(&sized).expect_err("24 neurons").to_string();
         assert_eq!(error, "neurons of the second layer 24, expected 8, 16, 32 or 64");
+        let mut odd = set_file(Kind::Pairwise(16));
+        odd[16] = 64;
+        let error = parse(&odd).expect_err("64 neurons").to_string();
+        assert_eq!(error, "hidden 64, expected a multiple of 128 in a pairwise network");
         let good = set_file(Kind::LAYERED);
         for len in [HEADER_LEN, HEADER_LEN + 3, HEADER_LEN + 50, good.len() - 1] {
             assert!(matches!(parse(&good[..len]), Err(FormatError::PayloadLen { .. })), "{len} bytes");
@@ -506,10 +530,11 @@ mod tests {
 
     #[test]
     fn noise_is_never_more_than_an_error() {
-        let files = [file(Kind::Screlu), set_file(Kind::Deep), file(Kind::Layered(8))];
+        let kinds = [Kind::Screlu, Kind::Layered(8), Kind::Squared(16), Kind::Pairwise(8)];
+        let files = [set_file(Kind::Deep)].into_iter().chain(kinds.map(file)).collect::<Vec<_>>();
         let mut state = 1u64;
         for round in 0..4000 {
-            let mut bytes = files[round % 3].clone();
+            let mut bytes = files[round % files.len()].clone();
             for _ in 0..4 {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let at = 8 + (state >> 33) as usize % (HEADER_LEN - 8);

@@ -9,21 +9,26 @@ use std::fmt;
 /// kinds on 64 squares.
 pub const FEATURES: usize = 768;
 
-/// Value of one in the first layer's activations of kind 1.
+/// Value of one in the first layer of kinds 1, 4 and 5.
 pub const QA: i64 = 255;
 
-/// Neurons of the second and of the third layer of kind 3, and of the second layer of kind 2 unless
-/// its header says otherwise.
+/// Neurons of every third layer, of the second layer of kind 3, and of that of other kinds unless
+/// the header says otherwise.
 pub const HIDDEN_2: usize = 32;
 
-/// Neurons that the second layer of kind 2 may have.
+/// Neurons that the second layer of kinds 2, 4 and 5 may have.
 pub const SECOND_LAYERS: [usize; 4] = [8, 16, HIDDEN_2, MAX_SECOND_LAYER];
 
 /// Largest of [`SECOND_LAYERS`].
-pub(super) const MAX_SECOND_LAYER: usize = 64;
+pub const MAX_SECOND_LAYER: usize = 64;
 
-/// Divisor of the first layer's size: vectors hold up to 32 numbers.
+/// Divisor of the first layer's size of most kinds.
 pub(super) const HIDDEN_STEP: usize = 32;
+
+/// Distance of the two neurons of a pair of kind 4: of each 64 neurons, the first 32 are multiplied
+/// with the last 32.
+pub const PAIR_DISTANCE: usize = 32;
+
 pub(super) const MAX_HIDDEN: usize = 4096;
 /// Maximum number of king buckets.
 pub const MAX_KING_BUCKETS: usize = 32;
@@ -31,6 +36,17 @@ pub const MAX_KING_BUCKETS: usize = 32;
 const PADDING: usize = 64;
 /// Maximum length of the weights in bytes.
 const MAX_WEIGHTS: usize = 255 << 20;
+
+/// Function that makes inputs of the second layer of a side's neurons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Activation {
+    /// Clipped ReLU.
+    Clipped,
+    /// Square of the clipped ReLU.
+    Squared,
+    /// Products of two clipped neurons each.
+    Products,
+}
 
 /// Architecture of the layers after the first.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -42,6 +58,11 @@ pub enum Kind {
     Layered(usize),
     /// Clipped ReLU, two layers of [`HIDDEN_2`] neurons and one output, all for each bucket.
     Deep,
+    /// Products of two clipped neurons each, a layer of this many neurons, one of
+    /// [`SECOND_LAYERS`], a layer of [`HIDDEN_2`] neurons and one output, all for each bucket.
+    Pairwise(usize),
+    /// Squared clipped ReLU and the later layers of [`Kind::Pairwise`].
+    Squared(usize),
 }
 
 /// The usual second layer goes without its size: digests of plans are made of this text.
@@ -52,20 +73,36 @@ impl fmt::Debug for Kind {
             Kind::LAYERED => f.write_str("Layered"),
             Kind::Layered(neurons) => write!(f, "Layered({neurons})"),
             Kind::Deep => f.write_str("Deep"),
+            Kind::Pairwise(neurons) => write!(f, "Pairwise({neurons})"),
+            Kind::Squared(neurons) => write!(f, "Squared({neurons})"),
         }
     }
 }
 
 impl Kind {
     /// All kinds, each size of a second layer as its own.
-    pub const ALL: [Kind; 6] =
-        [Kind::Screlu, Kind::LAYERED, Kind::Deep, Kind::Layered(8), Kind::Layered(16), Kind::Layered(64)];
+    pub const ALL: [Kind; 14] = [
+        Kind::Screlu,
+        Kind::LAYERED,
+        Kind::Deep,
+        Kind::Layered(8),
+        Kind::Layered(16),
+        Kind::Layered(64),
+        Kind::Pairwise(8),
+        Kind::Pairwise(16),
+        Kind::Pairwise(HIDDEN_2),
+        Kind::Pairwise(64),
+        Kind::Squared(8),
+        Kind::Squared(16),
+        Kind::Squared(HIDDEN_2),
+        Kind::Squared(64),
+    ];
 
     /// Kind 2 with the usual size of the second layer.
     pub const LAYERED: Kind = Kind::Layered(HIDDEN_2);
 
-    /// Name of the kind in plans: `screlu`, `layered`, `deep`, or `layered-8`, `layered-16` and
-    /// `layered-64`.
+    /// Name of the kind in plans: `screlu`, `layered`, `deep`, or `layered-`, `pairwise-` and
+    /// `squared-` with the size of the second layer.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Screlu => "screlu",
@@ -74,6 +111,14 @@ impl Kind {
             Kind::Layered(64) => "layered-64",
             Kind::Layered(_) => "layered",
             Kind::Deep => "deep",
+            Kind::Pairwise(8) => "pairwise-8",
+            Kind::Pairwise(16) => "pairwise-16",
+            Kind::Pairwise(64) => "pairwise-64",
+            Kind::Pairwise(_) => "pairwise-32",
+            Kind::Squared(8) => "squared-8",
+            Kind::Squared(16) => "squared-16",
+            Kind::Squared(64) => "squared-64",
+            Kind::Squared(_) => "squared-32",
         }
     }
 
@@ -83,6 +128,8 @@ impl Kind {
             Kind::Screlu => 1,
             Kind::Layered(_) => 2,
             Kind::Deep => 3,
+            Kind::Pairwise(_) => 4,
+            Kind::Squared(_) => 5,
         }
     }
 
@@ -90,8 +137,78 @@ impl Kind {
     pub const fn second_layer(self) -> usize {
         match self {
             Kind::Screlu => 0,
-            Kind::Layered(neurons) => neurons,
+            Kind::Layered(neurons) | Kind::Pairwise(neurons) | Kind::Squared(neurons) => neurons,
             Kind::Deep => HIDDEN_2,
+        }
+    }
+
+    /// Returns the number of neurons of the third layer, 0 if there is none.
+    pub const fn third_layer(self) -> usize {
+        match self {
+            Kind::Screlu | Kind::Layered(_) => 0,
+            Kind::Deep | Kind::Pairwise(_) | Kind::Squared(_) => HIDDEN_2,
+        }
+    }
+
+    /// Returns the number of neurons before the output of a bucket: those of the last layer.
+    pub const fn last_layer(self) -> usize {
+        if self.third_layer() > 0 { self.third_layer() } else { self.second_layer() }
+    }
+
+    /// Returns the divisor of the first layer's size. Vectors hold up to 32 numbers. The trainer
+    /// splits a layer into parts of 64 neurons, which hold whole blocks of pairs, only if its size
+    /// is a multiple of 128.
+    pub const fn hidden_step(self) -> usize {
+        match self {
+            Kind::Screlu | Kind::Layered(_) | Kind::Deep | Kind::Squared(_) => HIDDEN_STEP,
+            Kind::Pairwise(_) => 4 * PAIR_DISTANCE,
+        }
+    }
+
+    /// Returns the function after the first layer.
+    pub const fn activation(self) -> Activation {
+        match self {
+            Kind::Screlu | Kind::Squared(_) => Activation::Squared,
+            Kind::Layered(_) | Kind::Deep => Activation::Clipped,
+            Kind::Pairwise(_) => Activation::Products,
+        }
+    }
+
+    /// Returns the value of one in the first layer.
+    pub const fn one(self) -> i64 {
+        match self.activation() {
+            Activation::Squared | Activation::Products => QA,
+            Activation::Clipped => 127,
+        }
+    }
+
+    /// Returns the number of steps of a unit within 1/127: kinds 2 and 3 round to 127ths.
+    pub const fn grain(self) -> i64 {
+        match self {
+            Kind::Screlu | Kind::Layered(_) | Kind::Deep => 1,
+            Kind::Pairwise(_) | Kind::Squared(_) => 64,
+        }
+    }
+
+    /// Returns the factor of the weights after the second layer over those of kinds 2 and 3, which
+    /// are bytes in 64ths and 50.4ths.
+    pub const fn fineness(self) -> i64 {
+        match self {
+            Kind::Screlu | Kind::Layered(_) | Kind::Deep => 1,
+            Kind::Pairwise(_) | Kind::Squared(_) => 16,
+        }
+    }
+
+    /// Returns the length in bytes of a weight after the second layer.
+    pub const fn later_weight_len(self) -> usize {
+        if self.fineness() == 1 { 1 } else { 2 }
+    }
+
+    /// Returns the inputs of the layer after the first, whose sides have `hidden` neurons each.
+    pub const fn second_inputs(self, hidden: usize) -> usize {
+        match self.activation() {
+            Activation::Products => hidden,
+            Activation::Clipped | Activation::Squared => 2 * hidden,
         }
     }
 
@@ -99,7 +216,7 @@ impl Kind {
     /// number.
     pub const fn usual_output_buckets(self) -> usize {
         match self {
-            Kind::Screlu => 8,
+            Kind::Screlu | Kind::Pairwise(_) | Kind::Squared(_) => 8,
             Kind::Layered(_) | Kind::Deep => 1,
         }
     }
@@ -164,10 +281,11 @@ impl Layout {
         let features = 2 * self.hidden * (self.features() + 1);
         let head = match self.kind {
             Kind::Screlu => 2 * self.output_buckets * (2 * self.hidden + 1),
-            Kind::Layered(_) | Kind::Deep => {
-                let neurons = self.kind.second_layer();
-                let third = if self.kind == Kind::Deep { HIDDEN_2 * HIDDEN_2 + 4 * HIDDEN_2 } else { 0 };
-                self.output_buckets * (neurons * 2 * self.hidden + 4 * neurons + third + neurons + 4)
+            Kind::Layered(_) | Kind::Deep | Kind::Pairwise(_) | Kind::Squared(_) => {
+                let (neurons, third) = (self.kind.second_layer(), self.kind.third_layer());
+                let second = neurons * (self.kind.second_inputs(self.hidden) + 4);
+                let later = self.kind.later_weight_len() * (third * neurons + self.kind.last_layer());
+                self.output_buckets * (second + later + 4 * third + 4)
             }
         };
         features + head
@@ -210,7 +328,10 @@ impl Layout {
         if !matches!(self.output_buckets, 1 | 8) {
             return bad("output buckets", self.output_buckets, "1 or 8");
         }
-        if let Kind::Layered(neurons) = self.kind
+        if !self.hidden.is_multiple_of(self.kind.hidden_step()) {
+            return bad("hidden", self.hidden, "a multiple of 128 in a pairwise network");
+        }
+        if let Kind::Layered(neurons) | Kind::Pairwise(neurons) | Kind::Squared(neurons) = self.kind
             && !SECOND_LAYERS.contains(&neurons)
         {
             return bad("neurons of the second layer", neurons, "8, 16, 32 or 64");
@@ -225,7 +346,8 @@ impl Layout {
         }
     }
 
-    /// Formats the shape in the usual notation, such as `(768x4hm -> 256)x2 -> 1x8`, or
+    /// Formats the shape in the usual notation, such as `(768x4hm -> 256)x2 -> 1x8`, with `/2` or
+    /// `^2` for products of pairs or squares, `(768 -> 512^2)x2 -> (16 -> 32 -> 1)x8`, or
     /// `(piece+file[864] -> 256)x2 -> (16 -> 1)x8` if the set is not `piece`.
     pub fn describe(&self) -> String {
         let buckets = if self.king_buckets > 1 { format!("x{}", self.king_buckets) } else { String::new() };
@@ -234,13 +356,22 @@ impl Layout {
             Kind::Screlu => format!("1x{}", self.output_buckets),
             Kind::Layered(neurons) => self.in_buckets(format!("{neurons} -> 1")),
             Kind::Deep => self.in_buckets(format!("{HIDDEN_2} -> {HIDDEN_2} -> 1")),
+            Kind::Pairwise(neurons) | Kind::Squared(neurons) => {
+                self.in_buckets(format!("{neurons} -> {HIDDEN_2} -> 1"))
+            }
+        };
+        // A kind whose layers are those of another has its activation after the neurons.
+        let mark = match self.kind {
+            Kind::Pairwise(_) => "/2",
+            Kind::Squared(_) => "^2",
+            Kind::Screlu | Kind::Layered(_) | Kind::Deep => "",
         };
         let inputs = if self.set.is_piece() {
             format!("{FEATURES}{buckets}{mirrored}")
         } else {
             format!("{}[{}]", self.set, self.set.size())
         };
-        format!("({inputs} -> {})x2 -> {head}", self.hidden)
+        format!("({inputs} -> {}{mark})x2 -> {head}", self.hidden)
     }
 
     fn in_buckets(&self, layers: String) -> String {
@@ -275,7 +406,11 @@ mod tests {
     #[test]
     fn kinds_have_the_texts_of_digests() {
         let texts = Kind::ALL.map(|kind| format!("{kind:?}"));
-        assert_eq!(texts, ["Screlu", "Layered", "Deep", "Layered(8)", "Layered(16)", "Layered(64)"]);
+        let layered = ["Screlu", "Layered", "Deep", "Layered(8)", "Layered(16)", "Layered(64)"];
+        let pairwise = ["Pairwise(8)", "Pairwise(16)", "Pairwise(32)", "Pairwise(64)"];
+        assert_eq!(texts[..6], layered);
+        assert_eq!(texts[6..10], pairwise);
+        assert_eq!(texts[10..], ["Squared(8)", "Squared(16)", "Squared(32)", "Squared(64)"]);
         assert!(Kind::ALL.iter().all(|kind| Kind::ALL.iter().filter(|other| other.name() == kind.name()).count() == 1));
     }
 

@@ -1,7 +1,7 @@
 //! Weights of a network, and its output from two accumulators.
 
-use super::layout::{HIDDEN_2, Kind, Layout, QA, output_bucket};
-use super::simd::{AlignedArray, Kernels, LayeredHead, MiddleLayer};
+use super::layout::{Kind, Layout, QA, output_bucket};
+use super::simd::{AlignedArray, Kernels, LayeredHead, MiddleLayer, SecondLayer};
 use crate::types::Score;
 use std::fmt;
 
@@ -9,9 +9,6 @@ use std::fmt;
 pub const QB: i64 = 64;
 /// Centipawns of an output of one.
 pub const SCALE: i64 = 400;
-/// Last divisor of kinds 2 and 3.
-const OUTPUT_DIVISOR: i32 = 16;
-
 /// Bound of every evaluation, far below the mate scores, whatever the weights are.
 pub const EVAL_LIMIT: Score = 20_000;
 
@@ -66,6 +63,11 @@ impl<'a> Cursor<'a> {
     fn i8s(&mut self, count: usize) -> impl Iterator<Item = i8> {
         self.take(count).iter().map(|&byte| byte as i8)
     }
+
+    /// Reads numbers of one byte or two.
+    fn of_len(&mut self, count: usize, len: usize) -> Vec<i16> {
+        if len == 1 { self.i8s(count).map(i16::from).collect() } else { self.i16s(count).collect() }
+    }
 }
 
 impl Network {
@@ -84,23 +86,27 @@ impl Network {
                 let narrow = weights.iter().all(|weight| weight.unsigned_abs() <= NARROW);
                 Head::Screlu { weights, biases, narrow }
             }
-            Kind::Layered(_) | Kind::Deep => {
-                let (neurons, buckets) = (layout.kind.second_layer(), layout.output_buckets);
-                let rows: Vec<i8> = cursor.i8s(buckets * neurons * 2 * hidden).collect();
+            Kind::Layered(_) | Kind::Deep | Kind::Pairwise(_) | Kind::Squared(_) => {
+                let (kind, buckets) = (layout.kind, layout.output_buckets);
+                let (neurons, third, last) = (kind.second_layer(), kind.third_layer(), kind.last_layer());
+                let weights = neurons * kind.second_inputs(hidden);
+                let rows: Vec<i8> = cursor.i8s(buckets * weights).collect();
                 let biases: Vec<i32> = cursor.i32s(buckets * neurons).collect();
-                let middle = (layout.kind == Kind::Deep).then(|| -> (Vec<i8>, Vec<i32>) {
-                    let rows = cursor.i8s(buckets * HIDDEN_2 * HIDDEN_2).collect();
-                    (rows, cursor.i32s(buckets * HIDDEN_2).collect())
-                });
-                let output: Vec<i8> = cursor.i8s(buckets * neurons).collect();
+                let len = kind.later_weight_len();
+                let middle_rows = cursor.of_len(buckets * third * neurons, len);
+                let middle_biases: Vec<i32> = cursor.i32s(buckets * third).collect();
+                let output = cursor.of_len(buckets * last, len);
                 let heads = (0..buckets).zip(cursor.i32s(buckets)).map(|(bucket, output_bias)| {
-                    let middle = middle.as_ref().map(|(rows, biases)| {
-                        let rows = &rows[bucket * HIDDEN_2 * HIDDEN_2..][..HIDDEN_2 * HIDDEN_2];
-                        MiddleLayer::new(rows, &biases[bucket * HIDDEN_2..][..HIDDEN_2])
+                    let middle = (third > 0).then(|| {
+                        let rows = &middle_rows[bucket * third * neurons..][..third * neurons];
+                        MiddleLayer::new(rows, &middle_biases[bucket * third..][..third])
                     });
-                    let rows = &rows[bucket * neurons * 2 * hidden..][..neurons * 2 * hidden];
-                    let own = bucket * neurons..(bucket + 1) * neurons;
-                    LayeredHead::new(rows, &biases[own.clone()], middle, &output[own], output_bias)
+                    let layer = SecondLayer {
+                        rows: &rows[bucket * weights..][..weights],
+                        biases: &biases[bucket * neurons..][..neurons],
+                        activation: kind.activation(),
+                    };
+                    LayeredHead::new(&layer, middle, &output[bucket * last..][..last], output_bias)
                 });
                 Head::Layered(heads.collect())
             }
@@ -146,7 +152,11 @@ impl Network {
     /// Kind 1: the sum over both accumulators of clamp(a, 0, QA)^2 * w, divided by QA, plus the
     /// bias, times SCALE / (QA * QB). Kind 2: clamp(a, 0, 127) times the second layer plus bias,
     /// shifted right by 6, clamped to 0..127, times the output weights, plus bias, divided by 16.
-    /// Kind 3: the same with one more such layer before the output. Divisions round towards zero.
+    /// Kind 3: the same with one more such layer before the output. Kinds 4 and 5: the inputs of
+    /// the second layer are clamp(a, 0, QA) * clamp(b, 0, QA) / 512 rounded, of pairs or with b =
+    /// a. Its sums, clamped to 0..127 * 64, times the third layer plus bias, shifted right by 10,
+    /// clamped to 0..127 * 64, times the output weights, plus bias, are divided by 16,384. Sums of
+    /// later layers wrap. Divisions round towards zero.
     #[inline]
     pub(super) fn evaluate(&self, kernels: &Kernels, own: &[i16], other: &[i16], bucket: usize) -> Score {
         let limit = i64::from(EVAL_LIMIT);
@@ -157,7 +167,7 @@ impl Network {
                 let dot = if *narrow { kernels.screlu } else { super::simd::screlu_wide };
                 (dot(own, other, weights) / QA + i64::from(biases[bucket])) * SCALE / (QA * QB)
             }
-            Head::Layered(heads) => i64::from((kernels.layered)(own, other, &heads[bucket]) / OUTPUT_DIVISOR),
+            Head::Layered(heads) => i64::from((kernels.layered)(own, other, &heads[bucket]) / heads[bucket].divisor()),
         };
         value.clamp(-limit, limit) as Score
     }

@@ -1,6 +1,6 @@
 //! Random networks for tests and benchmarks, the same on every machine for the same seed.
 
-use super::layout::{HIDDEN_2, Kind, Layout};
+use super::layout::{Kind, Layout};
 use crate::types::SplitMix64;
 
 /// Noise from a seed.
@@ -36,22 +36,26 @@ pub fn random_payload(layout: &Layout, seed: u64) -> Vec<u8> {
                 bytes.extend_from_slice(&(random.within(1000) as i16).to_le_bytes());
             }
         }
-        Kind::Layered(_) | Kind::Deep => {
-            let buckets = layout.output_buckets;
-            let neurons = buckets * layout.kind.second_layer();
-            bytes.extend((0..neurons * 2 * layout.hidden).map(|_| random.within(40) as u8));
+        Kind::Layered(_) | Kind::Deep | Kind::Pairwise(_) | Kind::Squared(_) => {
+            let (kind, buckets) = (layout.kind, layout.output_buckets);
+            let (neurons, third) = (buckets * kind.second_layer(), buckets * kind.third_layer());
+            bytes.extend((0..neurons * kind.second_inputs(layout.hidden)).map(|_| random.within(40) as u8));
             for _ in 0..neurons {
                 bytes.extend_from_slice(&random.within(8000).to_le_bytes());
             }
-            if layout.kind == Kind::Deep {
-                bytes.extend((0..buckets * HIDDEN_2 * HIDDEN_2).map(|_| random.within(80) as u8));
-                for _ in 0..buckets * HIDDEN_2 {
-                    bytes.extend_from_slice(&random.within(8000).to_le_bytes());
-                }
+            let (fineness, len) = (kind.fineness() as i32, kind.later_weight_len());
+            let grain = kind.grain() as i32 * fineness;
+            for _ in 0..third * kind.second_layer() {
+                bytes.extend_from_slice(&random.within(80 * fineness).to_le_bytes()[..len]);
             }
-            bytes.extend((0..neurons).map(|_| random.within(127) as u8));
+            for _ in 0..third {
+                bytes.extend_from_slice(&random.within(8000 * grain).to_le_bytes());
+            }
+            for _ in 0..buckets * kind.last_layer() {
+                bytes.extend_from_slice(&random.within(127 * fineness).to_le_bytes()[..len]);
+            }
             for _ in 0..buckets {
-                bytes.extend_from_slice(&random.within(6400).to_le_bytes());
+                bytes.extend_from_slice(&random.within(6400 * grain).to_le_bytes());
             }
         }
     }

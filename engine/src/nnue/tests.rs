@@ -3,7 +3,7 @@
 
 use super::sets::tests::golden_positions;
 use super::sets::{FeaturePair, FeatureSet, Locality, PairList};
-use super::simd::Kernels;
+use super::simd::{Kernels, LayeredHead, SecondLayer};
 use super::{Accumulators, Kind, Layout, Network, View, encode, parse, random_payload};
 use crate::board::Board;
 use crate::types::{Color, Move, MoveList, Piece, Square};
@@ -36,6 +36,9 @@ fn layouts() -> Vec<Layout> {
     let outputs = |layout: &Layout| Layout { output_buckets: 8, ..layout.clone() };
     let [layered_outputs, deep_outputs] = [outputs(&layered_buckets), outputs(&deep)];
     let narrow_outputs = outputs(&Layout::plain(Kind::Layered(8), 64));
+    let pairwise = Layout { king_buckets: 8, bucket_map, mirrored: true, ..Layout::plain(Kind::Pairwise(16), 256) };
+    let squared = Layout { king_buckets: 8, bucket_map, mirrored: true, ..Layout::plain(Kind::Squared(16), 32) };
+    let pairwise_output = Layout { output_buckets: 1, ..Layout::plain(Kind::Pairwise(8), 128) };
     vec![
         plain,
         one_output,
@@ -48,6 +51,9 @@ fn layouts() -> Vec<Layout> {
         layered_outputs,
         deep_outputs,
         narrow_outputs,
+        pairwise,
+        pairwise_output,
+        squared,
     ]
 }
 
@@ -82,7 +88,7 @@ fn layouts_of_sets() -> Vec<Layout> {
     let with_pairs =
         ["top-pairs:55", "piece+top-pairs:55"].map(|text| FeatureSet::parse(text, Some(&pairs)).expect(text));
     let kinds = Kind::ALL.into_iter().cycle();
-    sets.chain(with_pairs).zip(kinds).map(|(set, kind)| Layout::of_set(kind, set, 32)).collect()
+    sets.chain(with_pairs).zip(kinds).map(|(set, kind)| Layout::of_set(kind, set, kind.hidden_step())).collect()
 }
 
 fn network(layout: &Layout, seed: u64) -> Arc<Network> {
@@ -281,12 +287,12 @@ fn the_evaluation_is_its_formula() {
 /// has.
 #[test]
 fn layers_are_those_of_the_output_bucket() {
-    for kind in [Kind::Layered(8), Kind::LAYERED, Kind::Deep] {
-        let layout = Layout { output_buckets: 8, ..Layout::plain(kind, 32) };
+    for kind in [Kind::Layered(8), Kind::LAYERED, Kind::Deep, Kind::Pairwise(16), Kind::Squared(16)] {
+        let layout = Layout { output_buckets: 8, ..Layout::plain(kind, kind.hidden_step()) };
         let mut payload = vec![0; layout.weights_len()];
         let biases = payload.len() - 8 * 4;
         for (bucket, bytes) in (0_i32..).zip(payload[biases..].as_chunks_mut::<4>().0) {
-            *bytes = (16 * (100 + bucket)).to_le_bytes();
+            *bytes = (16 * (kind.grain() * kind.fineness()) as i32 * (100 + bucket)).to_le_bytes();
         }
         let network = parse(&encode(&layout, &payload).expect("a layout")).expect("a network");
         for fen in STARTS {
@@ -294,6 +300,17 @@ fn layers_are_those_of_the_output_bucket() {
             let bucket = (board.occupied().count() as i32 - 2) / 4;
             assert_eq!(network.evaluate_alone(&board), 100 + bucket, "{kind:?} {fen}");
         }
+    }
+}
+
+/// The shifts of a head are those of the kind that made it.
+#[test]
+fn divisors_are_those_of_the_kind() {
+    for kind in Kind::ALL.into_iter().filter(|kind| *kind != Kind::Screlu) {
+        let rows = vec![0; kind.second_layer() * 32];
+        let second = SecondLayer { rows: &rows, biases: &vec![0; kind.second_layer()], activation: kind.activation() };
+        let head = LayeredHead::new(&second, None, &[], 0);
+        assert_eq!(i64::from(head.divisor()), 16 * kind.grain() * kind.fineness(), "{kind:?}");
     }
 }
 

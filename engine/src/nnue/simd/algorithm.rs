@@ -1,25 +1,53 @@
 //! Kernels, written once over the few operations of a vector type.
 
-/// Activations of kind 2 that are computed before they are multiplied.
+use super::layered::GROUP;
+
+/// Activations of kinds 2 to 5 that are computed before they are multiplied.
 pub(super) const ACTIVATIONS: usize = 256;
+
+/// Groups of these activations.
+pub(super) const GROUPS: usize = ACTIVATIONS / GROUP;
 
 /// Terms of the SCReLU sum that fit 32 bits. A lane takes at most 128 pairs of products of 255 *
 /// 255 * 128. Their sum is 2_130_739_200 and just fits; it is then widened.
 pub(super) const SCRELU_BLOCK: usize = 1024;
 
+/// One in each byte.
+pub(super) const EACH_BYTE: u64 = 0x0101_0101_0101_0101;
+
+/// Places of the bits of each number, lowest first, a byte each. Bytes after them are zero.
+pub(super) static PLACES: [u64; 256] = {
+    let mut places = [0; 256];
+    let mut number = 0;
+    while number < places.len() {
+        let (mut bit, mut count) = (0, 0);
+        while bit < 8 {
+            if number >> bit & 1 == 1 {
+                places[number] |= bit << (8 * count);
+                count += 1;
+            }
+            bit += 1;
+        }
+        number += 1;
+    }
+    places
+};
+
 /// Generates the kernels of an instruction set as a constant `KERNELS`.
 ///
 /// The calling module provides these as safe functions with the same target features. Of 16-bit
 /// lanes: the vector `V` of `LANES` numbers, `zero`, `load`, `store`, `add` and `sub` (wrapping),
-/// and `activate` (clipped ReLU into bytes). Of bytes: `load_weights`, and `splat` (four bytes in
-/// every lane). Of 32-bit lanes: `load32`, `store32`, `add32` and `sum_wide` (all lanes as one
-/// 64-bit sum). `screlu_step` adds pairs of `clamp(a)^2 * w` to 32-bit lanes, and `dot` adds four
-/// products to each.
+/// `activate` (clipped ReLU into bytes), and `multiply` (products of pairs into bytes). Of bytes:
+/// `load_weights`, `splat` (four bytes in every lane), and `nonzero` (which groups of four are not
+/// all zero). Of 32-bit lanes: `load32`, `store32`, `add32`, `mul32` (both wrapping) and `sum_wide`
+/// (all lanes as one 64-bit sum). `screlu_step` adds pairs of `clamp(a)^2 * w` to 32-bit lanes, and
+/// `dot` adds four products to each.
 macro_rules! kernels {
     ($name:literal, $features:tt) => {
-        use crate::nnue::simd::algorithm::{ACTIVATIONS, SCRELU_BLOCK};
+        use crate::nnue::simd::algorithm::{ACTIVATIONS, EACH_BYTE, GROUPS, PLACES, SCRELU_BLOCK};
         use crate::nnue::simd::layered::GROUP;
-        use crate::nnue::simd::{Kernels, LayeredHead};
+        use crate::nnue::simd::{Kernels, LayeredHead, MiddleLayer};
+        use crate::nnue::{Activation, HIDDEN_2, PAIR_DISTANCE};
 
         // Only `Kernels::available` hands out this table, after it has found the features on the
         // processor.
@@ -38,9 +66,9 @@ macro_rules! kernels {
             // SAFETY: the processor has the features.
             layered: |own, other, head| unsafe {
                 match head.neurons() {
-                    16 => layered::<16, { 16 / SUM_LANES }>(own, other, head),
-                    32 => layered::<32, { 32 / SUM_LANES }>(own, other, head),
-                    _ => layered::<64, { 64 / SUM_LANES }>(own, other, head),
+                    16 => layered::<16, { 16 / SUM_LANES }, { chains(16) }>(own, other, head),
+                    32 => layered::<32, { 32 / SUM_LANES }, { chains(32) }>(own, other, head),
+                    _ => layered::<64, { 64 / SUM_LANES }, { chains(64) }>(own, other, head),
                 }
             },
         };
@@ -149,50 +177,152 @@ macro_rules! kernels {
         /// 32-bit sums that a vector holds, each of a neuron of the second layer.
         const SUM_LANES: usize = LANES / 2;
 
-        /// Computes a head of `NEURONS` neurons, whose sums take `SUMS` vectors.
+        /// Returns the number of separate sums of a neuron, so that a product need not wait for the
+        /// one before: with those of all neurons they fill four registers or more.
+        const fn chains(neurons: usize) -> usize {
+            let chains = 4 * SUM_LANES / neurons;
+            if chains < 2 { 2 } else { chains }
+        }
+
+        /// Computes a head of `NEURONS` neurons, whose sums take `SUMS` vectors, `CHAINS` times.
         #[target_feature(enable = $features)]
-        fn layered<const NEURONS: usize, const SUMS: usize>(own: &[i16], other: &[i16], head: &LayeredHead) -> i32 {
+        fn layered<const NEURONS: usize, const SUMS: usize, const CHAINS: usize>(
+            own: &[i16],
+            other: &[i16],
+            head: &LayeredHead,
+        ) -> i32 {
             const { assert!(SUMS * SUM_LANES == NEURONS) };
-            let mut sums = [[zero(); SUMS]; 2];
+            let mut sums = [[zero(); SUMS]; CHAINS];
             for (sum, biases) in sums[0].iter_mut().zip(head.biases().as_chunks().0) {
                 *sum = load32(biases);
             }
             let groups = head.weights().as_chunks().0.as_chunks::<SUMS>().0;
-            let (first, second) = groups.split_at(own.len() / GROUP);
-            add_products(&mut sums, own, first);
-            add_products(&mut sums, other, second);
+            let (first, second) = groups.split_at(groups.len() / 2);
+            for (values, groups) in [(own, first), (other, second)] {
+                match head.activation() {
+                    Activation::Clipped => add_products::<false, SUMS, CHAINS>(&mut sums, values, groups),
+                    Activation::Squared => add_products::<true, SUMS, CHAINS>(&mut sums, values, groups),
+                    Activation::Products => add_products_of_pairs(&mut sums, values, groups),
+                }
+            }
             let mut neurons = [0; NEURONS];
             for (index, to) in neurons.as_chunks_mut().0.iter_mut().enumerate() {
-                store32(to, add32(sums[0][index], sums[1][index]));
+                let mut sum = sums[0][index];
+                for chain in &sums[1..] {
+                    sum = add32(sum, chain[index]);
+                }
+                store32(to, sum);
             }
-            head.output(&neurons)
+            head.output(&mut neurons, |layer, units| third_sums(layer, units))
         }
 
-        /// Adds the products of one accumulator; even and odd groups of inputs have separate sums.
+        /// Computes the sums of the third layer.
         #[inline]
         #[target_feature(enable = $features)]
-        fn add_products<const SUMS: usize>(
-            sums: &mut [[V; SUMS]; 2],
+        fn third_sums(layer: &MiddleLayer, units: &[i32]) -> [i32; HIDDEN_2] {
+            let mut sums = [zero(); HIDDEN_2 / SUM_LANES];
+            for (sum, biases) in sums.iter_mut().zip(layer.biases().as_chunks().0) {
+                *sum = load32(biases);
+            }
+            for (unit, weights) in units.iter().zip(layer.weights()) {
+                let unit = splat(unit.to_le_bytes());
+                for (sum, weights) in sums.iter_mut().zip(weights.as_chunks().0) {
+                    *sum = add32(*sum, mul32(unit, load32(weights)));
+                }
+            }
+            let mut neurons = [0; HIDDEN_2];
+            for (to, sum) in neurons.as_chunks_mut().0.iter_mut().zip(sums) {
+                store32(to, sum);
+            }
+            neurons
+        }
+
+        /// Adds the products of one accumulator, whose neurons are squared or not.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn add_products<const SQUARED: bool, const SUMS: usize, const CHAINS: usize>(
+            sums: &mut [[V; SUMS]; CHAINS],
             values: &[i16],
             groups: &[[[i8; 2 * LANES]; SUMS]],
         ) {
             let mut activations = [0u8; ACTIVATIONS];
-            let mut now = *sums;
-            for (values, groups) in values.chunks(ACTIVATIONS).zip(groups.chunks(ACTIVATIONS / GROUP)) {
+            for (values, groups) in values.chunks(ACTIVATIONS).zip(groups.chunks(GROUPS)) {
                 for (to, from) in activations.as_chunks_mut().0.iter_mut().zip(values.as_chunks().0) {
-                    activate(to, from);
+                    if SQUARED { multiply(to, from, from) } else { activate(to, from) }
                 }
-                let inputs = activations.as_chunks::<GROUP>().0.as_chunks::<2>().0;
-                for (inputs, groups) in inputs.iter().zip(groups.as_chunks::<2>().0) {
-                    for half in 0..2 {
-                        let input = splat(inputs[half]);
-                        for (sum, weights) in now[half].iter_mut().zip(&groups[half]) {
-                            *sum = dot(*sum, input, load_weights(weights));
-                        }
+                add_groups(sums, &activations, groups);
+            }
+        }
+
+        /// Adds the products of the pairs of one accumulator.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn add_products_of_pairs<const SUMS: usize, const CHAINS: usize>(
+            sums: &mut [[V; SUMS]; CHAINS],
+            values: &[i16],
+            groups: &[[[i8; 2 * LANES]; SUMS]],
+        ) {
+            let mut activations = [0u8; ACTIVATIONS];
+            for (values, groups) in values.chunks(2 * ACTIVATIONS).zip(groups.chunks(GROUPS)) {
+                let blocks = values.as_chunks::<{ 2 * PAIR_DISTANCE }>().0;
+                for (to, block) in activations.as_chunks_mut::<PAIR_DISTANCE>().0.iter_mut().zip(blocks) {
+                    let (first, second) = block.split_at(PAIR_DISTANCE);
+                    let pairs = first.as_chunks().0.iter().zip(second.as_chunks().0);
+                    for (to, (a, b)) in to.as_chunks_mut().0.iter_mut().zip(pairs) {
+                        multiply(to, a, b);
                     }
                 }
+                add_groups(sums, &activations, groups);
+            }
+        }
+
+        /// Adds activations times weights, without the groups of zeros: most neurons are inactive.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn add_groups<const SUMS: usize, const CHAINS: usize>(
+            sums: &mut [[V; SUMS]; CHAINS],
+            activations: &[u8; ACTIVATIONS],
+            groups: &[[[i8; 2 * LANES]; SUMS]],
+        ) {
+            let mut places = [0u8; GROUPS];
+            let mut count = 0;
+            let octets = activations.as_chunks::<{ 8 * GROUP }>().0.iter().take(groups.len() / 8);
+            for (octet, values) in octets.enumerate() {
+                let mask = nonzero(values);
+                let found = PLACES[usize::from(mask)] + 8 * octet as u64 * EACH_BYTE;
+                // There are at most eight for each octet, so there is always room.
+                if let Some(to) = places.get_mut(count..count + 8) {
+                    to.copy_from_slice(&found.to_le_bytes());
+                }
+                count += mask.count_ones() as usize;
+            }
+            let Some(inputs) = activations.as_chunks::<GROUP>().0.first_chunk() else { return };
+            let mut now = *sums;
+            let (blocks, rest) = places[..count].as_chunks::<CHAINS>();
+            for places in blocks {
+                for (sums, &place) in now.iter_mut().zip(places) {
+                    add_group(sums, inputs, groups, place);
+                }
+            }
+            for (sums, &place) in now.iter_mut().zip(rest) {
+                add_group(sums, inputs, groups, place);
             }
             *sums = now;
+        }
+
+        /// Adds the products of a group of activations.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn add_group<const SUMS: usize>(
+            sums: &mut [V; SUMS],
+            inputs: &[[u8; GROUP]; GROUPS],
+            groups: &[[[i8; 2 * LANES]; SUMS]],
+            place: u8,
+        ) {
+            let input = splat(inputs[usize::from(place) % GROUPS]);
+            for (sum, weights) in sums.iter_mut().zip(&groups[usize::from(place)]) {
+                *sum = dot(*sum, input, load_weights(weights));
+            }
         }
     };
 }

@@ -41,6 +41,12 @@ fn sub(a: V, b: V) -> V {
 
 #[inline]
 #[target_feature(enable = "avx2")]
+fn mul32(a: V, b: V) -> V {
+    _mm256_mullo_epi32(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
 fn add32(a: V, b: V) -> V {
     _mm256_add_epi32(a, b)
 }
@@ -77,6 +83,30 @@ fn activate(to: &mut [u8; 2 * LANES], from: &[i16; 2 * LANES]) {
     let bytes = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi16(half(low), half(high)));
     // SAFETY: the array is as long as the vector.
     unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), bytes) }
+}
+
+/// Multiplies clipped neurons: 64 times a times b, of which the high half is rounded.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn multiply(to: &mut [u8; 2 * LANES], a: &[i16; 2 * LANES], b: &[i16; 2 * LANES]) {
+    let clip = |neurons| _mm256_min_epi16(_mm256_max_epi16(neurons, zero()), _mm256_set1_epi16(255));
+    let product =
+        |[a, b]: [&[i16; LANES]; 2]| _mm256_mulhrs_epi16(_mm256_slli_epi16::<6>(clip(load(a))), clip(load(b)));
+    let (a, b) = (a.as_chunks().0, b.as_chunks().0);
+    let packed = _mm256_packs_epi16(product([&a[0], &b[0]]), product([&a[1], &b[1]]));
+    let bytes = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
+    // SAFETY: the array is as long as the vector.
+    unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), bytes) }
+}
+
+/// Returns a bit for each four bytes that are not all zero.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn nonzero(from: &[u8; 32]) -> u8 {
+    // SAFETY: the array is as long as the vector.
+    let vector = unsafe { _mm256_loadu_si256(from.as_ptr().cast()) };
+    let zeros = _mm256_cmpeq_epi32(vector, _mm256_setzero_si256());
+    !_mm256_movemask_ps(_mm256_castsi256_ps(zeros)) as u8
 }
 
 #[inline]

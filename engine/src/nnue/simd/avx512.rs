@@ -43,6 +43,12 @@ macro_rules! avx512 {
 
         #[inline]
         #[target_feature(enable = $features)]
+        fn mul32(a: V, b: V) -> V {
+            _mm512_mullo_epi32(a, b)
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
         fn add32(a: V, b: V) -> V {
             _mm512_add_epi32(a, b)
         }
@@ -70,6 +76,26 @@ macro_rules! avx512 {
             let bytes = _mm512_cvtsepi16_epi8(_mm512_max_epi16(load(from), zero()));
             // SAFETY: the array is as long as the vector of half the width.
             unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), bytes) }
+        }
+
+        /// Multiplies clipped neurons: 64 times a times b, of which the high half is rounded.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn multiply(to: &mut [u8; LANES], a: &[i16; LANES], b: &[i16; LANES]) {
+            let clip = |neurons| _mm512_min_epi16(_mm512_max_epi16(neurons, zero()), _mm512_set1_epi16(255));
+            let product = _mm512_mulhrs_epi16(_mm512_slli_epi16::<6>(clip(load(a))), clip(load(b)));
+            // SAFETY: the array is as long as the vector of half the width.
+            unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), _mm512_cvtepi16_epi8(product)) }
+        }
+
+        /// Returns a bit for each four bytes that are not all zero.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn nonzero(from: &[u8; 32]) -> u8 {
+            // SAFETY: the array is as long as the vector.
+            let vector = unsafe { _mm256_loadu_si256(from.as_ptr().cast()) };
+            let zeros = _mm256_cmpeq_epi32(vector, _mm256_setzero_si256());
+            !_mm256_movemask_ps(_mm256_castsi256_ps(zeros)) as u8
         }
 
         #[inline]

@@ -1,8 +1,8 @@
-//! Head of kinds 2 and 3, with the weights in the order of its kernels.
+//! Head of kinds 2 to 5, with the weights in the order of its kernels.
 
 use super::AlignedArray;
 use crate::nnue::HIDDEN_2;
-use crate::nnue::layout::MAX_SECOND_LAYER;
+use crate::nnue::layout::{Activation, MAX_SECOND_LAYER, QA};
 
 /// Inputs that one 32-bit lane multiplies at once.
 pub(super) const GROUP: usize = 4;
@@ -13,36 +13,35 @@ const LEAST_NEURONS: usize = 16;
 /// Largest activation.
 pub(super) const ONE: i16 = 127;
 
-/// Third layer of kind 3.
+/// Third layer of kinds 3 to 5.
 pub struct MiddleLayer {
-    /// Weights `[input][neuron]`, so that a lane is a neuron.
-    weights: [[i8; HIDDEN_2]; HIDDEN_2],
+    /// Weights `[input][neuron]`, so that a lane is a neuron, as wide as the sums.
+    weights: [[i32; HIDDEN_2]; MAX_SECOND_LAYER],
     biases: [i32; HIDDEN_2],
 }
 
 impl MiddleLayer {
-    /// Creates the layer from rows `[neuron][input]`, of [`HIDDEN_2`] neurons and inputs.
-    pub fn new(rows: &[i8], biases: &[i32]) -> MiddleLayer {
-        let mut weights = [[0; HIDDEN_2]; HIDDEN_2];
-        for (neuron, row) in rows.chunks_exact(HIDDEN_2).take(HIDDEN_2).enumerate() {
-            for (input, &weight) in row.iter().enumerate() {
-                weights[input][neuron] = weight;
+    /// Creates the layer from rows `[neuron][input]` of [`HIDDEN_2`] neurons, with as many inputs
+    /// as the second layer has neurons.
+    pub fn new(rows: &[i16], biases: &[i32]) -> MiddleLayer {
+        let mut weights = [[0; HIDDEN_2]; MAX_SECOND_LAYER];
+        for (neuron, row) in rows.chunks_exact((rows.len() / HIDDEN_2).max(1)).take(HIDDEN_2).enumerate() {
+            for (input, &weight) in row.iter().take(MAX_SECOND_LAYER).enumerate() {
+                weights[input][neuron] = i32::from(weight);
             }
         }
         MiddleLayer { weights, biases: padded(biases) }
     }
 
-    /// Returns the sums of the layer from those of the layer before.
+    /// Returns the weights, `[input][neuron]`.
     #[inline]
-    fn sums(&self, sums: &[i32]) -> [i32; HIDDEN_2] {
-        let mut products = [0; HIDDEN_2];
-        for (&sum, weights) in sums.iter().zip(&self.weights) {
-            let value = activation(sum);
-            for (product, &weight) in products.iter_mut().zip(weights) {
-                *product += value * i32::from(weight);
-            }
-        }
-        std::array::from_fn(|neuron| products[neuron].wrapping_add(self.biases[neuron]))
+    pub(super) fn weights(&self) -> &[[i32; HIDDEN_2]] {
+        &self.weights
+    }
+
+    #[inline]
+    pub(super) fn biases(&self) -> &[i32; HIDDEN_2] {
+        &self.biases
     }
 }
 
@@ -53,37 +52,61 @@ fn padded<T: Copy + Default, const N: usize>(numbers: &[T]) -> [T; N] {
     padded
 }
 
-/// Returns the activation of a sum. A sum of [`ONE`] times 64 is one, so it is shifted by six bits.
+/// Activation of a layer's sums.
+#[derive(Debug, Clone, Copy)]
+struct Units {
+    /// Bits that are dropped.
+    shift: u32,
+    /// Largest value.
+    one: i32,
+}
+
+impl Units {
+    #[inline(always)]
+    fn replace(self, sums: &mut [i32]) {
+        sums.iter_mut().for_each(|sum| *sum = (*sum >> self.shift).clamp(0, self.one));
+    }
+}
+
+/// Multiplies two neurons of kinds 4 and 5. One times one is 127.002, so that products fit a byte.
 #[inline]
-fn activation(sum: i32) -> i32 {
-    (sum >> 6).clamp(0, i32::from(ONE))
+pub(super) fn product(a: i16, b: i16) -> i16 {
+    let [a, b] = [a, b].map(|neuron| i32::from(neuron).clamp(0, QA as i32));
+    ((a * b + 256) >> 9) as i16
+}
+
+/// Second layer of a network, in the order of files.
+pub struct SecondLayer<'a> {
+    /// Weights `[neuron][input]`, as many rows as biases.
+    pub rows: &'a [i8],
+    /// Biases, as many as one of [`crate::nnue::SECOND_LAYERS`].
+    pub biases: &'a [i32],
+    /// Function of its inputs.
+    pub activation: Activation,
 }
 
 /// Second layer, third layer if there is one, and output.
 ///
 /// The weights are in groups of four inputs, `[input / 4][neuron][input % 4]`. A group of
 /// activations is spread over all lanes, each lane is a neuron, and nothing is summed across lanes.
-/// A layer of eight neurons has eight more without weights.
+/// A layer of eight neurons has eight more without weights. What follows the sums is always
+/// inlined, so that it is compiled for the instruction set of the kernel.
 pub struct LayeredHead {
     /// Neurons in these arrays: 16, 32 or 64.
     neurons: usize,
+    activation: Activation,
     weights: AlignedArray<i8>,
     biases: [i32; MAX_SECOND_LAYER],
     middle: Option<Box<MiddleLayer>>,
-    output: [i8; MAX_SECOND_LAYER],
+    /// As wide as the sums.
+    output: [i32; MAX_SECOND_LAYER],
     output_bias: i32,
 }
 
 impl LayeredHead {
-    /// Creates the head from rows `[neuron][input]`. There are as many rows as biases and output
-    /// weights, one of [`crate::nnue::SECOND_LAYERS`].
-    pub fn new(
-        rows: &[i8],
-        biases: &[i32],
-        middle: Option<MiddleLayer>,
-        output: &[i8],
-        output_bias: i32,
-    ) -> LayeredHead {
+    /// Creates the head. There are as many output weights as the last layer has neurons.
+    pub fn new(second: &SecondLayer, middle: Option<MiddleLayer>, output: &[i16], output_bias: i32) -> LayeredHead {
+        let SecondLayer { rows, biases, activation } = *second;
         let neurons = biases.len().clamp(LEAST_NEURONS, MAX_SECOND_LAYER);
         let inputs = rows.len() / biases.len().max(1);
         let mut weights = AlignedArray::zeroed(neurons * inputs);
@@ -93,7 +116,33 @@ impl LayeredHead {
             }
         }
         let middle = middle.map(Box::new);
-        LayeredHead { neurons, weights, biases: padded(biases), middle, output: padded(output), output_bias }
+        let output: Vec<i32> = output.iter().copied().map(i32::from).collect();
+        let (biases, output) = (padded(biases), padded(&output));
+        LayeredHead { neurons, activation, weights, biases, middle, output, output_bias }
+    }
+
+    /// Returns the function of the inputs.
+    #[inline]
+    pub(super) fn activation(&self) -> Activation {
+        self.activation
+    }
+
+    /// Returns the binary logarithm of `Kind::grain`.
+    #[inline(always)]
+    fn grain_bits(&self) -> u32 {
+        if self.activation == Activation::Clipped { 0 } else { 6 }
+    }
+
+    /// Returns the binary logarithm of `Kind::fineness`.
+    #[inline(always)]
+    fn fine_bits(&self) -> u32 {
+        if self.activation == Activation::Clipped { 0 } else { 4 }
+    }
+
+    /// Returns the divisor that makes centipawns of the output.
+    #[inline]
+    pub fn divisor(&self) -> i32 {
+        16 << (self.grain_bits() + self.fine_bits())
     }
 
     /// Returns the number of neurons to compute: 16, 32 or 64.
@@ -113,19 +162,32 @@ impl LayeredHead {
         &self.biases
     }
 
-    /// Computes the output from the sums of the second layer.
-    #[inline]
-    pub(super) fn output(&self, sums: &[i32]) -> i32 {
+    /// Computes the output from the sums of the second layer, which are replaced by their
+    /// activations. `third_sums` computes the sums of the third layer from these.
+    #[inline(always)]
+    pub(super) fn output(
+        &self,
+        sums: &mut [i32],
+        third_sums: impl FnOnce(&MiddleLayer, &[i32]) -> [i32; HIDDEN_2],
+    ) -> i32 {
+        // A sum of the second layer is in 64ths of 127ths, one of the third in parts of the
+        // weights.
+        let one = i32::from(ONE) << self.grain_bits();
+        let [second, third] = [6 - self.grain_bits(), 6 + self.fine_bits()].map(|shift| Units { shift, one });
+        second.replace(sums);
         match &self.middle {
             None => self.last(sums),
-            Some(middle) => self.last(&middle.sums(sums)),
+            Some(middle) => {
+                let mut sums = third_sums(middle, sums);
+                third.replace(&mut sums);
+                self.last(&sums)
+            }
         }
     }
 
-    #[inline]
-    fn last(&self, sums: &[i32]) -> i32 {
-        let neurons = sums.iter().zip(&self.output);
-        let sum: i32 = neurons.map(|(&sum, &weight)| activation(sum) * i32::from(weight)).sum();
-        sum.wrapping_add(self.output_bias)
+    #[inline(always)]
+    fn last(&self, units: &[i32]) -> i32 {
+        let terms = units.iter().zip(&self.output).map(|(unit, weight)| unit.wrapping_mul(*weight));
+        terms.fold(self.output_bias, i32::wrapping_add)
     }
 }

@@ -23,7 +23,7 @@ mod neon;
 mod tests;
 
 pub use aligned::AlignedArray;
-pub use layered::{LayeredHead, MiddleLayer};
+pub use layered::{LayeredHead, MiddleLayer, SecondLayer};
 pub(super) use scalar::screlu_wide;
 
 use std::sync::OnceLock;

@@ -41,6 +41,12 @@ fn sub(a: V, b: V) -> V {
 
 #[inline]
 #[target_feature(enable = "neon")]
+fn mul32(a: V, b: V) -> V {
+    vreinterpretq_s16_s32(vmulq_s32(vreinterpretq_s32_s16(a), vreinterpretq_s32_s16(b)))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
 fn add32(a: V, b: V) -> V {
     vreinterpretq_s16_s32(vaddq_s32(vreinterpretq_s32_s16(a), vreinterpretq_s32_s16(b)))
 }
@@ -68,6 +74,31 @@ fn activate(to: &mut [u8; LANES], from: &[i16; LANES]) {
     let bytes = vqmovun_s16(vminq_s16(load(from), vdupq_n_s16(127)));
     // SAFETY: the array is as long as the vector of half the width.
     unsafe { vst1_u8(to.as_mut_ptr(), bytes) }
+}
+
+/// Multiplies clipped neurons: 128 times a times b, of which the high half is rounded.
+#[inline]
+#[target_feature(enable = "neon")]
+fn multiply(to: &mut [u8; LANES], a: &[i16; LANES], b: &[i16; LANES]) {
+    let clip = |neurons| vminq_s16(vmaxq_s16(neurons, vdupq_n_s16(0)), vdupq_n_s16(255));
+    let product = vqrdmulhq_s16(vshlq_n_s16::<6>(clip(load(a))), clip(load(b)));
+    // SAFETY: the array is as long as the vector of half the width.
+    unsafe { vst1_u8(to.as_mut_ptr(), vqmovun_s16(product)) }
+}
+
+/// Returns a bit for each four bytes that are not all zero.
+#[inline]
+#[target_feature(enable = "neon")]
+fn nonzero(from: &[u8; 32]) -> u8 {
+    // SAFETY: the arrays are as long as the vectors.
+    let (low, high, bits) = unsafe {
+        let bits: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
+        let halves = [from.as_ptr(), from[16..].as_ptr()].map(|half| vreinterpretq_u32_u8(vld1q_u8(half)));
+        (halves[0], halves[1], [vld1q_u32(bits.as_ptr()), vld1q_u32(bits[4..].as_ptr())])
+    };
+    let low = vandq_u32(vtstq_u32(low, low), bits[0]);
+    let high = vandq_u32(vtstq_u32(high, high), bits[1]);
+    vaddvq_u32(vorrq_u32(low, high)) as u8
 }
 
 #[inline]

@@ -1,8 +1,8 @@
 //! Reference kernels: plain loops over numbers.
 
-use super::layered::{GROUP, ONE};
-use super::{Kernels, LayeredHead};
-use crate::nnue::QA;
+use super::layered::{GROUP, ONE, product};
+use super::{Kernels, LayeredHead, MiddleLayer};
+use crate::nnue::{Activation, HIDDEN_2, PAIR_DISTANCE, QA};
 
 pub static KERNELS: Kernels =
     Kernels { name: "scalar", move_piece, capture, castle, apply, screlu: screlu_wide, layered };
@@ -44,15 +44,46 @@ pub fn screlu_wide(own: &[i16], other: &[i16], weights: &[i16]) -> i64 {
 
 fn layered(own: &[i16], other: &[i16], head: &LayeredHead) -> i32 {
     let mut sums = *head.biases();
-    let groups = own.as_chunks::<GROUP>().0.iter().chain(other.as_chunks::<GROUP>().0);
     let neurons = head.neurons();
-    for (values, weights) in groups.zip(head.weights().chunks_exact(GROUP * neurons)) {
-        for (sum, weights) in sums.iter_mut().zip(weights.as_chunks::<GROUP>().0) {
-            for (value, weight) in values.iter().zip(weights) {
-                let term = i32::from((*value).clamp(0, ONE)) * i32::from(*weight);
-                *sum = sum.wrapping_add(term);
+    let mut groups = head.weights().chunks_exact(GROUP * neurons);
+    for block in own.chunks(BLOCK).chain(other.chunks(BLOCK)) {
+        let (activations, count) = activations(block, head.activation());
+        for (values, weights) in activations[..count].as_chunks::<GROUP>().0.iter().zip(groups.by_ref()) {
+            for (sum, weights) in sums.iter_mut().zip(weights.as_chunks::<GROUP>().0) {
+                for (value, weight) in values.iter().zip(weights) {
+                    *sum = sum.wrapping_add(i32::from(*value) * i32::from(*weight));
+                }
             }
         }
     }
-    head.output(&sums[..neurons])
+    head.output(&mut sums[..neurons], third_sums)
+}
+
+fn third_sums(layer: &MiddleLayer, units: &[i32]) -> [i32; HIDDEN_2] {
+    let mut sums = *layer.biases();
+    for (unit, weights) in units.iter().zip(layer.weights()) {
+        for (sum, weight) in sums.iter_mut().zip(weights) {
+            *sum = sum.wrapping_add(unit.wrapping_mul(*weight));
+        }
+    }
+    sums
+}
+
+/// Neurons whose activations are computed at once: a block of pairs.
+const BLOCK: usize = 2 * PAIR_DISTANCE;
+
+/// Returns the inputs that the second layer has from a block of one accumulator, and their number.
+fn activations(block: &[i16], activation: Activation) -> ([i16; BLOCK], usize) {
+    let mut inputs = [0; BLOCK];
+    let (first, second) = block.split_at(PAIR_DISTANCE.min(block.len()));
+    match activation {
+        Activation::Clipped => inputs.iter_mut().zip(block).for_each(|(to, value)| *to = (*value).clamp(0, ONE)),
+        Activation::Squared => inputs.iter_mut().zip(block).for_each(|(to, value)| *to = product(*value, *value)),
+        Activation::Products => {
+            let pairs = first.iter().zip(second);
+            inputs.iter_mut().zip(pairs).for_each(|(to, (a, b))| *to = product(*a, *b));
+            return (inputs, second.len());
+        }
+    }
+    (inputs, block.len())
 }

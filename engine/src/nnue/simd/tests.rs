@@ -1,7 +1,7 @@
 //! Tests of every table against the reference, bit for bit, on noise and at the ends of the ranges.
 
-use super::{AlignedArray, Kernels, LayeredHead, MiddleLayer, screlu_wide};
-use crate::nnue::{HIDDEN_2, SECOND_LAYERS};
+use super::{AlignedArray, Kernels, LayeredHead, MiddleLayer, SecondLayer, screlu_wide};
+use crate::nnue::{Activation, HIDDEN_2, SECOND_LAYERS};
 use crate::skip::skip;
 use std::cell::Cell;
 
@@ -158,13 +158,27 @@ fn the_layered_head_is_that_of_the_reference() {
         for source in weights {
             for neurons in SECOND_LAYERS {
                 let draw = |count: usize| -> Vec<i8> { std::iter::repeat_with(source).take(count).collect() };
-                let (rows, middle_rows, output) = (draw(neurons * 2 * width), draw(HIDDEN_2 * HIDDEN_2), draw(neurons));
-                let biases: Vec<i32> =
-                    (0..neurons).map(|_| random.pick(&[0, 8128, -500_000, i32::MAX, i32::MIN])).collect();
-                let is_deep = neurons == HIDDEN_2 && random.next() % 2 == 1;
-                let middle = is_deep.then(|| MiddleLayer::new(&middle_rows, &biases));
+                let activation = match random.next() % 3 {
+                    0 => Activation::Clipped,
+                    1 if width % 64 == 0 => Activation::Products,
+                    _ => Activation::Squared,
+                };
+                let inputs = if activation == Activation::Products { width } else { 2 * width };
+                let rows = draw(neurons * inputs);
+                // A whole i16 of two drawn bytes, whose sums wrap.
+                let draw_wide = |count: usize| -> Vec<i16> {
+                    (0..count).map(|_| i16::from_le_bytes([source() as u8, source() as u8])).collect()
+                };
+                let middle_rows = draw_wide(HIDDEN_2 * neurons);
+                let draw_biases = |count: usize| -> Vec<i32> {
+                    (0..count).map(|_| random.pick(&[0, 8128, -500_000, i32::MAX, i32::MIN])).collect()
+                };
+                let is_deep = random.next() % 2 == 1;
+                let middle = is_deep.then(|| MiddleLayer::new(&middle_rows, &draw_biases(HIDDEN_2)));
+                let output = draw_wide(if is_deep { HIDDEN_2 } else { neurons });
                 let bias = random.pick(&[0, 1000, i32::MAX, i32::MIN]);
-                let head = LayeredHead::new(&rows, &biases, middle, &output, bias);
+                let second = SecondLayer { rows: &rows, biases: &draw_biases(neurons), activation };
+                let head = LayeredHead::new(&second, middle, &output, bias);
                 let expected = (reference.layered)(&own, &other, &head);
                 assert_eq!((kernels.layered)(&own, &other, &head), expected, "{} {width} {neurons}", kernels.name);
             }
@@ -176,28 +190,47 @@ fn the_layered_head_is_that_of_the_reference() {
 #[test]
 fn the_layered_reference_is_the_formula() {
     let random = Random(Cell::new(4));
-    let width = 32;
-    for neurons in SECOND_LAYERS.into_iter().cycle().take(40) {
+    let width = 64;
+    let activations = [Activation::Clipped, Activation::Squared, Activation::Products];
+    let cases = SECOND_LAYERS.into_iter().flat_map(|neurons| activations.map(|activation| (neurons, activation)));
+    for (neurons, activation) in cases.cycle().take(120) {
         let (own, other) =
             (array(width, &|| (random.next() % 300) as i16 - 90), array(width, &|| random.next() as i16));
-        let rows: Vec<i8> = (0..neurons * 2 * width).map(|_| random.next() as i8).collect();
-        let biases: Vec<i32> = (0..neurons).map(|_| (random.next() % 16_000) as i32 - 8000).collect();
-        let output: Vec<i8> = (0..neurons).map(|_| random.next() as i8).collect();
-        let inputs: Vec<i32> = own.iter().chain(other.iter()).map(|&value| i32::from(value).clamp(0, 127)).collect();
-        let layer = |rows: &[i8], inputs: &[i32]| -> Vec<i32> {
-            let sum = |row: &[i8]| row.iter().zip(inputs).map(|(&weight, &input)| i32::from(weight) * input).sum();
-            let sums = rows.chunks_exact(inputs.len()).map(sum);
-            sums.zip(&biases).map(|(sum, bias): (i32, &i32)| ((sum + bias) >> 6).clamp(0, 127)).collect()
+        let clipped = |one: i32| own.iter().chain(other.iter()).map(move |&value| i32::from(value).clamp(0, one));
+        let inputs: Vec<i32> = if activation == Activation::Products {
+            // In halves: 32 neurons times the next 32 of the side to move, then of the other side.
+            let neurons: Vec<f64> = clipped(255).map(f64::from).collect();
+            let halves = [(0, 32), (64, 96)];
+            let pairs = halves.into_iter().flat_map(|(a, b)| (0..32).map(move |i| (a + i, b + i)));
+            pairs.map(|(a, b)| (neurons[a] * neurons[b] / 512.0).round() as i32).collect()
+        } else if activation == Activation::Squared {
+            clipped(255).map(|neuron| (f64::from(neuron).powi(2) / 512.0).round() as i32).collect()
+        } else {
+            clipped(127).collect()
         };
-        let middle_rows: Vec<i8> = (0..HIDDEN_2 * HIDDEN_2).map(|_| random.next() as i8).collect();
-        let one = layer(&rows, &inputs);
-        let mut heads = vec![(None, one.clone())];
-        if neurons == HIDDEN_2 {
-            heads.push((Some(MiddleLayer::new(&middle_rows, &biases)), layer(&middle_rows, &one)));
-        }
-        for (middle, neurons) in heads {
-            let sum: i32 = neurons.iter().zip(&output).map(|(&value, &weight)| value * i32::from(weight)).sum();
-            let head = LayeredHead::new(&rows, &biases, middle, &output, 4321);
+        // Units of clipped neurons are whole 127ths, the others have 64ths of them, and later
+        // weights of 16 parts a 64th.
+        let (grain, fineness) = if activation == Activation::Clipped { (1, 1) } else { (64, 16) };
+        let rows: Vec<i8> = (0..neurons * inputs.len()).map(|_| random.next() as i8).collect();
+        let biases: Vec<i32> = (0..neurons.max(HIDDEN_2)).map(|_| (random.next() % 16_000) as i32 - 8000).collect();
+        let output: Vec<i16> = (0..neurons.max(HIDDEN_2)).map(|_| i16::from(random.next() as i8) * fineness).collect();
+        let layer = |rows: &[i16], inputs: &[i32], step: i32| -> Vec<i32> {
+            let sum = |row: &[i16]| row.iter().zip(inputs).map(|(&weight, &input)| i32::from(weight) * input).sum();
+            let sums = rows.chunks_exact(inputs.len()).map(sum);
+            sums.zip(&biases)
+                .map(|(sum, bias): (i32, &i32)| (sum + bias).div_euclid(step).clamp(0, 127 * grain))
+                .collect()
+        };
+        let middle_rows: Vec<i16> =
+            (0..HIDDEN_2 * neurons).map(|_| i16::from(random.next() as i8) * fineness).collect();
+        let wide: Vec<i16> = rows.iter().copied().map(i16::from).collect();
+        let second = SecondLayer { rows: &rows, biases: &biases[..neurons], activation };
+        let one = layer(&wide, &inputs, 64 / grain);
+        let third = layer(&middle_rows, &one, 64 * i32::from(fineness));
+        let middle = MiddleLayer::new(&middle_rows, &biases[..HIDDEN_2]);
+        for (middle, units) in [(None, one), (Some(middle), third)] {
+            let sum: i32 = units.iter().zip(&output).map(|(&value, &weight)| value * i32::from(weight)).sum();
+            let head = LayeredHead::new(&second, middle, &output[..units.len()], 4321);
             assert_eq!((Kernels::available()[0].layered)(&own, &other, &head), sum + 4321);
         }
     }

@@ -146,7 +146,7 @@ impl NeuronsArgs {
             let bucket = usize::from(network.shape().bucket(board.occ.count_ones()));
             for (place, values) in network.units(&sides, bucket).iter().enumerate() {
                 if dense.len() == place {
-                    dense.push(LayerActivity::new(&names[place.min(1)], network.one(), buckets * values.len()));
+                    dense.push(LayerActivity::new(&names[place.min(1)], network.unit_one(), buckets * values.len()));
                 }
                 dense[place].record(bucket * values.len(), values);
             }

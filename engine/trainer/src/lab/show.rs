@@ -9,7 +9,7 @@ use super::panels::{Panel, king_stride, panels};
 use crate::train::SNAPSHOTS;
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
-use destrier::nnue::{self, HIDDEN_2, Kind, Layout};
+use destrier::nnue::{self, Activation, Kind, Layout, PAIR_DISTANCE};
 use destrier::types::Square;
 use quintain::report::html;
 use quintain::text::base64;
@@ -104,7 +104,7 @@ impl ShowArgs {
         let net = RawNetwork::read(net)?;
         let Layout { hidden, kind, .. } = net.layout;
         ensure!(neuron < hidden, "--svg {neuron}: {} has {hidden} neurons, 0 to {}", net.name, hidden - 1);
-        let one = if kind == Kind::Screlu { 255.0 } else { 127.0 };
+        let one = kind.one() as f64;
         let (rows, weight) = (net.layout.features(), |row| f64::from(net.weight(row, neuron)) / one);
         let picture = NeuronPicture {
             layout: &net.layout,
@@ -156,7 +156,8 @@ struct RawNetwork {
 
 /// Weights after the first layer.
 struct RawHead {
-    /// Weights `[bucket][unit][side][neuron]`, without units `[bucket][side][neuron]`.
+    /// Weights `[bucket][unit][side][neuron]`, without units `[bucket][side][neuron]`. Both neurons
+    /// of a pair have the weight of their product.
     output: Vec<i16>,
     biases: Vec<i32>,
     /// Weights `[bucket][unit][input]` and biases of the third layers.
@@ -201,12 +202,22 @@ impl RawNetwork {
     fn head(&self) -> RawHead {
         let Layout { hidden, output_buckets, kind, .. } = self.layout;
         let mut rest = self.weights.get(2 * hidden * (self.layout.features() + 1)..).unwrap_or_default();
-        let (units, width) = if kind == Kind::Screlu { (1, 2) } else { (kind.second_layer(), 1) };
-        let units = output_buckets * units;
-        let output = take(&mut rest, units * 2 * hidden, width).into_iter().map(|weight| weight as i16).collect();
-        let biases = take(&mut rest, units, if kind == Kind::Screlu { 2 } else { 4 });
-        let middle = (kind == Kind::Deep).then(|| [take(&mut rest, units * HIDDEN_2, 1), take(&mut rest, units, 4)]);
-        let last = (kind != Kind::Screlu).then(|| [take(&mut rest, units, 1), take(&mut rest, output_buckets, 4)]);
+        let (weight_len, bias_len) = if kind == Kind::Screlu { (2, 2) } else { (1, 4) };
+        let (neurons, third, len) = (kind.second_layer(), output_buckets * kind.third_layer(), kind.later_weight_len());
+        let units = output_buckets * neurons.max(1);
+        let inputs = take(&mut rest, units * kind.second_inputs(hidden), weight_len);
+        let inputs = inputs.into_iter().map(|weight| weight as i16);
+        let output = if kind.activation() == Activation::Products {
+            let inputs: Vec<i16> = inputs.collect();
+            let twice = |weights: &[i16; PAIR_DISTANCE]| [*weights, *weights].concat();
+            inputs.as_chunks().0.iter().flat_map(twice).collect()
+        } else {
+            inputs.collect()
+        };
+        let biases = take(&mut rest, units, bias_len);
+        let middle = (third > 0).then(|| [take(&mut rest, third * neurons, len), take(&mut rest, third, 4)]);
+        let outputs = output_buckets * kind.last_layer();
+        let last = (outputs > 0).then(|| [take(&mut rest, outputs, len), take(&mut rest, output_buckets, 4)]);
         RawHead { output, biases, middle, last }
     }
 
@@ -274,6 +285,15 @@ fn layout_of(layout: &Layout, neurons: &[usize]) -> Value {
     json!({
         "blocks": layout.set.blocks().iter().map(block).collect::<Vec<_>>(),
         "kind": layout.kind.name(),
+        "one": layout.kind.one(),
+        "activation": match layout.kind.activation() {
+            Activation::Clipped => "clipped",
+            Activation::Squared => "squared",
+            Activation::Products => "products",
+        },
+        "grain": layout.kind.grain(),
+        "fineness": layout.kind.fineness(),
+        "third": layout.kind.third_layer() > 0,
         "hidden": layout.hidden,
         "neurons": neurons,
         "whole": neurons.len() == layout.hidden,

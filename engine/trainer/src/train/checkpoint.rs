@@ -5,7 +5,7 @@ use super::export;
 use super::network::{Parameters, Shape};
 use super::trainer::State;
 use crate::data::replace;
-use destrier::nnue::{self, Layout};
+use destrier::nnue::{self, Kind, Layout};
 use quintain::journal;
 use sha2::{Digest, Sha256};
 use std::fs::{File, TryLockError};
@@ -98,7 +98,8 @@ impl Checkpoint {
     /// Reads the weights from the checkpoint of another run with a network of this shape, or from
     /// a network file, whose weights have been rounded. Each king bucket begins with the file's
     /// bucket of its squares. If the file has one output bucket, each of the run's begins with it.
-    /// If the layers after the first differ otherwise, they are random from the seed.
+    /// A squared network begins with the evaluation of a SCReLU one. If the layers after the first
+    /// differ otherwise, they are random from the seed.
     ///
     /// # Errors
     /// [`CheckpointError::Start`], [`CheckpointError::Io`].
@@ -118,14 +119,21 @@ impl Checkpoint {
             let payload = if differs { None } else { export::in_king_buckets(&same, found, payload) };
             let payload = payload.ok_or_else(|| unfit(of(&Shape::of_layout(found).signature())))?;
             let mut weights = export::dequantised(&same, &payload);
-            let in_each = same.kind == shape.kind && same.output_buckets == 1;
-            let has_new_layers = same != *shape && !in_each;
-            if in_each {
-                weights = weights.in_each_output_bucket(shape);
-            }
-            if has_new_layers {
-                let Parameters { output, head, .. } = Parameters::random(shape, seed);
-                (weights.output, weights.head) = (output, head);
+            let has_buckets = [1, shape.output_buckets].contains(&same.output_buckets);
+            let mut has_new_layers = false;
+            match (same.kind, shape.kind) {
+                _ if same == *shape => {}
+                (of_file, kind) if of_file == kind && same.output_buckets == 1 => {
+                    weights = weights.in_each_output_bucket(shape);
+                }
+                (Kind::Screlu, Kind::Squared(_)) if has_buckets => {
+                    weights.with_windows(shape, same.output_buckets, seed);
+                }
+                _ => {
+                    let Parameters { output, head, .. } = Parameters::random(shape, seed);
+                    (weights.output, weights.head) = (output, head);
+                    has_new_layers = true;
+                }
             }
             return Ok(InitialWeights { weights, has_new_layers });
         }

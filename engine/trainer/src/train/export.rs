@@ -1,15 +1,15 @@
 //! Quantised networks in the engine's file format and in Bullet's layout.
 
 use super::network::{Parameters, Shape};
-use destrier::nnue::{self, HIDDEN_2, Kind, Layout};
+use destrier::nnue::{self, Activation, Kind, Layout, PAIR_DISTANCE};
 use std::borrow::Cow;
 
-/// Quantisation factor of activations in a SCReLU network.
+/// Quantisation factor of the first layer in SCReLU, squared and pairwise networks.
 pub const QA: f32 = 255.0;
 /// Quantisation factor of the output weights in a SCReLU network, and of the second layer's weights
-/// in a layered one.
+/// in all others.
 pub const QB: f32 = 64.0;
-/// Quantisation factor of activations in a layered network.
+/// Quantisation factor of units, and of the first layer in a layered network.
 pub const QC: f32 = 127.0;
 /// Quantisation factor of the last sum in a layered network: an output of 1 is 400 centipawns in
 /// sixteenths.
@@ -34,7 +34,11 @@ pub enum ExportError {
 /// `[bucket][L]` at 127 x 64, L of 8 to 64. Last, i8 output weights `[bucket][L]` at 400 x 16 / 127
 /// and i32 biases `[bucket]` at 400 x 16. The last sum is then in sixteenths of a centipawn. Deep:
 /// the same with i8 third-layer weights `[bucket][32][32]` at 64 and i32 biases `[bucket][32]` at
-/// 127 x 64 before the output weights. The payload is padded with zeros to a multiple of 64 bytes.
+/// 127 x 64 before the output weights. Pairwise: the first layer at 255 a unit, the later ones like
+/// those of deep, with second-layer weights `[bucket][L][H]` and third-layer weights
+/// `[bucket][32][L]`. Those of the third layer and of the outputs are i16 and 16 times as large,
+/// and their biases 16 x 64 times. Squared: the same with second-layer weights `[bucket][L][2H]`.
+/// The payload is padded with zeros to a multiple of 64 bytes.
 ///
 /// # Errors
 /// [`ExportError::Overflow`] if a weight is outside the range of its integer type.
@@ -46,7 +50,7 @@ pub fn payload(shape: &Shape, weights: &Parameters) -> Result<Vec<u8>, ExportErr
         let group = &mut groups[place.min(3)];
         let (values, rest) = group.split_at(part.len());
         *group = rest;
-        part.write(&part.in_file(values), &mut bytes)?;
+        part.write(&part.order.in_file(values), &mut bytes)?;
     }
     bytes.resize(shape.layout().payload_len(), 0);
     Ok(bytes)
@@ -100,7 +104,7 @@ pub fn filled(shape: &Shape, mut values: impl FnMut(&Part) -> Vec<f32>) -> Param
         let group = &mut groups[place.min(3)];
         let (to, rest) = std::mem::take(group).split_at_mut(part.len());
         *group = rest;
-        to.copy_from_slice(&part.in_file(&values(part)));
+        part.order.put(&values(part), to);
     }
     weights
 }
@@ -118,14 +122,60 @@ pub struct Part {
     width: usize,
     /// Whole number that stands for 1.
     unit: f32,
+    /// Order of the values in a file.
+    pub order: Order,
+}
+
+/// Order of the values of a part in a file, by that in [`Parameters`].
+#[derive(Debug, Clone, Copy)]
+pub enum Order {
+    /// The same.
+    Same,
+    /// Matrices `[rows][columns][run]` in place of `[columns][rows][run]`.
+    Transposed { rows: usize, columns: usize, run: usize },
+}
+
+impl Order {
+    /// Returns the place in [`Parameters`] of a value of a file.
+    fn place(self, place: usize) -> usize {
+        match self {
+            Order::Same => place,
+            Order::Transposed { rows, columns, run } => {
+                let (line, column, within) = (place / run / columns, place / run % columns, place % run);
+                ((line / rows * columns + column) * rows + line % rows) * run + within
+            }
+        }
+    }
+
+    /// Returns values of [`Parameters`] in the order of a file.
+    pub fn in_file(self, values: &[f32]) -> Cow<'_, [f32]> {
+        match self {
+            Order::Same => values.into(),
+            Order::Transposed { .. } => (0..values.len()).map(|place| values[self.place(place)]).collect(),
+        }
+    }
+
+    /// Puts values of a file into those of [`Parameters`].
+    ///
+    /// # Panics
+    /// Panics if `to` has another number of values.
+    fn put(self, values: &[f32], to: &mut [f32]) {
+        assert_eq!(values.len(), to.len(), "as many values as places");
+        for (place, value) in values.iter().enumerate() {
+            to[self.place(place)] = *value;
+        }
+    }
 }
 
 /// Returns the parts of a network in the order of its file. That is the order of [`Parameters`],
 /// whose last group has all parts from the fourth on.
 pub fn parts(shape: &Shape) -> Vec<Part> {
-    let part = |name, array, sizes: &[usize], width, unit| Part { name, array, sizes: sizes.to_vec(), width, unit };
+    let part = |name, array, sizes: &[usize], width, unit| {
+        let order = Order::Same;
+        Part { name, array, sizes: sizes.to_vec(), width, unit, order }
+    };
     let (inputs, hidden, columns) = (shape.inputs.size(), shape.hidden, shape.columns());
-    let unit = if shape.kind == Kind::Screlu { QA } else { QC };
+    let unit = shape.kind.one() as f32;
     let mut parts = vec![
         part("first layer", "features", &[inputs, hidden], 2, unit),
         part("first biases", "biases", &[hidden], 2, unit),
@@ -135,35 +185,28 @@ pub fn parts(shape: &Shape) -> Vec<Part> {
         parts.push(part("output biases", "output_biases", &[columns], 2, QA * QB));
         return parts;
     }
-    parts.push(part("second layer", "second", &[columns, 2 * hidden], 1, QB));
-    parts.push(part("second biases", "second_biases", &[columns], 4, QC * QB));
-    if shape.kind == Kind::Deep {
-        parts.push(part(THIRD, "third", &[columns, HIDDEN_2], 1, QB));
-        parts.push(part("third biases", "third_biases", &[columns], 4, QC * QB));
+    let (buckets, units, third) = (shape.output_buckets, shape.kind.second_layer(), shape.kind.third_layer());
+    let (grain, fineness) = (shape.kind.grain() as f32, shape.kind.fineness() as f32);
+    let (width, later) = (shape.kind.later_weight_len(), grain * fineness);
+    let mut second = part("second layer", "second", &[columns, shape.kind.second_inputs(hidden)], 1, QB);
+    if shape.kind.activation() == Activation::Products {
+        second.order = Order::Transposed { rows: 2, columns: hidden / (2 * PAIR_DISTANCE), run: PAIR_DISTANCE };
     }
-    parts.push(part("output weights", "output", &[columns], 1, QO / QC));
-    parts.push(part("output biases", "output_biases", &[shape.output_buckets], 4, QO));
+    parts.extend([second, part("second biases", "second_biases", &[columns], 4, QC * QB)]);
+    if third > 0 {
+        let order = Order::Transposed { rows: third, columns: units, run: 1 };
+        parts.push(Part { order, ..part("third layer", "third", &[buckets * third, units], width, fineness * QB) });
+        parts.push(part("third biases", "third_biases", &[buckets * third], 4, later * QC * QB));
+    }
+    parts.push(part("output weights", "output", &[buckets * shape.kind.last_layer()], width, fineness * QO / QC));
+    parts.push(part("output biases", "output_biases", &[buckets], 4, later * QO));
     parts
 }
-
-/// Name of the part that has rows by input in [`Parameters`] and by unit in files, in each bucket.
-const THIRD: &str = "third layer";
 
 impl Part {
     /// Number of values.
     pub fn len(&self) -> usize {
         self.sizes.iter().product()
-    }
-
-    /// Turns values between the order of [`Parameters`] and that of files.
-    pub fn in_file<'a>(&self, values: &'a [f32]) -> Cow<'a, [f32]> {
-        if self.name != THIRD {
-            return values.into();
-        }
-        let of_bucket = |values: &'a [f32]| {
-            (0..HIDDEN_2).flat_map(move |row| (0..HIDDEN_2).map(move |column| values[column * HIDDEN_2 + row]))
-        };
-        values.chunks_exact(HIDDEN_2 * HIDDEN_2).flat_map(of_bucket).collect()
     }
 
     /// Appends the whole numbers of values.

@@ -106,6 +106,12 @@ impl Inputs {
         }
     }
 
+    /// Returns the king buckets of the side to move and of the opponent.
+    pub fn king_buckets_of(&self, board: &ChessBoard) -> [u8; 2] {
+        [board.ksq, board.opp_ksq]
+            .map(|king| if self.set.is_piece() { (self.view(king).0 / FEATURES as u16) as u8 } else { 0 })
+    }
+
     /// Appends the inputs of one view.
     fn append_view(&self, view: &OrientedBoard, active: &mut ActiveFeatures, list: &mut Vec<u16>) {
         if matches!(self.set.locality(), Locality::Board) {

@@ -7,6 +7,7 @@ use super::loaded::{self, LoadedError};
 use super::network::{Parameters, Shape};
 use super::npz::{self, NpzArray, NpzError};
 use super::pairs::{PairFileError, read as read_pairs};
+use super::plan::kind_of;
 use crate::data::{Position, replace};
 use bulletformat::ChessBoard;
 use clap::Args;
@@ -14,7 +15,7 @@ use destrier::bench::POSITIONS;
 use destrier::board::Board;
 use destrier::datagen::viriformat::GameResult;
 use destrier::nnue::sets::{FeatureSet, SetError};
-use destrier::nnue::{Kind, SECOND_LAYERS, sha256_hex};
+use destrier::nnue::{HIDDEN_2, Kind, SECOND_LAYERS, SizeError, sha256_hex};
 use destrier::types::Move;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -39,6 +40,8 @@ pub enum ForeignError {
     Pairs(#[from] PairFileError),
     #[error("{}: {error}", path.display())]
     Export { path: PathBuf, error: ExportError },
+    #[error("{}: {error}, by `biases`, `output_biases` and --features", path.display())]
+    Size { path: PathBuf, error: SizeError },
     #[error(transparent)]
     Loaded(#[from] LoadedError),
     #[error("{}: {error}", path.display())]
@@ -57,6 +60,10 @@ pub struct ForeignArgs {
     /// File with the pairs of a block top-pairs:K
     #[arg(long, value_name = "FILE", requires = "from_npz")]
     pairs: Option<PathBuf>,
+    /// Kind of the network, as in a plan; only `squared-32` needs it, whose arrays are those of
+    /// `deep` [default: by the arrays]
+    #[arg(long, value_name = "KIND", requires = "from_npz", value_parser = kind_of)]
+    kind: Option<Kind>,
     /// Network file to write
     #[arg(long, short, value_name = "FILE", requires = "from_npz")]
     out: Option<PathBuf>,
@@ -72,7 +79,7 @@ impl ForeignArgs {
         let pairs = self.pairs.as_ref().map(|path| read_pairs(path).map(Arc::new)).transpose()?;
         let set = FeatureSet::parse(&self.features, pairs.as_ref())?;
         let found = npz::read(from).map_err(|error| ForeignError::Npz { path: from.clone(), error })?;
-        let (shape, weights) = parameters(from, set, &found)?;
+        let (shape, weights) = parameters(from, set, self.kind, &found)?;
         let export = |error| ForeignError::Export { path: from.clone(), error };
         let payload = export::payload(&shape, &weights).map_err(export)?;
         let bytes = export::network(&shape, &payload).map_err(export)?;
@@ -86,32 +93,37 @@ impl ForeignArgs {
 }
 
 /// Returns the positions of the engine's bench as records without a score, to check a network on.
-fn sample() -> Vec<ChessBoard> {
+pub(super) fn sample() -> Vec<ChessBoard> {
     let boards = POSITIONS.iter().filter_map(|fen| Board::from_fen(fen).ok());
     let position = |board| Position { board, mv: Move::NULL, score: 0, result: GameResult::Draw };
     boards.map(|board| position(board).to_bullet()).collect()
 }
 
-/// Returns the kind with a second layer of this size, the usual one if no kind has it.
-fn layered(neurons: usize) -> Kind {
-    if SECOND_LAYERS.contains(&neurons) { Kind::Layered(neurons) } else { Kind::LAYERED }
-}
-
-/// Takes the weights from the arrays. The kind is that of the layers that are there.
-fn parameters(path: &Path, set: FeatureSet, found: &[NpzArray]) -> Result<(Shape, Parameters), ForeignError> {
+/// Takes the weights from the arrays. Without a kind, it is that of the layers that are there.
+fn parameters(
+    path: &Path,
+    set: FeatureSet,
+    kind: Option<Kind>,
+    found: &[NpzArray],
+) -> Result<(Shape, Parameters), ForeignError> {
     let get = |name: &str| found.iter().find(|array| array.name == name);
     let size = |name: &str| get(name).map_or(0, |array| array.values.len());
     let (hidden, output_buckets) = (size("biases"), size("output_biases"));
     let second = size("second_biases") / output_buckets.max(1);
-    let kind = match (get("second"), get("third")) {
-        (_, Some(_)) => Kind::Deep,
-        (Some(_), None) => layered(second),
+    let units = if SECOND_LAYERS.contains(&second) { second } else { HIDDEN_2 };
+    let is_pairwise = get("second").is_some_and(|array| array.shape.last() == Some(&hidden));
+    let kind = kind.unwrap_or_else(|| match (get("second"), get("third")) {
+        (_, Some(_)) if is_pairwise => Kind::Pairwise(units),
+        (_, Some(_)) if units == HIDDEN_2 => Kind::Deep,
+        (_, Some(_)) => Kind::Squared(units),
+        (Some(_), None) => Kind::Layered(units),
         (None, None) => Kind::Screlu,
-    };
-    if matches!(kind, Kind::Layered(_)) && second > 0 && !SECOND_LAYERS.contains(&second) {
+    });
+    if !matches!(kind, Kind::Screlu | Kind::Deep) && second > 0 && units != second {
         return Err(ForeignError::SecondLayer { path: path.to_owned(), neurons: second });
     }
     let shape = Shape { kind, hidden, inputs: Inputs::of_set(set), output_buckets, factorised: false };
+    shape.layout().validate().map_err(|error| ForeignError::Size { path: path.to_owned(), error })?;
     let expected = export::parts(&shape);
     if let Some(extra) = found.iter().find(|array| expected.iter().all(|part| part.array != array.name)) {
         return Err(ForeignError::Extra { path: path.to_owned(), name: extra.name.clone(), kind: kind.name() });
@@ -146,6 +158,7 @@ mod tests {
             from_npz: Some(folder.join("weights.npz")),
             features: features.to_owned(),
             pairs: None,
+            kind: None,
             out: Some(folder.join("net.nnue")),
         }
     }
@@ -158,7 +171,7 @@ mod tests {
             let group = &mut groups[place.min(3)];
             let (head, rest) = group.split_at(part.len());
             *group = rest;
-            let values = part.in_file(head).into_owned();
+            let values = part.order.in_file(head).into_owned();
             made.push(NpzArray { name: part.array.to_owned(), shape: part.sizes, values });
         }
         made
@@ -170,13 +183,15 @@ mod tests {
         let folder = tempfile::tempdir().expect("a fresh folder");
         for (kind, output_buckets) in Kind::ALL.into_iter().flat_map(|kind| [(kind, 1), (kind, 8)]) {
             let inputs = Inputs::of_set("piece+file".parse().expect("a set"));
-            let shape = Shape { kind, hidden: 32, inputs, output_buckets, factorised: false };
+            let shape = Shape { kind, hidden: kind.hidden_step(), inputs, output_buckets, factorised: false };
             let mut weights = Parameters::random(&shape, 7);
             weights.groups_mut().into_iter().flatten().for_each(|weight| *weight = (*weight).clamp(-1.0, 1.0));
             std::fs::write(folder.path().join("weights.npz"), npz::write(&arrays_of(&shape, &weights)))
                 .expect("a file");
             let mut told = Vec::new();
-            args(folder.path(), "piece+file").run(&mut told).expect("a network");
+            // The arrays of deep and squared-32 are alike.
+            let given = (kind == Kind::Squared(HIDDEN_2)).then_some(kind);
+            ForeignArgs { kind: given, ..args(folder.path(), "piece+file") }.run(&mut told).expect("a network");
             let expected = export::payload(&shape, &weights).and_then(|payload| export::network(&shape, &payload));
             assert_eq!(std::fs::read(folder.path().join("net.nnue")).expect("a file"), expected.expect("a network"));
             assert!(String::from_utf8(told).expect("text").contains(&shape.layout().describe()));

@@ -1,13 +1,18 @@
 //! Forward and backward pass between the shards' sums and the loss. It is cheap, so every thread
 //! repeats it.
 
+use super::dispatch::Kernel;
 use super::kernels::{LANES, Step, fold};
 use super::network::{HeadPlaces, Shape};
-use destrier::nnue::{HIDDEN_2, Kind};
+use super::tile::Tile;
+use destrier::nnue::{HIDDEN_2, Kind, MAX_SECOND_LAYER};
 use std::ops::Range;
 
-/// One value for each unit of a layer.
+/// One value for each unit of a third layer.
 type Units = [f32; HIDDEN_2];
+
+/// One value for each unit of a second layer; zero for those that it does not have.
+type SecondUnits = [f32; MAX_SECOND_LAYER];
 
 /// Dependence of the loss on the error, which is that of two win probabilities.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -83,6 +88,7 @@ impl Head {
     }
 
     /// Returns the network's output for a position's sums.
+    #[inline(always)]
     pub fn forward(&self, sums: &[f32], bucket: usize) -> f32 {
         match self.kind {
             Kind::Screlu => sums[0] + self.weights[bucket],
@@ -93,7 +99,7 @@ impl Head {
                 let units = sums.iter().zip(biases).map(|(sum, bias)| (sum + bias).clamp(0.0, 1.0));
                 units.zip(weights).fold(bias, |output, (unit, weight)| output + unit * weight)
             }
-            Kind::Deep => {
+            Kind::Deep | Kind::Pairwise(_) | Kind::Squared(_) => {
                 let units = self.third(&self.second(sums, bucket), bucket);
                 let weights = &self.weights[self.places.output.start + bucket * HIDDEN_2..][..HIDDEN_2];
                 let terms = units.iter().zip(weights);
@@ -103,14 +109,20 @@ impl Head {
         }
     }
 
-    /// Returns the activations of a deep network's second layer.
-    fn second(&self, sums: &[f32], bucket: usize) -> Units {
-        let biases = &self.weights[bucket * HIDDEN_2..][..HIDDEN_2];
-        std::array::from_fn(|unit| (sums[unit] + biases[unit]).clamp(0.0, 1.0))
+    /// Returns the activations of the second layer before a third one.
+    #[inline(always)]
+    fn second(&self, sums: &[f32], bucket: usize) -> SecondUnits {
+        let biases = &self.weights[bucket * sums.len()..][..sums.len()];
+        let mut units = [0.0; MAX_SECOND_LAYER];
+        for ((unit, sum), bias) in units.iter_mut().zip(sums).zip(biases) {
+            *unit = (sum + bias).clamp(0.0, 1.0);
+        }
+        units
     }
 
-    /// Returns the sums of a deep network's third layer.
-    fn third(&self, second: &Units, bucket: usize) -> Units {
+    /// Returns the sums of a third layer.
+    #[inline(always)]
+    fn third(&self, second: &SecondUnits, bucket: usize) -> Units {
         let biases = &self.weights[self.places.third_biases.start + bucket * HIDDEN_2..][..HIDDEN_2];
         let mut sums: Units = std::array::from_fn(|unit| biases[unit]);
         let rows = &self.weights[self.third_of(bucket)];
@@ -123,12 +135,15 @@ impl Head {
     }
 
     /// Returns the place of the third layer's weights of a bucket.
+    #[inline(always)]
     fn third_of(&self, bucket: usize) -> Range<usize> {
-        let start = self.places.third.start + bucket * HIDDEN_2 * HIDDEN_2;
-        start..start + HIDDEN_2 * HIDDEN_2
+        let len = self.kind.second_layer() * HIDDEN_2;
+        let start = self.places.third.start + bucket * len;
+        start..start + len
     }
 
-    /// Backward pass of a deep network.
+    /// Backward pass of a network with a third layer.
+    #[inline(always)]
     fn backward_deep(&mut self, sums: &mut [f32], bucket: usize, slope: f32) {
         let second = self.second(sums, bucket);
         let third = self.third(&second, bucket);
@@ -145,7 +160,6 @@ impl Head {
         let rows = self.third_of(bucket);
         let gradients = self.gradients[rows.clone()].as_chunks_mut::<HIDDEN_2>().0.iter_mut();
         let rows = gradients.zip(self.weights[rows].as_chunks::<HIDDEN_2>().0);
-        let mut biases: Units = [0.0; HIDDEN_2];
         for (unit, (gradients, weights)) in rows.enumerate() {
             let mut lanes = [0.0; LANES];
             for (place, (gradient, weight)) in gradients.iter_mut().zip(weights).enumerate() {
@@ -154,14 +168,14 @@ impl Head {
             }
             let open = second[unit] > 0.0 && second[unit] < 1.0;
             sums[unit] = if open { fold(lanes) } else { 0.0 };
-            biases[unit] = sums[unit];
         }
-        let own = &mut self.gradients[bucket * HIDDEN_2..][..HIDDEN_2];
-        own.iter_mut().zip(biases).for_each(|(gradient, slope)| *gradient += slope);
+        let own = &mut self.gradients[bucket * sums.len()..][..sums.len()];
+        own.iter_mut().zip(sums).for_each(|(gradient, slope)| *gradient += *slope);
     }
 
     /// Accumulates the gradients for the output's slope, and replaces a position's sums by their
     /// slopes.
+    #[inline(always)]
     pub fn backward(&mut self, sums: &mut [f32], bucket: usize, slope: f32) {
         match self.kind {
             Kind::Screlu => {
@@ -179,7 +193,7 @@ impl Head {
                     self.gradients[first + unit] += *sum;
                 }
             }
-            Kind::Deep => self.backward_deep(sums, bucket, slope),
+            Kind::Deep | Kind::Pairwise(_) | Kind::Squared(_) => self.backward_deep(sums, bucket, slope),
         }
     }
 
@@ -190,6 +204,37 @@ impl Head {
         {
             step.apply(weight, *gradient, momentum, velocity);
             *gradient = 0.0;
+        }
+    }
+}
+
+/// Outputs, loss and slopes of a tile's positions.
+pub struct Judgement<'a> {
+    /// Weights after the sums.
+    pub head: &'a mut Head,
+    /// Output buckets and targets.
+    pub tile: &'a Tile,
+    /// Sums of the second layer, or outputs without one; replaced by their slopes.
+    pub sums: &'a mut [f32],
+    /// Number of sums of a position.
+    pub width: usize,
+    /// Loss function.
+    pub form: Loss,
+    /// Weight of a position in the mean loss.
+    pub per_position: f32,
+    /// Running total of the losses.
+    pub loss: &'a mut f64,
+}
+
+impl Kernel for Judgement<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let expected = self.tile.buckets.iter().zip(&self.tile.targets);
+        for ((&bucket, &target), sums) in expected.zip(self.sums.chunks_exact_mut(self.width)) {
+            let bucket = usize::from(bucket);
+            let (error, slope) = self.form.of(self.head.forward(sums, bucket), target);
+            *self.loss += f64::from(error);
+            self.head.backward(sums, bucket, slope * self.per_position);
         }
     }
 }

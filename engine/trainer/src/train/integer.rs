@@ -7,7 +7,7 @@ use super::network::Shape;
 use crate::data::sigmoid;
 use bulletformat::ChessBoard;
 use destrier::nnue::sets::ActiveFeatures;
-use destrier::nnue::{self, FormatError, HIDDEN_2, Kind};
+use destrier::nnue::{self, Activation, FormatError, HIDDEN_2, Kind};
 use quintain::report::plot::{CurvePlot, Scale};
 
 /// Centipawns of an output of 1 in the engine.
@@ -90,8 +90,7 @@ pub struct Integer {
     output: Vec<i64>,
     /// Biases of the columns. In a layered network, also the weights and biases of the outputs.
     head: Vec<i64>,
-    /// Rows `[bucket][unit][input]` and biases `[bucket][unit]` of the third layers of a deep
-    /// network.
+    /// Rows `[bucket][unit][input]` and biases `[bucket][unit]` of the third layers.
     third: Option<[Vec<i64>; 2]>,
 }
 
@@ -119,15 +118,16 @@ impl Integer {
         let mut third = None;
         let (output, head) = match shape.kind {
             Kind::Screlu => (numbers(output, 2), numbers(shape.output_buckets, 2)),
-            Kind::Layered(_) | Kind::Deep => {
+            Kind::Layered(_) | Kind::Deep | Kind::Pairwise(_) | Kind::Squared(_) => {
+                let (kind, buckets, len) = (shape.kind, shape.output_buckets, shape.kind.later_weight_len());
                 let output = numbers(output, 1);
                 let biases = numbers(shape.columns(), 4);
-                if shape.kind == Kind::Deep {
-                    let buckets = shape.output_buckets;
-                    third = Some([numbers(buckets * HIDDEN_2 * HIDDEN_2, 1), numbers(buckets * HIDDEN_2, 4)]);
+                if kind.third_layer() > 0 {
+                    third =
+                        Some([numbers(buckets * HIDDEN_2 * kind.second_layer(), len), numbers(buckets * HIDDEN_2, 4)]);
                 }
-                let weights = numbers(shape.columns(), 1);
-                (output, [biases, weights, numbers(shape.output_buckets, 4)].concat())
+                let weights = numbers(buckets * kind.last_layer(), len);
+                (output, [biases, weights, numbers(buckets, 4)].concat())
             }
         };
         Integer { shape: shape.clone(), features, bias, output, head, third }
@@ -140,7 +140,12 @@ impl Integer {
 
     /// Returns the value of a first-layer neuron from which on it is saturated.
     pub fn one(&self) -> i64 {
-        if self.shape.kind == Kind::Screlu { 255 } else { 127 }
+        self.shape.kind.one()
+    }
+
+    /// Returns the value of a unit of a later layer from which on it is saturated.
+    pub fn unit_one(&self) -> i64 {
+        127 * self.shape.kind.grain()
     }
 
     /// Returns the first-layer weights of an input.
@@ -151,7 +156,7 @@ impl Integer {
     /// Returns the squares summed over the output weights of each bucket.
     pub fn output_norms(&self) -> Vec<f64> {
         let square = |weights: &[i64]| weights.iter().map(|weight| (weight * weight) as f64).sum::<f64>().sqrt();
-        self.output.chunks_exact(2 * self.shape.hidden).map(square).collect()
+        self.output.chunks_exact(self.shape.kind.second_inputs(self.shape.hidden)).map(square).collect()
     }
 
     /// Returns the inputs of a position: those of the side to move, then those of the opponent.
@@ -172,16 +177,18 @@ impl Integer {
         if self.shape.kind == Kind::Screlu {
             return Vec::new();
         }
-        let active = |sum: i64| (sum >> 6).clamp(0, 127);
-        let second = |unit| self.column(unit, sides, |value| (*value).clamp(0, 127)) + self.head[unit];
+        let (kind, grain) = (self.shape.kind, self.shape.kind.grain());
+        let active = |sum: i64, step: i64| sum.div_euclid(step).clamp(0, 127 * grain);
+        let inputs: Vec<i64> = sides.iter().flat_map(|side| self.second_inputs(side)).collect();
+        let second = |unit| self.column(unit, &inputs) + self.head[unit];
         let neurons = self.shape.kind.second_layer();
         let own = bucket * neurons..(bucket + 1) * neurons;
-        let mut layers = vec![own.map(second).map(active).collect::<Vec<i64>>()];
+        let mut layers = vec![own.map(second).map(|sum| active(sum, 64 / grain)).collect::<Vec<i64>>()];
         if let Some([rows, biases]) = &self.third {
             let dot = |row: &[i64]| row.iter().zip(&layers[0]).map(|(weight, unit)| weight * unit).sum::<i64>();
-            let own = rows.chunks_exact(HIDDEN_2).zip(biases).skip(bucket * HIDDEN_2).take(HIDDEN_2);
+            let own = rows.chunks_exact(neurons).zip(biases).skip(bucket * HIDDEN_2).take(HIDDEN_2);
             let sums = own.map(|(row, bias)| dot(row) + bias);
-            let third = sums.map(active).collect();
+            let third = sums.map(|sum| active(sum, 64 * kind.fineness())).collect();
             layers.push(third);
         }
         layers
@@ -192,13 +199,29 @@ impl Integer {
         let sides = self.sides(board);
         let bucket = usize::from(self.shape.bucket(board.occ.count_ones()));
         if let Some(units) = self.units(&sides, bucket).last() {
-            let (neurons, columns) = (self.shape.kind.second_layer(), self.shape.columns());
-            let weights = &self.head[columns + bucket * neurons..][..neurons];
+            let last = self.shape.kind.last_layer();
+            let (weights, biases) = self.head[self.shape.columns()..].split_at(self.shape.output_buckets * last);
+            let weights = &weights[bucket * last..];
             let sum: i64 = units.iter().zip(weights).map(|(unit, weight)| unit * weight).sum();
-            return (sum + self.head[2 * columns + bucket]) / 16;
+            return (sum + biases[bucket]) / (16 * self.shape.kind.grain() * self.shape.kind.fineness());
         }
-        let square = |value: &i64| (*value).clamp(0, 255).pow(2);
-        (self.column(bucket, &sides, square) / 255 + self.head[bucket]) * SCALE / (255 * 64)
+        let squares: Vec<i64> = sides.iter().flatten().map(|value| (*value).clamp(0, 255).pow(2)).collect();
+        (self.column(bucket, &squares) / 255 + self.head[bucket]) * SCALE / (255 * 64)
+    }
+
+    /// Returns the inputs that a layered network's second layer has from one side's sums.
+    pub fn second_inputs(&self, side: &[i64]) -> Vec<i64> {
+        // In 512ths that are rounded.
+        let product = |a: usize, b: usize| (side[a].clamp(0, 255) * side[b].clamp(0, 255) + 256) / 512;
+        match self.shape.kind.activation() {
+            Activation::Clipped => side.iter().map(|value| (*value).clamp(0, 127)).collect(),
+            Activation::Squared => (0..side.len()).map(|neuron| product(neuron, neuron)).collect(),
+            Activation::Products => {
+                // Of each 64 neurons, the first 32 times the last 32.
+                let first = (0..side.len() / 2).map(|number| number / 32 * 64 + number % 32);
+                first.map(|first| product(first, first + 32)).collect()
+            }
+        }
     }
 
     fn accumulate(&self, inputs: &[u16]) -> Vec<i64> {
@@ -210,9 +233,9 @@ impl Integer {
         sums
     }
 
-    fn column(&self, column: usize, sides: &[Vec<i64>; 2], activation: impl Fn(&i64) -> i64) -> i64 {
-        let weights = &self.output[column * 2 * self.shape.hidden..];
-        sides.iter().flatten().zip(weights).map(|(value, weight)| activation(value) * weight).sum()
+    fn column(&self, column: usize, inputs: &[i64]) -> i64 {
+        let weights = &self.output[column * inputs.len()..];
+        inputs.iter().zip(weights).map(|(input, weight)| input * weight).sum()
     }
 }
 

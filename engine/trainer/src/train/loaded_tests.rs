@@ -98,6 +98,9 @@ fn destrier_says_the_trainers_whole_numbers() {
         format!("kind = \"layered-16\"\nhidden = 64\n{buckets}"),
         "kind = \"deep\"\nhidden = 32\noutput-buckets = 8".to_owned(),
         "kind = \"layered\"\nhidden = 64\noutput-buckets = 1\nfeatures = \"PIECE-MOVE\"".to_owned(),
+        format!("kind = \"pairwise-16\"\nhidden = 256\n{buckets}"),
+        format!("kind = \"squared-16\"\nhidden = 64\n{buckets}"),
+        "kind = \"pairwise-64\"\nhidden = 128\noutput-buckets = 1\nfeatures = \"file+rank\"".to_owned(),
         "hidden = 32\nfeatures = \"file-pairs+rank-pairs+diagonal-pairs+antidiagonal-pairs+piece\"".to_owned(),
         "hidden = 32\nfeatures = \"king-piece\"".to_owned(),
         "hidden = 64\nfactorised = false\nfeatures = \"king-piece\"".to_owned(),
@@ -144,7 +147,8 @@ fn begun(folder: &Path, seed: u64, network: &str) -> Result<(Plan, Vec<u8>), Str
     Ok((plan, file))
 }
 
-/// The first layer is that of the start, and the layers after it follow from the seed.
+/// The first layer is that of the start, and the layers after it follow from the seed; the neurons
+/// are in the order of the export.
 #[test]
 fn a_training_begins_with_the_first_layer_of_another_kind() {
     let folder = tempfile::tempdir().expect("a fresh folder");
@@ -166,10 +170,21 @@ fn a_training_begins_with_the_first_layer_of_another_kind() {
         let found = numbers(&file, 0, 4 * weights + 32);
         // The unit is 127 instead of 255.
         let is_near = |(found, expected): (&f64, &f64)| (found - expected * 127.0 / 255.0).abs() < 0.51;
-        assert!(found.iter().zip(&expected).all(is_near), "seed {seed}");
+        let of =
+            |numbers: &[f64], neuron: usize| -> Vec<f64> { numbers.iter().skip(neuron).step_by(32).copied().collect() };
+        let source = |neuron: usize| {
+            let found = of(&found, neuron);
+            (0..32)
+                .find(|&source| found.iter().zip(&of(&expected, source)).all(is_near))
+                .expect("a neuron of the start")
+        };
+        let order: Vec<usize> = (0..32).map(source).collect();
+        assert!((0..32).all(|neuron| order.contains(&neuron)), "seed {seed}: {order:?}");
         let random = export::payload(&shape, &Parameters::random(&shape, seed)).expect("weights in range");
-        let after = 2 * (4 * weights + 32);
-        assert!(file[nnue::HEADER_LEN + after..] == random[after..], "seed {seed}");
+        let (second, rest) = random[2 * (4 * weights + 32)..].split_at(8 * 16 * 64);
+        let expected = second.chunks_exact(32).flat_map(|side| order.iter().map(|&neuron| side[neuron]));
+        let expected: Vec<u8> = expected.chain(rest.iter().copied()).collect();
+        assert!(file[nnue::HEADER_LEN + 2 * (4 * weights + 32)..] == expected, "seed {seed}");
     }
     let mut told = Vec::new();
     let (plan, _) = begun(folder.path(), 9, &keys).expect("a run");
@@ -183,9 +198,9 @@ fn a_training_begins_with_the_first_layer_of_another_kind() {
 
 #[test]
 fn each_output_bucket_begins_with_a_network_of_one() {
-    for kind in ["screlu", "layered-8", "deep"] {
+    for (kind, hidden) in [("screlu", 32), ("layered-8", 32), ("deep", 32), ("squared-16", 32), ("pairwise-8", 128)] {
         let folder = tempfile::tempdir().expect("a fresh folder");
-        let keys = |buckets: usize| format!("kind = \"{kind}\"\nhidden = 32\noutput-buckets = {buckets}");
+        let keys = |buckets: usize| format!("kind = \"{kind}\"\nhidden = {hidden}\noutput-buckets = {buckets}");
         let first = trained(folder.path(), &keys(1));
         let start = nnue::read_file(&first.out.join("net.nnue")).expect("a network");
         let (_, file) = begun(folder.path(), 7, &keys(8)).expect("a run");
@@ -290,5 +305,32 @@ fn rounded_weights_round_to_themselves() {
         let payload = export::payload(&shape, &Parameters::random(&shape, 3)).expect("small weights");
         let again = export::dequantised(&shape, &payload);
         assert_eq!(export::payload(&shape, &again).expect("the same weights"), payload, "{shape:?}");
+    }
+}
+
+/// As long as the SCReLU network says less than 15 pawns, the squared one says the same but for the
+/// rounding of squares to 127ths.
+#[test]
+fn a_squared_network_begins_with_the_evaluation_of_a_screlu_one() {
+    for (buckets, kind) in [(8, "squared-16"), (1, "squared-8")] {
+        let folder = tempfile::tempdir().expect("a fresh folder");
+        let first = trained(folder.path(), &format!("hidden = 32\noutput-buckets = {buckets}"));
+        let start = nnue::read_file(&first.out.join("net.nnue")).expect("a network");
+        let (plan, file) = begun(folder.path(), 7, &format!("kind = \"{kind}\"\nhidden = 32")).expect("a run");
+        assert_eq!(plan.shape().output_buckets, 8);
+        let network = nnue::parse(&file).expect("a network");
+        // The optimiser would clip larger weights in its first step.
+        let weights = export::dequantised(&plan.shape(), nnue::weights(&file, network.layout()));
+        assert!(weights.output.iter().chain(&weights.head).all(|weight| weight.abs() < 1.985), "{kind}");
+        let (mut seen, mut total) = (0, 0);
+        for Position { board, .. } in positions(1000, 3) {
+            let expected = start.evaluate_alone(&board);
+            if expected.abs() < 1500 {
+                let error = (network.evaluate_alone(&board) - expected).abs();
+                assert!(error < 60, "{kind}: {error} from {expected}, {}", board.to_fen(false));
+                (seen, total) = (seen + 1, total + error);
+            }
+        }
+        assert!(seen > 500 && total < 8 * seen, "{kind}: {total} in {seen} positions");
     }
 }

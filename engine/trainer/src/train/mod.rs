@@ -16,6 +16,7 @@ mod lazy;
 mod loaded;
 mod network;
 pub mod npz;
+mod order;
 mod pairs;
 mod plan;
 mod report;
@@ -63,7 +64,9 @@ The file of `numpy.savez` has the arrays `features` [inputs, neurons], `biases` 
   screlu   `output` [buckets, 2 * neurons] and `output_biases` [buckets]
   layered  `second` [buckets * L, 2 * neurons], `second_biases` and `output` [buckets * L], `output_biases` [buckets]
   deep     as layered with L = 32, and `third` [buckets * 32, 32] and `third_biases` [buckets * 32]
-There are 8 output buckets or 1, and the rows of a bucket are together; L is 8, 16, 32 or 64. Weights into a layer have a row for each of its units; the side to move's neurons come first. An output of 1 is 400 centipawns. \
+  pairwise `second` [buckets * L, neurons], the side to move's products first, `second_biases` [buckets * L], `third` [buckets * 32, L], `third_biases` and `output` [buckets * 32], `output_biases` [buckets]
+  squared  as pairwise with `second` [buckets * L, 2 * neurons]; with L = 32, give --kind squared-32
+There are 8 output buckets or 1, and the rows of a bucket are together; L is 8, 16, 32 or 64. Weights into a layer have a row for each of its units; the side to move's neurons come first. Pairwise inputs are the products of neurons 64 k + i and 64 k + 32 + i, i below 32. An output of 1 is 400 centipawns. \
 `engine/trainer/python/train.py` is an example.";
 
 /// Commands that train and export networks.

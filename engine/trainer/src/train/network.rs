@@ -74,10 +74,7 @@ impl Shape {
 
     /// Returns the number of these sums that one position needs.
     pub fn sums(&self) -> usize {
-        match self.kind {
-            Kind::Screlu => 1,
-            Kind::Layered(_) | Kind::Deep => self.kind.second_layer(),
-        }
+        self.kind.second_layer().max(1)
     }
 
     /// Returns the inputs with a common part, if they are factorised.
@@ -98,9 +95,23 @@ impl Shape {
     /// Returns the sizes of the five groups of [`Parameters`], in their order.
     pub fn sizes(&self) -> [usize; 5] {
         let factor = self.shared().map_or(0, |shared| shared.period * self.hidden);
-        [self.inputs.size() * self.hidden, factor, self.hidden, self.columns() * 2 * self.hidden, self.head()]
+        [
+            self.inputs.size() * self.hidden,
+            factor,
+            self.hidden,
+            self.columns() * self.kind.second_inputs(self.hidden),
+            self.head(),
+        ]
     }
 }
+
+/// Stretches of an output, each of which is a unit of [`Parameters::with_windows`]; an output of 1
+/// is 400 centipawns. They begin at zero and grow away from it, so that all weights are small: the
+/// optimiser clips larger ones.
+const WINDOWS: [[f32; 2]; 6] = [[0.0, 1.0], [1.0, 2.0], [2.0, 3.9], [0.0, -1.0], [-1.0, -2.0], [-2.0, -3.9]];
+
+/// Largest weight of a byte in 64ths.
+const MOST_OF_BYTE: f32 = 127.0 / 64.0;
 
 /// One value per weight of a network: the weights themselves, or one of the optimiser's moments.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,11 +122,12 @@ pub struct Parameters {
     pub factor: Vec<f32>,
     /// `[neuron]`.
     pub bias: Vec<f32>,
-    /// `[column][side to move, opponent][neuron]`.
+    /// `[column][side to move, opponent][neuron]`. In a pairwise network `[column][block of 64
+    /// neurons][side to move, opponent][product of the block]`.
     pub output: Vec<f32>,
     /// Biases of the columns. In a layered network, the weights `[bucket][unit]` and biases of the
-    /// outputs follow. In a deep one, the weights `[bucket][unit of the second layer][unit]` and
-    /// biases `[bucket][unit]` of the third layers are between.
+    /// outputs follow. With a third layer, its weights `[bucket][unit of the second layer][unit]`
+    /// and biases `[bucket][unit]` are between.
     pub head: Vec<f32>,
 }
 
@@ -144,16 +156,10 @@ impl Parameters {
             parameters.features[shared.first * shape.hidden..shared.end * shape.hidden].fill(0.0);
             fill(&mut parameters.factor, FEATURES);
         }
-        fill(&mut parameters.output, 2 * shape.hidden);
-        match shape.kind {
-            Kind::Screlu => {}
-            Kind::Layered(neurons) => fill(&mut parameters.head[HeadPlaces::of(shape).output], neurons),
-            Kind::Deep => {
-                let places = HeadPlaces::of(shape);
-                fill(&mut parameters.head[places.third], HIDDEN_2);
-                fill(&mut parameters.head[places.output], HIDDEN_2);
-            }
-        }
+        fill(&mut parameters.output, shape.kind.second_inputs(shape.hidden));
+        let places = HeadPlaces::of(shape);
+        fill(&mut parameters.head[places.third], shape.kind.second_layer());
+        fill(&mut parameters.head[places.output], shape.kind.last_layer());
         parameters
     }
 
@@ -166,6 +172,34 @@ impl Parameters {
         self.head = parts.into_iter().flat_map(|part| self.head[part].repeat(shape.output_buckets)).collect();
         self.output = self.output.repeat(shape.output_buckets);
         self
+    }
+
+    /// Replaces the layers after the first by those of a squared network of `shape` that computes
+    /// what this SCReLU network with `buckets` outputs does, as long as it is within the
+    /// [`WINDOWS`]. The other units of both layers are random, and nothing depends on them yet.
+    pub fn with_windows(&mut self, shape: &Shape, buckets: usize, seed: u64) {
+        let Parameters { mut output, mut head, .. } = Parameters::random(shape, seed);
+        let (places, units, inputs) =
+            (HeadPlaces::of(shape), shape.kind.second_layer(), shape.kind.second_inputs(shape.hidden));
+        for bucket in 0..shape.output_buckets {
+            let source = bucket.min(buckets - 1);
+            let weights = &self.output[source * inputs..][..inputs];
+            let third = places.third.start + bucket * units * HIDDEN_2;
+            let last = places.output.start + bucket * HIDDEN_2;
+            head[last..][..HIDDEN_2].fill(0.0);
+            for (unit, [from, to]) in WINDOWS.into_iter().enumerate() {
+                let column = bucket * units + unit;
+                let own = output[column * inputs..][..inputs].iter_mut();
+                own.zip(weights)
+                    .for_each(|(own, weight)| *own = (weight / (to - from)).clamp(-MOST_OF_BYTE, MOST_OF_BYTE));
+                head[column] = (self.head[source] - from) / (to - from);
+                for input in 0..units {
+                    head[third + input * HIDDEN_2 + unit] = if input == unit { 1.0 } else { 0.0 };
+                }
+                head[last + unit] = to - from;
+            }
+        }
+        (self.output, self.head) = (output, head);
     }
 
     /// Returns the five groups in file order.
@@ -208,11 +242,8 @@ impl HeadPlaces {
     /// Returns the places in the head of this shape.
     pub fn of(shape: &Shape) -> HeadPlaces {
         let buckets = shape.output_buckets;
-        let [third, neurons, outputs] = match shape.kind {
-            Kind::Screlu => [0, 0, 0],
-            Kind::Layered(neurons) => [0, neurons, 1],
-            Kind::Deep => [HIDDEN_2, HIDDEN_2, 1],
-        };
+        let (second, third, last) = (shape.kind.second_layer(), shape.kind.third_layer(), shape.kind.last_layer());
+        let outputs = usize::from(shape.kind != Kind::Screlu);
         let mut end = shape.columns();
         let mut next = |len: usize| {
             let start = end;
@@ -220,9 +251,9 @@ impl HeadPlaces {
             start..end
         };
         HeadPlaces {
-            third: next(third * HIDDEN_2),
+            third: next(third * second),
             third_biases: next(third),
-            output: next(neurons),
+            output: next(last),
             output_biases: next(outputs),
         }
     }

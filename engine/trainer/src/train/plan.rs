@@ -104,7 +104,7 @@ pub struct Network {
     /// Name of an architecture, see [`Kind::name`].
     #[serde(default = "defaults::kind", deserialize_with = "kind")]
     pub kind: Kind,
-    /// Neurons per perspective, 32 to 4096 in steps of 32.
+    /// Neurons per perspective, 32 to 4096 in steps of 32, of 128 in pairwise kinds.
     pub hidden: usize,
     /// Mirrors the board so that the own king stands on files a to d; true by default if the
     /// features are `piece`, the only set that allows it.
@@ -125,20 +125,27 @@ pub struct Network {
     /// Checkpoint of a run, or a network file, of this shape with the initial weights; random
     /// weights by default. It allows pretraining on many cheap labels, and more training of a
     /// network whose checkpoint is lost. Each king bucket begins with the bucket of the file that
-    /// contains its squares, and each output bucket with the only one of a file that has one. If
-    /// the layers after the first differ otherwise, the first is taken and they are random.
+    /// contains its squares, and each output bucket with the only one of a file that has one. A
+    /// squared network begins with the evaluation of a SCReLU one with one output bucket or as
+    /// many. If the layers after the first differ otherwise, the first is taken and they are
+    /// random.
     #[serde(default)]
     pub start: Option<PathBuf>,
 }
 
 /// Deserialises the name of an architecture, as [`Kind::name`] returns it.
 pub(crate) fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Kind, D::Error> {
-    let name = String::deserialize(deserializer)?;
+    kind_of(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+}
+
+/// Returns the architecture of a name.
+///
+/// # Errors
+/// Returns a message with all names if there is none.
+pub(crate) fn kind_of(name: &str) -> Result<Kind, String> {
     let names = || Kind::ALL.map(|kind| format!("`{}`", kind.name())).join(" or ");
-    Kind::ALL
-        .into_iter()
-        .find(|kind| kind.name() == name)
-        .ok_or_else(|| serde::de::Error::custom(format_args!("unknown kind `{name}`, expected {}", names())))
+    let found = Kind::ALL.into_iter().find(|kind| kind.name() == name);
+    found.ok_or_else(|| format!("unknown kind `{name}`, expected {}", names()))
 }
 
 /// Length of the training, batches and loss.
@@ -530,6 +537,9 @@ impl Plan {
         let network = &self.network;
         if network.hidden == 0 || network.hidden > 4096 || !network.hidden.is_multiple_of(32) {
             return wrong("hidden", &network.hidden, "give 32 to 4096 in steps of 32");
+        }
+        if !network.hidden.is_multiple_of(network.kind.hidden_step()) {
+            return wrong("hidden", &network.hidden, "give a pairwise network a multiple of 128");
         }
         if ![1, 8].contains(&network.output_buckets) {
             return wrong("output-buckets", &network.output_buckets, "give 8 or 1");

@@ -9,6 +9,7 @@ use super::integer::{Integer, Rounding};
 use super::kernels::Step;
 use super::loaded::{self, LoadedError};
 use super::network::Parameters;
+use super::order;
 use super::plan::{MethodName, Plan, full};
 use super::schedule::Progress;
 use super::source::{Records, SourceError};
@@ -283,18 +284,21 @@ impl<'a> Run<'a> {
     /// Writes the network file, the picture `rounding.svg` of the quantisation error, and a bare
     /// `quantised.bin` if that determines the shape. Draws held-out triplets if there are any.
     /// Compares the integer evaluations with the float outputs, and those of Destrier with the
-    /// trainer's.
+    /// trainer's. Neurons before a second layer are in order of their activity.
     ///
     /// # Errors
     /// [`RunError::Export`] if a weight is out of range, [`RunError::Loaded`] if Destrier evaluates
     /// differently, [`RunError::Io`].
     pub fn export(&self) -> Result<Summary, RunError> {
         let [weights, ..] = self.trainer.state();
-        let payload = export::payload(self.trainer.shape(), &weights)?;
-        if self.trainer.shape().is_plain() {
+        let shape = self.trainer.shape();
+        let sample = &self.validation[..self.validation.len().min(ROUNDING_SAMPLE)];
+        let network = Integer::new(shape, &export::payload(shape, &weights)?);
+        let weights = order::by_activity(shape, weights, &network, sample);
+        let payload = export::payload(shape, &weights)?;
+        if shape.is_plain() {
             self.write("quantised.bin", &payload)?;
         }
-        let sample = &self.validation[..self.validation.len().min(ROUNDING_SAMPLE)];
         let integer = Integer::new(self.trainer.shape(), &payload);
         let rounding = Rounding::of(&integer, sample, &self.trainer.outputs(sample), self.plan.training.gain());
         self.write("rounding.svg", rounding.to_svg(&self.plan.name).as_bytes())?;

@@ -3,11 +3,11 @@
 use super::dispatch::Isa;
 use super::features::SharedInputs;
 use super::kernels::{Accumulation, AccumulationBack, Adam, Row, SquareSums, SquareSumsBack, Step};
-use super::layered::{DenseSums, DenseSumsBack, transpose};
+use super::layered::{DenseSums, DenseSumsBack, Products, ProductsBack, Squares, SquaresBack, transpose};
 use super::lazy::LazyRows;
 use super::network::{Parameters, Shape};
 use super::tile::{TILE, Tile};
-use destrier::nnue::{HIDDEN_2, Kind};
+use destrier::nnue::{Activation, HIDDEN_2, Kind};
 
 /// Group of weights with their gradients and moments.
 #[derive(Debug)]
@@ -71,9 +71,13 @@ pub struct Shard<const N: usize> {
     output: Group<N>,
     /// Output weights by input, for the forward pass of a dense layer.
     dense: Vec<f32>,
-    /// Activations of the tiles of one round, later replaced by their gradients.
+    /// Activations of the tiles of one round, later replaced by their gradients. [`ROWS`] rows a
+    /// position: those of a tile's sides, then those of its squares or products.
     rows: Vec<Row<N>>,
 }
+
+/// Rows of a position: both sides, and both sides' squares or the products of a pairwise network.
+pub const ROWS: usize = 4;
 
 impl<const N: usize> Shard<N> {
     /// Creates a shard from weights and both moments, with space for `tiles` tiles per round.
@@ -92,7 +96,7 @@ impl<const N: usize> Shard<N> {
             bias: group(|parameters| &parameters.bias),
             output: group(|parameters| &parameters.output),
             dense: Vec::new(),
-            rows: vec![Row::ZERO; tiles * 2 * TILE],
+            rows: vec![Row::ZERO; tiles * ROWS * TILE],
         };
         shard.merge();
         shard.transpose_dense();
@@ -126,8 +130,13 @@ impl<const N: usize> Shard<N> {
 
     fn transpose_dense(&mut self) {
         if self.kind != Kind::Screlu {
-            transpose(&self.output.weights, self.kind.second_layer(), &mut self.dense);
+            transpose(&self.output.weights, self.kind.second_layer(), self.parts(), &mut self.dense);
         }
+    }
+
+    /// Returns the rows of a position that the second layer has as its inputs.
+    fn parts(&self) -> usize {
+        if self.kind.activation() == Activation::Products { 1 } else { 2 }
     }
 
     /// Prepares the rows of a tile's inputs before the first pass of a batch.
@@ -171,50 +180,69 @@ impl<const N: usize> Shard<N> {
     /// Computes activations and sums of the `place`-th tile of a round.
     pub fn forward(&mut self, isa: Isa, place: usize, tile: &Tile, sums: &mut [f32]) {
         let mut rows = std::mem::take(&mut self.rows);
-        self.forward_into(isa, tile, &mut rows[place * 2 * TILE..], sums);
+        self.forward_into(isa, tile, &mut rows[place * ROWS * TILE..][..ROWS * TILE], sums);
         self.rows = rows;
     }
 
-    /// Computes activations and sums in a buffer of the caller with at least two rows per position.
+    /// Computes activations and sums in a buffer of the caller with [`ROWS`] rows for each position
+    /// of a full tile.
     pub fn forward_into(&self, isa: Isa, tile: &Tile, rows: &mut [Row<N>], sums: &mut [f32]) {
         let weights = self.first_layer();
+        let (rows, products) = rows.split_at_mut(2 * TILE);
+        let rows = &mut rows[..2 * tile.len()];
         isa.run(Accumulation { tile, weights, bias: &self.bias.weights[0], rows: &mut *rows });
-        if self.kind == Kind::Screlu {
-            return isa.run(SquareSums { tile, weights: &self.output.weights, rows, sums });
+        match self.kind {
+            Kind::Screlu => isa.run(SquareSums { tile, weights: &self.output.weights, rows, sums }),
+            Kind::Layered(_) | Kind::Deep => self.dense_sums::<2>(isa, tile, rows, sums),
+            Kind::Pairwise(_) => {
+                let products = &mut products[..tile.len()];
+                isa.run(Products { rows, products: &mut *products });
+                self.dense_sums::<1>(isa, tile, products, sums);
+            }
+            Kind::Squared(_) => {
+                let squares = &mut products[..2 * tile.len()];
+                isa.run(Squares { rows, squares: &mut *squares });
+                self.dense_sums::<2>(isa, tile, squares, sums);
+            }
         }
+    }
+
+    /// Computes the sums of the second layer from its inputs, `PARTS` rows a position.
+    fn dense_sums<const PARTS: usize>(&self, isa: Isa, tile: &Tile, rows: &[Row<N>], sums: &mut [f32]) {
         let units = self.kind.second_layer();
         for (bucket, positions) in tile.stretches() {
-            let weights = &self.dense[bucket * 2 * N * units..][..2 * N * units];
-            let rows = &rows[2 * positions.start..2 * positions.end];
+            let weights = &self.dense[bucket * PARTS * N * units..][..PARTS * N * units];
+            let rows = &rows[PARTS * positions.start..PARTS * positions.end];
             let sums = &mut sums[positions.start * units..positions.end * units];
             match units {
-                8 => isa.run(DenseSums::<N, 8> { weights, rows, sums }),
-                16 => isa.run(DenseSums::<N, 16> { weights, rows, sums }),
-                64 => isa.run(DenseSums::<N, 64> { weights, rows, sums }),
-                _ => isa.run(DenseSums::<N, HIDDEN_2> { weights, rows, sums }),
+                8 => isa.run(DenseSums::<N, 8, PARTS> { weights, rows, sums }),
+                16 => isa.run(DenseSums::<N, 16, PARTS> { weights, rows, sums }),
+                64 => isa.run(DenseSums::<N, 64, PARTS> { weights, rows, sums }),
+                _ => isa.run(DenseSums::<N, HIDDEN_2, PARTS> { weights, rows, sums }),
             }
         }
     }
 
     /// Accumulates the gradients of the `place`-th tile of a round from the slopes of its sums.
     pub fn backward(&mut self, isa: Isa, place: usize, tile: &Tile, slopes: &[f32]) {
-        let rows = &mut self.rows[place * 2 * TILE..][..2 * tile.len()];
-        let (weights, weight_gradients) = (&self.output.weights[..], &mut self.output.gradients[..]);
-        if self.kind == Kind::Screlu {
-            isa.run(SquareSumsBack { tile, weights, weight_gradients, rows: &mut *rows, slopes });
-        } else {
-            let units = self.kind.second_layer();
-            for (bucket, positions) in tile.stretches() {
-                let own = 2 * bucket * units..2 * (bucket + 1) * units;
-                let (weights, weight_gradients) = (&weights[own.clone()], &mut weight_gradients[own]);
-                let rows = &mut rows[2 * positions.start..2 * positions.end];
-                let slopes = &slopes[positions.start * units..positions.end * units];
-                match units {
-                    8 => isa.run(DenseSumsBack::<N, 8> { weights, weight_gradients, rows, slopes }),
-                    16 => isa.run(DenseSumsBack::<N, 16> { weights, weight_gradients, rows, slopes }),
-                    64 => isa.run(DenseSumsBack::<N, 64> { weights, weight_gradients, rows, slopes }),
-                    _ => isa.run(DenseSumsBack::<N, HIDDEN_2> { weights, weight_gradients, rows, slopes }),
-                }
+        let (rows, products) = self.rows[place * ROWS * TILE..][..ROWS * TILE].split_at_mut(2 * TILE);
+        let rows = &mut rows[..2 * tile.len()];
+        let units = self.kind.second_layer();
+        match self.kind {
+            Kind::Screlu => {
+                let Group { weights, gradients: weight_gradients, .. } = &mut self.output;
+                isa.run(SquareSumsBack { tile, weights, weight_gradients, rows: &mut *rows, slopes });
+            }
+            Kind::Layered(_) | Kind::Deep => dense_back::<N, 2>(isa, tile, (units, &mut self.output), rows, slopes),
+            Kind::Pairwise(_) => {
+                let products = &mut products[..tile.len()];
+                dense_back::<N, 1>(isa, tile, (units, &mut self.output), products, slopes);
+                isa.run(ProductsBack { rows: &mut *rows, gradients: products });
+            }
+            Kind::Squared(_) => {
+                let squares = &mut products[..2 * tile.len()];
+                dense_back::<N, 2>(isa, tile, (units, &mut self.output), squares, slopes);
+                isa.run(SquaresBack { rows: &mut *rows, gradients: squares });
             }
         }
         let (gradients, bias_gradient) = (&mut self.features.gradients[..], &mut self.bias.gradients[0]);
@@ -263,6 +291,29 @@ impl<const N: usize> Shard<N> {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Backward pass of the second layer of `units` units: replaces its inputs, `PARTS` rows a
+/// position, by their gradients, and accumulates those of its weights.
+fn dense_back<const N: usize, const PARTS: usize>(
+    isa: Isa,
+    tile: &Tile,
+    (units, layer): (usize, &mut Group<N>),
+    rows: &mut [Row<N>],
+    slopes: &[f32],
+) {
+    for (bucket, positions) in tile.stretches() {
+        let own = PARTS * bucket * units..PARTS * (bucket + 1) * units;
+        let (weights, weight_gradients) = (&layer.weights[own.clone()], &mut layer.gradients[own]);
+        let rows = &mut rows[PARTS * positions.start..PARTS * positions.end];
+        let slopes = &slopes[positions.start * units..positions.end * units];
+        match units {
+            8 => isa.run(DenseSumsBack::<N, 8, PARTS> { weights, weight_gradients, rows, slopes }),
+            16 => isa.run(DenseSumsBack::<N, 16, PARTS> { weights, weight_gradients, rows, slopes }),
+            64 => isa.run(DenseSumsBack::<N, 64, PARTS> { weights, weight_gradients, rows, slopes }),
+            _ => isa.run(DenseSumsBack::<N, HIDDEN_2, PARTS> { weights, weight_gradients, rows, slopes }),
         }
     }
 }

@@ -62,6 +62,9 @@ pub(super) fn shapes() -> Vec<Shape> {
         in_eight(shape(layered, 32, four_buckets())),
         in_eight(set_shape(Kind::Layered(8), 16, "piece")),
         in_eight(set_shape(Kind::Deep, 32, "piece+file")),
+        shape(Kind::Pairwise(16), 128, four_buckets()),
+        shape(Kind::Squared(16), 32, four_buckets()),
+        Shape { output_buckets: 1, ..set_shape(Kind::Pairwise(64), 128, "file") },
     ];
     kinds.into_iter().chain(sets).chain(in_buckets).collect()
 }
@@ -129,13 +132,26 @@ pub(super) fn reference(shape: &Shape, weights: &Parameters, board: &ChessBoard)
         let sum: f64 = inputs.iter().map(|f| own(f) + common(f)).sum();
         (f64::from(weights.bias[i]) + sum).clamp(0.0, 1.0)
     };
-    let units: Vec<f64> = [&us, &them].into_iter().flat_map(|side| (0..width).map(move |i| neuron(side, i))).collect();
+    let side = |inputs: &[u16]| -> Vec<f64> { (0..width).map(|i| neuron(inputs, i)).collect() };
+    let sides = [side(&us), side(&them)];
+    let units = if let Kind::Pairwise(_) = shape.kind {
+        // In each block of 64 neurons the 32 products of the side to move, then the 32 of the
+        // other.
+        let product = |block: usize, side: usize, i: usize| {
+            let first = 64 * block + i;
+            sides[side][first] * sides[side][first + 32]
+        };
+        (0..width).map(|place| product(place / 64, place / 32 % 2, place % 32)).collect()
+    } else {
+        sides.concat()
+    };
     let head: Vec<f64> = weights.head.iter().copied().map(f64::from).collect();
     let column = |column: usize, power: i32| -> f64 {
-        let weights = weights.output[column * 2 * width..].iter();
+        let weights = weights.output[column * units.len()..].iter();
         head[column] + units.iter().zip(weights).map(|(h, &w)| h.powi(power) * f64::from(w)).sum::<f64>()
     };
     let (bucket, buckets) = (usize::from(shape.bucket(board.occ.count_ones())), shape.output_buckets);
+    let power = if matches!(shape.kind, Kind::Squared(_)) { 2 } else { 1 };
     match shape.kind {
         Kind::Screlu => column(bucket, 2),
         Kind::Layered(units) => {
@@ -143,11 +159,13 @@ pub(super) fn reference(shape: &Shape, weights: &Parameters, board: &ChessBoard)
             let layer = (0..units).map(|unit| column(bucket * units + unit, 1).clamp(0.0, 1.0) * output[unit]);
             head[2 * buckets * units + bucket] + layer.sum::<f64>()
         }
-        Kind::Deep => {
+        Kind::Deep | Kind::Pairwise(_) | Kind::Squared(_) => {
+            let neurons = shape.kind.second_layer();
             let own = bucket * HIDDEN_2;
-            let second: Vec<f64> = (0..HIDDEN_2).map(|unit| column(own + unit, 1).clamp(0.0, 1.0)).collect();
-            let (third, rest) = head[buckets * HIDDEN_2..].split_at(buckets * HIDDEN_2 * HIDDEN_2);
-            let third = &third[own * HIDDEN_2..];
+            let second: Vec<f64> =
+                (0..neurons).map(|unit| column(bucket * neurons + unit, power).clamp(0.0, 1.0)).collect();
+            let (third, rest) = head[buckets * neurons..].split_at(buckets * neurons * HIDDEN_2);
+            let third = &third[own * neurons..];
             let (biases, rest) = rest.split_at(buckets * HIDDEN_2);
             let (output, output_biases) = rest.split_at(buckets * HIDDEN_2);
             let sum = |unit: usize| {
@@ -256,6 +274,8 @@ fn threads_and_instruction_sets_change_no_bit() {
         shape(Kind::Deep, 128, [0; 32]),
         in_eight(shape(Kind::Layered(16), 64, four_buckets())),
         in_eight(shape(Kind::Deep, 64, [0; 32])),
+        shape(Kind::Pairwise(8), 256, four_buckets()),
+        shape(Kind::Squared(16), 64, four_buckets()),
         set_shape(Kind::Screlu, 64, "king-piece"),
     ] {
         let run = |threads: usize, isa: Isa| {
@@ -287,18 +307,24 @@ fn instruction_sets_that_this_processor_lacks_are_named() {
 /// Returns the quantised weights of the file as floats.
 fn dequantised(shape: &Shape, weights: &Parameters) -> Parameters {
     let round = |values: &[f32], unit: f32| values.iter().map(|value| (value * unit).round() / unit).collect();
-    let (first, second) = if shape.kind == Kind::Screlu { (255.0, 64.0) } else { (127.0, 64.0) };
+    let (first, second, one, grain, fineness) = match shape.kind {
+        Kind::Screlu => (255.0, 64.0, 255.0, 1.0, 1.0),
+        Kind::Layered(_) | Kind::Deep => (127.0, 64.0, 127.0, 1.0, 1.0),
+        Kind::Pairwise(_) | Kind::Squared(_) => (255.0, 64.0, 127.0, 64.0, 16.0),
+    };
     let head = match shape.kind {
-        Kind::Screlu => round(&weights.head, first * second),
-        Kind::Layered(_) | Kind::Deep => {
-            let second_units = shape.columns();
-            let third = if shape.kind == Kind::Deep { second_units } else { 0 };
+        Kind::Screlu => round(&weights.head, one * second),
+        Kind::Layered(_) | Kind::Deep | Kind::Pairwise(_) | Kind::Squared(_) => {
+            let neurons = shape.kind.second_layer();
+            let is_deep = !matches!(shape.kind, Kind::Layered(_));
+            let third = if is_deep { shape.output_buckets * HIDDEN_2 } else { 0 };
+            let last = if is_deep { third } else { shape.columns() };
             let parts = [
-                (second_units, first * second),
-                (third * HIDDEN_2, second),
-                (third, first * second),
-                (second_units, 6400.0 / 127.0),
-                (shape.output_buckets, 6400.0),
+                (shape.columns(), one * second),
+                (third * neurons, fineness * second),
+                (third, grain * fineness * one * second),
+                (last, fineness * 6400.0 / 127.0),
+                (shape.output_buckets, grain * fineness * 6400.0),
             ];
             let mut rest = &weights.head[..];
             let mut head = Vec::new();
@@ -325,7 +351,7 @@ fn exported_networks_say_the_same_in_whole_numbers() {
         let rounded = dequantised(&shape, &weights);
         let alone = Shape { factorised: false, ..shape.clone() };
         // SCReLU loses less than a centipawn in each of two divisions. A layered network has 32
-        // units that each lose up to a step of 1/127.
+        // units that each lose up to a step of 1/127; with squares or products, the inputs do.
         let bound = if shape.kind == Kind::Screlu { 2.0 } else { 60.0 };
         for board in &boards {
             let (whole, float) = (network.evaluate(board) as f64, 400.0 * reference(&alone, &rounded, board));

@@ -4,10 +4,11 @@ use super::features::Inputs;
 use bulletformat::ChessBoard;
 use destrier::nnue::sets::ActiveFeatures;
 
-/// Positions per tile. Its activations of 64 neurons take 128 KiB, so they stay in the L2 cache.
+/// Positions per tile. Its activations of 64 neurons take 128 KiB, with their squares 256 KiB, so
+/// they stay in the L2 cache.
 pub const TILE: usize = 256;
 
-/// Positions of a batch in order of their output buckets.
+/// Positions of a batch in order of their output buckets and king buckets.
 ///
 /// Row `2 * position` is the perspective of the side to move, `2 * position + 1` that of the
 /// opponent.

@@ -7,10 +7,10 @@
 //! of threads changes no byte of the result.
 
 use super::dispatch::Isa;
-use super::head::{Head, Loss};
+use super::head::{Head, Judgement, Loss};
 use super::kernels::{Row, Step};
 use super::network::{Parameters, Shape};
-use super::shard::Shard;
+use super::shard::{ROWS, Shard};
 use super::tile::{TILE, Tile};
 use super::triplet::{TRIPLET, TripletLoss};
 use bulletformat::ChessBoard;
@@ -50,7 +50,7 @@ impl TrainingMethod {
     /// Returns the positions between two synchronisations of the threads.
     fn round(self, positions: usize) -> usize {
         match self {
-            // The order of a whole batch is by output bucket.
+            // The order of a whole batch is by output bucket and king buckets.
             TrainingMethod::Eval(_) => positions.next_multiple_of(ROUND * TILE).max(1),
             TrainingMethod::Pqr(_) => TRIPLET_ROUND,
         }
@@ -214,7 +214,7 @@ impl Trainer {
     fn outputs_of<const N: usize>(&self, shards: &[Shard<N>], positions: &[ChessBoard], outputs: &mut [f32]) {
         let width = self.shape.sums();
         let mut tile = Tile::default();
-        let mut rows = vec![Row::ZERO; 2 * TILE];
+        let mut rows = vec![Row::ZERO; ROWS * TILE];
         let (mut sums, mut total) = (vec![0.0; TILE * width], vec![0.0; TILE * width]);
         for (positions, outputs) in positions.chunks(TILE).zip(outputs.chunks_mut(TILE)) {
             let mut order: Vec<usize> = (0..positions.len()).collect();
@@ -278,7 +278,8 @@ struct Worker<'a, const N: usize> {
     first: usize,
     shards: &'a mut [Shard<N>],
     head: Head,
-    order: Vec<(u8, u32)>,
+    /// Output bucket and king buckets of each position, and its place in the batch.
+    order: Vec<([u8; 3], u32)>,
 }
 
 impl<const N: usize> Worker<'_, N> {
@@ -322,17 +323,21 @@ impl<const N: usize> Worker<'_, N> {
         self.head
     }
 
-    /// Fills this thread's share of the tiles with positions in order of their output buckets.
+    /// Fills this thread's share of the tiles with positions in order of their output buckets, then
+    /// of their king buckets, so that a tile uses fewer rows of the first layer.
     fn prepare(&mut self, batch: &Batch) {
         let shape = self.shared.shape;
         self.order.clear();
-        let buckets = batch.positions.iter().map(|board| shape.bucket(board.occ.count_ones()));
-        self.order.extend(buckets.zip(0..));
+        let keys = batch.positions.iter().map(|board| {
+            let [ours, theirs] = shape.inputs.king_buckets_of(board);
+            [shape.bucket(board.occ.count_ones()), ours, theirs]
+        });
+        self.order.extend(keys.zip(0..));
         let round = batch.method.round(batch.positions.len());
         self.order.chunks_mut(round).for_each(<[_]>::sort_unstable);
         let tiles = self.order.chunks(round).flat_map(|round| round.chunks(TILE)).zip(&self.shared.tiles);
         for (order, tile) in tiles.skip(self.thread).step_by(self.shared.threads) {
-            let positions = order.iter().map(|&(bucket, place)| {
+            let positions = order.iter().map(|&([bucket, ..], place)| {
                 let board = &batch.positions[place as usize];
                 let target = match batch.method {
                     TrainingMethod::Eval(loss) => loss.target(board.score, board.result),
@@ -380,14 +385,8 @@ impl<const N: usize> Worker<'_, N> {
         let width = self.shared.shape.sums();
         let mut loss = 0.0;
         for (tile, totals) in self.shared.tiles[tiles].iter().zip(totals.chunks_exact_mut(TILE * width)) {
-            let tile = read(tile);
-            let expected = tile.buckets.iter().zip(&tile.targets);
-            for ((&bucket, &target), sums) in expected.zip(totals.chunks_exact_mut(width)) {
-                let bucket = usize::from(bucket);
-                let (error, slope) = form.of(self.head.forward(sums, bucket), target);
-                loss += f64::from(error);
-                self.head.backward(sums, bucket, slope * per_position);
-            }
+            let (head, loss) = (&mut self.head, &mut loss);
+            self.shared.isa.run(Judgement { head, tile: &read(tile), sums: totals, width, form, per_position, loss });
         }
         loss
     }

@@ -4,7 +4,7 @@
 use super::{Folder, STARTS, random_game, skip};
 use destrier::board::Board;
 use destrier::nnue::sets::{FeatureBlock, FeaturePair, FeatureSet, OrientedBoard, PairList};
-use destrier::nnue::{self, HIDDEN_2, Kind, Layout};
+use destrier::nnue::{self, Kind, Layout};
 use destrier::types::SplitMix64;
 use std::fs;
 use std::io::Write as _;
@@ -18,16 +18,20 @@ const SCRIPT: &str = r"
 const fs = require('fs');
 const [, features, page] = fs.readFileSync(process.argv[1], 'utf8').split('<script>\n').map((part) => part.split('</script>')[0]);
 const data = JSON.parse(/^const DATA = (.*);$/m.exec(page)[1]);
-const { parseFen, turned, activeRows, accumulate, contributions, evaluate, headOfBucket, outputBucket } = new Function(
-  `${features}; return { parseFen, turned, activeRows, accumulate, contributions, evaluate, headOfBucket, outputBucket };`)();
-// Evaluation without rounding of layers, of activations 0 to 127 of both sides.
+const names = 'parseFen, turned, activeRows, accumulate, contributions, evaluate, headOfBucket, outputBucket, secondInputs, partner';
+const { parseFen, turned, activeRows, accumulate, contributions, evaluate, headOfBucket, outputBucket, secondInputs, partner } =
+  new Function(`${features}; return { ${names} };`)();
+// Evaluation without rounding of layers, of inputs 0 to 127 of the second one.
 const layered = (layout, head, active) => {
-  const unit = (sum) => Math.min(Math.max(sum / 64, 0), 127);
+  // Units in 127ths; the sums of a third layer and of the output have `grain * fineness` times as
+  // many steps.
+  const { grain, fineness } = layout, unit = (sum) => Math.min(Math.max(sum / 64, 0), 127);
   let units = head.biases.map((bias, unit) => active.flat().reduce((sum, value, neuron) => sum + value * head.output[2 * unit * layout.hidden + neuron], bias)).map(unit);
-  if (layout.kind === 'deep') {
-    units = head.middleBiases.map((bias, unit) => units.reduce((sum, value, input) => sum + value * head.middle[32 * unit + input], bias)).map(unit);
+  if (layout.third) {
+    const of = (bias, unit) => units.reduce((sum, value, input) => sum + value * head.middle[units.length * unit + input] / fineness, bias / (grain * fineness));
+    units = head.middleBiases.map(of).map(unit);
   }
-  return units.reduce((sum, value, unit) => sum + value * head.last[unit], head.lastBiases[0]) / 16;
+  return units.reduce((sum, value, unit) => sum + value * head.last[unit] / fineness, head.lastBiases[0] / (grain * fineness)) / 16;
 };
 // Largest difference of the shares from the slopes of the evaluation, or of their sum from it.
 const shareError = (layout, head, sides, bucket, value) => {
@@ -36,14 +40,16 @@ const shareError = (layout, head, sides, bucket, value) => {
     const bias = head.biases[bucket] * 400 / (255 * 64);
     return Math.max(0, Math.abs(shares.flat().reduce((sum, share) => sum + share, bias) - value) - 2);
   }
-  const active = sides.map((sums) => Array.from(sums, (sum) => Math.min(Math.max(sum, 0), 127)));
+  const active = sides.map((sums) => secondInputs(layout, sums));
   const own = headOfBucket(layout, head, bucket), whole = layered(layout, own, active);
   return Math.max(...shares.flatMap((of, side) => of.map((share, neuron) => {
     // Where a unit is at a bound, the slope is that of one side.
     const errors = [-1e-5, 1e-5].map((step) => {
       const moved = active.map((one) => [...one]);
-      moved[side][neuron] *= 1 + step;
-      return Math.abs((layered(layout, own, moved) - whole) / step - share);
+      // Both neurons of a pair have half of their product's slope.
+      const isOfPairs = layout.activation === 'products', isSecond = isOfPairs && layout.neurons[neuron] & 32;
+      moved[side][isSecond ? partner(layout, neuron) : neuron] *= 1 + step;
+      return Math.abs((layered(layout, own, moved) - whole) / step / (isOfPairs ? 2 : 1) - share);
     });
     return Math.min(...errors);
   })));
@@ -78,44 +84,47 @@ const SETS: [(&str, Kind); 7] = [
 
 /// Creates layouts whose layers after the first are in eight buckets.
 fn in_buckets() -> impl Iterator<Item = Layout> {
-    let kinds = [Kind::Layered(8), Kind::Deep].into_iter();
+    let kinds = [Kind::Layered(8), Kind::Deep, Kind::Pairwise(16), Kind::Squared(8)].into_iter();
     kinds.map(|kind| Layout { output_buckets: 8, ..layout("piece+file", kind) })
 }
 
-/// Creates a layout of 32 neurons.
+/// Creates a layout of the fewest neurons of the kind.
 fn layout(set: &str, kind: Kind) -> Layout {
     // Some pairs that stand in many positions, and others.
     let common = [(12, 764), (8, 9), (192, 324), (324, 764)];
     let list = common.into_iter().chain((0..40).map(|n| (8 * n, 767 - 5 * n)));
     let pairs = list.filter_map(|(a, b)| FeaturePair::new(a, b)).take(40).collect();
     let pairs = Arc::new(PairList::new(pairs).unwrap());
-    Layout::of_set(kind, FeatureSet::parse(set, set.contains("top-pairs").then_some(&pairs)).unwrap(), 32)
+    Layout::of_set(
+        kind,
+        FeatureSet::parse(set, set.contains("top-pairs").then_some(&pairs)).unwrap(),
+        kind.hidden_step(),
+    )
 }
 
 /// Writes a network of random weights, small enough for no overflow.
 fn write_network(folder: &Folder, name: &str, layout: &Layout, seed: u64) {
     let mut random = SplitMix64::from_seeds(&[seed]);
     let mut payload = Vec::with_capacity(layout.payload_len());
-    let mut put = |count: usize, width: usize| {
+    let mut put = |count: usize, width: usize, times: usize| {
         for _ in 0..count {
-            let most = if width == 4 { 10_000 } else { 60 };
+            let most = times * if width == 4 { 10_000 } else { 60 };
             let weight = random.below(2 * most + 1) as i32 - most as i32;
             payload.extend_from_slice(&weight.to_le_bytes()[..width]);
         }
     };
-    put(layout.hidden * (layout.features() + 1), 2);
+    put(layout.hidden * (layout.features() + 1), 2, 1);
     if layout.kind == Kind::Screlu {
-        put(layout.output_buckets * (2 * layout.hidden + 1), 2);
+        put(layout.output_buckets * (2 * layout.hidden + 1), 2, 1);
     } else {
-        let neurons = layout.output_buckets * layout.kind.second_layer();
-        put(neurons * 2 * layout.hidden, 1);
-        put(neurons, 4);
-        if layout.kind == Kind::Deep {
-            put(neurons * HIDDEN_2, 1);
-            put(neurons, 4);
-        }
-        put(neurons, 1);
-        put(layout.output_buckets, 4);
+        let (kind, buckets, times) = (layout.kind, layout.output_buckets, layout.kind.fineness() as usize);
+        let neurons = buckets * kind.second_layer();
+        put(neurons * kind.second_inputs(layout.hidden), 1, 1);
+        put(neurons, 4, 1);
+        put(buckets * kind.third_layer() * kind.second_layer(), kind.later_weight_len(), times);
+        put(buckets * kind.third_layer(), 4, times * kind.grain() as usize);
+        put(buckets * kind.last_layer(), kind.later_weight_len(), times);
+        put(buckets, 4, times * kind.grain() as usize);
     }
     payload.resize(layout.payload_len(), 0);
     folder.write(name, nnue::encode(layout, &payload).unwrap());
@@ -171,7 +180,7 @@ fn a_page_computes_as_the_engine_does() {
     for (number, layout) in (0..).zip(plain.chain([mirrored]).chain(in_buckets())) {
         let name = layout.describe();
         write_network(&folder, "net.nnue", &layout, number);
-        shown(&folder, "@net.nnue --neurons 32 --out @page.html");
+        shown(&folder, &format!("@net.nnue --neurons {} --out @page.html", layout.hidden));
         let Some(found) = by_node(&folder, "page.html", &lines) else {
             return skip::skip("a_page_computes_as_the_engine_does", "no Node; install it");
         };
@@ -293,7 +302,8 @@ fn a_page_works_in_a_browser() {
         let mut program = Command::new(env!("CARGO_BIN_EXE_destrier-trainer"));
         let files = [names[0], names[1], "late.nnue"].map(|name| folder.path(name));
         let page = folder.path("page.html");
-        let ended = program.arg("show").args(files).args(["--neurons", "32", "--out"]).arg(&page).output().unwrap();
+        let neurons = layout.hidden.to_string();
+        let ended = program.arg("show").args(files).args(["--neurons", &neurons, "--out"]).arg(&page).output().unwrap();
         assert!(ended.status.success(), "{ended:?}");
         let text = fs::read_to_string(&page).unwrap();
         assert!(

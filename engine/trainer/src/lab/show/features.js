@@ -203,37 +203,56 @@ function contributions(layout, heads, sides, bucket) {
       clamp(sum, 255) ** 2 * head.output[(2 * bucket + side) * count + neuron] / 255 * 400 / (255 * 64)));
   }
   if (!layout.whole) return null;
-  const open = (sum) => (sum > 0 && sum < 127 * 64 ? 1 : 0);
+  const { grain, fineness } = layout, open = (sum, step) => (sum > 0 && sum < 127 * 64 * step ? 1 : 0);
   const second = secondSums(layout, head, sides);
-  // Centipawns for one more of a unit's 64 * 127 steps.
-  let slopes = second.map((_, unit) => head.last[unit] / 16 / 64);
-  if (layout.kind === 'deep') {
-    const third = thirdSums(head, second.map((sum) => clamp(sum / 64, 127))).map((sum, unit) => open(sum) * slopes[unit]);
-    slopes = second.map((_, input) => third.reduce((sum, slope, unit) => sum + slope * head.middle[32 * unit + input], 0) / 64);
+  // Centipawns for one more of a unit's 64 * 127 steps. The sums of a third layer have `grain * fineness` times as many.
+  let slopes = Array.from(head.last, (weight) => weight / fineness / 16 / 64);
+  if (layout.third) {
+    const third = thirdSums(head, second.map((sum) => clamp(sum * grain / 64, 127 * grain))).map((sum, unit) => open(sum, grain * fineness) * slopes[unit]);
+    slopes = second.map((_, input) => third.reduce((sum, slope, unit) => sum + slope * head.middle[second.length * unit + input], 0) / (64 * fineness));
   }
-  slopes = slopes.map((slope, unit) => slope * open(second[unit]));
-  return sides.map((sums, side) => Array.from(sums, (sum, neuron) =>
-    clamp(sum, 127) * slopes.reduce((total, slope, unit) => total + slope * head.output[(2 * unit + side) * count + neuron], 0)));
+  slopes = slopes.map((slope, unit) => slope * open(second[unit], 1));
+  return sides.map((sums, side) => {
+    const inputs = secondInputs(layout, sums);
+    // Both neurons of a pair have half of what their product adds.
+    const share = (neuron) => (layout.activation === 'products' ? (inputs[neuron] + inputs[partner(layout, neuron)]) / 2 : inputs[neuron]);
+    return inputs.map((_, neuron) =>
+      share(neuron) * slopes.reduce((total, slope, unit) => total + slope * head.output[(2 * unit + side) * count + neuron], 0));
+  });
 }
 
-// Value of a unit of the second or third layer, 0 to 127.
-const unitOf = (sum) => clamp(Math.floor(sum / 64), 127);
+// Place of the other neuron of a pair: of each 64 neurons, the first 32 are multiplied with the last 32.
+function partner(layout, neuron) {
+  layout.places ??= new Map(layout.neurons.map((number, place) => [number, place]));
+  return layout.places.get(layout.neurons[neuron] ^ 32);
+}
+
+// Inputs of the second layer at each neuron of one side. A product is that of the first neuron of the pair, the other has 0.
+function secondInputs(layout, sums) {
+  if (layout.activation === 'clipped') return Array.from(sums, (sum) => clamp(sum, 127));
+  if (layout.activation === 'squared') return Array.from(sums, (sum) => Math.floor((clamp(sum, 255) ** 2 + 256) / 512));
+  return Array.from(sums, (sum, neuron) => (layout.neurons[neuron] & 32 ? 0
+    : Math.floor((clamp(sum, 255) * clamp(sums[partner(layout, neuron)], 255) + 256) / 512)));
+}
+
+// Value of a unit of the second or third layer, 0 to 127 times the grain, from its sum, of which a value has `step`.
+const unitOf = (layout, sum, step) => clamp(Math.floor(sum / step), 127 * layout.grain);
 
 // Sums of the second layer.
 function secondSums(layout, head, sides) {
-  const count = layout.neurons.length;
+  const count = layout.neurons.length, inputs = sides.map((sums) => secondInputs(layout, sums));
   return Array.from(head.biases, (bias, unit) => {
     let sum = bias;
-    sides.forEach((sums, side) => sums.forEach((value, neuron) => {
-      sum += clamp(value, 127) * head.output[(2 * unit + side) * count + neuron];
+    inputs.forEach((values, side) => values.forEach((value, neuron) => {
+      sum += value * head.output[(2 * unit + side) * count + neuron];
     }));
     return sum;
   });
 }
 
-// Sums of the third layer of a deep network.
+// Sums of the third layer.
 const thirdSums = (head, units) => Array.from(head.middleBiases, (bias, unit) =>
-  units.reduce((sum, value, input) => sum + value * head.middle[32 * unit + input], bias));
+  units.reduce((sum, value, input) => sum + value * head.middle[units.length * unit + input], bias));
 
 // Evaluation in whole numbers, as the engine computes it. All neurons are needed.
 function evaluate(layout, head, sides, bucket) {
@@ -249,7 +268,7 @@ function unboundedEvaluation(layout, heads, sides, bucket) {
     }));
     return Math.trunc((Math.trunc(sum / 255) + head.biases[bucket]) * 400 / (255 * 64));
   }
-  let units = secondSums(layout, head, sides).map(unitOf);
-  if (layout.kind === 'deep') units = thirdSums(head, units).map(unitOf);
-  return Math.trunc(units.reduce((sum, value, unit) => sum + value * head.last[unit], head.lastBiases[0]) / 16);
+  let units = secondSums(layout, head, sides).map((sum) => unitOf(layout, sum, 64 / layout.grain));
+  if (layout.third) units = thirdSums(head, units).map((sum) => unitOf(layout, sum, 64 * layout.fineness));
+  return Math.trunc(units.reduce((sum, value, unit) => sum + value * head.last[unit], head.lastBiases[0]) / (16 * layout.grain * layout.fineness));
 }

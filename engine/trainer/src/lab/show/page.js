@@ -13,7 +13,7 @@ const numbers = (text) => {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)), view = new DataView(bytes.buffer);
   return Int16Array.from({ length: bytes.length / 2 }, (_, place) => view.getInt16(2 * place, true));
 };
-const one = layout.kind === 'screlu' ? 255 : 127;
+const { one } = layout;
 const GLYPHS = '♙♘♗♖♕♔♟♞♝♜♛♚';
 const squareName = (square) => 'abcdefgh'[square % 8] + (1 + (square >> 3));
 const signed = (value, digits) => (value < 0 ? '−' : '+') + Math.abs(value).toFixed(digits);
@@ -63,7 +63,7 @@ function measure() {
     const shares = contributions(layout, net.head, sides, position.output);
     position.sides = sides;
     columns.forEach((column, neuron) => {
-      const active = sides.map((sums) => clamp(sums[neuron], one) / one).map((value) => (layout.kind === 'screlu' ? value * value : value));
+      const active = sides.map((sums) => clamp(sums[neuron], one) / one).map((value) => (layout.activation === 'squared' ? value * value : value));
       [column.us, column.them] = active;
       if (shares) column.share = shares[0][neuron] + shares[1][neuron];
     });
@@ -249,9 +249,9 @@ const headOfPosition = () => headOfBucket(layout, snapshot(state.place).head, st
 // Units of the second layer: the neurons that feed each of them, and its weights to the next layer.
 function drawUnits() {
   if (layout.kind === 'screlu' || !byId('units').open) return;
-  const head = headOfPosition(), { position } = state, count = layout.neurons.length, isDeep = layout.kind === 'deep';
-  const values = position && layout.whole ? secondSums(layout, head, position.sides).map(unitOf) : null;
-  const centipawns = (weight) => `${signed(weight * 127 / 16, 1)} cp`;
+  const head = headOfPosition(), { position } = state, count = layout.neurons.length, isDeep = layout.third;
+  const values = position && layout.whole ? secondSums(layout, head, position.sides).map((sum) => unitOf(layout, sum, 64 / layout.grain)) : null;
+  const centipawns = (weight) => `${signed(weight * 127 / (16 * layout.fineness), 1)} cp`;
   const row = (text, ...canvases) => {
     const made = element('div');
     element('span', text, made);
@@ -270,12 +270,12 @@ function drawUnits() {
       return drawBars(weights, most, state.neuron, say, choose);
     });
     if (isDeep) {
-      const weights = Array.from({ length: 32 }, (_, next) => head.middle[32 * next + unit]);
-      const say = (next) => `${name}${next < 0 ? ' to the third layer' : ` to unit ${next} of the third layer, weight ${signed(weights[next] / 64, 2)}`}`;
+      const weights = Array.from({ length: 32 }, (_, next) => head.middle[head.biases.length * next + unit]);
+      const say = (next) => `${name}${next < 0 ? ' to the third layer' : ` to unit ${next} of the third layer, weight ${signed(weights[next] / (64 * layout.fineness), 2)}`}`;
       sides.push(drawBars(weights, mostThird, -1, say));
     }
     const onward = isDeep ? '' : `, ${centipawns(head.last[unit])} if full`;
-    return row(`${name}: bias ${signed(bias / (64 * 127), 2)}${values ? `, value ${(values[unit] / 127).toFixed(2)}` : ''}${onward}`, ...sides);
+    return row(`${name}: bias ${signed(bias / (64 * 127), 2)}${values ? `, value ${(values[unit] / (127 * layout.grain)).toFixed(2)}` : ''}${onward}`, ...sides);
   });
   byId('feeds').replaceChildren(row(`Weights of the ${layer} layer to the output${ofBucket}`, drawBars(head.last, largest(head.last), -1, saysLast)), ...rows);
 }
@@ -375,7 +375,7 @@ function check() {
   byId('units').open = true;
   drawUnits();
   const found = document.querySelectorAll('#feeds canvas').length, units = headOfPosition().biases.length;
-  const expected = { screlu: 0, deep: 1 + 3 * units }[layout.kind] ?? 1 + 2 * units;
+  const expected = layout.kind === 'screlu' ? 0 : 1 + (layout.third ? 3 : 2) * units;
   if (found !== expected) throw new Error(`${found} rows of bars in place of ${expected}`);
   const isWide = document.documentElement.scrollWidth > window.innerWidth;
   byId('fen').value = 'no position';
