@@ -48,6 +48,26 @@ pub enum Activation {
     Products,
 }
 
+impl Activation {
+    /// Returns the number of steps of a unit of later layers within 1/127: after clipped ReLU,
+    /// units are rounded to 127ths.
+    pub const fn grain(self) -> i64 {
+        match self {
+            Activation::Clipped => 1,
+            Activation::Squared | Activation::Products => 64,
+        }
+    }
+
+    /// Returns the factor of the weights after the second layer over those after clipped ReLU,
+    /// which are bytes in 64ths and 50.4ths.
+    pub const fn fineness(self) -> i64 {
+        match self {
+            Activation::Clipped => 1,
+            Activation::Squared | Activation::Products => 16,
+        }
+    }
+}
+
 /// Architecture of the layers after the first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -182,21 +202,14 @@ impl Kind {
         }
     }
 
-    /// Returns the number of steps of a unit within 1/127: kinds 2 and 3 round to 127ths.
+    /// Returns [`Activation::grain`] of the kind.
     pub const fn grain(self) -> i64 {
-        match self {
-            Kind::Screlu | Kind::Layered(_) | Kind::Deep => 1,
-            Kind::Pairwise(_) | Kind::Squared(_) => 64,
-        }
+        self.activation().grain()
     }
 
-    /// Returns the factor of the weights after the second layer over those of kinds 2 and 3, which
-    /// are bytes in 64ths and 50.4ths.
+    /// Returns [`Activation::fineness`] of the kind.
     pub const fn fineness(self) -> i64 {
-        match self {
-            Kind::Screlu | Kind::Layered(_) | Kind::Deep => 1,
-            Kind::Pairwise(_) | Kind::Squared(_) => 16,
-        }
+        self.activation().fineness()
     }
 
     /// Returns the length in bytes of a weight after the second layer.

@@ -127,22 +127,10 @@ impl LayeredHead {
         self.activation
     }
 
-    /// Returns the binary logarithm of `Kind::grain`.
-    #[inline(always)]
-    fn grain_bits(&self) -> u32 {
-        if self.activation == Activation::Clipped { 0 } else { 6 }
-    }
-
-    /// Returns the binary logarithm of `Kind::fineness`.
-    #[inline(always)]
-    fn fine_bits(&self) -> u32 {
-        if self.activation == Activation::Clipped { 0 } else { 4 }
-    }
-
     /// Returns the divisor that makes centipawns of the output.
     #[inline]
     pub fn divisor(&self) -> i32 {
-        16 << (self.grain_bits() + self.fine_bits())
+        (16 * self.activation.grain() * self.activation.fineness()) as i32
     }
 
     /// Returns the number of neurons to compute: 16, 32 or 64.
@@ -172,8 +160,9 @@ impl LayeredHead {
     ) -> i32 {
         // A sum of the second layer is in 64ths of 127ths, one of the third in parts of the
         // weights.
-        let one = i32::from(ONE) << self.grain_bits();
-        let [second, third] = [6 - self.grain_bits(), 6 + self.fine_bits()].map(|shift| Units { shift, one });
+        let (grain, fineness) = (self.activation.grain(), self.activation.fineness());
+        let units = |step: i64| Units { shift: step.trailing_zeros(), one: i32::from(ONE) * grain as i32 };
+        let (second, third) = (units(64 / grain), units(64 * fineness));
         second.replace(sums);
         match &self.middle {
             None => self.last(sums),

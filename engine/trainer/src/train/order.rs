@@ -3,6 +3,7 @@
 //! The engine leaves out groups of four inputs of the second layer that are all zero. If neurons
 //! that are seldom active stand together, more groups are. The order changes no evaluation.
 
+use super::export::{self, ExportError};
 use super::integer::Integer;
 use super::network::{Parameters, Shape};
 use bulletformat::ChessBoard;
@@ -11,10 +12,14 @@ use destrier::nnue::{Activation, Kind, PAIR_DISTANCE};
 /// Returns the weights with the neurons sorted by how often their input of the second layer is not
 /// zero in positions, the most active first. Pairs stay together. A SCReLU network, which has no
 /// second layer, stays as it is.
-pub fn by_activity(shape: &Shape, weights: Parameters, network: &Integer, positions: &[ChessBoard]) -> Parameters {
+///
+/// # Errors
+/// [`ExportError::Overflow`] if a weight is outside the range of its integer type.
+pub fn by_activity(shape: &Shape, weights: Parameters, positions: &[ChessBoard]) -> Result<Parameters, ExportError> {
     if shape.kind == Kind::Screlu {
-        return weights;
+        return Ok(weights);
     }
+    let network = Integer::new(shape, &export::payload(shape, &weights)?);
     let mut counts = vec![0_u32; shape.kind.second_inputs(shape.hidden) / 2];
     for board in positions {
         for side in network.sides(board) {
@@ -24,7 +29,7 @@ pub fn by_activity(shape: &Shape, weights: Parameters, network: &Integer, positi
     }
     let mut inputs: Vec<usize> = (0..counts.len()).collect();
     inputs.sort_by_key(|&input| std::cmp::Reverse(counts[input]));
-    reordered(shape, weights, &inputs)
+    Ok(reordered(shape, weights, &inputs))
 }
 
 /// Returns the weights with the inputs that the second layer has of a side in this order.
@@ -57,7 +62,6 @@ fn reordered(shape: &Shape, weights: Parameters, inputs: &[usize]) -> Parameters
 
 #[cfg(test)]
 mod tests {
-    use super::super::export;
     use super::super::features::Inputs;
     use super::super::foreign::sample;
     use super::*;
@@ -89,7 +93,7 @@ mod tests {
                 inputs.chunks_exact(4).filter(|group| group.iter().any(|&input| input > 0)).count()
             };
             let before = network(&weights(&shape));
-            let after = network(&by_activity(&shape, weights(&shape), &before, &positions));
+            let after = network(&by_activity(&shape, weights(&shape), &positions).expect("weights in range"));
             for board in &positions {
                 assert_eq!(after.evaluate(board), before.evaluate(board), "{kind:?}");
             }

@@ -293,17 +293,16 @@ impl<'a> Run<'a> {
         let [weights, ..] = self.trainer.state();
         let shape = self.trainer.shape();
         let sample = &self.validation[..self.validation.len().min(ROUNDING_SAMPLE)];
-        let network = Integer::new(shape, &export::payload(shape, &weights)?);
-        let weights = order::by_activity(shape, weights, &network, sample);
+        let weights = order::by_activity(shape, weights, sample)?;
         let payload = export::payload(shape, &weights)?;
         if shape.is_plain() {
             self.write("quantised.bin", &payload)?;
         }
-        let integer = Integer::new(self.trainer.shape(), &payload);
+        let integer = Integer::new(shape, &payload);
         let rounding = Rounding::of(&integer, sample, &self.trainer.outputs(sample), self.plan.training.gain());
         self.write("rounding.svg", rounding.to_svg(&self.plan.name).as_bytes())?;
         self.draw_triplets("after")?;
-        let bytes = export::network(self.trainer.shape(), &payload)?;
+        let bytes = export::network(shape, &payload)?;
         let network = network_path(self.plan);
         // A network that fails the check does not replace an older one.
         let same = loaded::check(&network, &bytes, &integer, sample)?;
