@@ -3,7 +3,7 @@
 use super::layered::GROUP;
 
 /// Activations of kinds 2 to 5 that are computed before they are multiplied.
-pub(super) const ACTIVATIONS: usize = 256;
+pub(super) const ACTIVATIONS: usize = 1024;
 
 /// Groups of these activations.
 pub(super) const GROUPS: usize = ACTIVATIONS / GROUP;
@@ -197,12 +197,23 @@ macro_rules! kernels {
                 *sum = load32(biases);
             }
             let groups = head.weights().as_chunks().0.as_chunks::<SUMS>().0;
-            let (first, second) = groups.split_at(groups.len() / 2);
-            for (values, groups) in [(own, first), (other, second)] {
-                match head.activation() {
-                    Activation::Clipped => add_products::<false, SUMS, CHAINS>(&mut sums, values, groups),
-                    Activation::Squared => add_products::<true, SUMS, CHAINS>(&mut sums, values, groups),
-                    Activation::Products => add_products_of_pairs(&mut sums, values, groups),
+            let side = groups.len() / 2;
+            let mut activations = [0u8; ACTIVATIONS];
+            if groups.len() <= GROUPS {
+                // One list of active groups for both sides: a loop of unknown length costs a
+                // mispredicted branch.
+                let (first, second) = activations.split_at_mut(side * GROUP);
+                activate_all(head.activation(), first, own);
+                activate_all(head.activation(), second, other);
+                add_groups(&mut sums, &activations, groups);
+            } else {
+                let (first, second) = groups.split_at(side);
+                let values = own.len() / side * GROUPS;
+                for (neurons, groups) in [(own, first), (other, second)] {
+                    for (neurons, groups) in neurons.chunks(values).zip(groups.chunks(GROUPS)) {
+                        activate_all(head.activation(), &mut activations, neurons);
+                        add_groups(&mut sums, &activations, groups);
+                    }
                 }
             }
             let mut neurons = [0; NEURONS];
@@ -237,42 +248,31 @@ macro_rules! kernels {
             neurons
         }
 
-        /// Adds the products of one accumulator, whose neurons are squared or not.
+        /// Computes the inputs of the second layer from neurons of one accumulator.
         #[inline]
         #[target_feature(enable = $features)]
-        fn add_products<const SQUARED: bool, const SUMS: usize, const CHAINS: usize>(
-            sums: &mut [[V; SUMS]; CHAINS],
-            values: &[i16],
-            groups: &[[[i8; 2 * LANES]; SUMS]],
-        ) {
-            let mut activations = [0u8; ACTIVATIONS];
-            for (values, groups) in values.chunks(ACTIVATIONS).zip(groups.chunks(GROUPS)) {
-                for (to, from) in activations.as_chunks_mut().0.iter_mut().zip(values.as_chunks().0) {
-                    if SQUARED { multiply(to, from, from) } else { activate(to, from) }
-                }
-                add_groups(sums, &activations, groups);
-            }
-        }
-
-        /// Adds the products of the pairs of one accumulator.
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn add_products_of_pairs<const SUMS: usize, const CHAINS: usize>(
-            sums: &mut [[V; SUMS]; CHAINS],
-            values: &[i16],
-            groups: &[[[i8; 2 * LANES]; SUMS]],
-        ) {
-            let mut activations = [0u8; ACTIVATIONS];
-            for (values, groups) in values.chunks(2 * ACTIVATIONS).zip(groups.chunks(GROUPS)) {
-                let blocks = values.as_chunks::<{ 2 * PAIR_DISTANCE }>().0;
-                for (to, block) in activations.as_chunks_mut::<PAIR_DISTANCE>().0.iter_mut().zip(blocks) {
-                    let (first, second) = block.split_at(PAIR_DISTANCE);
-                    let pairs = first.as_chunks().0.iter().zip(second.as_chunks().0);
-                    for (to, (a, b)) in to.as_chunks_mut().0.iter_mut().zip(pairs) {
-                        multiply(to, a, b);
+        fn activate_all(activation: Activation, to: &mut [u8], neurons: &[i16]) {
+            match activation {
+                Activation::Clipped => {
+                    for (to, from) in to.as_chunks_mut().0.iter_mut().zip(neurons.as_chunks().0) {
+                        activate(to, from);
                     }
                 }
-                add_groups(sums, &activations, groups);
+                Activation::Squared => {
+                    for (to, from) in to.as_chunks_mut().0.iter_mut().zip(neurons.as_chunks().0) {
+                        multiply(to, from, from);
+                    }
+                }
+                Activation::Products => {
+                    let blocks = neurons.as_chunks::<{ 2 * PAIR_DISTANCE }>().0;
+                    for (to, block) in to.as_chunks_mut::<PAIR_DISTANCE>().0.iter_mut().zip(blocks) {
+                        let (first, second) = block.split_at(PAIR_DISTANCE);
+                        let pairs = first.as_chunks().0.iter().zip(second.as_chunks().0);
+                        for (to, (a, b)) in to.as_chunks_mut().0.iter_mut().zip(pairs) {
+                            multiply(to, a, b);
+                        }
+                    }
+                }
             }
         }
 
