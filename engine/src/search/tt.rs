@@ -6,7 +6,7 @@
 //! ICGA Journal 25(1), 2002).
 
 use super::memory::{Buckets, MemoryError, ReservedBuckets, Zeroable, prefetch};
-use crate::types::{Move, Score, TABLE_WIN_IN_MAX};
+use crate::types::{DRAW, Move, Score, TABLE_WIN_IN_MAX};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 /// Entries per bucket.
@@ -17,6 +17,8 @@ const GENERATIONS: u8 = 32;
 const DEPTH_PER_AGE: i32 = 4;
 /// Offset of stored depths, which keeps used entries from being all zero.
 const DEPTH_OFFSET: i32 = 8;
+/// Depth of a position that was not searched, below that of quiescence search.
+const UNSEARCHED: i32 = -2;
 
 /// Relation of a stored score to the true score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +73,11 @@ pub struct Entry {
 pub const NO_EVAL: Score = i16::MIN as Score;
 
 impl Entry {
+    /// Creates the entry of a position that was evaluated and not searched.
+    pub const fn evaluated(eval: Score, pv: bool) -> Entry {
+        Entry { mv: Move::NULL, score: DRAW, eval, depth: UNSEARCHED, bound: Bound::None, pv }
+    }
+
     /// Packs the move into bits 0-15, score 16-31, evaluation 32-47, depth 48-55, bound 56-57, pv
     /// 58, generation 59-63.
     const fn pack(self, generation: u8) -> u64 {

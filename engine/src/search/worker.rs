@@ -137,6 +137,15 @@ impl Worker<'_> {
         }
     }
 
+    /// Stores the evaluation of a position that is pruned without a search, because the next visit
+    /// needs it too.
+    #[inline]
+    pub(super) fn keep_eval(&self, board: &Board, tt: Option<Entry>, raw_eval: Score, ply: usize) {
+        if tt.is_none() {
+            self.tt.store(board.key(), ply, Entry::evaluated(raw_eval, false));
+        }
+    }
+
     /// Plays a move and records it in the line; returns `None` if the search must stop.
     #[inline]
     pub(super) fn play(&mut self, board: &Board, mv: Move, ply: usize) -> Option<Board> {
