@@ -113,12 +113,18 @@ pub struct Evaluator {
     classical: eval::ClassicalEvaluator,
     /// Accumulators, if a network is in use.
     nnue: Option<Accumulators>,
+    /// Observer of all evaluations; `None` in play.
+    pub observer: Option<EvaluationObserver>,
 }
+
+/// Function that is called with each evaluated position and its value in centipawns, from the side
+/// to move's view.
+pub type EvaluationObserver = Box<dyn FnMut(&Board, Score) + Send>;
 
 impl Evaluator {
     /// Creates an evaluator with the default [`EvalConfig`].
     pub fn new() -> Evaluator {
-        let mut evaluator = Evaluator { classical: eval::ClassicalEvaluator::new(), nnue: None };
+        let mut evaluator = Evaluator { classical: eval::ClassicalEvaluator::new(), nnue: None, observer: None };
         evaluator.configure(&EvalConfig::default());
         evaluator
     }
@@ -165,10 +171,14 @@ impl Evaluator {
     /// far below the mate scores.
     #[inline]
     pub fn evaluate(&mut self, board: &Board) -> Score {
-        match &mut self.nnue {
+        let value = match &mut self.nnue {
             Some(nnue) => nnue.evaluate(board),
             None => self.classical.evaluate(board),
+        };
+        if let Some(observer) = &mut self.observer {
+            observer(board, value);
         }
+        value
     }
 }
 

@@ -41,7 +41,7 @@ pub mod tt;
 mod window;
 mod worker;
 
-pub use evaluator::{EvalConfig, EvalMode, Evaluator};
+pub use evaluator::{EvalConfig, EvalMode, EvaluationObserver, Evaluator};
 pub use game::Game;
 pub use info::{Info, Outcome, Report, SilentReport};
 pub use limits::{Limits, Signals};

@@ -1,7 +1,7 @@
 //! The searcher: transposition table (TT), memory and threads that persist between the searches of
 //! a game.
 
-use super::evaluator::EvalConfig;
+use super::evaluator::{EvalConfig, EvaluationObserver};
 use super::game::Game;
 use super::info::{Outcome, Report};
 use super::iterative_deepening::Finding;
@@ -70,6 +70,12 @@ impl Searcher {
     fn configure_helpers(&self) {
         let config = self.evaluation.clone();
         self.helpers.change(move |memory| memory.evaluator.configure(&config));
+    }
+
+    /// Sets or removes the observer of the evaluations of the calling thread's searches. Positions
+    /// in check, and those whose evaluation is in the TT, are not evaluated.
+    pub fn observe_evaluations(&mut self, observer: Option<EvaluationObserver>) {
+        self.memory.evaluator.observer = observer;
     }
 
     /// Returns the accumulator statistics since [`Self::set_evaluation`]; `None` without a network.

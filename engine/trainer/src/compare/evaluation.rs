@@ -4,8 +4,10 @@ use crate::data::replace;
 use crate::train::full;
 use anyhow::Context as _;
 use destrier::nnue::{self, FormatError};
+use destrier::search::{EvalConfig, EvalMode};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Evaluation of a player.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,6 +93,24 @@ impl Evaluation {
         let file = if path.is_dir() { only_network(path)? } else { path.to_owned() };
         nnue::read_file(&file).map_err(|error| EvaluationError::Format { path: file.clone(), error })?;
         Ok(Evaluation::Network(file))
+    }
+
+    /// Loads the evaluation. There is no fallback: an evaluation that cannot be loaded is an error,
+    /// never another evaluation in its place.
+    ///
+    /// # Errors
+    /// Fails if the file is not a network, or for `engine` in a build without one.
+    pub fn load(&self) -> anyhow::Result<EvalConfig> {
+        let network = match self {
+            Evaluation::Classical => return Ok(EvalConfig { mode: EvalMode::Classical, network: None }),
+            Evaluation::Engine => {
+                nnue::embedded().context("`engine`: this build has no network built in; name a file")?
+            }
+            Evaluation::Network(path) => {
+                Arc::new(nnue::read_file(path).map_err(|error| EvaluationError::Format { path: path.clone(), error })?)
+            }
+        };
+        Ok(EvalConfig { mode: EvalMode::Nnue, network: Some(network) })
     }
 
     /// Copies the network file into a folder under a name with its hash, so that later changes to

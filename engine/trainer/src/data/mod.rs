@@ -18,6 +18,7 @@ mod hash;
 mod info;
 mod input;
 mod journal;
+mod leaves;
 mod lines;
 mod needs;
 mod pgn;
@@ -74,6 +75,8 @@ pub enum DataCommand {
     Dedup(dedup::DedupArgs),
     /// Splits games into training and validation data
     Split(split::SplitArgs),
+    /// Writes positions that searches evaluate
+    Leaves(leaves::LeavesArgs),
     /// Replaces scores by those of UCI engines
     Rescore(rescore::RescoreArgs),
     /// Replaces scores by means with those of later plies, which are less noisy
@@ -113,6 +116,7 @@ impl DataCommand {
             DataCommand::Filter(filter) => vec![&filter.output.out],
             DataCommand::Import(import) => vec![&import.output.out],
             DataCommand::Smooth(smooth) => vec![&smooth.output.out],
+            DataCommand::Leaves(leaves) => vec![&leaves.output.out],
             DataCommand::Shuffle(shuffle) => vec![&shuffle.output.out],
             DataCommand::Interleave(interleave) => vec![&interleave.output.out],
             DataCommand::Dedup(dedup) => vec![&dedup.output.out],
@@ -158,6 +162,7 @@ pub fn run(command: DataCommand) -> anyhow::Result<()> {
         DataCommand::Interleave(interleave) => interleave.run(),
         DataCommand::Dedup(dedup) => dedup.run(),
         DataCommand::Split(split) => split.run(),
+        DataCommand::Leaves(leaves) => leaves.run(),
         DataCommand::Rescore(rescore) => rescore.run(),
         DataCommand::Smooth(smooth) => smooth.run(),
         DataCommand::Features(features) => features.run(),

@@ -16,16 +16,13 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use crate::compare::{Entrant, Evaluation, EvaluationError, distinguish};
+use crate::compare::{Entrant, distinguish};
 use crate::data::read::file_of;
 use crate::data::{self, DataError, Format};
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use clap::Args;
-use destrier::nnue::{embedded, read_file};
-use destrier::search::{EvalConfig, EvalMode};
 use sample::{SampleFilter, SampleReader};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use table::{InputFile, LossReport};
 
 /// Default of `--score-scale`. Scores of championship engines on the centipawn scale of their time;
@@ -88,7 +85,7 @@ impl LossArgs {
         let (networks, files) = self.networks_and_files()?;
         let mut players = networks.iter().map(|word| Entrant::parse(word)).collect::<Result<Vec<_>, _>>()?;
         distinguish(&mut players)?;
-        let loaded = players.iter().map(configuration).collect::<anyhow::Result<Vec<_>>>()?;
+        let loaded = players.iter().map(|player| player.evaluation.load()).collect::<anyhow::Result<Vec<_>>>()?;
         let inputs = files.iter().map(|path| input(path)).collect::<anyhow::Result<Vec<_>>>()?;
         let draw = sample::GameDraw { share: self.share, rest: self.rest, seed: self.seed };
         let reader = SampleReader { draw, filter: self.filter, score_scale: self.score_scale, loaded: &loaded };
@@ -111,22 +108,6 @@ impl LossArgs {
             }
             ([], _) => bail!("no file to measure on; give it after the network, or several with --on FILE..."),
             (files, networks) => Ok((networks.to_vec(), files.to_vec())),
-        }
-    }
-}
-
-/// Loads the evaluation of a player. There is no fallback: an evaluation that cannot be loaded is
-/// an error, never another evaluation in its place.
-fn configuration(player: &Entrant) -> anyhow::Result<EvalConfig> {
-    match &player.evaluation {
-        Evaluation::Classical => Ok(EvalConfig { mode: EvalMode::Classical, network: None }),
-        Evaluation::Engine => {
-            let network = embedded().context("`engine`: this build has no network built in; name a file")?;
-            Ok(EvalConfig { mode: EvalMode::Nnue, network: Some(network) })
-        }
-        Evaluation::Network(path) => {
-            let network = read_file(path).map_err(|error| EvaluationError::Format { path: path.clone(), error })?;
-            Ok(EvalConfig { mode: EvalMode::Nnue, network: Some(Arc::new(network)) })
         }
     }
 }

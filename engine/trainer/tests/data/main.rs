@@ -7,6 +7,7 @@ mod draws;
 mod files;
 mod formats;
 mod imports;
+mod leaves;
 mod loss;
 mod order;
 mod python;

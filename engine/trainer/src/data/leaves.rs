@@ -1,0 +1,253 @@
+//! Positions that searches evaluate: `data leaves`.
+//!
+//! An evaluation is asked about positions inside searches. One side has often just lost material
+//! there, or left a threat alone, which positions of games rarely show.
+
+use super::error::DataError;
+use super::format::Format;
+use super::input::{Input, Output};
+use super::needs::Needs;
+use super::record::{Entry, Position};
+use super::write::{Encoder, Sink};
+use super::{passed_over, say};
+use crate::compare::Evaluation;
+use anyhow::ensure;
+use clap::Args;
+use destrier::board::Board;
+use destrier::datagen::viriformat::GameResult;
+use destrier::search::{Game, Limits, Searcher, Signals, SilentReport, THREAD_STACK_BYTES};
+use destrier::types::{Color, Move, MoveList, Score, SplitMix64};
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+const EXAMPLES: &str = "\
+Examples:
+  destrier-trainer data leaves games.vf --out leaves.bin --threads 2
+  destrier-trainer data leaves positions.txt --out leaves.bin --depth 6 --share 0.1 --evaluation my.nnue
+  destrier-trainer data rescore leaves.bin --engine stockfish --depth 1 --keep-hash --ahead 32 --engines 2 --out train.bin
+
+Scores are the evaluations of these positions without a search. Results are those of the games in which the searches \
+began, and say little after random moves. Leave both to `data rescore` and a result share of 0, or train on \
+another evaluation than that of the searches. Some positions are repeated; `data dedup` drops them.";
+
+/// Size of each thread's transposition table, in MiB.
+const HASH_MIB: usize = 4;
+/// Searches between two of which a thread's memory is cleared. They are the unit of work, so that
+/// the output is the same for any number of threads.
+const BATCH: usize = 64;
+/// Batches in flight for each thread.
+const WAITING: u64 = 4;
+
+/// Arguments of `leaves`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct LeavesArgs {
+    #[command(flatten)]
+    input: Input,
+    #[command(flatten)]
+    pub(super) output: Output,
+    /// Iterations of the search from each position
+    #[arg(long, default_value_t = 5, value_name = "PLIES", value_parser = clap::value_parser!(i32).range(1..=64))]
+    depth: i32,
+    /// Play 0 to this many random moves before each search
+    #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
+    random_plies: u32,
+    /// Share of the evaluated positions to write, from 0 to 1
+    #[arg(long, default_value_t = 0.5, value_name = "SHARE")]
+    share: f64,
+    /// Drop positions with an evaluation beyond this, in centipawns
+    #[arg(long, default_value_t = 3_000, value_name = "CP", value_parser = clap::value_parser!(i16).range(0..=10_000))]
+    max_score: i16,
+    /// Drop positions in which a capture or promotion wins at least this by static exchange, in
+    /// centipawns
+    #[arg(long, default_value_t = 50, value_name = "CP", value_parser = clap::value_parser!(i32).range(1..=10_000))]
+    max_gain: i32,
+    /// Evaluation of the searches: a network, `classical`, or `engine` for the built-in one
+    #[arg(long, default_value = "engine", value_name = "NETWORK")]
+    evaluation: String,
+    /// Searches side by side
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: u16,
+    /// Seed of the random moves and of the draw of positions
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// Positions at which searches begin, with the number of the batch.
+type Batch = (u64, Vec<Position>);
+
+/// Draw of evaluated positions while a search runs.
+struct Draw {
+    random: SplitMix64,
+    /// Bound of a random number below which a position is written.
+    below: u64,
+    max_score: Score,
+    max_gain: Score,
+    /// Result of the game in which the search began.
+    result: GameResult,
+    written: Vec<Position>,
+}
+
+impl Draw {
+    /// Keeps an evaluated position if it is drawn and quiet.
+    fn see(&mut self, board: &Board, value: Score) {
+        if self.random.next_u64() >> 11 >= self.below || value.abs() > self.max_score || self.is_won_by_capture(board) {
+            return;
+        }
+        let white = if board.turn() == Color::White { value } else { -value };
+        // In range, because `max_score` is.
+        let score = white as i16;
+        self.written.push(Position { board: *board, mv: Move::NULL, score, result: self.result });
+    }
+
+    /// Returns true if a capture or queen promotion wins material, so that a search would not stop
+    /// here.
+    fn is_won_by_capture(&self, board: &Board) -> bool {
+        let mut captures = MoveList::new();
+        board.legal_captures(&mut captures);
+        captures.iter().any(|&mv| board.see_ge(mv, self.max_gain))
+    }
+}
+
+/// Batches that come back in any order and are written in that of their numbers.
+struct InOrder<'a> {
+    found: &'a Receiver<Batch>,
+    waiting: BTreeMap<u64, Vec<Position>>,
+    written: u64,
+    encoder: Encoder,
+    sink: Sink,
+}
+
+impl InOrder<'_> {
+    /// Waits for a batch, and writes those whose turn it is.
+    fn receive(&mut self) -> Result<(), DataError> {
+        // A thread ends early only by a panic, which the end of the scope passes on.
+        let Ok((number, positions)) = self.found.recv() else { panic!("the searches have ended") };
+        self.waiting.insert(number, positions);
+        while let Some(positions) = self.waiting.remove(&self.written) {
+            self.written += 1;
+            for position in positions {
+                self.encoder.encode(Entry::Position(position), |_, record| self.sink.put(record))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl LeavesArgs {
+    /// # Errors
+    /// Fails if an input or the network cannot be read, memory or threads are short, or the output
+    /// cannot be written.
+    pub fn run(&self) -> anyhow::Result<()> {
+        let LeavesArgs { input, output, share, .. } = self;
+        ensure!((0.0..=1.0).contains(share), "--share {share}: expected 0 to 1");
+        let format = Format::to_write(&output.out, output.to)?;
+        ensure!(
+            matches!(format, Format::Viriformat | Format::Bulletformat | Format::Text),
+            "{}: {} holds moves, and positions inside searches have none; write viriformat, bulletformat or text",
+            output.out.display(),
+            format.name()
+        );
+        let evaluation = Evaluation::parse(&self.evaluation)?.load()?;
+        let sources = input.open(Needs::default())?;
+        let encoder = Encoder::new(&output.out, format, None)?;
+        let sink = output.create(input)?;
+        let mut searchers = Vec::new();
+        for _ in 0..self.threads {
+            let mut searcher = Searcher::new(HASH_MIB)?;
+            searcher.set_evaluation(&evaluation);
+            searchers.push(searcher);
+        }
+        thread::scope(|scope| {
+            let (task_sender, tasks) = channel();
+            let (found_sender, found) = channel();
+            let tasks = Arc::new(Mutex::new(tasks));
+            for searcher in searchers {
+                let (tasks, sender) = (Arc::clone(&tasks), found_sender.clone());
+                let builder = thread::Builder::new().name("leaves".to_owned()).stack_size(THREAD_STACK_BYTES);
+                builder.spawn_scoped(scope, move || self.work(searcher, &tasks, &sender))?;
+            }
+            drop((found_sender, tasks));
+            let mut out = InOrder { found: &found, waiting: BTreeMap::new(), written: 0, encoder, sink };
+            let (mut sent, mut batch, mut searches) = (0, Vec::new(), 0_u64);
+            let passed = input.read_sources(sources, |_, _, entry| {
+                for position in entry.positions() {
+                    batch.push(position);
+                    searches += 1;
+                    if batch.len() == BATCH {
+                        // A thread that has ended is noticed in `receive`.
+                        let _ = task_sender.send((sent, std::mem::take(&mut batch)));
+                        sent += 1;
+                    }
+                    while sent - out.written > WAITING * u64::from(self.threads) {
+                        out.receive()?;
+                    }
+                }
+                Ok(())
+            })?;
+            if !batch.is_empty() {
+                let _ = task_sender.send((sent, batch));
+                sent += 1;
+            }
+            drop(task_sender);
+            while out.written < sent {
+                out.receive()?;
+            }
+            let records = out.sink.finish()?;
+            let (path, name, passed) = (output.out.display(), format.name(), passed_over(passed));
+            say(&format!("{records} positions of {searches} searches in {path} ({name}){passed}"))?;
+            Ok(())
+        })
+    }
+
+    /// Searches batches until none are left.
+    fn work(&self, mut searcher: Searcher, tasks: &Mutex<Receiver<Batch>>, found: &Sender<Batch>) {
+        let draw = Arc::new(Mutex::new(Draw {
+            random: SplitMix64::new(0),
+            // A random number here has 53 bits, as many as a fraction.
+            below: (self.share * (1_u64 << 53) as f64) as u64,
+            max_score: Score::from(self.max_score),
+            max_gain: self.max_gain,
+            result: GameResult::Draw,
+            written: Vec::new(),
+        }));
+        let lock = || draw.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = Arc::clone(&draw);
+        searcher.observe_evaluations(Some(Box::new(move |board, value| {
+            seen.lock().unwrap_or_else(PoisonError::into_inner).see(board, value);
+        })));
+        let next = || tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        while let Ok((number, roots)) = next() {
+            let mut random = SplitMix64::from_seeds(&[self.seed, number]);
+            lock().random = SplitMix64::new(random.next_u64());
+            searcher.new_game();
+            for root in roots {
+                lock().result = root.result;
+                let game = after_random_moves(root.board, self.random_plies, &mut random);
+                let limits = Limits { depth: Some(self.depth), ..Limits::default() };
+                searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut SilentReport);
+            }
+            let written = std::mem::take(&mut lock().written);
+            if found.send((number, written)).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Plays 0 to `most` random legal moves, fewer if there are none.
+fn after_random_moves(start: Board, most: u32, random: &mut SplitMix64) -> Game {
+    let mut game = Game::new(start);
+    for _ in 0..random.below(most as usize + 1) {
+        let mut moves = MoveList::new();
+        game.board().legal_moves(&mut moves);
+        if moves.is_empty() {
+            break;
+        }
+        game.play(moves[random.below(moves.len())]);
+    }
+    game
+}
