@@ -33,7 +33,7 @@ impl Worker<'_> {
             eval - margin >= beta && eval - margin - pruning::threat_margin(board.threatened().count()) >= beta
         };
         if !is_decisive(beta) && !is_decisive(eval) && margin.is_some_and(is_safe) {
-            self.keep_eval(board, node.tt, self.stack[ply].raw_eval, ply);
+            self.keep_eval(board, node.tt, self.stack[ply].raw_eval);
             return Some(pruning::reverse_futility_score(eval, beta));
         }
 
@@ -46,7 +46,7 @@ impl Worker<'_> {
             let reduced = depth - pruning::null_move_reduction(depth, eval, beta);
             let score = self.search_null_move(board, beta, reduced, ply)?;
             if score >= beta && self.verify_null_move::<N>(board, node, reduced) {
-                self.keep_eval(board, node.tt, self.stack[ply].raw_eval, ply);
+                self.keep_eval(board, node.tt, self.stack[ply].raw_eval);
                 return Some(if is_decisive(score) { beta } else { score });
             }
         }

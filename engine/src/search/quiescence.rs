@@ -38,7 +38,7 @@ impl Worker<'_> {
         if !in_check {
             best.score = improved_by_tt(static_eval, tt);
             if best.score >= window.beta {
-                self.keep_eval(board, tt, raw_eval, ply);
+                self.keep_eval(board, tt, raw_eval);
                 let is_proven = is_decisive(best.score) || is_decisive(window.beta);
                 return if is_proven { best.score } else { pruning::stand_pat_score(best.score, window.beta) };
             }

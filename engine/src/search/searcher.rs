@@ -181,9 +181,11 @@ impl Searcher {
 
 #[cfg(test)]
 mod tests {
+    use super::super::evaluator::Evaluator;
     use super::super::info::SilentReport;
     use super::super::pool::in_search_thread;
     use super::*;
+    use std::collections::HashMap;
 
     /// Searches a position in a thread with the stack of a search.
     fn search(searcher: &mut Searcher, game: &Game, limits: &Limits, signals: &Signals) -> Outcome {
@@ -229,6 +231,27 @@ mod tests {
         let stopped = Signals::default();
         stopped.stop.store(true, std::sync::atomic::Ordering::Relaxed);
         assert_eq!((play(&Limits::default(), &stopped), known.is_some()), (known, true));
+    }
+
+    #[test]
+    fn evaluations_are_observed_and_kept_for_the_next_visit() {
+        let mut searcher = Searcher::new(16).expect("a small table");
+        let seen = Arc::new(std::sync::Mutex::new(HashMap::new()));
+        let seen_by_search = Arc::clone(&seen);
+        searcher.observe_evaluations(Some(Box::new(move |board, value| {
+            let (_, visits) = *seen_by_search.lock().unwrap().entry(board.key()).or_insert((value, 0));
+            seen_by_search.lock().unwrap().insert(board.key(), (value, visits + 1));
+        })));
+        let limits = Limits { depth: Some(9), ..Limits::default() };
+        search(&mut searcher, &Game::new(Board::startpos()), &limits, &Signals::default());
+        let seen = seen.lock().unwrap();
+        let visits: usize = seen.values().map(|(_, visits)| visits).sum();
+        // Without kept evaluations a quarter of them would be repeats.
+        assert!(visits > 500 && visits * 20 < seen.len() * 21, "{visits} evaluations of {} positions", seen.len());
+        let mut evaluator = Evaluator::new();
+        evaluator.reset(&Board::startpos());
+        let (value, _) = seen[&Board::startpos().key()];
+        assert_eq!(value, evaluator.evaluate(&Board::startpos()));
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl Bound {
     }
 }
 
-/// Stored result of a search of one position.
+/// Stored result of one position, of a search or of the evaluation alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
     /// Best move, or [`Move::NULL`]. Not checked for legality.
@@ -61,7 +61,7 @@ pub struct Entry {
     pub score: Score,
     /// Raw static evaluation, or [`NO_EVAL`] in check.
     pub eval: Score,
-    /// Remaining depth of the search that found it, in plies.
+    /// Remaining depth of the search that found it, in plies; below 0 for an evaluation.
     pub depth: i32,
     /// Relation of `score` to the true score.
     pub bound: Bound,
@@ -73,9 +73,9 @@ pub struct Entry {
 pub const NO_EVAL: Score = i16::MIN as Score;
 
 impl Entry {
-    /// Creates the entry of a position that was evaluated and not searched.
-    pub const fn evaluated(eval: Score, pv: bool) -> Entry {
-        Entry { mv: Move::NULL, score: DRAW, eval, depth: UNSEARCHED, bound: Bound::None, pv }
+    /// Creates the entry of a position of which only the evaluation is known.
+    const fn evaluated(eval: Score) -> Entry {
+        Entry { mv: Move::NULL, score: DRAW, eval, depth: UNSEARCHED, bound: Bound::None, pv: false }
     }
 
     /// Packs the move into bits 0-15, score 16-31, evaluation 32-47, depth 48-55, bound 56-57, pv
@@ -248,6 +248,28 @@ impl TranspositionTable {
         }
     }
 
+    /// Stores the evaluation of a position that is not in the table, unless it would replace a
+    /// result of this search.
+    #[inline]
+    pub fn store_eval(&self, key: u64, eval: Score) {
+        let generation = self.generation();
+        let mut victim: Option<(&Slot, i32)> = None;
+        for slot in self.bucket(key) {
+            let (found, data) = slot.load();
+            if found == key && data != 0 {
+                return;
+            }
+            let is_result = generation_of(data) == generation && Entry::unpack(data).bound != Bound::None;
+            let worth = worth(data, generation);
+            if !is_result && victim.is_none_or(|(_, least)| worth < least) {
+                victim = Some((slot, worth));
+            }
+        }
+        if let Some((slot, _)) = victim {
+            slot.store(key, Entry::evaluated(eval).pack(generation));
+        }
+    }
+
     /// Returns the share of entries from the current search, in permille of a sample.
     pub fn hashfull(&self) -> usize {
         let generation = self.generation();
@@ -318,6 +340,29 @@ mod tests {
         assert_eq!(size_of::<Slot>(), 16);
         assert_eq!((size_of::<Bucket>(), align_of::<Bucket>()), (64, 64));
         assert_eq!(table(2).buckets.len() * 64, 2 << 20);
+    }
+
+    #[test]
+    fn evaluations_take_no_place_of_results() {
+        let table = table(1);
+        // Keys of one bucket.
+        let keys = [1, 2, 3, 4, 5];
+        table.store_eval(keys[0], 31);
+        let known = table.probe(keys[0], 0);
+        assert_eq!(known.map(|entry| (entry.eval, entry.bound, entry.mv)), Some((31, Bound::None, Move::NULL)));
+        for &key in &keys[..4] {
+            table.store(key, 0, entry(7, 0, Bound::Lower));
+        }
+        for key in keys {
+            table.store_eval(key, 31);
+        }
+        let is_result = |key: &u64| table.probe(*key, 0).is_some_and(|entry| entry.score == 7);
+        assert!(keys[..4].iter().all(is_result) && table.probe(keys[4], 0).is_none());
+        // Results of earlier searches make room.
+        table.age();
+        table.store_eval(keys[4], 31);
+        assert_eq!(table.probe(keys[4], 0).map(|entry| entry.eval), Some(31));
+        assert_eq!(keys[..4].iter().filter(|key| is_result(key)).count(), 3);
     }
 
     #[test]

@@ -137,12 +137,12 @@ impl Worker<'_> {
         }
     }
 
-    /// Stores the evaluation of a position that is pruned without a search, because the next visit
-    /// needs it too.
+    /// Stores the evaluation of a position that is pruned before its moves are searched, because
+    /// the next visit needs it too. `tt` is the entry found at the visit.
     #[inline]
-    pub(super) fn keep_eval(&self, board: &Board, tt: Option<Entry>, raw_eval: Score, ply: usize) {
+    pub(super) fn keep_eval(&self, board: &Board, tt: Option<Entry>, raw_eval: Score) {
         if tt.is_none() {
-            self.tt.store(board.key(), ply, Entry::evaluated(raw_eval, false));
+            self.tt.store_eval(board.key(), raw_eval);
         }
     }
 

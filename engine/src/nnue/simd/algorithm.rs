@@ -5,8 +5,9 @@ use super::layered::GROUP;
 /// Activations of kinds 2 to 5 that are computed before they are multiplied.
 pub(super) const ACTIVATIONS: usize = 1024;
 
-/// Groups of these activations.
+/// Groups of these activations. Their places are bytes.
 pub(super) const GROUPS: usize = ACTIVATIONS / GROUP;
+const _: () = assert!(GROUPS <= 256);
 
 /// Terms of the SCReLU sum that fit 32 bits. A lane takes at most 128 pairs of products of 255 *
 /// 255 * 128. Their sum is 2_130_739_200 and just fits; it is then widened.

@@ -5,7 +5,7 @@ use crate::nnue::{Activation, HIDDEN_2, SECOND_LAYERS};
 use crate::skip::skip;
 use std::cell::Cell;
 
-const WIDTHS: [usize; 9] = [32, 64, 96, 128, 256, 512, 1024, 2080, 4096];
+const WIDTHS: [usize; 10] = [32, 64, 96, 128, 256, 512, 1024, 2080, 3072, 4096];
 
 struct Random(Cell<u64>);
 

@@ -44,6 +44,9 @@ pub enum DataError {
         /// The cause.
         error: io::Error,
     },
+    /// Search thread that ended too early.
+    #[error("a search failed, which is a fault of destrier-trainer; the lines above say where")]
+    Searches,
     /// Failed write to stdout.
     #[error("cannot write to stdout: {0}")]
     Stdout(io::Error),

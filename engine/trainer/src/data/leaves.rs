@@ -1,13 +1,14 @@
 //! Positions that searches evaluate: `data leaves`.
 //!
 //! An evaluation is asked about positions inside searches. One side has often just lost material
-//! there, or left a threat alone, which positions of games rarely show.
+//! there, or left a threat unanswered, which positions of games rarely show.
 
 use super::error::DataError;
 use super::format::Format;
 use super::input::{Input, Output};
 use super::needs::Needs;
 use super::record::{Entry, Position};
+use super::triplets::share;
 use super::write::{Encoder, Sink};
 use super::{passed_over, say};
 use crate::compare::Evaluation;
@@ -18,6 +19,7 @@ use destrier::datagen::viriformat::GameResult;
 use destrier::search::{Game, Limits, Searcher, Signals, SilentReport, THREAD_STACK_BYTES};
 use destrier::types::{Color, Move, MoveList, Score, SplitMix64};
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -30,16 +32,16 @@ Examples:
   destrier-trainer data rescore leaves.bin --engine stockfish --depth 1 --keep-hash --ahead 32 --engines 2 --out train.bin
 
 Scores are the evaluations of these positions without a search. Results are those of the games in which the searches \
-began, and say little after random moves. Leave both to `data rescore` and a result share of 0, or train on \
-another evaluation than that of the searches. Some positions are repeated; `data dedup` drops them.";
+began, and say little after random moves. Score the positions anew with `data rescore`, and train with a result share \
+of 0. Some positions are repeated; `data dedup` drops them.";
 
 /// Size of each thread's transposition table, in MiB.
 const HASH_MIB: usize = 4;
-/// Searches between two of which a thread's memory is cleared. They are the unit of work, so that
-/// the output is the same for any number of threads.
+/// Searches of a batch. A thread clears its memory before each batch, so that the output is the
+/// same for any number of threads.
 const BATCH: usize = 64;
 /// Batches in flight for each thread.
-const WAITING: u64 = 4;
+const WAITING: u64 = 3;
 
 /// Arguments of `leaves`.
 #[derive(Debug, Args)]
@@ -50,19 +52,19 @@ pub struct LeavesArgs {
     #[command(flatten)]
     pub(super) output: Output,
     /// Iterations of the search from each position
-    #[arg(long, default_value_t = 5, value_name = "PLIES", value_parser = clap::value_parser!(i32).range(1..=64))]
+    #[arg(long, default_value_t = 5, value_name = "PLIES", value_parser = clap::value_parser!(i32).range(1..=10))]
     depth: i32,
     /// Play 0 to this many random moves before each search
     #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
     random_plies: u32,
-    /// Share of the evaluated positions to write, from 0 to 1
-    #[arg(long, default_value_t = 0.5, value_name = "SHARE")]
+    /// Share of the evaluated positions to write
+    #[arg(long, default_value_t = 0.5, value_name = "SHARE", value_parser = share)]
     share: f64,
     /// Drop positions with an evaluation beyond this, in centipawns
     #[arg(long, default_value_t = 3_000, value_name = "CP", value_parser = clap::value_parser!(i16).range(0..=10_000))]
     max_score: i16,
-    /// Drop positions in which a capture or promotion wins at least this by static exchange, in
-    /// centipawns
+    /// Drop positions in which a capture or queen promotion wins at least this by static exchange,
+    /// in centipawns
     #[arg(long, default_value_t = 50, value_name = "CP", value_parser = clap::value_parser!(i32).range(1..=10_000))]
     max_gain: i32,
     /// Evaluation of the searches: a network, `classical`, or `engine` for the built-in one
@@ -71,18 +73,19 @@ pub struct LeavesArgs {
     /// Searches side by side
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: u16,
-    /// Seed of the random moves and of the draw of positions
+    /// Seed of the random moves and of the sample of positions
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
-/// Positions at which searches begin, with the number of the batch.
-type Batch = (u64, Vec<Position>);
+/// Positions with the number of their batch: those at which searches begin, or those that they
+/// evaluated.
+type NumberedPositions = (u64, Vec<Position>);
 
-/// Draw of evaluated positions while a search runs.
-struct Draw {
+/// Sample of the positions that a thread evaluates.
+struct LeafSample {
     random: SplitMix64,
-    /// Bound of a random number below which a position is written.
+    /// Bound of a random number of 53 bits below which a position is written.
     below: u64,
     max_score: Score,
     max_gain: Score,
@@ -91,10 +94,10 @@ struct Draw {
     written: Vec<Position>,
 }
 
-impl Draw {
-    /// Keeps an evaluated position if it is drawn and quiet.
-    fn see(&mut self, board: &Board, value: Score) {
-        if self.random.next_u64() >> 11 >= self.below || value.abs() > self.max_score || self.is_won_by_capture(board) {
+impl LeafSample {
+    /// Records an evaluated position if it is in the sample and quiet.
+    fn record(&mut self, board: &Board, value: Score) {
+        if self.random.next_u64() >> 11 >= self.below || value.abs() > self.max_score || self.wins_material(board) {
             return;
         }
         let white = if board.turn() == Color::White { value } else { -value };
@@ -105,27 +108,28 @@ impl Draw {
 
     /// Returns true if a capture or queen promotion wins material, so that a search would not stop
     /// here.
-    fn is_won_by_capture(&self, board: &Board) -> bool {
+    fn wins_material(&self, board: &Board) -> bool {
         let mut captures = MoveList::new();
         board.legal_captures(&mut captures);
         captures.iter().any(|&mv| board.see_ge(mv, self.max_gain))
     }
 }
 
-/// Batches that come back in any order and are written in that of their numbers.
-struct InOrder<'a> {
-    found: &'a Receiver<Batch>,
+/// Writer of batches that come in any order, in that of their numbers.
+struct OrderedWriter<'a> {
+    /// Batches; `None` from a thread that panics.
+    found: &'a Receiver<Option<NumberedPositions>>,
     waiting: BTreeMap<u64, Vec<Position>>,
+    /// Batches written.
     written: u64,
     encoder: Encoder,
     sink: Sink,
 }
 
-impl InOrder<'_> {
+impl OrderedWriter<'_> {
     /// Waits for a batch, and writes those whose turn it is.
     fn receive(&mut self) -> Result<(), DataError> {
-        // A thread ends early only by a panic, which the end of the scope passes on.
-        let Ok((number, positions)) = self.found.recv() else { panic!("the searches have ended") };
+        let (number, positions) = self.found.recv().ok().flatten().ok_or(DataError::Searches)?;
         self.waiting.insert(number, positions);
         while let Some(positions) = self.waiting.remove(&self.written) {
             self.written += 1;
@@ -137,13 +141,24 @@ impl InOrder<'_> {
     }
 }
 
+/// Sender of a thread's batches, which reports a panic.
+struct BatchSender(Sender<Option<NumberedPositions>>);
+
+impl Drop for BatchSender {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            // The receiver may have ended already.
+            let _ = self.0.send(None);
+        }
+    }
+}
+
 impl LeavesArgs {
     /// # Errors
     /// Fails if an input or the network cannot be read, memory or threads are short, or the output
     /// cannot be written.
     pub fn run(&self) -> anyhow::Result<()> {
-        let LeavesArgs { input, output, share, .. } = self;
-        ensure!((0.0..=1.0).contains(share), "--share {share}: expected 0 to 1");
+        let LeavesArgs { input, output, .. } = self;
         let format = Format::to_write(&output.out, output.to)?;
         ensure!(
             matches!(format, Format::Viriformat | Format::Bulletformat | Format::Text),
@@ -152,7 +167,6 @@ impl LeavesArgs {
             format.name()
         );
         let evaluation = Evaluation::parse(&self.evaluation)?.load()?;
-        let sources = input.open(Needs::default())?;
         let encoder = Encoder::new(&output.out, format, None)?;
         let sink = output.create(input)?;
         let mut searchers = Vec::new();
@@ -161,63 +175,78 @@ impl LeavesArgs {
             searcher.set_evaluation(&evaluation);
             searchers.push(searcher);
         }
+        let signals = Signals::default();
         thread::scope(|scope| {
             let (task_sender, tasks) = channel();
             let (found_sender, found) = channel();
             let tasks = Arc::new(Mutex::new(tasks));
             for searcher in searchers {
-                let (tasks, sender) = (Arc::clone(&tasks), found_sender.clone());
+                let (tasks, sender, signals) = (Arc::clone(&tasks), BatchSender(found_sender.clone()), &signals);
                 let builder = thread::Builder::new().name("leaves".to_owned()).stack_size(THREAD_STACK_BYTES);
-                builder.spawn_scoped(scope, move || self.work(searcher, &tasks, &sender))?;
+                builder.spawn_scoped(scope, move || self.work(searcher, &tasks, &sender, signals))?;
             }
             drop((found_sender, tasks));
-            let mut out = InOrder { found: &found, waiting: BTreeMap::new(), written: 0, encoder, sink };
-            let (mut sent, mut batch, mut searches) = (0, Vec::new(), 0_u64);
-            let passed = input.read_sources(sources, |_, _, entry| {
-                for position in entry.positions() {
-                    batch.push(position);
-                    searches += 1;
-                    if batch.len() == BATCH {
-                        // A thread that has ended is noticed in `receive`.
-                        let _ = task_sender.send((sent, std::mem::take(&mut batch)));
-                        sent += 1;
-                    }
-                    while sent - out.written > WAITING * u64::from(self.threads) {
-                        out.receive()?;
-                    }
-                }
-                Ok(())
-            })?;
-            if !batch.is_empty() {
-                let _ = task_sender.send((sent, batch));
-                sent += 1;
-            }
-            drop(task_sender);
-            while out.written < sent {
-                out.receive()?;
-            }
-            let records = out.sink.finish()?;
+            let out = OrderedWriter { found: &found, waiting: BTreeMap::new(), written: 0, encoder, sink };
+            let done = self.feed(task_sender, out);
+            // After an error there is no point in what is still searched.
+            signals.stop.store(true, Ordering::Relaxed);
+            let (records, searches, passed) = done?;
             let (path, name, passed) = (output.out.display(), format.name(), passed_over(passed));
             say(&format!("{records} positions of {searches} searches in {path} ({name}){passed}"))?;
             Ok(())
         })
     }
 
+    /// Distributes the input's positions and writes those that come back. Returns the numbers of
+    /// records, searches, and games passed over.
+    fn feed(&self, tasks: Sender<NumberedPositions>, mut out: OrderedWriter<'_>) -> Result<(u64, u64, u64), DataError> {
+        let (mut sent, mut batch, mut searches) = (0, Vec::new(), 0);
+        let passed = self.input.read(Needs::default(), |entry| {
+            for position in entry.positions() {
+                batch.push(position);
+                searches += 1;
+                if batch.len() == BATCH {
+                    // If all threads have ended, the next `receive` fails.
+                    let _ = tasks.send((sent, std::mem::take(&mut batch)));
+                    sent += 1;
+                }
+                while sent - out.written > WAITING * u64::from(self.threads) {
+                    out.receive()?;
+                }
+            }
+            Ok(())
+        })?;
+        if !batch.is_empty() {
+            let _ = tasks.send((sent, batch));
+            sent += 1;
+        }
+        drop(tasks);
+        while out.written < sent {
+            out.receive()?;
+        }
+        Ok((out.sink.finish()?, searches, passed))
+    }
+
     /// Searches batches until none are left.
-    fn work(&self, mut searcher: Searcher, tasks: &Mutex<Receiver<Batch>>, found: &Sender<Batch>) {
-        let draw = Arc::new(Mutex::new(Draw {
+    fn work(
+        &self,
+        mut searcher: Searcher,
+        tasks: &Mutex<Receiver<NumberedPositions>>,
+        found: &BatchSender,
+        signals: &Signals,
+    ) {
+        let sample = Arc::new(Mutex::new(LeafSample {
             random: SplitMix64::new(0),
-            // A random number here has 53 bits, as many as a fraction.
             below: (self.share * (1_u64 << 53) as f64) as u64,
             max_score: Score::from(self.max_score),
             max_gain: self.max_gain,
             result: GameResult::Draw,
             written: Vec::new(),
         }));
-        let lock = || draw.lock().unwrap_or_else(PoisonError::into_inner);
-        let seen = Arc::clone(&draw);
+        let lock = || sample.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = Arc::clone(&sample);
         searcher.observe_evaluations(Some(Box::new(move |board, value| {
-            seen.lock().unwrap_or_else(PoisonError::into_inner).see(board, value);
+            seen.lock().unwrap_or_else(PoisonError::into_inner).record(board, value);
         })));
         let next = || tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
         while let Ok((number, roots)) = next() {
@@ -228,10 +257,10 @@ impl LeavesArgs {
                 lock().result = root.result;
                 let game = after_random_moves(root.board, self.random_plies, &mut random);
                 let limits = Limits { depth: Some(self.depth), ..Limits::default() };
-                searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut SilentReport);
+                searcher.search(&game, &limits, signals, Instant::now(), &mut SilentReport);
             }
             let written = std::mem::take(&mut lock().written);
-            if found.send((number, written)).is_err() {
+            if found.0.send(Some((number, written))).is_err() {
                 return;
             }
         }

@@ -65,7 +65,8 @@ fn quantile(word: &str) -> Result<f64, String> {
     word.parse().ok().filter(|value| (0.0..1.0).contains(value)).ok_or_else(|| "give 0 to less than 1".to_owned())
 }
 
-fn share(word: &str) -> Result<f64, String> {
+/// Parses a share of positions.
+pub(super) fn share(word: &str) -> Result<f64, String> {
     let is_share = |value: &f64| *value > 0.0 && *value <= 1.0;
     word.parse().ok().filter(is_share).ok_or_else(|| "give more than 0 and at most 1".to_owned())
 }
