@@ -10,6 +10,6 @@ mod run;
 pub mod viriformat;
 
 pub use arguments::{ArgumentError, USAGE, parse};
-pub use opening::Openings;
+pub use opening::{Openings, random_move};
 pub use play::{Adjudication, Effort, OpeningFault, Rules, play_game, play_start};
 pub use run::{Job, RunError, Tally, Target, identity, run};

@@ -1,7 +1,7 @@
 //! Openings of self-play games.
 
 use crate::board::Board;
-use crate::types::{MoveList, SplitMix64};
+use crate::types::{Move, MoveList, SplitMix64};
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
@@ -75,17 +75,18 @@ impl Openings {
     pub fn draw(&self, random: &mut SplitMix64) -> Option<Board> {
         let mut board = self.positions[random.below(self.positions.len())];
         let (least, most) = (*self.random_plies.start(), *self.random_plies.end());
-        let mut moves = MoveList::new();
         for _ in 0..least + random.below(most - least + 1) {
-            moves.clear();
-            board.legal_moves(&mut moves);
-            if moves.is_empty() {
-                return None;
-            }
-            board.play(moves[random.below(moves.len())]);
+            board.play(random_move(&board, random)?);
         }
         goes_on(&board).then_some(board)
     }
+}
+
+/// Draws a legal move; `None` if there is none.
+pub fn random_move(board: &Board, random: &mut SplitMix64) -> Option<Move> {
+    let mut moves = MoveList::new();
+    board.legal_moves(&mut moves);
+    (!moves.is_empty()).then(|| moves[random.below(moves.len())])
 }
 
 /// Halfmove clock and move number of a position without them.

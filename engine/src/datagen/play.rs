@@ -1,10 +1,10 @@
 //! One game of self-play.
 
-use super::opening::{Openings, goes_on};
+use super::opening::{Openings, goes_on, random_move};
 use super::viriformat::{GameResult, NO_SCORE, ScoredGame, ScoredMove};
 use crate::board::Board;
 use crate::search::{Game, Limits, Searcher, Signals, SilentReport};
-use crate::types::{Color, MoveList, Score, SplitMix64};
+use crate::types::{Color, Score, SplitMix64};
 use std::time::Instant;
 
 /// Effort of the search for each move.
@@ -152,9 +152,7 @@ fn perhaps_random(rules: &Rules, board: &Board, ply: ScoredMove, random: &mut Sp
     if random.below(100) >= rules.random_moves as usize {
         return ply;
     }
-    let mut moves = MoveList::new();
-    board.legal_moves(&mut moves);
-    ScoredMove { mv: moves[random.below(moves.len())], score: NO_SCORE }
+    random_move(board, random).map_or(ply, |mv| ScoredMove { mv, score: NO_SCORE })
 }
 
 /// Returns the result by mate, stalemate, insufficient material, 100 plies, or the third occurrence

@@ -239,8 +239,7 @@ mod tests {
         let seen = Arc::new(std::sync::Mutex::new(HashMap::new()));
         let seen_by_search = Arc::clone(&seen);
         searcher.observe_evaluations(Some(Box::new(move |board, value| {
-            let (_, visits) = *seen_by_search.lock().unwrap().entry(board.key()).or_insert((value, 0));
-            seen_by_search.lock().unwrap().insert(board.key(), (value, visits + 1));
+            seen_by_search.lock().unwrap().entry(board.key()).or_insert((value, 0)).1 += 1;
         })));
         let limits = Limits { depth: Some(9), ..Limits::default() };
         search(&mut searcher, &Game::new(Board::startpos()), &limits, &Signals::default());

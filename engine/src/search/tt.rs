@@ -253,19 +253,13 @@ impl TranspositionTable {
     #[inline]
     pub fn store_eval(&self, key: u64, eval: Score) {
         let generation = self.generation();
-        let mut victim: Option<(&Slot, i32)> = None;
-        for slot in self.bucket(key) {
-            let (found, data) = slot.load();
-            if found == key && data != 0 {
-                return;
-            }
-            let is_result = generation_of(data) == generation && Entry::unpack(data).bound != Bound::None;
-            let worth = worth(data, generation);
-            if !is_result && victim.is_none_or(|(_, least)| worth < least) {
-                victim = Some((slot, worth));
-            }
+        let slots = self.bucket(key).each_ref().map(|slot| (slot, slot.load()));
+        if slots.iter().any(|&(_, (found, data))| found == key && data != 0) {
+            return;
         }
-        if let Some((slot, _)) = victim {
+        let is_result = |data| generation_of(data) == generation && Entry::unpack(data).bound != Bound::None;
+        let others = slots.into_iter().filter(|&(_, (_, data))| !is_result(data));
+        if let Some((slot, _)) = others.min_by_key(|&(_, (_, data))| worth(data, generation)) {
             slot.store(key, Entry::evaluated(eval).pack(generation));
         }
     }

@@ -35,6 +35,12 @@ impl SplitMix64 {
         bits ^ bits >> 31
     }
 
+    /// Returns true with a probability from 0 to 1, by 53 random bits.
+    #[inline]
+    pub fn chance(&mut self, probability: f64) -> bool {
+        ((self.next_u64() >> 11) as f64) < probability * (1_u64 << 53) as f64
+    }
+
     /// Returns a number from 0 to below `bound`, which must not be 0. It is the high half of a
     /// product, with a bias below `bound / 2^64`.
     #[inline]
@@ -61,6 +67,9 @@ mod tests {
         ];
         assert_eq!(numbers, reference);
         assert!((0..1000).all(|_| random.below(1) == 0 && random.below(7) < 7));
+        assert!((0..1000).all(|_| random.chance(1.0) && !random.chance(0.0)));
+        let quarter = (0..10_000).filter(|_| random.chance(0.25)).count();
+        assert!((2_300..2_700).contains(&quarter), "{quarter}");
     }
 
     #[test]

@@ -99,8 +99,7 @@ impl Evaluation {
     /// never another evaluation in its place.
     ///
     /// # Errors
-    /// Fails if the file is not a network, or if the build has no network for
-    /// `engine`.
+    /// Fails if the file is not a network, or if the build has no network for `engine`.
     pub fn load(&self) -> anyhow::Result<EvalConfig> {
         let network = match self {
             Evaluation::Classical => return Ok(EvalConfig { mode: EvalMode::Classical, network: None }),

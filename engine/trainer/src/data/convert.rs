@@ -91,7 +91,7 @@ impl PositionDraw {
     fn takes(&self, position: &Position, random: &mut SplitMix64) -> bool {
         let pieces = position.board.occupied().count();
         let Some(thinning) = self.thin.iter().find(|thinning| thinning.pieces == pieces) else { return true };
-        ((random.next_u64() >> 11) as f64) < thinning.share * (1_u64 << 53) as f64
+        random.chance(thinning.share)
     }
 
     /// Leaves at most `per_game` of the positions of a game, in the order of the game.

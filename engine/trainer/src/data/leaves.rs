@@ -7,7 +7,7 @@ use super::error::DataError;
 use super::format::Format;
 use super::input::{Input, Output};
 use super::needs::Needs;
-use super::record::{Entry, Position};
+use super::record::{Entry, Position, wins_material};
 use super::triplets::share;
 use super::write::{Encoder, Sink};
 use super::{passed_over, say};
@@ -15,9 +15,10 @@ use crate::compare::Evaluation;
 use anyhow::ensure;
 use clap::Args;
 use destrier::board::Board;
+use destrier::datagen::random_move;
 use destrier::datagen::viriformat::GameResult;
 use destrier::search::{Game, Limits, Searcher, Signals, SilentReport, THREAD_STACK_BYTES};
-use destrier::types::{Color, Move, MoveList, Score, SplitMix64};
+use destrier::types::{Color, Move, Score, SplitMix64};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -85,8 +86,8 @@ type NumberedPositions = (u64, Vec<Position>);
 /// Sample of the positions that a thread evaluates.
 struct LeafSample {
     random: SplitMix64,
-    /// Bound of a random number of 53 bits below which a position is written.
-    below: u64,
+    /// Share of the positions to write.
+    share: f64,
     max_score: Score,
     max_gain: Score,
     /// Result of the game in which the search began.
@@ -97,21 +98,13 @@ struct LeafSample {
 impl LeafSample {
     /// Records an evaluated position if it is in the sample and quiet.
     fn record(&mut self, board: &Board, value: Score) {
-        if self.random.next_u64() >> 11 >= self.below || value.abs() > self.max_score || self.wins_material(board) {
+        if !self.random.chance(self.share) || value.abs() > self.max_score || wins_material(board, self.max_gain) {
             return;
         }
         let white = if board.turn() == Color::White { value } else { -value };
         // In range, because `max_score` is.
         let score = white as i16;
         self.written.push(Position { board: *board, mv: Move::NULL, score, result: self.result });
-    }
-
-    /// Returns true if a capture or queen promotion wins material, so that a search would not stop
-    /// here.
-    fn wins_material(&self, board: &Board) -> bool {
-        let mut captures = MoveList::new();
-        board.legal_captures(&mut captures);
-        captures.iter().any(|&mv| board.see_ge(mv, self.max_gain))
     }
 }
 
@@ -237,7 +230,7 @@ impl LeavesArgs {
     ) {
         let sample = Arc::new(Mutex::new(LeafSample {
             random: SplitMix64::new(0),
-            below: (self.share * (1_u64 << 53) as f64) as u64,
+            share: self.share,
             max_score: Score::from(self.max_score),
             max_gain: self.max_gain,
             result: GameResult::Draw,
@@ -271,12 +264,8 @@ impl LeavesArgs {
 fn after_random_moves(start: Board, most: u32, random: &mut SplitMix64) -> Game {
     let mut game = Game::new(start);
     for _ in 0..random.below(most as usize + 1) {
-        let mut moves = MoveList::new();
-        game.board().legal_moves(&mut moves);
-        if moves.is_empty() {
-            break;
-        }
-        game.play(moves[random.below(moves.len())]);
+        let Some(mv) = random_move(game.board(), random) else { break };
+        game.play(mv);
     }
     game
 }

@@ -4,7 +4,7 @@ use super::error::RecordFault;
 use bulletformat::ChessBoard;
 use destrier::board::{Board, CastlingSide};
 use destrier::datagen::viriformat::{GameResult, NO_SCORE, ScoredGame, ScoredMove};
-use destrier::types::{Bitboard, Color, Move, PieceType, Square};
+use destrier::types::{Bitboard, Color, Move, MoveList, PieceType, Score, Square};
 
 /// Bytes of a bulletformat record.
 pub const BULLET_BYTES: usize = 32;
@@ -95,6 +95,14 @@ impl Position {
 /// Returns the ply of the game according to the move number.
 pub fn ply(board: &Board) -> u32 {
     2 * (u32::from(board.fullmove_number()) - 1) + u32::from(board.turn() == Color::Black)
+}
+
+/// Returns true if a capture or queen promotion wins at least this by static exchange, in
+/// centipawns.
+pub fn wins_material(board: &Board, least: Score) -> bool {
+    let mut captures = MoveList::new();
+    board.legal_captures(&mut captures);
+    captures.iter().any(|&mv| board.see_ge(mv, least))
 }
 
 /// Serialises a record.

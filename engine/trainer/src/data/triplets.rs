@@ -121,8 +121,7 @@ impl TripletsArgs {
             let mut random = SplitMix64::from_seeds(&[self.seed, game]);
             game += 1;
             for position in Self::positions(&entry) {
-                let drawn = random.next_u64() >> 11;
-                let is_drawn = (drawn as f64) < self.share * (1_u64 << 53) as f64;
+                let is_drawn = random.chance(self.share);
                 let limit = limits[MobilityTable::place(&position.board)];
                 match self.triplet(&position, limit, &mut random).filter(|_| is_drawn) {
                     Some(records) => {

@@ -17,14 +17,14 @@ use std::sync::atomic::Ordering;
 use destrier::board::Board;
 use destrier::datagen::viriformat::{GameResult, NO_SCORE};
 use destrier::eval::trace;
-use destrier::types::{Move, MoveList};
+use destrier::types::Move;
 
 use super::loss::on_threads;
 use super::plan::TexelData;
 use super::samples::Samples;
 use super::{bar, report};
 use crate::data::Lines;
-use crate::data::record::{Entry, Position};
+use crate::data::record::{Entry, Position, wins_material};
 use crate::data::text;
 use crate::data::{DataError, Place, RecordFault};
 
@@ -171,10 +171,5 @@ pub(super) fn parse_position(line: &str) -> Result<Position, RecordFault> {
 /// by static exchange evaluation.
 #[must_use]
 pub fn is_quiet(board: &Board) -> bool {
-    if board.in_check() {
-        return false;
-    }
-    let mut moves = MoveList::new();
-    board.legal_captures(&mut moves);
-    moves.iter().all(|mv| !board.see_ge(*mv, 1))
+    !board.in_check() && !wins_material(board, 1)
 }

@@ -61,16 +61,13 @@ fn searches_side_by_side_write_the_same() {
 fn bad_arguments_are_explained() {
     let folder = Folder::new();
     folder.write_games("a.vf", 5, 1);
-    for (words, message) in [
+    folder.refuses(&[
         ("leaves @a.vf --out @b.plain", "b.plain: plain holds moves, and positions inside searches have none"),
         ("leaves @a.vf --out @b.bin --share 0", "give more than 0 and at most 1"),
         ("leaves @a.vf --out @b.bin --evaluation @no.nnue", "no.nnue: "),
         ("leaves @a.vf --out @a.vf", "the same file is read"),
         ("leaves @a.vf --out @b.bin --max-gain 0", "--max-gain"),
-    ] {
-        let error = folder.error(words);
-        assert!(error.contains(message), "{words}: {error}");
-    }
+    ]);
     let files: Vec<_> = folder.0.path().read_dir().unwrap().map(|file| file.unwrap().file_name()).collect();
     assert_eq!(files, ["a.vf"]);
 }

@@ -78,6 +78,14 @@ impl Folder {
         format!("{error:#}").replace(&format!("{}/", self.0.path().display()), "")
     }
 
+    /// Runs commands that must fail, each with a part of its message.
+    fn refuses(&self, cases: &[(&str, &str)]) {
+        for (words, says) in cases {
+            let error = self.error(words);
+            assert!(error.contains(says), "{words}: {error}");
+        }
+    }
+
     /// Returns the program's stdout.
     fn told(&self, words: &str) -> String {
         let ended = self.program(words).stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap();
