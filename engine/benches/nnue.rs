@@ -77,6 +77,7 @@ fn evaluations(lines: &[BenchLine]) {
         (Kind::LAYERED, 512),
         (Kind::Layered(64), 512),
         (Kind::Deep, 512),
+        (Kind::Squared(8), 512),
         (Kind::Squared(16), 512),
         (Kind::Pairwise(16), 512),
         (Kind::Pairwise(16), 1024),

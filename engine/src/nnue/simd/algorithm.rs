@@ -1,13 +1,11 @@
 //! Kernels, written once over the few operations of a vector type.
 
-use super::layered::GROUP;
+use super::layered::QUAD;
 
-/// Activations of kinds 2 to 5 that are computed before they are multiplied.
+/// Activations of kinds 2 to 5 that are computed before they are multiplied. The places of their
+/// groups are bytes.
 pub(super) const ACTIVATIONS: usize = 1024;
-
-/// Groups of these activations. Their places are bytes.
-pub(super) const GROUPS: usize = ACTIVATIONS / GROUP;
-const _: () = assert!(GROUPS <= 256);
+const _: () = assert!(ACTIVATIONS / QUAD <= 256);
 
 /// Terms of the SCReLU sum that fit 32 bits. A lane takes at most 128 pairs of products of 255 *
 /// 255 * 128. Their sum is 2_130_739_200 and just fits; it is then widened.
@@ -39,14 +37,14 @@ pub(super) static PLACES: [u64; 256] = {
 /// The calling module provides these as safe functions with the same target features. Of 16-bit
 /// lanes: the vector `V` of `LANES` numbers, `zero`, `load`, `store`, `add` and `sub` (wrapping),
 /// `activate` (clipped ReLU into bytes), and `multiply` (products of pairs into bytes). Of bytes:
-/// `load_weights`, `splat` (four bytes in every lane), and `nonzero` (which groups of four are not
-/// all zero). Of 32-bit lanes: `load32`, `store32`, `add32`, `mul32` (both wrapping) and `sum_wide`
-/// (all lanes as one 64-bit sum). `screlu_step` adds pairs of `clamp(a)^2 * w` to 32-bit lanes, and
-/// `dot` adds four products to each.
+/// `load_weights`, `splat` and `splat_eight` (four bytes in every lane, eight in every two), and
+/// `nonzero` (which groups of four are not all zero). Of 32-bit lanes: `load32`, `store32`, `add32`
+/// (wrapping) and `sum_wide` (all lanes as one 64-bit sum). `screlu_step` adds pairs of `clamp(a)^2
+/// * w` to 32-bit lanes, `add_pairs` two products of 16-bit numbers, and `dot` four of bytes.
 macro_rules! kernels {
     ($name:literal, $features:tt) => {
-        use crate::nnue::simd::algorithm::{ACTIVATIONS, EACH_BYTE, GROUPS, PLACES, SCRELU_BLOCK};
-        use crate::nnue::simd::layered::GROUP;
+        use crate::nnue::simd::algorithm::{ACTIVATIONS, EACH_BYTE, PLACES, SCRELU_BLOCK};
+        use crate::nnue::simd::layered::{QUAD, group};
         use crate::nnue::simd::{Kernels, LayeredHead, MiddleLayer};
         use crate::nnue::{Activation, HIDDEN_2, PAIR_DISTANCE};
 
@@ -67,9 +65,10 @@ macro_rules! kernels {
             // SAFETY: the processor has the features.
             layered: |own, other, head| unsafe {
                 match head.neurons() {
-                    16 => layered::<16, { 16 / SUM_LANES }, { chains(16) }>(own, other, head),
-                    32 => layered::<32, { 32 / SUM_LANES }, { chains(32) }>(own, other, head),
-                    _ => layered::<64, { 64 / SUM_LANES }, { chains(64) }>(own, other, head),
+                    8 => layered::<8, { group(8) }, { 16 / SUM_LANES }, { chains(16) }>(own, other, head),
+                    16 => layered::<16, { group(16) }, { 16 / SUM_LANES }, { chains(16) }>(own, other, head),
+                    32 => layered::<32, { group(32) }, { 32 / SUM_LANES }, { chains(32) }>(own, other, head),
+                    _ => layered::<64, { group(64) }, { 64 / SUM_LANES }, { chains(64) }>(own, other, head),
                 }
             },
         };
@@ -178,52 +177,56 @@ macro_rules! kernels {
         /// 32-bit sums that a vector holds, each of a neuron of the second layer.
         const SUM_LANES: usize = LANES / 2;
 
-        /// Returns the number of separate sums of a neuron, so that a product need not wait for the
-        /// one before: with those of all neurons they fill four registers or more.
-        const fn chains(neurons: usize) -> usize {
-            let chains = 4 * SUM_LANES / neurons;
+        /// Returns the number of separate sums in a lane, so that a product need not wait for the
+        /// one before: with those of all lanes they fill four registers or more.
+        const fn chains(lanes: usize) -> usize {
+            let chains = 4 * SUM_LANES / lanes;
             if chains < 2 { 2 } else { chains }
         }
 
-        /// Computes a head of `NEURONS` neurons, whose sums take `SUMS` vectors, `CHAINS` times.
+        /// Computes a head of `NEURONS` neurons with groups of `GROUP` inputs. The lanes of its
+        /// sums take `SUMS` vectors, `CHAINS` times.
         #[target_feature(enable = $features)]
-        fn layered<const NEURONS: usize, const SUMS: usize, const CHAINS: usize>(
+        fn layered<const NEURONS: usize, const GROUP: usize, const SUMS: usize, const CHAINS: usize>(
             own: &[i16],
             other: &[i16],
             head: &LayeredHead,
         ) -> i32 {
-            const { assert!(SUMS * SUM_LANES == NEURONS) };
+            const { assert!(SUMS * SUM_LANES == NEURONS * GROUP / QUAD) };
             let mut sums = [[zero(); SUMS]; CHAINS];
-            for (sum, biases) in sums[0].iter_mut().zip(head.biases().as_chunks().0) {
-                *sum = load32(biases);
-            }
             let groups = head.weights().as_chunks().0.as_chunks::<SUMS>().0;
             let side = groups.len() / 2;
             let mut activations = [0u8; ACTIVATIONS];
-            if groups.len() <= GROUPS {
+            if groups.len() <= ACTIVATIONS / GROUP {
                 // One list of active groups for both sides: a loop of unknown length costs a
                 // mispredicted branch.
                 let (first, second) = activations.split_at_mut(side * GROUP);
                 activate_all(head.activation(), first, own);
                 activate_all(head.activation(), second, other);
-                add_groups(&mut sums, &activations, groups);
+                add_groups::<GROUP, SUMS, CHAINS>(&mut sums, &activations, groups);
             } else {
                 let (first, second) = groups.split_at(side);
-                let values = own.len() / side * GROUPS;
+                let at_once = ACTIVATIONS / GROUP;
                 for (neurons, groups) in [(own, first), (other, second)] {
-                    for (neurons, groups) in neurons.chunks(values).zip(groups.chunks(GROUPS)) {
+                    let neurons = neurons.chunks(own.len() / side * at_once);
+                    for (neurons, groups) in neurons.zip(groups.chunks(at_once)) {
                         activate_all(head.activation(), &mut activations, neurons);
-                        add_groups(&mut sums, &activations, groups);
+                        add_groups::<GROUP, SUMS, CHAINS>(&mut sums, &activations, groups);
                     }
                 }
             }
-            let mut neurons = [0; NEURONS];
-            for (index, to) in neurons.as_chunks_mut().0.iter_mut().enumerate() {
+            let mut lanes = [[0; SUM_LANES]; SUMS];
+            for (index, to) in lanes.iter_mut().enumerate() {
                 let mut sum = sums[0][index];
                 for chain in &sums[1..] {
                     sum = add32(sum, chain[index]);
                 }
                 store32(to, sum);
+            }
+            let mut neurons = [0; NEURONS];
+            let lanes = lanes.as_flattened().chunks_exact(GROUP / QUAD);
+            for ((neuron, lanes), bias) in neurons.iter_mut().zip(lanes).zip(head.biases()) {
+                *neuron = lanes.iter().fold(*bias, |sum, lane| sum.wrapping_add(*lane));
             }
             head.output(&mut neurons, |layer, units| third_sums(layer, units))
         }
@@ -236,10 +239,11 @@ macro_rules! kernels {
             for (sum, biases) in sums.iter_mut().zip(layer.biases().as_chunks().0) {
                 *sum = load32(biases);
             }
-            for (unit, weights) in units.iter().zip(layer.weights()) {
-                let unit = splat(unit.to_le_bytes());
+            for ([first, second], weights) in units.as_chunks().0.iter().zip(layer.weights()) {
+                // Units are at most 64 * 127.
+                let pair = splat((first | second << 16).to_le_bytes());
                 for (sum, weights) in sums.iter_mut().zip(weights.as_chunks().0) {
-                    *sum = add32(*sum, mul32(unit, load32(weights)));
+                    *sum = add_pairs(*sum, load(weights), pair);
                 }
             }
             let mut neurons = [0; HIDDEN_2];
@@ -277,17 +281,50 @@ macro_rules! kernels {
             }
         }
 
-        /// Adds activations times weights, without the groups of zeros: most neurons are inactive.
+        /// Adds activations times weights.
         #[inline]
         #[target_feature(enable = $features)]
-        fn add_groups<const SUMS: usize, const CHAINS: usize>(
+        fn add_groups<const GROUP: usize, const SUMS: usize, const CHAINS: usize>(
             sums: &mut [[V; SUMS]; CHAINS],
             activations: &[u8; ACTIVATIONS],
             groups: &[[[i8; 2 * LANES]; SUMS]],
         ) {
-            let mut places = [0u8; GROUPS];
+            // All groups of a small layer take less time than a list of the active ones.
+            if GROUP > QUAD { add_all(sums, activations, groups) } else { add_active(sums, activations, groups) }
+        }
+
+        /// Adds activations times weights of groups of eight inputs.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn add_all<const SUMS: usize, const CHAINS: usize>(
+            sums: &mut [[V; SUMS]; CHAINS],
+            activations: &[u8; ACTIVATIONS],
+            groups: &[[[i8; 2 * LANES]; SUMS]],
+        ) {
+            // A layer has 32 inputs or a multiple of them, so that nothing is left over.
+            const { assert!(4 % CHAINS == 0) };
+            let inputs = activations.as_chunks::<{ 2 * QUAD }>().0.as_chunks::<CHAINS>().0;
+            let mut now = *sums;
+            for (inputs, groups) in inputs.iter().zip(groups.as_chunks::<CHAINS>().0) {
+                for ((sums, input), group) in now.iter_mut().zip(inputs).zip(groups) {
+                    add_group(sums, splat_eight(*input), group);
+                }
+            }
+            *sums = now;
+        }
+
+        /// Adds activations times weights of groups of four inputs, without the groups of zeros:
+        /// most neurons are inactive.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn add_active<const SUMS: usize, const CHAINS: usize>(
+            sums: &mut [[V; SUMS]; CHAINS],
+            activations: &[u8; ACTIVATIONS],
+            groups: &[[[i8; 2 * LANES]; SUMS]],
+        ) {
+            let mut places = [0u8; ACTIVATIONS / QUAD];
             let mut count = 0;
-            let octets = activations.as_chunks::<{ 8 * GROUP }>().0.iter().take(groups.len() / 8);
+            let octets = activations.as_chunks::<{ 8 * QUAD }>().0.iter().take(groups.len() / 8);
             for (octet, values) in octets.enumerate() {
                 let mask = nonzero(values);
                 let found = PLACES[usize::from(mask)] + 8 * octet as u64 * EACH_BYTE;
@@ -297,31 +334,25 @@ macro_rules! kernels {
                 }
                 count += mask.count_ones() as usize;
             }
-            let Some(inputs) = activations.as_chunks::<GROUP>().0.first_chunk() else { return };
+            let inputs = activations.as_chunks::<QUAD>().0;
             let mut now = *sums;
             let (blocks, rest) = places[..count].as_chunks::<CHAINS>();
             for places in blocks {
                 for (sums, &place) in now.iter_mut().zip(places) {
-                    add_group(sums, inputs, groups, place);
+                    add_group(sums, splat(inputs[usize::from(place)]), &groups[usize::from(place)]);
                 }
             }
             for (sums, &place) in now.iter_mut().zip(rest) {
-                add_group(sums, inputs, groups, place);
+                add_group(sums, splat(inputs[usize::from(place)]), &groups[usize::from(place)]);
             }
             *sums = now;
         }
 
-        /// Adds the products of a group of activations.
+        /// Adds the products of a group of activations, which is in every lane or every two.
         #[inline]
         #[target_feature(enable = $features)]
-        fn add_group<const SUMS: usize>(
-            sums: &mut [V; SUMS],
-            inputs: &[[u8; GROUP]; GROUPS],
-            groups: &[[[i8; 2 * LANES]; SUMS]],
-            place: u8,
-        ) {
-            let input = splat(inputs[usize::from(place) % GROUPS]);
-            for (sum, weights) in sums.iter_mut().zip(&groups[usize::from(place)]) {
+        fn add_group<const SUMS: usize>(sums: &mut [V; SUMS], input: V, weights: &[[i8; 2 * LANES]; SUMS]) {
+            for (sum, weights) in sums.iter_mut().zip(weights) {
                 *sum = dot(*sum, input, load_weights(weights));
             }
         }

@@ -41,12 +41,6 @@ fn sub(a: V, b: V) -> V {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn mul32(a: V, b: V) -> V {
-    _mm256_mullo_epi32(a, b)
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
 fn add32(a: V, b: V) -> V {
     _mm256_add_epi32(a, b)
 }
@@ -57,7 +51,13 @@ fn add32(a: V, b: V) -> V {
 #[target_feature(enable = "avx2")]
 fn screlu_step(sum: V, value: V, weight: V) -> V {
     let value = _mm256_min_epi16(_mm256_max_epi16(value, _mm256_setzero_si256()), _mm256_set1_epi16(255));
-    _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_mullo_epi16(value, weight), value))
+    add_pairs(sum, _mm256_mullo_epi16(value, weight), value)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn add_pairs(sum: V, a: V, b: V) -> V {
+    _mm256_add_epi32(sum, _mm256_madd_epi16(a, b))
 }
 
 #[inline]
@@ -122,13 +122,18 @@ fn splat(bytes: [u8; 4]) -> V {
     _mm256_set1_epi32(i32::from_le_bytes(bytes))
 }
 
+#[inline]
+#[target_feature(enable = "avx2")]
+fn splat_eight(bytes: [u8; 8]) -> V {
+    _mm256_set1_epi64x(i64::from_le_bytes(bytes))
+}
+
 /// Adds products of bytes. Pairs of products are at most 2 * 127 * 128 and fit 16 bits, so nothing
 /// saturates.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn dot(sum: V, values: V, weights: V) -> V {
-    let pairs = _mm256_maddubs_epi16(values, weights);
-    _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)))
+    add_pairs(sum, _mm256_maddubs_epi16(values, weights), _mm256_set1_epi16(1))
 }
 
 #[inline]

@@ -43,12 +43,6 @@ macro_rules! avx512 {
 
         #[inline]
         #[target_feature(enable = $features)]
-        fn mul32(a: V, b: V) -> V {
-            _mm512_mullo_epi32(a, b)
-        }
-
-        #[inline]
-        #[target_feature(enable = $features)]
         fn add32(a: V, b: V) -> V {
             _mm512_add_epi32(a, b)
         }
@@ -109,6 +103,12 @@ macro_rules! avx512 {
         #[target_feature(enable = $features)]
         fn splat(bytes: [u8; 4]) -> V {
             _mm512_set1_epi32(i32::from_le_bytes(bytes))
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn splat_eight(bytes: [u8; 8]) -> V {
+            _mm512_set1_epi64(i64::from_le_bytes(bytes))
         }
 
         #[inline]

@@ -5,18 +5,18 @@ use crate::nnue::HIDDEN_2;
 use crate::nnue::layout::{Activation, MAX_SECOND_LAYER, QA};
 
 /// Inputs that one 32-bit lane multiplies at once.
-pub(super) const GROUP: usize = 4;
+pub(super) const QUAD: usize = 4;
 
-/// Least number of neurons that the kernels compute: a vector of the widest instruction set.
-const LEAST_NEURONS: usize = 16;
+/// Least number of lanes of the sums of the second layer: a vector of the widest instruction set.
+const LEAST_LANES: usize = 16;
 
 /// Largest activation.
 pub(super) const ONE: i16 = 127;
 
 /// Third layer of kinds 3 to 5.
 pub struct MiddleLayer {
-    /// Weights `[input][neuron]`, so that a lane is a neuron, as wide as the sums.
-    weights: [[i32; HIDDEN_2]; MAX_SECOND_LAYER],
+    /// Weights `[input / 2][neuron][input % 2]`, so that a lane is a neuron.
+    weights: Vec<[i16; 2 * HIDDEN_2]>,
     biases: [i32; HIDDEN_2],
 }
 
@@ -24,18 +24,19 @@ impl MiddleLayer {
     /// Creates the layer from rows `[neuron][input]` of [`HIDDEN_2`] neurons, with as many inputs
     /// as the second layer has neurons.
     pub fn new(rows: &[i16], biases: &[i32]) -> MiddleLayer {
-        let mut weights = [[0; HIDDEN_2]; MAX_SECOND_LAYER];
-        for (neuron, row) in rows.chunks_exact((rows.len() / HIDDEN_2).max(1)).take(HIDDEN_2).enumerate() {
-            for (input, &weight) in row.iter().take(MAX_SECOND_LAYER).enumerate() {
-                weights[input][neuron] = i32::from(weight);
+        let inputs = rows.len() / HIDDEN_2;
+        let mut weights = vec![[0; 2 * HIDDEN_2]; inputs.div_ceil(2)];
+        for (neuron, row) in rows.chunks_exact(inputs.max(1)).take(HIDDEN_2).enumerate() {
+            for (input, &weight) in row.iter().enumerate() {
+                weights[input / 2][2 * neuron + input % 2] = weight;
             }
         }
         MiddleLayer { weights, biases: padded(biases) }
     }
 
-    /// Returns the weights, `[input][neuron]`.
+    /// Returns the weights, `[input / 2][neuron][input % 2]`.
     #[inline]
-    pub(super) fn weights(&self) -> &[[i32; HIDDEN_2]] {
+    pub(super) fn weights(&self) -> &[[i16; 2 * HIDDEN_2]] {
         &self.weights
     }
 
@@ -50,6 +51,11 @@ fn padded<T: Copy + Default, const N: usize>(numbers: &[T]) -> [T; N] {
     let mut padded = [T::default(); N];
     padded.iter_mut().zip(numbers).for_each(|(place, number)| *place = *number);
     padded
+}
+
+/// Returns the number of inputs in a group of a layer of `neurons` neurons.
+pub(super) const fn group(neurons: usize) -> usize {
+    if neurons < LEAST_LANES { QUAD * LEAST_LANES / neurons } else { QUAD }
 }
 
 /// Activation of a layer's sums.
@@ -89,10 +95,11 @@ pub struct SecondLayer<'a> {
 ///
 /// The weights are in groups of four inputs, `[input / 4][neuron][input % 4]`. A group of
 /// activations is spread over all lanes, each lane is a neuron, and nothing is summed across lanes.
-/// A layer of eight neurons has eight more without weights. What follows the sums is always
-/// inlined, so that it is compiled for the instruction set of the kernel.
+/// A layer of eight neurons has groups of eight inputs and two lanes for each neuron, which are
+/// summed in the end. What follows the sums is always inlined, so that it is compiled for the
+/// instruction set of the kernel.
 pub struct LayeredHead {
-    /// Neurons in these arrays: 16, 32 or 64.
+    /// Number of neurons: one of [`crate::nnue::SECOND_LAYERS`].
     neurons: usize,
     activation: Activation,
     weights: AlignedArray<i8>,
@@ -107,12 +114,13 @@ impl LayeredHead {
     /// Creates the head. There are as many output weights as the last layer has neurons.
     pub fn new(second: &SecondLayer, middle: Option<MiddleLayer>, output: &[i16], output_bias: i32) -> LayeredHead {
         let SecondLayer { rows, biases, activation } = *second;
-        let neurons = biases.len().clamp(LEAST_NEURONS, MAX_SECOND_LAYER);
-        let inputs = rows.len() / biases.len().max(1);
+        let neurons = biases.len();
+        let inputs = rows.len() / neurons.max(1);
+        let group = group(neurons);
         let mut weights = AlignedArray::zeroed(neurons * inputs);
-        for (neuron, row) in rows.chunks_exact(inputs.max(1)).take(neurons).enumerate() {
+        for (neuron, row) in rows.chunks_exact(inputs.max(1)).enumerate() {
             for (input, &weight) in row.iter().enumerate() {
-                weights[(input / GROUP * neurons + neuron) * GROUP + input % GROUP] = weight;
+                weights[(input / group * neurons + neuron) * group + input % group] = weight;
             }
         }
         let middle = middle.map(Box::new);
@@ -133,7 +141,7 @@ impl LayeredHead {
         (16 * self.activation.grain() * self.activation.fineness()) as i32
     }
 
-    /// Returns the number of neurons to compute: 16, 32 or 64.
+    /// Returns the number of neurons: one of [`crate::nnue::SECOND_LAYERS`].
     #[inline]
     pub(super) fn neurons(&self) -> usize {
         self.neurons

@@ -41,12 +41,6 @@ fn sub(a: V, b: V) -> V {
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn mul32(a: V, b: V) -> V {
-    vreinterpretq_s16_s32(vmulq_s32(vreinterpretq_s32_s16(a), vreinterpretq_s32_s16(b)))
-}
-
-#[inline]
-#[target_feature(enable = "neon")]
 fn add32(a: V, b: V) -> V {
     vreinterpretq_s16_s32(vaddq_s32(vreinterpretq_s32_s16(a), vreinterpretq_s32_s16(b)))
 }
@@ -60,6 +54,13 @@ fn screlu_step(sum: V, value: V, weight: V) -> V {
     let product = vmulq_s16(value, weight);
     let sum = vmlal_s16(vreinterpretq_s32_s16(sum), vget_low_s16(product), vget_low_s16(value));
     vreinterpretq_s16_s32(vmlal_high_s16(sum, product, value))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn add_pairs(sum: V, a: V, b: V) -> V {
+    let products = vpaddq_s32(vmull_s16(vget_low_s16(a), vget_low_s16(b)), vmull_high_s16(a, b));
+    add32(sum, vreinterpretq_s16_s32(products))
 }
 
 #[inline]
@@ -112,6 +113,12 @@ fn load_weights(from: &[i8; 2 * LANES]) -> V {
 #[target_feature(enable = "neon")]
 fn splat(bytes: [u8; 4]) -> V {
     vreinterpretq_s16_u32(vdupq_n_u32(u32::from_le_bytes(bytes)))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn splat_eight(bytes: [u8; 8]) -> V {
+    vreinterpretq_s16_u64(vdupq_n_u64(u64::from_le_bytes(bytes)))
 }
 
 /// Adds products of bytes. Activations are at most 127, so they are also signed bytes, and pairs of

@@ -1,6 +1,6 @@
 //! Reference kernels: plain loops over numbers.
 
-use super::layered::{GROUP, ONE, product};
+use super::layered::{ONE, group, product};
 use super::{Kernels, LayeredHead, MiddleLayer};
 use crate::nnue::{Activation, HIDDEN_2, PAIR_DISTANCE, QA};
 
@@ -45,11 +45,12 @@ pub fn screlu_wide(own: &[i16], other: &[i16], weights: &[i16]) -> i64 {
 fn layered(own: &[i16], other: &[i16], head: &LayeredHead) -> i32 {
     let mut sums = *head.biases();
     let neurons = head.neurons();
-    let mut groups = head.weights().chunks_exact(GROUP * neurons);
+    let group = group(neurons);
+    let mut groups = head.weights().chunks_exact(group * neurons);
     for block in own.chunks(BLOCK).chain(other.chunks(BLOCK)) {
         let (activations, count) = activations(block, head.activation());
-        for (values, weights) in activations[..count].as_chunks::<GROUP>().0.iter().zip(groups.by_ref()) {
-            for (sum, weights) in sums.iter_mut().zip(weights.as_chunks::<GROUP>().0) {
+        for (values, weights) in activations[..count].chunks_exact(group).zip(groups.by_ref()) {
+            for (sum, weights) in sums.iter_mut().zip(weights.chunks_exact(group)) {
                 for (value, weight) in values.iter().zip(weights) {
                     *sum = sum.wrapping_add(i32::from(*value) * i32::from(*weight));
                 }
@@ -61,9 +62,11 @@ fn layered(own: &[i16], other: &[i16], head: &LayeredHead) -> i32 {
 
 fn third_sums(layer: &MiddleLayer, units: &[i32]) -> [i32; HIDDEN_2] {
     let mut sums = *layer.biases();
-    for (unit, weights) in units.iter().zip(layer.weights()) {
-        for (sum, weight) in sums.iter_mut().zip(weights) {
-            *sum = sum.wrapping_add(unit.wrapping_mul(*weight));
+    for (pair, weights) in units.as_chunks::<2>().0.iter().zip(layer.weights()) {
+        for (sum, weights) in sums.iter_mut().zip(weights.as_chunks::<2>().0) {
+            for (unit, weight) in pair.iter().zip(weights) {
+                *sum = sum.wrapping_add(unit.wrapping_mul(i32::from(*weight)));
+            }
         }
     }
     sums
