@@ -17,8 +17,9 @@ use bulletformat::ChessBoard;
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::sync::{Arc, Barrier, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// Tiles between two synchronisations of the threads.
-const ROUND: usize = 4;
+/// Tiles between two synchronisations of the threads. With more of them, their activations leave
+/// the L2 cache before the backward pass reads them.
+const ROUND: usize = 2;
 
 /// Positions between two synchronisations if they are triplets, so that none is in two rounds.
 const TRIPLET_ROUND: usize = ROUND * TILE - ROUND * TILE % TRIPLET;
