@@ -39,8 +39,8 @@ pub(super) static PLACES: [u64; 256] = {
 /// `activate` (clipped ReLU into bytes), and `multiply` (products of pairs into bytes). Of bytes:
 /// `load_weights`, `splat` and `splat_eight` (four bytes in every lane, eight in every two), and
 /// `nonzero` (which groups of four are not all zero). Of 32-bit lanes: `load32`, `store32`, `add32`
-/// (wrapping) and `sum_wide` (all lanes as one 64-bit sum). `screlu_step` adds pairs of `clamp(a)^2
-/// * w` to 32-bit lanes, `add_pairs` two products of 16-bit numbers, and `dot` four of bytes.
+/// (wrapping) and `sum_wide` (all lanes as one 64-bit sum). To 32-bit lanes, `screlu_step` adds
+/// pairs of `clamp(a)^2 * w`, `add_pairs` two products of 16-bit numbers, and `dot` four of bytes.
 macro_rules! kernels {
     ($name:literal, $features:tt) => {
         use crate::nnue::simd::algorithm::{ACTIVATIONS, EACH_BYTE, PLACES, SCRELU_BLOCK};
@@ -198,8 +198,8 @@ macro_rules! kernels {
             let side = groups.len() / 2;
             let mut activations = [0u8; ACTIVATIONS];
             if groups.len() <= ACTIVATIONS / GROUP {
-                // One list of active groups for both sides: a loop of unknown length costs a
-                // mispredicted branch.
+                // Both sides at once: a list of active groups has an unknown length, and its loop
+                // costs a mispredicted branch.
                 let (first, second) = activations.split_at_mut(side * GROUP);
                 activate_all(head.activation(), first, own);
                 activate_all(head.activation(), second, other);
