@@ -308,8 +308,8 @@ fn rounded_weights_round_to_themselves() {
     }
 }
 
-/// As long as the SCReLU network says less than 15 pawns, the squared one says the same but for the
-/// rounding of squares to 127ths.
+/// As long as the SCReLU network says less than 28 pawns, the squared one says the same but for the
+/// rounding of squares to 127ths and, beyond 9 pawns, of small weights.
 #[test]
 fn a_squared_network_begins_with_the_evaluation_of_a_screlu_one() {
     for (buckets, kind) in [(8, "squared-16"), (1, "squared-8")] {
@@ -325,9 +325,9 @@ fn a_squared_network_begins_with_the_evaluation_of_a_screlu_one() {
         let (mut seen, mut total) = (0, 0);
         for Position { board, .. } in positions(1000, 3) {
             let expected = start.evaluate_alone(&board);
-            if expected.abs() < 1500 {
+            if expected.abs() < 2800 {
                 let error = (network.evaluate_alone(&board) - expected).abs();
-                assert!(error < 60, "{kind}: {error} from {expected}, {}", board.to_fen(false));
+                assert!(error < 40 + expected.abs() / 10, "{kind}: {error} from {expected}, {}", board.to_fen(false));
                 (seen, total) = (seen + 1, total + error);
             }
         }

@@ -107,8 +107,9 @@ impl Shape {
 
 /// Stretches of an output, each of which is a unit of [`Parameters::with_windows`]; an output of 1
 /// is 400 centipawns. They begin at zero and grow away from it, so that all weights are small: the
-/// optimiser clips larger ones.
-const WINDOWS: [[f32; 2]; 6] = [[0.0, 1.0], [1.0, 2.0], [2.0, 3.9], [0.0, -1.0], [-1.0, -2.0], [-2.0, -3.9]];
+/// optimiser clips larger ones. They end beyond all usual evaluations, because a clamped unit does
+/// not learn.
+const WINDOWS: [[f32; 2]; 6] = [[0.0, 1.0], [1.0, 2.4], [2.4, 7.0], [0.0, -1.0], [-1.0, -2.4], [-2.4, -7.0]];
 
 /// Largest weight of a byte in 64ths.
 const MOST_OF_BYTE: f32 = 127.0 / 64.0;
@@ -187,16 +188,22 @@ impl Parameters {
             let third = places.third.start + bucket * units * HIDDEN_2;
             let last = places.output.start + bucket * HIDDEN_2;
             head[last..][..HIDDEN_2].fill(0.0);
+            let mut row = 0;
             for (unit, [from, to]) in WINDOWS.into_iter().enumerate() {
                 let column = bucket * units + unit;
                 let own = output[column * inputs..][..inputs].iter_mut();
                 own.zip(weights)
                     .for_each(|(own, weight)| *own = (weight / (to - from)).clamp(-MOST_OF_BYTE, MOST_OF_BYTE));
                 head[column] = (self.head[source] - from) / (to - from);
-                for input in 0..units {
-                    head[third + input * HIDDEN_2 + unit] = if input == unit { 1.0 } else { 0.0 };
+                // As many units of the third layer as keep the weights of the output small.
+                let copies = ((to - from).abs() / MOST_OF_BYTE).ceil() as usize;
+                for copy in row..row + copies {
+                    for input in 0..units {
+                        head[third + input * HIDDEN_2 + copy] = if input == unit { 1.0 } else { 0.0 };
+                    }
+                    head[last + copy] = (to - from) / copies as f32;
                 }
-                head[last + unit] = to - from;
+                row += copies;
             }
         }
         (self.output, self.head) = (output, head);
