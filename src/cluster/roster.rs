@@ -34,7 +34,10 @@ struct KnownWorker {
     machine: Option<Machine>,
     /// Nodes per second that it has measured.
     nps: Option<f64>,
-    /// Number of its admission: the first one sets the class of a run under a clock.
+    /// True once it may take pairs: its engines are ready, and its speed is measured.
+    is_ready: bool,
+    /// Number of its admission, or of its readiness: the first ready one sets the class of a run
+    /// under a clock.
     since: u64,
     slots: u16,
     lost: u64,
@@ -83,6 +86,7 @@ impl Roster {
                 session: session.to_owned(),
                 machine: None,
                 nps: None,
+                is_ready: false,
                 since: self.admissions,
                 slots: 0,
                 lost: 0,
@@ -94,21 +98,12 @@ impl Roster {
         self.known.get_mut(name)
     }
 
-    /// Admits a session to the run.
+    /// Admits a session to the run. It sets no class yet: it may never have its engines ready.
     ///
     /// # Errors
     /// Returns the reason of a refusal, which names the worker and the remedy.
     pub(super) fn admit(&mut self, session: &str, machine: Option<Machine>) -> Result<(), String> {
-        let class = self.class(name(session), |known| known.machine.as_ref()).map(|machine| machine.cpu.clone());
-        let refusal = match (class, &machine) {
-            (Some(class), Some(machine)) if self.has_class && class != machine.cpu => Some(format!(
-                "worker {} has the processor `{}`, and this run under a clock is played by `{class}`, where the same time is other \
-                 chess; play it at fixed --nodes, with workers of one kind, or with --scale ENGINE=NPS",
-                name(session),
-                machine.cpu
-            )),
-            _ => None,
-        };
+        let refusal = self.other_processor(session, machine.as_ref());
         self.admissions += 1;
         let since = self.admissions;
         let Some(known) = self.of(session) else { return Ok(()) };
@@ -119,6 +114,7 @@ impl Roster {
             // It may be on another machine, and measures its speed again.
             session.clone_into(&mut known.session);
             known.nps = None;
+            known.is_ready = false;
         }
         if known.presence != Presence::Here {
             known.since = since;
@@ -136,13 +132,17 @@ impl Roster {
         }
     }
 
-    /// Admits a session by the speed that it has measured.
+    /// Admits a session by the speed that it has measured. It is ready now, and may set the class.
     ///
     /// # Errors
     /// Returns the reason of a refusal, which names the worker and the remedy.
     pub(super) fn admit_speed(&mut self, session: &str, nps: Option<f64>) -> Result<(), String> {
+        // Of two that were admitted, another one may have been ready first.
+        let machine = self.known.get(name(session)).and_then(|known| known.machine.as_ref());
+        let other_processor = self.other_processor(session, machine);
         let class = self.class(name(session), |known| known.nps.as_ref()).copied();
         let refusal = match (class, nps) {
+            _ if other_processor.is_some() => other_processor,
             (Some(class), Some(nps)) if self.has_class && !is_near(nps, class, MOST_OFF) => Some(format!(
                 "worker {} searches {:.3} million nodes a second, and this run under a clock is played at {:.3} million, where the \
                  same time is other chess; play it at fixed --nodes, with workers within {:.0} %, or with --scale ENGINE=NPS",
@@ -153,31 +153,57 @@ impl Roster {
             )),
             _ => None,
         };
+        self.admissions += 1;
+        let since = self.admissions;
         let Some(known) = self.of(session).filter(|known| known.session == session) else { return Ok(()) };
         known.nps = nps.filter(|nps| nps.is_finite());
         match refusal {
             Some(why) => {
                 known.presence = Presence::Away(format!("refused: {why}"));
+                known.is_ready = false;
                 Err(why)
             }
-            None => Ok(()),
+            None => {
+                if !known.is_ready {
+                    (known.is_ready, known.since) = (true, since);
+                }
+                Ok(())
+            }
         }
     }
 
-    /// Records what a session says about itself, if that is not known: it was admitted by an
-    /// earlier life of the coordinator.
+    /// Reason why a session's machine must not play this run, if its processor is of another kind
+    /// than the run's.
+    fn other_processor(&self, session: &str, machine: Option<&Machine>) -> Option<String> {
+        let class = self.class(name(session), |known| known.machine.as_ref())?;
+        let machine = machine.filter(|machine| self.has_class && machine.cpu != class.cpu)?;
+        Some(format!(
+            "worker {} has the processor `{}`, and this run under a clock is played by `{}`, where the same time is other chess; \
+             play it at fixed --nodes, with workers of one kind, or with --scale ENGINE=NPS",
+            name(session),
+            machine.cpu,
+            class.cpu
+        ))
+    }
+
+    /// Records what a session that plays says about itself, if that is not known: it was admitted
+    /// by an earlier life of the coordinator.
     pub(super) fn introduce(&mut self, session: &str, machine: Option<Machine>, nps: Option<f64>) {
         if let Some(known) = self.of(session)
             && known.session == session
         {
             known.machine = known.machine.take().or(machine);
             known.nps = known.nps.or(nps.filter(|nps| nps.is_finite()));
+            known.is_ready = true;
         }
     }
 
-    /// Property of the worker that serves longest and has it, besides the one of this name.
+    /// Property of the worker that has been ready longest and has it, besides the one of this name.
     fn class<'a, T>(&'a self, name: &str, of: impl Fn(&'a KnownWorker) -> Option<&'a T>) -> Option<&'a T> {
-        let others = self.known.iter().filter(|(other, known)| *other != name && known.presence == Presence::Here);
+        let others = self
+            .known
+            .iter()
+            .filter(|(other, known)| *other != name && known.is_ready && known.presence == Presence::Here);
         let found = others.filter_map(|(_, known)| of(known).map(|value| (known.since, value)));
         found.min_by_key(|(since, _)| *since).map(|(_, value)| value)
     }
@@ -300,8 +326,10 @@ mod tests {
     fn a_run_under_a_clock_takes_processors_of_one_kind() {
         for (is_timed, taken) in [(true, false), (false, true)] {
             let mut roster = Roster::new(is_timed, false, false);
-            roster.admit("a-1", machine("EPYC 7763")).unwrap();
-            roster.admit("b-1", machine("EPYC 7763")).unwrap();
+            for session in ["a-1", "b-1"] {
+                roster.admit(session, machine("EPYC 7763")).unwrap();
+                roster.admit_speed(session, None).unwrap();
+            }
             let other = roster.admit("c-1", machine("i5-4460"));
             assert_eq!(other.is_ok(), taken, "{other:?}");
             if let Err(why) = other {
@@ -313,6 +341,27 @@ mod tests {
             roster.lose("b-1", 0, "gone");
             assert!(roster.admit("a-2", machine("i5-4460")).is_ok());
         }
+    }
+
+    /// A worker that joins and never has its engines ready keeps no other ones out.
+    #[test]
+    fn the_first_worker_that_is_ready_sets_the_class() {
+        let mut roster = Roster::new(true, false, false);
+        for (session, cpu) in [("a-1", "i5-4460"), ("b-1", "EPYC 7763"), ("c-1", "EPYC 7763")] {
+            roster.admit(session, machine(cpu)).unwrap();
+        }
+        roster.admit_speed("b-1", Some(2e6)).unwrap();
+        roster.admit_speed("c-1", Some(2e6)).unwrap();
+        assert!(roster.admit("d-1", machine("i5-4460")).is_err());
+        // Its speed is near that of the others, its processor is not theirs.
+        let late = roster.admit_speed("a-1", Some(2e6)).unwrap_err();
+        assert!(late.contains("worker a has the processor `i5-4460`") && late.contains("by `EPYC 7763`"), "{late}");
+        assert!(states(&roster)[0].starts_with("refused: worker a has"), "{:?}", states(&roster));
+        // It sets no class either when the others are gone for a while.
+        roster.lose("b-1", 0, "gone");
+        roster.lose("c-1", 0, "gone");
+        roster.admit("b-2", machine("EPYC 7763")).unwrap();
+        roster.admit_speed("b-2", Some(2e6)).unwrap();
     }
 
     #[test]
@@ -361,7 +410,7 @@ mod tests {
     fn the_class_is_that_of_those_who_play_already() {
         let mut roster = Roster::new(true, false, false);
         roster.introduce("a-1", machine("EPYC 7763"), Some(2e6));
-        roster.hear("a-1", 1);
+        roster.hear("a-1", 0);
         assert!(roster.admit("b-1", machine("i5-4460")).is_err());
         roster.admit("c-1", machine("EPYC 7763")).unwrap();
         assert!(roster.admit_speed("c-1", Some(1e6)).is_err());
