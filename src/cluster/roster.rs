@@ -34,11 +34,9 @@ struct KnownWorker {
     machine: Option<Machine>,
     /// Nodes per second that it has measured.
     nps: Option<f64>,
-    /// True once it may take pairs: its engines are ready, and its speed is measured.
-    is_ready: bool,
-    /// Number of its admission, or of its readiness: the first ready one sets the class of a run
-    /// under a clock.
-    since: u64,
+    /// Place in the order in which workers became ready to play, their speed measured. The first
+    /// one that serves sets the class of a run under a clock.
+    ready: Option<u64>,
     slots: u16,
     lost: u64,
     /// Pairs that another worker has played alike.
@@ -60,7 +58,8 @@ pub(super) struct Roster {
     has_class: bool,
     /// True if pairs are verified.
     verifies: bool,
-    admissions: u64,
+    /// Last place that was given, or passed over, in the order of [`KnownWorker::ready`].
+    readied: u64,
 }
 
 /// Name of a worker: its session without the number of its life.
@@ -72,7 +71,7 @@ impl Roster {
     /// Creates a list without workers. A run under a clock that `is_scaled` takes any machines. One
     /// that `verifies` counts the verified pairs of each worker.
     pub(super) const fn new(is_timed: bool, is_scaled: bool, verifies: bool) -> Self {
-        Self { known: BTreeMap::new(), has_class: is_timed && !is_scaled, verifies, admissions: 0 }
+        Self { known: BTreeMap::new(), has_class: is_timed && !is_scaled, verifies, readied: 0 }
     }
 
     fn of(&mut self, session: &str) -> Option<&mut KnownWorker> {
@@ -81,13 +80,11 @@ impl Roster {
             if self.known.len() >= MOST_WORKERS {
                 return None;
             }
-            self.admissions += 1;
             let known = KnownWorker {
                 session: session.to_owned(),
                 machine: None,
                 nps: None,
-                is_ready: false,
-                since: self.admissions,
+                ready: None,
                 slots: 0,
                 lost: 0,
                 verified: 0,
@@ -104,8 +101,6 @@ impl Roster {
     /// Returns the reason of a refusal, which names the worker and the remedy.
     pub(super) fn admit(&mut self, session: &str, machine: Option<Machine>) -> Result<(), String> {
         let refusal = self.other_processor(session, machine.as_ref());
-        self.admissions += 1;
-        let since = self.admissions;
         let Some(known) = self.of(session) else { return Ok(()) };
         if let Presence::Dropped(why) = &known.presence {
             return Err(format!("worker {} is out of this run: {why}", name(session)));
@@ -114,10 +109,11 @@ impl Roster {
             // It may be on another machine, and measures its speed again.
             session.clone_into(&mut known.session);
             known.nps = None;
-            known.is_ready = false;
+            known.ready = None;
         }
         if known.presence != Presence::Here {
-            known.since = since;
+            // It left, and readies its engines again.
+            known.ready = None;
         }
         known.machine = machine;
         match refusal {
@@ -139,34 +135,19 @@ impl Roster {
     pub(super) fn admit_speed(&mut self, session: &str, nps: Option<f64>) -> Result<(), String> {
         // Of two that were admitted, another one may have been ready first.
         let machine = self.known.get(name(session)).and_then(|known| known.machine.as_ref());
-        let other_processor = self.other_processor(session, machine);
-        let class = self.class(name(session), |known| known.nps.as_ref()).copied();
-        let refusal = match (class, nps) {
-            _ if other_processor.is_some() => other_processor,
-            (Some(class), Some(nps)) if self.has_class && !is_near(nps, class, MOST_OFF) => Some(format!(
-                "worker {} searches {:.3} million nodes a second, and this run under a clock is played at {:.3} million, where the \
-                 same time is other chess; play it at fixed --nodes, with workers within {:.0} %, or with --scale ENGINE=NPS",
-                name(session),
-                nps / 1e6,
-                class / 1e6,
-                MOST_OFF * 100.0
-            )),
-            _ => None,
-        };
-        self.admissions += 1;
-        let since = self.admissions;
+        let refusal = self.other_processor(session, machine).or_else(|| self.other_speed(session, nps));
+        self.readied += 1;
+        let readied = self.readied;
         let Some(known) = self.of(session).filter(|known| known.session == session) else { return Ok(()) };
         known.nps = nps.filter(|nps| nps.is_finite());
         match refusal {
             Some(why) => {
                 known.presence = Presence::Away(format!("refused: {why}"));
-                known.is_ready = false;
+                known.ready = None;
                 Err(why)
             }
             None => {
-                if !known.is_ready {
-                    (known.is_ready, known.since) = (true, since);
-                }
+                known.ready.get_or_insert(readied);
                 Ok(())
             }
         }
@@ -186,26 +167,39 @@ impl Roster {
         ))
     }
 
+    /// Reason why a session must not play this run, if its speed is far from the run's.
+    fn other_speed(&self, session: &str, nps: Option<f64>) -> Option<String> {
+        let class = *self.class(name(session), |known| known.nps.as_ref())?;
+        let nps = nps.filter(|nps| self.has_class && !is_near(*nps, class, MOST_OFF))?;
+        Some(format!(
+            "worker {} searches {:.3} million nodes a second, and this run under a clock is played at {:.3} million, where the same \
+             time is other chess; play it at fixed --nodes, with workers within {:.0} %, or with --scale ENGINE=NPS",
+            name(session),
+            nps / 1e6,
+            class / 1e6,
+            MOST_OFF * 100.0
+        ))
+    }
+
     /// Records what a session that plays says about itself, if that is not known: it was admitted
     /// by an earlier life of the coordinator.
     pub(super) fn introduce(&mut self, session: &str, machine: Option<Machine>, nps: Option<f64>) {
+        self.readied += 1;
+        let readied = self.readied;
         if let Some(known) = self.of(session)
             && known.session == session
         {
             known.machine = known.machine.take().or(machine);
             known.nps = known.nps.or(nps.filter(|nps| nps.is_finite()));
-            known.is_ready = true;
+            known.ready.get_or_insert(readied);
         }
     }
 
     /// Property of the worker that has been ready longest and has it, besides the one of this name.
     fn class<'a, T>(&'a self, name: &str, of: impl Fn(&'a KnownWorker) -> Option<&'a T>) -> Option<&'a T> {
-        let others = self
-            .known
-            .iter()
-            .filter(|(other, known)| *other != name && known.is_ready && known.presence == Presence::Here);
-        let found = others.filter_map(|(_, known)| of(known).map(|value| (known.since, value)));
-        found.min_by_key(|(since, _)| *since).map(|(_, value)| value)
+        let others = self.known.iter().filter(|(other, known)| *other != name && known.presence == Presence::Here);
+        let found = others.filter_map(|(_, known)| known.ready.zip(of(known)));
+        found.min_by_key(|(ready, _)| *ready).map(|(_, value)| value)
     }
 
     /// Records a request or a sign of life of a slot. Of an earlier life of a worker it counts for

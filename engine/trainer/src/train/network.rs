@@ -188,7 +188,7 @@ impl Parameters {
             let third = places.third.start + bucket * units * HIDDEN_2;
             let last = places.output.start + bucket * HIDDEN_2;
             head[last..][..HIDDEN_2].fill(0.0);
-            let mut row = 0;
+            let mut rows = 0..HIDDEN_2;
             for (unit, [from, to]) in WINDOWS.into_iter().enumerate() {
                 let column = bucket * units + unit;
                 let own = output[column * inputs..][..inputs].iter_mut();
@@ -197,13 +197,12 @@ impl Parameters {
                 head[column] = (self.head[source] - from) / (to - from);
                 // As many units of the third layer as keep the weights of the output small.
                 let copies = ((to - from).abs() / MOST_OF_BYTE).ceil() as usize;
-                for copy in row..row + copies {
+                for copy in rows.by_ref().take(copies) {
                     for input in 0..units {
                         head[third + input * HIDDEN_2 + copy] = if input == unit { 1.0 } else { 0.0 };
                     }
                     head[last + copy] = (to - from) / copies as f32;
                 }
-                row += copies;
             }
         }
         (self.output, self.head) = (output, head);
