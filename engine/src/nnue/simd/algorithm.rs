@@ -37,14 +37,15 @@ pub(super) static PLACES: [u64; 256] = {
 /// The calling module provides these as safe functions with the same target features. Of 16-bit
 /// lanes: the vector `V` of `LANES` numbers, `zero`, `load`, `store`, `add` and `sub` (wrapping),
 /// `activate` (clipped ReLU into bytes), and `multiply` (products of pairs into bytes). Of bytes:
-/// `load_weights`, `splat` and `splat_eight` (four bytes in every lane, eight in every two), and
-/// `nonzero` (which groups of four are not all zero). Of 32-bit lanes: `load32`, `store32`, `add32`
-/// (wrapping) and `sum_wide` (all lanes as one 64-bit sum). To 32-bit lanes, `screlu_step` adds
-/// pairs of `clamp(a)^2 * w`, `add_pairs` two products of 16-bit numbers, and `dot` four of bytes.
+/// `load_weights`, `splat` (four bytes in every lane), `load_row` (a row of inputs, repeated up to
+/// a vector or divided into `ROW_VECTORS`), and `nonzero` (which groups of four are not all zero).
+/// Of 32-bit lanes: `load32`, `store32`, `add32` (wrapping) and `sum_wide` (all lanes as one 64-bit
+/// sum). To 32-bit lanes, `screlu_step` adds pairs of `clamp(a)^2 * w`, `add_pairs` two products of
+/// 16-bit numbers, and `dot` four of bytes.
 macro_rules! kernels {
     ($name:literal, $features:tt) => {
         use crate::nnue::simd::algorithm::{ACTIVATIONS, EACH_BYTE, PLACES, SCRELU_BLOCK};
-        use crate::nnue::simd::layered::{QUAD, group};
+        use crate::nnue::simd::layered::{QUAD, ROW, group};
         use crate::nnue::simd::{Kernels, LayeredHead, MiddleLayer};
         use crate::nnue::{Activation, HIDDEN_2, PAIR_DISTANCE};
 
@@ -65,7 +66,7 @@ macro_rules! kernels {
             // SAFETY: the processor has the features.
             layered: |own, other, head| unsafe {
                 match head.neurons() {
-                    8 => layered::<8, { group(8) }, { 16 / SUM_LANES }, { chains(16) }>(own, other, head),
+                    8 => layered::<8, ROW, { 64 / SUM_LANES }, ROW_CHAINS>(own, other, head),
                     16 => layered::<16, { group(16) }, { 16 / SUM_LANES }, { chains(16) }>(own, other, head),
                     32 => layered::<32, { group(32) }, { 32 / SUM_LANES }, { chains(32) }>(own, other, head),
                     _ => layered::<64, { group(64) }, { 64 / SUM_LANES }, { chains(64) }>(own, other, head),
@@ -184,6 +185,10 @@ macro_rules! kernels {
             if chains < 2 { 2 } else { chains }
         }
 
+        /// The same for the lanes of a layer of eight neurons: four sums of the widest vectors are
+        /// too few, eight of the others enough.
+        const ROW_CHAINS: usize = if SUM_LANES < 16 { 1 } else { 2 };
+
         /// Computes a head of `NEURONS` neurons with groups of `GROUP` inputs. The lanes of its
         /// sums take `SUMS` vectors, `CHAINS` times.
         #[target_feature(enable = $features)]
@@ -293,7 +298,7 @@ macro_rules! kernels {
             if GROUP > QUAD { add_all(sums, activations, groups) } else { add_active(sums, activations, groups) }
         }
 
-        /// Adds activations times weights of groups of eight inputs.
+        /// Adds activations times weights of groups of [`ROW`] inputs.
         #[inline]
         #[target_feature(enable = $features)]
         fn add_all<const SUMS: usize, const CHAINS: usize>(
@@ -301,16 +306,28 @@ macro_rules! kernels {
             activations: &[u8; ACTIVATIONS],
             groups: &[[[i8; 2 * LANES]; SUMS]],
         ) {
-            // A layer has 32 inputs or a multiple of them, so that nothing is left over.
-            const { assert!(4 % CHAINS == 0) };
-            let inputs = activations.as_chunks::<{ 2 * QUAD }>().0.as_chunks::<CHAINS>().0;
+            let rows = activations.as_chunks::<ROW>().0;
+            let (blocks, rest) = groups.as_chunks::<CHAINS>();
             let mut now = *sums;
-            for (inputs, groups) in inputs.iter().zip(groups.as_chunks::<CHAINS>().0) {
-                for ((sums, input), group) in now.iter_mut().zip(inputs).zip(groups) {
-                    add_group(sums, splat_eight(*input), group);
+            for (rows, groups) in rows.as_chunks::<CHAINS>().0.iter().zip(blocks) {
+                for ((sums, row), group) in now.iter_mut().zip(rows).zip(groups) {
+                    add_row(sums, row, group);
                 }
             }
+            for ((sums, row), group) in now.iter_mut().zip(&rows[groups.len() - rest.len()..]).zip(rest) {
+                add_row(sums, row, group);
+            }
             *sums = now;
+        }
+
+        /// Adds the products of a row of activations, with one neuron's weights after the other.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn add_row<const SUMS: usize>(sums: &mut [V; SUMS], row: &[u8; ROW], weights: &[[i8; 2 * LANES]; SUMS]) {
+            let row = load_row(row);
+            for (place, (sum, weights)) in sums.iter_mut().zip(weights).enumerate() {
+                *sum = dot(*sum, row[place % ROW_VECTORS], load_weights(weights));
+            }
         }
 
         /// Adds activations times weights of groups of four inputs, without the groups of zeros:
@@ -348,7 +365,7 @@ macro_rules! kernels {
             *sums = now;
         }
 
-        /// Adds the products of a group of activations, which is in every lane or every two.
+        /// Adds the products of a group of four activations, which is in every lane.
         #[inline]
         #[target_feature(enable = $features)]
         fn add_group<const SUMS: usize>(sums: &mut [V; SUMS], input: V, weights: &[[i8; 2 * LANES]; SUMS]) {

@@ -4,6 +4,7 @@ use std::arch::x86_64::*;
 
 type V = __m256i;
 const LANES: usize = 16;
+const ROW_VECTORS: usize = 1;
 
 kernels!("avx2", "avx2");
 
@@ -124,8 +125,9 @@ fn splat(bytes: [u8; 4]) -> V {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn splat_eight(bytes: [u8; 8]) -> V {
-    _mm256_set1_epi64x(i64::from_le_bytes(bytes))
+fn load_row(from: &[u8; ROW]) -> [V; ROW_VECTORS] {
+    // SAFETY: the array is as long as the vector.
+    [unsafe { _mm256_loadu_si256(from.as_ptr().cast()) }]
 }
 
 /// Adds products of bytes. Pairs of products are at most 2 * 127 * 128 and fit 16 bits, so nothing

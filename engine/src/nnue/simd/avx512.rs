@@ -8,6 +8,7 @@ macro_rules! avx512 {
 
         type V = __m512i;
         const LANES: usize = 32;
+        const ROW_VECTORS: usize = 1;
 
         #[inline]
         #[target_feature(enable = $features)]
@@ -107,8 +108,10 @@ macro_rules! avx512 {
 
         #[inline]
         #[target_feature(enable = $features)]
-        fn splat_eight(bytes: [u8; 8]) -> V {
-            _mm512_set1_epi64(i64::from_le_bytes(bytes))
+        fn load_row(from: &[u8; ROW]) -> [V; ROW_VECTORS] {
+            // SAFETY: the array is as long as the vector of half the width.
+            let half = unsafe { _mm256_loadu_si256(from.as_ptr().cast()) };
+            [_mm512_broadcast_i64x4(half)]
         }
 
         #[inline]

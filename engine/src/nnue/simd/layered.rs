@@ -7,8 +7,8 @@ use crate::nnue::layout::{Activation, MAX_SECOND_LAYER, QA};
 /// Inputs that one 32-bit lane multiplies at once.
 pub(super) const QUAD: usize = 4;
 
-/// Least number of lanes of the sums of the second layer: a vector of the widest instruction set.
-const LEAST_LANES: usize = 16;
+/// Inputs in a group of a layer of eight neurons: half a vector of the widest instruction set.
+pub(super) const ROW: usize = 32;
 
 /// Largest activation.
 pub(super) const ONE: i16 = 127;
@@ -55,7 +55,7 @@ fn padded<T: Copy + Default, const N: usize>(numbers: &[T]) -> [T; N] {
 
 /// Returns the number of inputs in a group of a layer of `neurons` neurons.
 pub(super) const fn group(neurons: usize) -> usize {
-    if neurons < LEAST_LANES { QUAD * LEAST_LANES / neurons } else { QUAD }
+    if neurons == 8 { ROW } else { QUAD }
 }
 
 /// Activation of a layer's sums.
@@ -95,9 +95,9 @@ pub struct SecondLayer<'a> {
 ///
 /// The weights are in groups of four inputs, `[input / 4][neuron][input % 4]`. A group of
 /// activations is spread over all lanes, each lane is a neuron, and nothing is summed across lanes.
-/// A layer of eight neurons has groups of eight inputs and two lanes for each neuron, which are
-/// summed in the end. What follows the sums is always inlined, so that it is compiled for the
-/// instruction set of the kernel.
+/// A layer of eight neurons would leave most lanes of a wide vector empty, so it has groups of
+/// [`ROW`] inputs and eight lanes for each neuron, which are summed in the end. What follows the
+/// sums is always inlined, so that it is compiled for the instruction set of the kernel.
 pub struct LayeredHead {
     /// Number of neurons: one of [`crate::nnue::SECOND_LAYERS`].
     neurons: usize,

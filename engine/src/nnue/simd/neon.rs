@@ -4,6 +4,7 @@ use std::arch::aarch64::*;
 
 type V = int16x8_t;
 const LANES: usize = 8;
+const ROW_VECTORS: usize = 2;
 
 kernels!("neon", "neon");
 
@@ -117,8 +118,10 @@ fn splat(bytes: [u8; 4]) -> V {
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn splat_eight(bytes: [u8; 8]) -> V {
-    vreinterpretq_s16_u64(vdupq_n_u64(u64::from_le_bytes(bytes)))
+fn load_row(from: &[u8; ROW]) -> [V; ROW_VECTORS] {
+    let (halves, _) = from.as_chunks::<16>();
+    // SAFETY: the arrays are as long as the vectors.
+    [&halves[0], &halves[1]].map(|half| vreinterpretq_s16_u8(unsafe { vld1q_u8(half.as_ptr()) }))
 }
 
 /// Adds products of bytes. Activations are at most 127, so they are also signed bytes, and pairs of
