@@ -4,7 +4,6 @@ use super::error::DataError;
 use super::format::Format;
 use super::input::{Input, Memory, Output, folder_of};
 use super::record::{BULLET_BYTES, Position};
-use super::shuffle::sortable;
 use super::sorter::Sorter;
 use super::write::Encoder;
 use super::{passed_over, say};
@@ -34,7 +33,7 @@ impl DedupArgs {
     /// Fails if an input cannot be read twice or the output cannot be written.
     pub fn run(&self) -> anyhow::Result<()> {
         let Output { out, to, .. } = &self.output;
-        let format = sortable(out, *to)?;
+        let format = Format::to_write_by_records(out, *to)?;
         self.input.check_lasting()?;
         let mut sink = self.output.create(&self.input)?;
         let mut sorter = Sorter::new(folder_of(out), self.memory.bytes())?;

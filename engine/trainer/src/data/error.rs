@@ -126,6 +126,12 @@ pub enum DataError {
         /// The format's name.
         format: &'static str,
     },
+    /// Output in a format that only a conversion writes.
+    #[error("{}: binpack is written by `convert` and `import` alone; write .plain or .vf here, and convert that", path.display())]
+    Whole {
+        /// The file.
+        path: PathBuf,
+    },
     /// Output file that exists already.
     #[error("{}: already exists; give `--force` to replace it", path.display())]
     Exists {

@@ -8,11 +8,10 @@ use super::error::DataError;
 use super::input::Input;
 use super::needs::Needs;
 use super::record::Position;
-use super::say;
+use super::{passed_over, say};
 use anyhow::bail;
 use clap::Args;
 use destrier::datagen::viriformat::NO_SCORE;
-use destrier::types::Color;
 use quintain::report::plot::{CurvePlot, Scale};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -211,7 +210,7 @@ impl FitWdlArgs {
             }
         }
         let mut whole = WholeGames::default();
-        self.input.read_sources(sources, |path, format, entry| {
+        let passed = self.input.read_sources(sources, |path, format, entry| {
             whole.check(path, format, &entry, TORN)?;
             let positions = entry.positions();
             let kept: Vec<ScoredResult> = positions.iter().filter_map(|position| self.of(position)).collect();
@@ -235,7 +234,8 @@ impl FitWdlArgs {
             say(&format!(
                 "win probability of the side to move: sigmoid((score - {offset:.2}) / {scale:.2})\n\
                  offset {offset:.2} +- {offset_error:.2} cp, scale {scale:.2} +- {scale_error:.2} cp (standard errors by game)\n\
-                 {positions} positions of {games} games, {left_out} left out, {loss:.5} nats a position"
+                 {positions} positions of {games} games, {left_out} left out, {loss:.5} nats a position{}",
+                passed_over(passed)
             ))?;
         }
         Ok(())
@@ -247,11 +247,8 @@ impl FitWdlArgs {
         if !is_in || (self.min_ply > 0 && position.ply() < self.min_ply) {
             return None;
         }
-        let (score, half_points) = (position.score, position.result.half_points());
-        Some(match position.board.turn() {
-            Color::White => ScoredResult { score, half_points },
-            Color::Black => ScoredResult { score: -score, half_points: 2 - half_points },
-        })
+        let (score, result) = position.relative();
+        Some(ScoredResult { score, half_points: result.half_points() })
     }
 }
 

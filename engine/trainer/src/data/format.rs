@@ -74,6 +74,17 @@ impl Format {
         }
     }
 
+    /// Returns the format of an output that is written record by record, which excludes binpack.
+    ///
+    /// # Errors
+    /// Fails as [`Format::to_write`] does, or with [`DataError::Whole`].
+    pub fn to_write_by_records(path: &Path, given: Option<Format>) -> Result<Format, DataError> {
+        match Format::to_write(path, given)? {
+            Format::Binpack => Err(DataError::Whole { path: path.to_owned() }),
+            format => Ok(format),
+        }
+    }
+
     /// Returns the format of a file name's extension, after a final `.zst` is removed.
     pub fn of_name(path: &Path) -> Option<Format> {
         let name = path.file_name()?.to_str()?;

@@ -112,8 +112,7 @@ const TICK: u64 = 64;
 
 /// Creates a progress bar over a number of bytes.
 pub fn bar(bytes: u64) -> ProgressBar {
-    let style = "{wide_bar} {bytes}/{total_bytes}, {per_sec} left {eta} {msg}";
-    let style = ProgressStyle::with_template(&style.replace("{per_sec}", "{bytes_per_sec},"));
+    let style = ProgressStyle::with_template("{wide_bar} {bytes}/{total_bytes}, {bytes_per_sec}, left {eta}");
     ProgressBar::new(bytes).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 

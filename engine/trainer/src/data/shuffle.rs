@@ -1,6 +1,5 @@
 //! Random order: shuffling records and interleaving files.
 
-use super::error::DataError;
 use super::filter::Filter;
 use super::format::Format;
 use super::input::{Input, Memory, Output, bar, folder_of};
@@ -51,7 +50,7 @@ impl ShuffleArgs {
     /// Fails if an input cannot be read or the output cannot be written.
     pub fn run(&self) -> anyhow::Result<()> {
         let Output { out, to, .. } = &self.output;
-        let format = sortable(out, *to)?;
+        let format = Format::to_write_by_records(out, *to)?;
         anyhow::ensure!(
             self.filtered || self.filter == Filter::default(),
             "the criteria of positions are for `--filtered`; give that too"
@@ -84,7 +83,7 @@ impl InterleaveArgs {
     /// Fails if an input cannot be read or the output cannot be written.
     pub fn run(&self) -> anyhow::Result<()> {
         let Output { out, to, .. } = &self.output;
-        let format = sortable(out, *to)?;
+        let format = Format::to_write_by_records(out, *to)?;
         let mut encoder = Encoder::new(out, format, None)?;
         let mut sources = self.input.open(encoder.needs())?;
         for (path, source) in self.input.files.iter().zip(&sources) {
@@ -127,13 +126,5 @@ impl InterleaveArgs {
         let (records, path, name, left_out) = (sink.finish()?, out.display(), format.name(), encoder.left_out());
         say(&format!("{records} records in {path} ({name}), {left_out}{passed}"))?;
         Ok(())
-    }
-}
-
-/// Returns the format of an output that is written record by record, which excludes binpack.
-pub fn sortable(out: &std::path::Path, to: Option<Format>) -> Result<Format, DataError> {
-    match Format::to_write(out, to)? {
-        Format::Binpack => Err(DataError::ReadOnly { path: out.to_owned(), format: "binpack without order" }),
-        format => Ok(format),
     }
 }

@@ -2,9 +2,9 @@
 //! to validate each other.
 
 use super::continuation::{WholeGames, check_has_moves};
+use super::format::Format;
 use super::input::{Input, Output, check_apart};
 use super::needs::Needs;
-use super::shuffle::sortable;
 use super::write::{Encoder, Sink};
 use super::{passed_over, say};
 use clap::Args;
@@ -43,7 +43,7 @@ impl SplitArgs {
         check_apart(&paths, &self.input.files)?;
         let (mut encoders, mut sinks) = (Vec::new(), Vec::new());
         for path in paths {
-            encoders.push(Encoder::new(path, sortable(path, *to)?, None)?);
+            encoders.push(Encoder::new(path, Format::to_write_by_records(path, *to)?, None)?);
             sinks.push(Sink::create(path, *force)?);
         }
         // Random numbers below this bound, a `share` of all 2^64, select validation.

@@ -170,6 +170,7 @@ impl<I: Iterator<Item = Result<Position, DataError>>> Iterator for GameJoiner<I>
                 None => self.is_over = true,
                 Some(Err(error)) => {
                     self.is_over = true;
+                    self.open = None;
                     return Some(Err(error));
                 }
             }

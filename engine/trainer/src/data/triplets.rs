@@ -8,8 +8,8 @@ use super::error::DataError;
 use super::input::{Input, check_apart};
 use super::needs::Needs;
 use super::record::{Entry, Position, bullet_bytes};
-use super::say;
 use super::write::Sink;
+use super::{passed_over, say};
 use anyhow::bail;
 use clap::Args;
 use destrier::board::Board;
@@ -117,7 +117,7 @@ impl TripletsArgs {
         let mut sink = Sink::create(&self.out, self.force)?;
         let limits = self.limits(needs)?;
         let (mut game, mut triplets, mut left_out) = (0_u64, 0_u64, 0_u64);
-        self.input.read(needs, |entry| {
+        let passed = self.input.read(needs, |entry| {
             let mut random = SplitMix64::from_seeds(&[self.seed, game]);
             game += 1;
             for position in Self::positions(&entry) {
@@ -140,7 +140,8 @@ impl TripletsArgs {
             );
         }
         sink.finish()?;
-        say(&format!("{triplets} triplets in {}, {left_out} positions left out", self.out.display()))?;
+        let (path, passed) = (self.out.display(), passed_over(passed));
+        say(&format!("{triplets} triplets in {path}, {left_out} positions left out{passed}"))?;
         Ok(())
     }
 

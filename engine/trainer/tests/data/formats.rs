@@ -204,7 +204,13 @@ fn errors_name_the_place_and_the_remedy() {
     folder.write("game.txt", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1;e2e4:20 e2e4:5;0.5\n");
     folder.write("x.unknown", "");
     std::fs::create_dir(folder.path("empty")).unwrap();
+    let binpack = if cfg!(feature = "binpack") {
+        "a.binpack: binpack is written by `convert` and `import` alone; write .plain or .vf here"
+    } else {
+        "a.binpack: this build cannot read or write binpack"
+    };
     for (words, expected) in [
+        ("shuffle @a.vf --out @a.binpack", binpack),
         ("check @torn.vf", "ends within a game; cut it to"),
         ("check @zero.bf", "zero.bf: offset 0: fen: white must have one king; is this a bulletformat file?"),
         ("check @bad.txt", "bad.txt: line 3: bad line `rubbish`, expected `FEN | centipawns | result`"),
