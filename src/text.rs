@@ -63,6 +63,14 @@ pub fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
+/// True if a text has 1 to `most` of the characters that names of hubs' users may have: a-z, 0-9
+/// and `-`. They are safe in subjects and names of files.
+#[must_use]
+pub fn is_user_name(text: &str, most: usize) -> bool {
+    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=most).contains(&text.len()) && text.bytes().all(fits)
+}
+
 /// SHA-256 of everything that a reader holds, in hex. Large files are never in memory as a whole.
 ///
 /// # Errors

@@ -364,7 +364,7 @@ struct BudgetJson {
 
 impl SimulateAnswer {
     fn hours(&self, pairs: f64) -> Option<f64> {
-        self.pace.as_ref().map(|pace| pairs / pace.pairs_per_minute / 60.0)
+        self.pace.as_ref().map(|pace| pace.hours(pairs))
     }
 
     fn json(&self) -> SimulateJson {

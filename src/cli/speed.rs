@@ -12,6 +12,7 @@ use crate::run::speed::{self, Cost, MeasuredProgram, SpeedMeasurement, SpeedSett
 use crate::run::{Exit, progress};
 use crate::settings::{RawPlan, value};
 use crate::source::{self, Context, ResolvedEngine};
+use crate::stats::median;
 use crate::stats::speed::{FEWEST_ROUNDS, SpeedVerdict, Speedup};
 
 /// Waiting share from which a warning is printed: the machine is busy.
@@ -162,9 +163,7 @@ fn names(engines: &[ResolvedEngine; 2]) -> [String; 2] {
 
 /// Median CPU time of a run, in seconds.
 fn seconds(side: &MeasuredProgram) -> f64 {
-    let mut times: Vec<f64> = side.costs.iter().map(|cost: &Cost| cost.cpu.as_secs_f64()).collect();
-    times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied().unwrap_or(0.0)
+    median(side.costs.iter().map(|cost: &Cost| cost.cpu.as_secs_f64()).collect()).unwrap_or(0.0)
 }
 
 /// Nodes per second of CPU time.

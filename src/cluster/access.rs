@@ -17,7 +17,7 @@ use async_nats::rustls::{ClientConfig, DigitallySignedStruct, Error as TlsError,
 use serde::{Deserialize, Serialize};
 
 use crate::files::{self, MOST_DOCUMENT_BYTES, read_secret};
-use crate::text::{TomlError, from_toml, sha256};
+use crate::text::{TomlError, from_toml, is_user_name, sha256};
 
 /// Longest name of a user.
 const LONGEST_NAME: usize = 32;
@@ -327,11 +327,7 @@ impl ServerCertVerifier for Pin {
 /// # Errors
 /// Returns an error for other characters and lengths.
 pub(crate) fn check_name(name: &str) -> Result<(), AccessError> {
-    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    if name.is_empty() || name.len() > LONGEST_NAME || !name.bytes().all(fits) {
-        return Err(AccessError::Name(name.to_owned()));
-    }
-    Ok(())
+    if is_user_name(name, LONGEST_NAME) { Ok(()) } else { Err(AccessError::Name(name.to_owned())) }
 }
 
 /// `SCHEME://HOST:PORT` of an address, with the default port filled in.
@@ -339,7 +335,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), AccessError> {
 /// # Errors
 /// Returns an error if the address is invalid, or if a password would be sent unencrypted over a
 /// network.
-pub(crate) fn normal_url(text: &str) -> Result<String, AccessError> {
+fn normal_url(text: &str) -> Result<String, AccessError> {
     let bad = || AccessError::Url(text.to_owned());
     let address: ServerAddr = if text.contains("://") { text.parse().map_err(|_| bad())? } else { return Err(bad()) };
     let rest = address.as_url_str().split_once("://").map_or("", |(_, rest)| rest);

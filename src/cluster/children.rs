@@ -95,7 +95,7 @@ pub(crate) struct ChildExit {
 }
 
 /// Exit code of a worker that cannot serve the run.
-pub(crate) const REFUSES: i32 = 2;
+const REFUSES: i32 = 2;
 
 /// Keeps worker `number` alive until the run stops or its process cannot be started several times.
 /// Each end of its process is reported.

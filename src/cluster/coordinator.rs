@@ -29,7 +29,7 @@ use super::leases::{Attempt, Lease, Leases};
 use super::link::{Link, LinkError, call, is_from, reply_to, subject, worker_name};
 use super::live::Live;
 use super::logs::WireLog;
-use super::roster::{Roster, name};
+use super::roster::Roster;
 use super::sign::SignedPlan;
 use super::takers::{Taker, Takers};
 use super::wire::{self, Heartbeat, Hello, Note, Offer, Take, Welcome, WireOrders, WirePair};
@@ -329,8 +329,8 @@ impl Coordinator {
     /// Takes a worker out of the run. Its pairs are played by others. Returns their number.
     async fn take_out(&mut self, worker: &str, why: &str) -> usize {
         self.roster.drop_worker(worker, why);
-        self.answer_takers(|session| name(session) == worker, &Offer::Over).await;
-        let lost = self.leases.release(|session| name(session) == worker);
+        self.answer_takers(|session| worker_name(session) == worker, &Offer::Over).await;
+        let lost = self.leases.release(|session| worker_name(session) == worker);
         let count = lost.len();
         lost.into_iter().for_each(|(_, lease)| self.give_back(lease));
         // It hears so in the answer to its next sign of life.
@@ -468,7 +468,7 @@ impl Coordinator {
     }
 
     fn keep_logs(&self, session: &str, logs: Vec<WireLog>) {
-        logs.into_iter().for_each(|log| self.tell(RemoteEvent::Log(log.chunk(session, name(session)))));
+        logs.into_iter().for_each(|log| self.tell(RemoteEvent::Log(log.chunk(session, worker_name(session)))));
     }
 
     /// Handles a machine whose engine computes otherwise than the plan says. It does not play.

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::speed::median;
+use crate::stats::median;
 use crate::tournament::workers::RecentSpeed;
 
 /// Maximum deviation of a ratio from that of the others, as a share.

@@ -21,6 +21,7 @@ use tokio::sync::mpsc;
 
 use super::access::{Access, flag_of};
 use super::wire;
+use crate::text::is_user_name;
 
 /// Time limit of a request. The server's client would wait 10 s.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
@@ -109,7 +110,9 @@ pub enum LinkError {
         why: String,
     },
     /// The server cannot do what is needed.
-    #[error("the server cannot {act}: {why}; it needs JetStream (`nats-server -js`)")]
+    #[error(
+        "the hub's server cannot {act}: {why}; see whether `quintain hub` still runs there and its disk has room, then try again"
+    )]
     Server {
         /// Requested operation.
         act: &'static str,
@@ -439,9 +442,7 @@ pub(crate) fn worker_name(session: &str) -> &str {
 /// True if the sender of a message is the worker that the message names. The hub checks the user in
 /// the subject. The rest of the session is the sender's choice, and stands in lists and lines.
 pub(crate) fn is_from(subject: &str, session: &str) -> bool {
-    let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    let is_session = session.len() <= LONGEST_SESSION && session.bytes().all(is_name);
-    is_session && subject.rsplit('.').next() == Some(worker_name(session))
+    is_user_name(session, LONGEST_SESSION) && subject.rsplit('.').next() == Some(worker_name(session))
 }
 
 /// Address that a request is answered at. Only inboxes get answers: the coordinator has rights that

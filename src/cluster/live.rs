@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::wire::VERSION;
-use crate::record::{GameId, GameRecord, Outcome, Score, Termination};
+use crate::record::{GameId, GameRecord, Outcome, Score, Termination, micros};
 use crate::tournament::events::{MoveUpdate, PairTask, Ply};
 
 /// Maximum number of plies of a game on a board. Longer games are watched up to here.
@@ -52,7 +52,6 @@ struct WirePly {
 impl From<&Ply> for WirePly {
     fn from(ply: &Ply) -> Self {
         let (cp, mate) = ply.score.map(Score::parts).unwrap_or_default();
-        let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         let (us, left_us) = (ply.elapsed.map(micros), ply.left.map(micros));
         Self { m: ply.uci.clone(), us, left_us, cp, mate, depth: ply.depth }
     }

@@ -64,7 +64,13 @@ impl Logs {
                 file.seek(SeekFrom::Start(*sent))?;
                 file.take(left).read_to_end(&mut bytes)
             });
-            let Ok(1..) = read else { continue };
+            if read.is_err() {
+                continue;
+            }
+            cut_at_character(&mut bytes);
+            if bytes.is_empty() {
+                continue;
+            }
             left -= bytes.len() as u64;
             let text = String::from_utf8_lossy(&bytes).into_owned();
             news.push(WireLog { player: *player, slot: *slot, from: *sent, to: sent + bytes.len() as u64, text });
@@ -80,6 +86,17 @@ impl Logs {
             }
         }
     }
+}
+
+/// Removes the beginning of a character at the end, which comes with its rest. Other bytes that are
+/// not UTF-8 stay.
+fn cut_at_character(bytes: &mut Vec<u8>) {
+    let begun = bytes.utf8_chunks().last().map_or(0, |chunk| {
+        let invalid = chunk.invalid();
+        let is_begun = std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
+        if is_begun { invalid.len() } else { 0 }
+    });
+    bytes.truncate(bytes.len() - begun);
 }
 
 #[cfg(test)]
@@ -101,6 +118,14 @@ mod tests {
         let next = logs.news();
         assert_eq!((next[0].from, next[0].to, next[0].text.as_str()), (6, 11, "\u{fffd}more"));
         assert_eq!(next[1].from, 0);
+        logs.sent(&logs.news());
+        std::fs::write(&path, b"first\n\xffmore, na\xc3").unwrap();
+        let begun = logs.news();
+        assert_eq!((begun[0].to, begun[0].text.as_str()), (15, ", na"), "half of a letter waits for the rest");
+        logs.sent(&begun);
+        assert!(logs.news().is_empty());
+        std::fs::write(&path, b"first\n\xffmore, na\xc3\xafve").unwrap();
+        assert_eq!(logs.news()[0].text, "\u{ef}ve");
         std::fs::write(&path, vec![b'x'; 1 << 20]).unwrap();
         let bytes: usize = logs.news().iter().map(|log| log.text.len()).sum();
         assert_eq!(bytes as u64, MOST_NEWS);

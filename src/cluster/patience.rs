@@ -7,6 +7,7 @@
 
 use std::time::Duration;
 
+use super::wire::MOST_GAMES;
 use crate::plan::time_control::{Limit, Period};
 use crate::plan::{Plan, Player};
 use crate::record::{PlayerId, TimeScale};
@@ -17,9 +18,6 @@ pub(super) const LEAST: Duration = Duration::from_hours(1);
 
 /// Maximum number of moves of a side. The fifty-move rule ends each game before.
 const MOST_MOVES: u32 = 6_000;
-
-/// Maximum number of games of a pair: two, and two more after each of three that are void.
-const MOST_GAMES: u32 = 8;
 
 /// Longest times of a pair on one machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

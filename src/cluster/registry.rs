@@ -23,6 +23,7 @@ use tokio::time::Instant;
 
 use super::link::{LONGEST_PAUSE, Link, LinkError, PATIENCE};
 use super::wire;
+use crate::plan::{Plan, Player};
 
 /// Interval at which a coordinator renews its entry.
 pub(crate) const RENEWAL: Duration = Duration::from_secs(5);
@@ -104,12 +105,22 @@ pub(crate) struct Needs {
     pub(crate) threads: u32,
     /// Sum of the engines' hash tables, in MiB.
     pub(crate) hash_mib: u64,
-    /// Machine class that a timed run takes; `None` for every class.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) class: Option<String>,
     /// True if endgame tables are used.
     #[serde(default)]
     pub(crate) syzygy: bool,
+}
+
+impl Needs {
+    /// Demands of a plan. The two players with the largest hash tables may meet.
+    pub(crate) fn of(plan: &Plan) -> Self {
+        let mut hashes: Vec<u64> = plan.players.iter().map(Player::hash_mib).collect();
+        hashes.sort_unstable_by(|a, b| b.cmp(a));
+        Self {
+            threads: u32::try_from(plan.threads()).unwrap_or(u32::MAX),
+            hash_mib: hashes.iter().take(2).fold(0, |sum: u64, size| sum.saturating_add(*size)),
+            syzygy: plan.rules.syzygy.is_some(),
+        }
+    }
 }
 
 /// Entry of a run.
@@ -183,9 +194,6 @@ pub(crate) struct WorkerEntry {
     /// Physical cores.
     #[serde(default)]
     pub(crate) cores: usize,
-    /// Instruction-set extensions that engines are chosen by.
-    #[serde(default)]
-    pub(crate) isa: Vec<String>,
     /// Slots that it offers.
     #[serde(default)]
     pub(crate) slots: u16,

@@ -23,7 +23,7 @@ use super::wire;
 use crate::os;
 use crate::plan::{HubRun, Plan, Player, file};
 use crate::schedule::remote::{RemoteEvent, RemotePort, connection};
-use crate::text::{hex, random_hex};
+use crate::text::{random_hex, sha256};
 
 /// Interval of the looks for files that the hub has lost.
 const LOOK: Duration = Duration::from_mins(1);
@@ -90,10 +90,10 @@ pub(super) async fn start(plan: Arc<Plan>, hub: &HubRun) -> Result<(Cluster, Rem
         run: hub.run.clone(),
         title: plan.name.clone(),
         program: env!("CARGO_PKG_VERSION").to_owned(),
-        plan_sha256: hex(&<sha2::Sha256 as sha2::Digest>::digest(&text)),
+        plan_sha256: sha256(text.as_bytes()),
         priority: hub.priority,
         weight: hub.weight,
-        needs: needs(&plan),
+        needs: Needs::of(&plan),
         signer: key.public().to_string(),
         blobs: files.keys().cloned().collect(),
         simulated: hub.is_simulated,
@@ -222,18 +222,6 @@ async fn put(link: &Link, path: &Path) -> Result<String, RemoteError> {
 fn named_file(player: &Player, value: &str) -> Option<PathBuf> {
     let path = player.dir.as_deref().unwrap_or(Path::new("")).join(value.trim());
     (!value.trim().is_empty() && path.is_file()).then_some(path)
-}
-
-fn needs(plan: &Plan) -> Needs {
-    let mut hashes: Vec<u64> = plan.players.iter().map(Player::hash_mib).collect();
-    hashes.sort_unstable_by(|a, b| b.cmp(a));
-    Needs {
-        threads: u32::try_from(plan.threads()).unwrap_or(u32::MAX),
-        // The two largest ones may meet.
-        hash_mib: hashes.iter().take(2).fold(0, |sum: u64, size| sum.saturating_add(*size)),
-        class: None,
-        syzygy: plan.rules.syzygy.is_some(),
-    }
 }
 
 #[cfg(test)]

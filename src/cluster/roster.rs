@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::leases::WorkerId;
+use super::link::worker_name;
 use crate::plan::Machine;
 use crate::tournament::workers::WorkerStatus;
 
@@ -62,11 +63,6 @@ pub(super) struct Roster {
     readied: u64,
 }
 
-/// Name of a worker: its session without the number of its life.
-pub(super) fn name(session: &str) -> &str {
-    session.rsplit_once('-').map_or(session, |(name, _)| name)
-}
-
 impl Roster {
     /// Creates a list without workers. A run under a clock that `is_scaled` takes any machines. One
     /// that `verifies` counts the verified pairs of each worker.
@@ -75,7 +71,7 @@ impl Roster {
     }
 
     fn of(&mut self, session: &str) -> Option<&mut KnownWorker> {
-        let name = name(session);
+        let name = worker_name(session);
         if !self.known.contains_key(name) {
             if self.known.len() >= MOST_WORKERS {
                 return None;
@@ -103,7 +99,7 @@ impl Roster {
         let refusal = self.other_processor(session, machine.as_ref());
         let Some(known) = self.of(session) else { return Ok(()) };
         if let Presence::Dropped(why) = &known.presence {
-            return Err(format!("worker {} is out of this run: {why}", name(session)));
+            return Err(format!("worker {} is out of this run: {why}", worker_name(session)));
         }
         if known.session != session {
             // It may be on another machine, and measures its speed again.
@@ -134,7 +130,7 @@ impl Roster {
     /// Returns the reason of a refusal, which names the worker and the remedy.
     pub(super) fn admit_speed(&mut self, session: &str, nps: Option<f64>) -> Result<(), String> {
         // Of two that were admitted, another one may have been ready first.
-        let machine = self.known.get(name(session)).and_then(|known| known.machine.as_ref());
+        let machine = self.known.get(worker_name(session)).and_then(|known| known.machine.as_ref());
         let refusal = self.other_processor(session, machine).or_else(|| self.other_speed(session, nps));
         self.readied += 1;
         let readied = self.readied;
@@ -156,12 +152,12 @@ impl Roster {
     /// Reason why a session's machine must not play this run, if its processor is of another kind
     /// than the run's.
     fn other_processor(&self, session: &str, machine: Option<&Machine>) -> Option<String> {
-        let class = self.class(name(session), |known| known.machine.as_ref())?;
+        let class = self.class(worker_name(session), |known| known.machine.as_ref())?;
         let machine = machine.filter(|machine| self.has_class && machine.cpu != class.cpu)?;
         Some(format!(
             "worker {} has the processor `{}`, and this run under a clock is played by `{}`, where the same time is other chess; \
              play it at fixed --nodes, with workers of one kind, or with --scale ENGINE=NPS",
-            name(session),
+            worker_name(session),
             machine.cpu,
             class.cpu
         ))
@@ -169,12 +165,12 @@ impl Roster {
 
     /// Reason why a session must not play this run, if its speed is far from the run's.
     fn other_speed(&self, session: &str, nps: Option<f64>) -> Option<String> {
-        let class = *self.class(name(session), |known| known.nps.as_ref())?;
+        let class = *self.class(worker_name(session), |known| known.nps.as_ref())?;
         let nps = nps.filter(|nps| self.has_class && !is_near(*nps, class, MOST_OFF))?;
         Some(format!(
             "worker {} searches {:.3} million nodes a second, and this run under a clock is played at {:.3} million, where the same \
              time is other chess; play it at fixed --nodes, with workers within {:.0} %, or with --scale ENGINE=NPS",
-            name(session),
+            worker_name(session),
             nps / 1e6,
             class / 1e6,
             MOST_OFF * 100.0
@@ -240,7 +236,7 @@ impl Roster {
 
     /// Nodes per second that a session has measured.
     pub(super) fn nps(&self, session: &str) -> Option<f64> {
-        self.known.get(name(session)).filter(|known| known.session == session)?.nps
+        self.known.get(worker_name(session)).filter(|known| known.session == session)?.nps
     }
 
     /// Number of workers that serve.
@@ -249,7 +245,7 @@ impl Roster {
     }
 
     pub(super) fn is_dropped(&self, session: &str) -> bool {
-        self.known.get(name(session)).is_some_and(KnownWorker::is_dropped)
+        self.known.get(worker_name(session)).is_some_and(KnownWorker::is_dropped)
     }
 
     /// Counts a pair that these workers have played alike.

@@ -200,7 +200,7 @@ impl SimulatedWorker {
     }
 
     fn is_done(&self) -> bool {
-        self.is_over && (self.outbox.is_empty() || self.heard.elapsed() > FORSAKEN) || self.heard.elapsed() > FORSAKEN
+        self.is_over && self.outbox.is_empty() || self.heard.elapsed() > FORSAKEN
     }
 
     /// Number of players and variant of the plan; `None` if nobody answers.

@@ -10,6 +10,7 @@ use super::terms::LocalPlan;
 use super::worker::{PAUSE, WorkerError};
 use crate::record::{PlayerId, SearchInfo};
 use crate::schedule::engine_config;
+use crate::stats::median;
 use crate::uci::Go;
 use crate::uci::process::{Confinement, Engine, EngineConfig, SearchOutcome};
 
@@ -88,12 +89,6 @@ fn search(config: &EngineConfig, place: &GamePlaces) -> Result<Vec<Option<f64>>,
     })
 }
 
-/// Median, the lower one of two; `None` of nothing.
-pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len().saturating_sub(1) / 2).copied()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,8 +104,5 @@ mod tests {
         for (nodes, millis) in [(None, Some(1)), (Some(1), None), (Some(1), Some(0))] {
             assert_eq!(of_search(&info(nodes, millis)), None);
         }
-        assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median(vec![2.0, 1.0]), Some(1.0));
-        assert_eq!(median(Vec::new()), None);
     }
 }

@@ -296,7 +296,7 @@ impl Terms {
     /// Returns the reason that it is not played here.
     pub(crate) fn examine(&self, mut plan: Plan, author: PublicKey, room: &Room) -> Result<LocalPlan, Refusal> {
         let (mut programs, mut files) = (BTreeSet::new(), BTreeSet::new());
-        let needed = memory_of(&plan.players);
+        let needed = memory_of_needs(&Needs::of(&plan));
         let threads = plan.threads();
         if threads > usize::from(room.slots) {
             return Err(Refusal::Threads { threads, slots: room.slots });
@@ -407,14 +407,6 @@ fn fit(
 /// Memory of one game by the entry of its run, in MiB: of the two players that may meet.
 pub(crate) const fn memory_of_needs(needs: &Needs) -> u64 {
     needs.hash_mib.saturating_add(2 * BESIDES_HASH_MIB)
-}
-
-/// Memory of one game, in MiB: of the two players with the largest hash tables.
-fn memory_of(players: &[Player]) -> u64 {
-    let size = |player: &Player| player.hash_mib().saturating_add(BESIDES_HASH_MIB);
-    let mut sizes: Vec<u64> = players.iter().map(size).collect();
-    sizes.sort_unstable_by(|a, b| b.cmp(a));
-    sizes.iter().take(2).fold(0, |sum: u64, size| sum.saturating_add(*size))
 }
 
 /// True for 64 hexadecimal digits in lower case, which are safe as the name of a file.

@@ -38,7 +38,7 @@ pub(crate) const BEAT: Duration = Duration::from_secs(5);
 const MOST_RESULT: u64 = 64 << 20;
 
 /// Most games of a pair: both, and their replays after void ones.
-const MOST_GAMES: usize = 2 * (1 + MAX_VOIDS as usize);
+pub(super) const MOST_GAMES: u32 = 2 * (1 + MAX_VOIDS);
 
 /// Maximum number of plies of a game. The rules end each game after fewer than 12,000.
 const MOST_PLIES: usize = 1 << 14;
@@ -466,7 +466,7 @@ impl PairGames {
         rest = rest.strip_prefix(b"\n").unwrap_or(rest);
         while !rest.is_empty() {
             let fault = |what: String| WireError::Value(format!("pair {pair}: {what}"));
-            if games.len() == MOST_GAMES {
+            if games.len() == MOST_GAMES as usize {
                 return Err(fault(format!("more than {MOST_GAMES} games")));
             }
             let game = journal::unpack(&mut rest, MOST_PLIES);

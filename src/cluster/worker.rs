@@ -446,8 +446,9 @@ impl Worker {
         }
         if let Some(PairInPlay { attempt, pair, games, .. }) = played {
             self.job.figures.pairs.fetch_add(1, Ordering::Relaxed);
+            // The coordinator drops the logs of a result that it does not count, so a beat sends
+            // them again; it keeps each place of a log once.
             let logs = self.logs.news();
-            self.logs.sent(&logs);
             let result =
                 PairGames { worker: self.job.session.clone(), pair, attempt, games, logs, is_simulated: false };
             self.outbox.send(&result);

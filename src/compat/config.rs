@@ -16,6 +16,7 @@ use super::invocation::{
 };
 use crate::compat::console::Tally;
 use crate::plan::time_control::{Limit, TimeControl};
+use crate::record::millis;
 use crate::stats::sprt::Model;
 
 /// Interval that fastchess writes for "never".
@@ -434,10 +435,6 @@ impl ConfigFile {
             .collect();
         Ok(SavedConfig { engines, settings })
     }
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Milliseconds to the microsecond; a whole number stays whole.

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use super::invocation::{LogArgs, LogLevel};
 use crate::compat::console::number;
-use crate::record::{Color, GameRecord, PairId};
+use crate::record::{GameRecord, PairId};
 use crate::text::printable;
 use crate::tournament::events::{Observer, RunEvent};
 
@@ -88,17 +88,14 @@ impl Log {
     }
 
     fn latencies(&mut self, game: &GameRecord) {
-        let white_first = game.opening.fen.split_ascii_whitespace().nth(1) != Some("b");
-        let book = game.opening.moves.len();
-        for (place, played) in game.moves.iter().enumerate() {
+        for (place, color, played) in game.plies() {
             let Some(said) = played.info.time else { continue };
-            let color = if (book + place).is_multiple_of(2) == white_first { Color::White } else { Color::Black };
             let name = self.name(*game.players.get(color));
             let [charged, said] = [played.elapsed, said].map(|time| time.as_secs_f64() * 1e3);
             let text = format!(
                 "Game {}, ply {}: {name} latency {:.3} ms (elapsed {charged:.3}, reported {said:.3})",
                 number(game.id, self.halves_from),
-                book + place + 1,
+                place,
                 charged - said
             );
             self.line(LogLevel::Info, &text);

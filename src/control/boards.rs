@@ -11,7 +11,7 @@ use crate::chess::Variant;
 use crate::control::protocol::{GameMessage, PlyMessage, ServerMessage, VERSION, line};
 use crate::game::clock::Clock;
 use crate::plan::Plan;
-use crate::record::{ByColor, GameId, GameRecord, PlayerId, Score};
+use crate::record::{ByColor, GameId, GameRecord, PlayerId, Score, millis};
 use crate::tournament::events::{MoveUpdate, Ply, RunEvent};
 
 /// Games that are over and kept, so that clients learn their results. The oldest goes first.
@@ -137,10 +137,6 @@ impl Boards {
             termination,
         })))
     }
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The state that one client has been sent.

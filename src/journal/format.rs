@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::{
     ByColor, Ending, EngineId, GameId, GameRecord, MoveLoad, MoveRecord, Opening, Outcome, Overstep, PlayerId, PvFault,
-    RecordedOutput, Score, SearchInfo, SinceFlag, Termination, TimeScale,
+    RecordedOutput, Score, SearchInfo, SinceFlag, Termination, TimeScale, micros,
 };
 
 /// Version of the newest kind of line. It rises if an older reader would misread a line.
@@ -260,10 +260,6 @@ fn engine_to_disk(engine: &EngineId) -> Option<EngineV1> {
 
 fn engine_from_disk(engine: Option<EngineV1>) -> EngineId {
     engine.map_or_else(EngineId::default, |EngineV1 { name, author }| EngineId { name, author })
-}
-
-fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 fn move_to_disk(ply: &MoveRecord) -> MoveV1<'_> {

@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use super::format::{self, JournalLine};
-use crate::record::{GameRecord, MoveRecord, PvFault, RecordedOutput, Score, SearchInfo};
+use crate::record::{GameRecord, MoveRecord, PvFault, RecordedOutput, Score, SearchInfo, micros};
 
 /// Reads a game's line of a journal; `None` if it is another one or damaged.
 #[must_use]
@@ -84,10 +84,6 @@ fn optional(ply: &MoveRecord) -> [Option<u64>; OPTIONAL] {
         fault.map(|place| place as u64),
         ply.waited.map(micros),
     ]
-}
-
-fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// A number near zero as a small one without a sign.

@@ -365,7 +365,7 @@ impl Selection {
                 Judgement::Skimmed => self.tally.skimmed += 1,
                 Judgement::Refused => self.tally.refused += 1,
                 Judgement::Kept => {
-                    match turn(&candidate.fen) {
+                    match Color::to_move(&candidate.fen) {
                         Color::White => self.tally.white += 1,
                         Color::Black => self.tally.black += 1,
                     }
@@ -410,12 +410,6 @@ impl Selection {
     pub fn to_epd(&self) -> String {
         self.lines.iter().fold(String::new(), |text, line| text + line + "\n")
     }
-}
-
-/// The side to move in a FEN or EPD.
-#[must_use]
-pub fn turn(fen: &str) -> Color {
-    if fen.split_ascii_whitespace().nth(1) == Some("b") { Color::Black } else { Color::White }
 }
 
 #[cfg(test)]

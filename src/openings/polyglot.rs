@@ -22,7 +22,7 @@ use crate::chess::{Position, START_FEN, Variant};
 const ENTRY: usize = 16;
 
 /// Plies of a line by default.
-pub const DEFAULT_PLIES: u32 = 8;
+const DEFAULT_PLIES: u32 = 8;
 
 /// The most positions visited for a list.
 const MOST_POSITIONS: usize = 4_000_000;

@@ -7,7 +7,7 @@ use crate::record::PlayerId;
 use crate::report::figures::signed;
 use crate::stats::Trinomial;
 use crate::stats::elo::fixed;
-use crate::stats::rating::{Rating, RatingKind};
+use crate::stats::rating::{Rating, RatingKind, ranks};
 use crate::tournament::scoreboard::{Faults, Scoreboard};
 
 /// Place of a player in the table.
@@ -97,10 +97,8 @@ pub fn rows(names: &[&str], scoreboard: &Scoreboard) -> Vec<StandingsRow> {
         .collect();
     // Players without games come last. A score is never NaN.
     rows.sort_by(|a, b| by_strength(a, b).then(a.player.cmp(&b.player)));
-    for place in 0..rows.len() {
-        let shares = place > 0 && by_strength(&rows[place], &rows[place - 1]).is_eq();
-        rows[place].rank = if shares { rows[place - 1].rank } else { place + 1 };
-    }
+    let ranks = ranks(&rows, |one, other| by_strength(one, other).is_eq());
+    rows.iter_mut().zip(ranks).for_each(|(row, rank)| row.rank = rank);
     rows
 }
 

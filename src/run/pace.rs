@@ -68,6 +68,11 @@ impl Pace {
         Self { pairs_per_minute, clock: None, concurrency: None, runs: 0 }
     }
 
+    /// Hours that so many pairs take.
+    pub(crate) fn hours(&self, pairs: f64) -> f64 {
+        pairs / self.pairs_per_minute / 60.0
+    }
+
     /// Formats the pace: `24.3 pairs a minute (8+0.08, 8 games at once, learnt from 3 runs)`.
     pub(crate) fn words(&self) -> String {
         let rate = format!("{} pairs a minute", fixed(self.pairs_per_minute, 1));

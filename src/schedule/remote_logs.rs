@@ -8,6 +8,7 @@ use std::path::Path;
 use crate::plan::Plan;
 use crate::record::PlayerId;
 use crate::schedule::{STDERR_CAP, stderr_file};
+use crate::text::is_user_name;
 use crate::tournament::events::SlotId;
 
 /// Maximum number of files of a run. Later ones are left out.
@@ -71,8 +72,7 @@ impl RemoteLogs {
     /// is left out: no game depends on it.
     pub(super) fn append(&mut self, chunk: &LogChunk, dir: &Path, plan: &Plan) {
         let Some(player) = plan.players.get(usize::from(chunk.player.0)) else { return };
-        let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-        let is_named = (1..=MOST_NAME).contains(&chunk.worker.len()) && chunk.worker.bytes().all(is_name);
+        let is_named = is_user_name(&chunk.worker, MOST_NAME);
         // An unreadable byte becomes three.
         let fits = chunk.to <= 2 * STDERR_CAP && chunk.text.len() as u64 <= 3 * chunk.to.saturating_sub(chunk.from);
         if !is_named || !fits || chunk.slot.0 >= MOST_SLOTS {

@@ -1,12 +1,11 @@
 //! Sums of answers, and the comparison of two engines.
 
-use std::time::Duration;
-
 use serde::Serialize;
 
 use super::epd::TestPosition;
 use super::play::TestAnswer;
 use crate::stats::mcnemar;
+use crate::stats::median;
 use crate::stats::proportion::wilson;
 
 /// Sums of an engine over a suite or a theme.
@@ -38,9 +37,7 @@ pub(crate) fn sums(tests: &[TestPosition], answers: &[TestAnswer]) -> Vec<Sum> {
     }
     let sum = |theme: &str| {
         let both = || tests.iter().zip(answers).filter(|(test, _)| theme.is_empty() || test.theme == theme);
-        let mut times: Vec<Duration> =
-            both().filter(|(_, answer)| answer.is_solved).filter_map(|(_, answer)| answer.time).collect();
-        times.sort_unstable();
+        let times = both().filter(|(_, answer)| answer.is_solved).filter_map(|(_, answer)| answer.time);
         let solved = || both().filter(|(_, answer)| answer.is_solved).count();
         Sum {
             theme: theme.to_owned(),
@@ -49,7 +46,7 @@ pub(crate) fn sums(tests: &[TestPosition], answers: &[TestAnswer]) -> Vec<Sum> {
             share: wilson(solved() as u64, both().count() as u64),
             points: both().map(|(_, answer)| answer.points).sum(),
             most: both().map(|(test, _)| test.task.most()).sum(),
-            seconds: times.get(times.len() / 2).map(Duration::as_secs_f64),
+            seconds: median(times.map(|time| time.as_secs_f64()).collect()),
         }
     };
     std::iter::once("").chain(themes).map(sum).collect()
@@ -89,6 +86,7 @@ pub(crate) fn compare(first: &[TestAnswer], second: &[TestAnswer]) -> Comparison
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+    use std::time::Duration;
 
     use super::*;
     use crate::chess::Variant;
@@ -111,7 +109,7 @@ mod tests {
             found.iter().map(|sum| (sum.theme.as_str(), sum.positions, sum.solved, sum.points)).collect();
         assert_eq!(shown, [("", 4, 2, 25.0), ("a", 3, 2, 20.0), ("b", 1, 0, 5.0)]);
         assert!(found[0].share[0] > 0.14 && found[0].share[1] < 0.86, "{:?}", found[0].share);
-        assert_eq!((found[0].most, found[0].seconds, found[2].seconds), (40.0, Some(0.3), None));
+        assert_eq!((found[0].most, found[0].seconds, found[2].seconds), (40.0, Some(0.2), None));
     }
 
     #[test]

@@ -85,8 +85,8 @@ impl LimitUse {
 
     /// Records a finished game.
     pub fn record(&mut self, game: &GameRecord) {
-        for (_, player, ply) in game.plies() {
-            let Some(player) = self.players.get_mut(usize::from(player.0)) else { continue };
+        for (_, color, ply) in game.plies() {
+            let Some(player) = self.players.get_mut(usize::from(game.players.get(color).0)) else { continue };
             if let (Some(_), Some(nodes)) = (player.limit.nodes, ply.info.nodes)
                 && stall::is_plausible(nodes, ply.elapsed)
             {

@@ -45,7 +45,7 @@ pub struct Faults {
 
 /// Plies of a game with a wrong PV: place in the game from 1 (book plies included), player, fault.
 pub fn pv_faults(game: &GameRecord) -> impl Iterator<Item = (usize, PlayerId, PvFault)> {
-    game.plies().filter_map(|(place, player, ply)| Some((place, player, ply.info.pv_fault?)))
+    game.plies().filter_map(|(place, color, ply)| Some((place, *game.players.get(color), ply.info.pv_fault?)))
 }
 
 /// Counted pairs and games of two players, from the view of the one with the lower number.

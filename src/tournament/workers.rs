@@ -18,7 +18,7 @@ pub const SPEED_GAMES: usize = 20;
 /// Nodes and time of a player's searches in a game, as its engine reported both.
 #[must_use]
 pub fn work(game: &GameRecord, player: PlayerId) -> (u64, Duration) {
-    let searches = game.plies().filter(|(_, mover, _)| *mover == player);
+    let searches = game.plies().filter(|(_, color, _)| *game.players.get(*color) == player);
     let reported = searches.filter_map(|(_, _, ply)| Some((ply.info.nodes?, ply.info.time?)));
     reported.fold((0, Duration::ZERO), |(nodes, time), (more, longer)| {
         (nodes.saturating_add(more), time.saturating_add(longer))

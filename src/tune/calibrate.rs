@@ -45,7 +45,7 @@ const SATURATION: f64 = 1.6;
 const PRIOR_VARIANCE: f64 = 1.0;
 const PRIOR_PAIRS: f64 = 16.0;
 
-/// Elo that a lot should lose with this number of parameters.
+/// Elo that a block should lose with this number of parameters.
 #[must_use]
 pub fn target(params: usize) -> f64 {
     (TARGET_EACH * params as f64).min(TARGET_MOST)
@@ -74,10 +74,10 @@ pub struct Calibration {
     params: usize,
     /// Logarithms of weights, up to a constant.
     weights: [f64; POINTS],
-    /// Sum of squared deviations within lots, and their degrees of freedom.
+    /// Sum of squared deviations within blocks, and their degrees of freedom.
     scatter: f64,
     freedom: f64,
-    /// True once a lot moved something.
+    /// True once a block moved something.
     is_measured: bool,
 }
 
@@ -108,20 +108,20 @@ impl Calibration {
         self.is_measured
     }
 
-    /// Steps by which the next lot moves every parameter.
+    /// Steps by which the next block moves every parameter.
     #[must_use]
     pub fn distance(&self) -> f64 {
         (target(self.params) / (self.loss() * self.params as f64)).sqrt()
     }
 
-    /// Variance of a pair's wins minus losses, from the lots so far.
+    /// Variance of a pair's wins minus losses, from the blocks so far.
     #[must_use]
     pub fn variance(&self) -> f64 {
         (PRIOR_PAIRS * PRIOR_VARIANCE + self.scatter) / (PRIOR_PAIRS + self.freedom)
     }
 
-    /// Takes a lot: wins minus losses of the unmoved side in each pair, and the mean over its pairs
-    /// of the sum over parameters of the squared move in steps. A lot without pairs changes
+    /// Takes a block: wins minus losses of the unmoved side in each pair, and the mean over its
+    /// pairs of the sum over parameters of the squared move in steps. A block without pairs changes
     /// nothing.
     pub fn record(&mut self, results: &[i8], squared_move: f64) {
         if results.is_empty() {
@@ -177,10 +177,10 @@ mod tests {
         let mut calibration = Calibration::new(10);
         assert!((calibration.loss() - 1.0).abs() < 1e-12 && (calibration.distance() - 2.0).abs() < 1e-12);
         assert_eq!(calibration.variance(), 1.0);
-        // 38 lots that lose exactly what 4 Elo a parameter and step lose, as nearly as counts can.
-        for lot in 0..38 {
+        // 38 blocks that lose what 4 Elo a parameter and step lose, as nearly as counts can.
+        for block in 0..38 {
             let squared = 10.0 * calibration.distance().powi(2);
-            let wanted = (PER_ELO * 4.0 * squared).min(SATURATION) * 16.0 + if lot % 2 == 0 { 0.3 } else { -0.3 };
+            let wanted = (PER_ELO * 4.0 * squared).min(SATURATION) * 16.0 + if block % 2 == 0 { 0.3 } else { -0.3 };
             let mut left = wanted.round() as i32;
             let results: Vec<i8> = (0..16)
                 .map(|_| {

@@ -47,7 +47,7 @@ pub fn foreseen_error95(pairs: u64) -> f64 {
 
 /// Switches of a pair's first side that are on, as signs; its second side has the others on.
 #[must_use]
-pub fn thrown(seed: u64, pair: u64, switches: usize) -> Signs {
+fn thrown(seed: u64, pair: u64, switches: usize) -> Signs {
     PairDraws::new(seed, pair, switches).0
 }
 

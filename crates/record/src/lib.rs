@@ -89,6 +89,18 @@ impl GameId {
     }
 }
 
+/// Whole microseconds of a time, at most `u64::MAX`.
+#[must_use]
+pub fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// Whole milliseconds of a time, at most `u64::MAX`.
+#[must_use]
+pub fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// White or Black.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Color {
@@ -106,6 +118,12 @@ impl Color {
             Self::White => Self::Black,
             Self::Black => Self::White,
         }
+    }
+
+    /// The side to move in a FEN or EPD; White if there is no such field.
+    #[must_use]
+    pub fn to_move(fen: &str) -> Self {
+        if fen.split_ascii_whitespace().nth(1) == Some("b") { Self::Black } else { Self::White }
     }
 }
 
@@ -519,13 +537,13 @@ impl GameRecord {
     }
 
     /// The plies that engines played: place in the game from 1, the book's plies included, the
-    /// mover, and the ply.
-    pub fn plies(&self) -> impl Iterator<Item = (usize, PlayerId, &MoveRecord)> {
+    /// side that moved, and the ply.
+    pub fn plies(&self) -> impl Iterator<Item = (usize, Color, &MoveRecord)> {
         let book = self.opening.moves.len();
-        let white_first = self.opening.fen.split_ascii_whitespace().nth(1) != Some("b");
+        let first = Color::to_move(&self.opening.fen);
         self.moves.iter().enumerate().map(move |(place, ply)| {
-            let color = if (book + place).is_multiple_of(2) == white_first { Color::White } else { Color::Black };
-            (book + place + 1, *self.players.get(color), ply)
+            let color = if (book + place).is_multiple_of(2) { first } else { first.other() };
+            (book + place + 1, color, ply)
         })
     }
 }

@@ -101,6 +101,16 @@ pub mod unbiased;
 
 pub use quintain_record::{Color, Outcome, PairScore};
 
+/// Returns the median, of an even number of values the mean of the two in the middle; `None` if
+/// there are no values.
+#[must_use]
+pub fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let upper = *values.get(values.len() / 2)?;
+    let lower = values[(values.len() - 1) / 2];
+    Some(lower + (upper - lower) / 2.0)
+}
+
 /// Counts of independent samples by score class, lowest class first: the one interface that the
 /// algorithms need.
 ///
@@ -224,11 +234,6 @@ impl Trinomial {
         }
     }
 
-    /// Counts one game by its result, for the tested engine playing `color`.
-    pub fn record_outcome(&mut self, outcome: Outcome, color: Color) {
-        self.record(outcome.half_points(color));
-    }
-
     /// Games counted.
     #[must_use]
     pub fn games(&self) -> u64 {
@@ -270,6 +275,13 @@ fn share(part: u64, whole: u64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_median_of_two_is_their_mean() {
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(vec![7.0, 1.0, 2.0, 3.0]), Some(2.5));
+        assert_eq!(median(Vec::new()), None);
+    }
 
     #[test]
     fn every_pair_result_has_its_class() {

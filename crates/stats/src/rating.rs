@@ -410,8 +410,22 @@ impl Rating {
             RatingKind::Exact => (1, 0),
             RatingKind::AtMost => (2, rating.depth),
         };
-        place(self).cmp(&place(other)).then_with(|| other.elo.total_cmp(&self.elo))
+        // Equal results may differ in the last digits of their ratings; a sum with 0 has no -0.
+        let millionths = |rating: &Self| (rating.elo * 1e6).round() + 0.0;
+        place(self).cmp(&place(other)).then_with(|| millionths(other).total_cmp(&millionths(self)))
     }
+}
+
+/// Returns the ranks of sorted entries from 1. An entry that equals the one before shares its rank.
+#[must_use]
+pub fn ranks<T>(sorted: &[T], equal: impl Fn(&T, &T) -> bool) -> Vec<usize> {
+    let mut ranks: Vec<usize> = (1..=sorted.len()).collect();
+    for place in 1..sorted.len() {
+        if equal(&sorted[place - 1], &sorted[place]) {
+            ranks[place] = ranks[place - 1];
+        }
+    }
+    ranks
 }
 
 impl Ratings {

@@ -213,7 +213,7 @@ impl Referee<'_> {
 }
 
 /// Returns the plies from the start of the game, by the position's move number.
-pub fn ply_of(board: &Board) -> usize {
+fn ply_of(board: &Board) -> usize {
     2 * (usize::from(board.fullmove_number()) - 1) + usize::from(board.turn() == Color::Black)
 }
 

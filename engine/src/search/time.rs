@@ -111,7 +111,7 @@ fn share_factor(best_share: f64) -> f64 {
 /// A rule was measured by the loss of its move against the best move of a search of 600,000 nodes,
 /// both rated by a longer search. All rules used the same nodes on average. In games the factors
 /// averaged 0.8, so the last was moved to make it 1.
-pub fn soft_scale(pace: Pace) -> f64 {
+fn soft_scale(pace: Pace) -> f64 {
     let scale = stability_factor(pace.stability) * drop_factor(pace.drop) * share_factor(pace.best_share);
     scale.clamp(0.2, 3.0)
 }

@@ -1,7 +1,7 @@
 //! Win, draw and loss probabilities of a score (`UCI_ShowWDL`).
 
 use crate::board::Board;
-use crate::types::{Color, PieceType, Score};
+use crate::types::{PieceType, Score};
 
 /// Win rate as a logistic curve of centipawns.
 ///
@@ -30,7 +30,7 @@ const FULL_MATERIAL: f64 = 78.0;
 
 /// Returns the material of both sides in pawns.
 pub fn material(board: &Board) -> u32 {
-    let count = |kind| board.pieces(Color::White, kind).count() + board.pieces(Color::Black, kind).count();
+    let count = |kind| board.kind(kind).count();
     count(PieceType::Pawn)
         + 3 * (count(PieceType::Knight) + count(PieceType::Bishop))
         + 5 * count(PieceType::Rook)

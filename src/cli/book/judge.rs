@@ -8,8 +8,8 @@ use anyhow::{Context as _, Result, bail};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::openings::maker::{Judgement, OpeningCandidate, ScoreWindow, Selection, Walks, turn};
-use crate::record::Score;
+use crate::openings::maker::{Judgement, OpeningCandidate, ScoreWindow, Selection, Walks};
+use crate::record::{Color, Score};
 use crate::uci::Go;
 use crate::uci::process::{Engine, EngineConfig, SearchOutcome};
 
@@ -129,7 +129,7 @@ async fn work(engine: Option<Engine>, judge: Judge, queue: Arc<JudgeQueue>, send
 
 impl Judge {
     async fn judge(&self, engine: &mut Engine, candidate: &OpeningCandidate) -> Result<Judgement> {
-        let (skim, turn) = (self.nodes / SKIM_PART, turn(&candidate.fen));
+        let (skim, turn) = (self.nodes / SKIM_PART, Color::to_move(&candidate.fen));
         if skim >= LEAST_SKIM && !self.window.hopes(score(engine, &candidate.fen, skim).await?, turn) {
             return Ok(Judgement::Skimmed);
         }

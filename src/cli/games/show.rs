@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::cli::games::short;
 use crate::plan::Plan;
-use crate::record::{ByColor, Color, GameRecord, MoveRecord, Overstep, PlayerId, Score};
+use crate::record::{ByColor, Color, GameRecord, MoveRecord, Overstep, PlayerId, Score, micros};
 use crate::text::printable;
 
 /// Run that a game belongs to.
@@ -114,26 +114,11 @@ pub(super) fn opening(game: &GameRecord) -> u64 {
     game.opening.index.saturating_add(1)
 }
 
-/// Plies that engines played, each with its number in the game (from 1, book plies included) and
-/// its side.
-fn plies(game: &GameRecord) -> impl Iterator<Item = (usize, Color, &MoveRecord)> {
-    let book = game.opening.moves.len();
-    let white_first = game.opening.fen.split_ascii_whitespace().nth(1) != Some("b");
-    game.moves.iter().enumerate().map(move |(place, ply)| {
-        let is_white = (book + place).is_multiple_of(2) == white_first;
-        (book + place + 1, if is_white { Color::White } else { Color::Black }, ply)
-    })
-}
-
 /// Time charged beyond the time that the engine reports, in microseconds; negative if it reports
 /// more.
 fn latency(ply: &MoveRecord) -> Option<i64> {
     let signed = |time: Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
     Some(signed(ply.elapsed) - signed(ply.info.time?))
-}
-
-fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 fn moves_table(game: &GameRecord, text: &mut String) {
@@ -145,7 +130,7 @@ fn moves_table(game: &GameRecord, text: &mut String) {
     fn or_dash(value: Option<impl ToString>) -> String {
         value.map_or_else(|| "-".to_owned(), |value| value.to_string())
     }
-    for (place, color, ply) in plies(game) {
+    for (place, color, ply) in game.plies() {
         let info = &ply.info;
         let score = info.score.map(|score| match score {
             Score::Cp(cp) => cp.to_string(),
@@ -316,7 +301,7 @@ pub(super) fn json(shown: &ShownRun<'_>, game: &GameRecord, moves: bool) -> Stri
         started: started.unwrap_or_default().to_rfc3339_opts(SecondsFormat::Micros, true),
         seconds: game.took.as_secs_f64(),
         overstep: game.overstep.as_ref().map(overstep),
-        moves: moves.then(|| plies(game).map(MoveJson::new).collect()),
+        moves: moves.then(|| game.plies().map(MoveJson::new).collect()),
     };
     let mut line = serde_json::to_string(&value).expect("plain data always serialises into memory");
     line.push('\n');

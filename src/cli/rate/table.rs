@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::programs::Programs;
 use crate::report::collection::SkippedGames;
 use crate::stats::elo::fixed;
-use crate::stats::rating::{Anchor, EncounterCounts, Measurement, RatingKind, Ratings};
+use crate::stats::rating::{Anchor, EncounterCounts, Measurement, RatingKind, Ratings, ranks};
 use crate::text::printable;
 
 /// Ratings of the games of one condition, or of all conditions mixed.
@@ -140,6 +140,11 @@ impl RatingTable {
         self.order.chunk_by(|a, b| group(a) == group(b)).map(<[usize]>::to_vec).collect()
     }
 
+    fn ranks(&self, members: &[usize]) -> Vec<usize> {
+        let players = &self.ratings.players;
+        ranks(members, |&one, &other| players[one].by_strength(&players[other]).is_eq())
+    }
+
     fn draws(&self, player: usize) -> Option<f64> {
         let rating = &self.ratings.players[player];
         (rating.games > 0).then(|| rating.draws.map(|draws| draws as f64 / rating.games as f64))?
@@ -148,7 +153,7 @@ impl RatingTable {
     fn json(&self, los: bool) -> RatingTableJson<'_> {
         let mut players = Vec::new();
         for (group, members) in self.groups().iter().enumerate() {
-            for (rank, &player) in members.iter().enumerate() {
+            for (rank, &player) in self.ranks(members).into_iter().zip(members) {
                 let rating = &self.ratings.players[player];
                 let end = |sign: f64| rating.error95.map(|error| rating.elo + sign * error);
                 let (bound, elo_lo, elo_hi) = match rating.bounded {
@@ -157,7 +162,7 @@ impl RatingTable {
                     RatingKind::AtMost => ("at_most", None, Some(rating.elo)),
                 };
                 players.push(JsonPlayer {
-                    rank: rank + 1,
+                    rank,
                     name: &self.names[player],
                     elo: rating.elo,
                     elo_error: rating.error95,
@@ -208,8 +213,8 @@ impl RatingTable {
             if group > 0 {
                 out += "\nNo points join these to the players above; they are rated apart:\n";
             }
-            for (rank, &player) in members.iter().enumerate() {
-                let _ = writeln!(out, "{:>4}  {}", rank + 1, self.row(player, width));
+            for (rank, &player) in self.ranks(members).into_iter().zip(members) {
+                let _ = writeln!(out, "{rank:>4}  {}", self.row(player, width));
             }
         }
         out.push('\n');

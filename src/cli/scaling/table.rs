@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use crate::report::figures::count;
 use crate::report::plot::{Band, CurvePlot, Scale, stacked};
 use crate::run::scaling::{IterationCosts, PositionSearch};
-use crate::stats::elo::fixed;
 use crate::stats::scaling::{self, CostPath, DepthCost, Growth};
 use crate::stats::speed::Speedup;
+use crate::stats::{self, elo::fixed};
 
 /// Median nodes from which growth is measured. Smaller trees are noise.
 const LEAST_NODES: f64 = 1000.0;
@@ -113,9 +113,7 @@ impl EngineScaling {
 
     /// Median of the nodes a second.
     fn nps(&self) -> Option<f64> {
-        let mut all: Vec<f64> = self.found.iter().flatten().filter_map(|costs| costs.nps).collect();
-        all.sort_by(f64::total_cmp);
-        all.get(all.len() / 2).copied()
+        stats::median(self.found.iter().flatten().filter_map(|costs| costs.nps).collect())
     }
 
     /// Speed-up against the same engine with other threads, position by position.

@@ -26,7 +26,7 @@ pub(super) fn run(args: &SimulateArgs, out: &mut impl Write) -> Result<()> {
         PaceLookup::Known(pace) => (Some(pace), String::new()),
         PaceLookup::Unknown(why) => (None, why),
     };
-    let hours = |pairs: f64| pace.as_ref().map(|pace| pairs / pace.pairs_per_minute / 60.0);
+    let hours = |pairs: f64| pace.as_ref().map(|pace| pace.hours(pairs));
     let time = |pairs: f64| hours(pairs).map_or(String::new(), |hours| format!(", {} h", fixed(hours, 1)));
     let (mut text, mut document) = (String::new(), json!({ "elo": elo, "shape": shape.shares() }));
     // Writing into memory cannot fail.

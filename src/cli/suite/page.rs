@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::{FailedEngine, SuiteResults, comparisons, percents};
+use crate::record::Color;
 use crate::report::html::{document, facts, put, table};
 use crate::report::plot::{CurvePlot, Scale};
 use crate::run::resolve;
@@ -211,7 +212,7 @@ impl SuitePage<'_> {
         let missed: Vec<String> =
             answers().filter(|(.., answer)| !answer.is_solved).map(|(number, ..)| format!("e{number}")).collect();
         let (wanted, lit) = wanted(test);
-        let black = test.fen.split_ascii_whitespace().nth(1) == Some("b");
+        let mover = Color::to_move(&test.fen);
         put(
             out,
             &format!(
@@ -222,7 +223,7 @@ impl SuitePage<'_> {
                 escaped(&test.fen),
                 lit.join(" "),
                 escaped(&test.id),
-                if black { "Black" } else { "White" },
+                mover,
                 escaped(&wanted)
             ),
         );

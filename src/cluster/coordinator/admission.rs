@@ -4,7 +4,6 @@ use super::super::bounds::MOST_PAIRS;
 use super::super::drift::SpeedFinding;
 use super::super::failures::FailureFinding;
 use super::super::link::worker_name;
-use super::super::roster::name;
 use super::super::wire::{self, Hello, Note, PairGames, Welcome};
 use super::{Coordinator, replayed};
 use crate::plan::{Machine, file};
@@ -56,14 +55,14 @@ impl Coordinator {
         let Some(measured) = self.roster.nps(session).filter(|_| self.plan.is_timed()) else { return };
         let player = self.plan.reference_player();
         for (game, _) in &result.games {
-            match self.drift.record(name(session), measured, work(game, player)) {
+            match self.drift.record(worker_name(session), measured, work(game, player)) {
                 None => {}
                 Some(SpeedFinding::MeasureAnew(why)) => {
                     self.warn(format!("worker {session}: {why}; it measures its speed again after its pairs"));
                     self.measures_anew.insert(session.clone());
                 }
                 Some(SpeedFinding::SetAside(why)) => {
-                    let name = name(session);
+                    let name = worker_name(session);
                     self.warn(format!(
                         "worker {name}: {why}, a second time; it is set aside: look for other work on that machine, and resume the run"
                     ));
@@ -75,7 +74,7 @@ impl Coordinator {
 
     /// Compares the failures of the engines in a result with those on other machines.
     pub(super) async fn check_failures(&mut self, result: &PairGames) {
-        let name = name(&result.worker);
+        let name = worker_name(&result.worker);
         let counted = result.games.iter().map(|(game, _)| game).filter(|game| !game.is_void);
         let found = counted.filter_map(|game| self.failures.record(name, game)).last();
         let Some(FailureFinding { player, counts: [here, elsewhere] }) = found else { return };
@@ -93,7 +92,7 @@ impl Coordinator {
         self.take_out(name, &format!("set aside: {text}")).await;
     }
 
-    /// Takes a worker out of the run, on its user's word or because of its speed.
+    /// Takes a worker out of the run, on the word of the run's user.
     pub(super) async fn drop_worker(&mut self, worker: &str) {
         let lost = self.take_out(worker, "dropped by `quintain ctl`").await;
         self.warn(format!("worker {worker}: dropped by `quintain ctl`; {}", replayed(lost)));
@@ -118,7 +117,7 @@ impl Coordinator {
     /// No game proves it. So one worker alone does not exhaust the limit of a run that others
     /// serve.
     pub(super) fn may_report_exit(&mut self, session: &str) -> bool {
-        let exits = self.exits.entry(name(session).to_owned()).or_default();
+        let exits = self.exits.entry(worker_name(session).to_owned()).or_default();
         *exits += 1;
         *exits <= (self.plan.max_failures / 2).max(1) || self.roster.serving() < 2
     }

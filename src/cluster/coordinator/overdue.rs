@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::super::leases::Attempt;
+use super::super::link::worker_name;
 use super::super::patience::{LEAST, PairPatience};
-use super::super::roster::name;
 use super::super::wire::Heartbeat;
 use super::{Coordinator, LOST_AFTER, replayed};
 use crate::record::{PairId, TimeScale};
@@ -88,7 +88,7 @@ impl Coordinator {
             let lost = self.leases.lose_attempt(attempt);
             self.roster.lose(&worker, lost.len(), &why);
             self.lose(lost);
-            let name = name(&worker);
+            let name = worker_name(&worker);
             // All its pairs at once are one fault.
             if !blamed.insert(name.to_owned()) {
                 continue;

@@ -4,9 +4,8 @@ use async_nats::header::NATS_MESSAGE_ID;
 use async_nats::jetstream;
 
 use super::super::leases::Attempt;
-use super::super::link::is_from;
+use super::super::link::{is_from, worker_name};
 use super::super::outbox::result_id;
-use super::super::roster::name;
 use super::super::wire::PairGames;
 use super::Coordinator;
 use crate::chess::{Position, Variant};
@@ -77,7 +76,7 @@ impl Coordinator {
         if let Some(lease) = self.leases.settle(session, *pair, *attempt) {
             self.give_back(lease);
         }
-        let name = name(session);
+        let name = worker_name(session);
         let times = self.unusable.entry(name.to_owned()).or_default();
         *times += 1;
         if *times >= MOST_UNUSABLE && !self.roster.is_dropped(session) {

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use super::super::roster::name;
+use super::super::link::worker_name;
 use super::super::takers::Taker;
 use super::super::wire::PairGames;
 use super::{Coordinator, LeasePurpose};
@@ -56,7 +56,7 @@ impl Verification {
     fn draw(&mut self, task: &PairTask, result: &PairGames) {
         if is_comparable(result, task.legs.len()) && self.random.unit() < self.share {
             let games = counted(result).iter().map(|(game, _)| game.clone()).collect();
-            let worker = name(&result.worker).to_owned();
+            let worker = worker_name(&result.worker).to_owned();
             self.push(task.clone(), Box::new(VerifiedPair { worker, games, tries: 0 }));
         }
     }
@@ -138,7 +138,7 @@ impl Coordinator {
     pub(super) async fn lend_verified(&mut self, taker: Taker) -> Result<(), Taker> {
         let is_idle = self.past.is_some() || self.end.orders.borrow().paused;
         let due = self.verification.as_mut().filter(|_| !is_idle);
-        let Some((task, pair)) = due.and_then(|verification| verification.pop_for(name(&taker.worker))) else {
+        let Some((task, pair)) = due.and_then(|verification| verification.pop_for(worker_name(&taker.worker))) else {
             return Err(taker);
         };
         let work = self.work(LeasePurpose::Verifies(pair), task);
@@ -170,7 +170,7 @@ impl Coordinator {
             }
             return;
         }
-        let second = name(&result.worker);
+        let second = worker_name(&result.worker);
         match pair.difference(result) {
             None => self.roster.verify([&pair.worker, second]),
             Some(difference) => {

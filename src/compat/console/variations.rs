@@ -2,7 +2,7 @@
 
 use super::{ConsoleSettings, Style};
 use crate::chess::{Position, START_FEN};
-use crate::record::{ByColor, Color, GameRecord, MoveRecord, PvFault, Score, Termination};
+use crate::record::{ByColor, GameRecord, MoveRecord, PvFault, Score, Termination};
 use crate::text::printable;
 
 /// Fault of a PV as fastchess names it.
@@ -18,8 +18,7 @@ struct NamedFault<'a> {
 pub(super) fn warnings(game: &GameRecord, number: u64, names: ByColor<&str>, setup: &ConsoleSettings) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut before: Option<i32> = None;
-    for (place, player, played) in game.plies() {
-        let color = if player == game.players.white { Color::White } else { Color::Black };
+    for (place, color, played) in game.plies() {
         if played.info.pv_fault.is_some() {
             warnings.extend(of_pv(game, number, (place, played), names.get(color), setup));
         }

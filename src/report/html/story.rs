@@ -163,9 +163,8 @@ impl Story {
 
 /// Side to move in a start position, and its move number.
 pub(super) fn start_of(fen: &str) -> (Color, usize) {
-    let mut fields = fen.split_ascii_whitespace().skip(1);
-    let first = if fields.next() == Some("b") { Color::Black } else { Color::White };
-    (first, fields.nth(3).and_then(|number| number.parse().ok()).unwrap_or(1))
+    let number = fen.split_ascii_whitespace().nth(5).and_then(|number| number.parse().ok());
+    (Color::to_move(fen), number.unwrap_or(1))
 }
 
 /// Adds a point to the Elo curve of two players, every few pairs.

@@ -25,6 +25,7 @@ use serde::Serialize;
 use crate::record::{Score, SearchInfo};
 use crate::run::error::{Result, fail};
 use crate::run::lanes::{self, in_lanes};
+use crate::stats::median;
 use crate::tune::space::{Param, Space};
 use crate::uci::process::{Engine, EngineConfig, SearchOutcome};
 use crate::uci::{Go, OptionKind, PositionLine};
@@ -153,9 +154,8 @@ impl Sensitivity {
     /// Returns the space with steps that change about the same number of moves each.
     pub(crate) fn evened(&self, space: &Space) -> Result<Space> {
         let share = |changes: &Changes| (changes.share() - self.noise.share()).max(0.0);
-        let mut shares: Vec<f64> = self.changes.iter().map(share).filter(|share| *share > 0.0).collect();
-        shares.sort_by(f64::total_cmp);
-        let Some(median) = shares.get(shares.len() / 2).copied() else { return Ok(space.clone()) };
+        let shares = self.changes.iter().map(share).filter(|share| *share > 0.0);
+        let Some(median) = median(shares.collect()) else { return Ok(space.clone()) };
         let evened = space.params().iter().zip(&self.changes).map(|(param, changes)| {
             // If best moves never change, the step is too small by more than the greatest factor.
             let factor = (median / share(changes)).clamp(1.0 / MOST_EVENED, MOST_EVENED);

@@ -397,6 +397,15 @@ fn chains_of_bounds_rank_by_who_beat_whom() {
 }
 
 #[test]
+fn ratings_that_differ_by_rounding_alone_are_equal() {
+    let mut players = rated(2, &[pairs(0, 1, [0, 1, 2, 1, 0])], &[]).players;
+    (players[0].elo, players[1].elo) = (2.9e-19, -5.7e-19);
+    assert!(players[0].by_strength(&players[1]).is_eq());
+    players[1].elo = 1e-5;
+    assert!(players[0].by_strength(&players[1]).is_gt());
+}
+
+#[test]
 fn groups_are_rated_apart_and_anchors_join_them() {
     let met = [pairs(0, 1, [1, 2, 5, 4, 3]), pairs(2, 3, [3, 9, 9, 2, 0]), pairs(3, 4, [3, 9, 9, 2, 0])];
     let ratings = rated(6, &met, &[]);

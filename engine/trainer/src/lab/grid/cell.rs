@@ -165,8 +165,10 @@ impl CellGames {
         let (mut games, mut took) = (0.0_f64, 0.0);
         journal::read(&root.join(journal::FILE_NAME), |game| {
             games += 1.0;
-            for (_, player, ply) in game.plies() {
-                let Some(place) = Some(usize::from(player.0)).filter(|place| *place < 2) else { continue };
+            for (_, color, ply) in game.plies() {
+                let Some(place) = Some(usize::from(game.players.get(color).0)).filter(|place| *place < 2) else {
+                    continue;
+                };
                 if let Some(searched) = ply.info.nodes {
                     nodes[place] += searched as f64;
                     seconds[place] += ply.elapsed.as_secs_f64();
