@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
+use clap::builder::PossibleValue;
 
 use crate::files::write_atomically;
+use crate::run::begin::GameCommand;
 use crate::run::{Exit, progress};
 use crate::settings::{self, Key, UserFile};
 
@@ -42,7 +44,7 @@ const SCHEMA_FILE: &str = "quintain-plan.schema.json";
 pub(super) struct InitArgs {
     /// Command that the plan is for.
     #[arg(default_value = "sprt")]
-    kind: PlanKind,
+    kind: GameCommand,
     /// File to write; `-` for standard output [default: sprt.toml, match.toml, gauntlet.toml,
     /// race.toml or tune.toml].
     #[arg(value_name = "FILE")]
@@ -65,40 +67,30 @@ pub(super) struct InitArgs {
     sparring: bool,
 }
 
-/// The command that plays the plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum PlanKind {
-    /// Is one engine stronger than another?
-    Sprt,
-    /// Games of any number of engines.
-    Match,
-    /// One engine or several against a field of others.
-    Gauntlet,
-    /// Several candidates against one base.
-    Race,
-    /// Tuning of an engine's parameters by games against itself.
-    Tune,
-}
-
-impl PlanKind {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Sprt => "sprt",
-            Self::Match => "match",
-            Self::Gauntlet => "gauntlet",
-            Self::Race => "race",
-            Self::Tune => "tune",
-        }
+impl ValueEnum for GameCommand {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
     }
 
-    /// Players of a new plan.
-    const fn players(self) -> &'static [&'static str] {
-        match self {
-            Self::Sprt | Self::Tune => &[],
-            Self::Match => &[".", "git:main", "stockfish"],
-            Self::Gauntlet => &[".", "stockfish", "ethereal-chess"],
-            Self::Race => &["git:idea-1", "git:idea-2"],
-        }
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let help = match self {
+            Self::Sprt => "Is one engine stronger than another?",
+            Self::Match => "Games of any number of engines",
+            Self::Gauntlet => "One engine or several against a field of others",
+            Self::Race => "Several candidates against one base",
+            Self::Tune => "Tuning of an engine's parameters by games against itself",
+        };
+        Some(PossibleValue::new(self.name()).help(help))
+    }
+}
+
+/// Players of a new plan.
+const fn players(kind: GameCommand) -> &'static [&'static str] {
+    match kind {
+        GameCommand::Sprt | GameCommand::Tune => &[],
+        GameCommand::Match => &[".", "git:main", "stockfish"],
+        GameCommand::Gauntlet => &[".", "stockfish", "ethereal-chess"],
+        GameCommand::Race => &["git:idea-1", "git:idea-2"],
     }
 }
 
@@ -197,7 +189,7 @@ fn reference() -> String {
 }
 
 /// Text of a plan. A line of prose begins with `# `, a commented-out key with `#` and its name.
-fn plan(kind: PlanKind, path: &Path) -> String {
+fn plan(kind: GameCommand, path: &Path) -> String {
     let (name, path) = (kind.name(), path.display());
     let mut text = format!(
         "# A plan for `quintain {name}`. Play it: quintain {name} {path}\n\
@@ -215,10 +207,10 @@ fn plan(kind: PlanKind, path: &Path) -> String {
         }
         put(&mut text, key, name);
     }
-    if !kind.players().is_empty() {
+    if !players(kind).is_empty() {
         text.push_str("\n# ---- Players: a table each, which stand at the end of the file ----\n");
     }
-    for (place, spec) in kind.players().iter().enumerate() {
+    for (place, spec) in players(kind).iter().enumerate() {
         let _ = write!(text, "\n[[players]]\nspec = \"{spec}\"\n");
         if place == 0 {
             settings::player_keys().iter().for_each(|key| put(&mut text, key, name));
@@ -251,8 +243,6 @@ mod tests {
     use crate::settings::RawPlan;
     use crate::text::from_toml;
 
-    const KINDS: [PlanKind; 5] = [PlanKind::Sprt, PlanKind::Match, PlanKind::Gauntlet, PlanKind::Race, PlanKind::Tune];
-
     fn uncommented(text: &str) -> String {
         let bare = |line: &str| match line.strip_prefix('#') {
             Some(rest) if rest.starts_with(|c: char| c.is_ascii_lowercase()) => rest.to_owned(),
@@ -263,14 +253,15 @@ mod tests {
 
     #[test]
     fn every_plan_parses_with_and_without_its_comments() {
-        for kind in KINDS {
+        for kind in GameCommand::ALL {
             let text = plan(kind, Path::new("p.toml"));
             let read = |text: &str| -> RawPlan {
                 from_toml(Path::new("p.toml"), text).unwrap_or_else(|error| panic!("{error}\n{text}"))
             };
             let (short, long) = (read(&text), read(&uncommented(&text)));
-            assert_eq!(short.players.len(), kind.players().len());
-            assert_eq!((short.new.is_some(), short.bounds.is_some()), (kind == PlanKind::Sprt, kind == PlanKind::Sprt));
+            assert_eq!(short.players.len(), players(kind).len());
+            let is_sprt = kind == GameCommand::Sprt;
+            assert_eq!((short.new.is_some(), short.bounds.is_some()), (is_sprt, is_sprt));
             // Every key of the plan is set once its `#` is removed.
             let set = long.table().unwrap();
             for key in settings::keys().iter().filter(|key| key.is_of(kind.name())) {

@@ -27,6 +27,14 @@ pub(crate) enum GameCommand {
 }
 
 impl GameCommand {
+    /// All commands, in the order in which lists name them.
+    pub(crate) const ALL: [Self; 5] = [Self::Sprt, Self::Match, Self::Gauntlet, Self::Race, Self::Tune];
+
+    /// Command of this name.
+    pub(crate) fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|command| command.name() == word)
+    }
+
     /// Command that plays a plan file with these keys.
     pub(crate) fn of(raw: &RawPlan) -> Self {
         match raw.format.as_deref() {

@@ -49,9 +49,6 @@ enum QueuedCommand {
     Tune(Box<tune::TuneArgs>),
 }
 
-/// Commands whose lines can be added.
-const COMMANDS: [&str; 5] = ["sprt", "match", "gauntlet", "race", "tune"];
-
 pub(super) fn run(queue: &Queue, args: &AddArgs) -> Result<()> {
     let Some((command, raw, apply)) = parsed(&args.words)? else { return Ok(()) };
     if raw.out.is_some() {
@@ -72,14 +69,15 @@ pub(super) fn run(queue: &Queue, args: &AddArgs) -> Result<()> {
 /// help, which is printed.
 fn parsed(words: &[String]) -> Result<Option<(GameCommand, RawPlan, Option<String>)>> {
     let mut line = words.to_vec();
-    if let Some(plan) = line.first().filter(|word| !COMMANDS.contains(&word.as_str())) {
+    if let Some(plan) = line.first().filter(|word| GameCommand::named(word).is_none()) {
         if plan == "bisect" {
             bail!(
                 "`bisect`: the queue does not play it; run it directly with --out DIR, and continue with the same command"
             );
         }
         if Path::new(plan).extension().is_none_or(|extension| extension != "toml") {
-            bail!("`{plan}`: give a plan, a file ending in .toml, or a command line of {}", either(&COMMANDS));
+            let commands = either(&GameCommand::ALL.map(GameCommand::name));
+            bail!("`{plan}`: give a plan, a file ending in .toml, or a command line of {commands}");
         }
         line.insert(0, GameCommand::of(&RawPlan::read(&PathBuf::from(plan))?).name().to_owned());
     }
@@ -105,9 +103,7 @@ fn parsed(words: &[String]) -> Result<Option<(GameCommand, RawPlan, Option<Strin
 }
 
 /// Command that explains the flags of a line.
-fn line_of(words: &[String]) -> &str {
-    match words.first().map(String::as_str) {
-        Some(word) if COMMANDS.contains(&word) => word,
-        _ => "sprt",
-    }
+fn line_of(words: &[String]) -> &'static str {
+    let command = words.first().and_then(|word| GameCommand::named(word));
+    command.unwrap_or(GameCommand::Sprt).name()
 }
