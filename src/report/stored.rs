@@ -307,9 +307,11 @@ fn from_plan(plan: &Plan) -> RunDigest {
     }
 }
 
-/// The limit that all players share, else the limit of each.
+/// The limit that all players share, else the limit of each in their order.
 fn one_or_each(mut limits: Vec<String>) -> String {
-    limits.dedup();
+    if limits.windows(2).all(|two| two[0] == two[1]) {
+        limits.truncate(1);
+    }
     limits.join(", ")
 }
 
@@ -343,6 +345,14 @@ mod tests {
         let text = serde_json::json!({ "name": "t", "elo": elo, "stopped_by": "verdict", "verdict": "H1", "players":
             [{ "name": "a", "limit": "8+0.08" }, { "name": "b", "limit": "8+0.08" }] });
         std::fs::write(dir.join(SUMMARY), text.to_string()).unwrap();
+    }
+
+    #[test]
+    fn a_limit_stands_once_if_all_players_share_it() {
+        for (limits, text) in [(["a", "a", "a"], "a"), (["a", "a", "b"], "a, a, b"), (["a", "b", "a"], "a, b, a")] {
+            assert_eq!(one_or_each(limits.map(str::to_owned).into()), text);
+        }
+        assert_eq!(one_or_each(Vec::new()), "");
     }
 
     #[test]

@@ -222,7 +222,7 @@ fn text(plan: &Plan, finish: &Finish, estimates: &Estimates, root: &Path) -> Str
         lines.extend(tune::table(progress.course(), &progress.rule().dead, None));
         lines.extend(tune::left_out_line(progress.course(), &progress.rule().dead));
         lines.extend(duel_players(plan, scoreboard));
-    } else if plan.players.len() == 2 {
+    } else if plan.players.len() == 2 && plan.format.parameters().race.is_none() {
         lines.push(estimates.elo_line());
         lines.extend(estimates.after_stop_line().map(|line| format!("after the stop: {line}")));
         lines.push(format!("{}, 95 % for all moments together", estimates.anytime_short()));

@@ -402,6 +402,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
     let name = raw.name.as_deref().map(|name| one_line("--name", name)).transpose()?;
     let max_time_losses = raw.max_time_losses.as_deref().map_or(Ok(DEFAULT_MAX_TIME_LOSSES), max_time_losses)?;
     let players = players(&shape.limits)?;
+    rules::check_chess960(&players, rules.variant)?;
     let scale = workers::scale(raw, &players)?;
     let mut name = name.unwrap_or_else(|| shape.name.to_owned());
     if workers.as_ref().is_some_and(Workers::are_simulated) {

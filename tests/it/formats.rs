@@ -193,6 +193,10 @@ fn what_cannot_be_played_is_refused() {
             "--format: unknown format `swis`: use round-robin, gauntlet, swiss, knockout or pyramid",
         ),
         (&["match", &two, "--pairs", "0"], "--pairs 0 plays nothing"),
+        (
+            &["match", &two, "--nodes", "9", "--option", "UCI_Chess960=true"],
+            "the option UCI_Chess960=true contradicts the games' rules; leave it out, or give --chess960",
+        ),
         (&["match", &two, "--heroes", "2"], "2 heroes of 2 players: 1 to 1"),
         (&["match", &two, "--rounds", "2"], "only a Swiss has rounds"),
         (&["match", &two, "--format", "swiss", "--rounds", "0"], "--rounds 0: 1 to"),

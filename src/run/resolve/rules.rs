@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use super::positive_seconds;
 use crate::chess::Variant;
+use crate::plan::Player;
 use crate::plan::rules::{DrawRule, ResignRule, RuleError, Rules, SyzygyRule, SyzygyScope};
 use crate::run::error::{Result, RunError, fail};
+use crate::schedule::CHESS960_OPTION;
 use crate::settings::RawPlan;
 use crate::tablebase::Tables;
 
@@ -58,6 +60,28 @@ pub(super) fn rules(raw: &RawPlan) -> Result<Rules> {
             .stall_timeout
             .map_or(Ok(usual.stall_timeout), |limit| positive_seconds("--stall-timeout", limit))?,
     })
+}
+
+/// Refuses options that contradict the variant: such an engine would send castling in a way that
+/// the referee takes for an illegal move.
+pub(super) fn check_chess960(players: &[Player], variant: Variant) -> Result<()> {
+    let (is_wanted, remedy) = match variant {
+        Variant::Chess960 => ("true", "leave it out, or leave out --chess960"),
+        Variant::Standard => ("false", "leave it out, or give --chess960"),
+    };
+    for player in players {
+        match player.option(CHESS960_OPTION) {
+            Some(value) if !value.eq_ignore_ascii_case(is_wanted) => {
+                fail!(
+                    Setting,
+                    "{}: the option {CHESS960_OPTION}={value} contradicts the games' rules; {remedy}",
+                    player.name
+                );
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Time of `--margin-ms`.
