@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 use crate::plan::Timeouts;
 use crate::run::{Exit, progress, resolve};
 use crate::source::{self, Context, EntryOrigin, Registry, RegistryEntry, ResolvedEngine, SourceError};
-use crate::text::{nearest, printable};
+use crate::text::{nearest, printable, shell_word};
 use crate::uci::process::{self, EngineConfig};
 use crate::uci::{EngineOption, OptionKind};
 
@@ -19,7 +19,8 @@ const EXAMPLES: &str = "\
 Engines are declared in configs/engines.toml of the project and in \
 ~/.config/quintain/engines.toml. An entry is a command with its arguments, options and folder, or \
 a Git repository with a revision. If its tree has no quintain.toml, the entry also has the build \
-recipe. Every SPEC can be the name of an entry.
+recipe. Every SPEC can be the name of an entry, as in `my-engine --threads 2`; a name with blanks \
+has its arguments after ` -- `, as in `My Engine 2 -- --threads 2`.
 
 Examples:
   quintain engines
@@ -128,7 +129,8 @@ fn unknown_name(name: &str, registry: &Registry) -> String {
     let files: Vec<_> = registry.files().iter().map(|path| path.display().to_string()).collect();
     match files.as_slice() {
         [] => format!(
-            "no engine `{name}`: there is no configs/engines.toml; write [engines.{name}] with its command into one{}",
+            "no engine `{name}`: there is no configs/engines.toml; write {} with its command into one{}",
+            Registry::heading(name),
             registry.sparring_hint()
         ),
         files => format!("no engine `{name}` in {}: {near}engines are {known}", files.join(", ")),
@@ -176,14 +178,15 @@ fn remedy(found: &EntryReport<'_>) -> Option<String> {
     match (&found.state, &found.engine.origin) {
         (InstallState::Installed(_), _) => None,
         (InstallState::NotBuilt, EntryOrigin::Git { place, rev, .. }) => Some(format!(
-            "{rev} of {place} is not built: run `quintain engines --build {name}`, or use it, which builds it"
+            "{rev} of {place} is not built: run `quintain engines --build {}`, or use it, which builds it",
+            shell_word(name)
         )),
         (InstallState::NotBuilt, EntryOrigin::Command(_)) => None,
         (InstallState::Missing(why), EntryOrigin::Command(command))
             if !command.is_absolute() && why.contains("not on PATH") =>
         {
-            let command = command.display();
-            Some(format!("`{command}` is not on PATH: install it, or correct `command` of [engines.{name}]"))
+            let (command, heading) = (command.display(), Registry::heading(name));
+            Some(format!("`{command}` is not on PATH: install it, or correct `command` of {heading}"))
         }
         (InstallState::Missing(why) | InstallState::Broken(_, why), _) => Some(why.clone()),
     }

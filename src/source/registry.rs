@@ -169,7 +169,8 @@ impl Registry {
         let file: RawRegistry = from_toml(path, &text)?;
         let folder = path.parent().unwrap_or(path);
         for (name, raw) in file.engines {
-            let engine = raw.check(folder).map_err(|(key, message)| TomlError {
+            let checked = check_name(&name).and_then(|()| raw.check(folder));
+            let engine = checked.map_err(|(key, message)| TomlError {
                 path: path.to_path_buf(),
                 line: line_of(&text, &name, key),
                 column: 1,
@@ -211,6 +212,16 @@ impl Registry {
         self.engines.iter().map(|(name, engine)| (name.as_str(), engine))
     }
 
+    /// Heading of an entry in the file, `[engines.NAME]`, with the name in quotes if it needs them.
+    #[must_use]
+    pub fn heading(name: &str) -> String {
+        let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        if !name.is_empty() && name.chars().all(is_bare) {
+            return format!("[engines.{name}]");
+        }
+        format!("[engines.\"{}\"]", name.replace('\\', "\\\\").replace('"', "\\\""))
+    }
+
     /// Proposal of the command that writes a registry, to end a sentence; empty if there is a
     /// registry, which the command would not replace.
     #[must_use]
@@ -227,7 +238,8 @@ impl Registry {
             .map(|near| format!("`{near}`"))
             .collect();
         let hint = if near.is_empty() {
-            format!("; add [engines.{name}] with its command, or write ./{name} for a file{}", self.sparring_hint())
+            let heading = Self::heading(name);
+            format!("; add {heading} with its command, or write ./{name} for a file{}", self.sparring_hint())
         } else {
             format!("; did you mean {}?", near.join(" or "))
         };
@@ -235,9 +247,28 @@ impl Registry {
     }
 }
 
+/// Refuses a name that no spec can mean. The error is like that of [`RawEntry::check`], without a
+/// key.
+fn check_name(name: &str) -> Result<(), (&'static str, String)> {
+    let reason = if name.trim().is_empty() {
+        "a spec is never empty"
+    } else if name.trim() != name {
+        "a spec has no blanks at its ends"
+    } else if name == "." {
+        "the spec `.` is the working tree"
+    } else if name.starts_with("git:") {
+        "a spec that begins with `git:` is a revision"
+    } else if name.contains(std::path::is_separator) {
+        "a spec with a path separator is a file"
+    } else {
+        return Ok(());
+    };
+    Err(("", format!("{reason}, so this name is never found; rename the engine")))
+}
+
 /// The line of an entry's key, else of the entry, from 1.
 fn line_of(text: &str, engine: &str, key: &str) -> usize {
-    let heads = [format!("[engines.{engine}"), format!("[engines.\"{engine}\"")];
+    let heads = ["", "\"", "'"].map(|quote| format!("[engines.{quote}{engine}{quote}"));
     let is_head =
         |line: &str| heads.iter().any(|head| line.strip_prefix(head).is_some_and(|rest| rest.starts_with([']', '.'])));
     let lines = || text.lines().map(str::trim_start).enumerate();
@@ -332,6 +363,37 @@ mod tests {
         std::fs::write(&path, "[engines.a]\ncommand = \"a\"\nargz = []\n").unwrap();
         let error = registry.add(&path).unwrap_err().to_string();
         assert!(error.ends_with("engines.toml:3:1: unknown key `argz`, did you mean `args`?"), "{error}");
+    }
+
+    #[test]
+    fn a_name_that_no_spec_can_mean_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("engines.toml");
+        let read = |key: &str| {
+            std::fs::write(&path, format!("\n[engines.{key}]\ncommand = \"a\"\n")).unwrap();
+            Registry::default().add(&path).map_err(|error| error.to_string())
+        };
+        for (key, words) in [
+            ("\"a/b\"", "engine `a/b`: a spec with a path separator is a file, so this name is never found; rename"),
+            ("'.'", "engine `.`: the spec `.` is the working tree"),
+            ("\"git:main\"", "engine `git:main`: a spec that begins with `git:` is a revision"),
+            ("' a'", "engine ` a`: a spec has no blanks at its ends"),
+            ("\"\"", "engine ``: a spec is never empty"),
+        ] {
+            let error = read(key).unwrap_err();
+            assert!(error.contains("engines.toml:2:1: ") && error.contains(words), "{error}");
+        }
+        for key in ["\"Stockfish 15\"", "'a.b'", "\"Bob's\"", "a-b_1"] {
+            assert_eq!(read(key), Ok(()), "{key}");
+        }
+    }
+
+    #[test]
+    fn a_heading_is_read_back() {
+        let headings = ["a-b_1", "Stockfish 15", "a.b"].map(Registry::heading);
+        assert_eq!(headings, ["[engines.a-b_1]", "[engines.\"Stockfish 15\"]", "[engines.\"a.b\"]"]);
+        let read: toml::Table = Registry::heading("Bob's \"own\"").parse().unwrap();
+        assert!(read["engines"].as_table().unwrap().contains_key("Bob's \"own\""), "{read}");
     }
 
     #[test]

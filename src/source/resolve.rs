@@ -150,10 +150,9 @@ fn given(network: &NetworkFile, option: Option<String>) -> plan::Network {
 /// Returns an error if the spec or the registry cannot be read.
 pub fn missing(spec: &str, context: &Context) -> Result<Option<SourceError>, SourceError> {
     let Spec::Program(text) = Spec::parse(spec)? else { return Ok(None) };
+    let (word, _) = split_program(&text, context)?;
     let registry = Registry::load(&context.cwd)?;
-    let is_built =
-        |name: &str| matches!(registry.get(name), Some(RegistryEntry { origin: EntryOrigin::Git { .. }, .. }));
-    if text.split_whitespace().next().is_some_and(is_built) {
+    if matches!(registry.get(&word), Some(RegistryEntry { origin: EntryOrigin::Git { .. }, .. })) {
         return Ok(None);
     }
     match resolve(spec, context, &mut |_| {}) {
@@ -375,8 +374,28 @@ pub(super) fn subject(repository: &Repository, commit: &str) -> Option<String> {
     of(&format!("{commit}^")).map(|below| format!("Changes after: {below}"))
 }
 
-/// Finds an executable by path, by registry name, or on PATH; its arguments follow after ` -- ` or
-/// directly.
+/// Splits the text of a program into its path or name and its arguments, which follow after ` -- `
+/// or directly. The path of a file and a name of the registry may have blanks.
+fn split_program(text: &str, context: &Context) -> Result<(String, Vec<String>), SourceError> {
+    if is_file(text, context) || is_registered(text, context)? {
+        return Ok((text.to_owned(), Vec::new()));
+    }
+    let Some((start, args)) = text.split_once(" -- ") else {
+        let mut words = split_words(text)?.into_iter();
+        return Ok((words.next().unwrap_or_default(), words.collect()));
+    };
+    let start = start.trim();
+    let is_whole = is_file(start, context) || is_registered(start, context)?;
+    let word = if is_whole { start.to_owned() } else { split_words(start)?.join(" ") };
+    Ok((word, split_words(args)?))
+}
+
+/// True if the registry has an engine of this name. A path is no name, so it needs no registry.
+fn is_registered(text: &str, context: &Context) -> Result<bool, SourceError> {
+    Ok(!text.contains(std::path::is_separator) && Registry::load(&context.cwd)?.get(text).is_some())
+}
+
+/// Finds an executable by path, by registry name, or on PATH.
 fn program(
     spec: &str,
     text: &str,
@@ -384,16 +403,7 @@ fn program(
     context: &Context,
     progress: &mut dyn FnMut(Update<'_>),
 ) -> Result<ResolvedEngine, SourceError> {
-    let (word, args) = if is_file(text, context) {
-        (text.to_owned(), Vec::new())
-    } else if let Some((path, args)) = text.split_once(" -- ") {
-        let path = path.trim();
-        let word = if is_file(path, context) { path.to_owned() } else { split_words(path)?.join(" ") };
-        (word, split_words(args)?)
-    } else {
-        let mut words = split_words(text)?.into_iter();
-        (words.next().unwrap_or_default(), words.collect())
-    };
+    let (word, args) = split_program(text, context)?;
     if word.is_empty() {
         let reason = "write a path or a name before the arguments".to_owned();
         return Err(SourceError::Spec { spec: spec.to_owned(), reason });

@@ -98,6 +98,20 @@ fn registered(folder: &Path, registry: &str, args: &[&str]) -> Ran {
 const FEW: [&str; 10] = ["--max-plies", "4", "--pairs", "1", "--seed", "1", "-j", "1", "--out", "run"];
 
 #[test]
+fn an_engine_may_have_blanks_in_its_name_but_no_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = [&["match", "Fake 15", "Fake 15 -- --seed 2", "--nodes", "1"][..], &FEW].concat();
+    let registry = |name: &str| format!("[engines.\"{name}\"]\ncommand = {FAKE:?}\n");
+    let play = |name: &str| registered(folder.path(), &registry(name), &args);
+    let ran = play("fakes/15");
+    let words = "engines.toml:1:1: engine `fakes/15`: a spec with a path separator is a file";
+    assert!(ran.code == Some(2) && ran.stderr.contains(words), "{ran:?}");
+    let ran = play("Fake 15");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(summary(&folder.path().join("run"))["players"][0]["name"], "Fake 15");
+}
+
+#[test]
 fn the_registry_says_which_limits_an_engine_obeys() {
     let folder = tempfile::tempdir().unwrap();
     let registry = format!(

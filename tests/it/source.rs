@@ -9,7 +9,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use quintain::source::{Context, ResolvedEngine, SourceError, Update, default_base, resolve};
+use quintain::source::{Context, ResolvedEngine, SourceError, Update, default_base, missing, resolve};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -565,4 +565,35 @@ fn programs_take_arguments_and_names_come_from_the_registry() {
     assert_eq!(mine.options, [("Hash".to_owned(), "8".to_owned())]);
     assert!(toy.fails("mina").ends_with("did you mean `mine`?"));
     assert_eq!(toy.resolve("sh").unwrap().name, "sh");
+}
+
+#[test]
+fn names_of_the_registry_may_have_blanks() {
+    let toy = Toy::new();
+    executable(&toy.context.cwd.join("plain.sh"), "#!/bin/sh\n");
+    let entry = |name: &str| format!("[engines.\"{name}\"]\ncommand = '../plain.sh'\n");
+    let built = "[engines.\"From Git\"]\ngit = '..'\n";
+    toy.write("configs/engines.toml", &(entry("Rapid Fish 2") + &entry("Bob's own") + built));
+    let none: &[&str] = &[];
+    for (spec, name, args) in [
+        ("Rapid Fish 2", "Rapid Fish 2", none),
+        ("'Rapid Fish 2'", "Rapid Fish 2", none),
+        ("Rapid Fish 2 -- --x 'y z'", "Rapid Fish 2", &["--x", "y z"]),
+        ("'Rapid Fish 2' --x", "Rapid Fish 2", &["--x"]),
+        ("Bob's own", "Bob's own", none),
+        ("Bob's own -- --x", "Bob's own", &["--x"]),
+    ] {
+        let found = toy.resolve(spec).unwrap();
+        assert!(found.name == name && found.args == args, "{spec}: {found:?}");
+        assert!(missing(spec, &toy.context).unwrap().is_none(), "{spec}");
+    }
+    // Nothing is built to see whether an engine that is built is there.
+    for spec in ["From Git", "From Git -- --x", "'From Git' --x"] {
+        assert!(missing(spec, &toy.context).unwrap().is_none(), "{spec}");
+    }
+    assert_eq!(toy.builds(), 0);
+    assert_eq!((toy.resolve("From Git").unwrap().name.as_str(), toy.builds()), ("From Git", 1));
+    assert!(toy.fails("Rapid").ends_with("did you mean `Rapid Fish 2`?"));
+    let add = "; add [engines.\"Some Engine\"] with its command";
+    assert!(toy.fails("'Some Engine'").contains(add), "{}", toy.fails("'Some Engine'"));
 }
