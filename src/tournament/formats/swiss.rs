@@ -3,10 +3,11 @@
 //! Before each round the players are ranked by points, equal ones in the order of the plan, and
 //! paired from the top. An opponent is one not met before, if possible of equal points, and of
 //! these first from the other half. Colours need no rule, because every encounter is played with
-//! both. With an odd number of players the lowest without a bye so far has one, worth a won
-//! encounter. Rematches come only if they cannot be avoided.
+//! both. With an odd number of players the lowest of those with the fewest byes so far has one,
+//! worth a won encounter. Rematches come only if they cannot be avoided, and first between those
+//! who have met least often.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::record::PlayerId;
 use crate::tournament::formats::{
@@ -24,8 +25,8 @@ pub static DEFINITION: Definition = Definition {
 /// Maximum number of rounds that a user may request.
 const MAX_ROUNDS: u32 = 1_000;
 
-/// Step limit of the search for a round without rematches. Past it, or if no such round exists,
-/// rematches are allowed.
+/// Step limit of the search for a round whose players have met a number of times at most. Past it,
+/// or if no such round exists, one meeting more is allowed.
 const MAX_STEPS: u32 = 100_000;
 
 /// A Swiss: in each round, players of about equal points meet who have not met before.
@@ -111,17 +112,27 @@ pub fn points(players: u16, rounds: u32, pairs: u64, results: &[PairResult]) -> 
 /// State that pairing depends on.
 struct SwissTable {
     points: Vec<u64>,
-    met: BTreeSet<Encounter>,
-    byes: BTreeSet<PlayerId>,
+    /// Number of meetings, by the two players in order.
+    met: BTreeMap<Encounter, u64>,
+    /// Number of byes.
+    byes: BTreeMap<PlayerId, u64>,
 }
 
 impl SwissTable {
     fn new(players: u16) -> Self {
-        Self { points: vec![0; usize::from(players)], met: BTreeSet::new(), byes: BTreeSet::new() }
+        Self { points: vec![0; usize::from(players)], met: BTreeMap::new(), byes: BTreeMap::new() }
     }
 
     fn points(&self, player: PlayerId) -> u64 {
         self.points.get(usize::from(player.0)).copied().unwrap_or(0)
+    }
+
+    fn meetings(&self, first: PlayerId, second: PlayerId) -> u64 {
+        self.met.get(&in_order((first, second))).copied().unwrap_or(0)
+    }
+
+    fn byes(&self, player: PlayerId) -> u64 {
+        self.byes.get(&player).copied().unwrap_or(0)
     }
 
     /// The next round and the player who has a bye in it.
@@ -129,33 +140,42 @@ impl SwissTable {
         let mut ranked: Vec<PlayerId> = (0..self.points.len() as u16).map(PlayerId).collect();
         ranked.sort_by_key(|player| (std::cmp::Reverse(self.points(*player)), *player));
         let bye = if ranked.len() % 2 == 1 {
-            let lowest = ranked.iter().rposition(|player| !self.byes.contains(player)).unwrap_or(ranked.len() - 1);
-            Some(ranked.remove(lowest))
+            let lowest = (0..ranked.len()).rev().min_by_key(|place| self.byes(ranked[*place]));
+            lowest.map(|place| ranked.remove(place))
         } else {
             None
         };
-        let mut round = Vec::new();
-        let mut steps = 0;
-        if !self.search(&ranked, &mut round, &mut steps) {
-            round.clear();
-            self.settle(&ranked, &mut round);
+        let mut limit = self.least_limit(&ranked);
+        // Ends: at the most meetings of any two players, everybody may meet everybody.
+        loop {
+            let (mut round, mut steps) = (Vec::new(), 0);
+            if self.search(&ranked, limit, &mut round, &mut steps) {
+                return (round, bye);
+            }
+            limit += 1;
         }
-        (round, bye)
     }
 
-    /// Pairs all of `left` without a rematch. Returns false if it finds no way.
-    fn search(&self, left: &[PlayerId], round: &mut Vec<Encounter>, steps: &mut u32) -> bool {
+    /// Number of meetings that leaves each player an opponent: below it there is no round.
+    fn least_limit(&self, ranked: &[PlayerId]) -> u64 {
+        let least = |player: &PlayerId| {
+            let others = ranked.iter().filter(|other| *other != player);
+            others.map(|other| self.meetings(*player, *other)).min()
+        };
+        ranked.iter().filter_map(least).max().unwrap_or(0)
+    }
+
+    /// Pairs all of `left` with players whom they have met `limit` times at most. Returns false if
+    /// it finds no way.
+    fn search(&self, left: &[PlayerId], limit: u64, round: &mut Vec<Encounter>, steps: &mut u32) -> bool {
         let Some((&first, _)) = left.split_first() else { return true };
-        for opponent in self.candidates(left) {
+        for opponent in self.candidates(left, limit) {
             *steps += 1;
             if *steps > MAX_STEPS {
                 return false;
             }
-            if self.met.contains(&in_order((first, opponent))) {
-                continue;
-            }
             round.push((first, opponent));
-            if self.search(&without(left, first, opponent), round, steps) {
+            if self.search(&without(left, first, opponent), limit, round, steps) {
                 return true;
             }
             round.pop();
@@ -163,26 +183,22 @@ impl SwissTable {
         false
     }
 
-    /// Pairs all of `left`, with a rematch if a player has met all candidates.
-    fn settle(&self, left: &[PlayerId], round: &mut Vec<Encounter>) {
-        let mut left = left.to_vec();
-        while let Some((&first, _)) = left.split_first() {
-            let candidates = self.candidates(&left);
-            let fresh = candidates.iter().find(|other| !self.met.contains(&in_order((first, **other))));
-            let Some(&opponent) = fresh.or(candidates.first()) else { return };
-            round.push((first, opponent));
-            left = without(&left, first, opponent);
-        }
-    }
-
-    /// Opponents of the first of `left`, the best first: of equal points from the middle down, then
-    /// the upper half of these, then players with fewer points.
-    fn candidates(&self, left: &[PlayerId]) -> Vec<PlayerId> {
+    /// Opponents of the first of `left` whom it has met `limit` times at most, the best first.
+    /// Those not met before lead: of equal points from the middle down, then the upper half of
+    /// these, then players with fewer points. The others follow, the least met first, and of
+    /// equally many meetings the nearest in rank.
+    fn candidates(&self, left: &[PlayerId], limit: u64) -> Vec<PlayerId> {
         let Some((&first, others)) = left.split_first() else { return Vec::new() };
         let equal = others.iter().take_while(|other| self.points(**other) == self.points(first)).count();
         let (group, lower) = others.split_at(equal);
         let (upper_half, lower_half) = group.split_at(equal / 2);
-        [lower_half, upper_half, lower].concat()
+        let mut candidates = [lower_half, upper_half, lower].concat();
+        candidates.retain(|other| self.meetings(first, *other) == 0);
+        let mut again = others.to_vec();
+        again.retain(|other| (1..=limit).contains(&self.meetings(first, *other)));
+        again.sort_by_key(|other| self.meetings(first, *other));
+        candidates.extend(again);
+        candidates
     }
 
     fn record(&mut self, round: &[Encounter], bye: Option<PlayerId>, pairs: u64, played: &[PairResult]) {
@@ -197,9 +213,11 @@ impl SwissTable {
                 }
             }
         }
-        self.met.extend(round.iter().map(|encounter| in_order(*encounter)));
+        for encounter in round {
+            *self.met.entry(in_order(*encounter)).or_default() += 1;
+        }
         if let Some(player) = bye {
-            self.byes.insert(player);
+            *self.byes.entry(player).or_default() += 1;
             if let Some(sum) = self.points.get_mut(usize::from(player.0)) {
                 *sum += 4 * pairs;
             }

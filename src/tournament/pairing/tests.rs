@@ -40,6 +40,11 @@ fn by_number((a, b): Encounter, _: u64) -> u8 {
     if a < b { 4 } else { 0 }
 }
 
+/// Scores a pair as level.
+fn level(_: Encounter, _: u64) -> u8 {
+    2
+}
+
 fn names(encounters: impl IntoIterator<Item = Encounter>) -> String {
     encounters.into_iter().map(|(a, b)| format!("{}{}", a.0, b.0)).collect::<Vec<_>>().join(" ")
 }
@@ -76,6 +81,23 @@ fn a_swiss_pairs_equals_who_have_not_met() {
     let (fixtures, results) = play(pairing(Format::new(Swiss { rounds: 3 }), 5, 2), by_number);
     assert_eq!(fixtures.len(), 3 * 2 * 2);
     assert_eq!(swiss::points(5, 3, 2, &results).iter().sum::<u64>(), 3 * (2 * 2 * 4 + 2 * 4));
+}
+
+#[test]
+fn a_swiss_of_many_rounds_shares_byes_and_rematches() {
+    for (players, are_level) in [(5, false), (5, true), (6, false), (6, true)] {
+        let score = if are_level { level } else { by_number };
+        let (fixtures, _) = play(pairing(Format::new(Swiss { rounds: 15 }), players, 2), score);
+        let mut met: BTreeMap<Encounter, u64> = BTreeMap::new();
+        for fixture in &fixtures {
+            *met.entry(in_order(fixture.players)).or_default() += 1;
+        }
+        // Each met each other three times, two pairs a time. So of five each had three byes.
+        let all = usize::from(players) * usize::from(players - 1) / 2;
+        assert_eq!((met.len(), met.values().all(|pairs| *pairs == 6)), (all, true), "{players}: {met:?}");
+    }
+    let (_, results) = play(pairing(Format::new(Swiss { rounds: 15 }), 5, 2), level);
+    assert_eq!(swiss::points(5, 15, 2, &results), [12 * 2 * 2 + 3 * 2 * 4; 5]);
 }
 
 #[test]
