@@ -17,6 +17,7 @@ use crate::run::{Exit, prepare, progress, resolve, signals};
 use crate::schedule::affinity::{self, Topology};
 use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::settings::{RawPlan, value};
+use crate::text::shell_word;
 use crate::tournament::events::StopReason;
 use crate::tournament::scoreboard::Scoreboard;
 
@@ -25,8 +26,8 @@ A setting is safe if engine and clock waited for a CPU for at most 1 % of the th
 no loss on time can be explained by these waits. Calibrate while the machine is as busy as it \
 will be in tests.
 
-Exit codes: 0 every setting was played; 2 bad usage or engine, 4 too many engine failures (the \
-finished settings are printed), 130 interrupted.
+Exit codes: 0 every setting was played; 2 bad usage or engine, 4 the engine crashed, stalled or \
+made an illegal move (the finished settings are printed), 130 interrupted.
 
 Examples:
   quintain calibrate                          the working tree's engine against itself
@@ -85,6 +86,7 @@ pub(super) fn run(args: &CalibrateArgs) -> Result<Exit> {
     }
     let runtime = prepare::runtime()?;
     runtime.block_on(prepare::preflight(&plan, &book))?;
+    let spec = plan.players[0].origin.spec.clone();
     let mut cells = Vec::new();
     let mut exit = Exit::Done;
     for (tc, clock) in args.tc.iter().zip(clocks) {
@@ -99,16 +101,18 @@ pub(super) fn run(args: &CalibrateArgs) -> Result<Exit> {
             plan.max_time = Some(time);
             // Time losses are measured here, so they must not stop the run.
             plan.max_time_losses = 100.0;
+            // Games of an engine that fails show nothing of the machine.
+            plan.max_failures = 0;
             prepare::check_capacity(&plan)?;
             let mut cell = CalibrationCell::new(games, tc);
-            match runtime.block_on(play(plan, book.clone(), &mut cell))? {
-                StopReason::Broken { why } => exit = aborted(&why),
-                StopReason::TooManyFailures { failures } => {
-                    exit = aborted(&format!(
-                        "{failures} games ended by a crash, a stall or an illegal move; `quintain check` shows what is wrong with the engine"
-                    ));
+            let reason = runtime.block_on(play(plan, book.clone(), &mut cell))?;
+            match (reason, cell.failures()) {
+                (StopReason::Broken { why }, _) => exit = aborted(&why),
+                (_, Some(failures)) => exit = aborted(&failed(&spec, &failures)),
+                (StopReason::TooManyFailures { .. }, None) => {
+                    exit = aborted(&failed(&spec, "its process ended between two games"));
                 }
-                reason => {
+                (reason, None) => {
                     if reason == StopReason::Interrupted {
                         exit = Exit::Interrupted;
                     }
@@ -126,6 +130,12 @@ pub(super) fn run(args: &CalibrateArgs) -> Result<Exit> {
 fn aborted(why: &str) -> Exit {
     progress::note(&format!("error: {why}"));
     Exit::Aborted
+}
+
+/// Message about an engine that fails, with the remedy.
+fn failed(spec: &str, failures: &str) -> String {
+    let word = shell_word(spec);
+    format!("`{spec}`: {failures}; find out why with `quintain check {word}`, or calibrate with another engine")
 }
 
 fn raw(args: &CalibrateArgs) -> Result<RawPlan> {

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::record::{GameRecord, Termination};
+use crate::record::{Ending, GameRecord, Termination};
+use crate::report::figures;
 
 /// Largest share of the thinking time that moves may wait for a CPU in a setting that the machine
 /// holds.
@@ -26,6 +27,9 @@ pub struct CalibrationCell {
     waits: Vec<Duration>,
     time_losses: u64,
     disturbed: u64,
+    failures: u64,
+    /// Ending of the first game that an engine's failure ended.
+    failure: Option<Ending>,
 }
 
 /// Figures of a cell. Times are in milliseconds; `None` if the system does not report them or no
@@ -49,7 +53,7 @@ pub struct CellEstimates {
     /// Time losses that the machine's waits explain ([`crate::record::Overstep::is_disturbed`]).
     pub disturbed: u64,
     /// True if the machine holds this setting: short waits, and no game lost by the machine's
-    /// doing. `None` if no wait is known.
+    /// doing. `None` if no wait is known, or if the engine failed.
     pub holds: Option<bool>,
 }
 
@@ -69,10 +73,25 @@ impl CalibrationCell {
                 self.waits.push(waited);
             }
         }
+        if game.ending.termination.is_failure() {
+            self.failures += 1;
+            self.failure.get_or_insert_with(|| game.ending.clone());
+        }
         if game.ending.termination == Termination::TimeForfeit {
             self.time_losses += 1;
             self.disturbed += u64::from(game.overstep.is_some_and(|overstep| overstep.is_disturbed()));
         }
+    }
+
+    /// Describes the games that a crash, a stall or an illegal move ended; `None` if there are
+    /// none. Such a cell tells nothing about the machine.
+    #[must_use]
+    pub fn failures(&self) -> Option<String> {
+        let Ending { termination, detail, .. } = self.failure.as_ref()?;
+        let (failed, games) = (self.failures, figures::count(self.games, "game"));
+        let first = if failed == 1 { "" } else { "the first by " };
+        let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+        Some(format!("{failed} of {games} ended by the engine's failure, {first}{}{detail}", termination.name()))
     }
 
     /// Computes the figures of the recorded games.
@@ -92,7 +111,7 @@ impl CalibrationCell {
             wait_share: share,
             time_losses: self.time_losses,
             disturbed: self.disturbed,
-            holds: share.map(|share| share <= MOST_WAITING && self.disturbed == 0),
+            holds: share.filter(|_| self.failures == 0).map(|share| share <= MOST_WAITING && self.disturbed == 0),
         }
     }
 }
@@ -199,6 +218,28 @@ mod tests {
             assert!(figures.wait_share.zip(share).map_or(figures.wait_share == share, near), "{figures:?}");
             assert_eq!((figures.time_losses, figures.disturbed), losses);
         }
+    }
+
+    #[test]
+    fn an_engine_that_fails_tells_nothing() {
+        let failed = |termination, detail: &str| {
+            let ending = Ending { outcome: Outcome::WhiteWins, termination, detail: detail.to_owned() };
+            GameRecord { ending, ..game(&[0], None) }
+        };
+        let mut cell = CalibrationCell::new(1, "1+0.01");
+        cell.record(&game(&[0], None));
+        cell.record(&game(&[0], Some(11)));
+        assert_eq!((cell.failures(), cell.figures().holds), (None, Some(true)));
+        cell.record(&failed(Termination::Crash, "exit status 3"));
+        let one = "1 of 3 games ended by the engine's failure, crash: exit status 3";
+        assert_eq!((cell.failures().as_deref(), cell.figures().holds), (Some(one), None));
+        cell.record(&failed(Termination::IllegalMove, "`a1a1` is not legal here"));
+        cell.record(&failed(Termination::Stall, ""));
+        let three = "3 of 5 games ended by the engine's failure, the first by crash: exit status 3";
+        assert_eq!(cell.failures().as_deref(), Some(three));
+        let mut stalled = CalibrationCell::new(1, "1+0.01");
+        stalled.record(&failed(Termination::Stall, ""));
+        assert_eq!(stalled.failures().as_deref(), Some("1 of 1 game ended by the engine's failure, stall"));
     }
 
     #[test]
