@@ -2,7 +2,7 @@
 //! the end of a device, and writing of whole files.
 
 use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::os;
@@ -64,12 +64,20 @@ pub fn read_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// As [`read_text`].
 pub fn read_input(path: &Path, most: u64) -> io::Result<String> {
-    text_of(bytes_of(open_input(path)?, most)?)
+    text_within(open_input(path)?, most)
 }
 
-fn bytes_of(file: File, most: u64) -> io::Result<Vec<u8>> {
+/// Text of at most `most` bytes.
+///
+/// # Errors
+/// Those of `source`; also an error for a longer text and for bytes that are not UTF-8.
+pub(crate) fn text_within(source: impl Read, most: u64) -> io::Result<String> {
+    text_of(bytes_of(source, most)?)
+}
+
+fn bytes_of(source: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let length = file.take(most + 1).read_to_end(&mut bytes)? as u64;
+    let length = source.take(most + 1).read_to_end(&mut bytes)? as u64;
     if length > most {
         return Err(invalid(format!("it is longer than {most} bytes, the limit for such a file")));
     }

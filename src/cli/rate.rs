@@ -4,18 +4,19 @@ mod programs;
 mod table;
 
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
 use crate::cli::runs::run_parser;
 use crate::files::open_input;
+use crate::openings::packing::unpacked_file;
 use crate::report::collection::{Collection, RunPlayer, SkippedGames};
 use crate::report::figures::count;
 use crate::report::results::Results;
-use crate::run::dir::RunDir;
-use crate::run::progress;
+use crate::run::{progress, rated};
 use crate::stats::rating::{Anchor, rate_by_opening};
 use crate::text::printable;
 use programs::Programs;
@@ -37,6 +38,9 @@ run by the journal, in PGN by players, event, round and FEN. A player who won or
 has a bound (`>`, `<`) and no rating; players not joined by points are rated apart. Pairs and \
 single games from one opening vary together: if openings are shared, the error is the larger of \
 that by pairs and that by openings.
+
+Among several inputs, the folder of a tuning stands for its proof, and that of `bisect` or of \
+`book judge` for its matches. A folder that has neither is left out with a warning.
 
 A game counts once. It is known by its players, start, moves and result, so that a file given \
 twice, or a run and its PGN, add nothing; nor does a game that repeats another one move for move, \
@@ -60,7 +64,8 @@ player is stronger. With several conditions each of `tables` has these keys inst
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct RateArgs {
-    /// PGN files and runs (directories, ids or `latest`); players of the same name are one.
+    /// PGN files, also packed by gzip or zstd, and runs (directories, ids or `latest`); players of
+    /// the same name are one.
     #[arg(value_name = "FILE.pgn|RUN", required = true, value_parser = run_parser())]
     inputs: Vec<PathBuf>,
     /// A rating known beforehand, held fixed, or with the half-width of its 95 % interval. May be
@@ -85,8 +90,8 @@ pub(super) struct RateArgs {
 pub(super) fn run(args: &RateArgs, out: &mut impl Write) -> Result<()> {
     let mut collection = Collection::new(args.mix);
     let mut programs = Programs::default();
-    for input in runs_first(&args.inputs) {
-        add(input, &mut collection, &mut programs)?;
+    for input in sources(&args.inputs) {
+        add(&input, &mut collection, &mut programs)?;
     }
     warn(collection.skipped());
     programs.lines().iter().for_each(|line| progress::warn(line));
@@ -123,10 +128,20 @@ pub(super) fn run(args: &RateArgs, out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// Orders runs before PGN files, because a run knows more of a game that is in both.
-pub(super) fn runs_first(inputs: &[PathBuf]) -> impl Iterator<Item = &PathBuf> {
-    let of_kind = |is_run: bool| inputs.iter().filter(move |input| input.is_dir() == is_run);
-    of_kind(true).chain(of_kind(false))
+/// Runs and PGN files of the inputs. Runs come first, because a run knows more of a game that is in
+/// both. Among several inputs, the folder of a tuning stands for its proof, and that of a series
+/// for its matches.
+pub(super) fn sources(inputs: &[PathBuf]) -> Vec<PathBuf> {
+    let (folders, files): (Vec<PathBuf>, Vec<PathBuf>) = inputs.iter().cloned().partition(|input| input.is_dir());
+    let runs = if inputs.len() > 1 { rated::runs(folders) } else { folders };
+    runs.into_iter().chain(files).collect()
+}
+
+/// Text of a PGN file, opened by `open` and unpacked if it is packed.
+pub(super) fn pgn_text(input: &Path, open: fn(&Path) -> io::Result<File>) -> Result<impl Read> {
+    let file = open(input)
+        .with_context(|| format!("{}: cannot open it; give a PGN file or a run directory", input.display()))?;
+    unpacked_file(file).with_context(|| format!("{}: cannot read it", input.display()))
 }
 
 /// Results of all conditions, or of the requested one.
@@ -159,7 +174,7 @@ fn table(conditions: BTreeMap<String, u64>, results: &Results, anchors: &[NamedA
 
 fn add(input: &Path, collection: &mut Collection, programs: &mut Programs) -> Result<()> {
     if input.is_dir() {
-        let (dir, plan) = RunDir::open_rated(input)?;
+        let (dir, plan) = rated::open(input)?;
         let games = dir.rated_games(&plan, |_| {})?;
         programs.add(&plan.players);
         let players: Vec<RunPlayer<'_>> = plan
@@ -170,9 +185,8 @@ fn add(input: &Path, collection: &mut Collection, programs: &mut Programs) -> Re
         collection.add_run(games, &players);
         return Ok(());
     }
-    let file = open_input(input)
-        .with_context(|| format!("{}: cannot open it; give a PGN file or a run directory", input.display()))?;
-    collection.add_pgn(file).with_context(|| format!("{}: cannot read it", input.display()))
+    let text = pgn_text(input, open_input)?;
+    collection.add_pgn(text).with_context(|| format!("{}: cannot read it", input.display()))
 }
 
 /// Warns of games that were left out.

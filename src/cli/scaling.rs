@@ -159,11 +159,12 @@ pub(super) fn run(args: &ScalingArgs) -> Result<Exit> {
         engines: table::compared(scaled.collect::<Result<Vec<_>>>()?, threads.len()),
     };
     let text = picture.text();
+    // Before the picture, which may fail.
+    progress::result(&if args.json { serde_json::to_string_pretty(&picture.json())? } else { text.clone() });
     if let (Some(format), Some(path)) = (format, &args.out) {
         let bytes = format.write("How searches scale", &picture.svg(&resolve::cpu()), &text)?;
         write_atomically(path, &bytes).with_context(|| format!("{}: cannot write it", path.display()))?;
         progress::note(&format!("wrote {}", path.display()));
     }
-    progress::result(&if args.json { serde_json::to_string_pretty(&picture.json())? } else { text });
     Ok(Exit::Done)
 }

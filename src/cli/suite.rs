@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use self::page::SuitePage;
 use super::picture::PictureFormat;
 use crate::chess::Variant;
-use crate::files::{MOST_DOCUMENT_BYTES, read_input, write_atomically};
+use crate::files::{MOST_DOCUMENT_BYTES, open_input, text_within, write_atomically};
+use crate::openings::packing::unpacked_file;
 use crate::plan::time_control::Limit;
 use crate::report::figures;
 use crate::run::{Exit, RunError, progress, resolve, suite as solve};
@@ -59,7 +60,7 @@ engine (`name, both, first, second, neither, p`).";
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct SuiteArgs {
-    /// The test positions.
+    /// The test positions; the file may be packed by gzip or zstd.
     #[arg(value_name = "FILE.epd")]
     file: PathBuf,
     /// The engines; the first is compared with the others.
@@ -115,7 +116,8 @@ struct FailedEngine {
 
 pub(super) fn run(args: &SuiteArgs) -> Result<Exit> {
     let path = args.file.display();
-    let text = read_input(&args.file, MOST_DOCUMENT_BYTES).with_context(|| path.to_string())?;
+    let unpacked = open_input(&args.file).and_then(unpacked_file);
+    let text = unpacked.and_then(|text| text_within(text, MOST_DOCUMENT_BYTES)).with_context(|| path.to_string())?;
     let variant = if args.chess960 { Variant::Chess960 } else { Variant::Standard };
     let tests = epd::parse(&args.file, &text, variant)?;
     let time = match &args.time {
@@ -152,6 +154,12 @@ pub(super) fn run(args: &SuiteArgs) -> Result<Exit> {
         let sums = tally::sums(&tests, &answers);
         results.push(SuiteResults { spec, name: config.name, answers, sums });
     }
+    // Before the picture, which may fail.
+    progress::result(&if args.json {
+        serde_json::to_string_pretty(&document(args, &go, &tests, (&results, &failed)))?
+    } else {
+        report(&tests, (&results, &failed), args.failed)
+    });
     if let (Some(format), Some(path)) = (format, &args.out) {
         let page = SuitePage { file: &args.file, limit: limit(&go), tests: &tests, results: &results, failed: &failed };
         let bytes = match format {
@@ -161,11 +169,6 @@ pub(super) fn run(args: &SuiteArgs) -> Result<Exit> {
         write_atomically(path, &bytes).with_context(|| format!("{}: cannot write it", path.display()))?;
         progress::note(&format!("wrote {}", path.display()));
     }
-    progress::result(&if args.json {
-        serde_json::to_string_pretty(&document(args, &go, &tests, (&results, &failed)))?
-    } else {
-        report(&tests, (&results, &failed), args.failed)
-    });
     if !failed.is_empty() {
         let names: Vec<&str> = failed.iter().map(|engine| engine.name.as_str()).collect();
         bail!("no results of {}", names.join(", "));

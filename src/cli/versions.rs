@@ -20,9 +20,8 @@ use crate::report::figures::count;
 use crate::report::plot::Sheet;
 use crate::report::progress::{Curve, Version, first_days};
 use crate::report::results::Results;
-use crate::run::dir::RunDir;
 use crate::run::notify::Receivers;
-use crate::run::{Exit, progress};
+use crate::run::{Exit, progress, rated};
 use crate::settings::AnyCommand;
 use crate::source::{self, Context, Spec};
 use crate::stats::Pentanomial;
@@ -42,7 +41,8 @@ Examples:
 In a run a version is a player built from `.` or git:REV; in a PGN one whose name is, or ends in, \
 a commit of the repository, and if there is none, every player but those of --sparring. Versions \
 stand in the order of their commits, else by date. All games are rated together (see `quintain \
-rate`), so games against sparring partners count as well; the first version is 0.
+rate`, also for the folders of `tune` and `bisect`), so games against sparring partners count as \
+well; the first version is 0.
 
 Games count once, and only games of one condition (such as 8+0.08 or nodes=2000) are taken together, \
 unless --mix is given; --at chooses one (see `quintain rate`). Games with a network for all players \
@@ -72,8 +72,8 @@ level, games, sparring, conditions, skipped_games, given_again, repeated_games`.
 #[command(mut_arg("json", |arg| arg.help("Print the curve as one JSON document")))]
 #[command(mut_args(of_playing))]
 pub(super) struct ProgressArgs {
-    /// PGN files and runs (directories, ids or `latest`); players of the same commit or name are
-    /// one.
+    /// PGN files, also packed by gzip or zstd, and runs (directories, ids or `latest`); players of
+    /// the same commit or name are one.
     #[arg(value_name = "FILE.pgn|RUN", value_parser = run_parser())]
     inputs: Vec<PathBuf>,
     /// A player that is not a version; may be repeated.
@@ -161,10 +161,7 @@ impl GatheredGames {
         if input.is_dir() {
             return self.add_run(input);
         }
-        let open = || {
-            open_regular(input)
-                .with_context(|| format!("{}: cannot open it; give a PGN file or a run directory", input.display()))
-        };
+        let open = || rate::pgn_text(input, open_regular);
         let unreadable = || format!("{}: cannot read it", input.display());
         self.collection.add_pgn(open()?).with_context(unreadable)?;
         for (name, day) in first_days(open()?).with_context(unreadable)? {
@@ -174,7 +171,7 @@ impl GatheredGames {
     }
 
     fn add_run(&mut self, input: &Path) -> Result<()> {
-        let (dir, plan) = RunDir::open_rated(input)?;
+        let (dir, plan) = rated::open(input)?;
         let mut first: Option<std::time::Duration> = None;
         let games = dir.rated_games(&plan, |game| {
             first = Some(first.map_or(game.started, |first| first.min(game.started)));
@@ -400,8 +397,8 @@ pub(super) fn run(args: &ProgressArgs) -> Result<Exit> {
     let receivers = Receivers::of(raw)?;
     let form = raw.out.as_deref().map(CurveFormat::of).transpose()?;
     let mut gathered = GatheredGames { collection: Collection::new(args.mix), ..GatheredGames::default() };
-    for input in rate::runs_first(&args.inputs) {
-        gathered.add(input)?;
+    for input in rate::sources(&args.inputs) {
+        gathered.add(&input)?;
     }
     if args.conditions {
         return print(&conditions(&gathered.collection, args.flags.json));

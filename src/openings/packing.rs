@@ -1,7 +1,9 @@
-//! Packed books: gzip and zstd, detected by their first bytes whatever the file's name.
+//! Packed books, games and positions: gzip and zstd, detected by their first bytes whatever the
+//! file's name.
 
 use std::fmt;
-use std::io::{self, BufRead, Chain, Cursor, Read, Write as _};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Chain, Cursor, Read, Write as _};
 
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, DEFAULT_MAX_WINDOW_SIZE, FrameDecoder};
@@ -86,9 +88,13 @@ pub(super) enum ArchiveRefusal {
 impl fmt::Display for ArchiveRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown(kind) => write!(f, "a {kind} archive is not read"),
-            Self::Broken(kind, fault) => write!(f, "a broken {kind} archive: {fault}"),
-            Self::TooLarge(kind, most) => write!(f, "a {kind} archive of more than {most} bytes"),
+            Self::Unknown(kind) => write!(f, "it is a {kind} archive; unpack it first"),
+            Self::Broken(kind, fault) => write!(f, "it is a broken {kind} archive: {fault}; fetch or pack it again"),
+            Self::TooLarge(kind, most) => write!(
+                f,
+                "it is a {kind} archive of more than {} MiB, too much for its size; unpack it first, or split it",
+                most >> 20
+            ),
         }
     }
 }
@@ -104,6 +110,19 @@ impl From<ArchiveRefusal> for io::Error {
 /// The refusal inside a read error, if it is one.
 pub(super) fn refusal(error: &io::Error) -> Option<&ArchiveRefusal> {
     error.get_ref().and_then(|inner| inner.downcast_ref())
+}
+
+/// Content of a file of games or positions: of an archive the bytes inside, within the limits of a
+/// book.
+///
+/// # Errors
+/// Returns the system's error, and an error with the remedy for an archive that cannot be unpacked.
+/// A read returns the same errors.
+pub(crate) fn unpacked_file(file: File) -> io::Result<impl Read> {
+    let about = file.metadata()?;
+    // The length of a pipe is not known.
+    let bytes = if about.is_file() { about.len() } else { u64::MAX };
+    UnpackedStream::new(BufReader::with_capacity(64 << 10, file), bytes)
 }
 
 /// The bytes inside an archive as a stream, or the bytes themselves if they are not an archive.

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::files::{MOST_DOCUMENT_BYTES, read_text};
-use crate::journal::{self, Header, Journal, JournalReading, PlanFacts};
+use crate::journal::{self, Header, Journal, JournalReading, PlanFacts, archive};
 use crate::os;
 use crate::plan::{Plan, file};
 use crate::record::{GameRecord, PairId};
@@ -125,8 +125,16 @@ pub(crate) fn keep_out_of_git(runs: &Path) {
     }
 }
 
+/// Error of a name that is taken, with advice for what is there.
 fn taken(root: &Path) -> RunError {
-    RunError::Exists { root: root.to_owned() }
+    let has = |name: &str| root.join(name).is_file();
+    let what = match archive::stored_name(root).filter(|_| has(file::FILE_NAME)) {
+        Some(journal::FILE_NAME) => return RunError::Exists { root: root.to_owned() },
+        Some(_) => "an archive of a run",
+        None if has(file::TUNING_SETTINGS) => "a tuning",
+        None => "no run",
+    };
+    RunError::Occupied { root: root.to_owned(), what }
 }
 
 /// An existing run directory.
@@ -180,20 +188,6 @@ impl RunDir {
         let mut plan = file::from_toml(&text).within(|| format!("{}", path.display()))?;
         extension::apply(root, &mut plan)?;
         Ok((Self { root: root.to_owned(), plan: text }, plan))
-    }
-
-    /// Opens a run whose players can be rated. The sides of a tuning cannot, because each of its
-    /// pairs plays values of its own.
-    pub(crate) fn open_rated(root: &Path) -> Result<(Self, Plan)> {
-        let (dir, plan) = Self::open(root)?;
-        if plan.format.tuning().is_some() {
-            fail!(
-                Setting,
-                "{}: a tuning; its sides play trial values and have no rating. Give its proof, the folder prove/ beside it",
-                root.display()
-            );
-        }
-        Ok((dir, plan))
     }
 
     /// Returns the last summary of a run with `pairs` counted ones. A summary of fewer is from an
@@ -328,7 +322,7 @@ mod tests {
                     assert_eq!(std::fs::read_to_string(root.join("plan.toml")).unwrap(), run.to_string());
                     names.push(root.file_name().unwrap().to_string_lossy().into_owned());
                 }
-                Err(error) => assert!(error.to_string().contains("run: exists already; continue with"), "{error:?}"),
+                Err(error) => assert!(error.to_string().contains("run: exists already and is no run"), "{error:?}"),
             }
         }
         names.sort();
@@ -344,6 +338,26 @@ mod tests {
     #[test]
     fn a_remedy_quotes_a_name_with_blanks() {
         let remedy = "my run: exists already; continue with `quintain resume 'my run'`";
-        assert!(taken(Path::new("my run")).to_string().starts_with(remedy));
+        assert!(RunError::Exists { root: "my run".into() }.to_string().starts_with(remedy));
+    }
+
+    #[test]
+    fn only_a_run_is_to_be_resumed() {
+        for (files, words) in [
+            (&["plan.toml", "games.jsonl", "games.json.gz"][..], "exists already; continue with `quintain resume "),
+            (&["plan.toml", "games.json.gz"], "exists already and is an archive of a run; give another --out"),
+            (&["tuning.toml"], "exists already and is a tuning; "),
+            (&["plan.toml"], "exists already and is no run; give another --out, or remove it"),
+            (&["games.jsonl"], "exists already and is no run; "),
+            (&[], "exists already and is no run; "),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            files.iter().for_each(|name| std::fs::write(folder.path().join(name), "").unwrap());
+            let said = taken(folder.path()).to_string();
+            assert!(said.contains(words), "{files:?}: {said}");
+        }
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let said = taken(file.path()).to_string();
+        assert!(said.contains("exists already and is no run"), "{said}");
     }
 }

@@ -46,7 +46,7 @@ pub enum RunError {
     /// An engine that is missing, or that does not fit the run.
     #[error("{0}")]
     Engine(String),
-    /// A run directory whose name is taken.
+    /// A run directory whose name is taken by a run.
     #[error(
         "{}: exists already; continue with `quintain resume {}`, or choose another --out",
         root.display(),
@@ -55,6 +55,14 @@ pub enum RunError {
     Exists {
         /// The directory.
         root: PathBuf,
+    },
+    /// A run directory whose name is taken by something that cannot be continued.
+    #[error("{}: exists already and is {what}; give another --out, or remove it", root.display())]
+    Occupied {
+        /// The path.
+        root: PathBuf,
+        /// Kind of the file or folder.
+        what: &'static str,
     },
     /// A run directory with a run of other settings.
     #[error("{0}")]

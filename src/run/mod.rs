@@ -7,7 +7,7 @@
 //! Commands: `begin` (the settings of a command), `chain` (plays them, and the tests that follow),
 //! `chain_report` (a chain as a whole) and `race` (the settings of one). Last, `tuning` (from an
 //! engine's parameters to proven values), `queue` (runs one after another), `series` and `play`
-//! (runs as parts of something larger).
+//! (runs as parts of something larger), `rated` (runs to rate in the folders of these).
 //!
 //! Without games: `speed` (the speed of two programs), `suite` (test positions). `error` has all
 //! errors of these.
@@ -33,6 +33,7 @@ pub(crate) mod prepare;
 pub(crate) mod progress;
 pub(crate) mod queue;
 mod race;
+pub(crate) mod rated;
 mod records;
 pub(crate) mod resolve;
 pub(crate) mod scaling;

@@ -1,5 +1,7 @@
 //! Files and fields that a run records besides its own directory.
 
+use std::fs::OpenOptions;
+use std::io;
 use std::path::Path;
 
 use crate::plan::recording::{
@@ -12,7 +14,7 @@ use crate::settings::RawPlan;
 pub(crate) fn recording(raw: &RawPlan) -> Result<Recording> {
     let options = pgn_options(raw)?;
     let pgn = match &raw.pgn {
-        Some(path) => Some(PgnOutput { file: appended("--pgn", path)?, options }),
+        Some(path) => Some(PgnOutput { file: writable("--pgn", path)?, options }),
         None => {
             let words = [&raw.pgn_fields, &raw.pgn_notation, &raw.pgn_tags, &raw.pgn_style];
             if raw.pgn_min.is_some() || words.into_iter().any(Option::is_some) {
@@ -24,7 +26,7 @@ pub(crate) fn recording(raw: &RawPlan) -> Result<Recording> {
             None
         }
     };
-    let epd = raw.epd.as_deref().map(|path| appended("--epd", path)).transpose()?;
+    let epd = raw.epd.as_deref().map(|path| writable("--epd", path)).transpose()?;
     if let (Some(pgn), Some(epd)) = (&pgn, &epd)
         && pgn.file.path == epd.path
     {
@@ -77,6 +79,24 @@ fn pgn_options(raw: &RawPlan) -> Result<PgnOptions> {
         }
     };
     Ok(options)
+}
+
+/// Returns a file to append to as [`appended`] does, if it can be written.
+fn writable(flag: &str, path: &Path) -> Result<OutputFile> {
+    let file = appended(flag, path)?;
+    check_write(&file.path).within(|| format!("{flag} `{}`: cannot be written; name another file", path.display()))?;
+    Ok(file)
+}
+
+/// Checks that a file can be written, and leaves nothing behind if it does not exist.
+fn check_write(path: &Path) -> io::Result<()> {
+    match std::fs::metadata(path) {
+        // Opening alone may act on a device or pipe.
+        Ok(about) if about.is_file() => OpenOptions::new().append(true).open(path).map(drop),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Err(_) => tempfile::tempfile_in(path.parent().unwrap_or(Path::new("."))).map(drop),
+        Ok(_) => Ok(()),
+    }
 }
 
 /// Returns a file to append to, with its current length.

@@ -27,6 +27,9 @@ use crate::tournament::scoreboard::Scoreboard;
 /// is a result.
 const MAX_FAILURES: u64 = 1_000_000;
 
+/// Name of the folder of the matches in the directory of a series.
+pub(crate) const MATCHES: &str = "matches";
+
 /// Directory of the matches and their common settings.
 #[derive(Debug)]
 pub(crate) struct Series {
@@ -88,6 +91,21 @@ fn first_two(plan: &Plan) -> Vec<(String, String)> {
     plan.players.iter().take(2).map(identity).map(owned).collect()
 }
 
+/// Returns the matches in the directory of a series, in the order of their start.
+pub(crate) fn runs_in(root: &Path) -> Result<Vec<PathBuf>> {
+    let folder = root.join(MATCHES);
+    let unreadable = || format!("{}: cannot read it", folder.display());
+    let mut runs = Vec::new();
+    for entry in std::fs::read_dir(&folder).within(unreadable)? {
+        let path = entry.within(unreadable)?.path();
+        if path.join(file::FILE_NAME).is_file() {
+            runs.push(path);
+        }
+    }
+    runs.sort();
+    Ok(runs)
+}
+
 impl Series {
     /// Opens the directory `root`, new or not; `raw` has the settings of its matches.
     pub(crate) fn open(root: PathBuf, mut raw: RawPlan) -> Result<Self> {
@@ -129,22 +147,12 @@ impl Series {
     }
 
     fn matches(&self) -> PathBuf {
-        self.root.join("matches")
+        self.root.join(MATCHES)
     }
 
     /// Returns the matches in the order of their start.
     pub(crate) fn runs(&self) -> Result<Vec<PathBuf>> {
-        let folder = self.matches();
-        let unreadable = || format!("{}: cannot read it", folder.display());
-        let mut runs = Vec::new();
-        for entry in std::fs::read_dir(&folder).within(unreadable)? {
-            let path = entry.within(unreadable)?.path();
-            if path.join(file::FILE_NAME).is_file() {
-                runs.push(path);
-            }
-        }
-        runs.sort();
-        Ok(runs)
+        runs_in(&self.root)
     }
 
     /// Returns the matches that no earlier call returned, in the order of their start. A match that

@@ -176,7 +176,8 @@ fn files_that_cannot_be_used() {
         (&["--book", "over.epd"], &["over.epd", "the game is over here"]),
         (&["--book", "empty.epd"], &["empty.epd"]),
         (&["--book", "illegal.pgn"], &["illegal.pgn", "Ke3"]),
-        (&["--out", "taken"], &["taken: exists already", "quintain resume taken", "--out"]),
+        (&["--out", "taken"], &["taken: exists already and is no run; give another --out, or remove it"]),
+        (&["--out", "empty.epd"], &["empty.epd: exists already and is no run; "]),
         (&["--out", "keys.toml/run"], &["keys.toml", "--out"]),
     ] {
         place.check_line(args, words);

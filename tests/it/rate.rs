@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use quintain::openings::Packing;
 use serde_json::Value;
 
 use crate::harness::{FAKE, Ran, run, sprt};
@@ -275,6 +276,90 @@ fn programs_are_known_by_their_hash() {
     assert!(ran.stderr.contains("`x` is 2 programs (SHA-256 "), "{}", ran.stderr);
     let alone = document(&runs[..1], &[]);
     assert_eq!((&alone["one_program"], &alone["one_name"]), (&serde_json::json!([]), &serde_json::json!([])));
+}
+
+/// Folders as `tune`, `bisect` and `book judge` leave them among the runs: a glob finds them all.
+#[test]
+fn among_runs_a_tuning_stands_for_its_proof_and_a_series_for_its_matches() {
+    let folder = tempfile::tempdir().unwrap();
+    let run_dir = folder.path().join("1-sprt");
+    sprt(3, "--seed 1", "--seed 2", &run_dir, "--nodes 1 --max-plies 40 --max-pairs 4 -j 1");
+    let copy = |name: &str| {
+        let to = folder.path().join(name);
+        std::fs::create_dir_all(&to).unwrap();
+        for file in ["plan.toml", "games.jsonl"] {
+            std::fs::copy(run_dir.join(file), to.join(file)).unwrap();
+        }
+        to
+    };
+    let proof = copy("2-tune/prove");
+    copy("4-bisect/matches/0001-a-b");
+    copy("5-judge/01-book/matches/0001-a-b");
+    copy("5-judge/02-book/matches/0001-a-b");
+    let [proven, unproven, search, judged] =
+        ["2-tune", "3-tune", "4-bisect", "5-judge"].map(|name| folder.path().join(name));
+    std::fs::create_dir(&unproven).unwrap();
+    for tuning in [&proven, &unproven] {
+        std::fs::write(tuning.join("tuning.toml"), "").unwrap();
+    }
+    let all: Vec<&Path> = [&run_dir, &proven, &unproven, &search, &judged].map(PathBuf::as_path).to_vec();
+    let found = document(&all, &[]);
+    // The copies of the run are the same games.
+    assert_eq!((&found["games"], &found["given_again"]), (&8.into(), &32.into()), "{found}");
+    let left_out = format!("warning: left out: {}: holds a tuning without a proof; ", unproven.display());
+    let ran = rate(&all, &[]);
+    assert_eq!(ran.stderr.matches(&left_out).count(), 1, "{ran:?}");
+    assert_eq!(ran.stderr.matches("-tune").count(), 2, "its name and its remedy: {ran:?}");
+    let mut args = ["progress", "--conditions"].map(str::to_owned).to_vec();
+    args.extend(all.iter().map(|input| input.display().to_string()));
+    let ran = run(&args);
+    assert!(ran.code == Some(0) && ran.stdout.trim() == "8 games  nodes=1", "{ran:?}");
+    assert!(ran.stderr.contains(&left_out), "{ran:?}");
+    // Alone, each is refused with what to give.
+    for (alone, words) in [
+        (&proven, format!("no rating; give its proof, {}", proof.display())),
+        (&unproven, "without --no-prove plays a proof".to_owned()),
+        (&search, "holds a series of matches; give ".to_owned()),
+        (&judged, "holds a series of matches; give ".to_owned()),
+    ] {
+        for command in ["rate", "progress"] {
+            let ran = run(&[command.to_owned(), alone.display().to_string()]);
+            assert!(ran.code == Some(2) && ran.stderr.contains(&words), "{command}: {words}: {ran:?}");
+        }
+    }
+    assert_eq!(rate(&[&proof], &[]).code, Some(0));
+}
+
+/// Magic numbers tell, whatever the name.
+#[test]
+fn packed_games_are_unpacked() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = pgn(folder.path(), "games.pgn", &[("A", "B", "1-0", 20), ("B", "A", "1-0", 10)]);
+    let bytes = std::fs::read(&plain).unwrap();
+    let wanted = document(&[&plain], &[]);
+    let write = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    };
+    let gzip = Packing::Gzip.pack(&bytes).unwrap();
+    let zstd = Packing::Zstd.pack(&bytes).unwrap();
+    for packed in [write("games.pgn.gz", &gzip), write("games.pgn.zst", &zstd), write("other.pgn", &gzip)] {
+        assert_eq!(document(&[&packed], &[]), wanted, "{}", packed.display());
+        let ran = run(&["progress".to_owned(), packed.display().to_string(), "--conditions".to_owned()]);
+        assert!(ran.code == Some(0) && ran.stdout.trim() == "30 games  8+0.08", "{ran:?}");
+    }
+    let cut = write("cut.pgn.gz", &gzip[..gzip.len() - 10]);
+    let other = write("games.zip", b"PK\x03\x04....");
+    for (file, words) in [
+        (cut, "cut.pgn.gz: cannot read it: it is a broken gzip archive: it ends too early; fetch or pack it again"),
+        (other, "games.zip: cannot read it: it is a zip archive; unpack it first"),
+    ] {
+        for command in ["rate", "progress"] {
+            let ran = run(&[command.to_owned(), file.display().to_string()]);
+            assert!(ran.code == Some(2) && ran.stderr.contains(words), "{command}: {ran:?}");
+        }
+    }
 }
 
 #[test]

@@ -124,6 +124,10 @@ fn files_that_cannot_be_written_are_refused_before_a_run_begins() {
     for (flags, part) in [
         ("--pgn /nonexistent/x.pgn", "its folder is not there"),
         ("--epd /", "is a folder"),
+        #[cfg(target_os = "linux")]
+        ("--pgn /proc/x.pgn", "--pgn `/proc/x.pgn`: cannot be written; name another file: "),
+        #[cfg(target_os = "linux")]
+        ("--epd /proc/x.epd", "--epd `/proc/x.epd`: cannot be written; name another file: "),
         ("--pgn-fields all", "--pgn FILE"),
         ("--match-line (", "is not a regular expression"),
     ] {

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use quintain::openings::Packing;
 use serde_json::Value;
 
 use crate::harness::{Ran, fake, run};
@@ -96,6 +97,11 @@ fn the_page_has_missed_positions_first_and_asks_no_other_host() {
     assert!(!page.contains("src=\"") && !page.contains("href=") && !page.contains("<1>"));
     let ran = suite(folder.path(), &text, &engines[..1], &format!("--nodes 100 --out {}", out("times.svg")));
     assert!(ran.code == Some(0) && std::fs::read_to_string(out("times.svg")).unwrap().starts_with("<svg "), "{ran:?}");
+    // A name that no file system takes.
+    let name = out(&format!("{}.svg", "a".repeat(300)));
+    let ran = suite(folder.path(), &text, &engines[..1], &format!("--nodes 100 --out {name}"));
+    assert!(ran.code == Some(2) && ran.stderr.contains(".svg: cannot write it"), "{ran:?}");
+    assert!(ran.stdout.contains("solved"), "the table does not depend on the picture: {ran:?}");
     let ran = suite(folder.path(), &text, &engines[..1], &format!("--out {}", out("page.txt")));
     assert!(ran.code == Some(2) && ran.stderr.contains("a name that ends in .html, .svg or .png"), "{ran:?}");
 }
@@ -122,6 +128,29 @@ fn slow_counts_are_waited_for() {
     let ran = suite(folder.path(), &text, &["--perft-ms 3000"], "--json");
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(document(&ran)["engines"][0]["sums"][0]["solved"], 2, "{ran:?}");
+}
+
+#[test]
+fn a_packed_suite_is_unpacked() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!("{ONE_MOVE} bm Kxg2; id \"one\";\n");
+    let solve = |name: &str, bytes: &[u8]| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, bytes).unwrap();
+        run(&["suite", &file.display().to_string(), &fake("--name Alpha --pv BEST"), "--nodes", "100", "--json"])
+    };
+    let gzip = Packing::Gzip.pack(text.as_bytes()).unwrap();
+    for (name, bytes) in [("a.epd.gz", gzip.clone()), ("a.epd", Packing::Zstd.pack(text.as_bytes()).unwrap())] {
+        let ran = solve(name, &bytes);
+        assert_eq!(document(&ran)["engines"][0]["sums"][0]["solved"], 1, "{name}: {ran:?}");
+    }
+    for (name, bytes, words) in [
+        ("cut.gz", &gzip[..gzip.len() - 10], "cut.gz: it is a broken gzip archive: it ends too early"),
+        ("a.xz", b"\xfd7zXZ\0....", "a.xz: it is a xz archive; unpack it first"),
+    ] {
+        let ran = solve(name, bytes);
+        assert!(ran.code == Some(2) && ran.stderr.contains(words), "{ran:?}");
+    }
 }
 
 #[test]

@@ -55,6 +55,11 @@ fn a_tuning_is_told_by_its_validation_and_its_moves_alone() {
             "{refused:?}"
         );
     }
+    // Among several inputs it is left out.
+    let [name, file] = [dir.clone(), dir.join("games.pgn")].map(|path| path.display().to_string());
+    let others = run(&["rate", &name, &file]);
+    let left_out = format!("warning: left out: {name}: a tuning; its sides play trial values");
+    assert!(others.stderr.contains(&left_out), "{others:?}");
     let explained = run(&["explain".to_owned(), dir.display().to_string()]);
     assert!(explained.code == Some(0) && explained.stderr.contains("their points are not a gain"), "{explained:?}");
 
