@@ -10,7 +10,7 @@ use crate::cli::trust::Trust;
 use crate::journal;
 use crate::plan::{Plan, Workers};
 use crate::run::dir::RunDir;
-use crate::run::drive::{self, OutputStyle};
+use crate::run::drive::{self, OutputStyle, ResumedSession};
 use crate::run::notify::{self, Receivers};
 use crate::run::{Exit, chain, extension, progress, resolve, trust};
 use crate::settings::RawPlan;
@@ -100,9 +100,12 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     let receivers = Receivers::of(&given.over(&notify::kept(dir.root()))?)?;
     let (plan, output) = (Arc::new(plan), OutputStyle::new(args.json));
     let keep = || more_pairs.map_or(Ok(()), |(pairs, past_flat)| extension::store(dir.root(), pairs, past_flat));
-    let exit = drive::resume_with(Arc::clone(&plan), &dir, output, keep)?;
-    receivers.tell(dir.root(), exit);
-    Ok(chain::go_on(dir.root(), &plan, exit, (output, args.on_end.as_deref()))?)
+    let ResumedSession { outcome, has_news } = drive::resume_with(Arc::clone(&plan), &dir, output, keep)?;
+    // The end of a run is told once, but a command that is given now is meant for it.
+    if has_news || args.on_end.is_some() {
+        receivers.tell(dir.root(), outcome.exit);
+    }
+    Ok(chain::go_on(outcome, &plan, (output, args.on_end.as_deref()))?)
 }
 
 /// Mends the journal. The caller has checked that the run is the user's own.

@@ -461,7 +461,7 @@ async fn drive(
     forward.abort();
     drop(observers);
     let summary = Summary::new(&plan, &finish, dir.root());
-    if let Err(text) = drive::write_summary(&dir, &summary.to_json()) {
+    if let Err(text) = drive::write_summary(&dir, &finish, &summary) {
         say(&format!("Warning; {text}"));
     }
     Ok(conclude(invocation, &finish.reason, failed.load(Ordering::Relaxed), program))

@@ -27,6 +27,8 @@
 //! A write that fails midway, as on a full disk, cuts the torn line off, drops the game and stops
 //! the run: one line of error, exit code 4, resumable. SIGXFSZ is caught, so a limit on the size of
 //! files is such an error too. For a summary or PGN a full disk is only a warning.
+//! A journal that is removed while it is written stops the run as well, because no later game would
+//! be kept. On Windows that is not noticed.
 //! An [`archive`] holds the same games in a tenth of the bytes, for reading alone.
 //! `tests/it/fixtures/v1` holds a run of journal format 1, which each later version must read.
 
@@ -110,6 +112,12 @@ pub enum JournalError {
     #[error("{path}: an archive cannot be continued; `quintain archive {run} --unpack --out DIR` restores the run, and `quintain resume DIR` continues it", path = path.display(), run = shell_path(run_of(path)))]
     Archived {
         /// Path of the archive.
+        path: PathBuf,
+    },
+    /// The journal was removed while it was written, alone or with its folder.
+    #[error("{path}: removed while the run played, so its games are lost; start the run again, and keep its folder until it ends", path = path.display())]
+    Removed {
+        /// Path that the journal had.
         path: PathBuf,
     },
     /// Another process has the journal open for writing.
@@ -238,7 +246,7 @@ impl Journal {
     ///
     /// # Errors
     /// [`JournalError::Io`], for example on a full disk. A partly written line is cut off again if
-    /// possible.
+    /// possible. [`JournalError::Removed`] if the game went into a file that nobody can open.
     pub fn append(&mut self, game: &GameRecord) -> Result<(), JournalError> {
         format::write_game(game, &mut self.line);
         self.write_line()
@@ -254,15 +262,27 @@ impl Journal {
         }
         self.length += self.line.len() as u64;
         self.dirty = true;
-        Ok(())
+        self.check_name()
     }
 
-    /// Asks the system to write appended lines to the disk. Does nothing if there are none since
-    /// the last call.
+    /// Checks that the file has not been removed.
+    fn check_name(&self) -> Result<(), JournalError> {
+        let io = |source| JournalError::Io { path: self.path.clone(), act: "look at it", source };
+        let about = self.file.metadata().map_err(io)?;
+        // Some file systems count no names.
+        if os::has_name(&about) || os::is_at(&self.file, &self.path).unwrap_or(false) {
+            return Ok(());
+        }
+        Err(JournalError::Removed { path: self.path.clone() })
+    }
+
+    /// Checks that the journal has not been removed, and asks the system to write the lines that
+    /// were appended since the last call to the disk.
     ///
     /// # Errors
-    /// [`JournalError::Io`].
+    /// [`JournalError::Io`], [`JournalError::Removed`].
     pub fn sync(&mut self) -> Result<(), JournalError> {
+        self.check_name()?;
         if self.dirty {
             self.file.sync_data().map_err(|source| JournalError::Io {
                 path: self.path.clone(),

@@ -308,6 +308,28 @@ fn two_processes_cannot_append() {
     Journal::resume(&path, None, |_| {}).unwrap();
 }
 
+/// Windows does not tell.
+#[cfg(unix)]
+#[test]
+fn a_journal_that_was_removed_takes_no_game() {
+    let (dir, path) = three();
+    let (mut journal, _) = Journal::resume(&path, None, |_| {}).unwrap();
+    journal.append(&game(4)).unwrap();
+    journal.sync().unwrap();
+    // A journal that only moved has its games.
+    let moved = dir.path().join("moved");
+    std::fs::rename(&path, &moved).unwrap();
+    journal.append(&game(5)).unwrap();
+    journal.sync().unwrap();
+    assert_eq!(collect(&moved).unwrap().0.len(), 5);
+    drop(dir);
+    for failed in [journal.sync(), journal.append(&game(6)), journal.sync()] {
+        let error = failed.unwrap_err();
+        assert!(matches!(error, JournalError::Removed { .. }), "{error}");
+        assert!(error.to_string().contains("games.jsonl: removed while the run played"), "{error}");
+    }
+}
+
 #[test]
 fn an_existing_journal_is_never_overwritten() {
     let (_dir, path) = three();

@@ -329,6 +329,11 @@ pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     Ok((held.dev(), held.ino()) == (named.dev(), named.ino()))
 }
 
+/// True if a file still has a name in a folder. One that was removed lives as long as it is open.
+pub(crate) fn has_name(about: &Metadata) -> bool {
+    about.nlink() > 0
+}
+
 /// Attributes that change with a file's content: device, inode, size, modification and status
 /// change time in nanoseconds.
 pub(crate) fn stamp(about: &Metadata) -> [i128; 5] {

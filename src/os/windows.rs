@@ -383,6 +383,11 @@ fn identity(file: &File) -> io::Result<(u32, u32, u32)> {
     Ok((about.dwVolumeSerialNumber, about.nFileIndexHigh, about.nFileIndexLow))
 }
 
+/// True: the names of a file are not counted.
+pub(crate) const fn has_name(_: &Metadata) -> bool {
+    true
+}
+
 /// Attributes that change with a file's content: its size, and its times of creation and of the
 /// last write in units of 100 ns.
 pub(crate) fn stamp(about: &Metadata) -> [i128; 5] {

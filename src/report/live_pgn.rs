@@ -26,7 +26,7 @@ use crate::tournament::events::{MoveUpdate, Observer, Ply, RunEvent};
 /// first, then those that ended last.
 const MOST_GAMES: usize = 64;
 
-/// Observer that keeps the file.
+/// Observer that keeps the file. That of a resumed run stays as it is until a game begins.
 pub struct LivePgn {
     plan: Arc<Plan>,
     games: LiveGames,
@@ -61,12 +61,27 @@ struct KnownGame {
 }
 
 impl LivePgn {
-    /// Creates the observer of a run, whose games `file` is to hold.
+    /// Creates the observer of a new run, whose games `file` is to hold.
     #[must_use]
     pub fn new(file: &Path, plan: Arc<Plan>) -> Self {
+        let mut live = Self::resumed(file, plan);
+        // A file of another run gives way at once.
+        live.games.is_stale = true;
+        live
+    }
+
+    /// Creates the observer of a run that was played in part. Its games so far are
+    /// [recorded](Self::record).
+    #[must_use]
+    pub fn resumed(file: &Path, plan: Arc<Plan>) -> Self {
         let writer = PgnWriter::start(file.to_owned(), Arc::clone(&plan));
         let writer = writer.map_err(|error| tracing::warn!("{}: no live PGN: {error}", file.display())).ok();
-        Self { plan, games: LiveGames { is_stale: true, ..LiveGames::default() }, writer }
+        Self { plan, games: LiveGames::default(), writer }
+    }
+
+    /// Records a game of an earlier session.
+    pub fn record(&mut self, game: &GameRecord) {
+        self.games.record(game, &self.plan);
     }
 
     /// Hands the present state to the writer, unless that has one waiting or knows it.
@@ -86,7 +101,7 @@ impl Observer for LivePgn {
             RunEvent::Opened { .. } | RunEvent::Tick { .. } => self.write(),
             RunEvent::Closed { .. } => {
                 if let Some(writer) = self.writer.take() {
-                    writer.finish(self.games.snapshot());
+                    writer.finish(self.games.is_stale.then(|| self.games.snapshot()));
                 }
             }
             _ => {}
@@ -95,6 +110,13 @@ impl Observer for LivePgn {
 }
 
 impl LiveGames {
+    /// Records a game of an earlier session, which the file may have.
+    fn record(&mut self, record: &GameRecord, plan: &Plan) {
+        self.begin(record.id, record.players);
+        self.end(record, plan);
+        self.is_stale = false;
+    }
+
     fn begin(&mut self, id: GameId, players: ByColor<PlayerId>) {
         let started = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let (opening, plies) = (None, Vec::new());
@@ -102,6 +124,7 @@ impl LiveGames {
         self.over.retain(|number| *number != id.number());
         let game = KnownGame { id, players, started, opening, plies, over: None, scale: None };
         self.games.insert(id.number(), Arc::new(game));
+        self.is_stale = true;
         self.shrink();
     }
 
@@ -198,11 +221,13 @@ impl PgnWriter {
         self.snapshots.try_send(games).is_ok()
     }
 
-    /// Writes the last games, and waits for it.
-    fn finish(self, games: LivePgnGames) {
+    /// Writes the last games, if they are not with the thread already, and waits for it.
+    fn finish(self, games: Option<LivePgnGames>) {
         let Self { snapshots, thread } = self;
-        // An error means that the thread is gone, which has said why.
-        let _ = snapshots.send(games);
+        if let Some(games) = games {
+            // An error means that the thread is gone, which has said why.
+            let _ = snapshots.send(games);
+        }
         drop(snapshots);
         let _ = thread.join();
     }
@@ -212,8 +237,11 @@ impl PgnWriter {
 mod tests {
     use super::*;
     use crate::chess::START_FEN;
+    use crate::journal;
     use crate::plan::file;
     use crate::record::Score;
+    use crate::tournament::events::StopReason;
+    use crate::tournament::scoreboard::Scoreboard;
 
     const PLAYERS: ByColor<PlayerId> = ByColor { white: PlayerId(0), black: PlayerId(1) };
 
@@ -292,12 +320,60 @@ mod tests {
         // The games that the writer has do not change with those of the run.
         games.extend(id(3), &moves(1, vec![ply("g1f3", -7)]));
         assert_eq!(first[0].plies.len(), 1);
-        writer.finish(games.snapshot());
+        writer.finish(Some(games.snapshot()));
         let written = std::fs::read_to_string(&file).unwrap();
         assert_eq!(written, text(&games.snapshot(), &plan));
         assert!(written.contains("2. Nf3"), "{written}");
         // A folder that is gone ends no run.
         let writer = PgnWriter::start(folder.path().join("no/live.pgn"), plan).unwrap();
-        writer.finish(games.snapshot());
+        writer.finish(Some(games.snapshot()));
+    }
+
+    /// Games of the stored run, of which the last pair is not complete.
+    fn stored() -> Vec<GameRecord> {
+        let journal = include_str!("../../tests/it/fixtures/v1/games.jsonl");
+        let mut games = Vec::new();
+        journal::read_from(journal.as_bytes(), Path::new(journal::FILE_NAME), |game| games.push(game)).unwrap();
+        games
+    }
+
+    #[test]
+    fn a_resumed_run_has_its_last_games() {
+        let (mut games, first) = (LiveGames::default(), stored().remove(0));
+        for number in 1..=200 {
+            games.record(&GameRecord { id: id(number), ..first.clone() }, &plan());
+        }
+        let known: Vec<u64> = games.games.keys().copied().collect();
+        assert_eq!((known.len(), known[0], games.is_stale), (MOST_GAMES, 137, false));
+        assert_eq!(text(&games.snapshot(), &plan()).matches("[Result \"1/2-1/2\"]").count(), MOST_GAMES);
+        // The pair of a void game is played again.
+        games.record(&GameRecord { id: id(200), is_void: true, ..first }, &plan());
+        assert_eq!((games.games.len(), games.over.len()), (MOST_GAMES - 1, MOST_GAMES - 1));
+    }
+
+    #[test]
+    fn the_file_of_a_run_that_plays_nothing_more_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("live.pgn");
+        std::fs::write(&file, "old").unwrap();
+        let plan = Arc::new(plan());
+        let scoreboard = Scoreboard::new(&plan).unwrap();
+        let observed = |mut live: LivePgn, begun: Option<GameId>| {
+            live.observe(RunEvent::Opened { scoreboard: &scoreboard });
+            if let Some(game) = begun {
+                live.observe(RunEvent::GameBegan { game, players: PLAYERS });
+            }
+            let reason = StopReason::OutOfPairs;
+            live.observe(RunEvent::Closed { scoreboard: &scoreboard, reason: &reason, elapsed: Duration::ZERO });
+            std::fs::read_to_string(&file).unwrap()
+        };
+        let resumed = || {
+            let mut live = LivePgn::resumed(&file, Arc::clone(&plan));
+            stored().iter().for_each(|game| live.record(game));
+            live
+        };
+        assert_eq!(observed(resumed(), None), "old");
+        assert_eq!(observed(resumed(), Some(id(6))).matches("[Event ").count(), stored().len());
+        assert_eq!(observed(LivePgn::new(&file, Arc::clone(&plan)), None), "");
     }
 }

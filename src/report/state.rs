@@ -70,6 +70,11 @@ pub(crate) const fn reason_name(reason: &StopReason) -> &'static str {
     }
 }
 
+/// True if a run that stopped for the reason of this name was aborted.
+pub(crate) fn is_abort(reason: &str) -> bool {
+    matches!(reason, FAILURES | TIME_LOSSES | BROKEN)
+}
+
 /// Reason for which a run stopped, from its summary, if the counted results in `scoreboard` do not
 /// end it.
 pub(crate) fn stop_reason(summary: &Value, scoreboard: &Scoreboard) -> StopReason {

@@ -7,11 +7,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde_json::json;
+
 use crate::plan::{Chain, Plan};
 use crate::run::begin::{self, GameCommand};
 use crate::run::chain_report::{ChainReport, follower, name_of};
 use crate::run::dir::{self, Place, RunDir};
-use crate::run::drive::{self, OutputStyle};
+use crate::run::drive::{self, OutputStyle, RunOutcome};
 use crate::run::error::{Result, ResultContext as _, fail};
 use crate::run::notify::{self, Receivers};
 use crate::run::{Exit, page, progress};
@@ -35,9 +37,9 @@ pub(crate) fn play(command: GameCommand, raw: RawPlan, output: OutputStyle) -> R
     plan.chain.then = tables(&links)?;
     let place = given.unwrap_or_else(|| drive::default_place(&plan.name));
     let plan = Arc::new(plan);
-    let (exit, root) = drive::start_at(Arc::clone(&plan), book, &place, output, |root| notify::keep(&first, root))?;
-    receivers.tell(&root, exit);
-    go_on(&root, &plan, exit, (output, None))
+    let outcome = drive::start_at(Arc::clone(&plan), book, &place, output, |root| notify::keep(&first, root))?;
+    receivers.tell(&outcome.root, outcome.exit);
+    go_on(outcome, &plan, (output, None))
 }
 
 /// Files of the tests that follow and their settings, in their order.
@@ -57,21 +59,27 @@ pub(crate) fn files(first: &RawPlan) -> Result<Vec<(PathBuf, RawPlan)>> {
             let shown = path.display();
             fail!(Setting, "{namer}, key `then`: {shown} is in the chain already; remove `then` from one of its files");
         }
-        let command = GameCommand::of(&file);
-        if command != GameCommand::Sprt {
-            fail!(
-                Setting,
-                "{}: it is a plan of `quintain {name}`, but a chain contains only tests; remove it from the chain, and add it as a separate entry: `quintain queue add {}`",
-                path.display(),
-                path.display(),
-                name = command.name()
-            );
-        }
+        check_command(&path, &file)?;
         seen.push(whole);
         next = file.then.clone();
         files.push((path, file));
     }
     Ok(files)
+}
+
+/// Checks that a plan file is that of a test.
+pub(crate) fn check_command(path: &Path, file: &RawPlan) -> Result<()> {
+    let command = GameCommand::of(file);
+    if command != GameCommand::Sprt {
+        fail!(
+            Setting,
+            "{}: it is a plan of `quintain {name}`, but a chain contains only tests; remove it from the chain, and add it as a separate entry: `quintain queue add {}`",
+            path.display(),
+            path.display(),
+            name = command.name()
+        );
+    }
+    Ok(())
 }
 
 /// Settings of all tests of a chain, the first one first: each file of the key `then` over the
@@ -126,24 +134,33 @@ pub(crate) fn tables(then: &[RawPlan]) -> Result<Vec<toml::Table>> {
     Ok(then.iter().map(RawPlan::table).collect::<Result<_, _>>()?)
 }
 
-/// Goes on with the chain of the run in `root`, which ended with `exit`, and prints the chain's
-/// report at its end. Each test notifies the receivers that its own settings name; `on_end` takes
-/// the place of their commands. Returns the result of the last test.
-pub(crate) fn go_on(
-    root: &Path,
-    plan: &Plan,
-    exit: Exit,
-    (output, on_end): (OutputStyle, Option<&str>),
-) -> Result<Exit> {
-    let (mut root, mut exit, mut chain) = (root.to_owned(), exit, plan.chain.clone());
-    if chain == Chain::default() {
-        return Ok(exit);
+/// Goes on with the chain of a run that was played, and prints the chain's report at its end. As
+/// JSON, it prints one document instead, at any end: the summary of the last test, with the report
+/// as `chain`. Each test notifies the receivers that its own settings name; `on_end` takes the
+/// place of their commands. Returns the result of the last test.
+pub(crate) fn go_on(outcome: RunOutcome, plan: &Plan, (output, on_end): (OutputStyle, Option<&str>)) -> Result<Exit> {
+    if plan.chain == Chain::default() {
+        return Ok(outcome.exit);
     }
-    redraw(&root);
-    while exit == Exit::Done && !chain.then.is_empty() {
-        if let Some(next) = follower(&root) {
+    let mut last = outcome;
+    let is_here = play_rest(&mut last, plan.chain.clone(), (output, on_end));
+    if output.is_json() {
+        // After an error too, because the tests played before it have printed nothing.
+        print_json(&last);
+    } else if last.exit != Exit::Interrupted && matches!(is_here, Ok(true)) {
+        print(&last.root);
+    }
+    is_here.map(|_| last.exit)
+}
+
+/// Plays the tests that follow the run `last`, each of which takes its place. Returns false if the
+/// chain continued elsewhere.
+fn play_rest(last: &mut RunOutcome, mut chain: Chain, (output, on_end): (OutputStyle, Option<&str>)) -> Result<bool> {
+    redraw(&last.root);
+    while last.exit == Exit::Done && !chain.then.is_empty() {
+        if let Some(next) = follower(&last.root) {
             progress::note(&format!("the chain continued in {}", next.display()));
-            return Ok(exit);
+            return Ok(false);
         }
         let mut raw: RawPlan =
             chain.then.remove(0).try_into().map_err(|error: toml::de::Error| ConfigError::Value(error.to_string()))?;
@@ -153,16 +170,13 @@ pub(crate) fn go_on(
         let receivers = Receivers::of_checked(&raw);
         let (mut plan, book) = begin::resolved(GameCommand::Sprt, raw.clone())?;
         let place = drive::default_place(&plan.name);
-        chain.before = names_before(&std::path::absolute(&root)?, chain.before)?;
+        chain.before = names_before(&std::path::absolute(&last.root)?, chain.before)?;
         plan.chain = chain.clone();
-        (exit, root) = drive::start_at(Arc::new(plan), book, &place, output, |root| notify::keep(&raw, root))?;
-        redraw(&root);
-        receivers.tell(&root, exit);
+        *last = drive::start_at(Arc::new(plan), book, &place, output, |root| notify::keep(&raw, root))?;
+        redraw(&last.root);
+        receivers.tell(&last.root, last.exit);
     }
-    if exit != Exit::Interrupted {
-        print(&root, output);
-    }
-    Ok(exit)
+    Ok(true)
 }
 
 /// Names of the run in `root`, whose path is absolute, and of the runs before it, for the plan of a
@@ -189,12 +203,23 @@ pub(crate) fn redraw(root: &Path) {
     }
 }
 
+/// Report of the chain that the run in `root` is in.
+fn report(root: &Path) -> Option<ChainReport> {
+    RunDir::open(root).ok().and_then(|(dir, plan)| ChainReport::of(dir.root(), &plan))
+}
+
 /// Prints the report of the chain that ended with the run in `root`.
-pub(crate) fn print(root: &Path, output: OutputStyle) {
-    let report = RunDir::open(root).ok().and_then(|(dir, plan)| ChainReport::of(dir.root(), &plan));
-    if let Some(report) = report.filter(|_| !output.is_json()) {
+pub(crate) fn print(root: &Path) {
+    if let Some(report) = report(root) {
         progress::result(&format!("\n{}", report.text().trim_end()));
     }
+}
+
+/// Prints the summary of the chain's last run, with the chain's report, as one JSON document.
+fn print_json(last: &RunOutcome) {
+    let mut document = last.summary.clone();
+    document["chain"] = json!(report(&last.root));
+    progress::result(&format!("{document:#}"));
 }
 
 #[cfg(test)]

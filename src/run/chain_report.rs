@@ -25,7 +25,8 @@ use crate::text::columns;
 /// Chain with its tests so far; field names are a public contract.
 #[derive(Debug, Serialize)]
 pub(crate) struct ChainReport {
-    /// `passed`, `failed` or `not over`.
+    /// `passed`, `failed` (a test accepted H0), `inconclusive` or `aborted` (one ended without a
+    /// verdict), or `not over`.
     state: &'static str,
     /// Tests that accepted H1.
     passed: usize,
@@ -62,8 +63,9 @@ struct ChainTest {
     elo_text: String,
     #[serde(skip)]
     shape: Option<Law>,
+    /// State of a chain that ends with this test; `None` if the chain may go on.
     #[serde(skip)]
-    is_over: bool,
+    ends_as: Option<&'static str>,
 }
 
 /// Probability that an engine of one strength passes all tests.
@@ -107,7 +109,7 @@ impl ChainTest {
                 |after| after.elo.to_string(),
             ),
             shape: ptnml(&summary).as_ref().and_then(Law::of_counts),
-            is_over: stopped_by.is_some_and(|why| why != state::INTERRUPTED),
+            ends_as: ends_as(estimates.verdict, stopped_by),
         };
         Some((this, plan))
     }
@@ -125,6 +127,17 @@ impl ChainTest {
             self.run.clone(),
         ]
         .to_vec()
+    }
+}
+
+/// State of a chain that ends with a test of this verdict; `None` if the test passed or can go on.
+fn ends_as(verdict: Option<Verdict>, stopped_by: Option<&str>) -> Option<&'static str> {
+    match (verdict, stopped_by) {
+        (Some(Verdict::AcceptH1), _) => None,
+        (Some(Verdict::AcceptH0), _) => Some("failed"),
+        (_, None | Some(state::INTERRUPTED)) => None,
+        (_, Some(reason)) if state::is_abort(reason) => Some("aborted"),
+        _ => Some("inconclusive"),
     }
 }
 
@@ -172,17 +185,17 @@ impl ChainReport {
         let (tests, plans): (Vec<ChainTest>, Vec<Plan>) =
             (1..).zip(runs).filter_map(|(number, run)| ChainTest::read(number, &run)).unzip();
         let passed = tests.iter().filter(|test| test.result == "H1").count();
-        let last = tests.last().filter(|test| test.is_over && test.result != "H1");
-        let state = match last {
+        let end = tests.last().and_then(|test| Some((test.test, test.ends_as?)));
+        let state = match end {
             _ if passed == length => "passed",
-            Some(test) if test.result == "H0" => "failed",
-            _ => "not over",
+            Some((_, state)) => state,
+            None => "not over",
         };
         Some(Self {
             state,
             passed,
             length,
-            stopped_at: last.map(|test| test.test),
+            stopped_at: end.map(|(test, _)| test),
             games: tests.iter().map(|test| test.games).sum(),
             hours: tests.iter().map(|test| test.hours).sum(),
             pass: passes(plans.last().unwrap_or(plan), &tests, &plans),
@@ -295,6 +308,25 @@ fn pass(links: &[(Test, Option<u64>, Law)], elo: f64) -> Option<ChainPass> {
 mod tests {
     use super::*;
     use crate::stats::sprt::Bounds;
+
+    #[test]
+    fn a_test_without_a_verdict_ends_its_chain_unless_it_was_interrupted() {
+        let open = Some(Verdict::Continue);
+        for (verdict, stopped_by, expected) in [
+            (Some(Verdict::AcceptH1), Some("verdict"), None),
+            (Some(Verdict::AcceptH0), Some("verdict"), Some("failed")),
+            // The last games may decide a test that was interrupted.
+            (Some(Verdict::AcceptH0), Some("interrupted"), Some("failed")),
+            (open, Some("out-of-pairs"), Some("inconclusive")),
+            (open, Some("out-of-time"), Some("inconclusive")),
+            (open, Some("too-many-failures"), Some("aborted")),
+            (open, Some("broken"), Some("aborted")),
+            (open, Some("interrupted"), None),
+            (None, None, None),
+        ] {
+            assert_eq!(ends_as(verdict, stopped_by), expected, "{verdict:?} {stopped_by:?}");
+        }
+    }
 
     #[test]
     fn infinite_ends_are_those_of_the_counts() {

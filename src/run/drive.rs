@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde_json::Value;
 use tokio::sync::mpsc;
 
 use crate::cluster::Cluster;
@@ -12,13 +13,15 @@ use crate::files::write_atomically;
 use crate::game::tablebase::Probe;
 use crate::journal::{self, Journal};
 use crate::openings::Book;
-use crate::plan::{Plan, Player};
+use crate::plan::{Chain, Plan, Player};
+use crate::record::PairId;
 use crate::report::block;
 use crate::report::console::{Console, Screen};
 use crate::report::crashes::{self, Crashes};
 use crate::report::event_log::EventLog;
 use crate::report::live_pgn::LivePgn;
 use crate::report::pgn_file::{self, PgnFile};
+use crate::report::state;
 use crate::report::stored::SUMMARY;
 use crate::report::summary::Summary;
 use crate::report::terminal::QuietKeys;
@@ -33,6 +36,7 @@ use crate::stats::sprt::Verdict;
 use crate::tablebase::Tables;
 use crate::text::{file_sha256, with_causes};
 use crate::tournament::events::{Finish, Observer, StopReason};
+use crate::tournament::pairing::Pairing;
 use crate::tournament::scoreboard::Scoreboard;
 
 /// Form of the printed results.
@@ -58,20 +62,30 @@ impl OutputStyle {
     }
 }
 
-/// Starts a new run at `place`. Nothing is left behind if an engine does not start.
-pub(crate) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: OutputStyle) -> Result<Exit> {
-    start_at(plan, book, place, output, |_| {}).map(|(exit, _)| exit)
+/// Result of a run that was played, new or resumed, and its place.
+#[derive(Debug)]
+pub(crate) struct RunOutcome {
+    pub(crate) exit: Exit,
+    /// Directory of the run.
+    pub(crate) root: PathBuf,
+    /// Document of `summary.json`.
+    pub(crate) summary: Value,
 }
 
-/// Starts a new run as [`start`] does, and returns its directory too. `keep` is told the directory
-/// before the first game.
+/// Starts a new run at `place`. Nothing is left behind if an engine does not start.
+pub(crate) fn start(plan: Arc<Plan>, book: Book, place: &Place, output: OutputStyle) -> Result<Exit> {
+    start_at(plan, book, place, output, |_| {}).map(|outcome| outcome.exit)
+}
+
+/// Starts a new run as [`start`] does, and returns its directory and summary too. `keep` is told
+/// the directory before the first game.
 pub(crate) fn start_at(
     plan: Arc<Plan>,
     book: Book,
     place: &Place,
     output: OutputStyle,
     keep: impl FnOnce(&Path),
-) -> Result<(Exit, PathBuf)> {
+) -> Result<RunOutcome> {
     prepare::check_capacity(&plan)?;
     if let Some(text) = lasting::warning(&plan).filter(|_| !output.quiet) {
         progress::warn(&text);
@@ -87,13 +101,14 @@ pub(crate) fn start_at(
     let mut pgn = PgnFile::begin(&dir.path(pgn_file::FILE_NAME), Arc::clone(&plan))?;
     pgn.publish()?;
     let page = PageFold::new(Arc::clone(&plan))?;
+    let live = plan.recording.live.as_deref().map(|file| LivePgn::new(file, Arc::clone(&plan)));
     // Printed only now, so that a refused run prints only its error.
     if let Some(line) = forecast::line(&plan).filter(|_| !output.quiet) {
         progress::note(&line);
     }
     let resources = RunResources { book, tables, cluster };
-    let exit = runtime.block_on(drive(plan, resources, &dir, journal, (scoreboard, pgn, page), output))?;
-    Ok((exit, dir.root().to_owned()))
+    let begun = BegunRun { scoreboard, pgn, page, live, was_over: false };
+    runtime.block_on(drive(plan, resources, &dir, journal, begun, output))
 }
 
 /// Refuses a tuning whose games have other values than this version proposes.
@@ -111,7 +126,15 @@ pub(crate) fn check_values(scoreboard: &Scoreboard, root: &Path) -> Result<()> {
 
 /// Resumes the run in `dir`.
 pub(crate) fn resume(plan: Arc<Plan>, dir: &RunDir, output: OutputStyle) -> Result<Exit> {
-    resume_with(plan, dir, output, || Ok(()))
+    resume_with(plan, dir, output, || Ok(())).map(|session| session.outcome.exit)
+}
+
+/// Result of a session that resumed a run.
+#[derive(Debug)]
+pub(crate) struct ResumedSession {
+    pub(crate) outcome: RunOutcome,
+    /// False if the run was over before the session, and its last session said so.
+    pub(crate) has_news: bool,
 }
 
 /// Resumes a run as [`resume`] does. `keep` is called before the first game, unless the run is
@@ -121,7 +144,7 @@ pub(crate) fn resume_with(
     dir: &RunDir,
     output: OutputStyle,
     keep: impl FnOnce() -> Result<()>,
-) -> Result<Exit> {
+) -> Result<ResumedSession> {
     affinity::check_cpus(plan.concurrency, plan.threads(), &plan.affinity, &Topology::detect())?;
     prepare::check_capacity(&plan)?;
     let runtime = prepare::runtime()?;
@@ -132,8 +155,10 @@ pub(crate) fn resume_with(
     // The journal is locked first, because another process could be writing games.pgn until then.
     let mut begun = None;
     let page = PageFold::new(Arc::clone(&plan))?;
+    let mut live = plan.recording.live.as_deref().map(|file| LivePgn::resumed(file, Arc::clone(&plan)));
     let (journal, replayed) = Journal::resume(&dir.path(journal::FILE_NAME), Some(&dir.expected(&plan)), |game| {
         page.record_ended(game.clone());
+        live.iter_mut().for_each(|live| live.record(&game));
         scoreboard.record(game, |scoreboard, games| {
             page.record_counted(scoreboard);
             let pgn = begun.get_or_insert_with(|| PgnFile::resume(&dir.path(pgn_file::FILE_NAME), Arc::clone(&plan)));
@@ -159,7 +184,19 @@ pub(crate) fn resume_with(
     }
     let cluster = runtime.block_on(prepare::cluster(&plan))?;
     keep()?;
-    runtime.block_on(drive(plan, RunResources { book, tables, cluster }, dir, journal, (scoreboard, pgn, page), output))
+    let was_over = is_over(&plan, &scoreboard, dir);
+    let resources = RunResources { book, tables, cluster };
+    let begun = BegunRun { scoreboard, pgn, page, live, was_over };
+    let outcome = runtime.block_on(drive(plan, resources, dir, journal, begun, output))?;
+    Ok(ResumedSession { outcome, has_news: !was_over })
+}
+
+/// True if nothing is left to play, and the summary of the last session has the run's end.
+fn is_over(plan: &Plan, scoreboard: &Scoreboard, dir: &RunDir) -> bool {
+    let next = Pairing::new(plan).next(PairId(scoreboard.settled()), scoreboard.results());
+    let reason = StopReason::of_result(scoreboard).or_else(|| StopReason::of_schedule(next));
+    let told = || dir.summary(scoreboard.pairs());
+    reason.is_some_and(|reason| told().is_some_and(|told| told["stopped_by"] == state::reason_name(&reason)))
 }
 
 /// Checks that programs and networks are those that the run began with.
@@ -223,14 +260,25 @@ struct RunResources {
     cluster: Option<(Cluster, RemotePort)>,
 }
 
+/// State of a run before its next game, and the outputs that have it.
+struct BegunRun {
+    scoreboard: Scoreboard,
+    pgn: PgnFile,
+    page: PageFold,
+    /// PGN of the games in play; `None` if the plan has none.
+    live: Option<LivePgn>,
+    /// True if the run is over, so this session plays nothing and has no events.
+    was_over: bool,
+}
+
 async fn drive(
     plan: Arc<Plan>,
     RunResources { book, tables, cluster }: RunResources,
     dir: &RunDir,
     journal: Journal,
-    (scoreboard, pgn, page): (Scoreboard, PgnFile, PageFold),
+    BegunRun { scoreboard, pgn, page, live, was_over }: BegunRun,
     output: OutputStyle,
-) -> Result<Exit> {
+) -> Result<RunOutcome> {
     let keys = QuietKeys::on_stderr();
     let screen = Screen::open(&plan);
     let mut observers: Vec<Box<dyn Observer>> = vec![
@@ -238,12 +286,11 @@ async fn drive(
         Box::new(page.clone()),
         Box::new(Crashes::new(dir.path(crashes::FOLDER), Arc::clone(&plan))),
         Box::new(Console::new(screen.handle(), &plan)),
-        Box::new(EventLog::new(dir.root(), &plan)),
     ];
-    observers.extend(plan.recording.live.as_deref().map(|file| {
-        let live: Box<dyn Observer> = Box::new(LivePgn::new(file, Arc::clone(&plan)));
-        live
-    }));
+    if !was_over {
+        observers.push(Box::new(EventLog::new(dir.root(), &plan)));
+    }
+    observers.extend(live.map(|live| -> Box<dyn Observer> { Box::new(live) }));
     let (commands, asked) = mpsc::channel(4);
     let server = match ControlServer::open(dir.root(), &plan, commands) {
         Ok((server, publisher)) => {
@@ -274,20 +321,20 @@ async fn drive(
     screen.close();
     drop(keys);
     let summary = Summary::new(&plan, &finish, dir.root());
-    let json = summary.to_json();
-    if let Err(text) = write_summary(dir, &json) {
-        progress::warn(&text);
-    }
-    if let Err(error) = page.write(dir, &finish.scoreboard, summary.headline()) {
-        let (root, why) = (dir.root().display(), with_causes(&error));
-        progress::warn(&format!("{root}: no report.html; the journal is complete: {why}"));
+    let is_lost = is_lost(dir, &finish);
+    if !is_lost {
+        write_results(dir, &finish, &summary, &page);
     }
     let exit = exit(&finish);
     if let Some(server) = server {
         server.close(exit.code(), summary.json().clone()).await;
     }
-    if !output.quiet {
-        progress::result(if output.json { &json } else { summary.text() });
+    // A chain prints one document at its end.
+    let is_part = output.json && plan.chain != Chain::default();
+    if !output.quiet && !is_part {
+        // The other lines of the text name a folder that has gone.
+        let text = if is_lost { summary.headline() } else { summary.text() };
+        progress::result(&if output.json { summary.to_json() } else { text.to_owned() });
         // A test that passed goes into a pull request next.
         let passed = finish.scoreboard.verdict() == Verdict::AcceptH1 && !output.json;
         if let Some(block) = block::block(&plan, &finish.scoreboard).filter(|_| passed) {
@@ -295,17 +342,45 @@ async fn drive(
         }
     }
     if let StopReason::Broken { why } = &finish.reason {
-        progress::broken(why, dir.root());
+        if is_lost { progress::note(&format!("error: {why}")) } else { progress::broken(why, dir.root()) }
     }
-    Ok(exit)
+    Ok(RunOutcome { exit, root: dir.root().to_owned(), summary: summary.json().clone() })
 }
 
-/// Writes the summary of a run as JSON; the error is a warning. The journal has all games, so a
-/// missing summary does not change the run's result.
-pub(crate) fn write_summary(dir: &RunDir, json: &str) -> std::result::Result<(), String> {
-    write_atomically(&dir.path(SUMMARY), json.as_bytes()).map_err(|error| {
-        format!("{}: cannot write the summary; the journal is complete: {error}", dir.root().display())
+/// Writes the summary and the page of a run. What cannot be written is a warning, because it does
+/// not change the run's result.
+fn write_results(dir: &RunDir, finish: &Finish, summary: &Summary, page: &PageFold) {
+    if let Err(text) = write_summary(dir, finish, summary) {
+        progress::warn(&text);
+    }
+    if let Err(error) = page.write(dir, &finish.scoreboard, summary.headline()) {
+        let (root, kept, why) = (dir.root().display(), journal_state(dir, finish), with_causes(&error));
+        progress::warn(&format!("{root}: no report.html{kept}: {why}"));
+    }
+}
+
+/// Writes the summary of a run as JSON; the error is a warning.
+pub(crate) fn write_summary(dir: &RunDir, finish: &Finish, summary: &Summary) -> std::result::Result<(), String> {
+    write_atomically(&dir.path(SUMMARY), summary.to_json().as_bytes()).map_err(|error| {
+        let kept = journal_state(dir, finish);
+        format!("{}: cannot write the summary{kept}: {error}", dir.root().display())
     })
+}
+
+/// Addition to a warning of a file that is missing beside the journal: nothing, unless the journal
+/// has all games.
+fn journal_state(dir: &RunDir, finish: &Finish) -> &'static str {
+    let is_broken = matches!(finish.reason, StopReason::Broken { .. });
+    if is_broken || !has_journal(dir) { "" } else { "; the journal is complete" }
+}
+
+/// True if a run could not continue because its journal was removed.
+fn is_lost(dir: &RunDir, finish: &Finish) -> bool {
+    matches!(finish.reason, StopReason::Broken { .. }) && !has_journal(dir)
+}
+
+fn has_journal(dir: &RunDir) -> bool {
+    dir.path(journal::FILE_NAME).is_file()
 }
 
 /// Returns the exit code of a run.

@@ -582,7 +582,10 @@ impl Dispatcher<'_> {
         self.seats.iter_mut().for_each(|seats| seats.written(written.is_ok()));
         if let Err(error) = written {
             let text = error.to_string();
-            tell(self.observers, RunEvent::Warning { text: &text });
+            // The error that ended the run is told by its reason.
+            if !matches!(&reason, StopReason::Broken { why } if *why == text) {
+                tell(self.observers, RunEvent::Warning { text: &text });
+            }
         }
         self.run.scoreboard.end_workers();
         let elapsed = self.time.at(Instant::now());

@@ -141,6 +141,38 @@ fn a_chain_goes_on_while_its_tests_pass_and_has_one_report() {
     }
 }
 
+/// Chain of a JSON document, without the paths of its runs.
+fn chain_in(document: &Value) -> Value {
+    let mut chain = document["chain"].clone();
+    for test in chain["tests"].as_array_mut().unwrap() {
+        test["run"] = Value::Null;
+    }
+    chain
+}
+
+#[test]
+fn a_chain_that_is_out_of_pairs_is_over_and_prints_one_document() {
+    let chained = Chained::new().three();
+    chained.write("b.toml", "max-pairs = 1\nthen = \"c.toml\"\n");
+    let ran = chained.words(&["sprt", "plans/a.toml", "--json"]);
+    assert_eq!((ran.code, chained.runs().len()), (Some(3), 2), "{ran:?}");
+    let printed: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let facts = ["state", "passed", "length", "stopped_at"].map(|key| &printed["chain"][key]);
+    assert_eq!(serde_json::json!(facts), serde_json::json!(["inconclusive", 1, 3, 2]), "{printed}");
+    // The rest is the summary of the last test.
+    let mut whole = summary(&chained.runs()[1]);
+    whole["chain"] = printed["chain"].clone();
+    assert_eq!(printed, whole);
+    let last = chained.runs()[1].display().to_string();
+    let json: Value = serde_json::from_str(&chained.words(&["report", &last, "--format", "json"]).stdout).unwrap();
+    assert_eq!(chain_in(&printed), chain_in(&json));
+    let resumed: Value = serde_json::from_str(&chained.words(&["resume", &last, "--json"]).stdout).unwrap();
+    assert_eq!(chain_in(&resumed)["state"], "inconclusive", "{resumed}");
+    let text = chained.words(&["report", &last]).stdout;
+    let words = ["chain inconclusive: 1 of 3 tests passed, ", ", stopped at test 2\n"];
+    assert!(words.iter().all(|words| text.contains(words)), "{text}");
+}
+
 #[test]
 fn a_killed_chain_is_resumed_and_begins_no_test_twice() {
     let chained = Chained::new();
@@ -319,4 +351,26 @@ fn a_chain_is_foreseen_from_its_plans() {
     }
     let text = run(&["simulate", "--pairs-per-minute", "10", "--chain", &stc]).stdout;
     assert!(text.contains("pass all") && text.contains("2: "), "{text}");
+}
+
+#[test]
+fn only_tests_are_foreseen_as_a_chain() {
+    let chained = Chained::new();
+    chained.write("test.toml", "");
+    for (command, keys) in [
+        ("match", "[[players]]\nspec = \"a\"\n"),
+        ("gauntlet", "format = \"gauntlet\"\n"),
+        ("race", "format = \"race\"\n"),
+        ("tune", "params = \"params.txt\"\n"),
+    ] {
+        chained.write("other.toml", keys);
+        chained.write("first.toml", "then = \"other.toml\"\n");
+        let (test, other) = ("plans/test.toml", "plans/other.toml");
+        for files in [&[other][..], &[other, test], &[test, other], &["plans/first.toml"]] {
+            let ran = chained.words(&[&["simulate", "--pairs-per-minute", "10", "--chain"], files].concat());
+            assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{files:?}: {ran:?}");
+            let why = format!("{other}: it is a plan of `quintain {command}`, but a chain contains only tests");
+            assert!(ran.stderr.replace('\\', "/").contains(&why), "{files:?}: {ran:?}");
+        }
+    }
 }

@@ -7,7 +7,8 @@ use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::harness::{games, heeding_signals, sprt, sprt_args, until};
+use crate::harness::{games, heeding_signals, run, sprt, sprt_args, until};
+use crate::serve_work::cut;
 
 fn text(file: &Path) -> String {
     std::fs::read_to_string(file).unwrap_or_default()
@@ -78,6 +79,12 @@ fn games_that_are_over_stand_as_in_the_journal() {
     let whole = std::fs::read_to_string(out.join("games.pgn")).unwrap();
     let bodies = |text: &str| -> Vec<Vec<String>> { text.split("\n\n").skip(1).step_by(2).map(moves).collect() };
     assert_eq!(bodies(&text), bodies(&whole));
+    // Those of an earlier session are among them.
+    cut(&out, 3);
+    std::fs::remove_file(&live).unwrap();
+    let ran = run(&["resume", &out.display().to_string()]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert_eq!(bodies(&std::fs::read_to_string(&live).unwrap()), bodies(&whole));
 }
 
 #[test]

@@ -135,6 +135,34 @@ fn a_resumed_run_tells_those_of_its_first_command() {
     assert_eq!(ran.stderr.matches("it was not written by you on this machine").count(), 1, "{ran:?}");
 }
 
+/// A finished run that is resumed has no news: nobody is told, and its files stay.
+#[test]
+fn the_end_of_a_run_is_told_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let [out, heard, live] = ["run", "heard", "live.pgn"].map(|name| folder.path().join(name));
+    let more = format!("--nodes 1 --max-plies 30 --max-pairs 1 --seed 1 --live-pgn {}", live.display());
+    let mut args = sprt_args("--seed 1", "--seed 2", &out, &more);
+    args.extend(["--on-end".to_owned(), format!("echo $QUINTAIN_EXIT >> '{}'", heard.display())]);
+    let first: Ran = quintain(&args).output().unwrap().into();
+    assert_eq!(first.code, Some(3), "{first:?}");
+    let events = out.join("events.txt");
+    let files = || [&heard, &live, &events].map(|file| std::fs::read_to_string(file).unwrap_or_default());
+    let resume = || -> Ran { quintain(&["resume", &out.display().to_string()]).output().unwrap().into() };
+    let before = files();
+    assert_eq!((before[0].as_str(), before[1].matches("[Event ").count()), ("3\n", 2), "{before:?}");
+    for _ in 0..2 {
+        let again = resume();
+        assert_eq!((again.code, again.stdout.lines().next()), (Some(3), first.stdout.lines().next()), "{again:?}");
+        assert_eq!(files(), before);
+    }
+    // A run that was killed between its last game and its end has told nobody.
+    std::fs::remove_file(out.join("summary.json")).unwrap();
+    assert_eq!(resume().code, Some(3));
+    let [told, shown, events] = files();
+    assert_eq!((told.as_str(), &shown), ("3\n3\n", &before[1]));
+    assert!(events.contains("resuming after 1 pair"), "{events}");
+}
+
 #[test]
 fn a_notice_that_fails_is_a_warning_and_no_result() {
     let folder = tempfile::tempdir().unwrap();

@@ -3,11 +3,14 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::harness::{FAKE, Ran, check_summary, fake, games, in_shell, quintain, run, sprt, sprt_args, summary};
+use crate::harness::{
+    FAKE, Gate, Ran, check_summary, fake, games, in_shell, journal_lines, quintain, run, sprt, sprt_args, summary,
+    until,
+};
 use crate::skip::skip;
 
 const PEERS: [&str; 2] = ["--seed 1", "--seed 2"];
@@ -45,6 +48,28 @@ fn a_disk_that_fills_up_keeps_what_counted() {
     sprt(3, PEERS[0], PEERS[1], &unbroken, RULES);
     assert_eq!(games(&dir), games(&unbroken));
     check_summary(&summary(&dir), &games(&dir));
+}
+
+/// A run whose folder is removed stops, though no game has ended, and claims nothing of it.
+#[test]
+fn a_run_whose_folder_is_removed_stops() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dir, gate) = (folder.path().join("run"), Gate::new(folder.path(), 2));
+    let [new, base] = PEERS.map(|peer| format!("{peer} {}", gate.words()));
+    let args = sprt_args(&new, &base, &dir, "--nodes 1 --max-plies 40 --max-pairs 4 --seed 11 -j 1");
+    let child = quintain(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    until("the second game", || gate.is_reached() && journal_lines(&dir) == 2);
+    until("its socket", || run(&["ctl", &dir.display().to_string(), "status"]).code == Some(0));
+    std::fs::remove_dir_all(&dir).unwrap();
+    let ran: Ran = child.wait_with_output().unwrap().into();
+    assert_eq!((ran.code, dir.exists()), (Some(4), false), "{ran:?}");
+    let why = format!("{}/games.jsonl: removed while the run played, so its games are lost; start ", dir.display());
+    assert!(ran.stderr.lines().last().unwrap().starts_with(&format!("error: {why}")), "{ran:?}");
+    assert!(ran.stdout.starts_with(&format!("aborted: {why}")) && ran.stdout.lines().count() == 1, "{ran:?}");
+    for claim in ["journal is complete", "games are kept", "quintain resume"] {
+        assert!(!ran.stdout.contains(claim) && !ran.stderr.contains(claim), "{claim}: {ran:?}");
+    }
+    assert_eq!(ran.stderr.matches("removed while the run played").count(), 1, "{ran:?}");
 }
 
 /// The receivers of a judgement that stopped get the figures of the pairs that count.

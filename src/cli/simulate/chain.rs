@@ -80,7 +80,7 @@ pub(super) fn run(args: &SimulateArgs, out: &mut impl Write) -> Result<()> {
 fn links(args: &SimulateArgs) -> Result<Vec<ChainLink>> {
     let mut links = Vec::new();
     if let [file] = args.chain.as_slice() {
-        let first = RawPlan::read(file)?;
+        let first = read(file)?;
         let others = chain::files(&first)?;
         links.push(link(file, &first, args)?);
         for (file, raw) in others {
@@ -88,10 +88,17 @@ fn links(args: &SimulateArgs) -> Result<Vec<ChainLink>> {
         }
     } else {
         for file in &args.chain {
-            links.push(link(file, &RawPlan::read(file)?, args)?);
+            links.push(link(file, &read(file)?, args)?);
         }
     }
     Ok(links)
+}
+
+/// Plan of a test.
+fn read(file: &Path) -> Result<RawPlan> {
+    let raw = RawPlan::read(file)?;
+    chain::check_command(file, &raw)?;
+    Ok(raw)
 }
 
 fn link(file: &Path, raw: &RawPlan, args: &SimulateArgs) -> Result<ChainLink> {

@@ -320,7 +320,7 @@ impl Daemon<'_> {
         let place = Place::Given(root.to_owned());
         let keep = |root: &Path| notify::keep(&raw, root);
         let start =
-            || drive::start_at(Arc::new(plan), book, &place, OutputStyle::new(false), keep).map(|(exit, _)| exit);
+            || drive::start_at(Arc::new(plan), book, &place, OutputStyle::new(false), keep).map(|outcome| outcome.exit);
         let (exit, cause) = self.watched(id, root, start);
         over(exit?, cause)
     }
@@ -405,7 +405,7 @@ impl Daemon<'_> {
         chain::redraw(&self.queue.results().join(run));
         progress::note(&format!("queue: entry {id} is over: {}, {}", command.result(exit), run.display()));
         if self.queue.read(id)?.is_none_or(|entry| !entry.is_open()) {
-            chain::print(&self.queue.results().join(run), OutputStyle::new(false));
+            chain::print(&self.queue.results().join(run));
         }
         Ok(())
     }
