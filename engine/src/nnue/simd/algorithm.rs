@@ -326,7 +326,7 @@ macro_rules! kernels {
         fn add_row<const SUMS: usize>(sums: &mut [V; SUMS], row: &[u8; ROW], weights: &[[i8; 2 * LANES]; SUMS]) {
             let row = load_row(row);
             for (place, (sum, weights)) in sums.iter_mut().zip(weights).enumerate() {
-                *sum = dot(*sum, row[place % ROW_VECTORS], load_weights(weights));
+                *sum = dot(*sum, row[place % row.len()], load_weights(weights));
             }
         }
 

@@ -95,9 +95,9 @@ pub struct SecondLayer<'a> {
 ///
 /// The weights are in groups of four inputs, `[input / 4][neuron][input % 4]`. A group of
 /// activations is spread over all lanes, each lane is a neuron, and nothing is summed across lanes.
-/// A layer of eight neurons would leave most lanes of a wide vector empty, so it has groups of
-/// [`ROW`] inputs and eight lanes for each neuron, which are summed in the end. What follows the
-/// sums is always inlined, so that it is compiled for the instruction set of the kernel.
+/// A layer of eight neurons would leave most lanes of a wide vector empty, so it has groups of 32
+/// inputs and eight lanes for each neuron, which are summed in the end. What follows the sums is
+/// always inlined, so that it is compiled for the instruction set of the kernel.
 pub struct LayeredHead {
     /// Number of neurons: one of [`crate::nnue::SECOND_LAYERS`].
     neurons: usize,
