@@ -35,6 +35,17 @@ pub enum Variant {
 }
 
 impl Variant {
+    /// Option by which an engine castles as in Chess960.
+    pub const OPTION: &'static str = "UCI_Chess960";
+
+    /// Has the variant alone set [`Self::OPTION`] among an engine's options.
+    pub fn set_option(self, options: &mut Vec<(String, String)>) {
+        options.retain(|(name, _)| !name.eq_ignore_ascii_case(Self::OPTION));
+        if self == Self::Chess960 {
+            options.push((Self::OPTION.to_owned(), "true".to_owned()));
+        }
+    }
+
     const fn mode(self) -> CastlingMode {
         match self {
             Self::Standard => CastlingMode::Standard,

@@ -256,10 +256,10 @@ const ONLY_CASTLING: &str = "6k1/8/8/8/4n3/1p2n3/1P6/BRK5 w Q - 0 1";
 const CASTLE_TO_CHECK: &str = "5k2/4p1p1/8/8/2B5/8/8/1K4R1 w K - 0 1";
 
 pub(super) fn chess960(peer: &mut CheckedProcess, bench: &CheckedEngine) -> CheckAnswer {
-    if bench.handshake.option("UCI_Chess960").is_none() {
+    if bench.handshake.option(Variant::OPTION).is_none() {
         return Finding::skip("it has no option `UCI_Chess960`");
     }
-    peer.set("UCI_Chess960", Some("true"))?;
+    peer.set(Variant::OPTION, Some("true"))?;
     peer.ready()?;
     peer.go_legal(&SentPosition::new(ONLY_CASTLING, Variant::Chess960, "")?, "depth 3")?;
     peer.go_legal(&SentPosition::new(CASTLE_TO_CHECK, Variant::Chess960, "b1g1")?, "depth 3")?;
@@ -274,7 +274,7 @@ pub(super) fn chess960(peer: &mut CheckedProcess, bench: &CheckedEngine) -> Chec
         let search = peer.go_legal(&at, "depth 3")?;
         at.play(&search.best)?;
     }
-    peer.set("UCI_Chess960", Some("false"))?;
+    peer.set(Variant::OPTION, Some("false"))?;
     peer.ready()?;
     peer.go_legal(&standard(ODD[1])?, "depth 3")?;
     Finding::pass("castles king takes rook, and understands it")

@@ -131,7 +131,7 @@ pub(super) fn run(args: &SuiteArgs) -> Result<Exit> {
     let is_alone = engines.len() == 1;
     for (spec, mut config) in engines {
         if args.chess960 {
-            config.options.push(("UCI_Chess960".to_owned(), "true".to_owned()));
+            variant.set_option(&mut config.options);
         }
         let positions = figures::count(tests.len() as u64, "position");
         progress::note(&format!("{}: {positions}, {}", config.name, limit(&go)));

@@ -25,11 +25,11 @@ struct UnratedFolder {
 }
 
 impl UnratedFolder {
-    /// Looks at a folder. Returns `None` for a run whose players can be rated, and for a folder
-    /// that holds neither a tuning nor series of matches.
-    fn of(root: &Path) -> Option<Self> {
+    /// Looks at a folder, which may have been opened as a run. Returns `None` for a run whose
+    /// players can be rated, and for a folder that holds neither a tuning nor series of matches.
+    fn of(root: &Path, opened: &Result<(RunDir, Plan)>) -> Option<Self> {
         if root.join(file::FILE_NAME).exists() {
-            let is_tuning = RunDir::open(root).is_ok_and(|(_, plan)| plan.format.tuning().is_some());
+            let is_tuning = opened.as_ref().is_ok_and(|(_, plan)| plan.format.tuning().is_some());
             let reason = || format!("a tuning; {TRIAL_VALUES}; {}", remedy_beside(root));
             return is_tuning.then(|| Self { runs: Vec::new(), reason: reason() });
         }
@@ -99,10 +99,11 @@ fn series_in(root: &Path) -> Vec<PathBuf> {
 /// Those of [`RunDir::open`]; also an error for the folder of a tuning or of a series, which names
 /// the runs to give in its place.
 pub(crate) fn open(root: &Path) -> Result<(RunDir, Plan)> {
-    if let Some(UnratedFolder { reason, .. }) = UnratedFolder::of(root) {
-        fail!(Setting, "{}: {reason}", root.display());
+    let opened = RunDir::open(root);
+    match UnratedFolder::of(root, &opened) {
+        Some(UnratedFolder { reason, .. }) => fail!(Setting, "{}: {reason}", root.display()),
+        None => opened,
     }
-    RunDir::open(root)
 }
 
 /// Puts the proof in the place of each folder of a tuning, and the matches in the place of each
@@ -110,7 +111,7 @@ pub(crate) fn open(root: &Path) -> Result<(RunDir, Plan)> {
 pub(crate) fn runs(folders: Vec<PathBuf>) -> Vec<PathBuf> {
     let mut runs = Vec::with_capacity(folders.len());
     for root in folders {
-        let Some(folder) = UnratedFolder::of(&root) else {
+        let Some(folder) = UnratedFolder::of(&root, &RunDir::open(&root)) else {
             runs.push(root);
             continue;
         };
@@ -140,7 +141,7 @@ mod tests {
     /// Names below the folder of the runs to rate in its place, and the reason.
     fn unrated(files: &[&str]) -> Option<(Vec<String>, String)> {
         let folder = folder_of(files);
-        let found = UnratedFolder::of(folder.path())?;
+        let found = UnratedFolder::of(folder.path(), &RunDir::open(folder.path()))?;
         let name = |run: &PathBuf| run.strip_prefix(folder.path()).unwrap().to_string_lossy().replace('\\', "/");
         Some((found.runs.iter().map(name).collect(), found.reason))
     }

@@ -62,7 +62,6 @@ pub(crate) mod worker;
 
 use std::path::PathBuf;
 
-use crate::chess::Variant;
 use crate::game::Request;
 use crate::plan::{Plan, Player};
 use crate::tournament::events::SlotId;
@@ -78,9 +77,6 @@ pub fn go_command(request: &Request) -> Go {
 /// Maximum number of bytes kept of an engine's standard error.
 const STDERR_CAP: u64 = 1 << 20;
 
-/// Option by which an engine takes castling as king takes rook. The variant sets it.
-pub(crate) const CHESS960_OPTION: &str = "UCI_Chess960";
-
 /// Name of the file of an engine's standard error. `worker` plays if it is not the run itself.
 pub(crate) fn stderr_file(player: &Player, worker: Option<&str>, slot: SlotId) -> String {
     let worker = worker.map(|name| format!("{name}-")).unwrap_or_default();
@@ -92,10 +88,7 @@ pub(crate) fn stderr_file(player: &Player, worker: Option<&str>, slot: SlotId) -
 #[must_use]
 pub fn engine_config(plan: &Plan, player: &Player, stderr: Option<PathBuf>) -> EngineConfig {
     let mut options = player.options.clone();
-    options.retain(|(name, _)| !name.eq_ignore_ascii_case(CHESS960_OPTION));
-    if plan.rules.variant == Variant::Chess960 {
-        options.push((CHESS960_OPTION.to_owned(), "true".to_owned()));
-    }
+    plan.rules.variant.set_option(&mut options);
     EngineConfig {
         name: player.name.clone(),
         program: player.program.clone(),

@@ -74,10 +74,9 @@ impl MakeArgs {
     fn judge(&self, window: ScoreWindow) -> Result<Judge> {
         let mut engine = resolve::one_engine(&self.engine, &self.options, None, Limit::nodes(self.nodes))
             .with_context(|| format!("--engine `{}`", self.engine))?;
-        if self.start().variant() == Variant::Chess960 {
-            const OPTION: &str = "UCI_Chess960";
-            engine.options.retain(|(name, _)| !name.eq_ignore_ascii_case(OPTION));
-            engine.options.push((OPTION.to_owned(), "true".to_owned()));
+        let variant = self.start().variant();
+        if variant == Variant::Chess960 {
+            variant.set_option(&mut engine.options);
         }
         Ok(Judge { engine, nodes: self.nodes, window })
     }

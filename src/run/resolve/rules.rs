@@ -7,7 +7,6 @@ use crate::chess::Variant;
 use crate::plan::Player;
 use crate::plan::rules::{DrawRule, ResignRule, RuleError, Rules, SyzygyRule, SyzygyScope};
 use crate::run::error::{Result, RunError, fail};
-use crate::schedule::CHESS960_OPTION;
 use crate::settings::RawPlan;
 use crate::tablebase::Tables;
 
@@ -70,12 +69,13 @@ pub(super) fn check_chess960(players: &[Player], variant: Variant) -> Result<()>
         Variant::Standard => ("false", "leave it out, or give --chess960"),
     };
     for player in players {
-        match player.option(CHESS960_OPTION) {
+        match player.option(Variant::OPTION) {
             Some(value) if !value.eq_ignore_ascii_case(is_wanted) => {
                 fail!(
                     Setting,
-                    "{}: the option {CHESS960_OPTION}={value} contradicts the games' rules; {remedy}",
-                    player.name
+                    "{}: the option {}={value} contradicts the games' rules; {remedy}",
+                    player.name,
+                    Variant::OPTION
                 );
             }
             _ => {}

@@ -66,7 +66,7 @@ macro_rules! kernels {
             // SAFETY: the processor has the features.
             layered: |own, other, head| unsafe {
                 match head.neurons() {
-                    8 => layered::<8, ROW, { 64 / SUM_LANES }, ROW_CHAINS>(own, other, head),
+                    8 => layered::<8, { group(8) }, { 64 / SUM_LANES }, ROW_CHAINS>(own, other, head),
                     16 => layered::<16, { group(16) }, { 16 / SUM_LANES }, { chains(16) }>(own, other, head),
                     32 => layered::<32, { group(32) }, { 32 / SUM_LANES }, { chains(32) }>(own, other, head),
                     _ => layered::<64, { group(64) }, { 64 / SUM_LANES }, { chains(64) }>(own, other, head),
