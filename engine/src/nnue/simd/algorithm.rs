@@ -36,16 +36,18 @@ pub(super) static PLACES: [u64; 256] = {
 ///
 /// The calling module provides these as safe functions with the same target features. Of 16-bit
 /// lanes: the vector `V` of `LANES` numbers, `zero`, `load`, `store`, `add` and `sub` (wrapping),
-/// `activate` (clipped ReLU into bytes), and `multiply` (products of pairs into bytes). Of bytes:
-/// `load_weights`, `splat` (four bytes in every lane), `load_row` (a row of inputs, repeated up to
-/// a vector or divided into `ROW_VECTORS`), and `nonzero` (which groups of four are not all zero).
-/// Of 32-bit lanes: `load32`, `store32`, `add32` (wrapping) and `sum_wide` (all lanes as one 64-bit
-/// sum). To 32-bit lanes, `screlu_step` adds pairs of `clamp(a)^2 * w`, `add_pairs` two products of
-/// 16-bit numbers, and `dot` four of bytes.
+/// `positive` (zero for a negative number) and `product` (of clipped numbers). From these into
+/// bytes: `activate` (clipped ReLU), `multiply` (products), and `pack_twice` (each eight numbers
+/// twice, one after the other, at most 127). Of bytes: `load_weights`, `splat` (four bytes in every
+/// lane), and `nonzero` (which groups of four are not all zero). Of 32-bit lanes: `load32`,
+/// `store32`, `add32` (wrapping), `sum_wide` (all lanes as one 64-bit sum), and `sum_pairs` (of
+/// eight neurons, two to a vector, each with two of four lanes). To 32-bit lanes, `screlu_step`
+/// adds pairs of `clamp(a)^2 * w`, `add_pairs` two products of 16-bit numbers, and `dot` four of
+/// bytes.
 macro_rules! kernels {
     ($name:literal, $features:tt) => {
         use crate::nnue::simd::algorithm::{ACTIVATIONS, EACH_BYTE, PLACES, SCRELU_BLOCK};
-        use crate::nnue::simd::layered::{QUAD, ROW, group};
+        use crate::nnue::simd::layered::{QUAD, ROW};
         use crate::nnue::simd::{Kernels, LayeredHead, MiddleLayer};
         use crate::nnue::{Activation, HIDDEN_2, PAIR_DISTANCE};
 
@@ -66,10 +68,10 @@ macro_rules! kernels {
             // SAFETY: the processor has the features.
             layered: |own, other, head| unsafe {
                 match head.neurons() {
-                    8 => layered::<8, { group(8) }, { 64 / SUM_LANES }, ROW_CHAINS>(own, other, head),
-                    16 => layered::<16, { group(16) }, { 16 / SUM_LANES }, { chains(16) }>(own, other, head),
-                    32 => layered::<32, { group(32) }, { 32 / SUM_LANES }, { chains(32) }>(own, other, head),
-                    _ => layered::<64, { group(64) }, { 64 / SUM_LANES }, { chains(64) }>(own, other, head),
+                    8 => layered_eight(own, other, head),
+                    16 => layered::<16, { 16 / SUM_LANES }, { chains(16) }>(own, other, head),
+                    32 => layered::<32, { 32 / SUM_LANES }, { chains(32) }>(own, other, head),
+                    _ => layered::<64, { 64 / SUM_LANES }, { chains(64) }>(own, other, head),
                 }
             },
         };
@@ -185,55 +187,106 @@ macro_rules! kernels {
             if chains < 2 { 2 } else { chains }
         }
 
-        /// The same for the lanes of a layer of eight neurons: four sums of the widest vectors are
-        /// too few, eight of the others enough.
-        const ROW_CHAINS: usize = if SUM_LANES < 16 { 1 } else { 2 };
-
-        /// Computes a head of `NEURONS` neurons with groups of `GROUP` inputs. The lanes of its
-        /// sums take `SUMS` vectors, `CHAINS` times.
+        /// Computes a head of `NEURONS` neurons, whose sums take `SUMS` vectors, `CHAINS` times.
         #[target_feature(enable = $features)]
-        fn layered<const NEURONS: usize, const GROUP: usize, const SUMS: usize, const CHAINS: usize>(
+        fn layered<const NEURONS: usize, const SUMS: usize, const CHAINS: usize>(
             own: &[i16],
             other: &[i16],
             head: &LayeredHead,
         ) -> i32 {
-            const { assert!(SUMS * SUM_LANES == NEURONS * GROUP / QUAD) };
+            const { assert!(SUMS * SUM_LANES == NEURONS) };
             let mut sums = [[zero(); SUMS]; CHAINS];
+            for (sum, biases) in sums[0].iter_mut().zip(head.biases().as_chunks().0) {
+                *sum = load32(biases);
+            }
             let groups = head.weights().as_chunks().0.as_chunks::<SUMS>().0;
             let side = groups.len() / 2;
             let mut activations = [0u8; ACTIVATIONS];
-            if groups.len() <= ACTIVATIONS / GROUP {
+            if groups.len() <= ACTIVATIONS / QUAD {
                 // Both sides at once: a list of active groups has an unknown length, and its loop
                 // costs a mispredicted branch.
-                let (first, second) = activations.split_at_mut(side * GROUP);
+                let (first, second) = activations.split_at_mut(side * QUAD);
                 activate_all(head.activation(), first, own);
                 activate_all(head.activation(), second, other);
-                add_groups::<GROUP, SUMS, CHAINS>(&mut sums, &activations, groups);
+                add_active::<SUMS, CHAINS>(&mut sums, &activations, groups);
             } else {
                 let (first, second) = groups.split_at(side);
-                let at_once = ACTIVATIONS / GROUP;
+                let at_once = ACTIVATIONS / QUAD;
                 for (neurons, groups) in [(own, first), (other, second)] {
                     let neurons = neurons.chunks(own.len() / side * at_once);
                     for (neurons, groups) in neurons.zip(groups.chunks(at_once)) {
                         activate_all(head.activation(), &mut activations, neurons);
-                        add_groups::<GROUP, SUMS, CHAINS>(&mut sums, &activations, groups);
+                        add_active::<SUMS, CHAINS>(&mut sums, &activations, groups);
                     }
                 }
             }
-            let mut lanes = [[0; SUM_LANES]; SUMS];
-            for (index, to) in lanes.iter_mut().enumerate() {
+            let mut neurons = [0; NEURONS];
+            for (index, to) in neurons.as_chunks_mut().0.iter_mut().enumerate() {
                 let mut sum = sums[0][index];
                 for chain in &sums[1..] {
                     sum = add32(sum, chain[index]);
                 }
                 store32(to, sum);
             }
-            let mut neurons = [0; NEURONS];
-            let lanes = lanes.as_flattened().chunks_exact(GROUP / QUAD);
-            for ((neuron, lanes), bias) in neurons.iter_mut().zip(lanes).zip(head.biases()) {
-                *neuron = lanes.iter().fold(*bias, |sum, lane| sum.wrapping_add(*lane));
+            head.output(&mut neurons, |layer, units| third_sums(layer, units))
+        }
+
+        /// Vectors of [`ROW`] neurons.
+        const ROW_VECTORS: usize = ROW / LANES;
+
+        /// Neurons of the first layer whose numbers give [`ROW`] inputs of the second.
+        type Rows<const ROWS: usize> = [[[i16; LANES]; ROW_VECTORS]; ROWS];
+
+        /// Computes a head of eight neurons. All inputs of such a layer take less time than a list
+        /// of the active ones.
+        #[target_feature(enable = $features)]
+        fn layered_eight(own: &[i16], other: &[i16], head: &LayeredHead) -> i32 {
+            let (sides, weights) = ([own, other], head.weights());
+            let mut neurons = match head.activation() {
+                Activation::Clipped => sum_rows(sides, weights, |[row]: &Rows<1>, place| positive(load(&row[place]))),
+                Activation::Squared => sum_rows(sides, weights, |[row]: &Rows<1>, place| {
+                    let neurons = load(&row[place]);
+                    product(neurons, neurons)
+                }),
+                Activation::Products => sum_rows(sides, weights, |[first, second]: &Rows<2>, place| {
+                    product(load(&first[place]), load(&second[place]))
+                }),
+            };
+            for (neuron, bias) in neurons.iter_mut().zip(head.biases()) {
+                *neuron = neuron.wrapping_add(*bias);
             }
             head.output(&mut neurons, |layer, units| third_sums(layer, units))
+        }
+
+        /// Adds activations times weights of eight neurons. `activate` returns a vector of the
+        /// inputs that rows of neurons give.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn sum_rows<const ROWS: usize>(
+            [own, other]: [&[i16]; 2],
+            weights: &[i8],
+            activate: impl Fn(&Rows<ROWS>, usize) -> V,
+        ) -> [i32; 8] {
+            let weights = weights.as_chunks().0.as_chunks::<ROW_VECTORS>().0.as_chunks::<4>().0;
+            let (first, second) = weights.split_at(weights.len() / 2);
+            let own = own.as_chunks().0.as_chunks().0.as_chunks().0;
+            let other = other.as_chunks().0.as_chunks().0.as_chunks().0;
+            let mut own_sums = [zero(); 4];
+            let mut other_sums = [zero(); 4];
+            for ((own, other), (first, second)) in own.iter().zip(other).zip(first.iter().zip(second)) {
+                for (sums, rows, weights) in [(&mut own_sums, own, first), (&mut other_sums, other, second)] {
+                    for place in 0..ROW_VECTORS {
+                        let inputs = pack_twice(activate(rows, place));
+                        for (sum, weights) in sums.iter_mut().zip(weights) {
+                            *sum = dot(*sum, inputs, load_weights(&weights[place]));
+                        }
+                    }
+                }
+            }
+            for (sum, other) in own_sums.iter_mut().zip(other_sums) {
+                *sum = add32(*sum, other);
+            }
+            sum_pairs(own_sums)
         }
 
         /// Computes the sums of the third layer.
@@ -283,50 +336,6 @@ macro_rules! kernels {
                         }
                     }
                 }
-            }
-        }
-
-        /// Adds activations times weights.
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn add_groups<const GROUP: usize, const SUMS: usize, const CHAINS: usize>(
-            sums: &mut [[V; SUMS]; CHAINS],
-            activations: &[u8; ACTIVATIONS],
-            groups: &[[[i8; 2 * LANES]; SUMS]],
-        ) {
-            // All groups of a small layer take less time than a list of the active ones.
-            if GROUP > QUAD { add_all(sums, activations, groups) } else { add_active(sums, activations, groups) }
-        }
-
-        /// Adds activations times weights of groups of [`ROW`] inputs.
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn add_all<const SUMS: usize, const CHAINS: usize>(
-            sums: &mut [[V; SUMS]; CHAINS],
-            activations: &[u8; ACTIVATIONS],
-            groups: &[[[i8; 2 * LANES]; SUMS]],
-        ) {
-            let rows = activations.as_chunks::<ROW>().0;
-            let (blocks, rest) = groups.as_chunks::<CHAINS>();
-            let mut now = *sums;
-            for (rows, groups) in rows.as_chunks::<CHAINS>().0.iter().zip(blocks) {
-                for ((sums, row), group) in now.iter_mut().zip(rows).zip(groups) {
-                    add_row(sums, row, group);
-                }
-            }
-            for ((sums, row), group) in now.iter_mut().zip(&rows[groups.len() - rest.len()..]).zip(rest) {
-                add_row(sums, row, group);
-            }
-            *sums = now;
-        }
-
-        /// Adds the products of a row of activations, with one neuron's weights after the other.
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn add_row<const SUMS: usize>(sums: &mut [V; SUMS], row: &[u8; ROW], weights: &[[i8; 2 * LANES]; SUMS]) {
-            let row = load_row(row);
-            for (place, (sum, weights)) in sums.iter_mut().zip(weights).enumerate() {
-                *sum = dot(*sum, row[place % row.len()], load_weights(weights));
             }
         }
 

@@ -4,7 +4,6 @@ use std::arch::x86_64::*;
 
 type V = __m256i;
 const LANES: usize = 16;
-const ROW_VECTORS: usize = 1;
 
 kernels!("avx2", "avx2");
 
@@ -71,33 +70,48 @@ fn sum_wide(vector: V) -> i64 {
     _mm_cvtsi128_si64(two) + _mm_extract_epi64::<1>(two)
 }
 
-/// Clamps by saturation. From above it is that of the signed byte, 127; from below the later
-/// unsigned one would be too late.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn activate(to: &mut [u8; 2 * LANES], from: &[i16; 2 * LANES]) {
-    let (low, high) = from.split_at(LANES);
-    let half = |half: &[i16]| match half.first_chunk() {
-        Some(numbers) => _mm256_max_epi16(load(numbers), zero()),
-        None => zero(),
-    };
-    let bytes = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi16(half(low), half(high)));
-    // SAFETY: the array is as long as the vector.
-    unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), bytes) }
+fn positive(numbers: V) -> V {
+    _mm256_max_epi16(numbers, zero())
 }
 
 /// Multiplies clipped neurons: 64 times a times b, of which the high half is rounded.
 #[inline]
 #[target_feature(enable = "avx2")]
+fn product(a: V, b: V) -> V {
+    let clip = |neurons| _mm256_min_epi16(positive(neurons), _mm256_set1_epi16(255));
+    _mm256_mulhrs_epi16(_mm256_slli_epi16::<6>(clip(a)), clip(b))
+}
+
+/// Clamps by saturation. From above it is that of the signed byte, 127; from below the later
+/// unsigned one would be too late.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn activate(to: &mut [u8; 2 * LANES], from: &[i16; 2 * LANES]) {
+    let halves = from.as_chunks().0;
+    store_packed(to, positive(load(&halves[0])), positive(load(&halves[1])));
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
 fn multiply(to: &mut [u8; 2 * LANES], a: &[i16; 2 * LANES], b: &[i16; 2 * LANES]) {
-    let clip = |neurons| _mm256_min_epi16(_mm256_max_epi16(neurons, zero()), _mm256_set1_epi16(255));
-    let product =
-        |[a, b]: [&[i16; LANES]; 2]| _mm256_mulhrs_epi16(_mm256_slli_epi16::<6>(clip(load(a))), clip(load(b)));
     let (a, b) = (a.as_chunks().0, b.as_chunks().0);
-    let packed = _mm256_packs_epi16(product([&a[0], &b[0]]), product([&a[1], &b[1]]));
-    let bytes = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
+    store_packed(to, product(load(&a[0]), load(&b[0])), product(load(&a[1]), load(&b[1])));
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store_packed(to: &mut [u8; 2 * LANES], low: V, high: V) {
+    let bytes = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi16(low, high));
     // SAFETY: the array is as long as the vector.
     unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), bytes) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn pack_twice(numbers: V) -> V {
+    _mm256_packs_epi16(numbers, numbers)
 }
 
 /// Returns a bit for each four bytes that are not all zero.
@@ -123,19 +137,25 @@ fn splat(bytes: [u8; 4]) -> V {
     _mm256_set1_epi32(i32::from_le_bytes(bytes))
 }
 
-#[inline]
-#[target_feature(enable = "avx2")]
-fn load_row(from: &[u8; ROW]) -> [V; ROW_VECTORS] {
-    // SAFETY: the array is as long as the vector.
-    [unsafe { _mm256_loadu_si256(from.as_ptr().cast()) }]
-}
-
 /// Adds products of bytes. Pairs of products are at most 2 * 127 * 128 and fit 16 bits, so nothing
 /// saturates.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn dot(sum: V, values: V, weights: V) -> V {
     add_pairs(sum, _mm256_maddubs_epi16(values, weights), _mm256_set1_epi16(1))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn sum_pairs([a, b, c, d]: [V; 4]) -> [i32; 8] {
+    // In each half the sums of the first four neurons, or the others, over half of the inputs.
+    let (first, last) = (_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d));
+    let low = _mm256_permute2x128_si256::<0x20>(first, last);
+    let high = _mm256_permute2x128_si256::<0x31>(first, last);
+    let mut sums = [0; 8];
+    // SAFETY: the array is as long as the vector.
+    unsafe { _mm256_storeu_si256(sums.as_mut_ptr().cast(), _mm256_add_epi32(low, high)) };
+    sums
 }
 
 #[inline]

@@ -8,7 +8,6 @@ macro_rules! avx512 {
 
         type V = __m512i;
         const LANES: usize = 32;
-        const ROW_VECTORS: usize = 1;
 
         #[inline]
         #[target_feature(enable = $features)]
@@ -67,20 +66,38 @@ macro_rules! avx512 {
 
         #[inline]
         #[target_feature(enable = $features)]
-        fn activate(to: &mut [u8; LANES], from: &[i16; LANES]) {
-            let bytes = _mm512_cvtsepi16_epi8(_mm512_max_epi16(load(from), zero()));
-            // SAFETY: the array is as long as the vector of half the width.
-            unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), bytes) }
+        fn positive(numbers: V) -> V {
+            _mm512_max_epi16(numbers, zero())
         }
 
         /// Multiplies clipped neurons: 64 times a times b, of which the high half is rounded.
         #[inline]
         #[target_feature(enable = $features)]
-        fn multiply(to: &mut [u8; LANES], a: &[i16; LANES], b: &[i16; LANES]) {
-            let clip = |neurons| _mm512_min_epi16(_mm512_max_epi16(neurons, zero()), _mm512_set1_epi16(255));
-            let product = _mm512_mulhrs_epi16(_mm512_slli_epi16::<6>(clip(load(a))), clip(load(b)));
+        fn product(a: V, b: V) -> V {
+            let clip = |neurons| _mm512_min_epi16(positive(neurons), _mm512_set1_epi16(255));
+            _mm512_mulhrs_epi16(_mm512_slli_epi16::<6>(clip(a)), clip(b))
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn activate(to: &mut [u8; LANES], from: &[i16; LANES]) {
+            let bytes = _mm512_cvtsepi16_epi8(positive(load(from)));
             // SAFETY: the array is as long as the vector of half the width.
-            unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), _mm512_cvtepi16_epi8(product)) }
+            unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), bytes) }
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn multiply(to: &mut [u8; LANES], a: &[i16; LANES], b: &[i16; LANES]) {
+            let bytes = _mm512_cvtepi16_epi8(product(load(a), load(b)));
+            // SAFETY: the array is as long as the vector of half the width.
+            unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), bytes) }
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn pack_twice(numbers: V) -> V {
+            _mm512_packs_epi16(numbers, numbers)
         }
 
         /// Returns a bit for each four bytes that are not all zero.
@@ -108,10 +125,18 @@ macro_rules! avx512 {
 
         #[inline]
         #[target_feature(enable = $features)]
-        fn load_row(from: &[u8; ROW]) -> [V; ROW_VECTORS] {
-            // SAFETY: the array is as long as the vector of half the width.
-            let half = unsafe { _mm256_loadu_si256(from.as_ptr().cast()) };
-            [_mm512_broadcast_i64x4(half)]
+        fn sum_pairs([a, b, c, d]: [V; 4]) -> [i32; 8] {
+            let half =
+                |vector| _mm256_add_epi32(_mm512_castsi512_si256(vector), _mm512_extracti64x4_epi64::<1>(vector));
+            // In each half the sums of the first four neurons, or the others, over 16 inputs.
+            let first = _mm256_hadd_epi32(half(a), half(b));
+            let last = _mm256_hadd_epi32(half(c), half(d));
+            let low = _mm256_permute2x128_si256::<0x20>(first, last);
+            let high = _mm256_permute2x128_si256::<0x31>(first, last);
+            let mut sums = [0; 8];
+            // SAFETY: the array is as long as the vector.
+            unsafe { _mm256_storeu_si256(sums.as_mut_ptr().cast(), _mm256_add_epi32(low, high)) };
+            sums
         }
 
         #[inline]

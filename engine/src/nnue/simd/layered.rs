@@ -7,7 +7,7 @@ use crate::nnue::layout::{Activation, MAX_SECOND_LAYER, QA};
 /// Inputs that one 32-bit lane multiplies at once.
 pub(super) const QUAD: usize = 4;
 
-/// Inputs in a group of a layer of eight neurons: half a vector of the widest instruction set.
+/// Inputs in a block of a layer of eight neurons: the 16-bit numbers of the widest vector.
 pub(super) const ROW: usize = 32;
 
 /// Largest activation.
@@ -53,9 +53,31 @@ fn padded<T: Copy + Default, const N: usize>(numbers: &[T]) -> [T; N] {
     padded
 }
 
-/// Returns the number of inputs in a group of a layer of `neurons` neurons.
-pub(super) const fn group(neurons: usize) -> usize {
-    if neurons == 8 { ROW } else { QUAD }
+/// Order of a second layer's weights: `[input / block][neuron / set][input % block /
+/// group][neuron % set][input % group]`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Order {
+    pub(super) block: usize,
+    pub(super) set: usize,
+    pub(super) group: usize,
+}
+
+impl Order {
+    /// Returns the order of a layer of `neurons` neurons.
+    pub(super) const fn of(neurons: usize) -> Order {
+        match neurons {
+            8 => Order { block: ROW, set: 2, group: ROW / 4 },
+            _ => Order { block: QUAD, set: neurons, group: QUAD },
+        }
+    }
+
+    /// Returns the place of a weight.
+    fn place(self, neurons: usize, neuron: usize, input: usize) -> usize {
+        let Order { block, set, group } = self;
+        let sets = input / block * (neurons / set) + neuron / set;
+        let groups = sets * (block / group) + input % block / group;
+        (groups * set + neuron % set) * group + input % group
+    }
 }
 
 /// Activation of a layer's sums.
@@ -95,8 +117,9 @@ pub struct SecondLayer<'a> {
 ///
 /// The weights are in groups of four inputs, `[input / 4][neuron][input % 4]`. A group of
 /// activations is spread over all lanes, each lane is a neuron, and nothing is summed across lanes.
-/// A layer of eight neurons would leave most lanes of a wide vector empty, so it has groups of 32
-/// inputs and eight lanes for each neuron, which are summed in the end. What follows the sums is
+/// A layer of eight neurons would leave most lanes of a wide vector empty, so each 16 bytes of its
+/// weights have eight inputs of two neurons. Sixteen-bit activations that are packed into bytes
+/// twice, next to each other, have this order in vectors of all lengths. What follows the sums is
 /// always inlined, so that it is compiled for the instruction set of the kernel.
 pub struct LayeredHead {
     /// Number of neurons: one of [`crate::nnue::SECOND_LAYERS`].
@@ -116,11 +139,11 @@ impl LayeredHead {
         let SecondLayer { rows, biases, activation } = *second;
         let neurons = biases.len();
         let inputs = rows.len() / neurons.max(1);
-        let group = group(neurons);
+        let order = Order::of(neurons);
         let mut weights = AlignedArray::zeroed(neurons * inputs);
         for (neuron, row) in rows.chunks_exact(inputs.max(1)).enumerate() {
             for (input, &weight) in row.iter().enumerate() {
-                weights[(input / group * neurons + neuron) * group + input % group] = weight;
+                weights[order.place(neurons, neuron, input)] = weight;
             }
         }
         let middle = middle.map(Box::new);

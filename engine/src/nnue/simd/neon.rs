@@ -4,7 +4,6 @@ use std::arch::aarch64::*;
 
 type V = int16x8_t;
 const LANES: usize = 8;
-const ROW_VECTORS: usize = 2;
 
 kernels!("neon", "neon");
 
@@ -72,20 +71,39 @@ fn sum_wide(vector: V) -> i64 {
 
 #[inline]
 #[target_feature(enable = "neon")]
+fn positive(numbers: V) -> V {
+    vmaxq_s16(numbers, vdupq_n_s16(0))
+}
+
+/// Multiplies clipped neurons: 128 times a times b, of which the high half is rounded.
+#[inline]
+#[target_feature(enable = "neon")]
+fn product(a: V, b: V) -> V {
+    let clip = |neurons| vminq_s16(positive(neurons), vdupq_n_s16(255));
+    vqrdmulhq_s16(vshlq_n_s16::<6>(clip(a)), clip(b))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
 fn activate(to: &mut [u8; LANES], from: &[i16; LANES]) {
     let bytes = vqmovun_s16(vminq_s16(load(from), vdupq_n_s16(127)));
     // SAFETY: the array is as long as the vector of half the width.
     unsafe { vst1_u8(to.as_mut_ptr(), bytes) }
 }
 
-/// Multiplies clipped neurons: 128 times a times b, of which the high half is rounded.
 #[inline]
 #[target_feature(enable = "neon")]
 fn multiply(to: &mut [u8; LANES], a: &[i16; LANES], b: &[i16; LANES]) {
-    let clip = |neurons| vminq_s16(vmaxq_s16(neurons, vdupq_n_s16(0)), vdupq_n_s16(255));
-    let product = vqrdmulhq_s16(vshlq_n_s16::<6>(clip(load(a))), clip(load(b)));
+    let bytes = vqmovun_s16(product(load(a), load(b)));
     // SAFETY: the array is as long as the vector of half the width.
-    unsafe { vst1_u8(to.as_mut_ptr(), vqmovun_s16(product)) }
+    unsafe { vst1_u8(to.as_mut_ptr(), bytes) }
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn pack_twice(numbers: V) -> V {
+    let bytes = vqmovn_s16(numbers);
+    vreinterpretq_s16_s8(vcombine_s8(bytes, bytes))
 }
 
 /// Returns a bit for each four bytes that are not all zero.
@@ -116,14 +134,6 @@ fn splat(bytes: [u8; 4]) -> V {
     vreinterpretq_s16_u32(vdupq_n_u32(u32::from_le_bytes(bytes)))
 }
 
-#[inline]
-#[target_feature(enable = "neon")]
-fn load_row(from: &[u8; ROW]) -> [V; ROW_VECTORS] {
-    let (halves, _) = from.as_chunks::<16>();
-    // SAFETY: the arrays are as long as the vectors.
-    [&halves[0], &halves[1]].map(|half| vreinterpretq_s16_u8(unsafe { vld1q_u8(half.as_ptr()) }))
-}
-
 /// Adds products of bytes. Activations are at most 127, so they are also signed bytes, and pairs of
 /// products fit 16 bits.
 #[inline]
@@ -133,6 +143,19 @@ fn dot(sum: V, values: V, weights: V) -> V {
     let low = vmull_s8(vget_low_s8(values), vget_low_s8(weights));
     let high = vmull_high_s8(values, weights);
     vreinterpretq_s16_s32(vpadalq_s16(vreinterpretq_s32_s16(sum), vpaddq_s16(low, high)))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn sum_pairs(pairs: [V; 4]) -> [i32; 8] {
+    let [a, b, c, d] = pairs.map(|pair| vreinterpretq_s32_s16(pair));
+    let mut sums = [0; 8];
+    // SAFETY: the halves of the array are as long as the vectors.
+    unsafe {
+        vst1q_s32(sums.as_mut_ptr(), vpaddq_s32(a, b));
+        vst1q_s32(sums[4..].as_mut_ptr(), vpaddq_s32(c, d));
+    }
+    sums
 }
 
 #[inline]

@@ -1,6 +1,6 @@
 //! Reference kernels: plain loops over numbers.
 
-use super::layered::{ONE, group, product};
+use super::layered::{ONE, Order, product};
 use super::{Kernels, LayeredHead, MiddleLayer};
 use crate::nnue::{Activation, HIDDEN_2, PAIR_DISTANCE, QA};
 
@@ -45,14 +45,18 @@ pub fn screlu_wide(own: &[i16], other: &[i16], weights: &[i16]) -> i64 {
 fn layered(own: &[i16], other: &[i16], head: &LayeredHead) -> i32 {
     let mut sums = *head.biases();
     let neurons = head.neurons();
-    let group = group(neurons);
-    let mut groups = head.weights().chunks_exact(group * neurons);
-    for block in own.chunks(BLOCK).chain(other.chunks(BLOCK)) {
-        let (activations, count) = activations(block, head.activation());
-        for (values, weights) in activations[..count].chunks_exact(group).zip(groups.by_ref()) {
-            for (sum, weights) in sums.iter_mut().zip(weights.chunks_exact(group)) {
-                for (value, weight) in values.iter().zip(weights) {
-                    *sum = sum.wrapping_add(i32::from(*value) * i32::from(*weight));
+    let Order { block, set, group } = Order::of(neurons);
+    let mut blocks = head.weights().chunks_exact(block * neurons);
+    for neurons in own.chunks(BLOCK).chain(other.chunks(BLOCK)) {
+        let (activations, count) = activations(neurons, head.activation());
+        for (values, weights) in activations[..count].chunks_exact(block).zip(blocks.by_ref()) {
+            for (sums, weights) in sums.chunks_exact_mut(set).zip(weights.chunks_exact(block * set)) {
+                for (values, weights) in values.chunks_exact(group).zip(weights.chunks_exact(group * set)) {
+                    for (sum, weights) in sums.iter_mut().zip(weights.chunks_exact(group)) {
+                        for (value, weight) in values.iter().zip(weights) {
+                            *sum = sum.wrapping_add(i32::from(*value) * i32::from(*weight));
+                        }
+                    }
                 }
             }
         }
