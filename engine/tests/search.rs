@@ -117,6 +117,19 @@ fn stored_mates_do_not_outlive_the_fifty_move_rule() {
     }
 }
 
+/// A mate in 15 plies comes too late at a halfmove clock of 86.
+#[test]
+fn stored_mates_that_the_fifty_move_rule_forbids_are_not_used() {
+    let mut searcher = searcher();
+    let at = |clock: u32| game(&format!("8/8/3k4/8/8/3K4/8/3Q4 w - - {clock} 90"), "");
+    let outcome = search_with(&mut searcher, &at(0), &depth(15));
+    assert_eq!(outcome.score, mate_in(15), "{outcome:?}");
+    for plies in 1..8 {
+        let outcome = search_with(&mut searcher, &at(86), &depth(plies));
+        assert!(!is_mate(outcome.score), "{plies}: {outcome:?}");
+    }
+}
+
 #[test]
 fn a_third_repetition_is_avoided_when_winning_and_sought_when_losing() {
     let shuffle = "h1g1 h8g8 g1h1 g8h8 h1g1 h8g8 g1h1";

@@ -167,8 +167,9 @@ impl Worker<'_> {
         }
         if let Some(moves) = limits.mate
             && score.abs() >= mate_in(moves.saturating_mul(2).min(MAX_PLY as u32) as i32)
-            // A mate that a helper suffers is not the line that will be reported.
-            && (score > 0 || self.control.leads())
+            // A mate that a helper suffers is not the line that will be reported, nor is any of its
+            // lines if there are several.
+            && (score > 0 && limits.lines <= 1 || self.control.leads())
         {
             // Whichever thread found it.
             self.control.stop();

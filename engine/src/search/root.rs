@@ -147,8 +147,12 @@ impl Root {
         self.is_news = true;
     }
 
-    /// Adds to the nodes spent on a move.
+    /// Adds to the nodes spent on a move for the first line. Those of later lines would hide the
+    /// share of its best move.
     pub fn count_nodes(&mut self, mv: Move, nodes: u64) {
+        if self.index > 0 {
+            return;
+        }
         if let Some(index) = self.moves.iter().position(|&other| other == mv) {
             self.nodes[index] += nodes;
         }

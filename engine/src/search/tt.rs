@@ -65,7 +65,8 @@ pub struct Entry {
     pub depth: i32,
     /// Relation of `score` to the true score.
     pub bound: Bound,
-    /// Set if the position was in the principal variation of any search.
+    /// Set if the search that stored this, or one before it, had the position in its principal
+    /// variation.
     pub pv: bool,
 }
 

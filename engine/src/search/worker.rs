@@ -14,7 +14,7 @@ use super::tablebase::Prober;
 use super::tt::{Bound, Entry, NO_EVAL, TranspositionTable};
 use super::window::{NodeKind, ScoreRange, Window};
 use crate::board::Board;
-use crate::types::{DRAW, MAX_PLY, Move, MoveList, Score, TABLE_WIN};
+use crate::types::{DRAW, MATE, MAX_PLY, Move, MoveList, Score, TABLE_WIN, is_mate};
 
 /// Halfmove clock from which TT scores are not trusted. The fifty-move rule is near, and the scores
 /// ignore it.
@@ -106,12 +106,14 @@ impl Worker<'_> {
         None
     }
 
-    /// Probes the TT. If the fifty-move rule is near, the bound is dropped; the move and the
-    /// evaluation stay useful.
+    /// Probes the TT. If the fifty-move rule is near, or would come before the mate, the bound is
+    /// dropped; the move and the evaluation stay useful.
     #[inline]
     pub(super) fn probe_tt(&self, board: &Board, ply: usize) -> Option<Entry> {
         let entry = self.tt.probe(board.key(), ply)?;
-        let is_stale = board.halfmove_clock() >= STALE_HALFMOVE_CLOCK;
+        let clock = board.halfmove_clock();
+        let is_late = |score: Score| is_mate(score) && MATE - score.abs() - ply as Score + Score::from(clock) > 100;
+        let is_stale = clock >= STALE_HALFMOVE_CLOCK || is_late(entry.score);
         Some(if is_stale { Entry { bound: Bound::None, ..entry } } else { entry })
     }
 
