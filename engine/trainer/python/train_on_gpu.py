@@ -1,4 +1,4 @@
-"""Trains a network of Destrier's own shape, `(768 -> H)x2 -> 1xB` with SCReLU, from positions that lie in the memory of a GPU.
+"""Trains a network `(768 -> H)x2 -> 1xB` with SCReLU and without king buckets from positions that lie in the memory of a GPU.
 
     python3 train_on_gpu.py train.bin --validation held-out.bin --hidden 512 --superbatches 60 --out net.nnue
     python3 train_on_gpu.py train.bin --start net.nnue --rate 0.0001 --end 0.000002 --superbatches 12 --out next.nnue
