@@ -121,7 +121,7 @@ pub fn bullet_record(bytes: &[u8; BULLET_BYTES]) -> ChessBoard {
     let mut pcs = [0; 16];
     pcs.copy_from_slice(&bytes[8..24]);
     ChessBoard {
-        occ: bytes[..8].iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte)),
+        occ: u64::from_le_bytes(bytes.as_chunks().0[0]),
         pcs,
         score: i16::from_le_bytes([bytes[24], bytes[25]]),
         result: bytes[26],

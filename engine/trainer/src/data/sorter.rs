@@ -78,10 +78,10 @@ fn put(file: &mut impl Write, key: u64, record: &[u8]) -> io::Result<()> {
 
 /// Appends the next record of a file to `record` and returns its key.
 fn take(file: &mut impl Read, record: &mut Vec<u8>) -> io::Result<u64> {
-    let mut head = [0; HEAD];
-    file.read_exact(&mut head)?;
-    let key = head[..8].iter().rev().fold(0, |key, &byte| key << 8 | u64::from(byte));
-    let length = u32::from_le_bytes([head[8], head[9], head[10], head[11]]) as usize;
+    let (mut key, mut length) = ([0; 8], [0; 4]);
+    file.read_exact(&mut key)?;
+    file.read_exact(&mut length)?;
+    let (key, length) = (u64::from_le_bytes(key), u32::from_le_bytes(length) as usize);
     let before = record.len();
     record.resize(before + length, 0);
     file.read_exact(&mut record[before..])?;
