@@ -478,7 +478,10 @@ impl Coordinator {
         let shown = nodes.map_or_else(|| "no count".to_owned(), |nodes| nodes.to_string());
         let name = &player_of_plan.name;
         self.warn(format!("worker {worker}: does not play: the bench of {name} is {shown}, the plan says {expected}"));
-        if let Some(machines) = self.benches.record(worker_name(worker), player, nodes) {
+        // A machine without a count cannot run the engine, which says nothing about the plan.
+        if let Some(nodes) = nodes
+            && let Some(machines) = self.benches.record(worker_name(worker), player, nodes)
+        {
             let text = format!(
                 "the bench of {name} is {shown} on {}, the plan says {expected}: build the engine again and start another run",
                 machines.join(", ")

@@ -30,8 +30,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Time limit of an engine's bench.
 const BENCH_LIMIT: Duration = Duration::from_mins(10);
 
-/// Node counts of benches by the SHA-256 of programs; `None` for a program without one.
-type BenchCounts = Arc<Mutex<BTreeMap<String, Option<u64>>>>;
+/// Node counts of benches by the SHA-256 of programs.
+type BenchCounts = Arc<Mutex<BTreeMap<String, u64>>>;
 
 /// Belongings of a worker that all its runs use.
 #[derive(Clone, Debug)]
@@ -81,7 +81,7 @@ impl House {
                 Ok(())
             }
             Err(error) => {
-                // An obstacle that passes is no refusal.
+                // An obstacle that passes is no refusal, and a coordinator knows its own.
                 if !error.is_passing() {
                     self.tell(&run, Note::Text(format!("does not serve this run: {error}"))).await;
                 }
@@ -89,6 +89,8 @@ impl House {
             }
         };
         self.in_use.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
+        // Without a sandbox there is no such folder.
+        let _ = std::fs::remove_dir_all(self.scratch(&run));
         served
     }
 
@@ -96,7 +98,7 @@ impl House {
     async fn join(&self, run: &str, figures: Arc<Figures>) -> Result<Job, WorkerError> {
         let signed = match self.hello(run, None).await? {
             Welcome::Signed(signed) => signed,
-            Welcome::Refused(why) => return Err(WorkerError::Refused(why)),
+            Welcome::Refused(why) => return Err(WorkerError::Declined(why)),
             Welcome::Plan(_) | Welcome::Admitted => {
                 return Err(WorkerError::Refused(
                     "its plan is not signed, and this worker plays signed ones".to_owned(),
@@ -105,7 +107,7 @@ impl House {
         };
         let refused = |why: &dyn std::fmt::Display| WorkerError::Refused(why.to_string());
         let (author, text) = signed.verify(run, &self.terms.trust).map_err(|why| refused(&why))?;
-        let agreed = self.agree(&text, author)?;
+        let agreed = self.agree(run, &text, author)?;
         self.fetch(run, &agreed).await?;
         self.bench(run, &agreed).await?;
         let speed = self.speed(run, &agreed).await?;
@@ -156,7 +158,7 @@ impl House {
         let speed = WireSpeed { nps, scale };
         match self.hello(run, Some(speed)).await? {
             Welcome::Admitted => Ok(Some(speed)),
-            Welcome::Refused(why) => Err(WorkerError::Refused(why)),
+            Welcome::Refused(why) => Err(WorkerError::Declined(why)),
             Welcome::Plan(_) | Welcome::Signed(_) => {
                 Err(WorkerError::Refused("its coordinator does not understand a speed".to_owned()))
             }
@@ -174,10 +176,17 @@ impl House {
         ))
     }
 
-    fn agree(&self, text: &str, author: PublicKey) -> Result<LocalPlan, WorkerError> {
+    fn agree(&self, run: &str, text: &str, author: PublicKey) -> Result<LocalPlan, WorkerError> {
         let plan = file::from_toml(text)?;
-        let agreed = self.terms.examine(plan, author, &self.room);
+        // What the engines of one run write, those of another must not read.
+        let room = Room { scratch: self.scratch(run), ..Room::clone(&self.room) };
+        let agreed = self.terms.examine(plan, author, &room);
         agreed.map_err(|refusal| WorkerError::Refused(refusal.to_string()))
+    }
+
+    /// Folder in which the confined engines of a run write.
+    fn scratch(&self, run: &str) -> PathBuf {
+        self.room.scratch.join(run)
     }
 
     /// Fetches the files of a plan that are not on the disk yet.
@@ -209,8 +218,9 @@ impl House {
             let Some(expected) = player.origin.bench_nodes else { continue };
             let sha256 = &player.origin.sha256;
             let known = self.benches.lock().unwrap_or_else(PoisonError::into_inner).get(sha256).copied();
-            let found = if let Some(found) = known {
-                found
+            let mut fault = String::new();
+            let found = if known.is_some() {
+                known
             } else {
                 let mut config = engine_config(&agreed.plan, player, None);
                 config.args.push("bench".to_owned());
@@ -220,18 +230,27 @@ impl House {
                     config.confinement = guest.confinement.map(own);
                 }
                 let printed = output(&config, BENCH_LIMIT).await;
-                let found = bench_nodes(&printed.map_err(|error| WorkerError::Refused(error.to_string()))?);
-                self.benches.lock().unwrap_or_else(PoisonError::into_inner).insert(sha256.clone(), found);
+                let printed = printed.map_err(|error| WorkerError::Refused(error.to_string()))?;
+                let found = bench_nodes(&printed.out);
+                if let Some(nodes) = found {
+                    self.benches.lock().unwrap_or_else(PoisonError::into_inner).insert(sha256.clone(), nodes);
+                } else {
+                    fault = printed.last_fault();
+                }
                 found
             };
             if found != Some(expected) {
                 let player_id = PlayerId(u16::try_from(place).unwrap_or(u16::MAX));
                 self.tell(run, Note::Bench { player: player_id.0, nodes: found }).await;
-                let shown = found.map_or_else(|| "no count of nodes".to_owned(), |nodes| nodes.to_string());
-                return Err(WorkerError::Refused(format!(
-                    "the bench of {} is {shown} here, the plan says {expected}: this machine computes differently, or its memory is faulty",
-                    player.name
-                )));
+                let name = &player.name;
+                return Err(WorkerError::Refused(match found {
+                    Some(nodes) => format!(
+                        "the bench of {name} is {nodes} here, the plan says {expected}: this machine computes differently, or its memory is faulty"
+                    ),
+                    None => format!(
+                        "the bench of {name} prints no count of nodes here, the plan says {expected}{fault}: does `bench` run on this machine?"
+                    ),
+                }));
             }
         }
         Ok(())

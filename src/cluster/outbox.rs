@@ -85,7 +85,10 @@ impl Outbox {
         let mut results = std::mem::take(&mut self.results);
         for (key, packed) in results.iter_mut().filter(overdue) {
             packed.sent = Instant::now();
-            self.publish(*key, packed);
+            // The server has not stored it yet, and the first attempt still goes on.
+            if !self.link.is_unsent(&self.id(*key)) {
+                self.publish(*key, packed);
+            }
         }
         self.results = results;
     }

@@ -50,6 +50,10 @@ const FAST: Duration = Duration::from_mins(1);
 /// that may pass.
 const RETRY: Duration = Duration::from_secs(30);
 
+/// Time after which a coordinator that refused this worker is asked again: the machines that it
+/// was compared with may have left.
+const ASK_AGAIN: Duration = Duration::from_mins(10);
+
 /// Time without a renewal of its entry after which a run has no coordinator.
 const AWAY: Duration = Duration::from_secs(30);
 
@@ -344,7 +348,10 @@ impl Pool {
                 (RunState::Left { until: retry, why: String::new() }, format!("run {title}: left after {pairs} pairs"))
             }
             Err(error) => {
-                let until = retry.filter(|_| error.is_passing());
+                let until = match error {
+                    WorkerError::Declined(_) => Some(Instant::now() + ASK_AGAIN),
+                    _ => retry.filter(|_| error.is_passing()),
+                };
                 let line = format!("run {title}: not served: {error}");
                 (RunState::Left { until, why: error.to_string() }, line)
             }

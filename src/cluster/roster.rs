@@ -19,6 +19,9 @@ const MOST_OFF: f64 = 0.05;
 /// Pairs that a state names; of more it gives their number.
 const NAMED_PAIRS: usize = 4;
 
+/// Beginning of the reason why a worker is away that was refused.
+const REFUSED: &str = "refused: ";
+
 /// Presence of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Presence {
@@ -97,9 +100,19 @@ impl Roster {
     /// Returns the reason of a refusal, which names the worker and the remedy.
     pub(super) fn admit(&mut self, session: &str, machine: Option<Machine>) -> Result<(), String> {
         let refusal = self.other_processor(session, machine.as_ref());
+        let has_class = self.has_class;
         let Some(known) = self.of(session) else { return Ok(()) };
         if let Presence::Dropped(why) = &known.presence {
             return Err(format!("worker {} is out of this run: {why}", worker_name(session)));
+        }
+        let is_other = |old: &Machine| machine.as_ref().is_some_and(|new| new.cpu != old.cpu);
+        let is_played = known.presence == Presence::Here && known.ready.is_some();
+        if has_class && known.session != session && is_played && known.machine.as_ref().is_some_and(is_other) {
+            return Err(format!(
+                "a machine of another kind plays this run as worker {} at present; \
+                 give each machine a name of its own (`quintain hub invite`)",
+                worker_name(session)
+            ));
         }
         if known.session != session {
             // It may be on another machine, and measures its speed again.
@@ -114,7 +127,7 @@ impl Roster {
         known.machine = machine;
         match refusal {
             Some(why) => {
-                known.presence = Presence::Away(format!("refused: {why}"));
+                known.presence = Presence::Away(format!("{REFUSED}{why}"));
                 Err(why)
             }
             None => {
@@ -122,6 +135,12 @@ impl Roster {
                 Ok(())
             }
         }
+    }
+
+    /// True if the last attempt of this worker to join the run was refused.
+    pub(super) fn is_refused(&self, session: &str) -> bool {
+        let known = self.known.get(worker_name(session));
+        known.is_some_and(|known| matches!(&known.presence, Presence::Away(why) if why.starts_with(REFUSED)))
     }
 
     /// Admits a session by the speed that it has measured. It is ready now, and may set the class.
@@ -138,7 +157,7 @@ impl Roster {
         known.nps = nps.filter(|nps| nps.is_finite());
         match refusal {
             Some(why) => {
-                known.presence = Presence::Away(format!("refused: {why}"));
+                known.presence = Presence::Away(format!("{REFUSED}{why}"));
                 known.ready = None;
                 Err(why)
             }
@@ -331,6 +350,38 @@ mod tests {
             roster.lose("b-1", 0, "gone");
             assert!(roster.admit("a-2", machine("i5-4460")).is_ok());
         }
+    }
+
+    #[test]
+    fn a_second_machine_under_one_name_is_refused_while_the_first_plays() {
+        for (is_timed, taken) in [(true, false), (false, true)] {
+            let mut roster = Roster::new(is_timed, false, false);
+            roster.admit("a-1", machine("EPYC 7763")).unwrap();
+            roster.admit_speed("a-1", Some(2e6)).unwrap();
+            let second = roster.admit("a-2", machine("i5-4460"));
+            assert_eq!(second.is_ok(), taken, "{second:?}");
+            if let Err(why) = second {
+                assert!(why.contains("plays this run as worker a") && why.contains("quintain hub invite"), "{why}");
+                assert!(!roster.is_refused("a-1"), "{:?}", states(&roster));
+                // It was moved to the other machine.
+                roster.lose("a-1", 0, "gone");
+                assert!(roster.admit("a-3", machine("i5-4460")).is_ok());
+            }
+        }
+    }
+
+    #[test]
+    fn a_refused_worker_is_known_as_one() {
+        let mut roster = Roster::new(true, false, false);
+        roster.admit("a-1", machine("EPYC 7763")).unwrap();
+        roster.admit_speed("a-1", Some(2e6)).unwrap();
+        assert!(!roster.is_refused("b-1"));
+        roster.admit("b-1", machine("i5-4460")).unwrap_err();
+        assert!(roster.is_refused("b-1") && !roster.is_refused("a-1"));
+        // It asks again later.
+        roster.lose("a-1", 0, "gone");
+        roster.admit("b-1", machine("i5-4460")).unwrap();
+        assert!(!roster.is_refused("b-1"));
     }
 
     /// A worker that joins and never has its engines ready keeps no other ones out.

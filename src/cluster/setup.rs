@@ -200,7 +200,7 @@ async fn probe() -> Result<(), String> {
         ..EngineConfig::default()
     };
     match output(&config, PROBE_LIMIT).await {
-        Ok(printed) if printed.contains(env!("CARGO_PKG_VERSION")) => Ok(()),
+        Ok(printed) if printed.out.contains(env!("CARGO_PKG_VERSION")) => Ok(()),
         Ok(_) => Err(
             "a program does not run in the sandbox of this machine; sandbox = \"none\" in worker.toml switches it off"
                 .to_owned(),

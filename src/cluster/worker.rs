@@ -61,9 +61,12 @@ pub(crate) enum WorkerError {
     /// The server cannot be used.
     #[error(transparent)]
     Link(#[from] LinkError),
-    /// The coordinator does not want this worker.
+    /// This machine cannot play the run.
     #[error("{0}")]
     Refused(String),
+    /// The coordinator does not want this worker at present.
+    #[error("{0}")]
+    Declined(String),
     /// The plan is of another version, or damaged.
     #[error("the plan of the run: {0}")]
     Plan(#[from] PlanFileError),
@@ -92,7 +95,7 @@ pub(crate) enum WorkerError {
 impl WorkerError {
     /// True if another attempt may succeed without a change at either side.
     pub(super) const fn is_passing(&self) -> bool {
-        matches!(self, Self::Link(_) | Self::Passing(_) | Self::Forsaken { .. })
+        matches!(self, Self::Link(_) | Self::Declined(_) | Self::Passing(_) | Self::Forsaken { .. })
     }
 }
 
@@ -616,7 +619,9 @@ impl Worker {
         if self.is_over {
             self.release();
         }
-        self.orders.send_modify(|now| (now.stop, now.paused, now.moves) = (stop, orders.paused, orders.moves));
+        // Who leaves the run plays its pairs to the end, and does not wait for that of a pause.
+        let paused = orders.paused && self.wanted() > 0;
+        self.orders.send_modify(|now| (now.stop, now.paused, now.moves) = (stop, paused, orders.moves));
         Ok(())
     }
 

@@ -56,6 +56,14 @@ pub use expected::PlanFacts;
 pub use mend::{RepairReport, mend};
 pub use packed::{game_of, pack, pack_moves, unpack, unpack_moves};
 
+/// True if a reader of the journal takes the line of a game. Only the text of engines makes one too
+/// long.
+pub(crate) fn is_readable(game: &GameRecord) -> bool {
+    let mut line = Vec::new();
+    format::write_game(game, &mut line);
+    line.len() <= lines::LONGEST
+}
+
 /// Name of the journal in a run directory.
 pub const FILE_NAME: &str = "games.jsonl";
 

@@ -31,6 +31,7 @@ impl Coordinator {
                     .to_owned()
             });
         }
+        let was_refused = self.roster.is_refused(&hello.worker);
         let admitted = match hello.speed {
             Some(speed) => self.roster.admit_speed(&hello.worker, speed.nps),
             None => self.roster.admit(&hello.worker, hello.machine.map(Machine::from)),
@@ -43,7 +44,10 @@ impl Coordinator {
             (Ok(()), Some(signed)) => Welcome::Signed(signed.clone()),
             (Ok(()), None) => Welcome::Plan(file::to_toml(&self.plan)),
             (Err(why), _) => {
-                self.warn(why.clone());
+                // It asks again from time to time.
+                if !was_refused {
+                    self.warn(why.clone());
+                }
                 Welcome::Refused(why)
             }
         }

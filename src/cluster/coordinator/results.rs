@@ -9,6 +9,7 @@ use super::super::outbox::result_id;
 use super::super::wire::PairGames;
 use super::Coordinator;
 use crate::chess::{Position, Variant};
+use crate::journal;
 use crate::record::{Leg, Opening, PairId};
 use crate::tournament::events::PairTask;
 
@@ -58,6 +59,9 @@ impl Coordinator {
             }
         }
         check(&result, &lease.work.task)?;
+        if let Some((game, _)) = result.games.iter().find(|(game, _)| !journal::is_readable(game)) {
+            return Err(format!("game {} has more text of the engines than a journal takes", game.id.number()));
+        }
         if !result.is_simulated {
             for (game, _) in &result.games {
                 let moves = game.moves.iter().map(|played| played.uci.as_str());

@@ -11,6 +11,8 @@ use super::config::{EngineConfig, StartError};
 use super::strays::Strays;
 use crate::os::confine::{self, ConfineError};
 use crate::os::{self, ProcessGroup};
+#[cfg(feature = "cluster")]
+use crate::text::printable;
 
 /// Starts the program in a group of its own, on the given CPUs (all if empty), with three pipes.
 ///
@@ -42,13 +44,32 @@ pub(super) async fn spawn(
     }
 }
 
+/// Text that a program printed.
+#[cfg(feature = "cluster")]
+#[derive(Debug)]
+pub(crate) struct ProgramOutput {
+    /// Its standard output.
+    pub(crate) out: String,
+    /// Its standard error.
+    faults: String,
+}
+
+#[cfg(feature = "cluster")]
+impl ProgramOutput {
+    /// Last line of its standard error, in brackets after a blank; empty if there is none.
+    pub(crate) fn last_fault(&self) -> String {
+        let last = self.faults.lines().rev().find(|line| !line.trim().is_empty());
+        last.map_or_else(String::new, |line| format!(" (`{}`)", printable(line.trim())))
+    }
+}
+
 /// Starts a program as an engine is started, and returns what it prints until it ends; what it has
 /// printed so far after `limit`.
 ///
 /// # Errors
 /// Returns an error if it does not start.
 #[cfg(feature = "cluster")]
-pub(crate) async fn output(config: &EngineConfig, limit: Duration) -> Result<String, StartError> {
+pub(crate) async fn output(config: &EngineConfig, limit: Duration) -> Result<ProgramOutput, StartError> {
     use tokio::io::AsyncReadExt as _;
     /// Far more than any program prints that counts nodes.
     const MOST: u64 = 4 << 20;
@@ -56,19 +77,19 @@ pub(crate) async fn output(config: &EngineConfig, limit: Duration) -> Result<Str
     let (mut child, group) = spawn(config, &[], &strays).await?;
     let pid = child.id().unwrap_or(0);
     drop(child.stdin.take());
-    let mut printed = Vec::new();
+    let (mut printed, mut said) = (Vec::new(), Vec::new());
     // Errors and limits leave what was read, which has no count in it then.
-    if let (Some(out), Some(mut faults)) = (child.stdout.take(), child.stderr.take()) {
-        let mut beside = tokio::io::sink();
-        let mut out = out.take(MOST);
-        let reading = async { tokio::join!(out.read_to_end(&mut printed), tokio::io::copy(&mut faults, &mut beside)) };
+    if let (Some(out), Some(faults)) = (child.stdout.take(), child.stderr.take()) {
+        let (mut out, mut faults) = (out.take(MOST), faults.take(MOST));
+        let reading = async { tokio::join!(out.read_to_end(&mut printed), faults.read_to_end(&mut said)) };
         let _ = tokio::time::timeout(limit, reading).await;
     }
     strays.hold(pid);
     group.kill();
     let _ = child.wait().await;
     strays.kill_all();
-    Ok(String::from_utf8_lossy(&printed).into_owned())
+    let [out, faults] = [printed, said].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    Ok(ProgramOutput { out, faults })
 }
 
 fn command(config: &EngineConfig, cpus: &[usize], strays: &Strays) -> Result<Command, StartError> {
