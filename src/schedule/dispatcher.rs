@@ -121,6 +121,8 @@ struct Dispatcher<'a> {
     /// Games in progress on slots of this process.
     playing: u16,
     reason: Option<StopReason>,
+    /// True if a game could not be written to the journal.
+    is_unwritten: bool,
     time: PlayingTime,
     resumed: bool,
     concurrency_changed: bool,
@@ -175,6 +177,7 @@ pub async fn run(run: Run, observers: &mut [Box<dyn Observer>], mut inbox: Inbox
         events: events_in,
         playing: 0,
         reason: None,
+        is_unwritten: false,
         time: PlayingTime::new(began),
         exits: 0,
         pv_told: 0,
@@ -523,7 +526,8 @@ impl Dispatcher<'_> {
             return self.tell(RunEvent::Warning { text: &text });
         }
         if let Err(error) = self.run.journal.append(&record) {
-            // The game is not in the journal, so it must not count.
+            // The game is not in the journal, so it must not count, and its worker must keep it.
+            self.is_unwritten = true;
             self.halt(Stop::Now, StopReason::Broken { why: error.to_string() });
             return;
         }
@@ -551,7 +555,8 @@ impl Dispatcher<'_> {
 
     fn on_tick(&mut self) {
         let written = self.run.journal.sync();
-        self.seats.iter_mut().for_each(|seats| seats.written(written.is_ok()));
+        let is_written = written.is_ok() && !self.is_unwritten;
+        self.seats.iter_mut().for_each(|seats| seats.written(is_written));
         if let Err(error) = written {
             self.halt(Stop::Now, StopReason::Broken { why: error.to_string() });
         }
@@ -579,7 +584,8 @@ impl Dispatcher<'_> {
             _ => {}
         }
         let written = self.run.journal.sync();
-        self.seats.iter_mut().for_each(|seats| seats.written(written.is_ok()));
+        let is_written = written.is_ok() && !self.is_unwritten;
+        self.seats.iter_mut().for_each(|seats| seats.written(is_written));
         if let Err(error) = written {
             let text = error.to_string();
             // The error that ended the run is told by its reason.
