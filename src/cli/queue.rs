@@ -16,7 +16,7 @@ use crate::run::queue::again;
 use crate::run::queue::daemon::{self, DaemonLimits, Deadline, StopSwitch};
 use crate::run::queue::{EntryId, Queue};
 use crate::run::{Exit, play, progress, resolve};
-use crate::source::Context;
+use crate::source::{self, Context};
 
 const EXAMPLES: &str = "\
 Entries are TOML files in results/queue. `queue run`, or `serve --run`, plays them one after \
@@ -200,11 +200,14 @@ pub(super) fn run(args: &QueueArgs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Switch that Ctrl-C and the system's signals set.
+/// Switch that Ctrl-C and the system's signals set. They end builds, too.
 pub(super) fn stop_switch() -> Result<StopSwitch> {
     let stop = StopSwitch::default();
     let switch = stop.clone();
-    play::on_interrupt(move || switch.set())?;
+    play::on_interrupt(move || {
+        switch.set();
+        source::end_builds();
+    })?;
     Ok(stop)
 }
 

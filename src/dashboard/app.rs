@@ -24,6 +24,9 @@ const MAX_STREAMS: usize = 64;
 /// Documents made at once that need a whole journal, or a program.
 const MAX_WORKS: usize = 2;
 
+/// Entries added to the queue at once. Each may wait minutes for a repository.
+const MAX_ADDS: usize = 1;
+
 #[derive(Clone)]
 pub(super) struct App {
     pub(super) guard: Arc<Guard>,
@@ -34,6 +37,8 @@ pub(super) struct App {
     pub(super) streams: Arc<Semaphore>,
     /// Seats of documents that take long to make.
     works: Arc<Semaphore>,
+    /// Seats of entries that are added to the queue.
+    adds: Arc<Semaphore>,
     pub(super) queue: Arc<Queue>,
     pub(super) own: Arc<OwnProgram>,
     /// True if tests may be made, which start programs.
@@ -60,6 +65,7 @@ impl App {
             hub: Hub::default(),
             streams: Arc::new(Semaphore::new(MAX_STREAMS)),
             works: Arc::new(Semaphore::new(MAX_WORKS)),
+            adds: Arc::new(Semaphore::new(MAX_ADDS)),
             queue: Arc::new(queue),
             own: Arc::new(own),
             makes_tests,
@@ -89,6 +95,14 @@ impl App {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Response> {
         spawn_seated(&self.works, work).await
+    }
+
+    /// Adds an entry to the queue when its seat is free. It may wait for a repository.
+    pub(super) async fn spawn_add<T: Send + 'static>(
+        &self,
+        add: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Response> {
+        spawn_seated(&self.adds, add).await
     }
 }
 

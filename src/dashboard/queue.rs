@@ -132,7 +132,7 @@ pub(super) async fn add(State(app): State<App>, body: Bytes) -> Result<Response,
     args.push(format!("--priority={}", test.priority));
     args.extend(test.words);
     let own = Arc::clone(&app.own);
-    match app.spawn_long_work(move || own.run(&args, ADD_LIMIT)).await? {
+    match app.spawn_add(move || own.run(&args, ADD_LIMIT)).await? {
         Ok(said) => Ok(answer(StatusCode::OK, &json!({ "said": said.trim() }))),
         Err(why @ OwnError::Refused(_)) => Err(error(StatusCode::BAD_REQUEST, &why.to_string())),
         Err(why @ OwnError::Failed(_)) => Err(error(StatusCode::INTERNAL_SERVER_ERROR, &why.to_string())),

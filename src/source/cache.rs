@@ -304,6 +304,7 @@ fn compile(
         .args(["-c", &recipe.command])
         .dir(tree)
         .env("CARGO_TARGET_DIR", target)
+        .of_build()
         .merged();
     for (name, value) in &recipe.env {
         task = task.env(name, value);

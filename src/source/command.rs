@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -71,6 +72,21 @@ pub enum ProgramError {
         /// The deadline.
         limit: Duration,
     },
+    /// [`end_builds`] was called while the program ran.
+    #[error("`{program}` was interrupted")]
+    Interrupted {
+        /// The program.
+        program: String,
+    },
+}
+
+/// True once builds must not go on.
+static BUILDS_END: AtomicBool = AtomicBool::new(false);
+
+/// Kills the builds and fetches of this process, for good. They are in process groups of their own,
+/// which Ctrl-C in a terminal does not reach.
+pub(crate) fn end_builds() {
+    BUILDS_END.store(true, Ordering::SeqCst);
 }
 
 /// News of an engine that is being looked up or built.
@@ -92,6 +108,8 @@ pub(super) struct ProgramRun {
     merged: bool,
     guarded: bool,
     cpus: Vec<usize>,
+    /// True for a step of a build, which [`end_builds`] kills.
+    is_build: bool,
     /// Standard input; none if it is `None`.
     input: Option<File>,
 }
@@ -107,7 +125,15 @@ pub(super) struct CapturedOutput {
 
 impl ProgramRun {
     pub(super) fn new(program: impl AsRef<OsStr>, limit: Duration) -> Self {
-        Self { command: Command::new(program), limit, merged: false, guarded: false, cpus: Vec::new(), input: None }
+        Self {
+            command: Command::new(program),
+            limit,
+            merged: false,
+            guarded: false,
+            cpus: Vec::new(),
+            is_build: false,
+            input: None,
+        }
     }
 
     /// Like [`Self::new`], for long-running programs: neither the program nor its children outlive
@@ -153,6 +179,12 @@ impl ProgramRun {
         self
     }
 
+    /// Marks the program as a step of a build.
+    pub(super) fn of_build(mut self) -> Self {
+        self.is_build = true;
+        self
+    }
+
     /// Gives the program a file as its standard input.
     pub(super) fn input(mut self, input: File) -> Self {
         self.input = Some(input);
@@ -195,14 +227,14 @@ impl ProgramRun {
             let _bound = CpuBinding::new(&self.cpus).map_err(start)?;
             self.command.spawn()
         };
-        let (limit, cpus) = (self.limit, std::mem::take(&mut self.cpus));
+        let (limit, is_build, cpus) = (self.limit, self.is_build, std::mem::take(&mut self.cpus));
         drop(self); // and with it our copies of the writing ends, or the readers would never see the end
         let mut child = spawned.map_err(start)?;
         let group = ProcessGroup::of(child.id(), &cpus).inspect_err(|_| drop(child.kill())).map_err(start)?;
 
         let (out, err) = (StreamReader::new(out), StreamReader::new(err));
         let mut shown = String::new();
-        let in_time = wait_until(&mut child, Instant::now() + limit, &mut || {
+        let end = wait_until(&mut child, Instant::now() + limit, is_build, &mut || {
             if let Some(line) = out.last_line().filter(|line| *line != shown) {
                 watch(&line);
                 shown = line;
@@ -212,26 +244,39 @@ impl ProgramRun {
         drop(held);
         let status = child.wait().map_err(|source| ProgramError::Wait { program: program.clone(), source })?;
         let (stdout, stderr) = (out.finish(), err.finish());
-        match in_time {
-            Ok(true) => Ok(CapturedOutput { status, stdout, stderr }),
-            Ok(false) => Err(ProgramError::Timeout { program, limit }),
+        match end {
+            Ok(WaitEnd::Ended) => Ok(CapturedOutput { status, stdout, stderr }),
+            Ok(WaitEnd::Late) => Err(ProgramError::Timeout { program, limit }),
+            Ok(WaitEnd::Interrupted) => Err(ProgramError::Interrupted { program }),
             Err(source) => Err(ProgramError::Wait { program, source }),
         }
     }
 }
 
-/// Returns true if the child ended in time. The child is not reaped: its id, and so the group's,
-/// stays valid until `wait`. `tick` is called at short intervals, and once after the end.
-fn wait_until(child: &mut Child, deadline: Instant, tick: &mut dyn FnMut()) -> io::Result<bool> {
+/// End of a wait for a program.
+enum WaitEnd {
+    Ended,
+    /// The deadline passed.
+    Late,
+    /// It is a step of a build, and [`end_builds`] was called.
+    Interrupted,
+}
+
+/// Waits for the end of the child. It is not reaped: its id, and so the group's, stays valid until
+/// `wait`. `tick` is called at short intervals, and once after the end.
+fn wait_until(child: &mut Child, deadline: Instant, is_build: bool, tick: &mut dyn FnMut()) -> io::Result<WaitEnd> {
     let mut nap = Duration::from_millis(1);
     loop {
         if os::has_ended(child)? {
             tick();
-            return Ok(true);
+            return Ok(WaitEnd::Ended);
+        }
+        if is_build && BUILDS_END.load(Ordering::SeqCst) {
+            return Ok(WaitEnd::Interrupted);
         }
         let now = Instant::now();
         if now >= deadline {
-            return Ok(false);
+            return Ok(WaitEnd::Late);
         }
         thread::sleep(nap.min(deadline - now));
         nap = (nap * 2).min(Duration::from_millis(20));

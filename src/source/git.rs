@@ -555,6 +555,7 @@ pub(super) fn lock(path: &Path) -> Result<File, SourceError> {
 
 fn task(dir: &Path, args: &[&str], limit: Duration) -> ProgramRun {
     let task = ProgramRun::new("git", limit)
+        .of_build()
         .without_git_env()
         .env("GIT_TERMINAL_PROMPT", "0")
         .env("LC_ALL", "C")

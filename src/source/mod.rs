@@ -30,6 +30,7 @@ mod untracked;
 pub use base::{Bases, default_base};
 pub use bench::{Bench, BenchError, bench, bench_nodes};
 pub use command::Update;
+pub(crate) use command::end_builds;
 pub use error::SourceError;
 pub use git::Commit;
 pub use history::{change, diff, is_bad_commit, known, names, place_of, spec_of, stretch};

@@ -598,6 +598,34 @@ fn an_entry_removed_while_its_engines_are_built_plays_nothing() {
     );
 }
 
+/// Compilers are in process groups of their own, which Ctrl-C does not reach.
+#[test]
+fn an_interrupt_ends_a_build_and_the_entry_waits() {
+    let toy = Toy::bare();
+    toy.write(
+        "quintain.toml",
+        &RECIPE.replace("cp engine/main.sh", "while true; do sleep 0.05; done; cp engine/main.sh"),
+    );
+    toy.write("engine/main.sh", "#!/bin/sh\n");
+    toy.commit("One that is never built");
+    let here = |words: &[&str]| -> Ran {
+        let ran: Ran = quintain(&[&["queue"], words].concat()).current_dir(&toy.context.cwd).output().unwrap().into();
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        ran
+    };
+    let settings: Vec<&str> = SETTINGS.split_whitespace().collect();
+    here(&[&["add", "sprt", "--new", "git:main", "--base", &fake("--seed 1")], &settings[..]].concat());
+    let mut command = heeding_signals(&["queue", "run"]);
+    command.current_dir(&toy.context.cwd).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut daemon = Daemon(command.spawn().unwrap());
+    hears(&mut daemon.0, "building");
+    rustix::process::kill_process(rustix::process::Pid::from_child(&daemon.0), rustix::process::Signal::INT).unwrap();
+    let (said, code) = rest(&mut daemon);
+    assert_eq!(code, Some(130), "{said}");
+    let list: Value = serde_json::from_str(&here(&["ls", "--json"]).stdout).unwrap();
+    assert_eq!(list["entries"][0]["state"], "waiting", "{list}");
+}
+
 #[test]
 fn the_dashboard_plays_the_queue() {
     use rustix::process::{Pid, Signal, kill_process};

@@ -20,6 +20,9 @@ use crate::run::{Exit, chain, chain_report, forecast, progress, trust};
 use crate::settings::RawPlan;
 use crate::text::with_causes;
 
+/// Pause after an entry whose state could not be read or written.
+const PAUSE: Duration = Duration::from_secs(30);
+
 /// Name of the runs in the folder of results.
 const RUNS: &str = "runs";
 
@@ -126,7 +129,12 @@ fn play_all(queue: &Queue, limits: DaemonLimits, stop: &StopSwitch) -> Result<Ex
         match daemon.next()? {
             Some((id, entry)) => {
                 is_idle = false;
-                daemon.play(id, &entry)?;
+                if let Err(error) = daemon.play(id, &entry) {
+                    // The disk may be full for a while, and nobody watches.
+                    progress::warn(&format!("queue: entry {id}: {}; it is tried again", with_causes(&error)));
+                    std::thread::sleep(PAUSE);
+                    daemon.let_interrupted_wait()?;
+                }
             }
             None if limits.until_empty => return Ok(Exit::Done),
             None => {
@@ -228,7 +236,7 @@ impl Daemon<'_> {
                 self.wait(id)
             }
             Ok(PlayResult::NotBegun) => self.wait(id),
-            // Ctrl-C ends compilers, too.
+            // It ends compilers, too.
             Err(_) if self.stop.is_set() => self.wait(id),
             Err(error) => self.fail(id, &with_causes(&error)),
         }
