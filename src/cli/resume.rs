@@ -105,7 +105,8 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     if has_news || args.on_end.is_some() {
         receivers.tell(dir.root(), outcome.exit);
     }
-    Ok(chain::go_on(outcome, &plan, (output, args.on_end.as_deref()))?)
+    let over = RawPlan { concurrency: args.concurrency, on_end: args.on_end.clone(), ..RawPlan::default() };
+    Ok(chain::go_on(outcome, &plan, output, &over)?)
 }
 
 /// Mends the journal. The caller has checked that the run is the user's own.

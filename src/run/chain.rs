@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use crate::plan::time_control::Limit;
 use crate::plan::{Chain, Plan};
 use crate::run::begin::{self, GameCommand};
 use crate::run::chain_report::{ChainReport, follower, name_of};
@@ -16,7 +17,7 @@ use crate::run::dir::{self, Place, RunDir};
 use crate::run::drive::{self, OutputStyle, RunOutcome};
 use crate::run::error::{Result, ResultContext as _, fail};
 use crate::run::notify::{self, Receivers};
-use crate::run::{Exit, page, progress};
+use crate::run::{Exit, page, progress, resolve};
 use crate::settings::{ConfigError, RawPlan};
 use crate::text::with_causes;
 
@@ -39,7 +40,7 @@ pub(crate) fn play(command: GameCommand, raw: RawPlan, output: OutputStyle) -> R
     let plan = Arc::new(plan);
     let outcome = drive::start_at(Arc::clone(&plan), book, &place, output, |root| notify::keep(&first, root))?;
     receivers.tell(&outcome.root, outcome.exit);
-    go_on(outcome, &plan, (output, None))
+    go_on(outcome, &plan, output, &RawPlan::default())
 }
 
 /// Files of the tests that follow and their settings, in their order.
@@ -60,6 +61,9 @@ pub(crate) fn files(first: &RawPlan) -> Result<Vec<(PathBuf, RawPlan)>> {
             fail!(Setting, "{namer}, key `then`: {shown} is in the chain already; remove `then` from one of its files");
         }
         check_command(&path, &file)?;
+        if file.out.is_some() {
+            fail!(Setting, "{}: key `out`: the runs of a chain get names of their own; remove it", path.display());
+        }
         seen.push(whole);
         next = file.then.clone();
         files.push((path, file));
@@ -100,9 +104,11 @@ pub(crate) fn links(first: RawPlan) -> Result<Vec<RawPlan>> {
     Ok(links)
 }
 
-/// Settings of a file, with the engines of the chain's first test unless it names its own.
+/// Settings of a file, with the engines, the variant, the book and the hub of the chain's first
+/// test unless it names its own.
 fn after(first: &RawPlan, file: RawPlan) -> Result<RawPlan> {
     let given = first.clone();
+    let is_timed = resolve::limits(&file)?.iter().any(Limit::is_timed);
     let engines = RawPlan {
         new_name: given.new_name.filter(|_| file.new.is_none()),
         base_name: given.base_name.filter(|_| file.base.is_none()),
@@ -116,9 +122,20 @@ fn after(first: &RawPlan, file: RawPlan) -> Result<RawPlan> {
         new_options: given.new_options.into_iter().filter(|_| file.new.is_none()).collect(),
         base_options: given.base_options.into_iter().filter(|_| file.base.is_none()).collect(),
         allow_same: given.allow_same,
+        chess960: given.chess960,
+        book: given.book,
+        book_order: given.book_order.filter(|_| file.book.is_none()),
+        book_plies: given.book_plies.filter(|_| file.book.is_none()),
         concurrency: given.concurrency,
+        force_concurrency: given.force_concurrency,
+        affinity: given.affinity,
         workers: given.workers,
         credentials: given.credentials,
+        priority: given.priority,
+        weight: given.weight,
+        // Tests at fixed nodes have no times, and those under a clock are not verified.
+        scale: given.scale.filter(|_| is_timed),
+        verify: given.verify.filter(|_| !is_timed),
         note: given.note,
         on_end: given.on_end,
         notify_webhook: given.notify_webhook,
@@ -136,14 +153,14 @@ pub(crate) fn tables(then: &[RawPlan]) -> Result<Vec<toml::Table>> {
 
 /// Goes on with the chain of a run that was played, and prints the chain's report at its end. As
 /// JSON, it prints one document instead, at any end: the summary of the last test, with the report
-/// as `chain`. Each test notifies the receivers that its own settings name; `on_end` takes the
-/// place of their commands. Returns the result of the last test.
-pub(crate) fn go_on(outcome: RunOutcome, plan: &Plan, (output, on_end): (OutputStyle, Option<&str>)) -> Result<Exit> {
+/// as `chain`. Each test notifies the receivers that its own settings name. Keys of `over` take the
+/// place of those of all tests. Returns the result of the last test.
+pub(crate) fn go_on(outcome: RunOutcome, plan: &Plan, output: OutputStyle, over: &RawPlan) -> Result<Exit> {
     if plan.chain == Chain::default() {
         return Ok(outcome.exit);
     }
     let mut last = outcome;
-    let is_here = play_rest(&mut last, plan.chain.clone(), (output, on_end));
+    let is_here = play_rest(&mut last, plan.chain.clone(), output, over);
     if output.is_json() {
         // After an error too, because the tests played before it have printed nothing.
         print_json(&last);
@@ -155,18 +172,16 @@ pub(crate) fn go_on(outcome: RunOutcome, plan: &Plan, (output, on_end): (OutputS
 
 /// Plays the tests that follow the run `last`, each of which takes its place. Returns false if the
 /// chain continued elsewhere.
-fn play_rest(last: &mut RunOutcome, mut chain: Chain, (output, on_end): (OutputStyle, Option<&str>)) -> Result<bool> {
+fn play_rest(last: &mut RunOutcome, mut chain: Chain, output: OutputStyle, over: &RawPlan) -> Result<bool> {
     redraw(&last.root);
     while last.exit == Exit::Done && !chain.then.is_empty() {
         if let Some(next) = follower(&last.root) {
             progress::note(&format!("the chain continued in {}", next.display()));
             return Ok(false);
         }
-        let mut raw: RawPlan =
+        let raw: RawPlan =
             chain.then.remove(0).try_into().map_err(|error: toml::de::Error| ConfigError::Value(error.to_string()))?;
-        if let Some(command) = on_end {
-            raw.on_end = Some(command.to_owned());
-        }
+        let raw = over.over(&raw)?;
         let receivers = Receivers::of_checked(&raw);
         let (mut plan, book) = begin::resolved(GameCommand::Sprt, raw.clone())?;
         let place = drive::default_place(&plan.name);

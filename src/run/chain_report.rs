@@ -294,13 +294,17 @@ fn passes(plan: &Plan, tests: &[ChainTest], plans: &[Plan]) -> Vec<ChainPass> {
 
 /// `None` if the shape of a test's pairs does not reach this strength.
 fn pass(links: &[(Test, Option<u64>, Law)], elo: f64) -> Option<ChainPass> {
+    // The unit of another model means another strength.
+    let (first, _, shape) = links.first()?;
+    let law = shape.reaching(elo, first.model)?;
     let forecast = |(test, max_pairs, shape): &(Test, Option<u64>, Law)| {
+        let elo = if test.model == first.model { elo } else { law.elo(test.model) };
         let sprt = Sprt::new(test.bounds, test.model, test.alpha, test.beta).ok()?;
         simulate::forecast(&sprt, &shape.reaching(elo, test.model)?, *max_pairs)
     };
     let forecasts: Vec<_> = links.iter().map(forecast).collect::<Option<_>>()?;
     let (probability, pairs) = simulate::in_turn(&forecasts);
-    let unit = Model::units(links.iter().map(|(test, ..)| test.model));
+    let unit = Model::units(std::iter::once(first.model));
     Some(ChainPass { elo, unit, probability, pairs: pairs.iter().sum() })
 }
 

@@ -306,6 +306,8 @@ fn a_circle_or_a_missing_file_is_refused_at_once() {
     chained.write("racing.toml", "then = \"race.toml\"\n");
     chained.write("race.toml", "format = \"race\"\n");
     chained.write("told.toml", "then = \"address.toml\"\n");
+    chained.write("placed.toml", "then = \"out.toml\"\n");
+    chained.write("out.toml", "out = \"here\"\n");
     chained.write("address.toml", "notify-ntfy = \"https://ntfy.sh/x\"\n");
     let peers = ["--new", &chained.strong, "--base", &chained.weak];
     for (file, why) in [
@@ -313,6 +315,7 @@ fn a_circle_or_a_missing_file_is_refused_at_once() {
         ("lost.toml", &["key `then`: cannot read the plan plans/nowhere.toml"]),
         ("racing.toml", &["plans/race.toml: it is a plan of `quintain race`", "quintain queue add plans/race.toml"]),
         ("bad.toml", &["plans/faulty.toml: ", "alpha"]),
+        ("placed.toml", &["plans/out.toml: key `out`: the runs of a chain get names of their own"]),
         ("told.toml", &["plans/address.toml: ", "notify-ntfy: give the name of the environment variable"]),
     ] {
         let plan = format!("plans/{file}");
@@ -326,6 +329,36 @@ fn a_circle_or_a_missing_file_is_refused_at_once() {
         }
     }
     assert!(chained.runs().is_empty());
+}
+
+/// A later test of the first one's engines is played in its variant, from its book.
+#[test]
+fn a_later_test_has_the_variant_and_the_book_of_the_first() {
+    let chained = Chained::new();
+    let fen = "bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w HFhf - 0 1";
+    chained.write("b.toml", "");
+    chained.write("own.toml", "chess960 = false\nbook = \"own.epd\"\n");
+    for (book, fen) in [("frc.epd", fen), ("own.epd", "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1")] {
+        std::fs::write(chained.folder.path().join(book), format!("{fen}\n")).unwrap();
+    }
+    let first = format!(
+        "new = {:?}\nbase = {:?}\nchess960 = true\nbook = \"frc.epd\"\nbook-order = \"sequential\"\n",
+        chained.strong, chained.weak
+    );
+    chained.write("a.toml", &format!("{first}then = \"b.toml\"\n"));
+    chained.write("own-variant.toml", &format!("{first}then = \"own.toml\"\n"));
+    for (plan, variant, book) in [("a.toml", true, "frc.epd"), ("own-variant.toml", false, "own.epd")] {
+        let ran = chained.words(&["queue", "add", &format!("plans/{plan}")]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let entry = ran.stdout.split_whitespace().nth(1).unwrap().trim_end_matches(';').to_owned();
+        let entry = chained.folder.path().join("results/queue").join(format!("{entry}.toml"));
+        let stored: toml::Table = std::fs::read_to_string(entry).unwrap().parse().unwrap();
+        let later = &stored["plans"][1];
+        assert_eq!(later["chess960"].as_bool(), Some(variant), "{later}");
+        assert_eq!(Path::new(later["book"].as_str().unwrap()).file_name().unwrap(), book, "{later}");
+        // The order belongs to the book.
+        assert_eq!(later.get("book-order").is_some(), book == "frc.epd", "{later}");
+    }
 }
 
 #[test]
@@ -349,6 +382,18 @@ fn a_chain_is_foreseen_from_its_plans() {
         let product: f64 = pass.as_array().unwrap().iter().map(|pass| pass.as_f64().unwrap()).product();
         assert!((product - all.as_f64().unwrap()).abs() < 1e-12 && row["hours"].is_number(), "{row}");
     }
+    // A time limit is a number of pairs, and a strength is that of the first test's model.
+    chained.write("short.toml", "max-time = \"1m\"\n");
+    chained.write("logistic.toml", "model = \"logistic\"\n");
+    let [short, logistic] = ["short.toml", "logistic.toml"]
+        .map(|name| chained.folder.path().join("plans").join(name).display().to_string());
+    assert!(foreseen(&[&short])["table"].as_array().unwrap().iter().all(|row| row["pairs"].as_f64().unwrap() <= 10.0));
+    let unknown = run(&["simulate", "--results", "/nowhere", "--chain", &short]);
+    assert!(unknown.code == Some(2) && unknown.stderr.contains("give --pairs-per-minute"), "{unknown:?}");
+    let mixed = foreseen(&[&stc, &logistic, "--elo", "50"]);
+    let at_fifty = mixed["table"].as_array().unwrap().iter().find(|row| row["elo"] == 50.0).unwrap();
+    // 50 normalized Elo are some 30 logistic ones, below the middle of the second test's bounds.
+    assert!(at_fifty["pass"][0].as_f64().unwrap() > 0.49 && at_fifty["pass"][1].as_f64().unwrap() < 0.4, "{mixed}");
     let text = run(&["simulate", "--pairs-per-minute", "10", "--chain", &stc]).stdout;
     assert!(text.contains("pass all") && text.contains("2: "), "{text}");
 }

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 
 use super::{SimulateArgs, leaned, pace_at, shape, strengths};
-use crate::run::pace::PaceLookup;
+use crate::run::pace::{Pace, PaceLookup};
 use crate::run::{chain, progress, resolve};
 use crate::settings::RawPlan;
 use crate::stats::elo::fixed;
@@ -23,8 +23,11 @@ struct ChainLink {
     limit: String,
     sprt: Sprt,
     max_pairs: Option<u64>,
-    pairs_per_minute: Option<f64>,
+    pace: Option<Pace>,
 }
+
+/// Error of a chain without tests.
+const NO_PLAN: &str = "--chain: give the plans of the tests, the first one first";
 
 /// JSON document; field names and order are a public contract.
 #[derive(Serialize)]
@@ -60,7 +63,7 @@ struct ChainRow {
 pub(super) fn run(args: &SimulateArgs, out: &mut impl Write) -> Result<()> {
     let shape = shape(args)?;
     let links = links(args)?;
-    let Some(first) = links.first() else { bail!("--chain: give the plans of the tests, the first one first") };
+    let Some(first) = links.first() else { bail!(NO_PLAN) };
     let mut elos = strengths(first.sprt.bounds());
     elos.extend(args.elo);
     elos.sort_by(f64::total_cmp);
@@ -84,6 +87,8 @@ fn links(args: &SimulateArgs) -> Result<Vec<ChainLink>> {
         let others = chain::files(&first)?;
         links.push(link(file, &first, args)?);
         for (file, raw) in others {
+            // It plays as many games at once as the first.
+            let raw = RawPlan { concurrency: raw.concurrency.or(first.concurrency), ..raw };
             links.push(link(&file, &raw, args)?);
         }
     } else {
@@ -109,23 +114,42 @@ fn link(file: &Path, raw: &RawPlan, args: &SimulateArgs) -> Result<ChainLink> {
     }
     let [limit, _] = resolve::limits(raw).with_context(named)?;
     let limit = limit.to_string();
-    let pairs_per_minute = match pace_at(args, Some(&limit), args.concurrency.or(raw.concurrency))? {
-        PaceLookup::Known(pace) => Some(pace.pairs_per_minute),
+    let sprt = |bounds| Sprt::new(bounds, test.model, test.alpha, test.beta).with_context(named);
+    let pace = match pace_at(args, Some(&limit), args.concurrency.or(raw.concurrency))? {
+        PaceLookup::Known(pace) => Some(pace),
+        PaceLookup::Unknown(why) if raw.budget.is_some() || raw.max_time.is_some() => {
+            bail!("{}: it has a time limit, which is a number of pairs only at a known pace: {why}", named())
+        }
         PaceLookup::Unknown(_) => None,
     };
-    let sprt = Sprt::new(test.bounds, test.model, test.alpha, test.beta).with_context(named)?;
-    Ok(ChainLink { file: named(), limit, sprt, max_pairs: raw.max_pairs, pairs_per_minute })
+    let (mut sprt_of_link, mut max_pairs) = (sprt(test.bounds)?, raw.max_pairs);
+    for (key, text) in [("budget", &raw.budget), ("max-time", &raw.max_time)] {
+        let (Some(text), Some(pace)) = (text, &pace) else { continue };
+        let pairs = resolve::time(key, text).with_context(named)?.as_secs_f64() / 60.0 * pace.pairs_per_minute;
+        if key == "budget" {
+            let bounds = simulate::bounds_within(&sprt_of_link, &Law::TYPICAL, pairs, false);
+            let bounds = bounds.with_context(|| format!("{}: budget {text}: too few pairs for any bounds", named()))?;
+            sprt_of_link = sprt(bounds)?;
+        }
+        // A budget is also the time limit of a test that has no other.
+        if key == "max-time" || raw.max_time.is_none() {
+            max_pairs = Some(max_pairs.map_or(pairs as u64, |most| most.min(pairs as u64)));
+        }
+    }
+    Ok(ChainLink { file: named(), limit, sprt: sprt_of_link, max_pairs, pace })
 }
 
 fn row(links: &[ChainLink], shape: &Law, elo: f64) -> Result<ChainRow> {
+    let Some(first) = links.first() else { bail!(NO_PLAN) };
+    // One strength for all tests: the unit of another model means another one.
+    let law = leaned(shape, elo, first.sprt.model(), "--elo")?;
     let forecast = |link: &ChainLink| {
-        let law = leaned(shape, elo, link.sprt.model(), "--elo")?;
         simulate::forecast(&link.sprt, &law, link.max_pairs)
             .with_context(|| format!("{}: these pair results cannot distinguish its hypotheses", link.file))
     };
     let forecasts = links.iter().map(forecast).collect::<Result<Vec<_>>>()?;
     let (pass_all, pairs) = simulate::in_turn(&forecasts);
-    let hours = links.iter().zip(&pairs).map(|(link, pairs)| Some(pairs / link.pairs_per_minute? / 60.0)).sum();
+    let hours = links.iter().zip(&pairs).map(|(link, pairs)| Some(link.pace.as_ref()?.hours(*pairs))).sum();
     let pass = forecasts.iter().map(|forecast| forecast.pass).collect();
     Ok(ChainRow { elo, pass, pass_all, pairs: pairs.iter().sum(), hours })
 }
@@ -139,7 +163,7 @@ impl LinkJson {
             model: link.sprt.model().name(),
             elo0: bounds.elo0,
             elo1: bounds.elo1,
-            pairs_per_minute: link.pairs_per_minute,
+            pairs_per_minute: link.pace.as_ref().map(|pace| pace.pairs_per_minute),
         }
     }
 }
@@ -148,7 +172,7 @@ fn text(links: &[ChainLink], table: &[ChainRow]) -> String {
     let mut text = String::new();
     for (number, link) in (1..).zip(links) {
         let bounds = link.sprt.bounds();
-        let pace = link.pairs_per_minute.map_or_else(
+        let pace = link.pace.as_ref().map(|pace| pace.pairs_per_minute).map_or_else(
             || "its pace is not known: play one of some minutes, or give --pairs-per-minute".to_owned(),
             |rate| format!("{} pairs a minute", fixed(rate, 1)),
         );
@@ -163,7 +187,7 @@ fn text(links: &[ChainLink], table: &[ChainRow]) -> String {
             link.sprt.model().name()
         );
     }
-    let mut heads = vec![format!("#{}", Model::units(links.iter().map(|link| link.sprt.model())))];
+    let mut heads = vec![format!("#{}", Model::units(links.iter().take(1).map(|link| link.sprt.model())))];
     heads.extend((1..=links.len()).map(|number| format!("#pass {number}")));
     heads.extend(["#pass all", "#pairs", "#hours"].map(str::to_owned));
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
@@ -187,7 +211,13 @@ mod tests {
 
     fn link(elo0: f64, elo1: f64, pairs_per_minute: Option<f64>) -> ChainLink {
         let sprt = Sprt::new(Bounds { elo0, elo1 }, Model::Normalized, 0.05, 0.05).unwrap();
-        ChainLink { file: "x.toml".to_owned(), limit: "8+0.08".to_owned(), sprt, max_pairs: None, pairs_per_minute }
+        ChainLink {
+            file: "x.toml".to_owned(),
+            limit: "8+0.08".to_owned(),
+            sprt,
+            max_pairs: None,
+            pace: pairs_per_minute.map(Pace::told),
+        }
     }
 
     #[test]
