@@ -488,7 +488,7 @@ impl SimulateAnswer {
         }
         if let Some(budget) = &self.budget {
             let bounds = |bounds: Option<Bounds>| match bounds {
-                Some(Bounds { elo0, elo1 }) => format!("--bounds {elo0},{}", fixed(elo1, 1)),
+                Some(Bounds { elo0, elo1 }) => format!("--bounds {elo0},{elo1}"),
                 None => "no bounds are wide enough".to_owned(),
             };
             line(String::new());

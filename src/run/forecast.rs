@@ -11,7 +11,6 @@ use crate::run::error::{Result, RunError, fail};
 use crate::run::pace::{self, PaceLookup};
 use crate::run::resolve;
 use crate::settings::RawPlan;
-use crate::stats::elo::fixed;
 use crate::stats::race::{self, RaceSettings};
 use crate::stats::simulate::{Law, bounds_within, expected_pairs};
 use crate::stats::sprt::{Bounds, Sprt};
@@ -149,7 +148,6 @@ pub(crate) fn spend(budget: &str, plan: &mut Plan) -> Result<String> {
     })?;
     plan.max_time.get_or_insert(time);
     let Bounds { elo0, elo1 } = test.bounds;
-    let elo1 = fixed(elo1, 1);
     Ok(format!(
         "{budget} is about {} pairs here: --bounds {elo0},{elo1}, over by then in 95 % of cases",
         grouped(pairs)

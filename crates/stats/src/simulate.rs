@@ -283,7 +283,9 @@ pub fn most_expected_pairs(sprt: &Sprt) -> Option<f64> {
 pub fn bounds_within(sprt: &Sprt, shape: &Law, pairs: f64, on_average: bool) -> Option<Bounds> {
     let Bounds { elo0, .. } = sprt.bounds();
     let test = |tenths: u32| {
-        let bounds = Bounds { elo0, elo1: elo0 + f64::from(tenths) / 10.0 };
+        // Rounded, or 0.25 and 6.1 would be 6.35 and something.
+        let elo1 = ((elo0 + f64::from(tenths) / 10.0) * 1e9).round() / 1e9;
+        let bounds = Bounds { elo0, elo1 };
         Sprt::new(bounds, sprt.model(), sprt.alpha(), sprt.beta()).ok()
     };
     let fits = |tenths: u32| {
@@ -553,6 +555,10 @@ mod tests {
             assert!(bounds.elo0 == 0.0 && cost(bounds.elo1) <= pairs && cost(bounds.elo1 - 0.1) > pairs, "{bounds}");
         }
         assert_eq!(bounds_within(&sprt, &Law::TYPICAL, 0.5, false), None);
+        // What is printed is what is played.
+        let odd = test(0.25, 5.0, Model::Normalized);
+        let bounds = bounds_within(&odd, &Law::TYPICAL, 14_400.0, true).expect("wide enough");
+        assert_eq!(format!("{:.2}", bounds.elo1).parse(), Ok(bounds.elo1), "{bounds}");
     }
 
     #[test]
