@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::cli::flags::RunFlags;
 use crate::cli::runs::run_parser;
+use crate::cli::versions::play::condition;
 use crate::cli::versions::{GatheredGames, short};
 use crate::files::write_atomically;
 use crate::report::figures;
@@ -118,6 +119,8 @@ enum NextAction {
 /// State of a search.
 struct BisectSearch<'a> {
     args: &'a BisectArgs,
+    /// Condition of its matches.
+    condition: String,
     place: Option<String>,
     commits: Vec<Commit>,
     /// Reasons for which commits cannot be played; `None` for playable ones.
@@ -190,6 +193,7 @@ pub(super) fn run(args: &BisectArgs) -> Result<Exit> {
     let root = raw.out.clone().unwrap_or_else(|| match default_place("bisect") {
         Place::Given(root) | Place::Default(root) => root,
     });
+    let (condition, _) = condition(&raw, &context)?;
     let series = Series::open(root, raw)?;
     let count = commits.len();
     progress::note(&format!(
@@ -202,6 +206,7 @@ pub(super) fn run(args: &BisectArgs) -> Result<Exit> {
     let none = Pentanomial::default();
     let search = BisectSearch {
         args,
+        condition,
         place,
         commits,
         skipped: vec![None; count],
@@ -255,6 +260,7 @@ impl BisectSearch<'_> {
         for run in &self.args.reuse {
             reused.add(run)?;
         }
+        reused.check_reused(&self.condition)?;
         let mut gathered = reused.clone();
         loop {
             self.gather(&mut series, &mut gathered)?;

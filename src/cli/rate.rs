@@ -52,13 +52,13 @@ have tables of their own. --at chooses one, --mix rates all together. Hash and t
 player's own.
 
 JSON: `conditions` (games by condition), `players` (group by group, the strongest first: `rank, \
-name, elo, elo_error, elo_lo, elo_hi, bound (exact|at_least|at_most), group, games, score, draws, \
-anchor`), `groups`, `relative_to (anchors|mean)`, `games`, `pairs`, `white_advantage, \
+name, elo, elo_error, elo_lo, elo_hi, bound (exact|at_least|at_most), group, relative_to (anchors|mean), \
+games, score, draws, anchor`), `groups`, `relative_to (anchors|mean)`, `games`, `pairs`, `white_advantage, \
 white_advantage_error` (Elo), `draw_rate, draw_rate_error` (between equals), `shared_openings`, \
 and with --los `los`: rows and columns in the order of `players`, the probability that the row's \
 player is stronger. With several conditions each of `tables` has these keys instead. In both cases: \
 `skipped_games` (all left out), `given_again`, `repeated_games`, `one_program` (`sha256, names`), \
-`one_name` (`name, sha256`). Shares are from 0 to 1; null stands for what is not known.";
+`one_name` (`name, sha256, settings`). Shares are from 0 to 1; null stands for what is not known.";
 
 /// Ratings of any number of players, with errors, from PGN files and run directories.
 #[derive(Debug, clap::Args)]

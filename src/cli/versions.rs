@@ -1,6 +1,6 @@
 //! `quintain progress`: ratings of an engine's versions.
 
-mod play;
+pub(super) mod play;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -233,6 +233,18 @@ impl GatheredGames {
         }
         bail!(
             "--revs would play at `{condition}`, and there are {}; give --at `{condition}` to leave those out, or --mix",
+            rate::listed(&self.collection)
+        )
+    }
+
+    /// Refuses games of a search that were not played at its condition: its posterior would count
+    /// them as if they were.
+    pub(super) fn check_reused(&self, condition: &str) -> Result<()> {
+        if self.collection.conditions().keys().all(|known| known == condition) {
+            return Ok(());
+        }
+        bail!(
+            "--reuse: this search plays at `{condition}`, and those games are of {}; give their limits, or leave them out",
             rate::listed(&self.collection)
         )
     }

@@ -274,6 +274,21 @@ fn programs_are_known_by_their_hash() {
     let ran = rate(&runs, &[]);
     assert!(ran.stderr.contains("`x` and `z` are one program (SHA-256 "), "{}", ran.stderr);
     assert!(ran.stderr.contains("`x` is 2 programs (SHA-256 "), "{}", ran.stderr);
+    // One program and one name, with other arguments.
+    let again = folder.path().join("again");
+    std::fs::create_dir(&again).unwrap();
+    let plan = again.join("d.toml");
+    let text = format!(
+        "new = \"'{FAKE}' -- --seed 7\"\nnew-name = \"x\"\nbase = \"'{FAKE}' -- --seed 2\"\nbase-name = \"y\"\n\
+         nodes = 1\nmax-plies = 30\nmax-pairs = 4\nconcurrency = 1\nseed = 4\n"
+    );
+    std::fs::write(&plan, text).unwrap();
+    let ran = run(&["sprt", &plan.display().to_string(), "--out", &again.join("d").display().to_string()]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    let settings = [runs[0], &again.join("d")];
+    assert_eq!(document(&settings, &[])["one_name"][0]["settings"], 2);
+    let ran = rate(&settings, &[]);
+    assert!(ran.stderr.contains("`x` is one program with 2 sets of arguments and options"), "{}", ran.stderr);
     let alone = document(&runs[..1], &[]);
     assert_eq!((&alone["one_program"], &alone["one_name"]), (&serde_json::json!([]), &serde_json::json!([])));
 }

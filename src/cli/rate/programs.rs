@@ -14,8 +14,12 @@ type ProgramSetup = (String, Vec<String>, Vec<(String, String)>, String);
 #[derive(Debug, Default)]
 pub(super) struct Programs {
     names: BTreeMap<ProgramSetup, BTreeSet<String>>,
-    hashes: BTreeMap<String, BTreeSet<String>>,
+    /// Programs of each name, with the arguments and options that they had.
+    setups: BTreeMap<String, BTreeMap<String, BTreeSet<StartSettings>>>,
 }
+
+/// Arguments and options of a program.
+type StartSettings = (Vec<String>, Vec<(String, String)>);
 
 #[derive(Serialize)]
 struct ProgramNames<'a> {
@@ -26,7 +30,9 @@ struct ProgramNames<'a> {
 #[derive(Serialize)]
 struct NamePrograms<'a> {
     name: &'a str,
-    sha256: &'a BTreeSet<String>,
+    sha256: Vec<&'a str>,
+    /// Number of different programs, arguments and options.
+    settings: usize,
 }
 
 impl Programs {
@@ -34,9 +40,10 @@ impl Programs {
     pub(super) fn add(&mut self, players: &[Player]) {
         for player in players.iter().filter(|player| !player.origin.sha256.is_empty()) {
             let sha256 = player.origin.sha256.clone();
-            self.hashes.entry(player.name.clone()).or_default().insert(sha256.clone());
             let mut options = player.options.clone();
             options.sort();
+            let programs = self.setups.entry(player.name.clone()).or_default();
+            programs.entry(sha256.clone()).or_default().insert((player.args.clone(), options.clone()));
             let setup = (sha256, player.args.clone(), options, player.limit.to_string());
             self.names.entry(setup).or_default().insert(player.name.clone());
         }
@@ -48,8 +55,12 @@ impl Programs {
     }
 
     fn one_name(&self) -> impl Iterator<Item = NamePrograms<'_>> {
-        let several = self.hashes.iter().filter(|(_, hashes)| hashes.len() > 1);
-        several.map(|(name, sha256)| NamePrograms { name, sha256 })
+        let all = self.setups.iter().map(|(name, programs)| NamePrograms {
+            name,
+            sha256: programs.keys().map(String::as_str).collect(),
+            settings: programs.values().map(BTreeSet::len).sum(),
+        });
+        all.filter(|one| one.settings > 1)
     }
 
     /// Warnings about shared programs and shared names, with the remedy.
@@ -66,6 +77,13 @@ impl Programs {
             )
         });
         let other = self.one_name().map(|one| {
+            if one.sha256.len() == 1 {
+                return format!(
+                    "`{}` is one program with {} sets of arguments and options, and is rated as one player; rate those runs separately",
+                    printable(one.name),
+                    one.settings
+                );
+            }
             let hashes: Vec<String> = one.sha256.iter().map(|sha256| short(sha256)).collect();
             format!(
                 "`{}` is {} programs (SHA-256 {}) and is rated as one; rate those runs separately, or give the programs different names",

@@ -68,6 +68,7 @@ struct JsonPlayer<'a> {
     elo_hi: Option<f64>,
     bound: &'static str,
     group: usize,
+    relative_to: &'static str,
     games: u64,
     score: Option<f64>,
     draws: Option<f64>,
@@ -170,6 +171,7 @@ impl RatingTable {
                     elo_hi,
                     bound,
                     group: group + 1,
+                    relative_to: if members.iter().any(|member| self.anchored[*member]) { "anchors" } else { "mean" },
                     games: rating.games,
                     score: rating.score,
                     draws: self.draws(player),
@@ -267,7 +269,12 @@ impl RatingTable {
         row("draws of equals", draws);
         row("games", format!("{}, of which {} in pairs", self.games, self.pairs.saturating_mul(2)));
         let anchored = self.anchored.contains(&true);
-        let relative = if anchored { "the anchors" } else { "the mean of the pool, which is 0" };
+        let is_free = |members: &Vec<usize>| !members.iter().any(|member| self.anchored[*member]);
+        let relative = match (anchored, self.groups().iter().any(is_free)) {
+            (false, _) => "the mean of the pool, which is 0",
+            (true, false) => "the anchors",
+            (true, true) => "the anchors, in groups without one to their mean, which is 0",
+        };
         let mixed = if self.conditions.len() > 1 { "mixed: " } else { "" };
         row("conditions", mixed.to_owned() + &self.condition());
         let by = if self.shared_openings > 0 { ", by shared openings" } else { "" };
@@ -313,5 +320,5 @@ fn text_width(name: &str) -> usize {
 
 /// Name padded to a display width.
 fn padded(name: &str, width: usize) -> String {
-    printable(name) + &" ".repeat(width.saturating_sub(text_width(name)))
+    console::pad_str(&printable(name), width, console::Alignment::Left, None).into_owned()
 }

@@ -126,10 +126,7 @@ fn check(args: &ProgressArgs, raw: &RawPlan, gathered: &GatheredGames, context: 
     if raw.name.is_some() {
         bail!("--name: the matches of --revs are named by their versions; --runs says where they are kept");
     }
-    let (limit, variant) = resolve::series(raw)?;
-    let network = resolve::networks::of_all(raw, context)?.map(|network| short(&network.sha256));
-    let network = network.as_deref().unwrap_or_default();
-    let condition = condition_of(&[RunPlayer { name: "", key: "", limit, network }], variant);
+    let (condition, limit) = condition(raw, context)?;
     gathered.is_at(args, &condition)?;
     // The fault of a partner that does not start, or takes no network, would be blamed on the
     // version it meets.
@@ -138,6 +135,14 @@ fn check(args: &ProgressArgs, raw: &RawPlan, gathered: &GatheredGames, context: 
         started(partner, raw, limit).with_context(|| format!("--vs `{partner}`{with}"))?;
     }
     Ok(())
+}
+
+/// Condition of the matches of a series, and the limit of its engines.
+pub(in crate::cli) fn condition(raw: &RawPlan, context: &Context) -> Result<(String, Limit)> {
+    let (limit, variant) = resolve::series(raw)?;
+    let network = resolve::networks::of_all(raw, context)?.map(|network| short(&network.sha256));
+    let network = network.as_deref().unwrap_or_default();
+    Ok((condition_of(&[RunPlayer { name: "", key: "", limit, network }], variant), limit))
 }
 
 /// Starts a partner once, with the settings of the matches.

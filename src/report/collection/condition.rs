@@ -29,7 +29,9 @@ impl Condition {
             if side.limit.is_empty() { of_clock(&side.time_control) } else { of_limit(&side.limit) }
         });
         let is_timed = sides.iter().any(|(_, is_timed)| *is_timed);
-        let is_chess960 = game.variant.eq_ignore_ascii_case(b"chess960");
+        // The second is the name in cutechess.
+        let is_chess960 =
+            [&b"chess960"[..], b"fischerandom"].iter().any(|name| game.variant.eq_ignore_ascii_case(name));
         Self::new(sides.map(|(name, _)| name), is_timed, is_chess960)
     }
 
@@ -88,6 +90,17 @@ fn of_limit(text: &[u8]) -> (String, bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn chess960_has_two_names() {
+        for (variant, expected) in
+            [("Chess960", true), ("fischerandom", true), ("", false), ("standard", false), ("atomic", false)]
+        {
+            let mut game = GameTags::default();
+            game.variant = variant.into();
+            assert_eq!(Condition::of_tags(&game).name.ends_with(" Chess960"), expected, "{variant}");
+        }
+    }
 
     #[test]
     fn clocks_have_one_spelling() {
