@@ -13,7 +13,7 @@ use crate::report::collection::RunGames;
 use crate::report::{stored, summary};
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::{extension, progress, stamp};
-use crate::text::{sha256, with_causes};
+use crate::text::{sha256, shell_path, with_causes};
 use crate::tournament::events::RunTime;
 use crate::tournament::scoreboard::Scoreboard;
 
@@ -22,6 +22,9 @@ pub(crate) const RESULTS: &str = "results";
 
 /// Default folder of runs.
 pub(crate) const RUNS: &str = "results/runs";
+
+/// Name of the folder of the matches in the directory of a series.
+pub(crate) const MATCHES: &str = "matches";
 
 /// Name of the folder of the engines' standard error in a run directory.
 pub(crate) const STDERR: &str = "stderr";
@@ -182,6 +185,10 @@ impl RunDir {
             let or_proof =
                 if proof.exists() { format!(", or {} for its proof", proof.display()) } else { String::new() };
             fail!(OtherRun, "{}: holds a tuning; give {} for its games{or_proof}", root.display(), games.display());
+        }
+        if !path.exists() && root.join(MATCHES).is_dir() {
+            let matches = shell_path(&root.join(MATCHES));
+            fail!(OtherRun, "{}: holds a series of matches; give one of {matches}/*", root.display());
         }
         let text = read_text(&path, MOST_PLAN_BYTES)
             .within(|| format!("{}: cannot read it; is `{}` a run directory?", path.display(), root.display()))?;

@@ -192,7 +192,7 @@ pub(crate) fn resume_with(
 }
 
 /// True if nothing is left to play, and the summary of the last session has the run's end.
-fn is_over(plan: &Plan, scoreboard: &Scoreboard, dir: &RunDir) -> bool {
+pub(crate) fn is_over(plan: &Plan, scoreboard: &Scoreboard, dir: &RunDir) -> bool {
     let next = Pairing::new(plan).next(PairId(scoreboard.settled()), scoreboard.results());
     let reason = StopReason::of_result(scoreboard).or_else(|| StopReason::of_schedule(next));
     let told = || dir.summary(scoreboard.pairs());

@@ -6,10 +6,10 @@
 use std::path::{Path, PathBuf};
 
 use crate::plan::{Plan, file};
-use crate::run::dir::RunDir;
+use crate::run::dir::{MATCHES, RunDir};
 use crate::run::error::{Result, fail};
 use crate::run::progress;
-use crate::run::series::{self, MATCHES};
+use crate::run::series;
 use crate::text::shell_path;
 
 /// Reason that the games of a tuning are not rated.

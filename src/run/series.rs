@@ -11,8 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::openings::order::Order;
 use crate::plan::{Plan, Player, file};
-use crate::record::PairId;
-use crate::run::dir::{Place, RunDir};
+use crate::run::dir::{MATCHES, Place, RunDir};
 use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::resolve::networks;
@@ -20,15 +19,11 @@ use crate::run::trust;
 use crate::run::{Exit, prepare, progress, resolve};
 use crate::settings::{RawPlan, RawPlayer};
 use crate::source::{self, Context};
-use crate::tournament::pairing::{Pairing, ScheduleEntry};
 use crate::tournament::scoreboard::Scoreboard;
 
 /// Maximum number of failures of a match. The change under test may cause failures, and a lost game
 /// is a result.
 const MAX_FAILURES: u64 = 1_000_000;
-
-/// Name of the folder of the matches in the directory of a series.
-pub(crate) const MATCHES: &str = "matches";
 
 /// Directory of the matches and their common settings.
 #[derive(Debug)]
@@ -168,8 +163,7 @@ impl Series {
         for path in self.runs()? {
             let (dir, plan) = RunDir::open(&path)?;
             let scoreboard = dir.scoreboard(&plan)?;
-            let next = Pairing::new(&plan).next(PairId(scoreboard.settled()), scoreboard.results());
-            if scoreboard.is_over() || matches!(next, ScheduleEntry::Done | ScheduleEntry::OutOfOpenings) {
+            if drive::is_over(&plan, &scoreboard, &dir) {
                 self.counted.insert(path, CountedMatch::of(&plan, &scoreboard));
                 continue;
             }

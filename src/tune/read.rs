@@ -55,6 +55,8 @@ pub fn line_rows(file: &str, text: &str) -> ParamRows {
 }
 
 fn fields(line: &str) -> Result<Param, ParamFault> {
+    // Some programs end each line with a comma.
+    let line = line.trim_end().trim_end_matches(',');
     let all: Vec<&str> = line.split(',').map(str::trim).collect();
     let (name, kind, numbers) = match all.as_slice() {
         [name, numbers @ ..] if numbers.len() == 5 => (name, ParamKind::Int, numbers),
@@ -213,7 +215,7 @@ UseNull = { start = true }
         let lines = lines(
             "p.txt",
             "# a comment\n\n  Margin,80,20,160,8,0.002  \nScale , float, 0.5,0 , 2.0, 0.1, 0.004 # and one\r\n\
-             Odd name, int, 80.25, 20.0, 160.0, 8.5, 0.002\nUseNull, check, true",
+             Odd name, int, 80.25, 20.0, 160.0, 8.5, 0.002\nUseNull, check, true,\n",
         );
         let lines = lines.expect("sound lines");
         assert_eq!(lines, parse("p.TOML", TOML).expect("sound TOML"));

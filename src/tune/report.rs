@@ -238,6 +238,7 @@ pub fn rows(space: &Space, result: &[f64], regression: Option<&Regression>, dead
     let rounded = space.nearest(result);
     let better = regression.map(|regression| regression.better(&rounded));
     let errors = regression.map(|regression| regression.errors(result));
+    let starts = space.nearest(&space.start());
     let of = |column: &Option<Vec<f64>>, index: usize| column.as_ref().and_then(|column| column.get(index)).copied();
     let row = |(index, (param, now)): (usize, (&Param, &f64))| ReportRow {
         name: param.name.clone(),
@@ -246,7 +247,8 @@ pub fn rows(space: &Space, result: &[f64], regression: Option<&Regression>, dead
         rounded: rounded[index],
         moved: (now - param.start) / param.step,
         error: of(&errors, index),
-        better: of(&better, index),
+        // The engine played the same value, even if the start was not one that it takes.
+        better: of(&better, index).map(|better| if rounded[index] == starts[index] { 0.5 } else { better }),
         is_dead: dead.contains(&param.name),
     };
     space.params().iter().zip(result).enumerate().map(row).collect()

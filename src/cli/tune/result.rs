@@ -128,8 +128,15 @@ fn lines(proof: &Proof) -> String {
 
 /// Line on openings of the tuning that the proof played too, or that it ended for want of others.
 fn openings_line(proof: &Proof) -> Option<String> {
-    let ProofOpenings { book, fresh, reordered, repeated, pairs } = proof.openings;
+    let ProofOpenings { book, fresh, reordered, repeated, overlaps, pairs } = proof.openings;
     let left = format!("the tuning left {fresh} of the {book} openings of the book");
+    if overlaps {
+        return Some(
+            "the tuning was continued after the proof began, and played openings of the proof; \
+             move the proof away, and the same command plays one with others"
+                .to_owned(),
+        );
+    }
     if repeated {
         let how = if reordered { "the whole book again in another order" } else { "openings of the tuning after them" };
         return Some(format!("{left}, so the proof played {how}; a larger --book avoids this"));

@@ -20,7 +20,6 @@ use crate::plan::affinity::Affinity;
 use crate::plan::file::TUNING_FOLDERS;
 use crate::plan::time_control::{Limit, TimeControl};
 use crate::plan::{BookRef, Format, Plan, Player, Workers};
-use crate::record::PairId;
 use crate::report::figures;
 use crate::run::building::Building;
 use crate::run::dir::{Place, RunDir};
@@ -37,7 +36,6 @@ use crate::stats::random::SplitMix64;
 use crate::text::random_hex;
 use crate::tournament::formats::race::{self as format, Race, RaceRule};
 use crate::tournament::formats::tune::{Method, TuneRule};
-use crate::tournament::pairing::{Pairing, ScheduleEntry};
 use crate::tune::report::{Stride, candidates};
 use crate::tune::space::Space;
 
@@ -114,6 +112,9 @@ pub(crate) struct ProofOpenings {
     pub(crate) reordered: bool,
     /// True if the race played openings of the tuning.
     pub(crate) repeated: bool,
+    /// True if the tuning was continued after the race began, with openings of the race.
+    #[serde(skip)]
+    pub(crate) overlaps: bool,
 }
 
 /// A played proof.
@@ -228,10 +229,10 @@ fn go_on(
     plan.max_pairs = raw.prove_pairs.map(|pairs| pairs.max(1)).or(plan.max_pairs);
     renewed(raw, &mut plan)?;
     let scoreboard = dir.scoreboard(&plan)?;
-    let next = Pairing::new(&plan).next(PairId(scoreboard.settled()), scoreboard.results());
-    if scoreboard.is_over() || matches!(next, ScheduleEntry::Done | ScheduleEntry::OutOfOpenings) {
+    if drive::is_over(&plan, &scoreboard, &dir) {
         return Ok((plan, Exit::Done));
     }
+    // One that was killed after its last game has no summary yet, and gets it here.
     let exit = drive::resume(Arc::new(plan.clone()), &dir, output)?;
     Ok((plan, exit))
 }
@@ -455,12 +456,17 @@ fn weigh(
     let limit = plan.players.first().map(|player| player.limit).unwrap_or_default();
     let most = states.iter().map(|state| state.pairs.pairs()).max().unwrap_or(0);
     let (fresh, reordered) = (unplayed(&tuned.book, played), plan.seed != tuned.seed);
+    // A tuning that was continued after the race began has played openings of the race.
+    let from = plan.book.start.checked_sub(tuned.book.start);
+    let from = from.unwrap_or_else(|| (plan.book.start + plan.book.openings).saturating_sub(tuned.book.start));
+    let overlaps = most > 0 && !reordered && from < played;
     let openings = ProofOpenings {
         book: plan.book.openings,
         fresh,
         pairs: plan.max_pairs.unwrap_or(u64::MAX),
         reordered,
-        repeated: most > 0 && reordered || most > fresh,
+        overlaps,
+        repeated: overlaps || most > 0 && reordered || most > fresh,
     };
     Ok(Proof { verdict, candidates: candidates.collect(), chosen, limit, openings, exit })
 }

@@ -268,7 +268,8 @@ fn go_on(raw: &RawPlan, root: &Path, branch: Option<&str>, output: OutputStyle) 
     if let Some(branch) = branch.filter(|_| has_games) {
         check_branch(branch, sources(&plan)?.as_ref())?;
     }
-    if is_proving || is_complete || is_out_of_time {
+    // One that was killed after its last game has no summary yet, and gets it below.
+    if is_proving || is_out_of_time || is_complete && drive::is_over(&plan, &scoreboard, &dir) {
         return Ok(Exit::Done);
     }
     prove::renewed(raw, &mut plan)?;
