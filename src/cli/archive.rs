@@ -38,8 +38,8 @@ pub(super) struct ArchiveArgs {
     out: Option<PathBuf>,
     /// Keeps the moves, but no times and no engine output: a third of the bytes.
     ///
-    /// Results, counts, PGN and `resume` stay the same; `explain` and the pictures of times and
-    /// searches have no data.
+    /// Results, counts, moves and `resume` stay the same. The PGN's comments, `explain` and the
+    /// pictures of times and searches have no data.
     #[arg(long, conflicts_with = "unpack")]
     moves_only: bool,
     /// Restores a run that can be resumed from an archive.

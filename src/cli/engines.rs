@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use console::measure_text_width;
+use console::{Alignment, measure_text_width, pad_str};
 use serde::Serialize;
 use tokio::runtime::Runtime;
 
@@ -204,12 +204,13 @@ fn text(found: &[EntryReport<'_>], options: bool) -> String {
         (widest(&mut found.iter().map(|found| found.name)), widest(&mut names.iter().map(String::as_str)));
     let mut text = String::new();
     for (found, said) in found.iter().zip(&names) {
-        let name = pad(found.name, name_width);
+        let name = pad_str(found.name, name_width, Alignment::Left, None);
         // Writing to a string does not fail.
         let _ = match (&found.state, remedy(found)) {
             (InstallState::Installed(installed), _) => {
                 let (count, program) = (installed.options.len(), installed.resolved.program.display());
-                writeln!(text, "{name}  installed  {}  {count:>3} options  {program}", pad(said, said_width))
+                let said = pad_str(said, said_width, Alignment::Left, None);
+                writeln!(text, "{name}  installed  {said}  {count:>3} options  {program}")
             }
             (state, remedy) => writeln!(text, "{name}  {:<9}  {}", state.word(), remedy.unwrap_or_default()),
         };
@@ -227,10 +228,6 @@ fn text(found: &[EntryReport<'_>], options: bool) -> String {
         }
     }
     text
-}
-
-fn pad(text: &str, width: usize) -> String {
-    format!("{text}{}", " ".repeat(width.saturating_sub(measure_text_width(text))))
 }
 
 /// Type of an option with its values, such as `spin 16 (1 to 1024)`.

@@ -8,7 +8,7 @@ use crate::cli::flags::RunFlags;
 use crate::cli::located;
 use crate::run::begin::GameCommand;
 use crate::run::drive::OutputStyle;
-use crate::run::{Exit, chain};
+use crate::run::{Exit, chain, progress};
 use crate::settings::{GauntletCommand, MatchCommand, RawPlan, RawPlayer};
 
 const MATCH_EXAMPLES: &str = "\
@@ -99,11 +99,19 @@ pub(super) fn merged_gauntlet(args: &GauntletArgs) -> Result<RawPlan> {
     }
     let opponents = match &args.sparring {
         Some(path) => {
-            let field = RawPlan::read(path)?.players;
-            if field.is_empty() {
+            let file = RawPlan::read(path)?;
+            if file.players.is_empty() {
                 bail!("{}: no [[players]] in it; give each opponent one, with its `spec`", path.display());
             }
-            field
+            let unused: Vec<String> = file.table()?.keys().filter(|key| *key != "players").cloned().collect();
+            if !unused.is_empty() {
+                progress::warn(&format!(
+                    "{}: only its [[players]] are used, not {}; give these in the plan or as flags",
+                    path.display(),
+                    unused.join(", ")
+                ));
+            }
+            file.players
         }
         None => args.opponents.iter().map(|spec| named(spec)).collect(),
     };

@@ -74,11 +74,19 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit> {
     let kept = read_text(&folder.join(crashes::TRANSCRIPT), MOST_DOCUMENT_BYTES).ok();
     let about = read_text(&folder.join(crashes::ABOUT), MOST_DOCUMENT_BYTES).unwrap_or_default();
     let failed = crashes::engine_named(&about).and_then(|name| plan.players.iter().position(|p| p.name == name));
-    let place = player(&plan, args.player.as_deref())?.or(failed).unwrap_or(0);
+    let played = [record.players.white, record.players.black].map(|id| usize::from(id.0));
+    let usual = played.into_iter().min().unwrap_or(0);
+    let place = player(&plan, args.player.as_deref())?.or(failed).unwrap_or(usual);
     let color = match u16::try_from(place).map(PlayerId) {
         Ok(id) if id == record.players.white => Color::White,
         Ok(id) if id == record.players.black => Color::Black,
-        _ => bail!("{} did not play game {}", plan.players[place].name, args.game),
+        _ => bail!(
+            "{} did not play game {}; it is of {} against {}",
+            plan.players[place].name,
+            args.game,
+            plan.name_of(record.players.white),
+            plan.name_of(record.players.black)
+        ),
     };
     let searches = match kept.filter(|_| failed == Some(place)) {
         Some(text) => of_transcript(&text, &plan, color),

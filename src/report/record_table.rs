@@ -13,7 +13,7 @@ use crate::stats::elo::{Elo, fixed};
 use crate::stats::sprt::{Bounds, Model, Sprt, Verdict};
 use crate::stats::unbiased::{self, AdjustedEstimates};
 use crate::stats::{Counts as _, Pentanomial};
-use crate::text::csv_field;
+use crate::text::{csv_field, shell_word};
 
 /// Columns of the file, in their order.
 pub const COLUMNS: [&str; 11] =
@@ -206,7 +206,8 @@ impl LineFields<'_> {
             text if self.file.with_file_name(text).is_dir() => Ok(Some(text.to_owned())),
             _ => Err("there is no such folder beside the file; leave the field empty".to_owned()),
         })?;
-        let bounds = self.text("bounds");
+        // A shell separates words at blanks.
+        let bounds = self.text("bounds").replace(char::is_whitespace, "");
         let mut command = format!(
             "quintain sprt --new {} --base {} {} --bounds{}{bounds}{seed}",
             self.spec("new")?,
@@ -256,10 +257,11 @@ impl LineFields<'_> {
         })
     }
 
-    /// Spec of an engine, quoted for a shell if it has blanks.
+    /// Spec of an engine, quoted for a shell if necessary.
     fn spec(&self, column: &'static str) -> Result<String, RecordError> {
         let spec = self.filled(column)?;
-        Ok(if spec.contains(' ') { format!("\"{spec}\"") } else { spec })
+        let is_literal = !spec.contains(['"', '$', '`', '\\', '!']);
+        Ok(if spec.contains(' ') && is_literal { format!("\"{spec}\"") } else { shell_word(&spec) })
     }
 }
 

@@ -120,8 +120,10 @@ impl<'a> RawLimit<'a> {
             fail!(Setting, "a clock and a fixed time a move exclude each other; leave out --tc or --movetime");
         }
         let movetime = self.movetime.map(|value| seconds("--movetime", value)).transpose()?;
-        if self.nodes == Some(0) || self.depth == Some(0) || movetime.is_some_and(|time| time.is_zero()) {
-            fail!(Setting, "a limit of 0 leaves no search; give --nodes, --depth or --movetime a positive value");
+        let is_zero = movetime.is_some_and(|time| time.is_zero());
+        let zeros = [("nodes", self.nodes == Some(0)), ("depth", self.depth == Some(0)), ("movetime", is_zero)];
+        if let Some((flag, _)) = zeros.into_iter().find(|(_, is_zero)| *is_zero) {
+            fail!(Setting, "a limit of 0 leaves no search; give --{flag} a positive value");
         }
         let tc = self.tc.or(self.is_empty().then_some(DEFAULT_TC));
         let clock =
@@ -337,7 +339,9 @@ pub(crate) fn refuse(raw: &RawPlan, command: &str, what: &str) -> Result<()> {
     match settings::keys().iter().find(|key| !key.is_of(command) && set.contains_key(&key.name)) {
         None => Ok(()),
         Some(key) => {
-            let other = key.commands().first().map_or("match", String::as_str);
+            let fits = |name: &&str| settings::keys().iter().all(|key| key.is_of(name) || !set.contains_key(&key.name));
+            let other = ["sprt", "match", "gauntlet", "race", "tune"].into_iter().find(fits);
+            let other = other.or(key.commands().first().map(String::as_str)).unwrap_or("match");
             fail!(
                 Setting,
                 "{}: {what} does not have this key; remove it, or play the plan with `quintain {other}`",

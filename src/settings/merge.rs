@@ -19,7 +19,7 @@ const LIMITS_OF_ONE: [&str; 2] = ["new-tc", "base-tc"];
 
 /// Pairs of keys: a plan with the first one does not take the second one of a lower plan, because
 /// it says the same in another way, or belongs to what the first one replaces.
-const ALTERNATIVES: [(&str, &str); 11] = [
+const ALTERNATIVES: [(&str, &str); 15] = [
     ("concurrency", "workers"),
     ("concurrency", "credentials"),
     ("concurrency", "priority"),
@@ -31,7 +31,14 @@ const ALTERNATIVES: [(&str, &str); 11] = [
     ("net", "base-net"),
     ("bounds", "budget"),
     ("budget", "max-time"),
+    ("params", "from-engine"),
+    ("from-engine", "params"),
+    ("base", "base-from"),
+    ("base-from", "base"),
 ];
+
+/// Keys of a run at a hub, which a lower plan loses to workers on this machine.
+const OF_HUB: [&str; 4] = ["credentials", "priority", "weight", "scale"];
 
 /// Options of one side. A lower plan's lose the names that `options` of an upper plan sets for
 /// both.
@@ -66,6 +73,9 @@ impl RawPlan {
             merged.retain(|key, _| !LIMITS.iter().chain(&LIMITS_OF_ONE).any(|limit| key == *limit));
         }
         merged.retain(|key, _| !ALTERNATIVES.iter().any(|(set, lost)| key == *lost && upper.contains_key(*set)));
+        if upper.get("workers").and_then(Value::as_str).is_some_and(|workers| workers.starts_with("local:")) {
+            merged.retain(|key, _| !OF_HUB.contains(&key));
+        }
         if let Some(Value::Array(set)) = upper.get("options") {
             for own in OPTIONS_OF_ONE {
                 if let Some(Value::Array(lower)) = merged.get_mut(own) {
@@ -161,6 +171,28 @@ mod tests {
         let base = RawPlan { base_tc: Some("2+0.02".to_owned()), ..RawPlan::default() }.over(&file()).unwrap();
         let [tc, new, base] = [base.tc, base.new_tc, base.base_tc].map(Option::unwrap);
         assert_eq!([tc.as_str(), &new, &base], ["8+0.08", "4+0.04", "2+0.02"]);
+    }
+
+    #[test]
+    fn a_key_takes_the_place_of_its_alternatives() {
+        let over = |upper: &str, lower: &str| {
+            let merged = parse(upper).unwrap().over(&parse(lower).unwrap()).unwrap().table().unwrap();
+            merged.keys().cloned().collect::<Vec<_>>().join(" ")
+        };
+        for (upper, lower, expected) in [
+            ("from-engine = \"^X\"", "params = \"p.txt\"", "from-engine"),
+            ("params = \"p.txt\"", "from-engine = \"^X\"", "params"),
+            ("base = \"b\"", "base-from = \"main\"", "base"),
+            ("base-from = \"main\"", "base = \"b\"", "base-from"),
+            (
+                "workers = \"local:2\"",
+                "workers = \"tls://h:1\"\npriority = 1\nscale = \"x=1\"\nseed = 1",
+                "seed workers",
+            ),
+            ("workers = \"tls://i:1\"", "workers = \"tls://h:1\"\npriority = 1", "priority workers"),
+        ] {
+            assert_eq!(over(upper, lower), expected, "{upper} over {lower}");
+        }
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! A game as a row of a table or a line of JSON.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use console::measure_text_width;
+use console::{Alignment, measure_text_width, pad_str};
 use serde::Serialize;
 
 use crate::cli::games::short;
@@ -100,8 +101,8 @@ impl GamesTable {
 }
 
 /// Pads by display columns, not characters, because names may be in any script.
-pub(super) fn pad(text: &str, width: usize) -> String {
-    format!("{text}{}", " ".repeat(width.saturating_sub(measure_text_width(text))))
+pub(super) fn pad(text: &str, width: usize) -> Cow<'_, str> {
+    pad_str(text, width, Alignment::Left, None)
 }
 
 /// Pair and game within it, from 1, as in the PGN's `Round`.

@@ -54,6 +54,9 @@ pub(super) fn run(queue: &Queue, args: &AddArgs) -> Result<()> {
     if raw.out.is_some() {
         bail!("--out: the queue names the folders of its runs itself; leave it out, and use --name");
     }
+    if raw.priority.is_some() && raw.workers.is_none() {
+        bail!("--priority: that of the queue stands before the plan or command: `quintain queue add --priority N ...`");
+    }
     Receivers::of(&raw)?;
     begin::check(command, &raw)?;
     let plans = chain::links(begin::pinned(command, raw)?)?;
@@ -68,6 +71,11 @@ pub(super) fn run(queue: &Queue, args: &AddArgs) -> Result<()> {
 /// Command and settings of a line, and the branch for a tuning's values; `None` if it asked for
 /// help, which is printed.
 fn parsed(words: &[String]) -> Result<Option<(GameCommand, RawPlan, Option<String>)>> {
+    if words.iter().any(|word| word == "--json") {
+        bail!(
+            "--json: the queue prints no result of a run; `quintain report RUN --format json` does, once it is played"
+        );
+    }
     let mut line = words.to_vec();
     if let Some(plan) = line.first().filter(|word| GameCommand::named(word).is_none()) {
         if plan == "bisect" {
