@@ -119,7 +119,7 @@ enum NextAction {
 /// State of a search.
 struct BisectSearch<'a> {
     args: &'a BisectArgs,
-    /// Condition of its matches.
+    /// Condition of its matches; empty if no games are reused.
     condition: String,
     place: Option<String>,
     commits: Vec<Commit>,
@@ -193,7 +193,7 @@ pub(super) fn run(args: &BisectArgs) -> Result<Exit> {
     let root = raw.out.clone().unwrap_or_else(|| match default_place("bisect") {
         Place::Given(root) | Place::Default(root) => root,
     });
-    let (condition, _) = condition(&raw, &context)?;
+    let condition = if args.reuse.is_empty() { String::new() } else { condition(&raw, &context)?.0 };
     let series = Series::open(root, raw)?;
     let count = commits.len();
     progress::note(&format!(
@@ -260,7 +260,9 @@ impl BisectSearch<'_> {
         for run in &self.args.reuse {
             reused.add(run)?;
         }
-        reused.check_reused(&self.condition)?;
+        if !self.args.reuse.is_empty() {
+            reused.check_reused(&self.condition)?;
+        }
         let mut gathered = reused.clone();
         loop {
             self.gather(&mut series, &mut gathered)?;

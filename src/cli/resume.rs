@@ -59,6 +59,8 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     if args.drop_damaged {
         drop_damaged(&dir, &plan)?;
     }
+    let had_workers = plan.workers.is_some();
+    let has_no_workers = |next: &toml::Table| !next.contains_key("workers");
     if let Some(concurrency) = args.concurrency {
         extension::change_concurrency(&mut plan, concurrency, false)?;
         if plan.workers.as_ref().is_some_and(Workers::are_simulated) {
@@ -105,7 +107,9 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     if has_news || args.on_end.is_some() {
         receivers.tell(dir.root(), outcome.exit);
     }
-    let over = RawPlan { concurrency: args.concurrency, on_end: args.on_end.clone(), ..RawPlan::default() };
+    // The tests that follow leave the hub with this run, and no hub of their own.
+    let concurrency = args.concurrency.filter(|_| had_workers || plan.chain.then.iter().all(has_no_workers));
+    let over = RawPlan { concurrency, on_end: args.on_end.clone(), ..RawPlan::default() };
     Ok(chain::go_on(outcome, &plan, output, &over)?)
 }
 

@@ -99,6 +99,8 @@ pub(super) struct Coordinator {
     signed: Option<SignedPlan>,
     /// Machines whose engines count other nodes than the plan says.
     benches: BenchMismatches,
+    /// Workers whose refusal was told, by name.
+    refused: BTreeSet<String>,
     /// Speeds in games.
     drift: Drift,
     failures: FailuresByWorker,
@@ -161,6 +163,7 @@ impl Coordinator {
             plan,
             signed,
             benches: BenchMismatches::default(),
+            refused: BTreeSet::new(),
             drift: Drift::default(),
             failures: FailuresByWorker::default(),
             measures_anew: BTreeSet::new(),

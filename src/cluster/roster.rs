@@ -19,9 +19,6 @@ const MOST_OFF: f64 = 0.05;
 /// Pairs that a state names; of more it gives their number.
 const NAMED_PAIRS: usize = 4;
 
-/// Beginning of the reason why a worker is away that was refused.
-const REFUSED: &str = "refused: ";
-
 /// Presence of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Presence {
@@ -127,7 +124,7 @@ impl Roster {
         known.machine = machine;
         match refusal {
             Some(why) => {
-                known.presence = Presence::Away(format!("{REFUSED}{why}"));
+                known.presence = Presence::Away(format!("refused: {why}"));
                 Err(why)
             }
             None => {
@@ -135,12 +132,6 @@ impl Roster {
                 Ok(())
             }
         }
-    }
-
-    /// True if the last attempt of this worker to join the run was refused.
-    pub(super) fn is_refused(&self, session: &str) -> bool {
-        let known = self.known.get(worker_name(session));
-        known.is_some_and(|known| matches!(&known.presence, Presence::Away(why) if why.starts_with(REFUSED)))
     }
 
     /// Admits a session by the speed that it has measured. It is ready now, and may set the class.
@@ -157,7 +148,7 @@ impl Roster {
         known.nps = nps.filter(|nps| nps.is_finite());
         match refusal {
             Some(why) => {
-                known.presence = Presence::Away(format!("{REFUSED}{why}"));
+                known.presence = Presence::Away(format!("refused: {why}"));
                 known.ready = None;
                 Err(why)
             }
@@ -362,26 +353,12 @@ mod tests {
             assert_eq!(second.is_ok(), taken, "{second:?}");
             if let Err(why) = second {
                 assert!(why.contains("plays this run as worker a") && why.contains("quintain hub invite"), "{why}");
-                assert!(!roster.is_refused("a-1"), "{:?}", states(&roster));
+                assert_eq!(states(&roster)[0], "waiting", "the first one stays");
                 // It was moved to the other machine.
                 roster.lose("a-1", 0, "gone");
                 assert!(roster.admit("a-3", machine("i5-4460")).is_ok());
             }
         }
-    }
-
-    #[test]
-    fn a_refused_worker_is_known_as_one() {
-        let mut roster = Roster::new(true, false, false);
-        roster.admit("a-1", machine("EPYC 7763")).unwrap();
-        roster.admit_speed("a-1", Some(2e6)).unwrap();
-        assert!(!roster.is_refused("b-1"));
-        roster.admit("b-1", machine("i5-4460")).unwrap_err();
-        assert!(roster.is_refused("b-1") && !roster.is_refused("a-1"));
-        // It asks again later.
-        roster.lose("a-1", 0, "gone");
-        roster.admit("b-1", machine("i5-4460")).unwrap();
-        assert!(!roster.is_refused("b-1"));
     }
 
     /// A worker that joins and never has its engines ready keeps no other ones out.

@@ -96,7 +96,7 @@ pub(crate) fn links(first: RawPlan) -> Result<Vec<RawPlan>> {
     let mut links = vec![RawPlan { then: None, ..first }];
     for (path, file) in files {
         let within = || path.display().to_string();
-        let link = begin::pinned(GameCommand::Sprt, after(&links[0], file)?).within(within)?;
+        let link = begin::pinned(GameCommand::Sprt, after(&links[0], file).within(within)?).within(within)?;
         begin::check(GameCommand::Sprt, &link).within(within)?;
         Receivers::of(&link).within(within)?;
         links.push(RawPlan { then: None, out: None, ..link });
@@ -109,6 +109,9 @@ pub(crate) fn links(first: RawPlan) -> Result<Vec<RawPlan>> {
 fn after(first: &RawPlan, file: RawPlan) -> Result<RawPlan> {
     let given = first.clone();
     let is_timed = resolve::limits(&file)?.iter().any(Limit::is_timed);
+    let has_slots = file.concurrency.is_some() || file.workers.is_some();
+    let options = [&file.options, &file.new_options, &file.base_options];
+    let sets_threads = options.into_iter().flatten().any(|(name, _)| name.eq_ignore_ascii_case("Threads"));
     let engines = RawPlan {
         new_name: given.new_name.filter(|_| file.new.is_none()),
         base_name: given.base_name.filter(|_| file.base.is_none()),
@@ -127,15 +130,16 @@ fn after(first: &RawPlan, file: RawPlan) -> Result<RawPlan> {
         book_order: given.book_order.filter(|_| file.book.is_none()),
         book_plies: given.book_plies.filter(|_| file.book.is_none()),
         concurrency: given.concurrency,
-        force_concurrency: given.force_concurrency,
-        affinity: given.affinity,
+        force_concurrency: given.force_concurrency.filter(|_| !has_slots),
+        affinity: given.affinity.filter(|_| !has_slots),
         workers: given.workers,
         credentials: given.credentials,
         priority: given.priority,
         weight: given.weight,
-        // Tests at fixed nodes have no times, and those under a clock are not verified.
+        // Tests at fixed nodes have no times, and those under a clock or of several threads are not
+        // verified.
         scale: given.scale.filter(|_| is_timed),
-        verify: given.verify.filter(|_| !is_timed),
+        verify: given.verify.filter(|_| !is_timed && !sets_threads),
         note: given.note,
         on_end: given.on_end,
         notify_webhook: given.notify_webhook,
@@ -181,7 +185,9 @@ fn play_rest(last: &mut RunOutcome, mut chain: Chain, output: OutputStyle, over:
         }
         let raw: RawPlan =
             chain.then.remove(0).try_into().map_err(|error: toml::de::Error| ConfigError::Value(error.to_string()))?;
-        let raw = over.over(&raw)?;
+        // Games at once here are not those of a hub whose workers' times are scaled.
+        let concurrency = over.concurrency.filter(|_| raw.scale.is_none());
+        let raw = RawPlan { concurrency, ..over.clone() }.over(&raw)?;
         let receivers = Receivers::of_checked(&raw);
         let (mut plan, book) = begin::resolved(GameCommand::Sprt, raw.clone())?;
         let place = drive::default_place(&plan.name);

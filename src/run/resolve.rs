@@ -281,7 +281,9 @@ pub(crate) fn series(raw: &RawPlan) -> Result<(Limit, Variant)> {
     let limit = RawLimit::of_all(raw).resolve("--tc")?;
     let shape =
         Shape { name: "series", format: Format::new(RoundRobin), test: None, max_pairs: None, limits: vec![limit] };
-    let (plan, _) = finish(raw, shape, |_| Ok(Vec::new()))?;
+    // It names an engine, and these are not known yet.
+    let raw = RawPlan { scale: None, ..raw.clone() };
+    let (plan, _) = finish(&raw, shape, |_| Ok(Vec::new()))?;
     Ok((limit, plan.rules.variant))
 }
 
@@ -407,7 +409,7 @@ fn finish(raw: &RawPlan, shape: Shape, players: impl FnOnce(&[Limit]) -> Result<
     let max_time_losses = raw.max_time_losses.as_deref().map_or(Ok(DEFAULT_MAX_TIME_LOSSES), max_time_losses)?;
     let players = players(&shape.limits)?;
     rules::check_chess960(&players, rules.variant)?;
-    let scale = workers::scale(raw, &players)?;
+    let scale = workers::scale(raw, &players, shape.test.is_some())?;
     let mut name = name.unwrap_or_else(|| shape.name.to_owned());
     if workers.as_ref().is_some_and(Workers::are_simulated) {
         // It appears in reports, lists, PGN and the run's folder.

@@ -31,7 +31,6 @@ impl Coordinator {
                     .to_owned()
             });
         }
-        let was_refused = self.roster.is_refused(&hello.worker);
         let admitted = match hello.speed {
             Some(speed) => self.roster.admit_speed(&hello.worker, speed.nps),
             None => self.roster.admit(&hello.worker, hello.machine.map(Machine::from)),
@@ -39,13 +38,14 @@ impl Coordinator {
         match (admitted, &self.signed) {
             (Ok(()), _) if hello.speed.is_some() => {
                 self.measures_anew.remove(&hello.worker);
+                self.refused.remove(worker_name(&hello.worker));
                 Welcome::Admitted
             }
             (Ok(()), Some(signed)) => Welcome::Signed(signed.clone()),
             (Ok(()), None) => Welcome::Plan(file::to_toml(&self.plan)),
             (Err(why), _) => {
                 // It asks again from time to time.
-                if !was_refused {
+                if self.refused.insert(worker_name(&hello.worker).to_owned()) {
                     self.warn(why.clone());
                 }
                 Welcome::Refused(why)

@@ -132,8 +132,10 @@ fn play_all(queue: &Queue, limits: DaemonLimits, stop: &StopSwitch) -> Result<Ex
                 if let Err(error) = daemon.play(id, &entry) {
                     // The disk may be full for a while, and nobody watches.
                     progress::warn(&format!("queue: entry {id}: {}; it is tried again", with_causes(&error)));
-                    std::thread::sleep(PAUSE);
-                    daemon.let_interrupted_wait()?;
+                    let end = Instant::now() + PAUSE;
+                    while Instant::now() < end && !stop.is_set() {
+                        std::thread::sleep(LOOK);
+                    }
                 }
             }
             None if limits.until_empty => return Ok(Exit::Done),

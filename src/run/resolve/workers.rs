@@ -59,9 +59,12 @@ pub(super) fn check_scale(raw: &RawPlan, is_timed: bool) -> Result<()> {
 }
 
 /// Speed of a player that the times of the run are for.
-pub(super) fn scale(raw: &RawPlan, players: &[Player]) -> Result<Option<ReferenceSpeed>> {
+pub(super) fn scale(raw: &RawPlan, players: &[Player], is_test: bool) -> Result<Option<ReferenceSpeed>> {
     let names: Vec<_> = players.iter().map(|player| player.name.as_str()).collect();
-    let parse = |text: &str| ReferenceSpeed::parse(&by_name(text, &names), names.iter().copied());
+    let parse = |text: &str| {
+        let text = if is_test { by_name(text, &names) } else { text.to_owned() };
+        ReferenceSpeed::parse(&text, names.iter().copied())
+    };
     raw.scale.as_deref().map(|text| parse(text).map_err(RunError::value("--scale"))).transpose()
 }
 

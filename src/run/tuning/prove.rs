@@ -459,7 +459,9 @@ fn weigh(
     // A tuning that was continued after the race began has played openings of the race.
     let from = plan.book.start.checked_sub(tuned.book.start);
     let from = from.unwrap_or_else(|| (plan.book.start + plan.book.openings).saturating_sub(tuned.book.start));
-    let overlaps = most > 0 && !reordered && from < played;
+    // In the order of the file, a race may begin again where the tuning began.
+    let is_next = from == played % plan.book.openings.max(1);
+    let overlaps = most > 0 && !reordered && !is_next && from < played;
     let openings = ProofOpenings {
         book: plan.book.openings,
         fresh,

@@ -81,7 +81,12 @@ pub(crate) async fn output(config: &EngineConfig, limit: Duration) -> Result<Pro
     // Errors and limits leave what was read, which has no count in it then.
     if let (Some(out), Some(faults)) = (child.stdout.take(), child.stderr.take()) {
         let (mut out, mut faults) = (out.take(MOST), faults.take(MOST));
-        let reading = async { tokio::join!(out.read_to_end(&mut printed), faults.read_to_end(&mut said)) };
+        let hear = async {
+            let _ = faults.read_to_end(&mut said).await;
+            // Or the program would wait for room in the pipe.
+            let _ = tokio::io::copy(faults.get_mut(), &mut tokio::io::sink()).await;
+        };
+        let reading = async { tokio::join!(out.read_to_end(&mut printed), hear) };
         let _ = tokio::time::timeout(limit, reading).await;
     }
     strays.hold(pid);
