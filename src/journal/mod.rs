@@ -58,6 +58,7 @@ pub use packed::{game_of, pack, pack_moves, unpack, unpack_moves};
 
 /// True if a reader of the journal takes the line of a game. Only the text of engines makes one too
 /// long.
+#[cfg(feature = "cluster")]
 pub(crate) fn is_readable(game: &GameRecord) -> bool {
     let mut line = Vec::new();
     format::write_game(game, &mut line);

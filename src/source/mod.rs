@@ -30,6 +30,7 @@ mod untracked;
 pub use base::{Bases, default_base};
 pub use bench::{Bench, BenchError, bench, bench_nodes};
 pub use command::Update;
+#[cfg(feature = "cli")]
 pub(crate) use command::end_builds;
 pub use error::SourceError;
 pub use git::Commit;
