@@ -35,6 +35,9 @@ pub enum Variant {
 }
 
 impl Variant {
+    /// Names of Chess960 in the tag `Variant` of a PGN: the usual one, and that of cutechess.
+    pub const CHESS960_TAGS: [&str; 2] = ["Chess960", "fischerandom"];
+
     /// Option by which an engine castles as in Chess960.
     pub const OPTION: &'static str = "UCI_Chess960";
 

@@ -119,8 +119,6 @@ enum NextAction {
 /// State of a search.
 struct BisectSearch<'a> {
     args: &'a BisectArgs,
-    /// Condition of its matches; empty if no games are reused.
-    condition: String,
     place: Option<String>,
     commits: Vec<Commit>,
     /// Reasons for which commits cannot be played; `None` for playable ones.
@@ -193,7 +191,13 @@ pub(super) fn run(args: &BisectArgs) -> Result<Exit> {
     let root = raw.out.clone().unwrap_or_else(|| match default_place("bisect") {
         Place::Given(root) | Place::Default(root) => root,
     });
-    let condition = if args.reuse.is_empty() { String::new() } else { condition(&raw, &context)?.0 };
+    let mut reused = GatheredGames::default();
+    for run in &args.reuse {
+        reused.add(run)?;
+    }
+    if !args.reuse.is_empty() {
+        reused.check_reused(&condition(&raw, &context)?.0)?;
+    }
     let series = Series::open(root, raw)?;
     let count = commits.len();
     progress::note(&format!(
@@ -206,7 +210,6 @@ pub(super) fn run(args: &BisectArgs) -> Result<Exit> {
     let none = Pentanomial::default();
     let search = BisectSearch {
         args,
-        condition,
         place,
         commits,
         skipped: vec![None; count],
@@ -215,7 +218,7 @@ pub(super) fn run(args: &BisectArgs) -> Result<Exit> {
         pairs: vec![none; count],
     };
     let root = series.root().to_owned();
-    let result = search.run(series, &context, limit)?;
+    let result = search.run(series, &reused, &context, limit)?;
     if matches!(result.exit, Exit::Interrupted | Exit::Aborted) {
         progress::note(&format!("continue with the same command and `--out {}`", shell_path(&root)));
     }
@@ -238,7 +241,13 @@ impl From<Exit> for SearchResult {
 }
 
 impl BisectSearch<'_> {
-    fn run(mut self, mut series: Series, context: &Context, limit: Option<Duration>) -> Result<SearchResult> {
+    fn run(
+        mut self,
+        mut series: Series,
+        reused: &GatheredGames,
+        context: &Context,
+        limit: Option<Duration>,
+    ) -> Result<SearchResult> {
         let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
         match series.finish()? {
             Exit::Done => {}
@@ -256,13 +265,6 @@ impl BisectSearch<'_> {
             (self.programs[last], self.programs[0]) = (Some(bad.clone()), Some(good.clone()));
         }
         self.restore_programs(series.root())?;
-        let mut reused = GatheredGames::default();
-        for run in &self.args.reuse {
-            reused.add(run)?;
-        }
-        if !self.args.reuse.is_empty() {
-            reused.check_reused(&self.condition)?;
-        }
         let mut gathered = reused.clone();
         loop {
             self.gather(&mut series, &mut gathered)?;

@@ -12,7 +12,7 @@ use toml::de::DeTable;
 use super::affinity::Affinity;
 use super::book_ref::{BookRef, BookV1};
 use super::chain::{Chain, ChainV1};
-use super::player::{Player, PlayerV1};
+use super::player::{Player, PlayerV1, place_of};
 use super::recording::{Recording, RecordingV1};
 use super::rules::{Rules, RulesV1};
 pub use super::stored::PlanFileError;
@@ -111,8 +111,7 @@ impl Plan {
     /// unless a player has them.
     #[must_use]
     pub fn place_of(&self, name: &str) -> Option<usize> {
-        let role = || ["new", "base"].iter().position(|role| *role == name && self.test.is_some());
-        self.players.iter().position(|player| player.name == name).or_else(role)
+        place_of(self.players.iter().map(|player| player.name.as_str()), name, self.test.is_some())
     }
 
     /// Returns the name of a player; `?` if the plan has no such player.
@@ -343,7 +342,8 @@ struct MachineV1 {
 
 fn reference(text: &str, players: &[Player]) -> Result<ReferenceSpeed, PlanFileError> {
     let names = players.iter().map(|player| player.name.as_str());
-    ReferenceSpeed::parse(text, names).map_err(|error| PlanFileError::Value { key: "scale", why: error.to_string() })
+    ReferenceSpeed::parse(text, names, false)
+        .map_err(|error| PlanFileError::Value { key: "scale", why: error.to_string() })
 }
 
 /// Writes the plan as the text of a `plan.toml`.

@@ -265,6 +265,13 @@ impl PlayerV1 {
     }
 }
 
+/// Place of a name among those of the players. The sides of a test have `new` and `base` as names
+/// too, unless a player has them.
+pub(super) fn place_of<'a>(mut names: impl Iterator<Item = &'a str>, name: &str, is_test: bool) -> Option<usize> {
+    let role = || ["new", "base"].iter().position(|role| *role == name && is_test);
+    names.position(|known| known == name).or_else(role)
+}
+
 #[cfg(test)]
 mod tests {
     use crate::plan::file;

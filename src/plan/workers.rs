@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use super::player::place_of;
 use crate::record::PlayerId;
 
 /// Workers of a run.
@@ -46,15 +47,19 @@ pub struct ReferenceSpeed {
 }
 
 impl ReferenceSpeed {
-    /// Reads `ENGINE=NPS`, given the players' names in their order.
+    /// Reads `ENGINE=NPS`, given the players' names in their order. The sides of a test may be
+    /// called `new` and `base`.
     ///
     /// # Errors
     /// Returns an error if no player has the name, or the speed is not a number of nodes.
-    pub fn parse<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Result<Self, BadReference> {
+    pub fn parse<'a>(
+        text: &str,
+        names: impl IntoIterator<Item = &'a str>,
+        is_test: bool,
+    ) -> Result<Self, BadReference> {
         let (engine, nps) = text.rsplit_once('=').ok_or_else(|| BadReference::Form(text.to_owned()))?;
         let names: Vec<_> = names.into_iter().collect();
-        let place = names.iter().position(|name| *name == engine);
-        let player = place
+        let player = place_of(names.iter().copied(), engine, is_test)
             .and_then(|place| u16::try_from(place).ok())
             .map(PlayerId)
             .ok_or_else(|| BadReference::Engine { name: engine.to_owned(), names: names.join(", ") })?;
@@ -254,12 +259,30 @@ mod tests {
 
     #[test]
     fn a_reference_speed_names_a_player() {
-        let read = |text: &str| ReferenceSpeed::parse(text, ["new", "a=b"]);
+        let read = |text: &str| ReferenceSpeed::parse(text, ["new", "a=b"], false);
         assert_eq!(read("a=b=2_190_000"), Ok(ReferenceSpeed { player: PlayerId(1), nps: 2_190_000 }));
         let error = read("base=1").unwrap_err().to_string();
         assert!(error.contains("`base`; its engines: new, a=b"), "{error}");
         for wrong in ["new", "new=", "new=0", "new=-1", "new=1.5", "new=fast"] {
             assert_eq!(read(wrong), Err(BadReference::Form(wrong.to_owned())));
+        }
+    }
+
+    #[test]
+    fn the_sides_of_a_test_may_be_named_by_their_roles() {
+        for (text, names, is_test, expected) in [
+            ("base=5", &["x-1", "x-2"][..], true, Some(1)),
+            ("new=5", &["x-1", "x-2"], true, Some(0)),
+            // A player's own name comes first, and players of a match have no roles.
+            ("base=5", &["base", "x"], true, Some(0)),
+            ("base=5", &["x-1", "x-2"], false, None),
+            ("base=5", &["a", "b", "c"], false, None),
+            ("x-1=5", &["x-1", "x-2"], true, Some(0)),
+            ("base", &["x-1", "x-2"], true, None),
+        ] {
+            let read = ReferenceSpeed::parse(text, names.iter().copied(), is_test);
+            let expected = expected.map(|player| ReferenceSpeed { player: PlayerId(player), nps: 5 });
+            assert_eq!(read.ok(), expected, "{text} {names:?}");
         }
     }
 

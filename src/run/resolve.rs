@@ -342,8 +342,9 @@ pub(crate) fn refuse(raw: &RawPlan, command: &str, what: &str) -> Result<()> {
         None => Ok(()),
         Some(key) => {
             let fits = |name: &&str| settings::keys().iter().all(|key| key.is_of(name) || !set.contains_key(&key.name));
-            let other = ["sprt", "match", "gauntlet", "race", "tune"].into_iter().find(fits);
-            let other = other.or(key.commands().first().map(String::as_str)).unwrap_or("match");
+            let mut all = key.commands().iter().map(String::as_str);
+            let first = all.clone().next();
+            let other = all.find(fits).or(first).unwrap_or("match");
             fail!(
                 Setting,
                 "{}: {what} does not have this key; remove it, or play the plan with `quintain {other}`",

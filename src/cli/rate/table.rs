@@ -141,6 +141,10 @@ impl RatingTable {
         self.order.chunk_by(|a, b| group(a) == group(b)).map(<[usize]>::to_vec).collect()
     }
 
+    fn is_anchored(&self, members: &[usize]) -> bool {
+        members.iter().any(|member| self.anchored[*member])
+    }
+
     fn ranks(&self, members: &[usize]) -> Vec<usize> {
         let players = &self.ratings.players;
         ranks(members, |&one, &other| players[one].by_strength(&players[other]).is_eq())
@@ -171,7 +175,7 @@ impl RatingTable {
                     elo_hi,
                     bound,
                     group: group + 1,
-                    relative_to: if members.iter().any(|member| self.anchored[*member]) { "anchors" } else { "mean" },
+                    relative_to: if self.is_anchored(members) { "anchors" } else { "mean" },
                     games: rating.games,
                     score: rating.score,
                     draws: self.draws(player),
@@ -269,8 +273,8 @@ impl RatingTable {
         row("draws of equals", draws);
         row("games", format!("{}, of which {} in pairs", self.games, self.pairs.saturating_mul(2)));
         let anchored = self.anchored.contains(&true);
-        let is_free = |members: &Vec<usize>| !members.iter().any(|member| self.anchored[*member]);
-        let relative = match (anchored, self.groups().iter().any(is_free)) {
+        let has_free = self.groups().iter().any(|members| !self.is_anchored(members));
+        let relative = match (anchored, has_free) {
             (false, _) => "the mean of the pool, which is 0",
             (true, false) => "the anchors",
             (true, true) => "the anchors, in groups without one to their mean, which is 0",

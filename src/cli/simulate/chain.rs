@@ -26,9 +26,6 @@ struct ChainLink {
     pace: Option<Pace>,
 }
 
-/// Error of a chain without tests.
-const NO_PLAN: &str = "--chain: give the plans of the tests, the first one first";
-
 /// JSON document; field names and order are a public contract.
 #[derive(Serialize)]
 struct ChainForecast {
@@ -63,12 +60,14 @@ struct ChainRow {
 pub(super) fn run(args: &SimulateArgs, out: &mut impl Write) -> Result<()> {
     let shape = shape(args)?;
     let links = links(args)?;
-    let Some(first) = links.first() else { bail!(NO_PLAN) };
+    let Some(first) = links.first() else { bail!("--chain: give the plans of the tests, the first one first") };
     let mut elos = strengths(first.sprt.bounds());
     elos.extend(args.elo);
     elos.sort_by(f64::total_cmp);
     elos.dedup();
-    let table = elos.into_iter().map(|elo| row(&links, &shape, elo)).collect::<Result<Vec<_>>>()?;
+    // One strength for all tests: the unit of another model means another one.
+    let row = |elo| row(&links, &leaned(&shape, elo, first.sprt.model(), "--elo")?, elo);
+    let table = elos.into_iter().map(row).collect::<Result<Vec<_>>>()?;
     let text = if args.json {
         let links = links.iter().map(LinkJson::of).collect();
         serde_json::to_string_pretty(&ChainForecast { links, table })? + "\n"
@@ -114,7 +113,7 @@ fn link(file: &Path, raw: &RawPlan, args: &SimulateArgs) -> Result<ChainLink> {
     }
     let [limit, _] = resolve::limits(raw).with_context(named)?;
     let limit = limit.to_string();
-    let sprt = |bounds| Sprt::new(bounds, test.model, test.alpha, test.beta).with_context(named);
+    let new_sprt = |bounds| Sprt::new(bounds, test.model, test.alpha, test.beta).with_context(named);
     let pace = match pace_at(args, Some(&limit), args.concurrency.or(raw.concurrency))? {
         PaceLookup::Known(pace) => Some(pace),
         PaceLookup::Unknown(why) if raw.budget.is_some() || raw.max_time.is_some() => {
@@ -122,29 +121,26 @@ fn link(file: &Path, raw: &RawPlan, args: &SimulateArgs) -> Result<ChainLink> {
         }
         PaceLookup::Unknown(_) => None,
     };
-    let (mut sprt_of_link, mut max_pairs) = (sprt(test.bounds)?, raw.max_pairs);
-    for (key, text) in [("budget", &raw.budget), ("max-time", &raw.max_time)] {
-        let (Some(text), Some(pace)) = (text, &pace) else { continue };
-        let pairs = resolve::time(key, text).with_context(named)?.as_secs_f64() / 60.0 * pace.pairs_per_minute;
-        if key == "budget" {
-            let bounds = simulate::bounds_within(&sprt_of_link, &Law::TYPICAL, pairs, false);
-            let bounds = bounds.with_context(|| format!("{}: budget {text}: too few pairs for any bounds", named()))?;
-            sprt_of_link = sprt(bounds)?;
-        }
-        // A budget is also the time limit of a test that has no other.
-        if key == "max-time" || raw.max_time.is_none() {
-            max_pairs = Some(max_pairs.map_or(pairs as u64, |most| most.min(pairs as u64)));
-        }
+    let pairs_in = |key, text: Option<&String>| -> Result<Option<f64>> {
+        let Some((text, pace)) = text.zip(pace.as_ref()) else { return Ok(None) };
+        Ok(Some(resolve::time(key, text).with_context(named)?.as_secs_f64() / 60.0 * pace.pairs_per_minute))
+    };
+    let mut sprt = new_sprt(test.bounds)?;
+    if let Some(pairs) = pairs_in("budget", raw.budget.as_ref())? {
+        let bounds = simulate::bounds_within(&sprt, &Law::TYPICAL, pairs, false);
+        let bounds = bounds.with_context(|| format!("{}: budget: too few pairs for any bounds", named()))?;
+        sprt = new_sprt(bounds)?;
     }
-    Ok(ChainLink { file: named(), limit, sprt: sprt_of_link, max_pairs, pace })
+    // A budget is also the time limit of a test that has no other.
+    let in_time = pairs_in("max-time", raw.max_time.as_ref().or(raw.budget.as_ref()))?;
+    let max_pairs = raw.max_pairs.into_iter().chain(in_time.map(|pairs| pairs as u64)).min();
+    Ok(ChainLink { file: named(), limit, sprt, max_pairs, pace })
 }
 
-fn row(links: &[ChainLink], shape: &Law, elo: f64) -> Result<ChainRow> {
-    let Some(first) = links.first() else { bail!(NO_PLAN) };
-    // One strength for all tests: the unit of another model means another one.
-    let law = leaned(shape, elo, first.sprt.model(), "--elo")?;
+/// Row of a strength, at which pairs have the law `law` in all tests.
+fn row(links: &[ChainLink], law: &Law, elo: f64) -> Result<ChainRow> {
     let forecast = |link: &ChainLink| {
-        simulate::forecast(&link.sprt, &law, link.max_pairs)
+        simulate::forecast(&link.sprt, law, link.max_pairs)
             .with_context(|| format!("{}: these pair results cannot distinguish its hypotheses", link.file))
     };
     let forecasts = links.iter().map(forecast).collect::<Result<Vec<_>>>()?;
@@ -220,13 +216,16 @@ mod tests {
         }
     }
 
+    fn row(links: &[ChainLink], elo: f64) -> Result<ChainRow> {
+        super::row(links, &leaned(&Law::TYPICAL, elo, Model::Normalized, "--elo")?, elo)
+    }
+
     #[test]
     fn a_chain_passes_if_each_test_does_and_costs_what_is_reached() {
         let links = [link(0.0, 5.0, Some(10.0)), link(0.5, 2.5, Some(2.0))];
         for elo in [-2.0, 0.0, 2.0, 5.0] {
-            let alone: Vec<ChainRow> =
-                links.iter().map(|one| row(std::slice::from_ref(one), &Law::TYPICAL, elo).unwrap()).collect();
-            let both = row(&links, &Law::TYPICAL, elo).unwrap();
+            let alone: Vec<ChainRow> = links.iter().map(|one| row(std::slice::from_ref(one), elo).unwrap()).collect();
+            let both = row(&links, elo).unwrap();
             let pass: Vec<f64> = alone.iter().map(|row| row.pass_all).collect();
             assert_eq!(both.pass, pass);
             assert!((both.pass_all - pass[0] * pass[1]).abs() < 1e-12, "{elo}");
@@ -235,9 +234,9 @@ mod tests {
             assert!((both.hours.unwrap() - hours).abs() < 1e-6, "{elo}");
         }
         // At H0 of the first test one in twenty comes to the second, at H1 nearly all do.
-        let at = |elo| row(&links, &Law::TYPICAL, elo).unwrap().pass[0];
+        let at = |elo| row(&links, elo).unwrap().pass[0];
         assert!((at(0.0) - 0.05).abs() < 0.01 && (at(5.0) - 0.95).abs() < 0.01);
         let unknown = [link(0.0, 5.0, Some(10.0)), link(0.5, 2.5, None)];
-        assert_eq!(row(&unknown, &Law::TYPICAL, 1.0).unwrap().hours, None);
+        assert_eq!(row(&unknown, 1.0).unwrap().hours, None);
     }
 }

@@ -70,7 +70,8 @@ fn basic<'a>(
     // The leading runners write the position right after the roster.
     let sorted = if options.layout == Layout::Export { roster } else { tags.len() };
     if meta.variant == Variant::Chess960 {
-        let name = if options.layout == Layout::Cutechess { "fischerandom" } else { "Chess960" };
+        let [usual, of_cutechess] = Variant::CHESS960_TAGS;
+        let name = if options.layout == Layout::Cutechess { of_cutechess } else { usual };
         tags.push(("Variant", name.into()));
     }
     (tags, sorted)

@@ -60,24 +60,9 @@ pub(super) fn check_scale(raw: &RawPlan, is_timed: bool) -> Result<()> {
 
 /// Speed of a player that the times of the run are for.
 pub(super) fn scale(raw: &RawPlan, players: &[Player], is_test: bool) -> Result<Option<ReferenceSpeed>> {
-    let names: Vec<_> = players.iter().map(|player| player.name.as_str()).collect();
-    let parse = |text: &str| {
-        let text = if is_test { by_name(text, &names) } else { text.to_owned() };
-        ReferenceSpeed::parse(&text, names.iter().copied())
-    };
-    raw.scale.as_deref().map(|text| parse(text).map_err(RunError::value("--scale"))).transpose()
-}
-
-/// Reference speed with the player's name in the place of `new` or `base`: the sides of a test are
-/// known by these before their programs are.
-fn by_name(text: &str, names: &[&str]) -> String {
-    let named = match (text.rsplit_once('='), names) {
-        (Some((engine, _)), names) if names.contains(&engine) => None,
-        (Some(("new", nps)), [new, _]) => Some((new, nps)),
-        (Some(("base", nps)), [_, base]) => Some((base, nps)),
-        _ => None,
-    };
-    named.map_or_else(|| text.to_owned(), |(name, nps)| format!("{name}={nps}"))
+    let names = players.iter().map(|player| player.name.as_str());
+    let parse = |text: &str| ReferenceSpeed::parse(text, names, is_test).map_err(RunError::value("--scale"));
+    raw.scale.as_deref().map(parse).transpose()
 }
 
 /// Percentage of the pairs that a second worker plays too.
@@ -107,20 +92,5 @@ mod tests {
             assert_eq!(check_scale(raw, is_timed).is_ok(), is_taken, "{raw:?}");
         }
         assert!(check_scale(&RawPlan::default(), false).is_ok());
-    }
-
-    #[test]
-    fn the_sides_of_a_test_may_be_named_by_their_roles() {
-        for (text, names, expected) in [
-            ("base=5", &["x-1", "x-2"][..], "x-2=5"),
-            ("new=5", &["x-1", "x-2"], "x-1=5"),
-            // A player's own name comes first, and more than two have no roles.
-            ("base=5", &["base", "x"], "base=5"),
-            ("base=5", &["a", "b", "c"], "base=5"),
-            ("x-1=5", &["x-1", "x-2"], "x-1=5"),
-            ("base", &["x-1", "x-2"], "base"),
-        ] {
-            assert_eq!(by_name(text, names), expected, "{text} {names:?}");
-        }
     }
 }

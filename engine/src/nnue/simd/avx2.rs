@@ -147,7 +147,7 @@ fn dot(sum: V, values: V, weights: V) -> V {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn sum_pairs([a, b, c, d]: [V; 4]) -> [i32; 8] {
+pub(super) fn sum_pairs([a, b, c, d]: [V; 4]) -> [i32; 8] {
     // In each half the sums of the first four neurons, or the others, over half of the inputs.
     let (first, last) = (_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d));
     let low = _mm256_permute2x128_si256::<0x20>(first, last);

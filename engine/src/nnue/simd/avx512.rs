@@ -4,6 +4,7 @@
 /// Generates the parts that both tables share, for a set of features.
 macro_rules! avx512 {
     ($features:tt) => {
+        use crate::nnue::simd::avx2;
         use std::arch::x86_64::*;
 
         type V = __m512i;
@@ -128,15 +129,7 @@ macro_rules! avx512 {
         fn sum_pairs([a, b, c, d]: [V; 4]) -> [i32; 8] {
             let half =
                 |vector| _mm256_add_epi32(_mm512_castsi512_si256(vector), _mm512_extracti64x4_epi64::<1>(vector));
-            // In each half the sums of the first four neurons, or the others, over 16 inputs.
-            let first = _mm256_hadd_epi32(half(a), half(b));
-            let last = _mm256_hadd_epi32(half(c), half(d));
-            let low = _mm256_permute2x128_si256::<0x20>(first, last);
-            let high = _mm256_permute2x128_si256::<0x31>(first, last);
-            let mut sums = [0; 8];
-            // SAFETY: the array is as long as the vector.
-            unsafe { _mm256_storeu_si256(sums.as_mut_ptr().cast(), _mm256_add_epi32(low, high)) };
-            sums
+            avx2::sum_pairs([half(a), half(b), half(c), half(d)])
         }
 
         #[inline]
