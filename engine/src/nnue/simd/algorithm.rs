@@ -89,13 +89,17 @@ macro_rules! kernels {
             const { assert!(ADDS + SUBS == ROWS) };
             let dst = dst.as_chunks_mut::<LANES>().0;
             let src = &src.as_chunks::<LANES>().0[..dst.len()];
-            let rows = rows.map(|row| &row.as_chunks::<LANES>().0[..dst.len()]);
+            // `map` of an array would be a function without these instructions.
+            let mut chunks = [src; ROWS];
+            for (chunks, row) in chunks.iter_mut().zip(rows) {
+                *chunks = &row.as_chunks::<LANES>().0[..dst.len()];
+            }
             for (index, dst) in dst.iter_mut().enumerate() {
                 let mut sum = load(&src[index]);
-                for row in &rows[..ADDS] {
+                for row in &chunks[..ADDS] {
                     sum = add(sum, load(&row[index]));
                 }
-                for row in &rows[ADDS..] {
+                for row in &chunks[ADDS..] {
                     sum = sub(sum, load(&row[index]));
                 }
                 store(dst, sum);
