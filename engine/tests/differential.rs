@@ -249,12 +249,9 @@ fn exchanges_equal_plain_recursion() {
             let value = slow_see(board, mv);
             let offset = random.below(200) as i32;
             for threshold in [value, value + 1, value - offset, value + 1 + offset, 0, -offset] {
-                assert_eq!(
-                    board.see_ge(mv, threshold),
-                    value >= threshold,
-                    "{} {mv:?} {value} {threshold}",
-                    board.to_fen(true)
-                );
+                let threats = board.attacked_by(!board.turn());
+                let found = [board.see_ge(mv, threshold), board.see_ge_against(threats, mv, threshold)];
+                assert_eq!(found, [value >= threshold; 2], "{} {mv:?} {value} {threshold}", board.to_fen(true));
             }
         }
     });

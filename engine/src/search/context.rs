@@ -37,13 +37,13 @@ impl PieceTo {
 pub struct Context {
     /// The last move, the move before it, and the side to move's own move before that.
     pub moves: [PieceTo; 3],
-    /// Squares that the opponent attacks.
+    /// Squares that the opponent attacks; all if unknown.
     pub threats: Bitboard,
     /// Distance from the root, in plies.
     pub ply: usize,
 }
 
 impl Context {
-    /// No moves before, and too far from the root for the low-ply history.
-    pub const NONE: Context = Context { moves: [PieceTo::NONE; 3], threats: Bitboard::EMPTY, ply: LOW_PLIES };
+    /// No moves before, threats unknown, and too far from the root for the low-ply history.
+    pub const NONE: Context = Context { moves: [PieceTo::NONE; 3], threats: Bitboard::ALL, ply: LOW_PLIES };
 }

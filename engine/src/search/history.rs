@@ -269,14 +269,15 @@ mod tests {
         let other = board.parse_uci("b1c3").expect("legal");
         let [x, y, z] =
             ["g1f3", "b1c3", "e2e4"].map(|word| PieceTo::new(&board, board.parse_uci(word).expect("legal")));
-        let after = |moves| Context { moves, ..Context::NONE };
+        let none = Context { threats: Bitboard::EMPTY, ..Context::NONE };
+        let after = |moves| Context { moves, ..none };
         histories.learn_quiet(&board, good, after([x, y, z]), 500);
         histories.learn_quiet(&board, other, after([x, y, z]), -300);
         for (mv, context, value) in [
             (good, after([x, y, z]), 500 * 4 + 250),
             (good, after([x, x, x]), 500 * 4 + 250),
             (good, after([y, z, x]), 500 * 4 + 250),
-            (good, Context::NONE, 500 * 2),
+            (good, none, 500 * 2),
             (good, after([x, PieceTo::NONE, PieceTo::NONE]), 500 * 3),
             (good, after([PieceTo::NONE, PieceTo::NONE, z]), 500 * 2 + 250),
             (other, after([x, y, z]), -300 * 4 - 150),
@@ -285,18 +286,18 @@ mod tests {
         }
         let (from, to) = (Bitboard::from(good.from()), Bitboard::from(good.to()));
         for (threats, value) in [(!(from | to), 500 * 2), (from, 500), (to, 500), (from | to, 500)] {
-            let attacked = Context { threats, ..Context::NONE };
+            let attacked = Context { threats, ..none };
             assert_eq!(histories.quiet(&board, good, attacked), value, "{threats:?}");
         }
         let advanced = Board::from_fen("rnbqkbnr/pppppppp/8/8/8/7P/PPPPPPP1/RNBQKBNR w KQkq - 0 1").expect("legal");
-        assert_eq!(histories.quiet(&advanced, good, Context::NONE), 500, "other pawns, other plans");
-        let root = Context { ply: 0, ..Context::NONE };
+        assert_eq!(histories.quiet(&advanced, good, none), 500, "other pawns, other plans");
+        let root = Context { ply: 0, ..none };
         let before = histories.quiet(&board, good, root);
         histories.learn_quiet(&board, good, root, 800);
         let near = histories.quiet(&board, good, root);
         assert!(near > histories.quiet(&board, good, Context { ply: 1, ..root }) && near > before);
         histories.begin_search();
-        assert_eq!(histories.quiet(&board, good, root), histories.quiet(&board, good, Context::NONE));
+        assert_eq!(histories.quiet(&board, good, root), histories.quiet(&board, good, none));
         histories.zero();
         assert_eq!(histories.quiet(&board, good, after([x, y, z])), 0);
     }

@@ -9,7 +9,7 @@ use super::tt::Bound;
 use super::window::{CutNode, NodeKind, PvNode, Window};
 use super::worker::{BestMove, Node, Worker};
 use crate::board::Board;
-use crate::types::{DRAW, INFINITE, MATE_IN_MAX, Move, Score, is_mate, mated_in};
+use crate::types::{Bitboard, DRAW, INFINITE, MATE_IN_MAX, Move, Score, is_mate, mated_in};
 
 /// Move that is about to be searched.
 #[derive(Clone, Copy)]
@@ -45,7 +45,9 @@ impl Worker<'_> {
             let late = self.late_move::<N>(board, node, mv, move_number);
             if may_prune {
                 let depth = depth_left(node, mv, late);
-                if is_futile(node, alpha, mv, depth, late.history) || loses_exchange(board, mv, depth) {
+                if is_futile(node, alpha, mv, depth, late.history)
+                    || loses_exchange(board, self.stack[ply].threats, mv, depth)
+                {
                     continue;
                 }
             }
@@ -223,8 +225,8 @@ fn is_futile(node: &Node, alpha: Score, mv: Move, depth: i32, history: i32) -> b
 
 /// SEE pruning: returns whether the static exchange loses more than the depth may win back.
 #[inline]
-fn loses_exchange(board: &Board, mv: Move, depth: i32) -> bool {
-    pruning::exchange_threshold(depth, mv.is_quiet()).is_some_and(|least| !board.see_ge(mv, least))
+fn loses_exchange(board: &Board, threats: Bitboard, mv: Move, depth: i32) -> bool {
+    pruning::exchange_threshold(depth, mv.is_quiet()).is_some_and(|least| !board.see_ge_against(threats, mv, least))
 }
 
 /// Capacity of [`FailedMoves`].

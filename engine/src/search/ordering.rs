@@ -10,11 +10,15 @@ use crate::types::{Bitboard, Move, MoveList, PieceType};
 /// Capacity in moves, enough for every ply of a line, so the arena never reallocates.
 const ARENA_CAPACITY: usize = 8192;
 
+/// Move with the score that orders it, of at most [`LAST`] in size.
 #[derive(Clone, Copy)]
 struct RankedMove {
     mv: Move,
     score: i32,
 }
+
+/// Score of underpromotions, which come last. Scores leave eight bits for a place among the moves.
+const LAST: i32 = -(1 << 22);
 
 /// Stack of the pending moves of all pickers, one ply above the other.
 pub struct MoveArena {
@@ -200,7 +204,8 @@ impl MovePicker {
         let checks = board.check_squares();
         for &mv in &arena.generated {
             if mv != self.tt_move && !self.killers.contains(&mv) {
-                arena.scored.push(RankedMove { mv, score: quiet_score(board, mv, remembered, &checks) });
+                let score = quiet_score(board, mv, remembered, &checks, self.context.threats);
+                arena.scored.push(RankedMove { mv, score });
             }
         }
         self.end = arena.scored.len();
@@ -211,7 +216,7 @@ impl MovePicker {
     fn next_good_capture(&mut self, board: &Board, arena: &mut MoveArena) -> Option<Move> {
         while let Some(RankedMove { mv, score }) = self.take_best(arena) {
             let allowance = if self.captures_only { 0 } else { allowed_loss(score) };
-            if board.see_ge(mv, self.see_threshold - allowance) {
+            if board.see_ge_against(self.context.threats, mv, self.see_threshold - allowance) {
                 return Some(mv);
             }
             // Slots before `next` are free, because their moves have been returned.
@@ -222,15 +227,13 @@ impl MovePicker {
     }
 
     /// Performs one step of a selection sort. Most nodes need few of their moves.
+    #[inline]
     fn take_best(&mut self, arena: &mut MoveArena) -> Option<RankedMove> {
         let waiting = &mut arena.scored[self.next..self.end];
-        let mut best = 0;
-        let mut best_score = waiting.first()?.score;
-        for (index, scored) in waiting.iter().enumerate().skip(1) {
-            if scored.score > best_score {
-                (best, best_score) = (index, scored.score);
-            }
-        }
+        // Score and place in one number, so that no comparison is a branch. Of equal scores the
+        // first place is the greatest.
+        let keys = waiting.iter().zip(0..).map(|(ranked, place)| (ranked.score << 8) | (255 - place));
+        let best = 255 - (keys.max()? & 255) as usize;
         waiting.swap(0, best);
         self.next += 1;
         Some(waiting[0])
@@ -257,12 +260,18 @@ const CHECK_MAY_LOSE: i32 = 75;
 
 /// Scores a quiet move by its histories. Underpromotions come last. Direct checks that do not lose
 /// their piece get a bonus (common practice). `checks` is [`Board::check_squares`].
-fn quiet_score(board: &Board, mv: Move, remembered: Quiets<'_>, checks: &[Bitboard; PieceType::COUNT]) -> i32 {
+fn quiet_score(
+    board: &Board,
+    mv: Move,
+    remembered: Quiets<'_>,
+    checks: &[Bitboard; PieceType::COUNT],
+    threats: Bitboard,
+) -> i32 {
     if mv.is_promotion() {
-        return i32::MIN / 2;
+        return LAST;
     }
     let is_check = board.piece_at(mv.from()).is_some_and(|piece| checks[piece.kind().index()].has(mv.to()))
-        && board.see_ge(mv, -CHECK_MAY_LOSE);
+        && board.see_ge_against(threats, mv, -CHECK_MAY_LOSE);
     remembered.value(board, mv) + params::check_bonus() * i32::from(is_check)
 }
 
