@@ -24,7 +24,7 @@ pub use fen::FenError;
 pub use perft::perft;
 pub use see::see_value;
 
-use crate::types::{Bitboard, Color, Piece, PieceType, Square};
+use crate::types::{Bitboard, Color, Move, Piece, PieceType, Square};
 use attacks::{bishop_attacks, king_attacks, knight_attacks, pawn_attacks, pawn_set_attacks, rook_attacks};
 
 /// Castling side, by the rook's side of the king.
@@ -161,6 +161,17 @@ impl Board {
     #[inline]
     pub fn key(&self) -> u64 {
         self.key
+    }
+
+    /// Returns the key after a legal move before it is played, to prefetch what belongs to it.
+    ///
+    /// It is right for moves and captures of pieces and most of pawns. Castling, changes of the
+    /// castling rights, promotions and en passant are left out.
+    #[inline]
+    pub fn likely_key_after(&self, mv: Move) -> u64 {
+        let (from, to) = (mv.from(), mv.to());
+        let at = |origin: Square, square| self.piece_at(origin).map_or(0, |piece| zobrist::piece(piece, square));
+        self.key ^ at(from, from) ^ at(from, to) ^ at(to, to) ^ zobrist::black_to_move()
     }
 
     /// Returns the Zobrist key of the pawns of both sides.

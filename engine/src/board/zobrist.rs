@@ -124,7 +124,13 @@ mod tests {
                     castlings += u32::from(mv.is_castling());
                     en_passants += u32::from(mv.is_en_passant());
                     promotions += u32::from(mv.is_promotion());
+                    let (before, likely) = (board, board.likely_key_after(mv));
                     board.play(mv);
+                    let is_plain = !mv.is_castling() && !mv.is_en_passant() && !mv.is_promotion();
+                    let keeps = board.castling_squares == before.castling_squares;
+                    if is_plain && keeps && before.en_passant().or(board.en_passant()).is_none() {
+                        assert_eq!(board.key(), likely, "{} {mv:?}", before.to_fen(true));
+                    }
                 }
             }
         }

@@ -42,6 +42,8 @@ impl Worker<'_> {
                 move_number += picker.skip_quiets(&mut self.arena);
                 continue;
             }
+            // The earlier, the better: memory answers later than a move is played.
+            self.tt.prefetch(board.likely_key_after(mv));
             let late = self.late_move::<N>(board, node, mv, move_number);
             if may_prune {
                 let depth = depth_left(node, mv, late);
@@ -54,7 +56,10 @@ impl Worker<'_> {
 
             self.stack[ply].number = move_number;
             let nodes_before = self.control.nodes();
-            let Some(child) = self.play(board, mv, ply) else { break };
+            let mut child = *board;
+            if !self.play(&mut child, mv, ply) {
+                break;
+            }
             let window = Window { alpha, ..node.window };
             let extension = if mv == tt_move { node.extension } else { 0 };
             self.stack.note_extension(ply, extension);

@@ -86,7 +86,10 @@ impl Worker<'_> {
         let mut picker = MovePicker::captures(&self.arena, hint, bound - node.eval);
         let mut found = None;
         while let Some(mv) = picker.next(board, &mut self.arena, self.histories) {
-            let Some(child) = self.play(board, mv, ply) else { break };
+            let mut child = *board;
+            if !self.play(&mut child, mv, ply) {
+                break;
+            }
             let mut score = -self.quiescence::<N::FirstChild>(&child, test, ply + 1);
             if score >= bound && reduced > 1 {
                 score = -self.search::<N::FirstChild>(&child, test, reduced - 1, ply + 1);

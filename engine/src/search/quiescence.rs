@@ -65,7 +65,10 @@ impl Worker<'_> {
                 best.score = best.score.max(bound);
                 continue;
             }
-            let Some(child) = self.play(board, mv, ply) else { break };
+            let mut child = *board;
+            if !self.play(&mut child, mv, ply) {
+                break;
+            }
             let score = -self.quiescence::<N>(&child, Window { alpha, ..window }.flip(), ply + 1);
             self.take_back();
             if self.control.is_stopped() {

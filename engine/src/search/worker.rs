@@ -148,21 +148,21 @@ impl Worker<'_> {
         }
     }
 
-    /// Plays a move and records it in the line; returns `None` if the search must stop.
+    /// Plays a move on a copy of a node's board and records it in the line. Returns whether the
+    /// search goes on; otherwise nothing is played.
     #[inline]
-    pub(super) fn play(&mut self, board: &Board, mv: Move, ply: usize) -> Option<Board> {
+    pub(super) fn play(&mut self, board: &mut Board, mv: Move, ply: usize) -> bool {
         if !self.control.count_node() {
-            return None;
+            return false;
         }
+        self.tt.prefetch(board.likely_key_after(mv));
         self.stack[ply].played = mv;
         self.stack[ply].piece_to = PieceTo::new(board, mv);
         self.stack.note_extension(ply, 0);
         self.line.push(board.key());
         self.evaluator.push(board, mv);
-        let mut child = *board;
-        child.play(mv);
-        self.tt.prefetch(child.key());
-        Some(child)
+        board.play(mv);
+        true
     }
 
     /// Undoes [`Self::play`].
