@@ -52,14 +52,15 @@
 //! | [`search`] | iterative deepening, pruning, move ordering, time, threads |
 //! | [`uci`], [`mod@bench`], [`datagen`] | the protocol; the signature of the search; self-play |
 //!
-//! Import order, low to high: [`types`] < [`board`] < [`eval`], [`nnue`] < [`search`] < [`uci`],
-//! [`mod@bench`], [`datagen`].
+//! Import order, low to high: [`types`] < [`board`], `memory` < [`eval`], [`nnue`] < [`search`] <
+//! [`uci`], [`mod@bench`], [`datagen`].
 
 #![deny(missing_docs)]
 
 pub mod types;
 
 pub mod board;
+mod memory;
 
 pub mod eval;
 pub mod nnue;

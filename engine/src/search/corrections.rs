@@ -7,9 +7,9 @@
 
 use super::context::{Context, PieceTo};
 use super::gravity::Gravity;
-use super::memory::prefetch;
 use super::params;
 use crate::board::Board;
+use crate::memory::prefetch;
 use crate::types::{Color, Score, TABLE_WIN_IN_MAX};
 
 /// Slots of a table; keys are reduced modulo this size.

@@ -4,9 +4,9 @@
 use super::context::{Context, LOW_PLIES, PieceTo};
 use super::corrections::Corrections;
 use super::gravity::Gravity;
-use super::memory::{HugeBox, Zeroable};
 use super::params;
 use crate::board::Board;
+use crate::memory::{HugeBox, Zeroable};
 use crate::types::{Bitboard, Color, Move, PieceType, Score, Square};
 
 /// Bound of every history score, on both sides of zero.

@@ -15,8 +15,8 @@
 use super::evaluator::{EvalConfig, EvalMode};
 use super::game::Game;
 use super::limits::Limits;
-use super::memory::MemoryError;
 use super::searcher::Searcher;
+use crate::memory::MemoryError;
 use crate::types::{Move, MoveList, SplitMix64};
 use std::ops::RangeInclusive;
 

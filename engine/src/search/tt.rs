@@ -5,7 +5,7 @@
 //! one ("A lock-less transposition table implementation for parallel search", R. Hyatt and T. Mann,
 //! ICGA Journal 25(1), 2002).
 
-use super::memory::{Buckets, MemoryError, ReservedBuckets, Zeroable, prefetch};
+use crate::memory::{Buckets, MemoryError, ReservedBuckets, Zeroable, prefetch};
 use crate::types::{DRAW, Move, Score, TABLE_WIN_IN_MAX};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 

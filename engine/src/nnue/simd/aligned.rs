@@ -1,5 +1,6 @@
 //! Arrays that start on a cache line, so that no vector straddles two lines.
 
+use crate::memory::advise_huge_pages;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::slice;
@@ -33,8 +34,11 @@ pub struct AlignedArray<T> {
 impl<T: Number> AlignedArray<T> {
     /// Creates an array of zeros.
     pub fn zeroed(len: usize) -> AlignedArray<T> {
-        let lines = (len * size_of::<T>()).div_ceil(size_of::<CacheLine>());
-        AlignedArray { lines: vec![CacheLine([0; 64]); lines], len, number: PhantomData }
+        let count = (len * size_of::<T>()).div_ceil(size_of::<CacheLine>());
+        let mut lines = Vec::with_capacity(count);
+        advise_huge_pages(lines.spare_capacity_mut());
+        lines.resize(count, CacheLine([0; 64]));
+        AlignedArray { lines, len, number: PhantomData }
     }
 
     /// Extends the array with zeros.

@@ -15,7 +15,7 @@ use windows_sys::Win32::System::Memory::{
 };
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken};
 
-use super::{BLOCK_BYTES, HugeBlock, Zeroable};
+use super::block::{BLOCK_BYTES, HugeBlock, Zeroable};
 
 /// Memory for blocks: large pages, or the allocator's.
 pub(super) struct HugeMemory<T> {

@@ -1,7 +1,7 @@
-//! Memory of the transposition table and of the histories, which huge pages can back.
+//! Memory of the transposition table, the histories and the networks, which huge pages can back.
 //!
 //! Probes hit random addresses, so with ordinary pages nearly every probe also misses the TLB.
-//! Memory is aligned to two MiB, and the system is asked for huge pages. Linux grants them if
+//! Tables are aligned to two MiB, and the system is asked for huge pages. Linux grants them if
 //! transparent huge pages are set to `madvise` or `always`, Windows for the table alone, to users
 //! who may lock pages in memory.
 
@@ -12,40 +12,18 @@ use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+mod block;
 #[cfg(windows)]
 mod large_pages;
 
+pub use self::block::Zeroable;
+use self::block::{AlignedValue, BLOCK_BYTES, BLOCK_LEN, HugeBlock};
 #[cfg(windows)]
 use self::large_pages::HugeMemory;
-
-/// Size of a huge page on x86-64 and most other platforms.
-const BLOCK_BYTES: usize = 2 << 20;
-const _: () = assert!(BLOCK_BYTES == size_of::<HugeBlock<[u64; 8]>>());
-
-/// Type that is valid if all its bytes are zero.
-///
-/// # Safety
-/// All bytes zero is a value of every implementor.
-#[expect(unsafe_code, reason = "a promise about all bytes zero, which is how tables begin")]
-pub unsafe trait Zeroable: Sync + Send {}
-
-#[expect(unsafe_code, reason = "integers may be zero")]
-// SAFETY: integers may be zero.
-unsafe impl Zeroable for [u64; 8] {}
 
 /// Number of blocks, 16 MiB, that is never refused for lack of available memory, because that
 /// figure is an estimate.
 const SMALL_BLOCKS: usize = 8;
-
-/// Buckets per block.
-const BLOCK_LEN: usize = BLOCK_BYTES / 64;
-
-/// Buckets of a huge page.
-type HugeBlock<T> = AlignedValue<[T; BLOCK_LEN]>;
-
-/// Value at the beginning of a huge page.
-#[repr(align(2_097_152))]
-struct AlignedValue<T>(T);
 
 /// Buckets, each a cache line, in blocks that can be backed by huge pages.
 pub struct Buckets<T> {
@@ -242,20 +220,24 @@ impl<T> DerefMut for HugeBox<T> {
     }
 }
 
-/// Asks for huge pages. Without them the search is only slower. `T` is aligned to them.
+/// Asks for huge pages in memory that is not written yet, for the whole ones within it. Without
+/// them the search is only slower.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "advice on pages that belong to the caller")]
-fn advise_huge_pages<T>(blocks: &mut [MaybeUninit<T>]) {
+pub fn advise_huge_pages<T>(memory: &mut [MaybeUninit<T>]) {
     use rustix::mm::{Advice, madvise};
-    if !blocks.is_empty() {
-        // SAFETY: the range is whole pages of borrowed memory, and the advice does not change its
-        // contents.
-        let _ = unsafe { madvise(blocks.as_mut_ptr().cast(), size_of_val(blocks), Advice::LinuxHugepage) };
+    let start = memory.as_mut_ptr().cast::<u8>();
+    let before = start.align_offset(BLOCK_BYTES);
+    let whole = size_of_val(memory).saturating_sub(before) / BLOCK_BYTES * BLOCK_BYTES;
+    if whole > 0 {
+        // SAFETY: the range is whole pages within borrowed memory, and the advice does not change
+        // its contents.
+        let _ = unsafe { madvise(start.add(before).cast(), whole, Advice::LinuxHugepage) };
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn advise_huge_pages<T>(_: &mut [MaybeUninit<T>]) {}
+pub fn advise_huge_pages<T>(_: &mut [MaybeUninit<T>]) {}
 
 /// Returns the memory available without swapping, in bytes, if the system reports it. Linux
 /// overcommits, and kills processes that use more than there is.
