@@ -163,10 +163,11 @@ impl Board {
         self.key
     }
 
-    /// Returns the key after a legal move before it is played, to prefetch what belongs to it.
+    /// Returns the key after a legal move without playing it, to prefetch what belongs to the
+    /// position.
     ///
-    /// It is right for moves and captures of pieces and most of pawns. Castling, changes of the
-    /// castling rights, promotions and en passant are left out.
+    /// It leaves out castling, lost castling rights, promotions and en passant, and is wrong after
+    /// them.
     #[inline]
     pub fn likely_key_after(&self, mv: Move) -> u64 {
         let (from, to) = (mv.from(), mv.to());
