@@ -15,7 +15,10 @@ use std::collections::BTreeMap;
 const BIN: i64 = 10;
 /// Score beyond which a game is decided and says nothing about the curve.
 const SCORE_LIMIT: i64 = 1000;
-const STEPS: u32 = 800;
+/// Steps after which the gain in likelihood is judged.
+const ROUND: i32 = 200;
+/// Gain of a round, in nats a position, below which the steps become smaller.
+const ENOUGH: f64 = 1e-6;
 
 /// Games won, drawn and lost from the mover's view, by material and score.
 type Counts = BTreeMap<(u32, i64), [f64; 3]>;
@@ -87,33 +90,43 @@ fn loss(model: &Model, counts: &Counts, positions: f64) -> f64 {
     total / positions
 }
 
-/// Fits the four numbers by Adam on numerical gradients.
+/// Fits the four numbers by Adam on numerical gradients, with steps of a centipawn, a tenth and a
+/// hundredth, each as long as they gain.
 fn fit(counts: &Counts, positions: f64) -> (Model, f64) {
     let model = |p: [f64; 4]| Model { a: [p[0], p[1]], b: [p[2], p[3]] };
+    let value = |p: [f64; 4]| loss(&model(p), counts, positions);
     let mut point = [100.0, 0.0, 100.0, 0.0];
-    let (mut mean, mut square) = ([0.0; 4], [0.0; 4]);
-    for step in 1..=STEPS {
-        for index in 0..4 {
-            let at = |shift: f64| {
-                let mut moved = point;
-                moved[index] += shift;
-                loss(&model(moved), counts, positions)
-            };
-            let slope = at(0.5) - at(-0.5);
-            mean[index] = 0.9 * mean[index] + 0.1 * slope;
-            square[index] = 0.999 * square[index] + 0.001 * slope * slope;
-        }
-        for index in 0..4 {
-            let mean = mean[index] / (1.0 - 0.9_f64.powi(step as i32));
-            let square = square[index] / (1.0 - 0.999_f64.powi(step as i32));
-            let rate = if step < STEPS / 2 { 1.0 } else { 0.1 };
-            point[index] -= rate * mean / (square.sqrt() + 1e-12);
-        }
-        // The scale changes slowly far from the start; a few hundred steps of one centipawn are
-        // enough.
-        if step % 200 == 0 {
-            println!("step {step}: {point:.1?} {:.5}", loss(&model(point), counts, positions));
+    let mut last = value(point);
+    for rate in [1.0, 0.1, 0.01] {
+        let (mut mean, mut square) = ([0.0; 4], [0.0; 4]);
+        let mut step = 0;
+        loop {
+            for _ in 0..ROUND {
+                step += 1;
+                let slopes: [f64; 4] = std::array::from_fn(|index| {
+                    let at = |shift: f64| {
+                        let mut moved = point;
+                        moved[index] += shift;
+                        value(moved)
+                    };
+                    at(0.5) - at(-0.5)
+                });
+                for (index, slope) in slopes.into_iter().enumerate() {
+                    mean[index] = 0.9 * mean[index] + 0.1 * slope;
+                    square[index] = 0.999 * square[index] + 0.001 * slope * slope;
+                    let mean: f64 = mean[index] / (1.0 - 0.9_f64.powi(step));
+                    let square: f64 = square[index] / (1.0 - 0.999_f64.powi(step));
+                    point[index] -= rate * mean / (square.sqrt() + 1e-12);
+                }
+            }
+            let now = value(point);
+            println!("step {step} of {rate} centipawns: {point:.1?} {now:.6}");
+            let gain = last - now;
+            last = now;
+            if gain < ENOUGH {
+                break;
+            }
         }
     }
-    (model(point), loss(&model(point), counts, positions))
+    (model(point), last)
 }

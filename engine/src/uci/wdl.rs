@@ -16,13 +16,14 @@ pub struct Model {
     pub b: [f64; 2],
 }
 
-/// Model fitted by `cargo run --release -p destrier --example fit_wdl` to 485,683 scored positions
-/// of 3,701 games.
+/// Model fitted by `cargo run --release -p destrier --example fit_wdl` to 249,839 scored positions
+/// of 1,892 games.
 ///
-/// Destrier with its network played earlier and reduced versions at 5,000 and 7,000 nodes per move,
-/// without adjudication. The loss is 0.6954 nats per position. The model holds for that evaluation
-/// at that strength, and must be fitted again if the scale of the evaluation changes.
-pub const MODEL: Model = Model { a: [277.1, -216.5], b: [103.3, 2.9] };
+/// Destrier with the network of its ninth stage played the one that this stage began with, at 7,000
+/// nodes per move, without adjudication. The loss is 0.6804 nats per position. The model holds for
+/// that evaluation at that strength, and must be fitted again if the scale of the evaluation
+/// changes.
+pub const MODEL: Model = Model { a: [361.3, -307.5], b: [144.8, -74.5] };
 
 /// Material of both sides at the start: 16 pawns, 8 minor pieces of three, 4 rooks of five and 2
 /// queens of nine.
