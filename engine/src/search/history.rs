@@ -206,7 +206,8 @@ pub struct Quiets<'a> {
     pawn_moves: &'a [HistoryScore; PieceTo::COUNT],
     continuation: [&'a [HistoryScore; PieceTo::COUNT]; 3],
     low_ply: Option<&'a FromToTable>,
-    threats: Bitboard,
+    /// Squares that the opponent attacks; all if unknown.
+    pub threats: Bitboard,
     low_ply_divisor: i32,
 }
 

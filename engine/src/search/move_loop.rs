@@ -42,8 +42,7 @@ impl Worker<'_> {
                 move_number += picker.skip_quiets(&mut self.arena);
                 continue;
             }
-            // The earlier, the better: memory answers later than a move is played.
-            self.tt.prefetch(board.likely_key_after(mv));
+            self.prefetch(board, mv);
             let late = self.late_move::<N>(board, node, mv, move_number);
             if may_prune {
                 let depth = depth_left(node, mv, late);

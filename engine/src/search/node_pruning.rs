@@ -86,6 +86,7 @@ impl Worker<'_> {
         let mut picker = MovePicker::captures(&self.arena, hint, bound - node.eval);
         let mut found = None;
         while let Some(mv) = picker.next(board, &mut self.arena, self.histories) {
+            self.prefetch(board, mv);
             let mut child = *board;
             if !self.play(&mut child, mv, ply) {
                 break;

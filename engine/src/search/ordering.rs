@@ -204,8 +204,7 @@ impl MovePicker {
         let checks = board.check_squares();
         for &mv in &arena.generated {
             if mv != self.tt_move && !self.killers.contains(&mv) {
-                let score = quiet_score(board, mv, remembered, &checks, self.context.threats);
-                arena.scored.push(RankedMove { mv, score });
+                arena.scored.push(RankedMove { mv, score: quiet_score(board, mv, remembered, &checks) });
             }
         }
         self.end = arena.scored.len();
@@ -260,18 +259,12 @@ const CHECK_MAY_LOSE: i32 = 75;
 
 /// Scores a quiet move by its histories. Underpromotions come last. Direct checks that do not lose
 /// their piece get a bonus (common practice). `checks` is [`Board::check_squares`].
-fn quiet_score(
-    board: &Board,
-    mv: Move,
-    remembered: Quiets<'_>,
-    checks: &[Bitboard; PieceType::COUNT],
-    threats: Bitboard,
-) -> i32 {
+fn quiet_score(board: &Board, mv: Move, remembered: Quiets<'_>, checks: &[Bitboard; PieceType::COUNT]) -> i32 {
     if mv.is_promotion() {
         return LAST;
     }
     let is_check = board.piece_at(mv.from()).is_some_and(|piece| checks[piece.kind().index()].has(mv.to()))
-        && board.see_ge_against(threats, mv, -CHECK_MAY_LOSE);
+        && board.see_ge_against(remembered.threats, mv, -CHECK_MAY_LOSE);
     remembered.value(board, mv) + params::check_bonus() * i32::from(is_check)
 }
 

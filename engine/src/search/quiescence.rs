@@ -65,6 +65,7 @@ impl Worker<'_> {
                 best.score = best.score.max(bound);
                 continue;
             }
+            self.prefetch(board, mv);
             let mut child = *board;
             if !self.play(&mut child, mv, ply) {
                 break;

@@ -148,6 +148,13 @@ impl Worker<'_> {
         }
     }
 
+    /// Prefetches the bucket of the position after a move. The earlier, the better: memory answers
+    /// later than a move is played.
+    #[inline]
+    pub(super) fn prefetch(&self, board: &Board, mv: Move) {
+        self.tt.prefetch(board.likely_key_after(mv));
+    }
+
     /// Plays a move on a copy of a node's board and records it in the line. Returns whether the
     /// search goes on; otherwise nothing is played.
     #[inline]
@@ -155,7 +162,6 @@ impl Worker<'_> {
         if !self.control.count_node() {
             return false;
         }
-        self.tt.prefetch(board.likely_key_after(mv));
         self.stack[ply].played = mv;
         self.stack[ply].piece_to = PieceTo::new(board, mv);
         self.stack.note_extension(ply, 0);
