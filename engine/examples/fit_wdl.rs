@@ -90,43 +90,43 @@ fn loss(model: &Model, counts: &Counts, positions: f64) -> f64 {
     total / positions
 }
 
-/// Fits the four numbers by Adam on numerical gradients, with steps of a centipawn, a tenth and a
-/// hundredth, each as long as they gain.
+/// Fits the four numbers with steps of a centipawn, a tenth and a hundredth.
 fn fit(counts: &Counts, positions: f64) -> (Model, f64) {
     let model = |p: [f64; 4]| Model { a: [p[0], p[1]], b: [p[2], p[3]] };
     let value = |p: [f64; 4]| loss(&model(p), counts, positions);
-    let mut point = [100.0, 0.0, 100.0, 0.0];
+    let point = [1.0, 0.1, 0.01].into_iter().fold([100.0, 0.0, 100.0, 0.0], |point, rate| descend(value, point, rate));
+    (model(point), value(point))
+}
+
+/// Minimises `value` by Adam on numerical gradients, with steps of `rate` centipawns, as long as a
+/// round of them gains.
+fn descend(value: impl Fn([f64; 4]) -> f64, mut point: [f64; 4], rate: f64) -> [f64; 4] {
+    let (mut mean, mut square) = ([0.0; 4], [0.0; 4]);
     let mut last = value(point);
-    for rate in [1.0, 0.1, 0.01] {
-        let (mut mean, mut square) = ([0.0; 4], [0.0; 4]);
-        let mut step = 0;
-        loop {
-            for _ in 0..ROUND {
-                step += 1;
-                let slopes: [f64; 4] = std::array::from_fn(|index| {
-                    let at = |shift: f64| {
-                        let mut moved = point;
-                        moved[index] += shift;
-                        value(moved)
-                    };
-                    at(0.5) - at(-0.5)
-                });
-                for (index, slope) in slopes.into_iter().enumerate() {
-                    mean[index] = 0.9 * mean[index] + 0.1 * slope;
-                    square[index] = 0.999 * square[index] + 0.001 * slope * slope;
-                    let mean: f64 = mean[index] / (1.0 - 0.9_f64.powi(step));
-                    let square: f64 = square[index] / (1.0 - 0.999_f64.powi(step));
-                    point[index] -= rate * mean / (square.sqrt() + 1e-12);
-                }
-            }
+    for step in 1.. {
+        let slopes: [f64; 4] = std::array::from_fn(|index| {
+            let at = |shift: f64| {
+                let mut moved = point;
+                moved[index] += shift;
+                value(moved)
+            };
+            at(0.5) - at(-0.5)
+        });
+        for (index, slope) in slopes.into_iter().enumerate() {
+            mean[index] = 0.9 * mean[index] + 0.1 * slope;
+            square[index] = 0.999 * square[index] + 0.001 * slope * slope;
+            let mean: f64 = mean[index] / (1.0 - 0.9_f64.powi(step));
+            let square: f64 = square[index] / (1.0 - 0.999_f64.powi(step));
+            point[index] -= rate * mean / (square.sqrt() + 1e-12);
+        }
+        if step % ROUND == 0 {
             let now = value(point);
             println!("step {step} of {rate} centipawns: {point:.1?} {now:.6}");
-            let gain = last - now;
-            last = now;
-            if gain < ENOUGH {
+            if last - now < ENOUGH {
                 break;
             }
+            last = now;
         }
     }
-    (model(point), last)
+    point
 }
