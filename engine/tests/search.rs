@@ -122,7 +122,7 @@ fn stored_mates_do_not_outlive_the_fifty_move_rule() {
 fn stored_mates_that_the_fifty_move_rule_forbids_are_not_used() {
     let mut searcher = searcher();
     let at = |clock: u32| game(&format!("8/8/3k4/8/8/3K4/8/3Q4 w - - {clock} 90"), "");
-    let outcome = search_with(&mut searcher, &at(0), &depth(16));
+    let outcome = search_with(&mut searcher, &at(0), &Limits { mate: Some(8), ..Limits::default() });
     assert_eq!(outcome.score, mate_in(15), "{outcome:?}");
     for plies in 1..8 {
         let outcome = search_with(&mut searcher, &at(86), &depth(plies));

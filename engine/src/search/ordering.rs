@@ -281,10 +281,13 @@ mod tests {
         "4k3/8/8/8/7q/8/3PP3/3QK3 w - - 0 1",
     ];
 
-    fn drain(board: &Board, mut picker: MovePicker, arena: &mut MoveArena) -> Vec<Move> {
-        let histories = Histories::empty();
+    fn drain(board: &Board, picker: MovePicker, arena: &mut MoveArena) -> Vec<Move> {
+        drain_with(board, picker, arena, &Histories::empty())
+    }
+
+    fn drain_with(board: &Board, mut picker: MovePicker, arena: &mut MoveArena, histories: &Histories) -> Vec<Move> {
         let mut moves = Vec::new();
-        while let Some(mv) = picker.next(board, arena, &histories) {
+        while let Some(mv) = picker.next(board, arena, histories) {
             moves.push(mv);
         }
         picker.finish(arena);
@@ -331,18 +334,21 @@ mod tests {
 
     #[test]
     fn a_capture_may_lose_a_little_and_come_before_the_quiets() {
-        // A bishop takes a protected knight, or a protected pawn.
-        for (fen, word, is_first) in [
-            ("4k3/2p5/3n4/8/5B2/8/8/4K3 w - - 0 1", "f4d6", true),
-            ("4k3/2p5/3p4/8/5B2/8/8/4K3 w - - 0 1", "f4d6", false),
+        // A bishop takes a protected knight, or a protected pawn; successes of the capture so far.
+        for (fen, word, successes, is_first) in [
+            ("4k3/2p5/3n4/8/5B2/8/8/4K3 w - - 0 1", "f4d6", 100, true),
+            ("4k3/2p5/3n4/8/5B2/8/8/4K3 w - - 0 1", "f4d6", 0, false),
+            ("4k3/2p5/3p4/8/5B2/8/8/4K3 w - - 0 1", "f4d6", 100, false),
         ] {
             let board = Board::from_fen(fen).expect("a legal position");
             let mv = board.parse_uci(word).expect("legal");
             assert!(!board.see_ge(mv, 0), "{fen}");
-            let mut arena = MoveArena::new();
-            let moves = drain(&board, MovePicker::all(&arena, Move::NULL, [Move::NULL; 2], Context::NONE), &mut arena);
-            assert_eq!(moves.first() == Some(&mv), is_first, "{fen}");
-            assert_eq!(moves.last() == Some(&mv), !is_first, "{fen}");
+            let (mut histories, mut arena) = (Histories::empty(), MoveArena::new());
+            (0..successes).for_each(|_| histories.learn_capture(&board, mv, 1000));
+            let picker = MovePicker::all(&arena, Move::NULL, [Move::NULL; 2], Context::NONE);
+            let moves = drain_with(&board, picker, &mut arena, &histories);
+            assert_eq!(moves.first() == Some(&mv), is_first, "{fen} {successes}");
+            assert_eq!(moves.last() == Some(&mv), !is_first, "{fen} {successes}");
         }
     }
 

@@ -77,174 +77,174 @@ macro_rules! params {
 
 params! {
     /// Half width of the first aspiration window, in centipawns.
-    aspiration_delta: 19, 5, 60, 4;
+    aspiration_delta: 16, 5, 60, 4;
     /// Aspiration windows: width added to each side, in 64ths of the distance between the last
     /// score and the mean of earlier ones.
     aspiration_swing: 48, 0, 128, 8;
     /// Aspiration windows: maximum reduction after scores above the window, in plies.
-    aspiration_reduction: 2, 0, 5, 1;
+    aspiration_reduction: 3, 0, 5, 1;
     /// Reverse futility pruning (RFP): maximum depth.
     reverse_futility_depth: 8, 4, 12, 1;
     /// RFP: margin in centipawns per ply of depth.
-    reverse_futility_slope: 40, 10, 150, 8;
+    reverse_futility_slope: 45, 10, 150, 8;
     /// RFP: margin in centipawns per own piece that a lesser one attacks.
     reverse_futility_threat: 60, 0, 200, 10;
     /// Razoring: maximum depth.
     razoring_depth: 4, 1, 8, 1;
     /// Razoring: constant part of the margin, in centipawns.
-    razoring_base: 249, 80, 500, 20;
+    razoring_base: 185, 80, 500, 20;
     /// Razoring: margin in centipawns per square of the depth.
-    razoring_slope: 107, 40, 300, 12;
+    razoring_slope: 97, 40, 300, 12;
     /// ProbCut: minimum depth.
-    probcut_depth: 5, 3, 9, 1;
+    probcut_depth: 6, 3, 9, 1;
     /// ProbCut: margin above beta, in centipawns.
-    probcut_margin: 152, 60, 350, 15;
+    probcut_margin: 123, 60, 350, 15;
     /// Null-move pruning (NMP): minimum depth at which a fail high is verified.
     null_move_verified_depth: 13, 8, 20, 1;
     /// RFP: weight of the evaluation against beta in the returned score, in 64ths.
-    reverse_futility_blend: 42, 0, 64, 6;
+    reverse_futility_blend: 27, 0, 64, 6;
     /// Late move pruning (LMP): maximum depth.
     late_move_depth: 8, 3, 12, 1;
     /// LMP: constant part of the move count, in hundredths.
     late_move_base: 545, 100, 1000, 50;
     /// LMP: move count per square of the depth, in hundredths.
-    late_move_slope: 136, 25, 250, 12;
+    late_move_slope: 123, 25, 250, 12;
     /// LMP: share of the move count for a side that is not improving, in hundredths.
-    late_move_not_improving: 70, 30, 100, 5;
+    late_move_not_improving: 58, 30, 100, 5;
     /// Futility pruning: maximum depth after late move reductions (LMR).
-    futility_depth: 7, 2, 12, 1;
+    futility_depth: 8, 2, 12, 1;
     /// Futility pruning: constant part of the margin, in centipawns.
-    futility_base: 57, 0, 250, 15;
+    futility_base: 9, 0, 250, 15;
     /// Futility pruning: margin in centipawns per ply of depth.
-    futility_slope: 62, 30, 200, 10;
+    futility_slope: 77, 30, 200, 10;
     /// History pruning: maximum depth after LMR.
     history_pruning_depth: 5, 2, 10, 1;
     /// History pruning: history score a quiet move may fall below zero per ply of depth.
-    history_pruning_slope: 5209, 1000, 12000, 400;
+    history_pruning_slope: 7075, 1000, 12000, 400;
     /// Delta pruning: margin above the value of the captured piece, in centipawns.
-    delta_margin: 166, 60, 400, 15;
+    delta_margin: 240, 60, 400, 15;
     /// SEE pruning: maximum depth, for quiet moves after LMR.
     exchange_pruning_depth: 8, 3, 12, 1;
     /// SEE pruning: allowed loss of a quiet move per ply of depth, in centipawns.
-    quiet_exchange_slope: 55, 20, 120, 6;
+    quiet_exchange_slope: 71, 20, 120, 6;
     /// SEE pruning: allowed loss of a quiet move per square of the depth, in centipawns.
-    quiet_exchange_square: 15, 0, 60, 3;
+    quiet_exchange_square: 7, 0, 60, 3;
     /// SEE pruning: allowed loss of a capture per ply of depth, in centipawns.
-    capture_exchange_slope: 95, 40, 200, 10;
+    capture_exchange_slope: 117, 40, 200, 10;
     /// NMP: constant part of the reduction, in hundredths of a ply.
-    null_move_base: 377, 200, 600, 25;
+    null_move_base: 446, 200, 600, 25;
     /// NMP: reduction per ply of depth, in hundredths of a ply.
-    null_move_slope: 26, 5, 60, 3;
+    null_move_slope: 41, 5, 60, 3;
     /// NMP: centipawns above beta per further ply of reduction.
-    null_move_eval_divisor: 201, 80, 400, 15;
+    null_move_eval_divisor: 252, 80, 400, 15;
     /// NMP: margin of the static evaluation above beta at depth 0, in centipawns.
-    null_move_static_base: 100, -200, 400, 20;
+    null_move_static_base: 104, -200, 400, 20;
     /// NMP: decrease of that margin per ply of depth, in centipawns.
-    null_move_static_slope: 14, 0, 60, 3;
+    null_move_static_slope: 12, 0, 60, 3;
     /// LMR: history score per ply less of reduction.
-    reduction_history_divisor: 19136, 4000, 60000, 1500;
+    reduction_history_divisor: 15526, 4000, 60000, 1500;
     /// History: bonus of a cutoff per ply of depth.
-    history_bonus_slope: 195, 50, 400, 20;
+    history_bonus_slope: 202, 50, 400, 20;
     /// History: constant subtracted from every bonus.
-    history_bonus_offset: 159, 0, 400, 20;
+    history_bonus_offset: 133, 0, 400, 20;
     /// History: maximum bonus.
     history_bonus_max: 1850, 500, 4000, 200;
     /// History: malus per ply of depth, for the moves searched before a cutoff.
-    history_malus_slope: 204, 50, 400, 20;
+    history_malus_slope: 200, 50, 400, 20;
     /// History: constant subtracted from every malus.
-    history_malus_offset: 43, 0, 400, 20;
+    history_malus_offset: 45, 0, 400, 20;
     /// History: maximum malus.
-    history_malus_max: 936, 500, 4000, 200;
+    history_malus_max: 728, 500, 4000, 200;
     /// History: malus in nodes of the principal variation, in 64ths of the malus elsewhere.
     history_pv_share: 16, 0, 64, 6;
     /// History: bonus of a quiet move after which every reply failed low, in 64ths of a cutoff's
     /// bonus.
-    history_prior_share: 31, 0, 192, 10;
+    history_prior_share: 63, 0, 192, 10;
     /// History: bonus of the quiet move of a transposition table (TT) cutoff, in 64ths of a
     /// cutoff's bonus.
-    history_tt_share: 24, 0, 192, 10;
+    history_tt_share: 5, 0, 192, 10;
     /// History: bonus of a quiet move per centipawn by which the static evaluation changed, in
     /// eighths.
-    evaluation_bonus_slope: 24, 0, 100, 5;
+    evaluation_bonus_slope: 19, 0, 100, 5;
     /// History: maximum of that bonus.
-    evaluation_bonus_max: 700, 0, 2500, 100;
+    evaluation_bonus_max: 707, 0, 2500, 100;
     /// History: malus of an early quiet move refuted by a TT score, in 64ths of a cutoff's malus.
-    history_refuted_share: 30, 0, 192, 10;
+    history_refuted_share: 36, 0, 192, 10;
     /// Move ordering: bonus of a quiet move that gives check.
-    check_bonus: 6000, 0, 24000, 1000;
+    check_bonus: 12722, 0, 24000, 1000;
     /// Move ordering: allowed loss of a capture that still comes before quiet moves, in 64ths of
     /// its score.
-    good_capture_share: 3, 0, 16, 1;
+    good_capture_share: 1, 0, 16, 1;
     /// Move ordering: weight of the low-ply history at the root, in sixteenths.
-    low_ply_weight: 43, 0, 96, 6;
+    low_ply_weight: 50, 0, 96, 6;
     /// LMR: constant part of the reduction, in 1024ths of a ply.
-    reduction_base: 1394, 0, 2000, 100;
+    reduction_base: 1413, 0, 2000, 100;
     /// LMR: divisor of the product of the logarithms of depth and move number, in hundredths.
-    reduction_divisor: 262, 120, 400, 20;
+    reduction_divisor: 275, 120, 400, 20;
     /// LMR: reduction less in the principal variation, in 1024ths of a ply.
-    reduction_pv: 404, 0, 2048, 100;
+    reduction_pv: 463, 0, 2048, 100;
     /// LMR: reduction less in nodes that were once in the principal variation, in 1024ths of a ply.
-    reduction_was_pv: 308, 0, 2048, 100;
+    reduction_was_pv: 389, 0, 2048, 100;
     /// LMR: reduction less for a capture or promotion, in 1024ths of a ply.
-    reduction_capture: 937, 0, 3072, 100;
+    reduction_capture: 1094, 0, 3072, 100;
     /// LMR: reduction more if the side to move is not improving, in 1024ths of a ply.
-    reduction_not_improving: 525, 0, 2048, 100;
+    reduction_not_improving: 801, 0, 2048, 100;
     /// LMR: reduction more if the TT move is a capture, in 1024ths of a ply.
-    reduction_tt_capture: 8, 0, 2048, 100;
+    reduction_tt_capture: 200, 0, 2048, 100;
     /// Do-deeper: constant part of the margin above the best score, in centipawns.
-    deeper_base: 73, 10, 150, 8;
+    deeper_base: 78, 10, 150, 8;
     /// Do-deeper: margin in centipawns per ply of depth.
-    deeper_slope: 4, 0, 20, 2;
+    deeper_slope: 1, 0, 20, 2;
     /// Do-shallower: margin above the best score, in centipawns.
-    shallower_margin: 2, 0, 40, 3;
+    shallower_margin: 4, 0, 40, 3;
     /// LMR: reduction less for the second move, in 1024ths of a ply.
-    reduction_second: 2046, 0, 4096, 150;
+    reduction_second: 1402, 0, 4096, 150;
     /// LMR: reduction less for a killer move, in 1024ths of a ply.
-    reduction_killer: 933, 0, 2048, 100;
+    reduction_killer: 701, 0, 2048, 100;
     /// LMR: reduction less for a move that gives check, in 1024ths of a ply.
-    reduction_check: 1178, 0, 3072, 100;
+    reduction_check: 894, 0, 3072, 100;
     /// LMR: reduction less for an evasion, in 1024ths of a ply.
-    reduction_evasion: 982, 0, 4096, 150;
+    reduction_evasion: 582, 0, 4096, 150;
     /// LMR: reduction more in a cut node, in 1024ths of a ply.
-    reduction_cut: 26, -1024, 3072, 200;
+    reduction_cut: -176, -1024, 3072, 200;
     /// LMR: reduction more after several cutoffs at the next ply, in 1024ths of a ply.
-    reduction_refuted: 601, -1024, 3072, 200;
+    reduction_refuted: 720, -1024, 3072, 200;
     /// LMR: reduction more once a move of the node has raised alpha, in 1024ths of a ply.
-    reduction_raised: 301, -1024, 3072, 200;
+    reduction_raised: 284, -1024, 3072, 200;
     /// LMR: reduction less per 64 centipawns of correction, in 1024ths of a ply.
-    reduction_correction: 300, -400, 2048, 100;
+    reduction_correction: 530, -400, 2048, 100;
     /// Hindsight: minimum reduction for an extension of a ply, in plies.
-    hindsight_deeper: 3, 2, 8, 1;
+    hindsight_deeper: 4, 2, 8, 1;
     /// Hindsight: minimum sum of the evaluations before and after the move for a reduction of a
     /// ply, in centipawns.
-    hindsight_shallower: 150, 0, 600, 25;
+    hindsight_shallower: 151, 0, 600, 25;
     /// Move ordering: weight of the capture history in 64ths, in sixteenths of a centipawn.
-    capture_history_weight: 36, 0, 160, 6;
+    capture_history_weight: 33, 0, 160, 6;
     /// Singular extension: minimum depth.
-    singular_depth: 6, 4, 10, 1;
+    singular_depth: 5, 4, 10, 1;
     /// Singular extension: margin below the TT score per ply of depth, in sixteenths of a
     /// centipawn.
-    singular_slope: 25, 8, 64, 3;
+    singular_slope: 24, 8, 64, 3;
     /// Double extension: further margin below the singular bound, in centipawns.
-    double_extension_margin: 37, 0, 80, 4;
+    double_extension_margin: 24, 0, 80, 4;
     /// Double extension: maximum number in a line.
     double_extensions_max: 6, 0, 16, 1;
     /// Internal iterative reduction (IIR): minimum depth.
-    internal_reduction_depth: 7, 2, 8, 1;
+    internal_reduction_depth: 6, 2, 8, 1;
     /// Correction history: weight of the pawn structure. A weight of 1024 allows up to 64
     /// centipawns.
-    correction_pawns: 1068, 0, 2048, 100;
+    correction_pawns: 1190, 0, 2048, 100;
     /// Correction history: weight of each side's pieces.
-    correction_pieces: 1200, 0, 2048, 100;
+    correction_pieces: 1469, 0, 2048, 100;
     /// Correction history: weight of the minor and of the major pieces.
-    correction_kinds: 509, 0, 2048, 100;
+    correction_kinds: 580, 0, 2048, 100;
     /// Correction history: weight of the last two moves.
-    correction_moves: 990, 0, 2048, 100;
+    correction_moves: 1225, 0, 2048, 100;
     /// Quiescence search: weight of the evaluation against beta in a stand-pat score, in 64ths.
-    stand_pat_blend: 27, 0, 64, 6;
+    stand_pat_blend: 26, 0, 64, 6;
     /// Quiescence search: minimum static exchange value of a capture, in centipawns. Even trades
     /// are skipped above zero.
-    quiescence_see: 11, -200, 100, 15;
+    quiescence_see: 42, -200, 100, 15;
     /// Time management: expected number of moves to the end of the game.
     time_moves: 22, 10, 40, 2;
     /// Time management: share of the increment in the soft limit, in percent.

@@ -175,6 +175,7 @@ mod tests {
                     LateMove { is_killer: true, ..PLAIN },
                     LateMove { gives_check: true, ..PLAIN },
                     LateMove { is_evasion: true, ..PLAIN },
+                    LateMove { is_cut: true, ..PLAIN },
                     LateMove { correction: 64, ..PLAIN },
                 ] {
                     assert!(reduction(less) < plain, "{depth} {number}: {less:?}");
@@ -183,7 +184,6 @@ mod tests {
                     LateMove { history: -20_000, ..PLAIN },
                     LateMove { improving: false, ..PLAIN },
                     LateMove { tt_captures: true, ..PLAIN },
-                    LateMove { is_cut: true, ..PLAIN },
                     LateMove { is_refuted: true, ..PLAIN },
                     LateMove { alpha_raised: true, ..PLAIN },
                 ] {
