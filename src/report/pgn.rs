@@ -190,9 +190,12 @@ fn movetext<'a>(
         };
         words.push_str(&played.map_err(|source| PgnError::Move { game: number, ply, source })?);
         if !options.min {
-            let is_last = moves.peek().is_none() && !reason.is_empty();
-            let (gap, reason) = if is_last { (", ", reason.as_str()) } else { ("", "") };
-            let _ = write!(words, " {{{comment}{gap}{reason}}}");
+            let comment = comment.to_string();
+            let reason = if moves.peek().is_none() { reason.as_str() } else { "" };
+            let gap = if comment.is_empty() || reason.is_empty() { "" } else { ", " };
+            if !(comment.is_empty() && reason.is_empty()) {
+                let _ = write!(words, " {{{comment}{gap}{reason}}}");
+            }
         }
         match options.layout {
             Layout::Export => lines.push(&words),

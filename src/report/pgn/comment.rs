@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 use std::time::Duration;
 
 use super::Fields;
-use crate::record::{MoveRecord, Score};
+use crate::record::{MoveRecord, Score, SearchInfo};
 use crate::tournament::events::Ply;
 
 /// Comment on a move.
@@ -13,6 +13,7 @@ pub(super) enum Comment<'a> {
     /// Move of the opening: `book`.
     Book,
     /// Recorded move: `+0.35/12 0.051s, n=12345`, with those of the fields that are on and known.
+    /// Empty if only the move is known, as in an archive of moves.
     Recorded(&'a MoveRecord, Fields),
     /// Move that onlookers see: `+0.35/12 0.051s [%clk 0:00:07]`.
     Live(&'a Ply),
@@ -30,6 +31,9 @@ impl Display for Comment<'_> {
 
 fn recorded(f: &mut Formatter<'_>, played: &MoveRecord, fields: Fields) -> fmt::Result {
     let info = &played.info;
+    if played.elapsed.is_zero() && *info == SearchInfo::default() {
+        return Ok(());
+    }
     if let Some(score) = info.score {
         write!(f, "{}/{} ", ScoreText(score), info.depth.unwrap_or(0))?;
     }

@@ -276,6 +276,15 @@ fn comments_say_what_is_wanted_and_known() {
     assert_eq!(Comment::Recorded(&MoveRecord { info, ..silent }, Fields::ALL).to_string(), "0.051s, latency=-1.001s");
 }
 
+/// An archive of moves has neither times nor engine output.
+#[test]
+fn moves_alone_have_no_comments() {
+    let moves = ["g2g4", "d8h4"].map(|uci| played(uci, 0, None, None, None)).to_vec();
+    let record = record(START_FEN, &["f2f3", "e7e5"], moves, Outcome::BlackWins, Termination::Checkmate);
+    let text = game(&record, &meta(Variant::Standard, "8+0.08", "8+0.08")).expect("good record");
+    assert!(text.ends_with("\n\n1. f3 {book} 1... e5 {book} 2. g4 2... Qh4# {Black mates} 0-1\n\n"), "{text}");
+}
+
 /// Castling, a capture, a promotion with check, and a line of the table of openings.
 fn varied() -> GameRecord {
     let moves = "e2e4 g8f6 e4e5 d7d5 e5d6 g7g6 d6c7 f8g7 g1f3 e8g8 c7b8q a8b8";
