@@ -173,11 +173,11 @@ fn movetext<'a>(
     let is_empty = moves.peek().is_none();
     // Number, move and comment of a ply. Writing to it does not fail.
     let mut words = String::new();
+    let mut is_commented = false;
     while let Some((ply, (uci, comment))) = moves.next() {
         words.clear();
-        // Numbers Black's moves after a comment, as the export format requires: everywhere but in
-        // the short form.
-        let interrupted = ply == 1 || (!options.min && options.layout == Layout::Export);
+        // Numbers Black's moves after a comment, as the export format requires.
+        let interrupted = ply == 1 || (is_commented && options.layout == Layout::Export);
         let _ = match position.turn() {
             Color::White => write!(words, "{}. ", position.fullmoves()),
             Color::Black if interrupted => write!(words, "{}... ", position.fullmoves()),
@@ -193,7 +193,8 @@ fn movetext<'a>(
             let comment = comment.to_string();
             let reason = if moves.peek().is_none() { reason.as_str() } else { "" };
             let gap = if comment.is_empty() || reason.is_empty() { "" } else { ", " };
-            if !(comment.is_empty() && reason.is_empty()) {
+            is_commented = !(comment.is_empty() && reason.is_empty());
+            if is_commented {
                 let _ = write!(words, " {{{comment}{gap}{reason}}}");
             }
         }

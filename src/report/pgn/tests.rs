@@ -282,7 +282,7 @@ fn moves_alone_have_no_comments() {
     let moves = ["g2g4", "d8h4"].map(|uci| played(uci, 0, None, None, None)).to_vec();
     let record = record(START_FEN, &["f2f3", "e7e5"], moves, Outcome::BlackWins, Termination::Checkmate);
     let text = game(&record, &meta(Variant::Standard, "8+0.08", "8+0.08")).expect("good record");
-    assert!(text.ends_with("\n\n1. f3 {book} 1... e5 {book} 2. g4 2... Qh4# {Black mates} 0-1\n\n"), "{text}");
+    assert!(text.ends_with("\n\n1. f3 {book} 1... e5 {book} 2. g4 Qh4# {Black mates} 0-1\n\n"), "{text}");
 }
 
 /// Castling, a capture, a promotion with check, and a line of the table of openings.
