@@ -61,6 +61,7 @@ const PROGRAMS: &str = "programs.json";
 /// Finds the commit that lost (or won) Elo by a noisy binary search.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES, allow_negative_numbers = true)]
+#[command(mut_arg("until_width", |arg| arg.hide(true)))]
 pub(super) struct BisectArgs {
     /// The older commit, branch or tag.
     #[arg(value_name = "GOOD")]
@@ -180,6 +181,9 @@ pub(super) fn run(args: &BisectArgs) -> Result<Exit> {
         bail!("--pairs 0 plays nothing; the minimum is 1");
     }
     let mut raw = args.flags.typed().clone();
+    if raw.until_width.is_some() {
+        bail!("--until-width ends a single match; --confidence and --limit end a search");
+    }
     let limit = raw.max_time.take().map(|text| resolve::time("--max-time", &text)).transpose()?;
     let receivers = Receivers::of(&raw)?;
     let context = Context::from_env()?;

@@ -11,7 +11,7 @@ use crate::control::protocol::{ClientMessage, ServerMessage};
 use crate::plan::Workers;
 use crate::report::workers;
 use crate::run::dir::RunDir;
-use crate::run::progress;
+use crate::run::{progress, series};
 
 /// Steers a live run over the socket in its directory, and prints how it is played then.
 #[derive(Debug, clap::Args)]
@@ -20,7 +20,8 @@ use crate::run::progress;
                   quintain ctl results/runs/20260101-120000-sprt concurrency 4\n  \
                   quintain ctl results/runs/20260101-120000-sprt workers drop local-2")]
 pub(super) struct CtlArgs {
-    /// The run: its directory, an id of `quintain runs`, the end of one, or `latest`.
+    /// The run: its directory, an id of `quintain runs`, the end of one, or `latest`. Of a
+    /// tuning and of a series of matches, the run that it plays.
     #[arg(value_name = "RUN", value_parser = run_parser())]
     dir: PathBuf,
     /// Print the answer as one line of JSON.
@@ -74,7 +75,7 @@ enum WorkersCommand {
 }
 
 pub(super) fn run(args: &CtlArgs) -> Result<()> {
-    let (dir, plan) = RunDir::open(&args.dir)?;
+    let (dir, plan) = RunDir::open(&series::newest_run(&args.dir))?;
     let ask = match &args.command {
         CtlCommand::Status => ClientMessage::Status,
         CtlCommand::Pause => ClientMessage::Pause,

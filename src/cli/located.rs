@@ -23,23 +23,29 @@ pub(super) fn in_plan(error: anyhow::Error, plan: Option<&Path>, typed: &RawPlan
     }
 }
 
-/// Number of the line, from 1, with the first key of the plan that the message names as its flag
-/// or at the beginning of a cause. `None` if the message names a file already.
+/// Number of the line, from 1, with the key of the plan that the message names first, as its flag
+/// or at the beginning of a cause. Later ones belong to the remedy. `None` if the message names a
+/// file already.
 fn line_of(message: &str, plan: &str, is_typed: impl Fn(&str) -> bool) -> Option<usize> {
     if message.contains(".toml") {
         return None;
     }
-    let is_named = |key: &str| {
+    let named_at = |key: &str| {
         let flag = format!("--{key}");
         let ends = |at: usize| !message[at..].starts_with(|c: char| c.is_ascii_alphanumeric() || c == '-');
-        message.match_indices(&flag).any(|(at, found)| ends(at + found.len()))
-            || message.split(": ").any(|cause| cause.split(' ').next() == Some(key))
+        let mut flags = message.match_indices(&flag).filter(|(at, found)| ends(at + found.len())).map(|(at, _)| at);
+        let begins = |at: &usize| message[*at..].split([' ', ':']).next() == Some(key);
+        let causes = std::iter::once(0).chain(message.match_indices(": ").map(|(at, colon)| at + colon.len()));
+        flags.next().into_iter().chain(causes.filter(begins)).min()
     };
     // A key below a table header is not a setting of the run.
-    plan.lines().take_while(|line| !line.trim_start().starts_with('[')).enumerate().find_map(|(index, line)| {
+    let lines = plan.lines().take_while(|line| !line.trim_start().starts_with('['));
+    let named = lines.zip(1..).filter_map(|(line, number)| {
         let key = line.split_once('=')?.0.trim().trim_matches('"');
-        (!key.is_empty() && !key.starts_with('#') && !is_typed(key) && is_named(key)).then_some(index + 1)
-    })
+        let is_stated = !key.is_empty() && !key.starts_with('#') && !is_typed(key);
+        Some((named_at(key).filter(|_| is_stated)?, number))
+    });
+    named.min().map(|(_, number)| number)
 }
 
 #[cfg(test)]
@@ -53,6 +59,7 @@ mod tests {
         assert_eq!(line("cannot start the test: --book-order `sideways`: write random or sequential"), Some(4));
         assert_eq!(line("cannot start the test: bounds 5,0: elo0 must be below elo1, write 0,5"), Some(5));
         assert_eq!(line("--book `a.epd`: no such place"), Some(3));
+        assert_eq!(line("bounds 5,0: too wide for --book `a.epd`"), Some(5), "the first one that is named");
         // A typed key, a word that only begins like a key, a key of another table, another file.
         assert_eq!(line("--tc: `x` is not a time control"), None);
         assert_eq!(line("--bookmark `x`: no such place"), None);

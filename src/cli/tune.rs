@@ -14,6 +14,7 @@ use crate::run::notify::Receivers;
 use crate::run::tuning::{prepare, prove, session};
 use crate::run::{Exit, progress};
 use crate::settings::{RawPlan, TuneCommand};
+use crate::text::shell_path;
 
 const EXAMPLES: &str = "\
 Parameters are UCI options of the engine. They come from a file (--params), from the engine's own \
@@ -114,7 +115,7 @@ pub(super) fn run(args: &TuneArgs) -> Result<Exit> {
     receivers.tell(&session::last_run(&tuned.root), tuned.exit);
     // A tuning that was aborted has said under which limit it continues.
     if tuned.exit == Exit::Interrupted {
-        progress::note(&format!("the same command with --out {} continues", tuned.root.display()));
+        progress::note(&format!("the same command with --out {} continues", shell_path(&tuned.root)));
     }
     Ok(tuned.exit)
 }

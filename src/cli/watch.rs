@@ -14,7 +14,7 @@ use crate::report::console::{Screen, View};
 use crate::report::state;
 use crate::report::summary::{self, Summary};
 use crate::run::dir::RunDir;
-use crate::run::{Exit, drive, progress};
+use crate::run::{Exit, drive, progress, series};
 use crate::tournament::events::{Finish, StopReason};
 use crate::tournament::pairing::Pairing;
 use crate::tournament::scoreboard::Scoreboard;
@@ -28,7 +28,8 @@ use crate::tournament::scoreboard::Scoreboard;
                   Example:\n  quintain watch results/runs/20260101-120000-sprt"
 )]
 pub(super) struct WatchArgs {
-    /// The run: its directory, an id of `quintain runs`, the end of one, or `latest`.
+    /// The run: its directory, an id of `quintain runs`, the end of one, or `latest`. Of a
+    /// tuning and of a series of matches, the run that it plays.
     #[arg(value_name = "RUN", value_parser = run_parser())]
     dir: PathBuf,
     /// Print JSON lines, distinguished by `event`: `progress` about once a second, `line` for
@@ -38,7 +39,7 @@ pub(super) struct WatchArgs {
 }
 
 pub(super) fn run(args: &WatchArgs) -> Result<Exit> {
-    let (dir, plan) = RunDir::open(&args.dir)?;
+    let (dir, plan) = RunDir::open(&series::newest_run(&args.dir))?;
     let exit = match Client::connect(dir.root()) {
         Ok(client) if args.json => stream(client)?,
         Ok(client) => follow(client, &plan)?,

@@ -47,7 +47,7 @@ use std::time::Duration;
 
 use crate::files::open_regular_with;
 use crate::os;
-use crate::record::GameRecord;
+use crate::record::{GameRecord, RecordedOutput};
 use crate::text::shell_path;
 use lines::JournalLines;
 use twice::{GameChecksums, Novelty};
@@ -258,6 +258,12 @@ impl Journal {
     /// possible. [`JournalError::Removed`] if the game went into a file that nobody can open.
     pub fn append(&mut self, game: &GameRecord) -> Result<(), JournalError> {
         format::write_game(game, &mut self.line);
+        if self.line.len() > lines::LONGEST {
+            // Without the text of the engines, which alone makes a line too long to be read again.
+            let mut bare = game.clone();
+            bare.moves.iter_mut().for_each(|played| played.said = RecordedOutput::default());
+            format::write_game(&bare, &mut self.line);
+        }
         self.write_line()
     }
 

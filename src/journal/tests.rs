@@ -91,6 +91,21 @@ fn what_is_appended_is_read_back() {
     assert_eq!((replayed.header, replayed.torn_bytes), (header(), 0));
 }
 
+/// A game with more text of the engines than a line takes counts without it.
+#[test]
+fn a_game_with_too_much_text_can_be_read_again() {
+    let (_dir, path) = three();
+    let (mut journal, _) = Journal::resume(&path, None, |_| {}).unwrap();
+    let mut long = game(4);
+    long.moves[0].said.lines = vec!["x".repeat(lines::LONGEST)];
+    journal.append(&long).unwrap();
+    journal.append(&game(5)).unwrap();
+    journal.sync().unwrap();
+    let (games, _) = collect(&path).unwrap();
+    long.moves[0].said = RecordedOutput::default();
+    assert_eq!(games[3..], [long, game(5)]);
+}
+
 #[test]
 fn every_line_is_a_json_object() {
     let (_dir, path) = three();

@@ -50,7 +50,7 @@ pub struct CellEstimates {
     pub wait_share: Option<f64>,
     /// Games lost on time.
     pub time_losses: u64,
-    /// Time losses that the machine's waits explain ([`crate::record::Overstep::is_disturbed`]).
+    /// Time losses that are blamed on the machine ([`crate::record::Overstep::is_by_host`]).
     pub disturbed: u64,
     /// True if the machine holds this setting: short waits, and no game lost by the machine's
     /// doing. `None` if no wait is known, or if the engine failed.
@@ -79,7 +79,7 @@ impl CalibrationCell {
         }
         if game.ending.termination == Termination::TimeForfeit {
             self.time_losses += 1;
-            self.disturbed += u64::from(game.overstep.is_some_and(|overstep| overstep.is_disturbed()));
+            self.disturbed += u64::from(game.overstep.is_some_and(|overstep| overstep.is_by_host()));
         }
     }
 

@@ -93,7 +93,7 @@ impl Crashes {
             line("answered", &overstep.answered.map_or_else(|| "never".to_owned(), |at| format!("after {at:?}")));
             line("machine", &overstep.load.to_string());
         }
-        line("limit", &player.map_or_else(String::new, |player| player.limit.to_string()));
+        line("limit", &player.map_or_else(String::new, |player| player.limit.scaled(record.scale).to_string()));
         let (rules, timeouts) = (&self.plan.rules, &self.plan.timeouts);
         let margin = player.and_then(|player| player.margin).unwrap_or(rules.margin);
         line("margin ms", &(margin.as_secs_f64() * 1e3).to_string());
@@ -101,9 +101,15 @@ impl Crashes {
         let [start, ready, new_game, stop] =
             [timeouts.start, timeouts.ready, timeouts.new_game, timeouts.stop].map(|timeout| timeout.as_secs_f64());
         line("other timeouts s", &format!("uciok {start}, readyok {ready}, new game {new_game}, stop {stop}"));
-        line("load average", &load_average());
-        line("cpus", &std::thread::available_parallelism().map_or_else(|_| "?".to_owned(), |cpus| cpus.to_string()));
-        line("games at once", &self.plan.concurrency.to_string());
+        if let Some(worker) = &record.worker {
+            // The load of its machine is not known here.
+            line("worker", worker);
+        } else {
+            let cpus = std::thread::available_parallelism();
+            line("load average", &load_average());
+            line("cpus", &cpus.map_or_else(|_| "?".to_owned(), |cpus| cpus.to_string()));
+            line("games at once", &self.plan.concurrency.to_string());
+        }
         line("fen", &record.opening.fen);
         line("moves", &moves.iter().map(|text| text.as_str()).collect::<Vec<_>>().join(" "));
         about

@@ -141,6 +141,11 @@ impl LiveGames {
         game.plies.truncate(moved.from);
         game.plies.extend(moved.plies.iter().cloned());
         self.is_stale = true;
+        if let Some((outcome, termination)) = moved.over {
+            game.over = Some((outcome, termination.name().to_owned()));
+            self.over.push_back(id.number());
+            self.shrink();
+        }
     }
 
     fn end(&mut self, record: &GameRecord, plan: &Plan) {
@@ -148,6 +153,7 @@ impl LiveGames {
         let Some(game) = self.games.get_mut(&number) else { return };
         if record.is_void {
             self.games.remove(&number);
+            self.over.retain(|over| *over != number);
             self.is_stale = true;
             return;
         }
@@ -239,7 +245,7 @@ mod tests {
     use crate::chess::START_FEN;
     use crate::journal;
     use crate::plan::file;
-    use crate::record::Score;
+    use crate::record::{Score, Termination};
     use crate::tournament::events::StopReason;
     use crate::tournament::scoreboard::Scoreboard;
 
@@ -287,6 +293,24 @@ mod tests {
         // The game begins anew.
         games.begin(id(3), PLAYERS);
         assert_eq!(text(&games.snapshot(), &plan()), "");
+    }
+
+    /// The record of a worker's game comes with its pair.
+    #[test]
+    fn a_game_that_is_over_has_its_result_before_its_record() {
+        let mut games = LiveGames::default();
+        let record = GameRecord { id: id(3), ..stored().remove(0) };
+        games.begin(id(3), PLAYERS);
+        let over = Some((Outcome::WhiteWins, Termination::TimeForfeit));
+        games.extend(id(3), &MoveUpdate { over, ..moves(0, vec![ply("e7e5", 12)]) });
+        // Late moves change nothing.
+        games.extend(id(3), &moves(1, vec![ply("g1f3", -7)]));
+        let shown = text(&games.snapshot(), &plan());
+        assert!(shown.contains("[Result \"1-0\"]\n") && shown.ends_with("time-forfeit} 1-0\n\n"), "{shown}");
+        games.end(&record, &plan());
+        assert_eq!(games.over, [3], "it ended once");
+        games.end(&GameRecord { is_void: true, ..record }, &plan());
+        assert_eq!((games.games.len(), games.over.len()), (0, 0));
     }
 
     #[test]

@@ -223,7 +223,9 @@ impl<F: FnMut(&GameTags)> Visitor for Tags<'_, F> {
     }
 
     fn comment(&mut self, (line, _): &mut Self::Movetext, comment: RawComment<'_>) -> ControlFlow<()> {
-        if comment.as_bytes().trim_ascii() == b"book" {
+        let text = comment.as_bytes().trim_ascii();
+        // The reason of the end follows if no engine has moved.
+        if text == b"book" || text.starts_with(b"book, ") {
             line.end_book();
         }
         ControlFlow::Continue(())
@@ -276,6 +278,21 @@ mod tests {
         check(game.repeat(3).as_bytes(), &[("A", "B", "0-1", "1"); 3]);
         check(b"[Black \"B\"]\n\n1-0\n", &[("", "B", "*", "")]);
         check(b"[White \"\xe9\"]\n[Black \"B\"]\n[Result \"0-1\"]\n\n0-1\n", &[("\u{fffd}", "B", "0-1", "")]);
+    }
+
+    #[test]
+    fn an_opening_ends_at_its_last_mark() {
+        let opening = |moves: &str| {
+            let mut found = None;
+            let text = format!("[White \"A\"]\n[Black \"B\"]\n[Result \"1-0\"]\n\n{moves} 1-0\n");
+            read(text.as_bytes(), |game| found = game.opening).expect("memory can be read");
+            found
+        };
+        let whole = opening("1. e4 {book} 1... e5 {book} 2. Nf3");
+        assert!(whole.is_some() && whole != opening("1. e4 {book} 1... e5 2. Nf3"));
+        // No engine has moved.
+        assert_eq!(opening("1. e4 {book} 1... e5 {book, A disconnects}"), whole);
+        assert_eq!(opening("1. e4 {bookish} 1... e5"), None);
     }
 
     #[test]

@@ -22,6 +22,9 @@ pub const COLUMNS: [&str; 11] =
 /// Error rates of every test in the file.
 const ERROR_RATE: f64 = 0.05;
 
+/// Flags of a test that are the same in all records.
+const FIXED: [&str; 3] = ["--alpha", "--beta", "--model"];
+
 /// Reason that a file of records cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
@@ -216,6 +219,10 @@ impl LineFields<'_> {
             // A value that begins with a minus reads as a flag.
             if bounds.starts_with('-') { "=" } else { " " },
         );
+        self.parsed("options", |text| match text.split([' ', '=']).find(|word| FIXED.contains(word)) {
+            Some(flag) => Err(format!("leave out {flag}: bounds are normalized, alpha and beta {ERROR_RATE}")),
+            None => Ok(()),
+        })?;
         if !self.text("options").is_empty() {
             command = format!("{command} {}", self.filled("options")?);
         }
@@ -362,6 +369,7 @@ mod tests {
             ("nodes=5", "nodes=x", "limit `nodes=x`: "),
             ("0,20", "20,0", "bounds `20,0`: bounds 20,0: elo0 must be below elo1, write 0,20"),
             (",1,,", ",x,,", "seed `x`: write a whole number from 0, or nothing"),
+            (",1,,", ",1,--alpha=0.01,", "options `--alpha=0.01`: leave out --alpha: bounds are normalized"),
             ("1,2,3,4,5", "1,2,3,4", "ptnml `1,2,3,4`: write the pairs with 0, 1/2, 1, 3/2 and 2 points"),
             ("1,2,3,4,5", "0,0,0,0,0", "ptnml `0,0,0,0,0`: a test without pairs is not a record"),
             ("5\",\n", "5\",gone\n", "folder `gone`: there is no such folder beside the file"),

@@ -90,7 +90,7 @@ pub(crate) fn pinned(command: GameCommand, mut raw: RawPlan) -> Result<RawPlan> 
     networks::pin(&mut raw, &context)?;
     if command == GameCommand::Sprt {
         let new = pin(raw.new.as_deref().unwrap_or("."))?;
-        if raw.base.is_none() && networks::differ(&networks::of_sides(&raw, &context)?) {
+        if networks::in_one_program(&raw, &networks::of_sides(&raw, &context)?)? {
             raw.base = Some(new.clone());
         } else if raw.base.is_none() {
             // A later search from the same commit finds the same base.

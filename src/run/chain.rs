@@ -19,7 +19,7 @@ use crate::run::error::{Result, ResultContext as _, fail};
 use crate::run::notify::{self, Receivers};
 use crate::run::{Exit, page, progress, resolve};
 use crate::settings::{ConfigError, RawPlan};
-use crate::text::with_causes;
+use crate::text::{shell_path, with_causes};
 
 /// Maximum number of tests of a chain.
 const MOST_LINKS: usize = 20;
@@ -79,7 +79,7 @@ pub(crate) fn check_command(path: &Path, file: &RawPlan) -> Result<()> {
             Setting,
             "{}: it is a plan of `quintain {name}`, but a chain contains only tests; remove it from the chain, and add it as a separate entry: `quintain queue add {}`",
             path.display(),
-            path.display(),
+            shell_path(path),
             name = command.name()
         );
     }
@@ -112,12 +112,14 @@ fn after(first: &RawPlan, file: RawPlan) -> Result<RawPlan> {
     let has_slots = file.concurrency.is_some() || file.workers.is_some();
     let options = [&file.options, &file.new_options, &file.base_options];
     let sets_threads = options.into_iter().flatten().any(|(name, _)| name.eq_ignore_ascii_case("Threads"));
+    // A test of two networks in one program searches for no base.
+    let searches = file.base.is_none() && file.new_net.is_none() && file.base_net.is_none();
     let engines = RawPlan {
         new_name: given.new_name.filter(|_| file.new.is_none()),
         base_name: given.base_name.filter(|_| file.base.is_none()),
         new: given.new,
         base: given.base,
-        base_from: given.base_from.filter(|_| file.base.is_none()),
+        base_from: given.base_from.filter(|_| searches),
         net: given.net,
         new_net: given.new_net.filter(|_| file.new.is_none()),
         base_net: given.base_net.filter(|_| file.base.is_none()),

@@ -6,11 +6,13 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::files::{read_text, write_atomically};
+use crate::plan::affinity::Affinity;
 use crate::plan::{Format, Plan};
 use crate::report::stored::{self, FileStamp};
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::resolve;
 use crate::schedule::affinity::{self, Topology};
+use crate::settings::RawPlan;
 use crate::tournament::formats::tune::{Tune, TuneRule};
 
 /// Name of the file in the run's directory.
@@ -35,6 +37,25 @@ pub(crate) fn change_concurrency(plan: &mut Plan, concurrency: u16, forced: bool
         affinity::check_concurrency(concurrency, plan.threads(), plan.is_timed(), &Topology::detect())?;
     }
     plan.concurrency = concurrency;
+    Ok(())
+}
+
+/// Gives the plan of a begun run the settings of the command that may change when it is resumed.
+pub(crate) fn renewed(raw: &RawPlan, plan: &mut Plan) -> Result<()> {
+    plan.max_failures = raw.max_failures.unwrap_or(plan.max_failures);
+    if let Some(share) = &raw.max_time_losses {
+        plan.max_time_losses = resolve::max_time_losses(share)?;
+    }
+    let concurrency = raw.concurrency.filter(|_| plan.workers.is_none());
+    if let Some(text) = &raw.affinity {
+        plan.affinity = text.parse::<Affinity>().map_err(RunError::value("--affinity"))?;
+    }
+    if let Some(concurrency) = concurrency {
+        change_concurrency(plan, concurrency, raw.force_concurrency == Some(true))?;
+    }
+    if concurrency.is_some() || raw.affinity.is_some() {
+        affinity::check_cpus(plan.concurrency, plan.threads(), &plan.affinity, &Topology::detect())?;
+    }
     Ok(())
 }
 

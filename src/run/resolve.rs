@@ -545,7 +545,7 @@ fn players(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
         |found| Player { limit: limit(1), ..player(found, &building.context, [&raw.options, &raw.base_options]) };
     let base = match &raw.base {
         Some(spec) => building.engine(2, "base", spec, base_network)?,
-        None if networks::differ(&networks) => building.engine(2, "base", new_spec, base_network)?,
+        None if networks::in_one_program(raw, &networks)? => building.engine(2, "base", new_spec, base_network)?,
         None => building.other(2, (new_spec, raw.base_from.as_deref()), base_network, |found| {
             raw.allow_same != Some(true) && limit(0) == limit(1) && new.is_same_engine(&as_base(found.clone()))
         })?,

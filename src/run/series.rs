@@ -16,7 +16,7 @@ use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::resolve::networks;
 use crate::run::trust;
-use crate::run::{Exit, prepare, progress, resolve};
+use crate::run::{Exit, extension, prepare, progress, resolve};
 use crate::settings::{RawPlan, RawPlayer};
 use crate::source::{self, Context};
 use crate::tournament::scoreboard::Scoreboard;
@@ -101,6 +101,19 @@ pub(crate) fn runs_in(root: &Path) -> Result<Vec<PathBuf>> {
     Ok(runs)
 }
 
+/// Returns the run directory to watch and steer in a folder of several: the proof of a tuning or
+/// its games, or the last match of a series. Returns `root` itself if it is a run, or holds none.
+pub(crate) fn newest_run(root: &Path) -> PathBuf {
+    let is_run = |dir: &Path| dir.join(file::FILE_NAME).is_file();
+    let mut runs = match root {
+        _ if is_run(root) => Vec::new(),
+        _ if root.join(file::TUNING_SETTINGS).is_file() => file::TUNING_FOLDERS.map(|name| root.join(name)).into(),
+        _ => runs_in(root).unwrap_or_default(),
+    };
+    runs.retain(|dir| is_run(dir));
+    runs.pop().unwrap_or_else(|| root.to_owned())
+}
+
 impl Series {
     /// Opens the directory `root`, new or not; `raw` has the settings of its matches.
     pub(crate) fn open(root: PathBuf, mut raw: RawPlan) -> Result<Self> {
@@ -161,13 +174,14 @@ impl Series {
     /// Resumes interrupted matches.
     pub(crate) fn finish(&mut self) -> Result<Exit> {
         for path in self.runs()? {
-            let (dir, plan) = RunDir::open(&path)?;
+            let (dir, mut plan) = RunDir::open(&path)?;
             let scoreboard = dir.scoreboard(&plan)?;
             if drive::is_over(&plan, &scoreboard, &dir) {
                 self.counted.insert(path, CountedMatch::of(&plan, &scoreboard));
                 continue;
             }
             trust::check(&dir, &plan, false)?;
+            extension::renewed(&self.raw, &mut plan)?;
             let exit = drive::resume(Arc::new(plan), &dir, OutputStyle::quiet())?;
             if exit != Exit::Done {
                 return Ok(exit);
@@ -307,6 +321,27 @@ impl Series {
 mod tests {
     use super::*;
     use crate::journal;
+
+    #[test]
+    fn the_newest_run_of_a_folder_is_the_one_that_it_plays() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        assert_eq!(newest_run(root), root, "an empty folder");
+        let runs = ["series/matches/0001-a", "series/matches/0002-b", "tuning/tune", "tuning/prove"];
+        let [first, second, games, proof] = runs.map(|name| root.join(name));
+        let begin = |run: &Path| {
+            std::fs::create_dir_all(run).unwrap();
+            std::fs::write(run.join(file::FILE_NAME), "").unwrap();
+        };
+        for (folder, run) in [("series", &first), ("series", &second), ("tuning", &games), ("tuning", &proof)] {
+            begin(run);
+            std::fs::write(root.join("tuning").join(file::TUNING_SETTINGS), "").ok();
+            assert_eq!(newest_run(&root.join(folder)), *run);
+            assert_eq!(newest_run(run), *run);
+        }
+        // A folder of runs of one's own is neither.
+        assert_eq!(newest_run(root), root);
+    }
 
     #[test]
     fn a_match_is_counted_and_given_once() {

@@ -17,7 +17,7 @@ use crate::report::{crashes, event_log, pgn_file, stored};
 use crate::run::dir::{RunDir, STDERR};
 use crate::run::error::{Result, ResultContext as _, fail};
 use crate::run::{page, progress, stamp};
-use crate::text::{printable, with_causes};
+use crate::text::{printable, shell_path, with_causes};
 
 /// Checks that the programs of the run in `dir` may be started; `is_trusted` if the user has
 /// already confirmed it.
@@ -44,7 +44,8 @@ pub(crate) fn check_for(command: &str, dir: &RunDir, plan: &Plan, is_trusted: bo
     );
     let is_allowed = is_trusted || is_terminal() && is_confirmed(&about, &mut std::io::stdin().lock());
     if !is_allowed {
-        fail!(Untrusted, "{about}; if you would start that yourself, `quintain {command} {root} --trust` does");
+        let typed = printable(&shell_path(dir.root()));
+        fail!(Untrusted, "{about}; if you would start that yourself, `quintain {command} {typed} --trust` does");
     }
     if let Err(error) = dir.stamp() {
         progress::warn(&format!("it will be asked about again: {}", with_causes(&error)));

@@ -40,7 +40,7 @@ impl Limits {
 pub struct Signals {
     /// The search must end at once.
     pub stop: AtomicBool,
-    /// The opponent is to move, so time does not count.
+    /// The opponent is to move, so no limit of time ends the search.
     pub ponder: AtomicBool,
 }
 
@@ -50,7 +50,7 @@ impl Signals {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the opponent is to move, so that time does not count.
+    /// Returns whether the opponent is to move, so that no limit of time ends the search.
     pub fn is_pondering(&self) -> bool {
         self.ponder.load(Ordering::Relaxed)
     }

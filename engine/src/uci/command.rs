@@ -22,7 +22,7 @@ pub enum Command {
     Go(Go),
     /// `stop`: the search ends.
     Stop,
-    /// `ponderhit`: the expected move was played, so the clock runs.
+    /// `ponderhit`: the expected move was played, so the limits of time count.
     PonderHit,
     /// `quit`: the program ends.
     Quit,

@@ -141,7 +141,8 @@ impl Engine {
         self.send(ThreadJob::Change(Box::new(change))).and_then(|done| done.recv().ok()).unwrap_or(Ok(()))
     }
 
-    /// Starts the clock, because the opponent played the expected move.
+    /// Lets the limits of time end the search, because the opponent played the expected move. They
+    /// count from `go`, so a search that has pondered for as long answers at once.
     pub fn ponder_hit(&mut self) {
         if let Some(running) = &self.running {
             running.shout.signals.ponder.store(false, Ordering::Relaxed);

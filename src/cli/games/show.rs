@@ -273,7 +273,7 @@ fn overstep(evidence: &Overstep) -> OverstepJson {
         clock_waited_us: load.runner_waited.map(micros),
         stolen_us: load.stolen.map(micros),
         stopped_us: load.stopped.map(micros),
-        disturbed: evidence.is_disturbed(),
+        disturbed: evidence.is_by_host(),
     }
 }
 

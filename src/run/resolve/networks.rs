@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::plan::Player;
-use crate::run::error::{Result, ResultContext as _, RunError};
+use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::settings::RawPlan;
 use crate::source::{Context, NetworkFile, ResolvedEngine};
 
@@ -52,10 +52,23 @@ pub(crate) fn of_sides(raw: &RawPlan, context: &Context) -> Result<[Option<Netwo
     Ok([new, networks.of(("--base-net", raw.base_net.as_ref()))?])
 }
 
-/// True if the sides of a test have different networks. A test that names no base is then one of
-/// the networks: both sides are the same engine.
+/// True if the sides of a test have different networks.
 pub(crate) fn differ([new, base]: &[Option<NetworkFile>; 2]) -> bool {
     new.as_ref().map(|network| &network.sha256) != base.as_ref().map(|network| &network.sha256)
+}
+
+/// True if a test that names no base is one of networks: both sides are the same engine. It then
+/// searches for no base.
+pub(crate) fn in_one_program(raw: &RawPlan, networks: &[Option<NetworkFile>; 2]) -> Result<bool> {
+    let is_of_networks = raw.base.is_none() && differ(networks);
+    if is_of_networks && let Some(from) = &raw.base_from {
+        fail!(
+            Setting,
+            "--base-from {from}: with two networks both sides are `new`, and no base is searched for; name it with \
+             --base, or leave out --base-from"
+        );
+    }
+    Ok(is_of_networks)
 }
 
 /// Replaces the settings' networks by their copies in the cache.

@@ -16,7 +16,6 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::openings::order::Order;
-use crate::plan::affinity::Affinity;
 use crate::plan::file::TUNING_FOLDERS;
 use crate::plan::time_control::{Limit, TimeControl};
 use crate::plan::{BookRef, Format, Plan, Player, Workers};
@@ -27,7 +26,7 @@ use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::prepare::load_book;
 use crate::run::tuning::prepare::named;
-use crate::run::{Exit, extension, progress, resolve, trust};
+use crate::run::{Exit, extension, notify, progress, resolve, trust};
 use crate::schedule::affinity::{self, Topology};
 use crate::settings::RawPlan;
 use crate::source::{NetworkFile, Sources};
@@ -190,8 +189,9 @@ pub(crate) fn prove(
     } else {
         let plan = plan(raw, tuned, played, space, (sources, &steps))?;
         let book = load_book(&plan)?;
-        let exit = drive::start(Arc::new(plan.clone()), book, &Place::Given(place.clone()), output)?;
-        (plan, exit)
+        let keep = |run: &Path| notify::keep(raw, run);
+        let played = drive::start_at(Arc::new(plan.clone()), book, &Place::Given(place.clone()), output, keep)?;
+        (plan, played.exit)
     };
     weigh(&place, plan, steps, exit, (tuned, played))
 }
@@ -227,7 +227,7 @@ fn go_on(
         );
     }
     plan.max_pairs = raw.prove_pairs.map(|pairs| pairs.max(1)).or(plan.max_pairs);
-    renewed(raw, &mut plan)?;
+    extension::renewed(raw, &mut plan)?;
     let scoreboard = dir.scoreboard(&plan)?;
     if drive::is_over(&plan, &scoreboard, &dir) {
         return Ok((plan, Exit::Done));
@@ -245,25 +245,6 @@ fn has_values(player: &Player, space: &Space, sources: Option<&Sources>, step: &
     };
     let commit = sources.commit_with(&values, &subject(step.name))?;
     Ok(player.origin.commit.as_ref() == Some(&commit))
-}
-
-/// Gives the plan of a begun run the settings of the command that may change when it is resumed.
-pub(crate) fn renewed(raw: &RawPlan, plan: &mut Plan) -> Result<()> {
-    plan.max_failures = raw.max_failures.unwrap_or(plan.max_failures);
-    if let Some(share) = &raw.max_time_losses {
-        plan.max_time_losses = resolve::max_time_losses(share)?;
-    }
-    let concurrency = raw.concurrency.filter(|_| plan.workers.is_none());
-    if let Some(text) = &raw.affinity {
-        plan.affinity = text.parse::<Affinity>().map_err(RunError::value("--affinity"))?;
-    }
-    if let Some(concurrency) = concurrency {
-        extension::change_concurrency(plan, concurrency, raw.force_concurrency == Some(true))?;
-    }
-    if concurrency.is_some() || raw.affinity.is_some() {
-        affinity::check_cpus(plan.concurrency, plan.threads(), &plan.affinity, &Topology::detect())?;
-    }
-    Ok(())
 }
 
 /// Maximum pairs of each candidate after a tuning of `played` pairs.
@@ -303,7 +284,7 @@ fn plan(
             "the proof has a clock, so no pair of it is played twice (--verify): no two such games are equal",
         );
     }
-    renewed(raw, &mut plan)?;
+    extension::renewed(raw, &mut plan)?;
     check(raw, &plan)?;
     if let Some(text) = shortage(&tuned.book, ("took", played), pairs) {
         progress::warn(&text);
@@ -514,6 +495,7 @@ fn best(candidates: &[race::CandidateState]) -> Option<usize> {
 mod tests {
     use super::*;
     use crate::plan::ReferenceSpeed;
+    use crate::plan::affinity::Affinity;
     use crate::plan::file;
     use crate::record::PlayerId;
     use crate::stats::Pentanomial;
@@ -623,12 +605,12 @@ mod tests {
     fn a_begun_run_takes_the_affinity_of_the_command() {
         let mut plan = Plan { affinity: Affinity::Auto, ..with_book(12, "random", 0) };
         let with = |text: &str| RawPlan { affinity: Some(text.to_owned()), ..RawPlan::default() };
-        renewed(&RawPlan::default(), &mut plan).unwrap();
+        extension::renewed(&RawPlan::default(), &mut plan).unwrap();
         assert_eq!(plan.affinity, Affinity::Auto);
-        renewed(&with("off"), &mut plan).unwrap();
+        extension::renewed(&with("off"), &mut plan).unwrap();
         assert_eq!(plan.affinity, Affinity::Off);
         for (text, words) in [("65535", "may not use CPU 65535"), ("x", "--affinity")] {
-            let error = renewed(&with(text), &mut plan.clone()).unwrap_err().to_string();
+            let error = extension::renewed(&with(text), &mut plan.clone()).unwrap_err().to_string();
             assert!(error.contains(words), "{error}");
         }
     }

@@ -20,7 +20,7 @@ use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::tuning::outputs;
 use crate::run::tuning::prepare::{self, PreparedTuning, named};
 use crate::run::tuning::prove::{self, Proof, ProofCandidate, ProofVerdict};
-use crate::run::{Exit, progress, resolve, trust, tune};
+use crate::run::{Exit, extension, notify, progress, resolve, trust, tune};
 use crate::settings::RawPlan;
 use crate::source::{self, Context, Sources};
 use crate::text::{file_sha256, shell_path};
@@ -150,13 +150,13 @@ fn begin(raw: &RawPlan, place: &Place, branch: Option<&str>, output: OutputStyle
     write_atomically(&settings, settings_text(raw)?.as_bytes())
         .within(|| format!("{}: cannot write it", settings.display()))?;
     let games = Place::Given(root.join(FOLDER));
-    let exit = drive::start(Arc::new(plan), book, &games, output);
+    let exit = drive::start_at(Arc::new(plan), book, &games, output, |run| notify::keep(raw, run));
     if exit.is_err() && games.wanted().symlink_metadata().is_err() {
         // Nothing was begun. If the removal fails, the next command there reports it.
         let _ = std::fs::remove_file(&settings);
         let _ = std::fs::remove_dir(&root);
     }
-    Ok((root, exit?))
+    Ok((root, exit?.exit))
 }
 
 /// Creates the directory of a run. A default name gets a number if it is taken.
@@ -272,7 +272,7 @@ fn go_on(raw: &RawPlan, root: &Path, branch: Option<&str>, output: OutputStyle) 
     if is_proving || is_out_of_time || is_complete && drive::is_over(&plan, &scoreboard, &dir) {
         return Ok(Exit::Done);
     }
-    prove::renewed(raw, &mut plan)?;
+    extension::renewed(raw, &mut plan)?;
     prove::check(raw, &plan)?;
     plan.max_time = max_time.or(plan.max_time);
     drive::resume(Arc::new(plan), &dir, output)
