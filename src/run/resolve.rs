@@ -536,6 +536,7 @@ fn players(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
     let building = Building::begin(2)?;
     let new_spec = raw.new.as_deref().unwrap_or(".");
     let networks = networks::of_sides(raw, &building.context)?;
+    let in_one_program = networks::in_one_program(raw, &networks)?;
     let [new_network, base_network] = networks.each_ref().map(Option::as_ref);
     let new = building.engine(1, "new", new_spec, new_network)?;
     obeyed::check(&new, limit(0))?;
@@ -545,7 +546,7 @@ fn players(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
         |found| Player { limit: limit(1), ..player(found, &building.context, [&raw.options, &raw.base_options]) };
     let base = match &raw.base {
         Some(spec) => building.engine(2, "base", spec, base_network)?,
-        None if networks::in_one_program(raw, &networks)? => building.engine(2, "base", new_spec, base_network)?,
+        None if in_one_program => building.engine(2, "base", new_spec, base_network)?,
         None => building.other(2, (new_spec, raw.base_from.as_deref()), base_network, |found| {
             raw.allow_same != Some(true) && limit(0) == limit(1) && new.is_same_engine(&as_base(found.clone()))
         })?,
