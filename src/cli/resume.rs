@@ -12,7 +12,7 @@ use crate::plan::{Plan, Workers};
 use crate::run::dir::RunDir;
 use crate::run::drive::{self, OutputStyle, ResumedSession};
 use crate::run::notify::{self, Receivers};
-use crate::run::{Exit, chain, extension, progress, resolve, trust};
+use crate::run::{Exit, chain, extension, progress, trust};
 use crate::settings::RawPlan;
 
 /// Replays what was played and plays the rest: the result is what an unbroken run would have
@@ -92,12 +92,8 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
         }
         more_pairs = Some((pairs, past_flat));
     }
-    if let Some(failures) = args.max_failures {
-        plan.max_failures = failures;
-    }
-    if let Some(share) = &args.max_time_losses {
-        plan.max_time_losses = resolve::max_time_losses(share)?;
-    }
+    let (max_failures, max_time_losses) = (args.max_failures, args.max_time_losses.clone());
+    extension::renewed(&RawPlan { max_failures, max_time_losses, ..RawPlan::default() }, &mut plan)?;
     let given = RawPlan { on_end: args.on_end.clone(), ..RawPlan::default() };
     let receivers = Receivers::of(&given.over(&notify::kept(dir.root()))?)?;
     let (plan, output) = (Arc::new(plan), OutputStyle::new(args.json));

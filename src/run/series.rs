@@ -16,6 +16,7 @@ use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::resolve::networks;
 use crate::run::trust;
+use crate::run::tuning::session;
 use crate::run::{Exit, extension, prepare, progress, resolve};
 use crate::settings::{RawPlan, RawPlayer};
 use crate::source::{self, Context};
@@ -93,7 +94,7 @@ pub(crate) fn runs_in(root: &Path) -> Result<Vec<PathBuf>> {
     let mut runs = Vec::new();
     for entry in std::fs::read_dir(&folder).within(unreadable)? {
         let path = entry.within(unreadable)?.path();
-        if path.join(file::FILE_NAME).is_file() {
+        if is_run(&path) {
             runs.push(path);
         }
     }
@@ -104,14 +105,16 @@ pub(crate) fn runs_in(root: &Path) -> Result<Vec<PathBuf>> {
 /// Returns the run directory to watch and steer in a folder of several: the proof of a tuning or
 /// its games, or the last match of a series. Returns `root` itself if it is a run, or holds none.
 pub(crate) fn newest_run(root: &Path) -> PathBuf {
-    let is_run = |dir: &Path| dir.join(file::FILE_NAME).is_file();
-    let mut runs = match root {
-        _ if is_run(root) => Vec::new(),
-        _ if root.join(file::TUNING_SETTINGS).is_file() => file::TUNING_FOLDERS.map(|name| root.join(name)).into(),
-        _ => runs_in(root).unwrap_or_default(),
+    let newest = match root {
+        _ if is_run(root) => None,
+        _ if root.join(file::TUNING_SETTINGS).is_file() => Some(session::last_run(root)).filter(|run| is_run(run)),
+        _ => runs_in(root).unwrap_or_default().pop(),
     };
-    runs.retain(|dir| is_run(dir));
-    runs.pop().unwrap_or_else(|| root.to_owned())
+    newest.unwrap_or_else(|| root.to_owned())
+}
+
+fn is_run(dir: &Path) -> bool {
+    dir.join(file::FILE_NAME).is_file()
 }
 
 impl Series {
