@@ -2,6 +2,7 @@
 
 use destrier::board::attacks::{SlidingMethod, choose_sliding};
 use destrier::board::{Board, perft};
+use destrier::nnue::simd::Kernels;
 use destrier::search::EvalConfig;
 use destrier::search::params::spsa_rows;
 use destrier::types::MAX_DEPTH;
@@ -11,7 +12,7 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-const USAGE: &str = "usage: destrier [bench [DEPTH] | perft DEPTH [FEN] | eval FEN | spsa | datagen OPTIONS]; without arguments it speaks UCI";
+const USAGE: &str = "usage: destrier [bench [DEPTH [KERNELS]] | perft DEPTH [FEN] | eval FEN | spsa | datagen OPTIONS]; without arguments it speaks UCI";
 
 /// Exit code of a usage error.
 const EXIT_USAGE: u8 = 2;
@@ -59,6 +60,11 @@ fn run(words: &[&str]) -> Result<(), Failure> {
         [] => uci::run(io::stdin().lock(), io::stdout())?,
         ["bench"] => print_bench(bench::DEFAULT_DEPTH)?,
         ["bench", depth] => print_bench(parse_depth(depth)?)?,
+        ["bench", depth, kernels] => {
+            let depth = parse_depth(depth)?;
+            choose_kernels(kernels)?;
+            print_bench(depth)?;
+        }
         ["perft", depth, fen @ ..] => {
             let (depth, board) = (parse_depth(depth)?, parse_fen(fen)?);
             writeln!(out, "{}", perft(&board, depth as u32))?;
@@ -94,6 +100,15 @@ fn parse_fen(words: &[&str]) -> Result<Board, Failure> {
         return Ok(Board::startpos());
     }
     Board::from_fen(&words.join(" ")).map_err(usage)
+}
+
+/// Sets the kernels of the network, which are those of the processor otherwise.
+fn choose_kernels(name: &str) -> Result<(), Failure> {
+    if Kernels::choose(name) {
+        return Ok(());
+    }
+    let names: Vec<&str> = Kernels::available().iter().map(|kernels| kernels.name).collect();
+    Err(usage(format_args!("this processor has no kernels `{name}`, but {}", names.join(", "))))
 }
 
 fn print_bench(depth: i32) -> io::Result<()> {

@@ -1,5 +1,6 @@
 //! Tests of the command line: output and exit codes.
 
+use destrier::nnue::simd::Kernels;
 use std::process::{Command, Output, Stdio};
 
 fn destrier(arguments: &[&str]) -> Output {
@@ -35,11 +36,13 @@ fn good_commands_print_and_exit_with_0() {
 
 #[test]
 fn bad_usage_is_one_line_and_exit_code_2() {
-    let cases: [&[&str]; 8] = [
+    let cases: [&[&str]; 10] = [
         &["fly"],
         &["bench", "0"],
         &["bench", "deep"],
         &["bench", "3", "4"],
+        &["bench", "0", "scalar"],
+        &["bench", "3", "scalar", "5"],
         &["perft"],
         &["perft", "3", "no fen"],
         &["eval"],
@@ -72,4 +75,19 @@ fn the_bench_ends_with_nodes_and_speed() {
     let words: Vec<&str> = printed.lines().last().expect("a line").split(' ').collect();
     let [nodes, "nodes", nps, "nps"] = words[..] else { panic!("{printed}") };
     assert!(nodes.parse::<u64>().is_ok_and(|nodes| nodes > 0) && nps.parse::<u64>().is_ok_and(|nps| nps > 0));
+}
+
+#[test]
+fn the_bench_has_the_same_nodes_with_all_kernels() {
+    let nodes = |arguments: &[&str]| {
+        let output = destrier(arguments);
+        let printed = text(&output.stdout);
+        printed.lines().last().and_then(|line| line.split(' ').next()).expect("a line").to_owned()
+    };
+    let best = nodes(&["bench", "4"]);
+    for kernels in Kernels::available() {
+        assert_eq!(nodes(&["bench", "4", kernels.name]), best, "{}", kernels.name);
+    }
+    let message = text(&destrier(&["bench", "4", "abacus"]).stderr);
+    assert!(message.contains("this processor has no kernels `abacus`, but scalar"), "{message}");
 }

@@ -54,11 +54,20 @@ pub struct Kernels {
     pub layered: fn(own: &[i16], other: &[i16], head: &LayeredHead) -> i32,
 }
 
+/// Table in use.
+static CHOSEN: OnceLock<&'static Kernels> = OnceLock::new();
+
 impl Kernels {
-    /// Returns the best table for this processor.
+    /// Returns the best table for this processor, or the one that [`Kernels::choose`] has set.
     pub fn detect() -> &'static Kernels {
-        static BEST: OnceLock<&'static Kernels> = OnceLock::new();
-        BEST.get_or_init(|| Kernels::available().last().copied().unwrap_or(&scalar::KERNELS))
+        CHOSEN.get_or_init(|| Kernels::available().last().copied().unwrap_or(&scalar::KERNELS))
+    }
+
+    /// Sets the table of this process by its name. Returns false if this processor has no such
+    /// table, or another one is in use already.
+    pub fn choose(name: &str) -> bool {
+        let table = Kernels::available().into_iter().find(|table| table.name == name);
+        table.is_some_and(|table| std::ptr::eq(*CHOSEN.get_or_init(|| table), table))
     }
 
     /// Returns every table that this processor can run, slowest first. The first is the reference.
