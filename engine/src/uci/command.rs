@@ -83,27 +83,36 @@ impl Go {
     }
 }
 
-/// Parses a line; `None` if it is blank.
+/// Parses a line; `None` if it is blank. Unknown words before a command are skipped, as the UCI
+/// specification asks.
 ///
 /// # Errors
 /// Returns a message that names the fault.
 pub fn parse(line: &str) -> Option<Result<Command, String>> {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let (&first, rest) = words.split_first()?;
+    let first = line.split_whitespace().next()?;
+    let starts = std::iter::successors(Some(line.trim()), |rest| Some(after_words(rest, 1)));
+    let known = starts.take_while(|rest| !rest.is_empty()).find_map(parse_known);
+    Some(known.unwrap_or_else(|| Err(format!("unknown command `{first}`"))))
+}
+
+/// Parses a line that begins with a command; `None` if its first word is unknown.
+fn parse_known(line: &str) -> Option<Result<Command, String>> {
+    let (first, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let rest = || rest.split_whitespace().collect::<Vec<_>>();
     Some(match first {
         "uci" => Ok(Command::Uci),
         "isready" => Ok(Command::IsReady),
         "ucinewgame" => Ok(Command::NewGame),
-        "setoption" => parse_set_option(line, rest),
-        "position" => Ok(parse_position(rest)),
-        "go" => Ok(Command::Go(parse_go(rest))),
+        "setoption" => parse_set_option(line, &rest()),
+        "position" => Ok(parse_position(&rest())),
+        "go" => Ok(Command::Go(parse_go(&rest()))),
         "stop" => Ok(Command::Stop),
         "ponderhit" => Ok(Command::PonderHit),
         "quit" => Ok(Command::Quit),
         "debug" | "register" => Ok(Command::Ignored),
         "d" => Ok(Command::Display),
         "eval" => Ok(Command::Eval),
-        _ => Err(format!("unknown command `{first}`")),
+        _ => return None,
     })
 }
 
@@ -364,6 +373,24 @@ mod tests {
             let Some(Ok(Command::Go(go))) = parse(line) else { panic!("{line}") };
             assert_eq!(go.is_unlimited(), unlimited, "{line}");
         }
+    }
+
+    #[test]
+    fn unknown_words_before_a_command_are_skipped() {
+        for (line, command) in [
+            ("joho isready", Command::IsReady),
+            (" joho\tjoho  ucinewgame ", Command::NewGame),
+            ("joho debug on", Command::Ignored),
+            ("xyzzy 1 go depth 3", Command::Go(Go { depth: Some(3), ..Go::default() })),
+            (
+                "joho setoption name Eval File value a  b",
+                Command::SetOption { name: "Eval File".to_owned(), value: Some("a  b".to_owned()) },
+            ),
+        ] {
+            assert_eq!(parse(line), Some(Ok(command)), "{line}");
+        }
+        let many = "joho ".repeat(100_000);
+        assert_eq!(parse(&many), Some(Err("unknown command `joho`".to_owned())));
     }
 
     #[test]
