@@ -420,9 +420,13 @@ fn replay(out: &mut String, story: &Story) {
         0 => "No game is finished yet.".to_owned(),
         many if many == story.games => format!("All {}.", figures::count(many, "game")),
         many => format!(
-            "{many} of {} games: the last ones, and those before them that ended by an engine's fault. \
+            "{many} of {} games: the last ones, and {} before them that ended by an engine's fault. \
              games.pgn beside this page has all that count.",
-            story.games
+            story.games,
+            match (story.kept_faults(), story.earlier_faults) {
+                (kept, all) if kept == all => "those".to_owned(),
+                (kept, all) => format!("the first {kept} of the {all}"),
+            }
         ),
     };
     put(out, &format!("<p class=\"soft noprint\">{}</p>", escaped(&text)));

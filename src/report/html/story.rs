@@ -11,7 +11,8 @@ use crate::stats::elo;
 use crate::stats::sprt::SprtError;
 use crate::tournament::scoreboard::Scoreboard;
 
-/// Games that the page can replay: the last ones, and earlier ones that ended by a fault.
+/// Games that the page can replay: the last ones, and the first of the earlier ones that ended by a
+/// fault.
 const LAST_GAMES: usize = 200;
 const FAULTY_GAMES: usize = 50;
 /// Approximate number of points of the Elo curve.
@@ -45,6 +46,8 @@ pub struct Story {
     pub(super) sides: [SideStatistics; 2],
     last: VecDeque<GameRecord>,
     faulty: Vec<GameRecord>,
+    /// Games before the last ones that ended by a fault, those that the page cannot replay too.
+    pub(super) earlier_faults: usize,
     /// Number of finished games, void ones included.
     pub(super) games: u64,
     pub(super) started: Option<Duration>,
@@ -70,6 +73,7 @@ impl Story {
             sides: [SideStatistics::default(), SideStatistics::default()],
             last: VecDeque::new(),
             faulty: Vec::new(),
+            earlier_faults: 0,
             games: 0,
             started: None,
             ended: None,
@@ -119,9 +123,18 @@ impl Story {
         }
         let Some(old) = self.last.pop_front() else { return };
         let is_faulty = old.ending.termination.is_failure() || old.overstep.is_some() || old.is_void;
-        if is_faulty && self.faulty.len() < FAULTY_GAMES {
+        if !is_faulty {
+            return;
+        }
+        self.earlier_faults += 1;
+        if self.faulty.len() < FAULTY_GAMES {
             self.faulty.push(old);
         }
+    }
+
+    /// Number of games before the last ones that ended by a fault and can be replayed.
+    pub(super) const fn kept_faults(&self) -> usize {
+        self.faulty.len()
     }
 
     /// Games that the page can replay, by number.

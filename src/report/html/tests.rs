@@ -166,8 +166,21 @@ fn big_runs_keep_their_last_games_and_their_faults() {
     let numbers: Vec<u64> = story.kept().iter().map(|game| game.id.number()).collect();
     assert_eq!((numbers.len(), &numbers[..3], numbers.last()), (202, &[1, 2, 601][..], Some(&800)));
     let page = page(&story, None, &[]);
-    assert!(page.contains("202 of 800 games: the last ones"));
+    assert!(page.contains("202 of 800 games: the last ones, and those before them that ended"));
     assert!(page.len() < 1_000_000, "{}", page.len());
+}
+
+#[test]
+fn the_page_says_how_many_faults_it_leaves_out() {
+    let plan = plan(&["new", "base"]);
+    let mut story = Story::new(std::sync::Arc::new(plan.clone())).expect("a test that can be");
+    for pair in 0..130 {
+        for leg in Leg::BOTH {
+            story.record(game(pair, leg, (0, 1), "gone"));
+        }
+    }
+    let page = page(&story, None, &[]);
+    assert!(page.contains("250 of 260 games: the last ones, and the first 50 of the 60 before them that ended"));
 }
 
 #[test]
