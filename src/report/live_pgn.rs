@@ -142,9 +142,7 @@ impl LiveGames {
         game.plies.extend(moved.plies.iter().cloned());
         self.is_stale = true;
         if let Some((outcome, termination)) = moved.over {
-            game.over = Some((outcome, termination.name().to_owned()));
-            self.over.push_back(id.number());
-            self.shrink();
+            self.finish(id.number(), (outcome, termination.name().to_owned()));
         }
     }
 
@@ -162,10 +160,16 @@ impl LiveGames {
         game.opening = Some(record.opening.clone());
         game.plies = record.moves.iter().map(Ply::from).collect();
         (game.started, game.scale) = (record.started, record.scale);
-        if game.over.replace((record.ending.outcome, reason.unwrap_or_default())).is_none() {
+        self.is_stale = true;
+        self.finish(number, (record.ending.outcome, reason.unwrap_or_default()));
+    }
+
+    /// Gives a game its result, which its last move and its record both have.
+    fn finish(&mut self, number: u64, over: (Outcome, String)) {
+        let Some(game) = self.games.get_mut(&number) else { return };
+        if Arc::make_mut(game).over.replace(over).is_none() {
             self.over.push_back(number);
         }
-        self.is_stale = true;
         self.shrink();
     }
 
