@@ -23,7 +23,7 @@ pub enum CheckpointError {
     Io { path: PathBuf, error: io::Error },
     #[error("{}: {fault}; remove the file to start again", path.display())]
     Damaged { path: PathBuf, fault: &'static str },
-    #[error("{}: {fault}; `start` is a network file or the `checkpoint.bin` of a run, both of the same shape; a network file may have no or larger king buckets, one output bucket, or other layers after the first", path.display())]
+    #[error("{}: {fault}; `start` is a network file or the `checkpoint.bin` of a run, both of the same shape; a network file may have no or larger king buckets, one output bucket, or other layers after the first, and, except in pairwise kinds, a number of neurons that divides the plan's", path.display())]
     Start { path: PathBuf, fault: String },
     #[error("{}: the weights are of {found}, not of {expected}; restore the plan, or remove the file to start again", path.display())]
     OtherShape { path: PathBuf, found: String, expected: String },
@@ -99,7 +99,8 @@ impl Checkpoint {
     /// a network file, whose weights have been rounded. Each king bucket begins with the file's
     /// bucket of its squares. If the file has one output bucket, each of the run's begins with it.
     /// A squared network begins with the evaluation of a SCReLU one. If the layers after the first
-    /// differ otherwise, they are random from the seed.
+    /// differ otherwise, they are random from the seed. Several neurons begin with each of the
+    /// file, if the run's number is a multiple of the file's.
     ///
     /// # Errors
     /// [`CheckpointError::Start`], [`CheckpointError::Io`].
@@ -112,8 +113,12 @@ impl Checkpoint {
                 nnue::parse(&bytes).map_err(|_| unfit("neither a network nor a checkpoint, or damaged".to_owned()))?;
             let found = network.layout();
             let payload = nnue::weights(&bytes, found);
-            // The shape asked for, with the file's layers after the first.
-            let same = Shape { kind: found.kind, output_buckets: found.output_buckets, ..shape.clone() };
+            // The shape asked for, with the file's neurons. The order of those of pairwise kinds
+            // matters, so copies of them would be other products.
+            let has_copies = !matches!(shape.kind, Kind::Pairwise(_)) && shape.hidden.is_multiple_of(found.hidden);
+            let narrow = Shape { hidden: if has_copies { found.hidden } else { shape.hidden }, ..shape.clone() };
+            // That, with the file's layers after the first.
+            let same = Shape { kind: found.kind, output_buckets: found.output_buckets, ..narrow.clone() };
             let (king_buckets, bucket_map) = (found.king_buckets, found.bucket_map);
             let differs = *found != Layout { king_buckets, bucket_map, ..same.layout() };
             let payload = if differs { None } else { export::in_king_buckets(&same, found, payload) };
@@ -122,18 +127,21 @@ impl Checkpoint {
             let has_buckets = [1, shape.output_buckets].contains(&same.output_buckets);
             let mut has_new_layers = false;
             match (same.kind, shape.kind) {
-                _ if same == *shape => {}
+                _ if same == narrow => {}
                 (of_file, kind) if of_file == kind && same.output_buckets == 1 => {
-                    weights = weights.in_each_output_bucket(shape);
+                    weights = weights.in_each_output_bucket(&narrow);
                 }
                 (Kind::Screlu, Kind::Squared(_)) if has_buckets => {
-                    weights.with_windows(shape, same.output_buckets, seed);
+                    weights.with_windows(&narrow, same.output_buckets, seed);
                 }
                 _ => {
-                    let Parameters { output, head, .. } = Parameters::random(shape, seed);
+                    let Parameters { output, head, .. } = Parameters::random(&narrow, seed);
                     (weights.output, weights.head) = (output, head);
                     has_new_layers = true;
                 }
+            }
+            if narrow != *shape {
+                weights = weights.in_copies(&narrow, shape, seed);
             }
             return Ok(InitialWeights { weights, has_new_layers });
         }

@@ -277,6 +277,43 @@ fn each_king_bucket_begins_with_the_larger_one_of_its_squares() {
     );
 }
 
+/// The noise of the copies and the rounding of their shares change evaluations a little.
+#[test]
+fn neurons_begin_as_copies_of_those_of_a_narrower_network() {
+    for (kind, hidden, wide) in [("screlu", 32, 64), ("layered-8", 32, 96), ("squared-8", 32, 64), ("deep", 64, 128)] {
+        let folder = tempfile::tempdir().expect("a fresh folder");
+        let keys = |hidden: usize| format!("kind = \"{kind}\"\nhidden = {hidden}");
+        let first = trained(folder.path(), &keys(hidden));
+        let bytes = std::fs::read(first.out.join("net.nnue")).expect("a network");
+        let start = nnue::parse(&bytes).expect("a network");
+        let (plan, file) = begun(folder.path(), 7, &keys(wide)).expect("a run");
+        let network = nnue::parse(&file).expect("a network");
+        assert_eq!((start.layout().hidden, network.layout().hidden), (hidden, wide));
+        let (mut differences, mut total) = (0, 0);
+        for Position { board, .. } in positions(1000, 3) {
+            let (found, expected) = (network.evaluate_alone(&board), start.evaluate_alone(&board));
+            differences += (found - expected).abs();
+            total += expected.abs();
+        }
+        assert!(differences > 0 && differences < total / 20, "{kind}: {differences} of {total}");
+        let before = export::dequantised(&first.shape(), nnue::weights(&bytes, start.layout()));
+        let after = before.clone().in_copies(&first.shape(), &plan.shape(), 7);
+        for (row, expected) in after.features.chunks_exact(wide).zip(before.features.chunks_exact(hidden)) {
+            for (neuron, expected) in expected.iter().enumerate() {
+                let copies: Vec<f32> = row.iter().skip(neuron).step_by(hidden).copied().collect();
+                let mean = copies.iter().sum::<f32>() / copies.len() as f32;
+                assert!((mean - expected).abs() < 1e-5, "{kind}: {copies:?} of {expected}");
+                assert!(copies[0] != copies[1], "{kind}: {copies:?}");
+            }
+        }
+    }
+    // Each 64 neurons of a pairwise kind belong together, so they have no copies.
+    let folder = tempfile::tempdir().expect("a fresh folder");
+    trained(folder.path(), "kind = \"pairwise-8\"\nhidden = 128");
+    let error = begun(folder.path(), 7, "kind = \"pairwise-8\"\nhidden = 256").expect_err("no copies");
+    assert!(error.contains("except in pairwise kinds, a number of neurons that divides the plan's"), "{error}");
+}
+
 #[test]
 fn another_networks_numbers_are_noticed() {
     let folder = tempfile::tempdir().expect("a fresh folder");

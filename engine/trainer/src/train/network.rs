@@ -114,6 +114,9 @@ const WINDOWS: [[f32; 2]; 6] = [[0.0, 1.0], [1.0, 2.4], [2.4, 7.0], [0.0, -1.0],
 /// Largest weight of a byte in 64ths.
 const MOST_OF_BYTE: f32 = 127.0 / 64.0;
 
+/// Standard deviation of the noise of [`Parameters::in_copies`]; an activation is at most 1.
+const NOISE_OF_COPIES: f32 = 0.01;
+
 /// One value per weight of a network: the weights themselves, or one of the optimiser's moments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameters {
@@ -206,6 +209,42 @@ impl Parameters {
             }
         }
         (self.output, self.head) = (output, head);
+    }
+
+    /// Returns parameters of `shape`, whose neurons are a multiple of those of `narrow`, from
+    /// parameters of `narrow`. Each neuron is there several times, with its share of the weights
+    /// that follow it. The copies differ by noise whose sum is zero, so that they can learn
+    /// different things (Chen et al. 2016, Net2Net: Accelerating Learning via Knowledge Transfer)
+    /// and are not all rounded in the same direction.
+    pub fn in_copies(self, narrow: &Shape, shape: &Shape, seed: u64) -> Parameters {
+        let copies = shape.hidden / narrow.hidden;
+        let mut random = Random::new(seed);
+        let mut noise = vec![0.0; copies];
+        let mut repeated = |rows: &[f32], share: f32, deviation: f32| -> Vec<f32> {
+            // The neurons of a row follow one another, then their copies.
+            let mut wide = Vec::with_capacity(rows.len() * copies);
+            for row in rows.chunks_exact(narrow.hidden) {
+                let first = wide.len();
+                wide.extend(row.repeat(copies).into_iter().map(|weight| weight * share));
+                for neuron in 0..narrow.hidden {
+                    noise.iter_mut().for_each(|value| *value = random.normal() as f32 * deviation);
+                    let mean = noise.iter().sum::<f32>() / copies as f32;
+                    let own = wide[first + neuron..].iter_mut().step_by(narrow.hidden);
+                    own.zip(&noise).for_each(|(weight, value)| *weight += value - mean);
+                }
+            }
+            wide
+        };
+        // The common parts of factorised inputs, if there are any, so that the rows of rare king
+        // buckets differ alike.
+        let own = if self.factor.is_empty() { NOISE_OF_COPIES } else { 0.0 };
+        Parameters {
+            features: repeated(&self.features, 1.0, own),
+            factor: repeated(&self.factor, 1.0, NOISE_OF_COPIES),
+            bias: repeated(&self.bias, 1.0, 0.0),
+            output: repeated(&self.output, 1.0 / copies as f32, NOISE_OF_COPIES),
+            head: self.head,
+        }
     }
 
     /// Returns the five groups in file order.

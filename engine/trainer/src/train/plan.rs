@@ -128,7 +128,8 @@ pub struct Network {
     /// contains its squares, and each output bucket with the only one of a file that has one. A
     /// squared network begins with the evaluation of a SCReLU one with one output bucket or as
     /// many. If the layers after the first differ otherwise, the first is taken and they are
-    /// random.
+    /// random. If `hidden` is a multiple of the file's neurons, each of these begins several, with
+    /// noise; not in pairwise kinds.
     #[serde(default)]
     pub start: Option<PathBuf>,
 }
