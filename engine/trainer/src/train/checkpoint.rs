@@ -141,7 +141,7 @@ impl Checkpoint {
                 }
             }
             if narrow != *shape {
-                weights = weights.in_copies(&narrow, shape, seed);
+                weights = weights.in_copies(shape.hidden / narrow.hidden, seed);
             }
             return Ok(InitialWeights { weights, has_new_layers });
         }

@@ -211,25 +211,24 @@ impl Parameters {
         (self.output, self.head) = (output, head);
     }
 
-    /// Returns parameters of `shape`, whose neurons are a multiple of those of `narrow`, from
-    /// parameters of `narrow`. Each neuron is there several times, with its share of the weights
-    /// that follow it. The copies differ by noise whose sum is zero, so that they can learn
-    /// different things (Chen et al. 2016, Net2Net: Accelerating Learning via Knowledge Transfer)
-    /// and are not all rounded in the same direction.
-    pub fn in_copies(self, narrow: &Shape, shape: &Shape, seed: u64) -> Parameters {
-        let copies = shape.hidden / narrow.hidden;
+    /// Returns parameters with `copies` of each neuron, which share the weights that follow it. The
+    /// copies differ by noise whose sum is zero, so that they can learn different things (Chen et
+    /// al. 2016, Net2Net: Accelerating Learning via Knowledge Transfer) and are not all rounded in
+    /// the same direction.
+    pub fn in_copies(self, copies: usize, seed: u64) -> Parameters {
+        let neurons = self.bias.len();
         let mut random = Random::new(seed);
         let mut noise = vec![0.0; copies];
         let mut repeated = |rows: &[f32], share: f32, deviation: f32| -> Vec<f32> {
             // The neurons of a row follow one another, then their copies.
             let mut wide = Vec::with_capacity(rows.len() * copies);
-            for row in rows.chunks_exact(narrow.hidden) {
+            for row in rows.chunks_exact(neurons) {
                 let first = wide.len();
                 wide.extend(row.repeat(copies).into_iter().map(|weight| weight * share));
-                for neuron in 0..narrow.hidden {
+                for neuron in 0..neurons {
                     noise.iter_mut().for_each(|value| *value = random.normal() as f32 * deviation);
                     let mean = noise.iter().sum::<f32>() / copies as f32;
-                    let own = wide[first + neuron..].iter_mut().step_by(narrow.hidden);
+                    let own = wide[first + neuron..].iter_mut().step_by(neurons);
                     own.zip(&noise).for_each(|(weight, value)| *weight += value - mean);
                 }
             }
