@@ -77,6 +77,7 @@ mod command;
 mod complaint;
 mod framing;
 mod grammar;
+mod listener;
 mod option;
 mod reply;
 pub mod session;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::complaint;
+use super::listener::Listener;
 use super::option::EngineOption;
 use super::reply::{BestMove, Bound, IdField, InfoLine, Reply};
 pub use quintain_record::EngineId as Identity;
@@ -112,6 +113,7 @@ pub struct Session {
     scores_are_reversed: bool,
     /// Lines of the search with an exact score; `None` if nobody asked for them.
     iterations: Option<Vec<Iteration>>,
+    listener: Listener,
 }
 
 impl Default for Session {
@@ -151,6 +153,7 @@ impl Session {
             has_answered: false,
             scores_are_reversed: false,
             iterations: None,
+            listener: Listener::default(),
         }
     }
 
@@ -205,6 +208,17 @@ impl Session {
     #[must_use]
     pub fn iterations(&self) -> &[Iteration] {
         self.iterations.as_deref().unwrap_or_default()
+    }
+
+    /// Sets the words at the beginning of the lines that [`heard`](Self::heard) returns.
+    pub fn listen_for(&mut self, words: &str) {
+        self.listener = Listener::new(words);
+    }
+
+    /// Takes the last line beyond the protocol that began with the words of
+    /// [`listen_for`](Self::listen_for), the first 256 bytes of it.
+    pub fn heard(&mut self) -> Option<Vec<u8>> {
+        self.listener.take()
     }
 
     /// Takes the answer to the last search.
@@ -323,6 +337,7 @@ impl Session {
             Reply::Id(IdField::Name, name) => self.identity.name = clip(name),
             Reply::Id(IdField::Author, author) => self.identity.author = clip(author),
             Reply::Option(option) => self.note_option(line.len(), option),
+            _ if self.state == SessionState::Syncing => self.listener.hear(line),
             _ => {}
         }
         SessionEvent::Nothing
@@ -598,6 +613,19 @@ mod tests {
         session.begin_search();
         assert_eq!(session.info(), &SearchInfo::default());
         assert_eq!(session.pv(), b"");
+    }
+
+    #[test]
+    fn lines_beyond_the_protocol_are_heard_before_readyok() {
+        let mut session = started();
+        session.listen_for("sum");
+        session.on_line(b"sum 1");
+        assert_eq!(session.heard(), None);
+        session.begin_sync();
+        for line in ["sum 2", "readyok", "sum 3"] {
+            session.on_line(line.as_bytes());
+        }
+        assert_eq!((session.heard(), session.heard()), (Some(b"sum 2".to_vec()), None));
     }
 
     #[test]

@@ -30,11 +30,11 @@ const EXAMPLES: &str = "\
 Examples:
   destrier-trainer data leaves games.vf --out leaves.bin --threads 2
   destrier-trainer data leaves positions.txt --out leaves.bin --depth 6 --share 0.1 --evaluation my.nnue
-  destrier-trainer data rescore leaves.bin --engine stockfish --depth 1 --keep-hash --ahead 32 --engines 2 --out train.bin
+  destrier-trainer data rescore leaves.bin --engine stockfish --eval \"NNUE evaluation\" --ahead 32 --engines 2 --out train.bin
 
 Scores are the evaluations of these positions without a search. Results are those of the games in which the searches \
-began, and say little after random moves. Score the positions anew with `data rescore`, and train with a result share \
-of 0. Some positions are repeated; `data dedup` drops them.";
+began, and say little after random moves. Take a stronger engine's evaluations by `data rescore --eval`, and train with \
+a result share of 0. Some positions are repeated; `data dedup` drops them.";
 
 /// Size of each thread's transposition table, in MiB.
 const HASH_MIB: usize = 4;

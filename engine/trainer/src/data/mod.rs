@@ -11,6 +11,7 @@ mod continuation;
 mod convert;
 mod dedup;
 mod error;
+mod evaluation;
 mod filter;
 mod fit_wdl;
 mod format;

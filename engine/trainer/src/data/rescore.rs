@@ -5,6 +5,7 @@
 //! whole record.
 
 use super::error::DataError;
+use super::evaluation::{EvaluationFault, EvaluationView, white_evaluation};
 use super::format::Format;
 use super::hash::{networks_of, sha256_of};
 use super::input::{Input, check_apart};
@@ -66,11 +67,20 @@ pub struct RescoreArgs {
     #[arg(long = "option", value_name = "NAME=VALUE")]
     options: Vec<String>,
     /// Iterations for each position
-    #[arg(long, value_name = "PLIES", required_unless_present = "nodes", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "PLIES", required_unless_present_any = ["nodes", "eval"], value_parser = clap::value_parser!(u32).range(1..))]
     depth: Option<u32>,
     /// Nodes for each position
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     nodes: Option<u64>,
+    /// Take the evaluation without a search, which the engine prints for the command `eval`: the
+    /// number after these words at the beginning of a line, `NNUE evaluation` for Stockfish 12 and
+    /// later, `nnue:` for Destrier. It is in pawns if it has a decimal point and no `cp` at it
+    #[arg(long, value_name = "WORDS", conflicts_with_all = ["depth", "nodes", "keep_hash"], value_parser = words)]
+    eval: Option<String>,
+    /// Side whose advantage is positive in that line, if the line has neither `white` nor `side to
+    /// move`
+    #[arg(long, value_name = "VIEW", requires = "eval", conflicts_with_all = ["depth", "nodes"])]
+    eval_view: Option<EvaluationView>,
     /// Engines side by side
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     engines: u16,
@@ -80,10 +90,11 @@ pub struct RescoreArgs {
     keep_hash: bool,
     /// Positions sent to an engine before it has answered the first of them: shallow searches are
     /// then as fast as the engine, not as the pipe. Only for engines that read while they search
-    /// and do one search after the other, as Stockfish does
+    /// and do one search after the other, as Stockfish does; with `--eval`, for engines that answer
+    /// `isready` after the output of `eval`
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     ahead: u16,
-    /// Seconds after which a search is given up
+    /// Seconds after which a search or an evaluation is given up
     #[arg(long, default_value_t = 60, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
 }
@@ -95,6 +106,14 @@ const WRITTEN: [Format; 4] = [Format::Viriformat, Format::Bulletformat, Format::
 fn written() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(WRITTEN.iter().filter_map(Format::to_possible_value))
         .try_map(|name| Format::from_str(&name, false))
+}
+
+/// Reads the words of `--eval`.
+fn words(text: &str) -> Result<String, &'static str> {
+    match text.trim() {
+        "" => Err("expected the words before the number, such as `NNUE evaluation`"),
+        words => Ok(words.to_owned()),
+    }
 }
 
 /// Record with its number.
@@ -168,6 +187,7 @@ impl RescoreArgs {
         })?;
         file.sync_data().map_err(DataError::io(&self.out, "write to it"))?;
         let (new, path) = (records - done, self.out.display());
+        let scored = if self.eval.is_some() { "evaluated" } else { "searched" };
         let [positions, unscored] = [&counts.positions, &counts.unscored].map(|count| count.load(Ordering::Relaxed));
         let unscored = match unscored {
             0 => String::new(),
@@ -179,7 +199,7 @@ impl RescoreArgs {
         };
         let passed = passed_over(passed.games());
         say(&format!(
-            "{records} records in {path}, {new} of them with {positions} positions searched now{unscored}{left_out}{passed}"
+            "{records} records in {path}, {new} of them with {positions} positions {scored} now{unscored}{left_out}{passed}"
         ))?;
         Ok(())
     }
@@ -208,7 +228,7 @@ impl RescoreArgs {
     /// engine and those of its networks, because earlier versions did not write them and their runs
     /// must be able to continue.
     fn summary(&self, format: Format, sources: &[EntrySource]) -> anyhow::Result<String> {
-        let RescoreArgs { input, engine, args, options, depth, nodes, keep_hash, .. } = self;
+        let RescoreArgs { input, engine, args, options, depth, nodes, eval, eval_view, keep_hash, .. } = self;
         let limit = |limit: Option<u64>| limit.map_or_else(|| "none".to_owned(), |limit| limit.to_string());
         let mut summary = format!(
             "input = {:?}\nengine = {}\narguments = {args:?}\noptions = {options:?}\ndepth = {}\nnodes = {}\nkeep hash = {keep_hash}\n",
@@ -218,6 +238,9 @@ impl RescoreArgs {
             limit(*nodes),
         );
         // Writing to a string cannot fail.
+        if let Some(words) = eval {
+            let _ = writeln!(summary, "evaluation = {words:?}, view {eval_view:?}");
+        }
         let _ = writeln!(summary, "output = {}", format.name());
         for (path, source) in input.files.iter().zip(sources) {
             let EntrySource { format, length, .. } = source;
@@ -392,12 +415,25 @@ impl RescoreArgs {
         });
     }
 
-    /// Takes the next records for an engine: up to `ahead` of them with `keep_hash`, else one.
-    /// Empty at the end.
+    /// Takes the next records for an engine: those of about `ahead` positions if none depends on
+    /// those before it or all may, else one. Empty at the end.
     fn take(&self, tasks: &Mutex<Receiver<Task>>) -> Vec<Task> {
         let tasks = tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        let most = if self.keep_hash { usize::from(self.ahead) } else { 1 };
-        tasks.recv().into_iter().chain(tasks.try_iter()).take(most).collect()
+        let is_joined = self.keep_hash || self.eval.is_some();
+        let most = if is_joined { usize::from(self.ahead) } else { 1 };
+        let positions_of = |(_, entry): &Task| match entry {
+            Entry::Game(game) => game.plies.len().max(1),
+            Entry::Position(_) => 1,
+        };
+        let mut batch: Vec<Task> = tasks.recv().into_iter().collect();
+        let mut positions: usize = batch.iter().map(positions_of).sum();
+        while positions < most
+            && let Ok(task) = tasks.try_recv()
+        {
+            positions += positions_of(&task);
+            batch.push(task);
+        }
+        batch
     }
 
     /// Scores the positions of records.
@@ -408,7 +444,7 @@ impl RescoreArgs {
         format: Format,
         counts: &SearchCounts,
     ) -> anyhow::Result<Vec<Vec<i16>>> {
-        if !self.keep_hash {
+        if !self.keep_hash && self.eval.is_none() {
             engine.new_game().await.map_err(|fault| anyhow!("engine {}: {fault}", engine.config().name))?;
         }
         let entries: Vec<_> = batch.iter().map(|(_, entry)| entry.positions()).collect();
@@ -420,19 +456,15 @@ impl RescoreArgs {
         let searched: Vec<_> = all.filter(|(_, ended)| ended.is_none()).map(|(position, _)| position).collect();
         let mut scores = Vec::with_capacity(searched.len());
         for positions in searched.chunks(usize::from(self.ahead)) {
-            self.search(engine, positions, &mut scores).await?;
+            match &self.eval {
+                Some(words) => self.evaluate(engine, positions, words, &mut scores).await?,
+                None => self.search(engine, positions, &mut scores).await?,
+            }
             counts.positions.fetch_add(positions.len() as u64, Ordering::Relaxed);
         }
         let unscored = scores.iter().filter(|score| **score == NO_SCORE).count();
-        let most = if format.holds_games() { (scores.len() / UNSCORED_PART).max(1) } else { 0 };
-        if unscored > most
-            && let Some((position, _)) = searched.iter().zip(&scores).find(|(_, score)| **score == NO_SCORE)
-        {
-            let remedy = if self.ahead > 1 {
-                "does it drop lines while it searches? Lower --ahead"
-            } else {
-                "raise --nodes or --depth"
-            };
+        if let Some(position) = self.missed(&searched, &scores, format) {
+            let remedy = self.remedy(position);
             bail!("engine {}: no score for `{}`; {remedy}", engine.config().name, position.board.to_fen(false));
         }
         counts.unscored.fetch_add(unscored as u64, Ordering::Relaxed);
@@ -441,26 +473,96 @@ impl RescoreArgs {
         Ok(ended.into_iter().map(|ended| ended.into_iter().filter_map(&mut score).collect()).collect())
     }
 
+    /// Returns a position whose missing score ends the rescoring. Games may have a few of them. An
+    /// evaluation may be missing only in check: a later answer might be that of another position.
+    fn missed<'a>(&self, searched: &[&'a Position], scores: &[i16], format: Format) -> Option<&'a Position> {
+        let unscored = || searched.iter().zip(scores).filter(|(_, score)| **score == NO_SCORE).map(|(at, _)| *at);
+        match (&self.eval, format.holds_games()) {
+            (Some(_), true) => unscored().find(|position| !position.board.in_check()),
+            (Some(_), false) => unscored().min_by_key(|position| position.board.in_check()),
+            (None, true) if unscored().count() <= (scores.len() / UNSCORED_PART).max(1) => None,
+            (None, _) => unscored().next(),
+        }
+    }
+
+    /// Returns the remedy if an engine names no score of a position.
+    fn remedy(&self, position: &Position) -> String {
+        match &self.eval {
+            Some(words) => {
+                let none = format!("no line that it prints for `eval` begins with `{words}` and has a number");
+                let in_check =
+                    "; many engines have none in check: drop such positions by `data filter`, and write another --out";
+                none + if position.board.in_check() { in_check } else { "" }
+            }
+            None if self.ahead > 1 => "does it drop lines while it searches? Lower --ahead".to_owned(),
+            None => "raise --nodes or --depth".to_owned(),
+        }
+    }
+
+    /// Asks the engine for its evaluations of positions that are sent together, and appends them,
+    /// [`NO_SCORE`] if it names none.
+    async fn evaluate(
+        &self,
+        engine: &mut Engine,
+        positions: &[&Position],
+        words: &str,
+        scores: &mut Vec<i16>,
+    ) -> anyhow::Result<()> {
+        let mut found = Vec::with_capacity(positions.len());
+        let ended = engine.evaluate_through(&lines_of(positions)?, words, self.limit(), &mut found).await;
+        for (position, line) in positions.iter().zip(&found) {
+            let line = line.as_deref().unwrap_or_default();
+            scores.push(match white_evaluation(line, words, position.board.turn(), self.eval_view) {
+                Ok(score) => score,
+                Err(EvaluationFault::NoNumber) => NO_SCORE,
+                Err(EvaluationFault::NoView) => bail!(
+                    "engine {}: `{}` does not say whose advantage is positive; give --eval-view white or mover",
+                    engine.config().name,
+                    String::from_utf8_lossy(line)
+                ),
+            });
+        }
+        self.named(ended, engine, positions, found.len())
+    }
+
     /// Lets the engine search positions that are sent together, and appends their scores,
     /// [`NO_SCORE`] where it names none.
     async fn search(&self, engine: &mut Engine, positions: &[&Position], scores: &mut Vec<i16>) -> anyhow::Result<()> {
         let go = Go { depth: self.depth, nodes: self.nodes, ..Go::default() };
-        let fen = |position: &Position| position.board.to_fen(false);
-        let lines: Vec<_> =
-            positions.iter().map(|position| PositionLine::new(&fen(position))).collect::<Result<_, _>>()?;
-        let mut found = Vec::with_capacity(lines.len());
-        let ended = engine.go_through(&lines, &go, Duration::from_secs(self.timeout), &mut found).await;
-        let name = &engine.config().name;
+        let mut found = Vec::with_capacity(positions.len());
+        let ended = engine.go_through(&lines_of(positions)?, &go, self.limit(), &mut found).await;
         for (position, info) in positions.iter().zip(&found) {
             scores.push(info.score.map_or(NO_SCORE, |score| white_score(score, position.board.turn())));
         }
+        self.named(ended, engine, positions, found.len())
+    }
+
+    fn limit(&self) -> Duration {
+        Duration::from_secs(self.timeout)
+    }
+
+    /// Adds the engine and the position, the one after `answered` others, to a fault.
+    fn named(
+        &self,
+        ended: Result<(), StartFault>,
+        engine: &Engine,
+        positions: &[&Position],
+        answered: usize,
+    ) -> anyhow::Result<()> {
         ended.map_err(|fault| {
-            let place = positions.get(found.len()).map(|position| fen(position)).unwrap_or_default();
-            let remedy =
-                if matches!(fault, StartFault::Silent { .. }) { "; raise --timeout, or lower --ahead" } else { "" };
-            anyhow!("engine {name}: {fault} at `{place}`{remedy}")
+            let place = positions.get(answered).map(|position| position.board.to_fen(false)).unwrap_or_default();
+            let remedy = match fault {
+                StartFault::Silent { .. } => "; raise --timeout, or lower --ahead",
+                _ => "",
+            };
+            anyhow!("engine {}: {fault} at `{place}`{remedy}", engine.config().name)
         })
     }
+}
+
+fn lines_of(positions: &[&Position]) -> anyhow::Result<Vec<PositionLine>> {
+    let lines = positions.iter().map(|position| PositionLine::new(&position.board.to_fen(false)));
+    Ok(lines.collect::<Result<_, _>>()?)
 }
 
 /// Returns the score of a mate or stalemate; `None` if there are legal moves and an engine must

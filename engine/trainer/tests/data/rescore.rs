@@ -145,6 +145,126 @@ fn searches_sent_ahead_find_the_same() {
     }
 }
 
+/// Evaluations without a search by the engine's command `eval` are those of `leaves`.
+#[test]
+fn evaluations_are_read_in_their_unit_and_view() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 15, 4);
+    folder.run("leaves @a.vf --out @a.bin --evaluation classical --depth 2 --share 0.2");
+    folder.run("convert @a.bin --out @a.txt");
+    folder.run(&format!("rescore @a.vf --out @other.vf --depth 1 {}", engine()));
+    folder.run(&format!("rescore @a.txt --out @other.txt --depth 3 {}", engine()));
+    assert!(folder.read("other.txt") != folder.read("a.txt"));
+    for ahead in [1, 7, 1000] {
+        let words = format!("--eval classical: --ahead {ahead} --engines 2 {}", engine());
+        folder.run(&format!("rescore @other.txt --out @b{ahead}.txt {words}"));
+        assert!(folder.read(&format!("b{ahead}.txt")) == folder.read("a.txt"));
+        folder.run(&format!("rescore @a.vf --out @b{ahead}.vf {words}"));
+        assert!(folder.read(&format!("b{ahead}.vf")) == folder.read("b1.vf"));
+    }
+    assert!(folder.read("b1.vf") != folder.read("other.vf"));
+    let error = folder.error(&format!("rescore @other.txt --out @b1.txt --eval nnue: {}", engine()));
+    assert!(
+        error.contains("started with `evaluation = \"classical:\", view None`, not `evaluation = \"nnue:\""),
+        "{error}"
+    );
+}
+
+/// Runs an engine that evaluates each position as 17 centipawns, without words on the view, and a
+/// position in check not at all. For the position of that number in its life, counted from 1, it
+/// prints `text` in place of the evaluation.
+fn evaluating(odd: u32, text: &str) -> io::Result<()> {
+    let (mut out, mut in_check, mut evaluations) = (io::stdout(), false, 0);
+    for line in io::stdin().lines() {
+        let line = line?;
+        match line.split_once(' ').unwrap_or((&line, "")) {
+            ("uci", _) => writeln!(out, "uciok")?,
+            ("isready", _) => writeln!(out, "readyok")?,
+            ("position", words) => in_check = Board::from_fen(words.strip_prefix("fen ").unwrap()).unwrap().in_check(),
+            ("eval", _) => {
+                evaluations += 1;
+                let evaluation = if in_check { "value: none\n" } else { "a table\nvalue: 17\n" };
+                write!(out, "{}", if evaluations == odd { text } else { evaluation })?;
+            }
+            ("quit", _) => break,
+            _ => {}
+        }
+        out.flush()?;
+        if evaluations == odd && text == "end" {
+            break;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+#[ignore = "no test of its own: the tests of this file start it as their engine"]
+fn the_evaluating_engine() {
+    evaluating(0, "").unwrap();
+}
+
+#[test]
+#[ignore = "no test of its own: the tests of this file start it as their engine"]
+fn the_evaluating_engine_that_is_ready_twice() {
+    evaluating(5, "readyok\nvalue: 17\n").unwrap();
+}
+
+#[test]
+#[ignore = "no test of its own: the tests of this file start it as their engine"]
+fn the_evaluating_engine_that_ends() {
+    evaluating(5, "end").unwrap();
+}
+
+#[test]
+fn a_missing_evaluation_is_an_error_but_in_checks_of_games() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 15, 4);
+    folder.run("convert @a.vf --out @a.txt");
+    let scores = |name: &str| -> Vec<String> {
+        lines(&folder.path(name)).iter().map(|line| line.split(" | ").nth(1).unwrap().to_owned()).collect()
+    };
+    let evaluating = engine_of("rescore::the_evaluating_engine");
+    let all = lines(&folder.path("a.txt"));
+    let checks =
+        all.iter().filter(|line| Board::from_fen(line.split(" | ").next().unwrap()).unwrap().in_check()).count();
+    assert!(checks > 0);
+    folder.run(&format!("rescore @a.vf --out @b.vf --eval value: --eval-view white --ahead 9 {evaluating}"));
+    folder.run("convert @b.vf --out @b.txt");
+    assert_eq!(scores("b.txt"), vec!["17"; all.len() - checks]);
+    for (input, words, engine, expected) in [
+        (
+            "a.vf",
+            "--eval value:",
+            "",
+            "`value: 17` does not say whose advantage is positive; give --eval-view white or mover",
+        ),
+        ("a.vf", "--eval nothing:", "", "no line that it prints for `eval` begins with `nothing:` and has a number"),
+        ("a.txt", "--eval nothing: --ahead 99", "", "begins with `nothing:` and has a number"),
+        (
+            "a.txt",
+            "--eval value: --eval-view mover",
+            "",
+            "in check: drop such positions by `data filter`, and write another --out",
+        ),
+        (
+            "a.vf",
+            "--eval value: --eval-view mover --ahead 9",
+            "_that_is_ready_twice",
+            "`eval` begins with `value:` and has a number",
+        ),
+        ("a.vf", "--eval value: --eval-view mover --ahead 9", "_that_ends", "exit status 0 at `"),
+        ("a.vf", "--eval value: --depth 1", "", "cannot be used with"),
+        ("a.vf", "--depth 1 --eval-view mover", "", "cannot be used with"),
+        ("a.vf", "--eval-view mover", "", "--eval <WORDS>"),
+    ] {
+        let out = format!("c.{}", input.split_once('.').unwrap().1);
+        let _ = std::fs::remove_file(folder.path(&out));
+        let engine = engine_of(&format!("rescore::the_evaluating_engine{engine}"));
+        let error = folder.error(&format!("rescore @{input} --out @{out} {words} {engine}"));
+        assert!(error.contains(expected), "{words}: {error}");
+    }
+}
+
 /// A game may have a position without a score. Where a position is a record, it may not.
 #[test]
 fn a_missing_score_ends_no_rescoring_of_games() {
