@@ -2,7 +2,7 @@
 
 /// Last line that begins with given words, since it was taken. Blanks before the words do not
 /// count.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Listener {
     words: Vec<u8>,
     line: Option<Vec<u8>>,

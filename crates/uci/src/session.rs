@@ -113,7 +113,8 @@ pub struct Session {
     scores_are_reversed: bool,
     /// Lines of the search with an exact score; `None` if nobody asked for them.
     iterations: Option<Vec<Iteration>>,
-    listener: Listener,
+    /// Listener to lines beyond the protocol; `None` if nobody asked for them.
+    listener: Option<Listener>,
 }
 
 impl Default for Session {
@@ -153,7 +154,7 @@ impl Session {
             has_answered: false,
             scores_are_reversed: false,
             iterations: None,
-            listener: Listener::default(),
+            listener: None,
         }
     }
 
@@ -212,13 +213,13 @@ impl Session {
 
     /// Sets the words at the beginning of the lines that [`heard`](Self::heard) returns.
     pub fn listen_for(&mut self, words: &str) {
-        self.listener = Listener::new(words);
+        self.listener = Some(Listener::new(words));
     }
 
     /// Takes the last line beyond the protocol that began with the words of
     /// [`listen_for`](Self::listen_for), the first 256 bytes of it.
     pub fn heard(&mut self) -> Option<Vec<u8>> {
-        self.listener.take()
+        self.listener.as_mut()?.take()
     }
 
     /// Takes the answer to the last search.
@@ -337,8 +338,11 @@ impl Session {
             Reply::Id(IdField::Name, name) => self.identity.name = clip(name),
             Reply::Id(IdField::Author, author) => self.identity.author = clip(author),
             Reply::Option(option) => self.note_option(line.len(), option),
-            _ if self.state == SessionState::Syncing => self.listener.hear(line),
-            _ => {}
+            _ => {
+                if let Some(listener) = self.listener.as_mut().filter(|_| self.state == SessionState::Syncing) {
+                    listener.hear(line);
+                }
+            }
         }
         SessionEvent::Nothing
     }

@@ -49,10 +49,11 @@ pub fn white_evaluation(
     } else {
         rest.contains("white").then_some(EvaluationView::White)
     };
-    Ok(match view.or(told).ok_or(EvaluationFault::NoView)? {
-        EvaluationView::White => white_score(Score::Cp(centipawns), Color::White),
-        EvaluationView::Mover => white_score(Score::Cp(centipawns), turn),
-    })
+    let side = match view.or(told).ok_or(EvaluationFault::NoView)? {
+        EvaluationView::White => Color::White,
+        EvaluationView::Mover => turn,
+    };
+    Ok(white_score(Score::Cp(centipawns), side))
 }
 
 /// Number behind the words of a line, and true if it is in centipawns.

@@ -551,10 +551,8 @@ impl RescoreArgs {
     ) -> anyhow::Result<()> {
         ended.map_err(|fault| {
             let place = positions.get(answered).map(|position| position.board.to_fen(false)).unwrap_or_default();
-            let remedy = match fault {
-                StartFault::Silent { .. } => "; raise --timeout, or lower --ahead",
-                _ => "",
-            };
+            let remedy =
+                if matches!(fault, StartFault::Silent { .. }) { "; raise --timeout, or lower --ahead" } else { "" };
             anyhow!("engine {}: {fault} at `{place}`{remedy}", engine.config().name)
         })
     }

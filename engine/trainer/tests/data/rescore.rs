@@ -15,36 +15,60 @@ fn the_engine() {
     destrier::uci::run(io::stdin().lock(), io::stdout()).unwrap();
 }
 
-/// Runs an engine that handles one command at a time, even if more are sent meanwhile. In those
-/// searches of its life, counted from 1, that are `odd`, it answers only `text`.
-fn patient(odd: fn(u32) -> bool, text: &str) -> io::Result<()> {
+/// Runs an engine that handles one command at a time, even if more are sent meanwhile: `answer`
+/// gets the first word of each that is not of the handshake, the rest of it and the output, and
+/// returns false to end.
+fn speak(mut answer: impl FnMut(&str, &str, &mut io::Stdout) -> io::Result<bool>) -> io::Result<()> {
     let mut out = io::stdout();
-    let (mut searcher, mut game, mut searches) = (Searcher::new(1).unwrap(), Game::new(Board::startpos()), 0);
     for line in io::stdin().lines() {
         let line = line?;
-        match line.split_once(' ').unwrap_or((&line, "")) {
-            ("uci", _) => writeln!(out, "uciok")?,
-            ("isready", _) => writeln!(out, "readyok")?,
-            ("ucinewgame", _) => searcher.new_game(),
-            ("position", words) => game = Game::new(Board::from_fen(words.strip_prefix("fen ").unwrap()).unwrap()),
-            ("go", words) => {
+        let goes_on = match line.split_once(' ').unwrap_or((&line, "")) {
+            ("uci", _) => writeln!(out, "uciok").map(|()| true)?,
+            ("isready", _) => writeln!(out, "readyok").map(|()| true)?,
+            ("quit", _) => false,
+            (word, rest) => answer(word, rest, &mut out)?,
+        };
+        out.flush()?;
+        if !goes_on {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Board of a `position` command.
+fn board_of(words: &str) -> Board {
+    Board::from_fen(words.strip_prefix("fen ").unwrap()).unwrap()
+}
+
+/// Returns a column of a file in text format: 0 for the positions, 1 for the scores.
+fn column(folder: &Folder, name: &str, place: usize) -> Vec<String> {
+    lines(&folder.path(name)).iter().map(|line| line.split(" | ").nth(place).unwrap().to_owned()).collect()
+}
+
+/// Runs an engine that searches. In those searches of its life, counted from 1, that are `odd`, it
+/// answers only `text`.
+fn patient(odd: fn(u32) -> bool, text: &str) -> io::Result<()> {
+    let (mut searcher, mut game, mut searches) = (Searcher::new(1).unwrap(), Game::new(Board::startpos()), 0);
+    speak(|word, words, out| {
+        match word {
+            "ucinewgame" => searcher.new_game(),
+            "position" => game = Game::new(board_of(words)),
+            "go" => {
                 searches += 1;
                 if odd(searches) {
                     write!(out, "{text}")?;
-                    out.flush()?;
-                    continue;
+                    return Ok(true);
                 }
                 let depth = words.strip_prefix("depth ").unwrap().parse().unwrap();
                 let limits = Limits { depth: Some(depth), ..Limits::default() };
                 let outcome = searcher.search(&game, &limits, &Signals::default(), Instant::now(), &mut SilentReport);
                 writeln!(out, "info depth {depth} score cp {}\nbestmove 0000", outcome.score)?;
             }
-            ("quit", _) => break,
             _ => {}
         }
-        out.flush()?;
-    }
-    Ok(())
+        Ok(true)
+    })
 }
 
 #[test]
@@ -103,9 +127,7 @@ fn scores_are_the_same_for_any_number_of_engines_and_after_a_cut() {
     folder.run("convert @b.vf --out @c.txt");
     // A game shares one engine memory, while each single position starts with an empty one. At
     // depth 1 in calm positions the scores are the same.
-    let fens = |name: &str| -> Vec<String> {
-        lines(&folder.path(name)).iter().map(|line| line.split(" | ").next().unwrap().to_owned()).collect()
-    };
+    let fens = |name: &str| column(&folder, name, 0);
     assert_eq!(fens("c.txt"), fens("a.txt"));
     assert_eq!(fens("b.txt"), fens("a.txt"));
 }
@@ -133,7 +155,7 @@ fn searches_sent_ahead_find_the_same() {
         "rescore @a.vf --out @b.vf --depth 1 --ahead 50 --timeout 1 {}",
         engine_of("rescore::the_patient_engine_that_falls_silent")
     ));
-    let seventh = lines(&folder.path("a.txt"))[6].split(" | ").next().unwrap().to_owned();
+    let seventh = column(&folder, "a.txt", 0)[6].clone();
     assert!(error.contains("no `bestmove` within 1.0 s at") && error.contains(&seventh), "{error}");
     assert!(error.contains("raise --timeout, or lower --ahead"), "{error}");
     let dropping = engine_of("rescore::the_patient_engine_that_drops_lines");
@@ -174,27 +196,19 @@ fn evaluations_are_read_in_their_unit_and_view() {
 /// position in check not at all. For the position of that number in its life, counted from 1, it
 /// prints `text` in place of the evaluation.
 fn evaluating(odd: u32, text: &str) -> io::Result<()> {
-    let (mut out, mut in_check, mut evaluations) = (io::stdout(), false, 0);
-    for line in io::stdin().lines() {
-        let line = line?;
-        match line.split_once(' ').unwrap_or((&line, "")) {
-            ("uci", _) => writeln!(out, "uciok")?,
-            ("isready", _) => writeln!(out, "readyok")?,
-            ("position", words) => in_check = Board::from_fen(words.strip_prefix("fen ").unwrap()).unwrap().in_check(),
-            ("eval", _) => {
+    let (mut in_check, mut evaluations) = (false, 0);
+    speak(|word, words, out| {
+        match word {
+            "position" => in_check = board_of(words).in_check(),
+            "eval" => {
                 evaluations += 1;
                 let evaluation = if in_check { "value: none\n" } else { "a table\nvalue: 17\n" };
                 write!(out, "{}", if evaluations == odd { text } else { evaluation })?;
             }
-            ("quit", _) => break,
             _ => {}
         }
-        out.flush()?;
-        if evaluations == odd && text == "end" {
-            break;
-        }
-    }
-    Ok(())
+        Ok(evaluations != odd || text != "end")
+    })
 }
 
 #[test]
@@ -220,17 +234,13 @@ fn a_missing_evaluation_is_an_error_but_in_checks_of_games() {
     let folder = Folder::new();
     folder.write_games("a.vf", 15, 4);
     folder.run("convert @a.vf --out @a.txt");
-    let scores = |name: &str| -> Vec<String> {
-        lines(&folder.path(name)).iter().map(|line| line.split(" | ").nth(1).unwrap().to_owned()).collect()
-    };
     let evaluating = engine_of("rescore::the_evaluating_engine");
-    let all = lines(&folder.path("a.txt"));
-    let checks =
-        all.iter().filter(|line| Board::from_fen(line.split(" | ").next().unwrap()).unwrap().in_check()).count();
+    let all = column(&folder, "a.txt", 0);
+    let checks = all.iter().filter(|fen| Board::from_fen(fen).unwrap().in_check()).count();
     assert!(checks > 0);
     folder.run(&format!("rescore @a.vf --out @b.vf --eval value: --eval-view white --ahead 9 {evaluating}"));
     folder.run("convert @b.vf --out @b.txt");
-    assert_eq!(scores("b.txt"), vec!["17"; all.len() - checks]);
+    assert_eq!(column(&folder, "b.txt", 1), vec!["17"; all.len() - checks]);
     for (input, words, engine, expected) in [
         (
             "a.vf",
@@ -292,8 +302,7 @@ fn scores_are_whites() {
          7k/6pp/8/8/8/8/8/K6R w - - 0 1 | 0 | 1.0\n",
     );
     folder.run(&format!("rescore @a.txt --out @b.txt --nodes 2000 {}", engine()));
-    let scores: Vec<i32> =
-        lines(&folder.path("b.txt")).iter().map(|line| line.split(" | ").nth(1).unwrap().parse().unwrap()).collect();
+    let scores: Vec<i32> = column(&folder, "b.txt", 1).iter().map(|score| score.parse().unwrap()).collect();
     assert!(scores[0] > 1000 && scores[1] > 1000, "{scores:?}");
     assert_eq!(scores[2..4], [31_000, 0]);
 }
