@@ -8,22 +8,26 @@
 //! Memory grows with the number of groups and openings, and by a few bytes per distinct game, which
 //! finds repeats.
 
+mod balance;
 pub mod document;
 mod features;
 pub mod table;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use crate::chess;
 use crate::plan::Plan;
 use crate::record::{Color, GameRecord, PlayerId};
 use crate::report::eco::OpeningNames;
+use crate::report::explain::balance::{Meetings, OpeningTally};
 use crate::report::explain::features::{Features, GamePhase};
 use crate::stats::clusters::Openings;
 use crate::stats::explain::{Contrast, FeatureTrials, PairGroup, PairSums, SideMeans, contrast, effective_pairs, holm};
 use crate::stats::sensor::LevelPairs;
 use crate::stats::{Counts as _, Pentanomial, Trinomial};
+
+pub use crate::report::explain::balance::{Balance, LopsidedOpening};
 
 /// Property by which games are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -169,18 +173,6 @@ struct OpeningScore {
     group: PairGroup,
 }
 
-/// Results of one book opening.
-#[derive(Clone, Debug, Default)]
-struct OpeningTally {
-    /// Position in the book, from 0, of the line that was played first.
-    index: u64,
-    name: String,
-    /// White's wins, draws, Black's wins.
-    white: [u64; 3],
-    /// Pairs in which White won both games, and in which Black did.
-    both: [u64; 2],
-}
-
 /// Clock and search figures of both sides.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Effort {
@@ -226,6 +218,8 @@ pub struct Explainer<'a> {
     /// Pairs by White's points.
     white: Pentanomial,
     openings: HashMap<u64, OpeningTally>,
+    /// Pairs of the player with each opponent.
+    meetings: BTreeMap<PlayerId, Meetings>,
     /// Pairs by opening, as clusters.
     clusters: Openings,
     effort: Effort,
@@ -248,6 +242,7 @@ impl<'a> Explainer<'a> {
             pairs: 0,
             white: Pentanomial::default(),
             openings: HashMap::new(),
+            meetings: BTreeMap::new(),
             clusters: Openings::default(),
             effort: Effort::default(),
             repeats: RepeatCounts::default(),
@@ -291,6 +286,15 @@ impl<'a> Explainer<'a> {
             of_player.iter().map(|(game, ..)| chess::opening_key(&game.opening, self.plan.rules.variant)).collect();
         let of_first = (first.opening.index, openings.first().copied().unwrap_or_default());
         self.record_opening(of_first, name, games, &points);
+        if let [(one, one_color, one_points), (other, other_color, other_points)] = of_player.as_slice()
+            && one_color != other_color
+            && one.opening == other.opening
+        {
+            let is_white_first = *one_color == Color::White;
+            let by_color = if is_white_first { [*one_points, *other_points] } else { [*other_points, *one_points] };
+            let opponent = if is_white_first { one.players.black } else { one.players.white };
+            self.meetings.entry(opponent).or_default().record(by_color);
+        }
         self.effort.record(&features);
         for (((game, ..), features), opening) in of_player.iter().zip(&features).zip(openings) {
             self.repeats.record(game, features, opening);
@@ -365,7 +369,7 @@ impl<'a> Explainer<'a> {
         for (place, p) in tested.iter().zip(holm(&p)) {
             groups[*place].p_holm = Some(p);
         }
-        let openings = Balance::new(self.openings, self.white);
+        let openings = Balance::new(self.openings, self.white, &self.meetings);
         let repeats = self.repeats.end(self.pairs, &self.clusters);
         Some(Explanation {
             player: self.player,
@@ -514,68 +518,6 @@ impl GroupResult {
     #[must_use]
     pub fn is_found(&self) -> bool {
         self.p_holm.is_some_and(|p| p < ALPHA)
-    }
-}
-
-/// Balance of the book as played.
-#[derive(Clone, Debug)]
-pub struct Balance {
-    /// Pairs by White's points.
-    pub white: Pentanomial,
-    /// Number of distinct openings.
-    pub distinct: u64,
-    /// Expected number of pairs in which one colour wins both games, if a pair's games were
-    /// independent; `None` without pairs.
-    pub expected_one_sided: Option<f64>,
-    /// Openings in which one colour won both games of more pairs than the other, the most lopsided
-    /// first.
-    pub lopsided: Vec<LopsidedOpening>,
-}
-
-/// Opening that favours one colour.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LopsidedOpening {
-    /// Position in the book, from 1.
-    pub number: u64,
-    /// ECO code and name; empty if it has none.
-    pub name: String,
-    /// Colour that it favours.
-    pub winner: Color,
-    /// Pairs in which White won both games, and in which Black did.
-    pub both: [u64; 2],
-    /// White's wins, draws, Black's wins.
-    pub games: [u64; 3],
-}
-
-impl Balance {
-    fn new(openings: HashMap<u64, OpeningTally>, white: Pentanomial) -> Self {
-        let distinct = openings.len() as u64;
-        let games =
-            openings.values().fold([0_u64; 3], |sum, opening| std::array::from_fn(|n| sum[n] + opening.white[n]));
-        let all = games.iter().sum::<u64>() as f64;
-        let share = |count: u64| (count as f64 / all).powi(2);
-        let expected = (white.pairs() > 0).then(|| white.pairs() as f64 * (share(games[0]) + share(games[2])));
-        let mut lopsided: Vec<LopsidedOpening> = openings
-            .into_values()
-            .filter(|opening| opening.both[0] != opening.both[1])
-            .map(|opening| LopsidedOpening {
-                number: opening.index.saturating_add(1),
-                name: opening.name,
-                winner: if opening.both[0] > opening.both[1] { Color::White } else { Color::Black },
-                both: opening.both,
-                games: opening.white,
-            })
-            .collect();
-        let tilt = |one: &LopsidedOpening| (one.both[0].abs_diff(one.both[1]), one.games[0].abs_diff(one.games[2]));
-        lopsided.sort_by(|a, b| tilt(b).cmp(&tilt(a)).then(a.number.cmp(&b.number)));
-        Self { white, distinct, expected_one_sided: expected, lopsided }
-    }
-
-    /// Pairs in which White won both games, and in which Black did.
-    #[must_use]
-    pub const fn one_sided(&self) -> [u64; 2] {
-        let [black, .., white] = self.white.0;
-        [white, black]
     }
 }
 

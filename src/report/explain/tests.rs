@@ -282,7 +282,34 @@ fn games_played_again_and_openings_that_one_colour_wins() {
         assert_eq!((openings.one_sided(), openings.lopsided.len()), ([pairs.len() as u64, 0], 1));
         assert_eq!((openings.lopsided[0].number, openings.lopsided[0].both[0]), (1, pairs.len() as u64));
         assert_eq!(openings.lopsided[0].winner, Color::White);
-        assert_eq!(openings.expected_one_sided, Some(pairs.len() as f64));
+        // A pair alone is compared with no other game.
+        assert_eq!(openings.expected_one_sided, (pairs.len() > 1).then_some(pairs.len() as f64));
+    }
+}
+
+/// Pairs won by one colour are expected as often as the players' strength leaves them.
+#[test]
+fn one_sided_pairs_are_expected_by_strength() {
+    let (plan, names) = (plan(), OpeningNames::builtin());
+    for (scores, expected) in [
+        // The player's half-points with White, and with Black: a stronger player wins with both.
+        (vec![[2, 2]; 10], 0.0),
+        // Both games with White are won, and one with Black lost: in that pair, and across.
+        (vec![[2, 0], [2, 2]], 1.0),
+        (vec![[2, 0], [1, 1]], 0.0),
+        // A game with White and one with Black of another pair go together in 12 ways: White wins
+        // both in 3 of them, Black in 1.
+        (vec![[2, 0], [2, 2], [1, 0], [0, 2]], 4.0 * (3.0 + 1.0) / 12.0),
+    ] {
+        let games: Vec<_> = (0..)
+            .zip(&scores)
+            .flat_map(|(pair, [white, black])| {
+                [(Leg::First, *white), (Leg::Second, *black)].map(|(leg, points)| Wanted::new(pair, leg, points))
+            })
+            .collect();
+        let explained = explain(&plan, &names, &games, PlayerId::NEW).unwrap();
+        let found = explained.openings.expected_one_sided.unwrap();
+        assert!((found - expected).abs() < 1e-9, "{scores:?}: {found}, {expected}");
     }
 }
 
