@@ -21,7 +21,9 @@ Two equally good candidates can never be distinguished, so they play until --pai
 such a race: the winner is shown to be stronger than the base, and no candidate left is stronger \
 than it by that Elo. A candidate that is not shown to be stronger than the base is dropped once \
 it cannot be stronger by that Elo. Two equals take about 190 pairs each at --close 40, 600 at 20, \
-2,400 at 10 and 9,400 at 5. The line before the first game gives the figures for your settings.
+2,400 at 10 and 9,400 at 5 if half of the pairs are level, as between strong engines at a clock, and \
+about twice as many at fixed nodes, where pairs vary more. The line before the first game gives \
+the figures for your settings, with the pairs of past runs at that limit if there are any.
 
 Every claim is an e-process (a betting argument), corrected by Bonferroni: with probability 1 - \
 alpha no claim of the whole race is false, however long it runs and whenever you look. No opening \

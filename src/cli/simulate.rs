@@ -39,9 +39,9 @@ Examples:
 The table is that of a Brownian motion between the bounds with Siegmund's correction for steps \
 over them (Siegmund 1985); after it, at --elo, whole tests are played on random pair results, \
 with the exact ratio checked after every pair. The two differ by chance, and by the \
-approximations of the formula. A row with `~` is a rough guess, up to a third too short: fewer \
-than 50 pairs of such a test differ from the commonest result, as with very drawish engines. \
-Trust the played tests there. Pairs have the shape of --ptnml, of --draw-ratio, or of engines of \
+approximations of the formula. A row with `~` is a rough guess: fewer than 50 pairs of such a test \
+differ from the commonest result. With very drawish engines it may be a third too short. Trust \
+the played tests there. Pairs have the shape of --ptnml, of --draw-ratio, or of engines of \
 similar strength from balanced openings at fast clocks. The shape is tilted to the Elo in question, \
 by a factor exponential in the score.
 
@@ -135,6 +135,9 @@ pub(super) struct SimulateArgs {
 
 /// Default number of tests to play.
 const TESTS: u32 = 300;
+/// Note under a table with rough guesses.
+const ROUGH: &str = "~ a rough guess: fewer than 50 pairs of such a test differ from the commonest result; with very drawish engines it may be \
+                     a third too short\n";
 
 /// Maximum number of pairs of all played tests, as the formula foresees them. More take minutes.
 const MOST_PLAYED: f64 = 1e9;
@@ -484,7 +487,7 @@ impl SimulateAnswer {
             ));
         }
         if self.table.iter().any(|(_, row)| !row.is_sound) {
-            line("~ a rough guess, up to a third too short: nearly all pairs have the same result".to_owned());
+            line(ROUGH.trim_end().to_owned());
         }
         if let Some(budget) = &self.budget {
             let bounds = |bounds: Option<Bounds>| match bounds {

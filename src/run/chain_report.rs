@@ -79,6 +79,8 @@ struct ChainPass {
     probability: f64,
     /// Expected pairs of the chain, which ends with the first test that does not pass.
     pairs: f64,
+    /// False for a rough guess ([`simulate::Forecast::is_sound`]).
+    is_sound: bool,
 }
 
 impl ChainTest {
@@ -220,8 +222,11 @@ impl ChainReport {
         )];
         lines.extend(self.pass.iter().map(|pass| {
             let (share, pairs) = (fixed(100.0 * pass.probability, 1), fixed(pass.pairs, 0));
-            let unit = &pass.unit;
-            format!("an engine of {:+} {unit} passes all with {share} %, after {pairs} pairs on average", pass.elo)
+            let (unit, guess) = (&pass.unit, if pass.is_sound { "" } else { "roughly " });
+            format!(
+                "an engine of {:+} {unit} passes all with {guess}{share} %, after {pairs} pairs on average",
+                pass.elo
+            )
         }));
         lines
     }
@@ -305,7 +310,8 @@ fn pass(links: &[(Test, Option<u64>, Law)], elo: f64) -> Option<ChainPass> {
     let forecasts: Vec<_> = links.iter().map(forecast).collect::<Option<_>>()?;
     let (probability, pairs) = simulate::in_turn(&forecasts);
     let unit = Model::units(std::iter::once(first.model));
-    Some(ChainPass { elo, unit, probability, pairs: pairs.iter().sum() })
+    let is_sound = forecasts.iter().all(|forecast| forecast.is_sound);
+    Some(ChainPass { elo, unit, probability, pairs: pairs.iter().sum(), is_sound })
 }
 
 #[cfg(test)]

@@ -8,12 +8,12 @@ use crate::plan::time_control::Limit;
 use crate::report::figures;
 use crate::run::dir::RESULTS;
 use crate::run::error::{Result, RunError, fail};
-use crate::run::pace::{self, PaceLookup};
+use crate::run::pace::{self, Pace, PaceLookup};
 use crate::run::resolve;
 use crate::settings::RawPlan;
 use crate::stats::race::{self, RaceSettings};
 use crate::stats::simulate::{Law, bounds_within, expected_pairs};
-use crate::stats::sprt::{Bounds, Sprt};
+use crate::stats::sprt::{Bounds, Model, Sprt};
 use crate::tournament::formats::race::RaceRule;
 
 /// Elo below the base of the candidate whose expected drop a race's forecast shows.
@@ -26,11 +26,15 @@ const MOVES: f64 = 60.0;
 const LONG: Duration = Duration::from_secs(3600);
 const MANY_PAIRS: f64 = 2_000.0;
 
+/// Condition of a forecast that depends on how much pairs vary, if no past run shows it.
+const TYPICAL_PAIRS: &str =
+    ", if pairs vary as little as those of strong engines at a clock; at fixed nodes about twice as many are needed";
+
 /// Returns the expected length of a plan's test between equal engines, or of its race, as one line;
 /// `None` if it is unknown.
 pub(crate) fn line(plan: &Plan) -> Option<String> {
     if let Some(rule) = plan.format.parameters().race {
-        return Some(race(rule, plan.players.len().saturating_sub(1), plan.max_pairs));
+        return Some(race(rule, plan.players.len().saturating_sub(1), plan.max_pairs, shape(plan)));
     }
     let test = plan.test.as_ref()?;
     let pairs = pairs_of_equals(plan)?;
@@ -39,7 +43,8 @@ pub(crate) fn line(plan: &Plan) -> Option<String> {
     let time = time(plan);
     let Bounds { elo0, elo1 } = test.bounds;
     let mut line = format!("[{elo0}, {elo1}] at {}, {}: ", figures::limits(plan), figures::games_at_once(plan));
-    line.push_str(&format!("about {} pairs if equal", grouped(pairs)));
+    let guess = if test.model == Model::Normalized || shape(plan).is_some() { "" } else { "at least " };
+    line.push_str(&format!("{guess}about {} pairs if equal", grouped(pairs)));
     if let Some(most) = most {
         line.push_str(&format!(", of which {most} are played at most"));
     }
@@ -57,7 +62,20 @@ pub(crate) fn line(plan: &Plan) -> Option<String> {
 /// Returns the expected pairs of a plan's test between equal engines, beyond `max_pairs` too.
 fn pairs_of_equals(plan: &Plan) -> Option<f64> {
     let test = plan.test.as_ref()?;
-    expected_pairs(&Sprt::new(test.bounds, test.model, test.alpha, test.beta).ok()?, 0.0)
+    let sprt = Sprt::new(test.bounds, test.model, test.alpha, test.beta).ok()?;
+    expected_pairs(&sprt, &shape(plan).unwrap_or(Law::TYPICAL), 0.0)
+}
+
+/// Returns the shape of pairs in past runs at the limit of a plan, which decides the length of a
+/// race and of a test by logistic Elo; `None` if it is unknown.
+fn shape(plan: &Plan) -> Option<Law> {
+    shared_limit(plan).and_then(|limit| learned(&limit, plan.concurrency)).and_then(|pace| pace.shape)
+}
+
+/// Returns the limit of all players; `None` if they differ.
+fn shared_limit(plan: &Plan) -> Option<Limit> {
+    let limit = plan.players.first()?.limit;
+    plan.players.iter().all(|player| player.limit == limit).then_some(limit)
 }
 
 /// Returns the expected time of a plan's games, of a test if its engines are equal; `None` if it is
@@ -73,17 +91,16 @@ pub(crate) fn time(plan: &Plan) -> Option<Duration> {
         None if plan.test.is_none() && plan.players.len() == 2 => most?,
         None => return None,
     };
-    let limit = plan.players.first()?.limit;
-    let is_shared = plan.players.iter().all(|player| player.limit == limit);
-    let rate = is_shared.then(|| pace(&limit, plan.concurrency)).flatten();
+    let rate = shared_limit(plan).and_then(|limit| pace(&limit, plan.concurrency));
     let time = rate.and_then(|rate| Duration::try_from_secs_f64(played / rate * 60.0).ok());
     time.map(|time| plan.max_time.map_or(time, |most| most.min(time)))
 }
 
-/// Describes the expected pairs of a race.
-fn race(rule: RaceRule, candidates: usize, max_pairs: Option<u64>) -> String {
+/// Describes the expected pairs of a race whose pairs have this shape, if it is known.
+fn race(rule: RaceRule, candidates: usize, max_pairs: Option<u64>, shape: Option<Law>) -> String {
+    let law = shape.unwrap_or(Law::TYPICAL);
     let settings = |close| RaceSettings { alpha: rule.alpha, gain: rule.gain, close };
-    let equals = |close: f64| race::pairs_of_equals(settings(close), candidates);
+    let equals = |close: f64| race::pairs_of_equals(settings(close), &law, candidates);
     let most = max_pairs.map(|pairs| format!(", at most {pairs} pairs each")).unwrap_or_default();
     let about = |pairs: Option<f64>| match pairs {
         Some(pairs) if max_pairs.is_some_and(|most| pairs > most as f64) => {
@@ -92,24 +109,25 @@ fn race(rule: RaceRule, candidates: usize, max_pairs: Option<u64>) -> String {
         Some(pairs) => format!("takes about {} pairs", grouped(pairs)),
         None => "is not to be expected".to_owned(),
     };
-    let dropped = |elo: f64| about(race::pairs_to_drop(settings(rule.close), candidates, elo));
+    let dropped = |elo: f64| about(race::pairs_to_drop(settings(rule.close), &law, candidates, elo));
+    let typical = if shape.is_some() { "" } else { TYPICAL_PAIRS };
     let mut line = format!("race{most}: to drop a candidate {WEAKER} Elo weaker than the base {}", dropped(-WEAKER));
     if rule.close > 0.0 {
         line.push_str(&format!(", one as strong as the base {}", dropped(0.0)));
     }
     if candidates < 2 {
-        return line;
+        return line + typical;
     }
     if rule.close > 0.0 {
         line.push_str(&format!("; to settle two equally good ones {}", about(equals(rule.close))));
-        return line;
+        return line + typical;
     }
     line.push_str("; two equally good candidates are never told apart");
     let fits = |close: &f64| max_pairs.is_some_and(|most| equals(*close).is_some_and(|pairs| pairs <= most as f64));
     if let Some(close) = (1..=100).map(f64::from).find(fits) {
         line.push_str(&format!(" (--close {close} would settle them)"));
     }
-    line
+    line + typical
 }
 
 /// Returns unused flags that would make the test shorter.
@@ -139,7 +157,8 @@ pub(crate) fn spend(budget: &str, plan: &mut Plan) -> Result<String> {
     let rate = rate(budget, [new.limit, base.limit], plan.concurrency)?;
     let sprt = Sprt::new(test.bounds, test.model, test.alpha, test.beta)?;
     let pairs = time.as_secs_f64() / 60.0 * rate;
-    let bounds = bounds_within(&sprt, &Law::TYPICAL, pairs, false);
+    let shape = learned(&new.limit, plan.concurrency).and_then(|pace| pace.shape);
+    let bounds = bounds_within(&sprt, &shape.unwrap_or(Law::TYPICAL), pairs, false);
     test.bounds = bounds.ok_or_else(|| {
         RunError::Setting(format!(
             "--budget {budget}: {} pairs are too few for any bounds; give more time, or fewer --nodes",
@@ -148,8 +167,11 @@ pub(crate) fn spend(budget: &str, plan: &mut Plan) -> Result<String> {
     })?;
     plan.max_time.get_or_insert(time);
     let Bounds { elo0, elo1 } = test.bounds;
+    // Normalized bounds hardly depend on how much pairs vary.
+    let is_known = shape.is_some() || test.model == Model::Normalized;
+    let typical = if is_known { "" } else { TYPICAL_PAIRS };
     Ok(format!(
-        "{budget} is about {} pairs here: --bounds {elo0},{elo1}, over by then in 95 % of cases",
+        "{budget} is about {} pairs here: --bounds {elo0},{elo1}, over by then in 95 % of cases{typical}",
         grouped(pairs)
     ))
 }
@@ -169,10 +191,14 @@ fn rate(budget: &str, [limit, other]: [Limit; 2], concurrency: u16) -> Result<f6
 /// Returns pairs per minute at `limit`, from past runs or else from the clock; `None` if both are
 /// unknown.
 fn pace(limit: &Limit, concurrency: u16) -> Option<f64> {
-    let known = pace::learn(Path::new(RESULTS), &resolve::cpu(), Some(&limit.to_string()), Some(concurrency));
-    match known {
-        PaceLookup::Known(pace) => Some(pace.pairs_per_minute),
-        PaceLookup::Unknown(_) => by_clock(limit, concurrency),
+    learned(limit, concurrency).map_or_else(|| by_clock(limit, concurrency), |pace| Some(pace.pairs_per_minute))
+}
+
+/// Returns the pace of past runs at `limit`; `None` if there are none.
+fn learned(limit: &Limit, concurrency: u16) -> Option<Pace> {
+    match pace::learn(Path::new(RESULTS), &resolve::cpu(), Some(&limit.to_string()), Some(concurrency)) {
+        PaceLookup::Known(pace) => Some(pace),
+        PaceLookup::Unknown(_) => None,
     }
 }
 
@@ -244,6 +270,22 @@ mod tests {
         assert_eq!(rate("8+0.08", 4), rate("8+0.08", 2).map(|rate| 2.0 * rate));
         assert!((rate("40/60", 1).unwrap() - 60.0 / 360.0).abs() < 1e-9);
         assert_eq!(by_clock(&Limit::nodes(1), 1), None);
+    }
+
+    /// Pairs at fixed nodes vary more than typical ones, so a race takes longer.
+    #[test]
+    fn a_race_takes_as_long_as_pairs_vary() {
+        let rule = RaceRule { alpha: 0.05, gain: 0.0, close: 20.0, step: 1 };
+        let shape = Law::independent(0.4, 0.5);
+        let (unknown, known) = (race(rule, 2, None, None), race(rule, 2, None, shape));
+        assert!(unknown.ends_with(TYPICAL_PAIRS) && !known.contains(TYPICAL_PAIRS), "{unknown}, {known}");
+        let equals = |line: &str| {
+            let after = line.split("equally good ones takes about ").nth(1).unwrap();
+            after.split(' ').next().unwrap().replace(',', "").parse::<f64>().unwrap()
+        };
+        let ratio = equals(&known) / equals(&unknown);
+        // The variances of a pair's wins less losses are 1.2 and 0.51.
+        assert!((2.0..2.6).contains(&ratio), "{unknown}, {known}");
     }
 
     /// The slots of this machine say nothing about those of a hub's workers.

@@ -8,16 +8,25 @@ use serde::Deserialize;
 use crate::files::{MOST_DOCUMENT_BYTES, read_text};
 use crate::report::stored::SUMMARY;
 use crate::stats::elo::fixed;
+use crate::stats::simulate::Law;
+use crate::stats::{Counts as _, Pentanomial};
 
 /// Levels of directories that are searched.
 const DEPTH: usize = 4;
 /// Shortest run that counts. A shorter one mostly shows its start-up time.
 const LEAST_SECONDS: f64 = 10.0;
+/// Least number of pairs that show the shape of pairs.
+const LEAST_PAIRS: u64 = 100;
+/// Scores of the runs that show it; those of a stronger engine are too alike.
+const EVEN_SCORES: std::ops::RangeInclusive<f64> = 0.35..=0.65;
 
 /// Fields of a run's `summary.json` that show its pace.
 #[derive(Deserialize)]
 struct PaceSummary {
     pairs: u64,
+    /// Pair results, of two players.
+    #[serde(default)]
+    ptnml: Option<[u64; 5]>,
     seconds: f64,
     concurrency: u64,
     /// True if `seconds` counts only from the resumption while `pairs` counts all of them.
@@ -52,6 +61,8 @@ pub(crate) struct Pace {
     pub(crate) concurrency: Option<u64>,
     /// Number of runs that it was learnt from.
     pub(crate) runs: u64,
+    /// Shape of their pairs; `None` if too few are known.
+    pub(crate) shape: Option<Law>,
 }
 
 /// Result of a look at past runs.
@@ -65,7 +76,12 @@ pub(crate) enum PaceLookup {
 impl Pace {
     /// Creates a pace given by the user.
     pub(crate) const fn told(pairs_per_minute: f64) -> Self {
-        Self { pairs_per_minute, clock: None, concurrency: None, runs: 0 }
+        Self { pairs_per_minute, clock: None, concurrency: None, runs: 0, shape: None }
+    }
+
+    /// Shape of pairs at this pace: that of the runs that it was learnt from, or a typical one.
+    pub(crate) fn shape_or_typical(&self) -> Law {
+        self.shape.unwrap_or(Law::TYPICAL)
     }
 
     /// Hours that so many pairs take.
@@ -93,6 +109,8 @@ pub(crate) fn learn(root: &Path, cpu: &str, clock: Option<&str>, games: Option<u
     #[derive(Clone, Copy, Default)]
     struct PaceSum {
         pairs: u64,
+        /// Pair results of even runs.
+        even: Pentanomial,
         minutes: f64,
         runs: u64,
     }
@@ -117,6 +135,13 @@ pub(crate) fn learn(root: &Path, cpu: &str, clock: Option<&str>, games: Option<u
         sum.pairs = sum.pairs.saturating_add(summary.pairs);
         sum.minutes += summary.seconds / 60.0;
         sum.runs += 1;
+        let even = summary
+            .ptnml
+            .map(Pentanomial)
+            .filter(|ptnml| ptnml.score().is_some_and(|score| EVEN_SCORES.contains(&score)));
+        for (sum, count) in sum.even.0.iter_mut().zip(even.unwrap_or_default().0) {
+            *sum = sum.saturating_add(count);
+        }
     }
     let remedy = "give --pairs-per-minute";
     if paces.is_empty() {
@@ -143,6 +168,7 @@ pub(crate) fn learn(root: &Path, cpu: &str, clock: Option<&str>, games: Option<u
         clock: Some(known.clone()),
         concurrency: Some(concurrency),
         runs: sum.runs,
+        shape: Law::of_counts(&sum.even).filter(|_| sum.even.pairs() >= LEAST_PAIRS),
     })
 }
 
@@ -211,5 +237,27 @@ mod tests {
         assert_eq!(pace(Some("8+0.08"), Some(2)), known(7.5, "8+0.08", 2, 2));
         assert_eq!(pace(Some("8+0.08"), Some(8)), known(30.0, "8+0.08", 8, 2));
         assert!(pace(Some("9+0.09"), None).expect_err("none").starts_with("no run of this machine at 9+0.09 "));
+    }
+
+    #[test]
+    fn pairs_vary_as_in_even_runs() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path();
+        let shape = || match learn(root, "x", Some("nodes=7000"), Some(2)) {
+            PaceLookup::Known(pace) => pace.shape,
+            PaceLookup::Unknown(why) => panic!("{why}"),
+        };
+        let stored = |name: &str, ptnml: &str| {
+            let more = format!(r#""ptnml":[{ptnml}],"#);
+            write(root, name, &run(90, 60.0, 2, ["nodes=7000"; 2], &more));
+        };
+        stored("a", "10,20,30,20,10");
+        assert_eq!(shape(), None, "90 pairs are too few");
+        // A match of a much stronger engine, and one of many players.
+        stored("b", "0,0,10,20,6000");
+        write(root, "c", &run(9000, 60.0, 2, ["nodes=7000"; 2], ""));
+        assert_eq!(shape(), None);
+        stored("d", "30,20,10,20,30");
+        assert_eq!(shape(), Law::of_counts(&Pentanomial([40, 40, 40, 40, 40])));
     }
 }

@@ -133,8 +133,9 @@ pub struct RawPlan {
     /// Time for the whole test, such as `30m` or `8h`, from which the upper bound follows [default:
     /// none].
     ///
-    /// With that bound the test decides within the time in 95 % of cases. In the others it stops
-    /// then without a verdict; resumed, it has the whole time again.
+    /// With that bound the test decides within the time in 95 % of cases, if pairs vary as in the
+    /// past runs that show the pace. In the others it stops then without a verdict; resumed, it has
+    /// the whole time again.
     #[arg(long, value_name = "TIME", help_heading = "Test", conflicts_with = "bounds")]
     #[schemars(example = &"8h", extend("x-commands" = ["sprt"]))]
     pub budget: Option<String>,

@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use serde::Serialize;
 
-use super::{SimulateArgs, leaned, pace_at, shape, strengths};
+use super::{ROUGH, SimulateArgs, leaned, pace_at, shape, strengths};
 use crate::run::pace::{Pace, PaceLookup};
 use crate::run::{chain, progress, resolve};
 use crate::settings::RawPlan;
@@ -55,6 +55,8 @@ struct ChainRow {
     pairs: f64,
     /// `None` if the pace of a test is not known.
     hours: Option<f64>,
+    /// False for a rough guess ([`simulate::Forecast::is_sound`]).
+    is_sound: bool,
 }
 
 pub(super) fn run(args: &SimulateArgs, out: &mut impl Write) -> Result<()> {
@@ -127,7 +129,8 @@ fn link(file: &Path, raw: &RawPlan, args: &SimulateArgs) -> Result<ChainLink> {
     };
     let mut sprt = new_sprt(test.bounds)?;
     if let Some(pairs) = pairs_in("budget", raw.budget.as_ref())? {
-        let bounds = simulate::bounds_within(&sprt, &Law::TYPICAL, pairs, false);
+        let shape = pace.as_ref().map_or(Law::TYPICAL, Pace::shape_or_typical);
+        let bounds = simulate::bounds_within(&sprt, &shape, pairs, false);
         let bounds = bounds.with_context(|| format!("{}: budget: too few pairs for any bounds", named()))?;
         sprt = new_sprt(bounds)?;
     }
@@ -147,7 +150,8 @@ fn row(links: &[ChainLink], law: &Law, elo: f64) -> Result<ChainRow> {
     let (pass_all, pairs) = simulate::in_turn(&forecasts);
     let hours = links.iter().zip(&pairs).map(|(link, pairs)| Some(link.pace.as_ref()?.hours(*pairs))).sum();
     let pass = forecasts.iter().map(|forecast| forecast.pass).collect();
-    Ok(ChainRow { elo, pass, pass_all, pairs: pairs.iter().sum(), hours })
+    let is_sound = forecasts.iter().all(|forecast| forecast.is_sound);
+    Ok(ChainRow { elo, pass, pass_all, pairs: pairs.iter().sum(), hours, is_sound })
 }
 
 impl LinkJson {
@@ -192,12 +196,13 @@ fn text(links: &[ChainLink], table: &[ChainRow]) -> String {
         let mut cells = vec![fixed(row.elo, 2)];
         cells.extend(row.pass.iter().map(percent));
         cells.push(percent(&row.pass_all));
-        cells.push(format!("{:.0}", row.pairs));
+        cells.push(format!("{}{:.0}", if row.is_sound { "" } else { "~" }, row.pairs));
         cells.push(row.hours.map_or_else(|| "-".to_owned(), |hours| format!("{hours:.1}")));
         cells
     };
     let rows: Vec<Vec<String>> = table.iter().map(cells).collect();
-    text + "\n" + &columns(&heads, &rows).join("\n") + "\n"
+    let note = if table.iter().all(|row| row.is_sound) { "" } else { ROUGH };
+    text + "\n" + &columns(&heads, &rows).join("\n") + "\n" + note
 }
 
 #[cfg(test)]

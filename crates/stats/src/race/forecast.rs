@@ -17,35 +17,35 @@ const LUCK: f64 = 1.1;
 /// Number of pairs that no race plays.
 const NEVER: f64 = 1e9;
 
-/// Pairs after which a candidate of this strength (in Elo against the base) is dropped by its games
-/// against the base, in a race of `candidates`.
+/// Pairs of this shape after which a candidate of this strength (in Elo against the base) is
+/// dropped by its games against the base, in a race of `candidates`.
 ///
 /// `None` if no drop is expected.
 #[must_use]
-pub fn pairs_to_drop(settings: RaceSettings, candidates: usize, elo: f64) -> Option<f64> {
+pub fn pairs_to_drop(settings: RaceSettings, shape: &Law, candidates: usize, elo: f64) -> Option<f64> {
     let wanted = expected_score(settings.enough());
-    let gains: [_; 5] = outcomes(elo).map(|(share, score)| (share, wanted - score));
+    let gains: [_; 5] = outcomes(shape, elo).map(|(share, score)| (share, wanted - score));
     pairs_until(settings.bound(candidates), wanted.max(1.0 - wanted), &gains, 0.0)
 }
 
-/// Pairs after which two equally strong candidates, both shown to be stronger than the base, are
-/// found to be close enough.
+/// Pairs of this shape after which two equally strong candidates, both shown to be stronger than
+/// the base, are found to be close enough.
 ///
 /// `None` without [`RaceSettings::close`].
 #[must_use]
-pub fn pairs_of_equals(settings: RaceSettings, candidates: usize) -> Option<f64> {
+pub fn pairs_of_equals(settings: RaceSettings, shape: &Law, candidates: usize) -> Option<f64> {
     let close = settings.close_score();
     let mut gains = Vec::new();
-    for (share, score) in outcomes(0.0) {
-        gains.extend(outcomes(0.0).map(|(other, theirs)| (share * other, score - theirs + close)));
+    for (share, score) in outcomes(shape, 0.0) {
+        gains.extend(outcomes(shape, 0.0).map(|(other, theirs)| (share * other, score - theirs + close)));
     }
     let deviation = gains.iter().map(|(share, gain)| share * (gain - close).powi(2)).sum::<f64>().sqrt();
     if close > 0.0 { pairs_until(settings.bound(candidates), 1.0 + close, &gains, LUCK * deviation) } else { None }
 }
 
-/// Shares and scores of pairs of typical openings at this strength.
-fn outcomes(elo: f64) -> [(f64, f64); 5] {
-    let law = Law::TYPICAL.leaned(elo, Model::Logistic);
+/// Shares and scores of pairs of this shape at this strength.
+fn outcomes(shape: &Law, elo: f64) -> [(f64, f64); 5] {
+    let law = shape.leaned(elo, Model::Logistic);
     std::array::from_fn(|class| (law.shares()[class], Pentanomial::SCORES[class]))
 }
 

@@ -169,14 +169,17 @@ fn forecasts_are_near_what_comes() {
     };
     let first = |race: &RaceState| race.candidates()[0].dropped.map_or(20_000, |(_, after)| after);
     for (elo, close) in [(-30.0, 0.0), (0.0, 20.0), (-10.0, 20.0)] {
-        near(mean(&[elo], close, first), pairs_to_drop(settings(close), 1, elo));
+        near(mean(&[elo], close, first), pairs_to_drop(settings(close), &Law::TYPICAL, 1, elo));
     }
     // Both are far above the base, so that only their distance is open.
     let most = |race: &RaceState| race.candidates().iter().map(|candidate| candidate.pairs.pairs()).max().unwrap_or(0);
     for close in [15.0, 25.0, 50.0] {
-        near(mean(&[80.0, 80.0], close, most), pairs_of_equals(settings(close), 2));
+        near(mean(&[80.0, 80.0], close, most), pairs_of_equals(settings(close), &Law::TYPICAL, 2));
     }
-    assert_eq!((pairs_of_equals(settings(0.0), 2), pairs_to_drop(settings(0.0), 2, 0.0)), (None, None));
+    assert_eq!(
+        (pairs_of_equals(settings(0.0), &Law::TYPICAL, 2), pairs_to_drop(settings(0.0), &Law::TYPICAL, 2, 0.0)),
+        (None, None)
+    );
 }
 
 #[test]
