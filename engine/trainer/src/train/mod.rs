@@ -1,5 +1,6 @@
 //! Networks: training, quantisation, export and comparison tables.
 
+mod average;
 pub mod bench;
 mod checkpoint;
 mod curve;
@@ -50,6 +51,7 @@ pub use source::SourceError;
 pub(crate) use source::{Records, Source};
 pub(crate) use triplet::TRIPLET;
 
+use average::AverageArgs;
 use clap::Subcommand;
 use foreign::ForeignArgs;
 use std::io;
@@ -68,6 +70,13 @@ The file of `numpy.savez` has the arrays `features` [inputs, neurons], `biases` 
   squared  as pairwise with `second` [buckets * L, 2 * neurons]; with L = 32, give --kind squared-32
 There are 8 output buckets or 1, and the rows of a bucket are together; L is 8, 16, 32 or 64. Weights into a layer have a row for each of its units; the side to move's neurons come first. Pairwise inputs are the products of neurons 64 k + i and 64 k + 32 + i, i below 32. An output of 1 is 400 centipawns. \
 `engine/trainer/python/train.py` is an example.";
+
+const AVERAGE_EXAMPLES: &str = "\
+Networks that were trained on from the same weights, with other data or another seed, err differently: their mean is often stronger than each of them. Neurons are matched by their first-layer weights, so the order in the files does not matter. \
+The weights of the files are rounded, and so is the mean.
+
+Example:
+  destrier-trainer average before.nnue one.nnue two.nnue:2 --out mean.nnue";
 
 /// Commands that train and export networks.
 #[derive(Debug, Subcommand)]
@@ -88,6 +97,9 @@ pub enum TrainCommand {
         #[command(flatten)]
         foreign: ForeignArgs,
     },
+    /// Writes the weighted mean of networks that began with the same weights.
+    #[command(after_help = AVERAGE_EXAMPLES)]
+    Average(AverageArgs),
 }
 
 /// Runs a command.
@@ -115,6 +127,7 @@ pub fn run(command: TrainCommand) -> anyhow::Result<()> {
             let plan = Plan::load(&plan)?;
             report::table(&[run::trained(&plan)?.export()?], &mut out)?;
         }
+        TrainCommand::Average(average) => average.run(&mut out)?,
     }
     Ok(())
 }

@@ -1,7 +1,8 @@
-//! Order of a network's neurons by how often they are active.
+//! Order of a network's neurons, which changes no evaluation: by how often they are active, or as in
+//! another network.
 //!
 //! The engine leaves out groups of four inputs of the second layer that are all zero. If neurons
-//! that are seldom active stand together, more groups are. The order changes no evaluation.
+//! that are seldom active stand together, more groups are.
 
 use super::export::{self, ExportError};
 use super::integer::Integer;
@@ -32,22 +33,64 @@ pub fn by_activity(shape: &Shape, weights: Parameters, positions: &[ChessBoard])
     Ok(reordered(shape, weights, &inputs))
 }
 
-/// Returns the weights with the inputs that the second layer has of a side in this order.
-fn reordered(shape: &Shape, weights: Parameters, inputs: &[usize]) -> Parameters {
-    let hidden = shape.hidden;
-    let neurons = if shape.kind.activation() == Activation::Products {
-        // Blocks of two halves: the neurons of the products, or a row's weights of both sides.
-        let in_blocks = |input: usize| input / PAIR_DISTANCE * 2 * PAIR_DISTANCE + input % PAIR_DISTANCE;
-        let mut neurons = vec![0; hidden];
-        for (to, &from) in inputs.iter().enumerate() {
-            for half in [0, PAIR_DISTANCE] {
-                neurons[in_blocks(to) + half] = in_blocks(from) + half;
+/// Least likeness of a neuron in two networks that were trained on from the same weights.
+const LEAST_LIKENESS: f32 = 0.5;
+
+/// Returns the order of `other`'s inputs of the second layer, of a side, in which they are like those
+/// of `first`: the cosine between the first-layer weights of their neurons is highest. The error is
+/// an input of `other` that is like none of `first`.
+pub fn like(shape: &Shape, first: &Parameters, other: &Parameters) -> Result<Vec<usize>, usize> {
+    let theirs = columns(shape, other);
+    let mut is_free = vec![true; theirs.len()];
+    columns(shape, first)
+        .iter()
+        .map(|column| {
+            let likeness = |other: &[f32]| column.iter().zip(other).map(|(a, b)| a * b).sum::<f32>();
+            let free = theirs.iter().enumerate().filter(|(input, _)| is_free[*input]);
+            let best = free.map(|(input, other)| (input, likeness(other))).max_by(|a, b| a.1.total_cmp(&b.1));
+            let (input, likeness) = best.ok_or(0_usize)?;
+            // Neurons without any weight are all alike.
+            let is_empty = |column: &[f32]| column.iter().all(|&weight| weight == 0.0);
+            if likeness < LEAST_LIKENESS && !(is_empty(column) && is_empty(&theirs[input])) {
+                return Err(input);
             }
-        }
-        neurons
-    } else {
-        inputs.to_vec()
+            is_free[input] = false;
+            Ok(input)
+        })
+        .collect()
+}
+
+/// Returns the first-layer weights of the neurons behind each input that the second layer has of a
+/// side, as vectors of length one.
+fn columns(shape: &Shape, weights: &Parameters) -> Vec<Vec<f32>> {
+    let rows = || weights.features.chunks_exact(shape.hidden).chain([weights.bias.as_slice()]);
+    let column = |input: usize| {
+        let mut column: Vec<f32> =
+            neurons_of(shape, input).flat_map(|neuron| rows().map(move |row| row[neuron])).collect();
+        let length = column.iter().map(|weight| weight * weight).sum::<f32>().sqrt();
+        column.iter_mut().for_each(|weight| *weight /= length.max(f32::MIN_POSITIVE));
+        column
     };
+    (0..shape.kind.second_inputs(shape.hidden) / 2).map(column).collect()
+}
+
+/// Returns the neurons that make an input of the second layer: one, or the two of a product.
+fn neurons_of(shape: &Shape, input: usize) -> impl Iterator<Item = usize> {
+    let is_product = shape.kind.activation() == Activation::Products;
+    // Blocks of two halves: the neurons of the products, or a row's weights of both sides.
+    let first = if is_product { input / PAIR_DISTANCE * 2 * PAIR_DISTANCE + input % PAIR_DISTANCE } else { input };
+    [0, PAIR_DISTANCE].into_iter().take(if is_product { 2 } else { 1 }).map(move |half| first + half)
+}
+
+/// Returns the weights with the inputs that the second layer has of a side in this order.
+pub fn reordered(shape: &Shape, weights: Parameters, inputs: &[usize]) -> Parameters {
+    let hidden = shape.hidden;
+    let mut neurons = vec![0; hidden];
+    for (to, &from) in inputs.iter().enumerate() {
+        for (to, from) in neurons_of(shape, to).zip(neurons_of(shape, from)) {
+            neurons[to] = from;
+        }
+    }
     let moved = |values: &[f32]| -> Vec<f32> {
         values.chunks_exact(hidden).flat_map(|row| neurons.iter().map(|&neuron| row[neuron])).collect()
     };
@@ -74,6 +117,30 @@ mod tests {
             *bias = if neuron * 7 % 5 == 0 { 0.3 } else { -0.4 };
         }
         weights
+    }
+
+    /// A network is found again behind another order, and after small changes.
+    #[test]
+    fn networks_are_put_in_the_order_of_another() {
+        for kind in Kind::ALL {
+            let hidden = 2 * kind.hidden_step();
+            let inputs = Inputs::of_set("piece".parse().expect("a set"));
+            let shape = Shape { kind, hidden, inputs, output_buckets: 8, factorised: false };
+            let first = weights(&shape);
+            let count = kind.second_inputs(hidden) / 2;
+            let order: Vec<usize> = (0..count).map(|input| (input * 5 + 3) % count).collect();
+            let mut other = reordered(&shape, first.clone(), &order);
+            other.features.iter_mut().step_by(3).for_each(|weight| *weight *= 1.1);
+            let back = reordered(&shape, other.clone(), &like(&shape, &first, &other).expect("alike"));
+            for (found, expected) in back.features.iter().zip(&first.features) {
+                assert!((found - expected).abs() <= 0.11 * expected.abs(), "{kind:?}: {found}, {expected}");
+            }
+            assert_eq!(
+                (back.bias, back.output, back.head),
+                (first.bias.clone(), first.output.clone(), first.head.clone())
+            );
+            assert!(like(&shape, &first, &Parameters::random(&shape, 4)).is_err(), "{kind:?}");
+        }
     }
 
     #[test]

@@ -150,49 +150,6 @@ fn a_network_of_resident_positions_has_the_loss_that_is_told() {
     assert!(!folder.path("no.nnue").exists());
 }
 
-/// The mean of a network with itself is itself, and that of two lies between their weights.
-#[test]
-fn a_mean_of_networks_has_the_mean_weights() {
-    let folder = Folder::new();
-    folder.write_games("a.vf", 77, 20);
-    folder.run("convert @a.vf --out @a.bf");
-    let train = |more: &str| {
-        let words = "train_on_gpu.py @a.bf --hidden 32 --superbatches 1 --batches 2 --batch 64 --backend numpy";
-        python(&folder, &format!("{words} {more}"))
-    };
-    let Some(ended) = train("--out @one.nnue") else {
-        return skip::skip("a_mean_of_networks_has_the_mean_weights", REASON);
-    };
-    assert!(ended.status.success(), "{}", told(&ended));
-    for more in ["--start @one.nnue --rate 0.1 --out @two.nnue", "--hidden 64 --out @wide.nnue"] {
-        assert!(train(more).unwrap().status.success());
-    }
-    let mean = |words: &str| python(&folder, &format!("mean.py {words}")).unwrap();
-    assert!(mean("@one.nnue:2 @one.nnue:5 --out @same.nnue").status.success());
-    assert!(folder.read("one.nnue") == folder.read("same.nnue"));
-    assert!(mean("@one.nnue:1 @two.nnue:3 --out @mean.nnue").status.success());
-    let weights = |name: &str| -> Vec<i16> {
-        nnue::read_file(&folder.path(name)).unwrap();
-        folder.read(name)[128..].as_chunks().0.iter().map(|bytes| i16::from_le_bytes(*bytes)).collect()
-    };
-    let (one, two, found) = (weights("one.nnue"), weights("two.nnue"), weights("mean.nnue"));
-    for ((one, two), found) in one.iter().zip(&two).zip(&found) {
-        let expected = (f64::from(*one) + 3.0 * f64::from(*two)) / 4.0;
-        assert!((expected - f64::from(*found)).abs() <= 0.501, "{one}, {two}: {found}");
-    }
-    assert!(one != two && found != two);
-    for (words, fault) in [
-        ("@one.nnue:1 @wide.nnue:1 --out @no.nnue", "another shape than"),
-        ("@one.nnue --out @no.nnue", "NET:WEIGHT"),
-        ("@one.nnue:0 --out @no.nnue", "NET:WEIGHT"),
-        ("@a.bf:1 --out @no.nnue", "no network of kind 1"),
-    ] {
-        let ended = mean(words);
-        assert!(!ended.status.success() && told(&ended).contains(fault), "{words}: {}", told(&ended));
-    }
-    assert!(!folder.path("no.nnue").exists());
-}
-
 /// A set of many inputs is trained from lists, and one with pairs by their list.
 #[test]
 fn numpy_trains_large_sets_and_pairs() {
