@@ -240,11 +240,7 @@ mod tests {
             dir: dir.map(Path::to_owned),
             options: Vec::new(),
             limit: crate::plan::time_control::Limit::nodes(1),
-            margin: None,
-            restart: false,
-            white_pov: false,
-            complaints: Vec::new(),
-            origin: crate::plan::Origin::default(),
+            ..Player::default()
         };
         let (here, there) = (player(None), player(Some(folder.path())));
         assert_eq!(named_file(&here, net.to_str().unwrap()), Some(net.clone()));

@@ -82,7 +82,12 @@ pub(super) fn plan(
     let Invocation { dialect, engines, settings, .. } = invocation;
     let pairs = PairSplit::new(settings);
     let players = engines.iter().zip(options).map(|(engine, options)| player(engine, *dialect, options));
-    let players = players.collect::<Result<Vec<_>>>()?;
+    let mut players = players.collect::<Result<Vec<_>>>()?;
+    let rules = rules(invocation)?;
+    // The rules say what holds for all players.
+    if rules.ponder {
+        players.iter_mut().for_each(|player| player.ponder = false);
+    }
     let test = settings.sprt.map(|sprt| Test {
         bounds: Bounds { elo0: sprt.elo0, elo1: sprt.elo1 },
         model: sprt.model,
@@ -125,7 +130,7 @@ pub(super) fn plan(
             ..Timeouts::default()
         },
         // A crash without `-recover` stops the run at once, so failures are not counted.
-        ..Plan::new(settings.event.clone(), players, book, seed, rules(invocation)?, machine(topology))
+        ..Plan::new(settings.event.clone(), players, book, seed, rules, machine(topology))
     })
 }
 
@@ -147,7 +152,7 @@ fn format(settings: &RunnerSettings, players: usize) -> Format {
 fn rules(invocation: &Invocation) -> Result<Rules> {
     let settings = &invocation.settings;
     Ok(Rules {
-        ponder: invocation.engines.iter().any(|engine| engine.ponder),
+        ponder: invocation.engines.iter().all(|engine| engine.ponder),
         syzygy: settings.tb.paths.as_deref().map(|paths| syzygy(&settings.tb, paths)).transpose()?,
         variant: variant(settings),
         draw: settings.draw.map(|draw| DrawRule {
@@ -203,6 +208,7 @@ fn player(engine: &EngineArgs, dialect: Dialect, options: Vec<(String, String)>)
         margin: Some(engine.margin),
         restart: engine.restart,
         white_pov: engine.white_pov,
+        ponder: engine.ponder,
         complaints: Vec::new(),
         origin: Origin { spec: engine.cmd.clone(), sha256, ..Origin::default() },
     })

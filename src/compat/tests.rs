@@ -612,6 +612,7 @@ fn command_lines_become_plans() {
         (plan.format, plan.half_last) = (Format::new(Knockout), false);
     });
     plans(cute, 2, "-each ponder", |plan| plan.rules.ponder = true);
+    plans(cute, 2, "ponder", |plan| plan.players[1].ponder = true);
     plans(cute, 2, "-each whitepov", |plan| plan.players.iter_mut().for_each(|player| player.white_pov = true));
 }
 

@@ -302,12 +302,12 @@ impl Game {
     }
 
     /// Search that the side which has just moved may run on its opponent's time: the one that
-    /// follows the opponent's move `expected`. `None` if the rules allow no pondering, the side has
-    /// no clock, or the move is illegal or ends the game.
+    /// follows the opponent's move `expected`. `None` if the side has no clock, or the move is
+    /// illegal or ends the game. The caller knows whether the engine ponders.
     #[must_use]
     pub fn ponder(&self, expected: &str) -> Option<Ponder> {
         let color = self.position.turn().other();
-        if !self.rules.ponder || self.ending.is_some() || self.clocks.get(color).left().is_none() {
+        if self.ending.is_some() || self.clocks.get(color).left().is_none() {
             return None;
         }
         let mut position = self.position.clone();

@@ -237,12 +237,24 @@ impl Plan {
         self.scale.map_or_else(|| PlayerId(u16::try_from(last).unwrap_or(u16::MAX)), |scale| scale.player)
     }
 
+    /// True if this player's engine ponders.
+    #[must_use]
+    pub const fn ponders(&self, player: &Player) -> bool {
+        self.rules.ponder || player.ponder
+    }
+
     /// Maximum number of threads that search at once in a game, at least 1. It follows from the
-    /// option `Threads`, and doubles if engines ponder.
+    /// option `Threads`, and doubles if an engine ponders.
     #[must_use]
     pub fn threads(&self) -> usize {
-        let one = self.players.iter().filter_map(Player::threads).max().unwrap_or(1).max(1);
-        if self.rules.ponder { one.saturating_mul(2) } else { one }
+        let one = self.engine_threads();
+        if self.players.iter().any(|player| self.ponders(player)) { one.saturating_mul(2) } else { one }
+    }
+
+    /// Maximum number of threads of one engine, at least 1.
+    #[must_use]
+    pub fn engine_threads(&self) -> usize {
+        self.players.iter().filter_map(Player::threads).max().unwrap_or(1).max(1)
     }
 }
 

@@ -10,7 +10,7 @@ use super::stored::{PlanFileError, is_false, parse, seconds};
 use super::time_control::{Limit, TimeControl};
 
 /// An engine under test with its settings.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Player {
     /// Name, unique in the plan.
     pub name: String,
@@ -30,6 +30,8 @@ pub struct Player {
     pub restart: bool,
     /// True if it gives its scores from White's point of view instead of the mover's.
     pub white_pov: bool,
+    /// True if it ponders, whatever the rules say of all players.
+    pub ponder: bool,
     /// Failures that its engine reported before the first game, and doubts about files that its
     /// options name.
     pub complaints: Vec<String>,
@@ -160,6 +162,8 @@ pub(super) struct PlayerV1 {
     restart: bool,
     #[serde(default, skip_serializing_if = "is_false")]
     white_pov: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    ponder: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     commit: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -207,6 +211,7 @@ impl From<&Player> for PlayerV1 {
             margin_ms: player.margin.map(|margin| margin.as_secs_f64() * 1e3),
             restart: player.restart,
             white_pov: player.white_pov,
+            ponder: player.ponder,
             commit: origin.commit,
             subject: origin.subject,
             tree: origin.tree,
@@ -248,6 +253,7 @@ impl PlayerV1 {
             margin: self.margin_ms.map(|margin| seconds("players.margin_ms", margin / 1e3)).transpose()?,
             restart: self.restart,
             white_pov: self.white_pov,
+            ponder: self.ponder,
             complaints: self.complaints,
             origin: Origin {
                 spec: self.spec,
@@ -282,6 +288,20 @@ mod tests {
         assert!(!plan.players[0].white_pov && !file::to_toml(&plan).contains("white_pov"));
         plan.players[0].white_pov = true;
         assert!(file::from_toml(&file::to_toml(&plan)).unwrap().players[0].white_pov);
+    }
+
+    #[test]
+    fn pondering_of_one_player_is_stored() {
+        let mut plan = file::from_toml(include_str!("../../tests/it/fixtures/v1/plan.toml")).unwrap();
+        let (text, threads) = (file::to_toml(&plan), plan.threads());
+        plan.players[0].ponder = true;
+        let read = file::from_toml(&file::to_toml(&plan)).unwrap();
+        let ponders = |place: usize| read.ponders(&read.players[place]);
+        assert_eq!((ponders(0), ponders(1), read.threads()), (true, false, 2 * threads));
+        plan.players[0].ponder = false;
+        assert_eq!(file::to_toml(&plan), text);
+        plan.rules.ponder = true;
+        assert!(plan.players.iter().all(|player| plan.ponders(player)));
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub struct Rules {
     pub resign: Option<ResignRule>,
     /// Plies after which a game is a draw, book plies not counted.
     pub max_plies: Option<u32>,
-    /// True if engines under a clock think on their opponent's time.
+    /// True if all engines under a clock think on their opponent's time.
     pub ponder: bool,
     /// True if engines get the position after the last irreversible move, and the moves since,
     /// instead of all moves of the game.

@@ -648,12 +648,8 @@ fn player(found: ResolvedEngine, context: &Context, typed: [&Vec<(String, String
         // Stored, because `resume` may run in another directory.
         dir: Some(found.dir.unwrap_or_else(|| context.cwd.clone())),
         options,
-        limit: Limit::default(),
-        margin: None,
-        restart: false,
-        white_pov: false,
-        complaints: Vec::new(),
         origin: found.origin,
+        ..Player::default()
     }
 }
 

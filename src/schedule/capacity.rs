@@ -43,9 +43,8 @@ impl Demand {
     /// Demand of a game of `plan`.
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
-        let threads = if plan.rules.ponder { plan.threads() / 2 } else { plan.threads() };
-        let timed = plan.is_timed();
-        Self::new(plan.players.len().min(KEPT_ENGINES) as u64, threads as u64, timed)
+        let engines = plan.players.len().min(KEPT_ENGINES);
+        Self::new(engines as u64, plan.engine_threads() as u64, plan.is_timed())
     }
 
     const fn new(engines: u64, threads: u64, timed: bool) -> Self {

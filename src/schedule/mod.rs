@@ -97,7 +97,7 @@ pub fn engine_config(plan: &Plan, player: &Player, stderr: Option<PathBuf>) -> E
         env: Vec::new(),
         confinement: None,
         options,
-        ponder: plan.rules.ponder,
+        ponder: plan.ponders(player),
         stderr: StderrSink { path: stderr, cap_bytes: STDERR_CAP },
         timeouts: plan.timeouts,
         margin: player.margin.unwrap_or(plan.rules.margin),

@@ -485,6 +485,7 @@ impl SlotWorker {
                 let overstep = Overstep { allowed: request.deadline, answered: Some(elapsed), load };
                 let step = game.handle(Input::Move { text: &text, elapsed, info });
                 // Before the opponent's `go`, so that this work is not charged to the opponent.
+                let ponder = ponder.filter(|_| self.context.plan.ponders(&self.context.plan.players[mover]));
                 if let Some(ponder) = ponder.and_then(|expected| game.ponder(&expected)) {
                     engine.ponder(ponder.position_line.as_bytes(), &go(&ponder.request));
                 }

@@ -60,6 +60,24 @@ fn scores_of_white_are_reversed_for_black() {
     assert!(first < second && games.matches("-1.00/").count() == 1, "{games}");
 }
 
+/// An engine that exits in its first ponder search plays on without `ponder`, whatever its opponent
+/// does.
+#[test]
+fn one_engine_ponders_and_the_other_does_not() {
+    let folder = folder();
+    let play = |first: &str, second: &str| {
+        let line = format!(
+            "A(--ponder 2 {first}) ponder B(--ponder 2 {second}) -each tc=1000 -openings file=b.pgn plies=2 -rounds 1 \
+             -games 1 -maxmoves 4"
+        );
+        Ran::from(under("cutechess-cli", &line, folder.path()).output().unwrap())
+    };
+    let ran = play("", "--fault exit-in-ponder@2");
+    assert!(ran.code == Some(0) && ran.stdout.contains("1/2-1/2 {Draw by adjudication"), "{ran:?}");
+    let ran = play("--fault exit-in-ponder@2", "");
+    assert!(ran.code == Some(1) && ran.stdout.contains("0-1 {White"), "{ran:?}");
+}
+
 #[test]
 fn odd_scores_and_moves_are_warned_of_in_the_words_of_fastchess() {
     let folder = folder();
