@@ -13,6 +13,9 @@ use crate::record::{GameRecord, Outcome};
 #[derive(Clone, Debug)]
 pub(super) struct GameLine {
     hash: DefaultHasher,
+    /// Board of a Chess960 game, as long as its moves are in UCI notation. Castling is king takes
+    /// rook there, and only the board tells it from another move.
+    board: Option<Position>,
     black_first: bool,
     is_usual_start: bool,
     plies: u32,
@@ -30,21 +33,25 @@ impl GameLine {
         let book = (0, hash.finish());
         let black_first = fields(start).nth(1).is_some_and(|turn| turn == b"b");
         let is_usual_start = fields(start).eq(fields(usual));
-        Self { hash, black_first, is_usual_start, plies: 0, book }
+        Self { hash, board: None, black_first, is_usual_start, plies: 0, book }
+    }
+
+    /// Creates the line of a game whose moves may be in UCI notation.
+    pub(super) fn of_variant(fen: &[u8], variant: Variant) -> Self {
+        let mut line = Self::new(fen);
+        if variant == Variant::Chess960 {
+            let fen = if line.is_usual_start { START_FEN } else { str::from_utf8(fen).unwrap_or_default() };
+            line.board = Position::from_fen(fen, variant).ok();
+        }
+        line
     }
 
     /// The line of a journalled game.
     pub(super) fn of_record(game: &GameRecord, variant: Variant) -> Self {
-        let mut line = Self::new(game.opening.fen.as_bytes());
-        // Castling is sent there as king takes rook, and only the board tells it from another move.
-        let mut board =
-            (variant == Variant::Chess960).then(|| Position::from_fen(&game.opening.fen, variant).ok()).flatten();
+        let mut line = Self::of_variant(game.opening.fen.as_bytes(), variant);
         let opening = game.opening.moves.iter().map(|uci| (uci, true));
         for (uci, is_book) in opening.chain(game.moves.iter().map(|ply| (&ply.uci, false))) {
-            match board.as_mut().and_then(|board| board.play_to_san(uci).ok()) {
-                Some(san) => line.push(san.as_bytes()),
-                None => line.push(uci.as_bytes()),
-            }
+            line.push(uci.as_bytes());
             if is_book {
                 line.end_book();
             }
@@ -55,7 +62,11 @@ impl GameLine {
     /// Records a move in standard, long or UCI notation.
     pub(super) fn push(&mut self, text: &[u8]) {
         let black = self.black_first != (self.plies % 2 == 1);
-        target(text, black).hash(&mut self.hash);
+        let san = self.board.as_mut().and_then(|board| board.play_to_san(&uci(text)?).ok());
+        if san.is_none() {
+            self.board = None;
+        }
+        target(san.as_deref().map_or(text, str::as_bytes), black).hash(&mut self.hash);
         self.plies += 1;
     }
 
@@ -82,6 +93,22 @@ impl GameLine {
     }
 }
 
+/// The same move in UCI notation, with `=` before the promotion or without; `None` for a move in
+/// another notation.
+fn uci(text: &[u8]) -> Option<String> {
+    let from_to = text.get(..4).filter(|squares| squares.chunks(2).all(is_square))?;
+    let promotion = match &text[4..] {
+        [] => String::new(),
+        [piece] | [b'=', piece] => char::from(piece.to_ascii_lowercase()).to_string(),
+        _ => return None,
+    };
+    Some(String::from_utf8_lossy(from_to).into_owned() + &promotion)
+}
+
+const fn is_square(two: &[u8]) -> bool {
+    matches!(two, [b'a'..=b'h', b'1'..=b'8'])
+}
+
 /// First four fields of a FEN. The counters do not identify a position, and some programs leave
 /// them out.
 fn fields(fen: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -106,7 +133,6 @@ fn target(text: &[u8], black: bool) -> [u8; 3] {
         b"O-O-O" | b"0-0-0" => return [b'c', rank, 0],
         _ => {}
     }
-    let is_square = |two: &[u8]| matches!(two, [b'a'..=b'h', b'1'..=b'8']);
     let Some(at) = bare.windows(2).rposition(is_square) else {
         // Unknown notation, hashed as the start of its text.
         return [0, 1, 2].map(|place| bare.get(place).copied().unwrap_or_default());

@@ -15,6 +15,7 @@ mod identity;
 pub mod live_pgn;
 pub mod pgn;
 pub mod pgn_file;
+mod pgn_spelling;
 pub mod pgn_tags;
 mod pgn_written;
 pub mod plot;

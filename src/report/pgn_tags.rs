@@ -8,8 +8,10 @@ use std::ops::ControlFlow;
 
 use pgn_reader::{RawComment, RawTag, Reader, SanPlus, Visitor};
 
+use crate::chess::Variant;
 use crate::record::{ByColor, Outcome};
 use crate::report::identity::GameLine;
+use crate::report::pgn_spelling::RespelledPgn;
 
 /// Bytes of the longest tag line that is read. The standard allows 255.
 const TAG_LINE: usize = 8192;
@@ -73,7 +75,7 @@ pub struct PgnSummary {
 /// # Errors
 /// Returns the errors of `source`.
 pub fn read(source: impl Read, mut each: impl FnMut(&GameTags)) -> std::io::Result<PgnSummary> {
-    let mut reader = Reader::build(source).set_supported_tag_line_length(TAG_LINE).finish();
+    let mut reader = Reader::build(RespelledPgn::new(source)).set_supported_tag_line_length(TAG_LINE).finish();
     let mut tags = Tags {
         game: GameTags::default(),
         all: DefaultHasher::new(),
@@ -145,6 +147,12 @@ const TAGS: [&[u8]; 16] = [
 ];
 
 impl GameTags {
+    /// Variant that its tag names.
+    pub(super) fn variant(&self) -> Variant {
+        let names = |name: &&str| self.variant.eq_ignore_ascii_case(name.as_bytes());
+        if Variant::CHESS960_TAGS.iter().any(names) { Variant::Chess960 } else { Variant::Standard }
+    }
+
     fn set(&mut self, name: &[u8], value: &[u8]) {
         let value = || value.to_vec();
         match name {
@@ -210,7 +218,7 @@ impl<F: FnMut(&GameTags)> Visitor for Tags<'_, F> {
             return ControlFlow::Break(());
         }
         self.is_in_moves = true;
-        ControlFlow::Continue((GameLine::new(&self.game.fen), String::new()))
+        ControlFlow::Continue((GameLine::of_variant(&self.game.fen, self.game.variant()), String::new()))
     }
 
     fn san(&mut self, (line, text): &mut Self::Movetext, san: SanPlus) -> ControlFlow<()> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use quintain::openings::Packing;
 use serde_json::Value;
 
-use crate::harness::{FAKE, Ran, run, sprt};
+use crate::harness::{FAKE, Ran, fake, run, sprt};
 
 const KEYS: [&str; 10] = [
     "players",
@@ -118,6 +118,38 @@ fn single_games_of_a_pgn() {
     let pool = document(&[&file], &[]);
     near(&player(&pool, "B")["elo"], half / 2.0, 1e-6);
     near(&player(&pool, "A")["elo"], -half / 2.0, 1e-6);
+}
+
+/// Kings, rooks and a few pawns: nearly every game has castling or a promotion.
+const ROOKS_AND_PAWNS: &str = "\
+r3k2r/8/8/8/8/8/8/R3K2R w HAha - 0 1
+1rk4r/p7/8/8/8/8/P7/1RK4R w HBhb - 0 1
+r4k1r/7p/8/8/8/8/7P/R4K1R w HAha - 0 1
+1r2k1r1/8/8/8/8/8/8/1R2K1R1 w GBgb - 0 1
+";
+
+/// A run's PGN adds nothing to the run.
+#[test]
+fn a_run_and_its_pgn_are_one_in_every_notation() {
+    let folder = tempfile::tempdir().unwrap();
+    let book = folder.path().join("b.epd");
+    std::fs::write(&book, ROOKS_AND_PAWNS).unwrap();
+    for variant in [String::new(), format!("--chess960 --book {}", book.display())] {
+        for notation in ["san", "lan", "uci"] {
+            let (dir, file) = (folder.path().join("run"), folder.path().join("games.pgn"));
+            let (out, pgn) = (dir.display(), file.display());
+            let (one, other) = (fake("--seed 1"), fake("--seed 2"));
+            let more = format!(
+                "--nodes 1 --pairs 4 --seed 3 -j 1 {variant} --out {out} --pgn {pgn} --pgn-notation {notation}"
+            );
+            let ran = run(&["match", &one, &other].into_iter().chain(more.split_whitespace()).collect::<Vec<_>>());
+            assert_eq!(ran.code, Some(0), "{ran:?}");
+            let found = document(&[&dir, &file], &[]);
+            assert_eq!((&found["games"], &found["given_again"]), (&8.into(), &8.into()), "{variant} {notation}");
+            std::fs::remove_dir_all(dir).unwrap();
+            std::fs::remove_file(file).unwrap();
+        }
+    }
 }
 
 #[test]

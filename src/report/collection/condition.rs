@@ -29,8 +29,7 @@ impl Condition {
             if side.limit.is_empty() { of_clock(&side.time_control) } else { of_limit(&side.limit) }
         });
         let is_timed = sides.iter().any(|(_, is_timed)| *is_timed);
-        let is_chess960 = Variant::CHESS960_TAGS.iter().any(|name| game.variant.eq_ignore_ascii_case(name.as_bytes()));
-        Self::new(sides.map(|(name, _)| name), is_timed, is_chess960)
+        Self::new(sides.map(|(name, _)| name), is_timed, game.variant() == Variant::Chess960)
     }
 
     /// Condition of a run, which all its games share.

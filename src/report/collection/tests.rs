@@ -106,6 +106,34 @@ fn a_game_counts_once_wherever_it_stands() {
 }
 
 #[test]
+fn a_game_is_the_same_in_every_notation() {
+    let check = |tags: &[(&str, &str)], notations: &[&str], other: &str| {
+        let first = game(tags, notations[0]);
+        for moves in notations {
+            let found = collection(&[&first, &game(tags, moves)]);
+            assert_eq!(found.skipped().given_again, 1, "{moves}");
+        }
+        assert_eq!(collection(&[&first, &game(tags, other)]).skipped().games(), 0, "{other}");
+    };
+    check(
+        &[("FEN", "7k/4P3/8/8/8/8/8/K7 w - - 0 1")],
+        &[
+            "1. e8=Q+ Kg7 2. Qe1",
+            "1. e8Q+ Kg7 2. Qe1",
+            "1. e7e8=Q+ Kh8g7 2. Qe8e1",
+            "1. e7-e8Q+ Kh8-g7 2. Qe8-e1",
+            "1.e7e8q h8g7 2.e8e1",
+        ],
+        "1.e7e8r h8g7 2.e8e1",
+    );
+    check(
+        &[("FEN", "r3k2r/7p/8/8/8/8/7p/R3K3 w Qkq - 0 1"), ("Variant", "Chess960")],
+        &["1. O-O-O h1=N", "1. O-O-O h2h1=N", "1. O-O-O h2-h1N", "1. e1a1 {king takes rook} h2h1n"],
+        "1. e1d1 h2h1n",
+    );
+}
+
+#[test]
 fn conditions_have_results_of_their_own() {
     let at = |tags: &[(&str, &str)], moves: &str| game(tags, moves);
     let text = [
