@@ -15,6 +15,7 @@ use crate::files::open_input;
 use crate::openings::packing::unpacked_file;
 use crate::report::collection::{Collection, RunPlayer, SkippedGames};
 use crate::report::figures::count;
+use crate::report::pgn_tags::OpenComment;
 use crate::report::results::Results;
 use crate::run::{progress, rated};
 use crate::stats::rating::{Anchor, rate_by_opening};
@@ -185,8 +186,20 @@ fn add(input: &Path, collection: &mut Collection, programs: &mut Programs) -> Re
         collection.add_run(games, &players);
         return Ok(());
     }
-    let text = pgn_text(input, open_input)?;
-    collection.add_pgn(text).with_context(|| format!("{}: cannot read it", input.display()))
+    add_pgn(input, open_input, collection)
+}
+
+/// Adds a PGN file, opened by `open`. Warns of a rest that is not read.
+pub(super) fn add_pgn(input: &Path, open: fn(&Path) -> io::Result<File>, collection: &mut Collection) -> Result<()> {
+    let name = input.display();
+    let read = collection.add_pgn(pgn_text(input, open)?).with_context(|| format!("{name}: cannot read it"))?;
+    if let Some(OpenComment { line, game }) = read {
+        let place = if game == 0 { "before the first game".to_owned() } else { format!("at game {game}") };
+        progress::warn(&format!(
+            "{name}:{line}: comment `{{` without `}}` {place}: the rest of the file is not read; add the `}}`"
+        ));
+    }
+    Ok(())
 }
 
 /// Warns of games that were left out.

@@ -161,10 +161,9 @@ impl GatheredGames {
         if input.is_dir() {
             return self.add_run(input);
         }
-        let open = || rate::pgn_text(input, open_regular);
-        let unreadable = || format!("{}: cannot read it", input.display());
-        self.collection.add_pgn(open()?).with_context(unreadable)?;
-        for (name, day) in first_days(open()?).with_context(unreadable)? {
+        rate::add_pgn(input, open_regular, &mut self.collection)?;
+        let text = rate::pgn_text(input, open_regular)?;
+        for (name, day) in first_days(text).with_context(|| format!("{}: cannot read it", input.display()))? {
             self.seen(&name, day);
         }
         Ok(())

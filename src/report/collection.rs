@@ -13,7 +13,7 @@ use crate::plan::Plan;
 use crate::plan::time_control::Limit;
 use crate::record::{GameRecord, Outcome, PairId, PlayerId};
 use crate::report::identity::{self, GameLine};
-use crate::report::pgn_tags::{self, GameTags};
+use crate::report::pgn_tags::{self, GameTags, OpenComment};
 use crate::report::results::{Half, Results, half};
 use crate::tournament::pairing::Pairing;
 use condition::Condition;
@@ -117,7 +117,7 @@ impl Collection {
         self.skipped
     }
 
-    /// Adds the games of a PGN text.
+    /// Adds the games of a PGN text. Returns the comment in which the rest of it is lost.
     ///
     /// Two games are a pair if the same two players have reversed colours, one opening (FEN tag),
     /// event and round (`12`, or `12.1` and `12.2`). If the file numbers no rounds, the two games
@@ -125,7 +125,7 @@ impl Collection {
     ///
     /// # Errors
     /// Returns the errors of `source`.
-    pub fn add_pgn(&mut self, source: impl Read) -> std::io::Result<()> {
+    pub fn add_pgn(&mut self, source: impl Read) -> std::io::Result<Option<OpenComment>> {
         self.begin_source();
         let mut waiting: HashMap<PairKey, Half> = HashMap::new();
         // Key of the last game, if it can only pair with its neighbour.
@@ -174,7 +174,7 @@ impl Collection {
         for (key, half) in waiting {
             self.single(&key, half);
         }
-        Ok(())
+        Ok(read.open_comment)
     }
 
     /// Adds the counted pairs of a run: two games with equal colours, and the only game of a pair

@@ -37,12 +37,29 @@ pub(super) struct RespelledPgn<R> {
     /// Number of bytes of `output` that were handed out.
     given: usize,
     state: PgnState,
+    line: u64,
+    /// Line of the last comment.
+    comment_line: u64,
     is_last: bool,
 }
 
 impl<R: Read> RespelledPgn<R> {
     pub(super) const fn new(source: R) -> Self {
-        Self { source, input: Vec::new(), output: Vec::new(), given: 0, state: PgnState::Line, is_last: false }
+        Self {
+            source,
+            input: Vec::new(),
+            output: Vec::new(),
+            given: 0,
+            state: PgnState::Line,
+            line: 1,
+            comment_line: 0,
+            is_last: false,
+        }
+    }
+
+    /// Line of a comment `{` whose `}` has not been read.
+    pub(super) fn open_comment(&self) -> Option<u64> {
+        (self.state == PgnState::Comment).then_some(self.comment_line)
     }
 
     fn refill(&mut self) -> std::io::Result<()> {
@@ -63,6 +80,7 @@ impl<R: Read> RespelledPgn<R> {
             } else {
                 self.output.extend_from_slice(bytes)
             }
+            self.line += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
             rest = after;
         }
         self.input = rest.to_vec();
@@ -111,7 +129,10 @@ impl<R: Read> RespelledPgn<R> {
             b' ' | b'\t' | b'\r' | b'\xef' | b'\xbb' | b'\xbf' if at_start => PgnState::Line,
             b'\n' => PgnState::Line,
             b';' => PgnState::RestOfLine,
-            b'{' => PgnState::Comment,
+            b'{' => {
+                self.comment_line = self.line;
+                PgnState::Comment
+            }
             byte => {
                 self.state = PgnState::Moves;
                 return match rest.iter().position(ends_word) {
@@ -177,17 +198,17 @@ mod tests {
         }
     }
 
-    /// Text as it is read.
-    fn read(text: &[u8]) -> String {
+    /// Text as it is read, and the line of the open comment.
+    fn read(text: &[u8]) -> (String, Option<u64>) {
         let mut reader = RespelledPgn::new(Drops(text, 7));
         let mut read = Vec::new();
         reader.read_to_end(&mut read).expect("memory can be read");
-        String::from_utf8(read).expect("the text is UTF-8")
+        (String::from_utf8(read).expect("the text is UTF-8"), reader.open_comment())
     }
 
     #[test]
     fn moves_are_respelled() {
-        let check = |text: &str, expected: &str| assert_eq!(read(text.as_bytes()), expected);
+        let check = |text: &str, expected: &str| assert_eq!(read(text.as_bytes()), (expected.to_owned(), None));
         check("1.e7e8q d7xe8Q+ 2. e8N# a2b1r", "1.e7e8=q d7xe8=Q+ 2. e8=N# a2b1=r");
         check("e2-e4 Ng1-f3 d7-d8Q a7-a8=Q+ e7-e8q", "e2e4 Ng1f3 d7d8=Q a7a8=Q+ e7e8=q");
         for same in ["e8=Q e4 Bb8 O-O-O 0-1 1/2-1/2 a1d *", "e7q Bh8q e7e7q x8q e1h1 aaaaaaaa8q", "", "[", "Q"] {
@@ -200,31 +221,26 @@ mod tests {
         let tags = "\u{feff}[White \"e8q {\"]\n  [Black \"\\\"e8q {\"] [Event \"e8q\n[Round e8q]\n% e8q {\n";
         let moves = "e4 {e8q ;\n[Event \"e8q\"]\n} e5 ; e8q {\n";
         let text = format!("{tags}\n{moves}");
-        assert_eq!(read(format!("{text}e8q\n{text}e8q").as_bytes()), format!("{text}e8=q\n{text}e8=q"));
+        assert_eq!(read(format!("{text}e8q\n{text}e8q").as_bytes()).0, format!("{text}e8=q\n{text}e8=q"));
     }
 
     #[test]
     fn words_and_comments_are_whole_between_two_reads() {
         for length in CHUNK as usize - 12..CHUNK as usize + 2 {
             let text = " ".repeat(length);
-            assert_eq!(
-                read(
-                    format!(
-                        "{text}e7e8q
-{{"
-                    )
-                    .as_bytes()
-                ),
-                format!(
-                    "{text}e7e8=q
-{{"
-                ),
-                "{length}"
-            );
+            assert_eq!(read(format!("{text}e7e8q\n{{").as_bytes()), (format!("{text}e7e8=q\n{{"), Some(2)), "{length}");
             let comment = format!("{{{text}e7e8q}}");
-            assert_eq!(read(comment.as_bytes()), comment, "{length}");
+            assert_eq!(read(comment.as_bytes()), (comment, None), "{length}");
         }
         let word = "x".repeat(2 * CHUNK as usize);
-        assert_eq!(read(word.as_bytes()), word);
+        assert_eq!(read(word.as_bytes()).0, word);
+    }
+
+    #[test]
+    fn an_open_comment_is_told_with_its_line() {
+        let check = |text: &str, line| assert_eq!(read(text.as_bytes()).1, line, "{text}");
+        check("[A \"{\"]\n\n{\n} {\n e4\n", Some(4));
+        check("e4 { }\n; {\n% {\n", None);
+        check("{", Some(1));
     }
 }

@@ -66,6 +66,17 @@ pub struct PgnSummary {
     pub games: u64,
     /// Number of tag lines too long to be read. Their games may lack a tag.
     pub overlong: u64,
+    /// Comment that takes up the rest of the text.
+    pub open_comment: Option<OpenComment>,
+}
+
+/// Comment `{` without `}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenComment {
+    /// Number of its line, from 1.
+    pub line: u64,
+    /// Number of the game that it is in or after, from 1; 0 before the first one.
+    pub game: u64,
 }
 
 /// Passes each game of a PGN text to `each`.
@@ -95,7 +106,9 @@ pub fn read(source: impl Read, mut each: impl FnMut(&GameTags)) -> std::io::Resu
         }
     }
     tags.finish(None);
-    Ok(tags.read)
+    let game = tags.read.games;
+    let open_comment = reader.into_inner().open_comment().map(|line| OpenComment { line, game });
+    Ok(PgnSummary { open_comment, ..tags.read })
 }
 
 struct Tags<'a, F> {
@@ -313,6 +326,24 @@ mod tests {
         let read = read(text.as_bytes(), |game| games.push(game.clone())).expect("memory can be read");
         assert_eq!((read.games, read.overlong), (1, 1));
         assert_eq!((games[0].white.as_slice(), games[0].black.as_slice()), (&b"A"[..], &b"B"[..]));
+    }
+
+    #[test]
+    fn an_open_comment_is_told_with_its_place() {
+        let check = |text: &str, expected: Option<(u64, u64)>| {
+            let read = read(text.as_bytes(), |_| ()).expect("memory can be read");
+            let expected = expected.map(|(line, game)| OpenComment { line, game });
+            assert_eq!(read.open_comment, expected, "{text}");
+        };
+        let game = "[White \"A\"]\n[Black \"{\"]\n\n1. e4 {good} 1-0\n\n";
+        check(game, None);
+        check(&format!("{game}{game}"), None);
+        let open = game.replace('}', "");
+        check(&format!("{{ a file\n{open}"), Some((1, 0)));
+        check(&format!("{game}{open}"), Some((9, 2)));
+        check(&format!("{game}{}", open.replace('{', "(1. d4 {")), Some((9, 2)));
+        // The next comment closes it, and the game between them is lost.
+        check(&format!("{open}{game}"), None);
     }
 
     proptest! {

@@ -153,6 +153,22 @@ fn a_run_and_its_pgn_are_one_in_every_notation() {
 }
 
 #[test]
+fn a_comment_without_an_end_is_told_with_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = pgn(folder.path(), "games.pgn", &[("A", "B", "1-0", 9), ("B", "A", "1-0", 9)]);
+    let text = std::fs::read_to_string(&file).unwrap();
+    // Every game has a comment; that of the twelfth loses its end, and so do those after it.
+    let at = text.match_indices('}').nth(11).unwrap().0;
+    std::fs::write(&file, text[..at].to_owned() + &text[at..].replace('}', "")).unwrap();
+    let line = text[..text[..at].rfind('{').unwrap()].lines().count();
+    let told = format!("games.pgn:{line}: comment `{{` without `}}` at game 12: the rest of the file is not read");
+    let ran = rate(&[&file], &[]);
+    assert!(ran.code == Some(0) && ran.stderr.contains(&told), "{told}: {ran:?}");
+    let ran = run(&["progress", &file.display().to_string()]);
+    assert!(ran.stderr.contains(&told), "{told}: {ran:?}");
+}
+
+#[test]
 fn the_document_has_its_keys_in_order_and_los_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let games = [

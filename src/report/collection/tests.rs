@@ -4,7 +4,9 @@ use crate::stats::rating::EncounterCounts;
 /// Collection of these texts, a source each.
 fn collection(texts: &[&str]) -> Collection {
     let mut collection = Collection::new(false);
-    texts.iter().for_each(|text| collection.add_pgn(text.as_bytes()).expect("memory can be read"));
+    for text in texts {
+        collection.add_pgn(text.as_bytes()).expect("memory can be read");
+    }
     collection
 }
 
