@@ -101,6 +101,12 @@ fn printable(text: &str) -> String {
     shown
 }
 
+/// True if a FEN names castling rights by rook files, as Shredder does (`HAha`).
+pub(crate) fn has_rook_files(fen: &str) -> bool {
+    let rights = fen.split_ascii_whitespace().nth(2).unwrap_or_default();
+    rights.bytes().any(|byte| matches!(byte.to_ascii_lowercase(), b'a'..=b'h'))
+}
+
 /// A move that was played.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayedMove {
@@ -118,7 +124,8 @@ pub struct PlayedMove {
 pub struct Position {
     chess: Chess,
     variant: Variant,
-    /// True if the FEN used Shredder's rook files (`HAha`), in which FENs are then written.
+    /// True if the FEN of a Chess960 game used Shredder's rook files (`HAha`), in which FENs are
+    /// then written.
     shredder: bool,
     /// Keys of the positions since the last capture or pawn move, the current one last. Older ones
     /// cannot occur again.
@@ -140,10 +147,8 @@ impl Position {
     /// without king and rook in place are one such fault: a Chess960 position read as standard
     /// chess.
     pub fn from_fen(fen: &str, variant: Variant) -> Result<Self, FenError> {
-        let shredder = fen
-            .split_ascii_whitespace()
-            .nth(2)
-            .is_some_and(|rights| rights.bytes().any(|b| matches!(b.to_ascii_lowercase(), b'a'..=b'h')));
+        // Engines for standard chess know `KQkq` alone.
+        let shredder = variant == Variant::Chess960 && has_rook_files(fen);
         Ok(Self::from_chess(Self::read_fen(fen, variant)?, variant, shredder))
     }
 
@@ -407,8 +412,8 @@ impl Position {
         self.chess.is_check().then(|| if is_mate() { Suffix::Checkmate } else { Suffix::Check })
     }
 
-    /// The position as a six-field FEN. Castling rights are written as they were read: `KQkq`, or
-    /// rook files if the FEN used Shredder's form. An en-passant square is written only if the
+    /// The position as a six-field FEN. Castling rights are written as `KQkq`, or as rook files if
+    /// the FEN of a Chess960 game used Shredder's form. An en-passant square is written only if the
     /// capture is legal.
     #[must_use]
     pub fn fen(&self) -> String {

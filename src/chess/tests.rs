@@ -85,6 +85,9 @@ fn fens_are_written_as_they_were_read() {
             Standard,
             "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1",
         ),
+        // Engines for standard chess do not know rook files.
+        ("r3k2r/8/8/8/8/8/8/R3K2R w HAha - 0 1", Standard, "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"),
+        ("r3k2r/8/8/8/8/8/8/R3K2R b Ah - 3 9", Standard, "r3k2r/8/8/8/8/8/8/R3K2R b Qk - 3 9"),
         ("1r2k2r/8/8/8/8/8/8/1R2K2R w HBhb - 0 1", Chess960, "1r2k2r/8/8/8/8/8/8/1R2K2R w HBhb - 0 1"),
         ("1r2k2r/8/8/8/8/8/8/1R2K2R w KQkq - 0 1", Chess960, "1r2k2r/8/8/8/8/8/8/1R2K2R w KQkq - 0 1"),
     ];

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::chess::Variant;
 use crate::cluster::{self, Cluster};
+use crate::game;
 use crate::openings::{Book, BookOptions, builtin};
 use crate::os;
 use crate::plan::{BookSource, Plan};
@@ -73,16 +74,17 @@ pub(crate) fn check_plies(plies: Option<u32>, is_list: bool) -> Result<()> {
 }
 
 /// Returns positions spread evenly over a book, as `position` lines.
-pub(crate) fn positions(book: &Book, most: usize) -> Result<Vec<PositionLine>> {
-    let lines: Vec<_> = book.spread(most).map(|opening| position_line(&opening?)).collect::<Result<_>>()?;
+pub(crate) fn positions(book: &Book, most: usize, variant: Variant) -> Result<Vec<PositionLine>> {
+    let lines: Vec<_> = book.spread(most).map(|opening| position_line(opening?, variant)).collect::<Result<_>>()?;
     if lines.is_empty() {
         return Err(RunError::EmptyBook { book: book.name().to_owned() });
     }
     Ok(lines)
 }
 
-/// The `position` line of an opening.
-pub(crate) fn position_line(opening: &Opening) -> Result<PositionLine> {
+/// The `position` line of an opening, as in a game from it.
+pub(crate) fn position_line(mut opening: Opening, variant: Variant) -> Result<PositionLine> {
+    game::normalize(&mut opening, variant).map_err(|error| RunError::Setting(format!("book {error}")))?;
     let fault = |error| RunError::Setting(format!("book opening {}: {error}", opening.index + 1));
     let mut line = PositionLine::new(&opening.fen).map_err(fault)?;
     for word in &opening.moves {
@@ -141,5 +143,15 @@ mod tests {
         plan.book.sha256 = "00".to_owned();
         let refused = load_book(&plan).err();
         assert!(matches!(&refused, Some(RunError::OtherBuiltin { sha256 }) if sha256 == "00"), "{refused:?}");
+    }
+
+    #[test]
+    fn positions_are_sent_as_in_games() {
+        let fen = "r3k2r/8/8/8/8/8/8/R3K2R w HAha - 0 1";
+        let opening = Opening { index: 0, fen: fen.to_owned(), moves: vec!["e1h1".to_owned()] };
+        let line =
+            |variant| String::from_utf8(position_line(opening.clone(), variant).unwrap().as_bytes().to_vec()).unwrap();
+        assert_eq!(line(Variant::Chess960), format!("position fen {fen} moves e1h1"));
+        assert_eq!(line(Variant::Standard), format!("position fen {} moves e1g1", fen.replace("HAha", "KQkq")));
     }
 }

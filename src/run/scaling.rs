@@ -65,7 +65,7 @@ impl Positions {
             if position.over().is_some() || position.legal_moves().len() < 2 {
                 positions.forced += 1;
             } else {
-                positions.lines.push(position_line(&opening)?);
+                positions.lines.push(position_line(opening, variant)?);
             }
         }
         if positions.lines.is_empty() {

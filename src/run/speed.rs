@@ -268,7 +268,7 @@ impl SpeedRunner {
 /// Starts the engine, searches positions of the built-in book to a depth, and ends it. Returns the
 /// nodes of all searches.
 async fn search(config: &EngineConfig, cpus: &[usize], depth: u32) -> Result<u64> {
-    let lines = positions(&builtin::book(Variant::Standard)?, POSITIONS)?;
+    let lines = positions(&builtin::book(Variant::Standard)?, POSITIONS, Variant::Standard)?;
     let mut engine = Engine::start(config, cpus).await?;
     let go = Go { depth: Some(depth), ..Go::default() };
     let mut nodes: u64 = 0;

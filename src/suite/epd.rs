@@ -15,7 +15,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::chess::{Position, Variant};
+use crate::chess::{Position, Variant, has_rook_files};
 use crate::text::printable;
 
 /// A test position.
@@ -133,6 +133,10 @@ fn test(line: &str, number: usize, variant: Variant) -> Result<TestPosition, Str
         _ => return Err(format!("`{}` is not a position: give the four fields of an EPD", printable(line))),
     }
     let position = Position::from_fen(&fen, variant).map_err(|error| error.to_string())?;
+    // Rook files, as in `HAha`, are known to engines for Chess960 alone.
+    if variant == Variant::Standard && has_rook_files(&fen) {
+        fen = position.fen();
+    }
     let operations = operations(rest);
     let find = |code: &str| operations.iter().find(|(known, _)| known == code).map(|(_, operand)| operand.as_str());
     let id = find("id").map_or_else(|| number.to_string(), str::to_owned);
@@ -280,6 +284,14 @@ mod tests {
         }
         let promotes = one("7k/4P3/8/8/8/8/8/K7 w - - c0 \"e8=Q+=10, e8=N=1\";").unwrap();
         assert_eq!(promotes.task, moves(&[("e7e8q", 10.0), ("e7e8n", 1.0)], &[]));
+    }
+
+    #[test]
+    fn rook_files_are_for_chess960() {
+        let (board, rest) = ("r3k2r/8/8/8/8/8/8/R3K2R w", "- bm e1g1;");
+        let fen = |rights: &str, variant| test(&format!("{board} {rights} {rest}"), 1, variant).unwrap().fen;
+        assert_eq!(fen("HAh", Variant::Standard), format!("{board} KQk - 0 1"));
+        assert_eq!(fen("HAh", Variant::Chess960), format!("{board} HAh - 0 1"));
     }
 
     #[test]

@@ -138,7 +138,7 @@ fn is_whole(limit: Limit, found: &Sensitivity) -> bool {
 }
 
 fn measure(plan: &Plan, book: &Book, method: Choice, space: &Space) -> Result<Sensitivity> {
-    let positions = prepare::positions(book, sensitivity::POSITIONS)?;
+    let positions = prepare::positions(book, sensitivity::POSITIONS, plan.rules.variant)?;
     let player = &plan.players[0];
     let probes = ProbePlan {
         config: &engine_config(plan, player, None),
