@@ -174,6 +174,20 @@ fn a_make_into_a_folder_is_refused_at_once() {
     check_error(folder.path(), "make --out books.epd --count 1 --engine nosuch", &["books.epd: it is a folder"]);
 }
 
+/// The error names two remedies, and both work.
+#[test]
+fn a_make_that_asks_for_too_much_is_followed_by_one_that_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("book.epd");
+    let ask = |count: u32, plies: u32| format!("--count {count} --plies {plies} --nodes 10 --window 0,900 -j 2");
+    for (count, plies) in [(10, 1), (30, 2)] {
+        let ran = run(&make_args("", &out, &ask(30, 1)));
+        let told = "only 20 positions, of which 20 are in the window; raise --plies, or lower --count";
+        assert!(ran.code == Some(2) && ran.stderr.contains(told), "{ran:?}");
+        assert_eq!(make("", &out, &ask(count, plies)).iter().filter(|byte| **byte == b'\n').count(), count as usize);
+    }
+}
+
 #[test]
 fn an_engine_that_fails_leaves_no_book() {
     let folder = tempfile::tempdir().unwrap();

@@ -31,12 +31,18 @@ pub(super) struct Judge {
     pub(super) window: ScoreWindow,
 }
 
+/// Reason that candidates of these settings cannot become the book, with the remedy.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct UnmetRequest(String);
+
 /// Judgements of an earlier attempt, by candidate index.
 pub(super) type KnownJudgements = HashMap<u64, Judgement>;
 
 /// Judges walks with `engines` engines until the selection is full. Judgements in `known` are
 /// reused; `take_note` receives each new one before it counts. `report` is called after every
-/// judgement. Returns the engine's name.
+/// judgement. Returns the engine's name. The error is an [`UnmetRequest`] if no search fills the
+/// selection.
 pub(super) async fn fill(
     selection: &mut Selection,
     walks: Walks,
@@ -71,18 +77,18 @@ pub(super) async fn fill(
             return Ok(name);
         }
         if selection.is_hopeless() {
-            bail!(
+            bail!(UnmetRequest(format!(
                 "only {} of {} positions had a score in the window; widen --window, or change --plies",
                 selection.kept(),
                 selection.judged()
-            );
+            )));
         }
     }
     let found = queue.walks.lock().unwrap_or_else(PoisonError::into_inner).found();
-    bail!(
+    bail!(UnmetRequest(format!(
         "walks of this length lead to only {found} positions, of which {} are in the window; raise --plies, or lower --count",
         selection.kept()
-    )
+    )))
 }
 
 /// Candidates to judge, and judgements that are known already.

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::sync::mpsc;
 
-use super::judge::{self, Judge};
+use super::judge::{self, Judge, UnmetRequest};
 use super::partial::{JudgementSettings, PartialBook};
 use crate::chess::Variant;
 use crate::cli::picture::check_folder;
@@ -143,7 +143,13 @@ pub(super) fn run(args: &MakeArgs) -> Result<Exit> {
         ));
         return Ok(Exit::Interrupted);
     };
-    let engine_name = judged?;
+    let engine_name = match judged {
+        Err(error) if error.is::<UnmetRequest>() => {
+            partial.give_up()?;
+            return Err(error);
+        }
+        judged => judged?,
+    };
     let bytes = packed(&args.out, selection.to_epd())?;
     write_atomically(&args.out, &bytes).with_context(|| {
         format!(

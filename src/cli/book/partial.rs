@@ -3,7 +3,8 @@
 //! The first line holds the settings as JSON. Each further line holds a candidate's index and its
 //! judgement, in order of arrival. A line is written in one call and counts only with its line
 //! feed, so a kill loses no more than the running searches. The candidates themselves follow from
-//! the seed.
+//! the seed. A last line `given up` says that no search makes a book with these settings. Others
+//! may then begin anew.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
@@ -19,6 +20,9 @@ use crate::openings::maker::Judgement;
 
 /// Version of the file format. Files of other versions are refused.
 const VERSION: u64 = 1;
+
+/// Line after the judgements if they cannot become a book.
+const GIVEN_UP: &[u8] = b"given up\n";
 
 /// Settings that decide a judgement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +79,8 @@ impl PartialBook {
                     Ok(()) => (known, sound),
                     // No judgement is lost, for example if the first engine did not start.
                     Err(_) if known.is_empty() => (known, 0),
+                    // None is of use, and the error said to change the settings.
+                    Err(_) if bytes[sound..] == *GIVEN_UP => (KnownJudgements::new(), 0),
                     Err(difference) => bail!("{name}: {difference}"),
                 }
             }
@@ -104,6 +110,11 @@ impl PartialBook {
         (&self.file).write_all(line.as_bytes()).with_context(|| {
             format!("{}: cannot write it; make room, and the same command continues", self.path.display())
         })
+    }
+
+    /// Notes that these settings do not lead to a book. Fewer positions may still be asked for.
+    pub(super) fn give_up(self) -> Result<()> {
+        (&self.file).write_all(GIVEN_UP).with_context(|| format!("{}: cannot write it", self.path.display()))
     }
 
     /// Removes the file once the book is written.
@@ -230,6 +241,18 @@ mod tests {
             assert!(error.contains(part) && error.contains("book.epd.partial: "), "{error}");
         }
         assert!(open(&out, &settings()).is_ok());
+        // After a request that cannot be met, the same settings keep the judgements for a smaller
+        // one, and other settings begin anew.
+        for given_up in [true, false] {
+            let (partial, known) = open(&out, &settings()).expect("opened");
+            assert_eq!(known.len(), 1);
+            if given_up {
+                partial.give_up().expect("written");
+            }
+        }
+        open(&out, &settings()).expect("opened").0.give_up().expect("written");
+        let (_, known) = open(&out, &JudgementSettings { plies: 6, ..settings() }).expect("made anew");
+        assert!(known.is_empty());
         for foreign in ["my notes\n", "my notes", "{}\n", "{\"quintain_book\":2,\"settings\":{}}\n"] {
             std::fs::write(folder.path().join("book.epd.partial"), foreign).expect("written");
             let error = open(&out, &settings()).expect_err(foreign);
