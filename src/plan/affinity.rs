@@ -62,11 +62,11 @@ pub fn parse_cpus(text: &str) -> Result<Vec<usize>, String> {
 impl FromStr for Affinity {
     type Err = AffinityError;
 
-    /// Parses `off`, `auto` or a list of CPUs such as `3,5,7-11`.
+    /// Parses `off` or `false`, `auto` or `true`, or a list of CPUs such as `3,5,7-11`.
     fn from_str(text: &str) -> Result<Self, AffinityError> {
         match text {
-            "off" => Ok(Self::Off),
-            "auto" => Ok(Self::Auto),
+            "off" | "false" => Ok(Self::Off),
+            "auto" | "true" => Ok(Self::Auto),
             list => match parse_cpus(list) {
                 Ok(cpus) => Ok(Self::Cpus(cpus)),
                 Err(reason) => Err(AffinityError { text: text.to_owned(), reason }),
@@ -101,6 +101,8 @@ mod tests {
         for (text, expected) in [
             ("off", Ok(Affinity::Off)),
             ("auto", Ok(Affinity::Auto)),
+            ("false", Ok(Affinity::Off)),
+            ("true", Ok(Affinity::Auto)),
             ("3,5,7-11", cpus(&[3, 5, 7, 8, 9, 10, 11])),
             ("0", cpus(&[0])),
             (" 9-9, 2 \n", cpus(&[9, 2])),
