@@ -21,8 +21,22 @@ pub enum ConfigError {
     /// The file is not a plan.
     #[error("{0}")]
     Toml(TomlError),
-    /// A flag has a value that a plan cannot hold, such as a path that is not UTF-8.
-    #[error("a flag has a value that cannot be stored in a plan ({0}); numbers go up to {most}, and paths must be UTF-8", most = i64::MAX)]
+    /// A flag has a number that is too large for TOML.
+    #[error("--{flag} {number}: it cannot be stored in a plan; give a number up to {most}", most = i64::MAX)]
+    Number {
+        /// Name of the flag.
+        flag: String,
+        /// The number.
+        number: u64,
+    },
+    /// A flag has a path that is not UTF-8.
+    #[error("--{flag}: a path that is not UTF-8 cannot be stored in a plan; rename the file or its folder")]
+    Path {
+        /// Name of the flag.
+        flag: String,
+    },
+    /// A value that a plan cannot hold for another reason.
+    #[error("a flag has a value that cannot be stored in a plan ({0})")]
     Value(String),
 }
 

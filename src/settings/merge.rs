@@ -100,7 +100,25 @@ impl RawPlan {
     /// # Errors
     /// Returns an error if a value cannot be written as TOML.
     pub fn table(&self) -> Result<Table, ConfigError> {
-        Table::try_from(self).map_err(|error| ConfigError::Value(error.to_string()))
+        Table::try_from(self).map_err(|error| self.fault().unwrap_or_else(|| ConfigError::Value(error.to_string())))
+    }
+
+    /// Value that TOML cannot hold, with its flag. TOML's own error does not name the key; JSON
+    /// holds all but paths that are not UTF-8, and its text ends with their key.
+    fn fault(&self) -> Option<ConfigError> {
+        let mut json = Vec::new();
+        if serde_json::to_writer(&mut json, self).is_err() {
+            let text = String::from_utf8_lossy(&json);
+            let key = text.strip_suffix("\":")?.rsplit('"').next()?;
+            return Some(ConfigError::Path { flag: key.to_owned() });
+        }
+        let keys: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&json).ok()?;
+        let too_large = |number: &u64| i64::try_from(*number).is_err();
+        let found = |(key, value): (String, serde_json::Value)| {
+            let number = value.as_u64().filter(too_large)?;
+            Some(ConfigError::Number { flag: key, number })
+        };
+        keys.into_iter().find_map(found)
     }
 }
 
@@ -283,5 +301,43 @@ mod tests {
     fn a_value_that_no_file_can_hold_is_an_error() {
         let typed = RawPlan { seed: Some(u64::MAX), ..RawPlan::default() };
         assert!(typed.over(&RawPlan::default()).unwrap_err().to_string().contains("cannot be stored in a plan"));
+    }
+
+    #[test]
+    fn a_value_that_no_file_can_hold_is_told_with_its_flag() {
+        let check = |typed: RawPlan, says: &str| {
+            let error = typed.over(&RawPlan::default()).unwrap_err().to_string();
+            assert!(error.starts_with(says), "{error}");
+        };
+        let most = "give a number up to 9223372036854775807";
+        let number = Some(1 << 63);
+        let says = |flag: &str| format!("--{flag} 9223372036854775808: it cannot be stored in a plan; {most}");
+        let base = || RawPlan {
+            tc: Some("8+0.08".to_owned()),
+            options: vec![("Hash".into(), "1".into())],
+            ..RawPlan::default()
+        };
+        check(RawPlan { seed: number, ..base() }, &says("seed"));
+        check(RawPlan { nodes: number, ..base() }, &says("nodes"));
+        check(RawPlan { max_failures: number, ..base() }, &says("max-failures"));
+        assert!(RawPlan { seed: Some(i64::MAX as u64), ..base() }.over(&base()).is_ok());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_that_no_file_can_hold_is_told_with_its_flag() {
+        use std::os::unix::ffi::OsStringExt as _;
+        let path = || Some(std::ffi::OsString::from_vec(b"g\xff.pgn".to_vec()).into());
+        let base = || RawPlan { tc: Some("8+0.08".to_owned()), ..RawPlan::default() };
+        for (flag, typed) in [
+            ("book", RawPlan { book: path(), ..base() }),
+            ("pgn", RawPlan { pgn: path(), ..base() }),
+            ("live-pgn", RawPlan { live_pgn: path(), ..base() }),
+            ("out", RawPlan { out: path(), ..base() }),
+        ] {
+            let error = typed.over(&RawPlan::default()).unwrap_err().to_string();
+            let says = format!("--{flag}: a path that is not UTF-8 cannot be stored in a plan; rename");
+            assert!(error.starts_with(&says), "{error}");
+        }
     }
 }
