@@ -162,13 +162,14 @@ fn test(line: &str, number: usize, variant: Variant) -> Result<TestPosition, Str
 fn move_task<'a>(position: &Position, find: impl Fn(&str) -> Option<&'a str>) -> Result<Task, String> {
     let read = |text: &str| uci(position, text);
     let all = |code: &str| -> Result<Vec<String>, String> {
-        let texts = find(code).unwrap_or_default().split_whitespace();
-        texts.map(|text| read(text.trim_matches(','))).collect()
+        let texts = find(code).unwrap_or_default().split_whitespace().map(|text| text.trim_matches(','));
+        texts.filter(|text| *text != EN_PASSANT).map(read).collect()
     };
     let (best, avoid) = (all("bm")?, all("am")?);
     let mut points: Vec<(String, f64)> = Vec::new();
     if let (Some(counts), Some(moves)) = (find("c8"), find("c9")) {
-        let [counts, moves] = [counts, moves].map(|text| text.split_whitespace().collect::<Vec<_>>());
+        let words = |text: &'a str| text.split_whitespace().filter(|text| *text != EN_PASSANT).collect::<Vec<_>>();
+        let [counts, moves] = [words(counts), words(moves)];
         if counts.len() != moves.len() {
             return Err(format!("c8 has {} points for the {} moves of c9; write as many", counts.len(), moves.len()));
         }
@@ -204,8 +205,12 @@ fn count_of(code: &str, text: &str) -> Result<f64, String> {
     count.ok_or_else(|| format!("{code}: `{}` is no number of points; write 0 or more", printable(text)))
 }
 
+/// Note after a move, or at its end. It says nothing that the move does not.
+const EN_PASSANT: &str = "e.p.";
+
 /// Reads a move in standard algebraic or UCI notation, and returns it in UCI notation.
 fn uci(position: &Position, text: &str) -> Result<String, String> {
+    let text = text.strip_suffix(EN_PASSANT).map_or(text, str::trim_end);
     if position.clone().advance_by(text).is_ok() {
         return Ok(text.to_owned());
     }
@@ -281,6 +286,21 @@ mod tests {
             (" 0 1 ;D1 20 ;D2 400", Task::Perft(vec![(1, 20), (2, 400)])),
         ] {
             assert_eq!(one(&format!("{START}{operations}")).map(|test| test.task), Ok(task), "{operations}");
+        }
+        for operations in [
+            "bm exd6 e.p.;",
+            "bm exd6 e.p., Kd1;",
+            "bm exd6e.p. Kd1;",
+            "c0 \"exd6 e.p.=1, Kd1=1\";",
+            "c8 \"1 1\"; c9 \"exd6 e.p. Kd1\";",
+        ] {
+            let found = one(&format!("4k3/8/8/3pP3/8/8/8/4K3 w - d6 {operations}")).map(|test| test.task);
+            let all = [("e5d6", 1.0), ("e1d1", 1.0)];
+            assert_eq!(
+                found,
+                Ok(moves(if operations.contains("Kd1") { &all } else { &all[..1] }, &[])),
+                "{operations}"
+            );
         }
         let promotes = one("7k/4P3/8/8/8/8/8/K7 w - - c0 \"e8=Q+=10, e8=N=1\";").unwrap();
         assert_eq!(promotes.task, moves(&[("e7e8q", 10.0), ("e7e8n", 1.0)], &[]));
