@@ -1,10 +1,10 @@
 //! Weighted mean of networks: `average`.
 //!
-//! Networks that were trained on from the same weights, but on other data, err differently. The mean
-//! of their weights errs less than each of them (P. Izmailov et al., "Averaging weights leads to
-//! wider optima and better generalization", UAI 2018; M. Wortsman et al., "Model soups", ICML 2022).
-//! Files have their neurons in order of activity, so those of the others are first put in the order
-//! of the first.
+//! Networks that were trained on from the same weights, but on other data, err differently. The
+//! mean of their weights often errs less than each of them (P. Izmailov et al., "Averaging weights
+//! leads to wider optima and better generalization", UAI 2018; M. Wortsman et al., "Model soups",
+//! ICML 2022). Files have their neurons in order of activity, so those of the others are put in the
+//! order of the first.
 
 use super::export::{self, ExportError};
 use super::foreign::sample;
@@ -65,8 +65,8 @@ impl FromStr for AveragePart {
 /// Networks to average.
 #[derive(Debug, Clone, Args)]
 pub struct AverageArgs {
-    /// Network files of one shape, trained on from the same weights, each with its weight in the mean
-    /// [default weight: 1]
+    /// Network files of one shape, trained on from the same weights, each with its weight in the
+    /// mean [default weight: 1]
     #[arg(required = true, num_args = 2.., value_name = "NET[:WEIGHT]")]
     parts: Vec<AveragePart>,
     /// Network file to write

@@ -1,5 +1,5 @@
-//! Order of a network's neurons, which changes no evaluation: by how often they are active, or as in
-//! another network.
+//! Order of a network's neurons, which changes no evaluation: by how often they are active, or as
+//! in another network.
 //!
 //! The engine leaves out groups of four inputs of the second layer that are all zero. If neurons
 //! that are seldom active stand together, more groups are.
@@ -36,9 +36,9 @@ pub fn by_activity(shape: &Shape, weights: Parameters, positions: &[ChessBoard])
 /// Least likeness of a neuron in two networks that were trained on from the same weights.
 const LEAST_LIKENESS: f32 = 0.5;
 
-/// Returns the order of `other`'s inputs of the second layer, of a side, in which they are like those
-/// of `first`: the cosine between the first-layer weights of their neurons is highest. The error is
-/// an input of `other` that is like none of `first`.
+/// Returns the order of `other`'s inputs of the second layer, of a side, in which they are like
+/// those of `first`: the cosine between the first-layer weights of their neurons is highest. The
+/// error is an input of `other` that is like none of `first`.
 pub fn like(shape: &Shape, first: &Parameters, other: &Parameters) -> Result<Vec<usize>, usize> {
     let theirs = columns(shape, other);
     let mut is_free = vec![true; theirs.len()];
