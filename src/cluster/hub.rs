@@ -364,6 +364,8 @@ async fn taken(folder: &Path, access: &Access, accepts: bool) -> Result<(), HubE
 /// Changes a hub's file, one process at a time, and makes a running server read its configuration
 /// again.
 fn change(folder: &Path, change: impl FnOnce(&mut Register) -> Result<(), HubError>) -> Result<Register, HubError> {
+    // The server started in another folder, and takes no other path of its store when it reloads.
+    let folder = &folder.canonicalize().map_err(file(folder))?;
     let lock = folder.join("lock");
     let lock = File::create(&lock).map_err(file(&lock))?;
     lock.lock().map_err(file(folder))?;

@@ -123,6 +123,35 @@ fn a_hub_is_set_up_by_its_commands() {
     assert!(ran.stderr.contains("there is no hub; start one with `quintain hub`"), "{ran:?}");
 }
 
+/// The owner may be in the folder that holds the hub's.
+#[test]
+fn a_relative_folder_names_the_same_hub() {
+    if !has_server("a_relative_folder_names_the_same_hub") {
+        return;
+    }
+    let hub = Hub::start("127.0.0.1:0");
+    let folder = hub.folder.path();
+    let does = |words: &[&str]| -> Ran {
+        let args = [&["hub"], words, &["--data", "hub"]].concat();
+        at(folder, quintain(&args)).current_dir(folder).output().unwrap().into()
+    };
+    let configuration = || std::fs::read_to_string(folder.join("hub/nats.conf")).unwrap();
+    let before = configuration();
+    let file = folder.join("ben.toml").display().to_string();
+    let invited = does(&["invite", "ben", "--coordinator", "--file", &file]);
+    assert_eq!(invited.code, Some(0), "{invited:?}");
+    assert!(configuration().contains("ben"));
+    let revoked = does(&["revoke", "ben"]);
+    assert_eq!(revoked.code, Some(0), "{revoked:?}");
+    assert_eq!(configuration(), before);
+    let more = format!("--nodes 1 --max-pairs 1 --workers {} --credentials {file}", hub.url);
+    let args = sprt_args("--seed 1", "--seed 2", &folder.join("run"), &more);
+    let ran: Ran = at(folder, quintain(&args)).output().unwrap().into();
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("the hub does not accept user ben"), "{}", ran.stderr);
+    hub.ends();
+}
+
 /// A run waits for workers, keeps its name at the hub, has one coordinator, and goes on without.
 #[test]
 fn a_run_at_a_hub_has_one_coordinator_and_goes_on_after_its_end() {
