@@ -81,8 +81,9 @@ impl House {
                 Ok(())
             }
             Err(error) => {
-                // An obstacle that passes is no refusal, and a coordinator knows its own.
-                if !error.is_passing() {
+                // An obstacle that passes is no refusal, unless the engine is the obstacle. A
+                // coordinator knows its own.
+                if !error.is_passing() || matches!(error, WorkerError::NotReady(_)) {
                     self.tell(&run, Note::Text(format!("does not serve this run: {error}"))).await;
                 }
                 Err(error)

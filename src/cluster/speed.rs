@@ -70,11 +70,17 @@ pub(super) async fn measure(agreed: &LocalPlan, player: PlayerId, places: &Place
 fn search(config: &EngineConfig, place: &GamePlaces) -> Result<Vec<Option<f64>>, WorkerError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let fault = |why: String| WorkerError::Slots(format!("engine {}: no speed was measured: {why}", config.name));
-        let mut engine = Engine::start(config, &place.cpus()).await.map_err(|error| fault(error.to_string()))?;
+        let words = |why: String| format!("engine {}: no speed was measured: {why}", config.name);
+        let fault = |why: String| WorkerError::Slots(words(why));
+        // As before a game, another attempt may succeed.
+        let not_ready = |why: String| WorkerError::NotReady(words(why));
+        let mut engine = Engine::start(config, &place.cpus()).await.map_err(|error| match error.is_transient() {
+            true => not_ready(error.to_string()),
+            false => fault(error.to_string()),
+        })?;
         let mut speeds = Vec::new();
         for _ in 0..SEARCHES {
-            engine.new_game().await.map_err(|error| fault(error.to_string()))?;
+            engine.new_game().await.map_err(|error| not_ready(error.to_string()))?;
             let go = Go { movetime: Some(SEARCH), ..Go::default() };
             match engine.go(b"position startpos\n", &go, Some(LIMIT)).await {
                 SearchOutcome::BestMove { info, .. } => speeds.push(of_search(&info)),

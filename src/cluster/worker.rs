@@ -87,6 +87,9 @@ pub(crate) enum WorkerError {
         /// Time without an answer.
         waited: Duration,
     },
+    /// No engine gets ready at present.
+    #[error("{0}; it is tried again")]
+    NotReady(String),
     /// Every slot ended.
     #[error("{0}")]
     Slots(String),
@@ -95,7 +98,7 @@ pub(crate) enum WorkerError {
 impl WorkerError {
     /// True if another attempt may succeed without a change at either side.
     pub(super) const fn is_passing(&self) -> bool {
-        matches!(self, Self::Link(_) | Self::Declined(_) | Self::Passing(_) | Self::Forsaken { .. })
+        matches!(self, Self::Link(_) | Self::Declined(_) | Self::Passing(_) | Self::Forsaken { .. } | Self::NotReady(_))
     }
 }
 
@@ -192,7 +195,7 @@ struct Worker {
     /// True since the server refused to store a result, until it stores one.
     is_full: bool,
     /// Reason of the last slot that gave up.
-    fault: Option<String>,
+    fault: Option<WorkerError>,
     /// True once no further pair is wanted.
     is_over: bool,
     heard: Instant,
@@ -275,7 +278,7 @@ pub(super) async fn play(mut job: Job, mut share: watch::Receiver<SlotShare>) ->
     }
     worker.leave().await;
     match worker.fault {
-        Some(fault) if !worker.is_over => Err(WorkerError::Slots(fault)),
+        Some(fault) if !worker.is_over => Err(fault),
         _ => Ok(()),
     }
 }
@@ -395,11 +398,11 @@ impl Worker {
             WorkerEvent::StartFailed { why } => self.notes.push(Note::Text(format!("{why}; trying again"))),
             WorkerEvent::Retired { slot, left } => self.end_slot(slot, left.is_some()),
             WorkerEvent::GaveUp { slot, left, why } => {
-                self.fail(why);
+                self.fail(why, WorkerError::NotReady);
                 self.end_slot(slot, left.is_some());
             }
             WorkerEvent::Broken { slot, why, .. } => {
-                self.fail(why);
+                self.fail(why, WorkerError::Slots);
                 self.end_slot(slot, true);
             }
             WorkerEvent::Began { .. } => {}
@@ -425,13 +428,14 @@ impl Worker {
         tokio::spawn(async move { link.answer(&to, &live).await });
     }
 
-    fn fail(&mut self, why: String) {
+    /// Counts a slot that ended, with the reason and the fault of the job if it is the last one.
+    fn fail(&mut self, why: String, fault: impl FnOnce(String) -> WorkerError) {
         self.failed = self.failed.saturating_add(1);
         // The last one's reason is told by the end of the job.
         if self.wanted() > 0 {
             self.notes.push(Note::Text(why.clone()));
         }
-        self.fault = Some(why);
+        self.fault = Some(fault(why));
     }
 
     /// Sends the games of a slot that has finished its pair, and asks for another.
@@ -658,23 +662,4 @@ impl Worker {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The hub may be away for longer than that.
-    #[test]
-    fn pairs_in_play_are_finished_though_nobody_answers() {
-        let long = FORSAKEN + BEAT;
-        for (silence, wanted, plays, keeps_nothing, expected) in [
-            (long, 0, true, false, false),
-            (long, 0, true, true, false),
-            (long, 0, false, true, false),
-            (long, 0, false, false, true),
-            (long, 1, true, true, true),
-            (FORSAKEN, 1, true, true, false),
-        ] {
-            let is = is_forsaken(silence, wanted, plays, keeps_nothing);
-            assert_eq!(is, expected, "{wanted} {plays} {keeps_nothing}");
-        }
-    }
-}
+mod tests;

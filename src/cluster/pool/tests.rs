@@ -320,6 +320,61 @@ async fn a_run_whose_files_are_missing_is_tried_again() {
     place.stop().await;
 }
 
+/// Hands out pairs, which come back, until the worker does not serve the run. Returns its reason.
+async fn gives_up(run: &mut Coordinated, lines: &mut Lines) -> String {
+    let (mut given, mut back, mut reason) = (0, 0, None);
+    while reason.is_none() || back < given {
+        tokio::select! {
+            line = lines.hear("not served"), if reason.is_none() => reason = Some(line),
+            event = run.port.events.recv() => match event.unwrap() {
+                RemoteEvent::Asks(seat) if reason.is_none() => {
+                    run.port.answers.send(SeatAnswer::Task(seat, Box::new(task(given)))).unwrap();
+                    given += 1;
+                }
+                RemoteEvent::Asks(seat) => run.port.answers.send(SeatAnswer::Leave(seat)).unwrap(),
+                RemoteEvent::Gone { .. } => back += 1,
+                RemoteEvent::Broken(why) => panic!("{why}"),
+                _ => {}
+            },
+        }
+    }
+    reason.unwrap()
+}
+
+/// The engines of all slots end at their start for a while. A program that cannot run is refused.
+#[tokio::test]
+async fn a_run_whose_engines_do_not_start_for_a_while_is_tried_again() {
+    let test = "a_run_whose_engines_do_not_start_for_a_while_is_tried_again";
+    let Some(place) = Place::new(test).await else { return };
+    let broken = place.folder.path().join("broken");
+    std::fs::write(&broken, "").unwrap();
+    let start = format!("#!/bin/sh\nif [ -e '{}' ]; then exit 7; fi\n", broken.display());
+    let plan = place.plan_of(&ENGINE.replace("#!/bin/sh\n", &start), None).await;
+    let other = place.plan_of("#!/no/such/interpreter\n", None).await;
+    // The engines look at a file of this test.
+    let mut terms = format!("trust = [\"{}\"]\nsandbox = \"none\"\n", place.author.public());
+    for plan in [&plan, &other] {
+        terms += &format!("[[engine]]\nsha256 = \"{}\"\n", plan.players[0].origin.sha256);
+    }
+    let mut run = place.coordinate("run", plan, 0).await;
+    let (worker, stop, mut lines) = place.work(&terms);
+    let reason = gives_up(&mut run, &mut lines).await;
+    assert!(reason.contains("exit status 7") && reason.ends_with("; it is tried again"), "{reason}");
+    std::fs::remove_file(&broken).unwrap();
+    tokio::time::pause();
+    tokio::time::advance(RETRY).await;
+    tokio::time::resume();
+    check(&run.play(3).await);
+    run.end().await;
+    let mut run = place.coordinate("other", other, 0).await;
+    let reason = gives_up(&mut run, &mut lines).await;
+    assert!(reason.contains("other") && !reason.contains("tried again"), "{reason}");
+    stop.send(Stop::AfterGame).unwrap();
+    worker.await.unwrap().unwrap();
+    run.end().await;
+    place.stop().await;
+}
+
 /// Places that no other run can use are no gain, however many runs the hub lists.
 #[tokio::test]
 async fn a_hungry_run_leaves_its_places_to_a_candidate_only() {
