@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::link::worker_name;
 use super::wire::Note;
 
 /// Maximum number of pairs that one user holds or waits for, and that one session may claim.
@@ -20,9 +21,25 @@ const MOST_LINES: usize = 20;
 #[derive(Debug, Default)]
 pub(super) struct NoteBounds {
     sent: BTreeMap<String, usize>,
+    /// Number of the next message of each session. A user has no more of them than messages.
+    next: BTreeMap<String, u64>,
 }
 
 impl NoteBounds {
+    /// Drops the messages of a session that were heard before. Their numbers begin with `first`;
+    /// without it, all are new.
+    pub(super) fn drop_heard(&mut self, session: &str, first: Option<u64>, notes: &mut Vec<Note>) {
+        let Some(first) = first else { return };
+        let sent = self.sent.get(worker_name(session)).copied().unwrap_or(0);
+        if notes.is_empty() || sent >= MOST_NOTES {
+            return;
+        }
+        let next = self.next.entry(session.to_owned()).or_default();
+        let heard = usize::try_from(next.saturating_sub(first)).map_or(notes.len(), |heard| heard.min(notes.len()));
+        *next = (*next).max(first.saturating_add(notes.len() as u64));
+        notes.drain(..heard);
+    }
+
     /// Drops the messages of a user beyond the bounds. Returns true if the user's messages end
     /// here.
     pub(super) fn cut(&mut self, user: &str, notes: &mut Vec<Note>) -> bool {

@@ -402,7 +402,7 @@ impl Coordinator {
         }
         let is_dropped = self.roster.is_dropped(&beat.worker);
         self.keep_logs(&beat.worker, beat.logs);
-        let last_words = self.hear_notes(&beat.worker, beat.notes);
+        let last_words = self.hear_notes(&beat.worker, beat.first_note, beat.notes);
         for (pair, attempt) in beat.back {
             if let Some(lease) = self.leases.settle(&beat.worker, PairId(pair), Attempt(attempt)) {
                 self.give_back(lease);

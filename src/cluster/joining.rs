@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::blobs::{self, BlobError, MOST_BLOB};
 use super::cache::{Cache, CacheError};
 use super::link::{Link, subject_of};
+use super::notes::NoteNumbers;
 use super::places::Places;
 use super::sign::PublicKey;
 use super::speed;
@@ -47,6 +48,8 @@ pub(super) struct House {
     pub(super) benches: BenchCounts,
     /// Speeds that were measured last, by the SHA-256 of programs.
     pub(super) speeds: Arc<Mutex<BTreeMap<String, f64>>>,
+    /// Numbers of the messages to coordinators.
+    pub(super) note_numbers: NoteNumbers,
     /// Files of the runs that are served.
     pub(super) in_use: Arc<Mutex<BTreeMap<String, BTreeSet<String>>>>,
     /// True to serve coordinators of any version.
@@ -125,6 +128,7 @@ impl House {
             places: self.places.clone(),
             places_per_game: plan.threads(),
             memory_mib,
+            note_numbers: self.note_numbers.clone(),
             plan: Arc::new(plan),
             guests,
             stderr_dir,
@@ -267,6 +271,7 @@ impl House {
             sent: Vec::new(),
             back: Vec::new(),
             notes,
+            first_note: Some(self.note_numbers.begin()),
             logs: Vec::new(),
             machine: None,
             speed: None,
@@ -340,6 +345,7 @@ mod tests {
             stderr_dir: PathBuf::new(),
             benches: Arc::default(),
             speeds: Arc::default(),
+            note_numbers: NoteNumbers::default(),
             in_use: Arc::new(Mutex::new([("other".to_owned(), [kept].into())].into())),
             any_version: false,
             lines: mpsc::unbounded_channel().0,

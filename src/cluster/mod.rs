@@ -5,11 +5,11 @@
 //! connection), `registry` (the lists of runs and workers) and `sign` (authors of plans). A run:
 //! `takers` (slots that wait), `patience` (pairs that nobody plays), `failures` and `drift`
 //! (machines that are set aside), `coordinator`, `worker`, `outbox` (results that are not written
-//! yet), `children` (`--workers local:N`). A hub: `users` (their rights), `server` (its process),
-//! `blobs` (files that workers fetch), `hub`. A worker of other people's runs: `terms` (what its
-//! owner allows), `shares` (slots by priority and weight), `places`, `cache`, `speed`, `joining`
-//! (one run), `pool` (all of them), `setup`. `simulation`: workers without engines, to measure a
-//! hub.
+//! yet), `notes` (messages), `children` (`--workers local:N`). A hub: `users` (their rights),
+//! `server` (its process), `blobs` (files that workers fetch), `hub`. A worker of other people's
+//! runs: `terms` (what its owner allows), `shares` (slots by priority and weight), `places`,
+//! `cache`, `speed`, `joining` (one run), `pool` (all of them), `setup`. `simulation`: workers
+//! without engines, to measure a hub.
 //!
 //! The server (NATS with JetStream) decides nothing. Pairs are handed out by the dispatcher when a
 //! slot asks, so that the lowest missing pair goes first and a stop is instant. Results come
@@ -42,6 +42,7 @@ mod link;
 mod live;
 mod local;
 mod logs;
+mod notes;
 mod outbox;
 mod patience;
 mod places;

@@ -18,6 +18,7 @@ use super::access::Access;
 use super::cache::{Cache, CacheError};
 use super::joining::House;
 use super::link::{LOST, Link, LinkError};
+use super::notes::NoteNumbers;
 use super::places::Places;
 use super::registry::{self, List, PRESENCE, RunEntry, Speed, WorkerEntry};
 use super::shares::{Candidate, Shares};
@@ -173,6 +174,7 @@ pub(crate) async fn serve_hub(
         stderr_dir: scratch,
         benches: Arc::default(),
         speeds: Arc::default(),
+        note_numbers: NoteNumbers::default(),
         in_use: Arc::default(),
         any_version,
         lines,

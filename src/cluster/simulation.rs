@@ -292,6 +292,7 @@ impl SimulatedWorker {
             sent: self.outbox.keys(),
             back: Vec::new(),
             notes: Vec::new(),
+            first_note: None,
             logs: Vec::new(),
             leaves,
             machine: None,

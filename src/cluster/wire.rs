@@ -173,8 +173,12 @@ pub(crate) struct Heartbeat {
     pub(crate) sent: Vec<(u64, u64)>,
     /// Leases that are given back, unplayed.
     pub(crate) back: Vec<(u64, u64)>,
-    /// Messages for the user since the last beat.
+    /// Messages for the user since the last answered beat.
     pub(crate) notes: Vec<Note>,
+    /// Number of the first of them in its session; `None` if they are not numbered. A beat without
+    /// an answer may have come, so those that were heard are dropped by their numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) first_note: Option<u64>,
     /// Standard error of engines since the last message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) logs: Vec<WireLog>,

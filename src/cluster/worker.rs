@@ -19,6 +19,7 @@ use super::access::Access;
 use super::link::{Link, LinkError, call, subject_of};
 use super::live::Live;
 use super::logs::Logs;
+use super::notes::{NoteNumbers, NoteOutbox};
 use super::outbox::{Outbox, RESEND};
 use super::places::{GamePlaces, Places};
 use super::wire::{
@@ -149,6 +150,8 @@ pub(super) struct Job {
     pub(super) places_per_game: usize,
     /// Memory that a game takes, in MiB.
     pub(super) memory_mib: u64,
+    /// Numbers of the session's messages to coordinators.
+    pub(super) note_numbers: NoteNumbers,
     /// Folder for the engines' standard error.
     pub(super) stderr_dir: PathBuf,
     /// Occupation, for others to read.
@@ -189,7 +192,7 @@ struct Worker {
     offers: mpsc::UnboundedSender<(SlotId, Option<Offer>)>,
     outbox: Outbox,
     back: Vec<(u64, u64)>,
-    notes: Vec<Note>,
+    notes: NoteOutbox,
     logs: Logs,
     machine: WireMachine,
     /// True since the server refused to store a result, until it stores one.
@@ -218,9 +221,22 @@ pub(crate) async fn serve(settings: Settings) -> Result<(), WorkerError> {
     let cpus = Topology::detect().slots(&plan.affinity, plan.threads());
     // The user who starts a run knows the memory of this machine.
     let places = Places::new([(0, cpus.get(usize::from(slot)).cloned().unwrap_or_default())], 0);
-    let (guests, figures) = (Arc::default(), Arc::default());
+    let (guests, figures, note_numbers) = (Arc::default(), Arc::default(), NoteNumbers::default());
     let (places_per_game, memory_mib, speed) = (1, 0, None);
-    let job = Job { link, run, session, plan, guests, places, places_per_game, memory_mib, stderr_dir, figures, speed };
+    let job = Job {
+        link,
+        run,
+        session,
+        plan,
+        guests,
+        places,
+        places_per_game,
+        memory_mib,
+        note_numbers,
+        stderr_dir,
+        figures,
+        speed,
+    };
     let (_stays, share) = watch::channel(SlotShare { games: 1, stop: Stop::No });
     play(job, share).await
 }
@@ -238,6 +254,7 @@ pub(super) async fn play(mut job: Job, mut share: watch::Receiver<SlotShare>) ->
     let mut calls = job.link.requests(call(&job.run)).await?;
     let mut worker = Worker {
         outbox: Outbox::new(&job.link, &job.run, &job.session),
+        notes: NoteOutbox::new(&job.note_numbers),
         job,
         tables,
         starts: Arc::new(Semaphore::new(Topology::detect().cpus())),
@@ -249,7 +266,6 @@ pub(super) async fn play(mut job: Job, mut share: watch::Receiver<SlotShare>) ->
         orders: watch::Sender::new(events::Orders::play(u16::MAX)),
         offers: offers_in,
         back: Vec::new(),
-        notes: Vec::new(),
         logs: Logs::default(),
         machine: Topology::detect().machine().into(),
         is_full: false,
@@ -591,7 +607,7 @@ impl Worker {
         let beat = self.state(false);
         let Some(bytes) = self.job.link.ask(subject_of(&self.job.run, "beat", &self.job.session), &beat).await else {
             // Said again in the next beat.
-            self.notes = beat.notes;
+            self.notes.keep(beat.notes);
             self.back = beat.back;
             let silence = self.heard.elapsed();
             if self.wanted() == 0 && silence > RESEND {
@@ -639,6 +655,7 @@ impl Worker {
             _ => None,
         });
         let (held, progress) = held.unzip();
+        let (first_note, notes) = self.notes.take();
         Heartbeat {
             v: wire::VERSION,
             worker: self.job.session.clone(),
@@ -646,7 +663,8 @@ impl Worker {
             progress,
             sent: self.outbox.keys(),
             back: std::mem::take(&mut self.back),
-            notes: std::mem::take(&mut self.notes),
+            notes,
+            first_note: Some(first_note),
             logs: self.logs.news(),
             machine: Some(self.machine.clone()),
             speed: self.job.speed,

@@ -102,8 +102,10 @@ impl Coordinator {
         self.warn(format!("worker {worker}: dropped by `quintain ctl`; {}", replayed(lost)));
     }
 
-    /// Passes the messages of a worker on. Returns the last one.
-    pub(super) fn hear_notes(&mut self, worker: &str, mut notes: Vec<Note>) -> Option<String> {
+    /// Passes the messages of a worker on that were not heard before. `first` is the number of the
+    /// first one. Returns the last one.
+    pub(super) fn hear_notes(&mut self, worker: &str, first: Option<u64>, mut notes: Vec<Note>) -> Option<String> {
+        self.notes.drop_heard(worker, first, &mut notes);
         if self.notes.cut(worker_name(worker), &mut notes) {
             self.warn(format!("worker {worker}: sent too many messages; no more of them are heard"));
         }

@@ -8,6 +8,7 @@ use super::overdue::STANDSTILL;
 use super::*;
 use crate::cluster::children::PrivateServer;
 use crate::cluster::link::subject_of;
+use crate::cluster::notes::NoteNumbers;
 use crate::cluster::outbox;
 use crate::cluster::patience::LEAST;
 use crate::cluster::simulation::game;
@@ -166,7 +167,7 @@ fn hello(session: &str) -> Hello {
 fn beat(session: &str, held: Vec<(u64, u64)>, sent: Vec<(u64, u64)>) -> Heartbeat {
     let (worker, back, notes, logs) = (session.to_owned(), Vec::new(), Vec::new(), Vec::new());
     let (v, progress, machine, speed) = (wire::VERSION, Vec::new(), None, None);
-    Heartbeat { v, worker, held, progress, sent, back, notes, logs, leaves: false, machine, speed }
+    Heartbeat { v, worker, held, progress, sent, back, notes, first_note: None, logs, leaves: false, machine, speed }
 }
 
 /// First pair of players 0 and 1, from the starting position.
@@ -537,6 +538,38 @@ async fn exits_of_one_worker_do_not_end_the_run_of_others() {
     }
     let most = usize::try_from(table.plan.max_failures / 2).unwrap().max(1);
     assert_eq!(exits, [most, most]);
+    table.ends().await;
+}
+
+/// A sign of life without an answer may have been heard, or comes late.
+#[tokio::test]
+async fn a_message_that_comes_again_is_heard_once() {
+    let Some(mut table) = Table::new("a_message_that_comes_again_is_heard_once", "local:2").await else { return };
+    let next_job = NoteNumbers::default();
+    next_job.begin();
+    for (session, first_note, texts, heard) in [
+        ("a-1", Some(0), vec!["1", "2"], vec!["1", "2"]),
+        ("a-1", Some(0), vec!["1", "2", "3"], vec!["3"]),
+        ("a-1", Some(0), vec!["1"], vec![]),
+        ("a-1", Some(3), vec![], vec![]),
+        ("a-1", Some(3), vec!["4"], vec!["4"]),
+        ("a-2", Some(0), vec!["5"], vec!["5"]),
+        ("a-1", Some(next_job.begin()), vec!["6"], vec!["6"]),
+        // A worker that does not number them.
+        ("b-1", None, vec!["7"], vec!["7"]),
+        ("b-1", None, vec!["7"], vec!["7"]),
+    ] {
+        let notes = texts.iter().map(|text| Note::Text((*text).to_owned())).collect();
+        let told = Heartbeat { notes, first_note, ..beat(session, Vec::new(), Vec::new()) };
+        let _: WireOrders = table.asks("beat", session, &told).await;
+        let mut said = Vec::new();
+        while let Ok(event) = table.port.events.try_recv() {
+            if let RemoteEvent::Warning(text) = event {
+                said.extend(text.strip_prefix(&format!("worker {session}: ")).map(str::to_owned));
+            }
+        }
+        assert_eq!(said, heard, "{session} {first_note:?} {texts:?}");
+    }
     table.ends().await;
 }
 

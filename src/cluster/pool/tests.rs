@@ -392,6 +392,7 @@ async fn a_hungry_run_leaves_its_places_to_a_candidate_only() {
         stderr_dir: folder.to_owned(),
         benches: Arc::default(),
         speeds: Arc::default(),
+        note_numbers: NoteNumbers::default(),
         in_use: Arc::default(),
         any_version: false,
         lines,
