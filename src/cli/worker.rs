@@ -198,6 +198,11 @@ fn serve_own(url: String, run: String, session: String, slot: u16, user: String)
             progress::warn(&error.to_string());
             Ok(Exit::Aborted)
         }
+        Err(WorkerError::NotReady { why, pairs }) => {
+            progress::warn(&why);
+            // One that came to nothing is counted by `cluster/children`.
+            Ok(if pairs == 0 { Exit::Failed } else { Exit::Aborted })
+        }
         Err(error) => Err(error.into()),
     }
 }

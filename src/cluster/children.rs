@@ -90,15 +90,28 @@ pub(crate) struct ChildExit {
     pub(crate) session: String,
     /// Its exit status in words.
     pub(crate) status: String,
-    /// Its message, if it cannot serve the run.
+    /// Its message, if no worker takes its place.
     pub(crate) refusal: Option<String>,
 }
 
 /// Exit code of a worker that cannot serve the run.
 const REFUSES: i32 = 2;
 
-/// Keeps worker `number` alive until the run stops or its process cannot be started several times.
-/// Each end of its process is reported.
+/// Exit code of a worker that played no pair because its engines did not get ready.
+const IN_VAIN: i32 = 1;
+
+/// Consequence of the end of a worker's process, with the reason.
+enum LifeEnd {
+    /// Another life follows.
+    Passing,
+    /// Another life follows, unless several in a row ended so.
+    InVain(String),
+    /// No life can serve the run.
+    Refusal(String),
+}
+
+/// Keeps worker `number` alive until the run stops, it refuses the run, or several lives in a row
+/// come to nothing. Each end of its process is reported.
 pub(crate) async fn keep_worker(
     access: Access,
     run: String,
@@ -109,16 +122,23 @@ pub(crate) async fn keep_worker(
     let mut failures = 0;
     for life in 1_u64.. {
         let session = format!("local-{}-{life}", number + 1);
-        let (status, refusal) = match start_worker(&access, &run, number, &session).await {
-            Ok(child) => {
-                failures = 0;
-                wait(child).await
-            }
+        let (status, end) = match start_worker(&access, &run, number, &session).await {
+            Ok(child) => wait(child).await,
             Err(error) => {
-                failures += 1;
                 let status = format!("cannot be started: {error}");
-                (status.clone(), (failures >= MOST_STARTS).then_some(status))
+                (status.clone(), LifeEnd::InVain(status))
             }
+        };
+        let refusal = match end {
+            LifeEnd::Passing => {
+                failures = 0;
+                None
+            }
+            LifeEnd::InVain(why) => {
+                failures += 1;
+                (failures >= MOST_STARTS).then_some(why)
+            }
+            LifeEnd::Refusal(why) => Some(why),
         };
         let is_last = refusal.is_some();
         if ends.send(ChildExit { session, status, refusal }).is_err() || is_last || orders.borrow().stop != Stop::No {
@@ -148,14 +168,20 @@ async fn start_worker(access: &Access, run: &str, number: u16, session: &str) ->
     Ok(child)
 }
 
-/// Waits for the end of a worker. Returns its status and, if it refused the run, its reason.
-async fn wait(child: Child) -> (String, Option<String>) {
+/// Waits for the end of a worker. Returns its status and the consequence.
+async fn wait(child: Child) -> (String, LifeEnd) {
     match child.wait_with_output().await {
         Ok(output) => {
             let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            (words(output.status, &said), (output.status.code() == Some(REFUSES)).then_some(said))
+            let status = words(output.status, &said);
+            let end = match output.status.code() {
+                Some(REFUSES) => LifeEnd::Refusal(said),
+                Some(IN_VAIN) => LifeEnd::InVain(said),
+                _ => LifeEnd::Passing,
+            };
+            (status, end)
         }
-        Err(error) => (error.to_string(), None),
+        Err(error) => (error.to_string(), LifeEnd::Passing),
     }
 }
 

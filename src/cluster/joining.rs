@@ -86,7 +86,7 @@ impl House {
             Err(error) => {
                 // An obstacle that passes is no refusal, unless the engine is the obstacle. A
                 // coordinator knows its own.
-                if !error.is_passing() || matches!(error, WorkerError::NotReady(_)) {
+                if !error.is_passing() || matches!(error, WorkerError::NotReady { .. }) {
                     self.tell(&run, Note::Text(format!("does not serve this run: {error}"))).await;
                 }
                 Err(error)

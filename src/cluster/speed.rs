@@ -73,7 +73,7 @@ fn search(config: &EngineConfig, place: &GamePlaces) -> Result<Vec<Option<f64>>,
         let words = |why: String| format!("engine {}: no speed was measured: {why}", config.name);
         let fault = |why: String| WorkerError::Slots(words(why));
         // As before a game, another attempt may succeed.
-        let not_ready = |why: String| WorkerError::NotReady(words(why));
+        let not_ready = |why: String| WorkerError::NotReady { why: words(why), pairs: 0 };
         let mut engine = Engine::start(config, &place.cpus()).await.map_err(|error| match error.is_transient() {
             true => not_ready(error.to_string()),
             false => fault(error.to_string()),

@@ -89,8 +89,13 @@ pub(crate) enum WorkerError {
         waited: Duration,
     },
     /// No engine gets ready at present.
-    #[error("{0}; it is tried again")]
-    NotReady(String),
+    #[error("{why}; it is tried again")]
+    NotReady {
+        /// The engine and its fault.
+        why: String,
+        /// Pairs that the job has played.
+        pairs: u64,
+    },
     /// Every slot ended.
     #[error("{0}")]
     Slots(String),
@@ -99,7 +104,10 @@ pub(crate) enum WorkerError {
 impl WorkerError {
     /// True if another attempt may succeed without a change at either side.
     pub(super) const fn is_passing(&self) -> bool {
-        matches!(self, Self::Link(_) | Self::Declined(_) | Self::Passing(_) | Self::Forsaken { .. } | Self::NotReady(_))
+        matches!(
+            self,
+            Self::Link(_) | Self::Declined(_) | Self::Passing(_) | Self::Forsaken { .. } | Self::NotReady { .. }
+        )
     }
 }
 
@@ -414,7 +422,8 @@ impl Worker {
             WorkerEvent::StartFailed { why } => self.notes.push(Note::Text(format!("{why}; trying again"))),
             WorkerEvent::Retired { slot, left } => self.end_slot(slot, left.is_some()),
             WorkerEvent::GaveUp { slot, left, why } => {
-                self.fail(why, WorkerError::NotReady);
+                let pairs = self.job.figures.pairs.load(Ordering::Relaxed);
+                self.fail(why, |why| WorkerError::NotReady { why, pairs });
                 self.end_slot(slot, left.is_some());
             }
             WorkerEvent::Broken { slot, why, .. } => {

@@ -1,6 +1,7 @@
 //! `--workers local:N`: runs played by workers behind a real nats-server, and what is left of them
 //! when any of these processes is killed.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -8,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::harness::{
-    Gate, Ran, check_same_games, copy_program, fake, games, hears_of_an_interrupt, heeding_signals, in_shell,
+    FAKE, Gate, Ran, check_same_games, copy_program, fake, games, hears_of_an_interrupt, heeding_signals, in_shell,
     is_stopping, journal_lines, next_random, quintain, run, sprt, sprt_args, summary, until,
 };
 use crate::skip::skip;
@@ -548,6 +549,48 @@ fn a_pair_that_ends_its_workers_stops_the_run() {
     assert_eq!(ran.code, Some(4), "{ran:?}");
     assert!(ran.stderr.contains(" ended each of the 5 workers that played it"), "{}", ran.stderr);
     run.check_no_orphans();
+}
+
+/// Another life of a worker may have ready engines. Five that do not have any end the run.
+#[test]
+fn a_worker_whose_engines_do_not_start_is_replaced() {
+    if !has_server("a_worker_whose_engines_do_not_start_is_replaced") {
+        return;
+    }
+    for is_lasting in [false, true] {
+        let run = Run::new("--max-pairs 12").held_from(3);
+        let [program, broken] = ["fake_engine", "broken"].map(|name| run.folder.path().join(name));
+        let script = format!("#!/bin/sh\n[ ! -e '{}' ] || exit 7\nexec '{FAKE}' \"$@\"\n", broken.display());
+        std::fs::write(&program, script).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let program = program.display().to_string();
+        let args: Vec<_> = run.args("local:2").iter().map(|word| word.replace(FAKE, &program)).collect();
+        let mut child = run.command(&args).spawn().unwrap();
+        let said = || std::fs::read_to_string(run.folder.path().join("log")).unwrap();
+        // Each worker has played a pair, and holds another one.
+        until("two pairs", || run.journal_lines() >= 5);
+        std::fs::write(&broken, "").unwrap();
+        kill(run.processes("local-1-1")[0], Signal::KILL);
+        let lives = if is_lasting { 2..=5 } else { 2..=3 };
+        for life in lives {
+            let words = format!("worker local-1-{life}: ended (exit status: 1: warning: engine ");
+            until(&words, || said().contains(&words) || is_stopping(&run.dir()));
+            assert!(said().contains(&words), "{}", said());
+        }
+        if is_lasting {
+            until("the end of the sixth life", || is_stopping(&run.dir()));
+        }
+        std::fs::remove_file(&broken).unwrap();
+        run.release();
+        let code = child.wait().unwrap().code();
+        assert_eq!(code, Some(if is_lasting { 4 } else { 3 }), "{}", said());
+        if is_lasting {
+            assert!(said().contains("worker local-1-6 cannot serve this run: warning: engine "), "{}", said());
+            assert_eq!(run.resume(&[]).code, Some(3));
+        }
+        check_same(&run.dir(), &run.alone());
+        run.check_no_orphans();
+    }
 }
 
 /// Threads finish a run that workers began.
