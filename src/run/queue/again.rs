@@ -53,7 +53,7 @@ pub(crate) fn go_on(queue: &Queue, run: &Path, dir: PathBuf) -> Result<EntryId> 
     }
     let mut entry = QueueEntry::new(command(&plan), dir, 0, plans(&root, &plan)?);
     entry.runs.push(run.to_owned());
-    queue.add(entry.signed()?)
+    queue.add_begun(entry.signed()?)
 }
 
 fn command(plan: &Plan) -> GameCommand {

@@ -180,20 +180,33 @@ impl Queue {
 
     /// Adds an entry behind the others of its priority. Its number was never given before, because
     /// a daemon may still play an entry that was removed.
-    pub(crate) fn add(&self, mut entry: QueueEntry) -> Result<EntryId> {
+    pub(crate) fn add(&self, entry: QueueEntry) -> Result<EntryId> {
+        self.edit_folder(|| self.append(entry))
+    }
+
+    /// Adds an entry that resumes a run, unless there is one of this run that is not over. Returns
+    /// the number of the run's entry.
+    fn add_begun(&self, entry: QueueEntry) -> Result<EntryId> {
         self.edit_folder(|| {
-            let path = self.folder.join(LAST_ID);
-            let given = read_text(&path, MOST_DOCUMENT_BYTES).ok().and_then(|text| text.trim().parse().ok());
-            let last: EntryId = self.ids()?.last().copied().max(given).unwrap_or(0);
-            let Some(id) = last.checked_add(1) else {
-                fail!(Setting, "{}: an entry has the highest number, {last}; remove it", self.folder.display());
-            };
-            write_atomically(&path, id.to_string().as_bytes())
-                .within(|| format!("{}: cannot write it", path.display()))?;
-            entry.rank = i64::from(id);
-            self.write(id, &entry)?;
-            Ok(id)
+            // Another process may have added it since this one looked.
+            let is_same = |other: &QueueEntry| other.state != QueueState::Done && other.begun() == entry.begun();
+            let known = self.list()?.entries.into_iter().find(|(_, other)| is_same(other));
+            known.map_or_else(|| self.append(entry), |(id, _)| Ok(id))
         })
+    }
+
+    /// Writes a new entry while no other process changes the folder.
+    fn append(&self, mut entry: QueueEntry) -> Result<EntryId> {
+        let path = self.folder.join(LAST_ID);
+        let given = read_text(&path, MOST_DOCUMENT_BYTES).ok().and_then(|text| text.trim().parse().ok());
+        let last: EntryId = self.ids()?.last().copied().max(given).unwrap_or(0);
+        let Some(id) = last.checked_add(1) else {
+            fail!(Setting, "{}: an entry has the highest number, {last}; remove it", self.folder.display());
+        };
+        write_atomically(&path, id.to_string().as_bytes()).within(|| format!("{}: cannot write it", path.display()))?;
+        entry.rank = i64::from(id);
+        self.write(id, &entry)?;
+        Ok(id)
     }
 
     /// Changes an entry; false if it is not there any more.

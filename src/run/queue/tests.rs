@@ -190,3 +190,23 @@ fn entries_added_at_once_get_numbers_of_their_own() {
     ids.sort_unstable();
     assert_eq!(ids, [1, 2, 3, 4, 5, 6, 7, 8]);
 }
+
+#[test]
+fn a_run_that_is_resumed_several_times_at_once_has_one_entry() {
+    let folder = tempfile::tempdir().unwrap();
+    let queue = Queue::of(folder.path()).unwrap();
+    let of_run = |run: &str| {
+        let mut entry = entry(0);
+        entry.runs.push(run.into());
+        entry
+    };
+    let over = queue.add(of_run("runs/x")).unwrap();
+    queue.update(over, |entry| entry.state = QueueState::Done).unwrap();
+    let ids: Vec<EntryId> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| queue.add_begun(of_run("runs/x")).unwrap())).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!((over, ids), (1, vec![2; 8]));
+    assert_eq!(queue.add_begun(of_run("runs/y")).unwrap(), 3);
+    assert_eq!(order(&queue), [2, 3, 1]);
+}
