@@ -6,16 +6,13 @@
 //! ICML 2022). Files have their neurons in order of activity, so those of the others are put in the
 //! order of the first.
 
-use super::export::{self, ExportError};
-use super::foreign::sample;
-use super::integer::Integer;
+use super::export;
 use super::loaded::{self, LoadedError};
 use super::network::{Parameters, Shape};
 use super::order;
-use crate::data::replace;
 use clap::Args;
-use destrier::nnue::{self, FormatError, sha256_hex};
-use std::io::{self, Write};
+use destrier::nnue::{self, FormatError};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -31,12 +28,8 @@ pub enum AverageError {
         path.display(), first.display()
     )]
     Unlike { path: PathBuf, neuron: usize, first: PathBuf },
-    #[error("{}: {error}", path.display())]
-    Export { path: PathBuf, error: ExportError },
     #[error(transparent)]
     Loaded(#[from] LoadedError),
-    #[error("{}: {error}", path.display())]
-    Io { path: PathBuf, error: io::Error },
 }
 
 /// Network file and its weight in the mean.
@@ -103,14 +96,7 @@ impl AverageArgs {
                 sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += share(part) * *more);
             }
         }
-        let export = |error| AverageError::Export { path: self.out.clone(), error };
-        let payload = export::payload(&shape, &mean).map_err(export)?;
-        let bytes = export::network(&shape, &payload).map_err(export)?;
-        loaded::check(&self.out, &bytes, &Integer::new(&shape, &payload), &sample())?;
-        replace(&self.out, &bytes).map_err(|error| AverageError::Io { path: self.out.clone(), error })?;
-        // A closed stdout is ignored.
-        let _ = writeln!(out, "{}: {}, sha256 {}", self.out.display(), shape.layout().describe(), sha256_hex(&bytes));
-        Ok(())
+        Ok(loaded::write(&self.out, &self.out, &shape, &mean, out)?)
     }
 }
 

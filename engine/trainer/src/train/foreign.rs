@@ -1,23 +1,16 @@
 //! Export of weights that another program trained: `export --from-npz`.
 
-use super::export::{self, ExportError};
+use super::export;
 use super::features::Inputs;
-use super::integer::Integer;
 use super::loaded::{self, LoadedError};
 use super::network::{Parameters, Shape};
 use super::npz::{self, NpzArray, NpzError};
 use super::pairs::{PairFileError, read as read_pairs};
 use super::plan::kind_of;
-use crate::data::{Position, replace};
-use bulletformat::ChessBoard;
 use clap::Args;
-use destrier::bench::POSITIONS;
-use destrier::board::Board;
-use destrier::datagen::viriformat::GameResult;
 use destrier::nnue::sets::{FeatureSet, SetError};
-use destrier::nnue::{HIDDEN_2, Kind, SECOND_LAYERS, SizeError, sha256_hex};
-use destrier::types::Move;
-use std::io::{self, Write};
+use destrier::nnue::{HIDDEN_2, Kind, SECOND_LAYERS, SizeError};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -38,14 +31,10 @@ pub enum ForeignError {
     Set(#[from] SetError),
     #[error("--pairs: {0}")]
     Pairs(#[from] PairFileError),
-    #[error("{}: {error}", path.display())]
-    Export { path: PathBuf, error: ExportError },
     #[error("{}: {error}, by `biases`, `output_biases` and --features", path.display())]
     Size { path: PathBuf, error: SizeError },
     #[error(transparent)]
     Loaded(#[from] LoadedError),
-    #[error("{}: {error}", path.display())]
-    Io { path: PathBuf, error: io::Error },
 }
 
 /// Weights of another program to export.
@@ -80,23 +69,8 @@ impl ForeignArgs {
         let set = FeatureSet::parse(&self.features, pairs.as_ref())?;
         let found = npz::read(from).map_err(|error| ForeignError::Npz { path: from.clone(), error })?;
         let (shape, weights) = parameters(from, set, self.kind, &found)?;
-        let export = |error| ForeignError::Export { path: from.clone(), error };
-        let payload = export::payload(&shape, &weights).map_err(export)?;
-        let bytes = export::network(&shape, &payload).map_err(export)?;
-        loaded::check(to, &bytes, &Integer::new(&shape, &payload), &sample())?;
-        replace(to, &bytes).map_err(|error| ForeignError::Io { path: to.clone(), error })?;
-        let hash = sha256_hex(&bytes);
-        // A closed stdout is ignored.
-        let _ = writeln!(out, "{}: {}, sha256 {hash}", to.display(), shape.layout().describe());
-        Ok(())
+        Ok(loaded::write(to, from, &shape, &weights, out)?)
     }
-}
-
-/// Returns the positions of the engine's bench as records without a score, to check a network on.
-pub(super) fn sample() -> Vec<ChessBoard> {
-    let boards = POSITIONS.iter().filter_map(|fen| Board::from_fen(fen).ok());
-    let position = |board| Position { board, mv: Move::NULL, score: 0, result: GameResult::Draw };
-    boards.map(|board| position(board).to_bullet()).collect()
 }
 
 /// Takes the weights from the arrays. Without a kind, it is that of the layers that are there.
@@ -208,7 +182,7 @@ mod tests {
             let mut arrays = good.clone();
             change(&mut arrays);
             std::fs::write(folder.path().join("weights.npz"), npz::write(&arrays)).expect("a file");
-            args(folder.path(), features).run(&mut io::sink()).expect_err("an error").to_string()
+            args(folder.path(), features).run(&mut std::io::sink()).expect_err("an error").to_string()
         };
         let missing = error("file", &|arrays| drop(arrays.remove(3)));
         assert!(

@@ -1,9 +1,17 @@
-//! Check of an exported network in Destrier itself.
+//! Check of an exported network in Destrier itself, before its file is written.
 
+use super::export::{self, ExportError};
 use super::integer::Integer;
+use super::network::{Parameters, Shape};
 use crate::data::record::Position;
+use crate::data::replace;
 use bulletformat::ChessBoard;
-use destrier::nnue::{self, EVAL_LIMIT, FormatError};
+use destrier::bench::POSITIONS;
+use destrier::board::Board;
+use destrier::datagen::viriformat::GameResult;
+use destrier::nnue::{self, EVAL_LIMIT, FormatError, sha256_hex};
+use destrier::types::Move;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Error of a network that is about to be written.
@@ -16,6 +24,40 @@ pub enum LoadedError {
         path.display()
     )]
     Differs { path: PathBuf, fen: String, engine: i64, expected: i64 },
+    #[error("{}: {error}", path.display())]
+    Export { path: PathBuf, error: ExportError },
+    #[error("{}: {error}", path.display())]
+    Io { path: PathBuf, error: io::Error },
+}
+
+/// Quantises weights that no run of the trainer holds, checks them on the positions of the bench,
+/// and writes the network file `path`. Says what it is on `out`. Errors name the file `source` for
+/// a weight that is out of range.
+///
+/// # Errors
+/// [`LoadedError`], with the file.
+pub fn write(
+    path: &Path,
+    source: &Path,
+    shape: &Shape,
+    weights: &Parameters,
+    out: &mut dyn Write,
+) -> Result<(), LoadedError> {
+    let export = |error| LoadedError::Export { path: source.to_owned(), error };
+    let payload = export::payload(shape, weights).map_err(export)?;
+    let bytes = export::network(shape, &payload).map_err(export)?;
+    check(path, &bytes, &Integer::new(shape, &payload), &sample())?;
+    replace(path, &bytes).map_err(|error| LoadedError::Io { path: path.to_owned(), error })?;
+    // A closed stdout is ignored.
+    let _ = writeln!(out, "{}: {}, sha256 {}", path.display(), shape.layout().describe(), sha256_hex(&bytes));
+    Ok(())
+}
+
+/// Returns the positions of the engine's bench as records without a score, to check a network on.
+pub(super) fn sample() -> Vec<ChessBoard> {
+    let boards = POSITIONS.iter().filter_map(|fen| Board::from_fen(fen).ok());
+    let position = |board| Position { board, mv: Move::NULL, score: 0, result: GameResult::Draw };
+    boards.map(|board| position(board).to_bullet()).collect()
 }
 
 /// Loads the bytes of a network file in Destrier and compares its evaluations with the trainer's

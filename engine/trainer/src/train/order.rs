@@ -106,7 +106,7 @@ pub fn reordered(shape: &Shape, weights: Parameters, inputs: &[usize]) -> Parame
 #[cfg(test)]
 mod tests {
     use super::super::features::Inputs;
-    use super::super::foreign::sample;
+    use super::super::loaded::sample;
     use super::*;
 
     /// Weights whose neurons differ in how often they are active.
