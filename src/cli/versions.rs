@@ -261,7 +261,7 @@ impl GatheredGames {
                     met_by if met_by == (pair.1, pair.0) => met.pentanomial().reversed(),
                     _ => continue,
                 };
-                all.0.iter_mut().zip(pairs.0).for_each(|(into, count)| *into += count);
+                all += pairs;
             }
         }
         all

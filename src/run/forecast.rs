@@ -34,16 +34,18 @@ const TYPICAL_PAIRS: &str =
 /// `None` if it is unknown.
 pub(crate) fn line(plan: &Plan) -> Option<String> {
     if let Some(rule) = plan.format.parameters().race {
-        return Some(race(rule, plan.players.len().saturating_sub(1), plan.max_pairs, shape(plan)));
+        return Some(race(rule, plan.players.len().saturating_sub(1), plan.max_pairs, shape(pace_of(plan).as_ref())));
     }
     let test = plan.test.as_ref()?;
-    let pairs = pairs_of_equals(plan)?;
+    let pace = pace_of(plan);
+    let shape = shape(pace.as_ref());
+    let pairs = pairs_of_equals(plan, shape)?;
     let most = plan.max_pairs.filter(|most| (*most as f64) < pairs);
     let played = most.map_or(pairs, |most| most as f64);
-    let time = time(plan);
+    let time = time_at(plan, pace.as_ref());
     let Bounds { elo0, elo1 } = test.bounds;
     let mut line = format!("[{elo0}, {elo1}] at {}, {}: ", figures::limits(plan), figures::games_at_once(plan));
-    let guess = if test.model == Model::Normalized || shape(plan).is_some() { "" } else { "at least " };
+    let guess = if test.model == Model::Normalized || shape.is_some() { "" } else { "at least " };
     line.push_str(&format!("{guess}about {} pairs if equal", grouped(pairs)));
     if let Some(most) = most {
         line.push_str(&format!(", of which {most} are played at most"));
@@ -59,40 +61,39 @@ pub(crate) fn line(plan: &Plan) -> Option<String> {
     Some(line)
 }
 
-/// Returns the expected pairs of a plan's test between equal engines, beyond `max_pairs` too.
-fn pairs_of_equals(plan: &Plan) -> Option<f64> {
+/// Returns the expected pairs of a plan's test between equal engines, beyond `max_pairs` too. They
+/// are typical ones if their shape is not known.
+fn pairs_of_equals(plan: &Plan, shape: Option<Law>) -> Option<f64> {
     let test = plan.test.as_ref()?;
     let sprt = Sprt::new(test.bounds, test.model, test.alpha, test.beta).ok()?;
-    expected_pairs(&sprt, &shape(plan).unwrap_or(Law::TYPICAL), 0.0)
+    expected_pairs(&sprt, &shape.unwrap_or(Law::TYPICAL), 0.0)
 }
 
-/// Returns the shape of pairs in past runs at the limit of a plan, which decides the length of a
-/// race and of a test by logistic Elo; `None` if it is unknown.
-fn shape(plan: &Plan) -> Option<Law> {
-    shared_limit(plan).and_then(|limit| learned(&limit, plan.concurrency)).and_then(|pace| pace.shape)
-}
-
-/// Returns the limit of all players; `None` if they differ.
-fn shared_limit(plan: &Plan) -> Option<Limit> {
-    let limit = plan.players.first()?.limit;
-    plan.players.iter().all(|player| player.limit == limit).then_some(limit)
+/// Returns the shape of pairs in the past runs that show a pace, which decides the length of a race
+/// and of a test by logistic Elo; `None` if it is unknown.
+fn shape(pace: Option<&Pace>) -> Option<Law> {
+    pace.and_then(|pace| pace.shape)
 }
 
 /// Returns the expected time of a plan's games, of a test if its engines are equal; `None` if it is
 /// unknown.
 pub(crate) fn time(plan: &Plan) -> Option<Duration> {
+    time_at(plan, pace_of(plan).as_ref())
+}
+
+/// Returns the time of a plan's games at a pace.
+fn time_at(plan: &Plan, pace: Option<&Pace>) -> Option<Duration> {
     if plan.is_at_hub() {
         // Nobody knows how many of them will play.
         return None;
     }
     let most = plan.max_pairs.map(|most| most as f64);
-    let played = match pairs_of_equals(plan) {
+    let played = match pairs_of_equals(plan, shape(pace)) {
         Some(pairs) => most.map_or(pairs, |most| most.min(pairs)),
         None if plan.test.is_none() && plan.players.len() == 2 => most?,
         None => return None,
     };
-    let rate = shared_limit(plan).and_then(|limit| pace(&limit, plan.concurrency));
-    let time = rate.and_then(|rate| Duration::try_from_secs_f64(played / rate * 60.0).ok());
+    let time = pace.and_then(|pace| Duration::try_from_secs_f64(played / pace.pairs_per_minute * 60.0).ok());
     time.map(|time| plan.max_time.map_or(time, |most| most.min(time)))
 }
 
@@ -144,7 +145,7 @@ fn quicker(plan: &Plan, bounds: &Bounds) -> Vec<&'static str> {
 /// Checks before the engines are built that the pace of a test within `budget` is known.
 pub(crate) fn check_budget(budget: &str, raw: &RawPlan) -> Result<()> {
     // Any number of games does: the pace is known for all of them, or for none.
-    rate(budget, resolve::limits(raw)?, 1).map(|_| ())
+    pace_within(budget, resolve::limits(raw)?, 1).map(|_| ())
 }
 
 /// Sets the upper bound of a test so that it ends within `budget` in 95 % of cases, and its time
@@ -154,11 +155,10 @@ pub(crate) fn spend(budget: &str, plan: &mut Plan) -> Result<String> {
     let (Some(test), [new, base]) = (&mut plan.test, plan.players.as_slice()) else {
         fail!(Setting, "--budget {budget}: only a test of two engines has bounds; give --max-time");
     };
-    let rate = rate(budget, [new.limit, base.limit], plan.concurrency)?;
+    let pace = pace_within(budget, [new.limit, base.limit], plan.concurrency)?;
     let sprt = Sprt::new(test.bounds, test.model, test.alpha, test.beta)?;
-    let pairs = time.as_secs_f64() / 60.0 * rate;
-    let shape = learned(&new.limit, plan.concurrency).and_then(|pace| pace.shape);
-    let bounds = bounds_within(&sprt, &shape.unwrap_or(Law::TYPICAL), pairs, false);
+    let pairs = time.as_secs_f64() / 60.0 * pace.pairs_per_minute;
+    let bounds = bounds_within(&sprt, &pace.shape.unwrap_or(Law::TYPICAL), pairs, false);
     test.bounds = bounds.ok_or_else(|| {
         RunError::Setting(format!(
             "--budget {budget}: {} pairs are too few for any bounds; give more time, or fewer --nodes",
@@ -168,7 +168,7 @@ pub(crate) fn spend(budget: &str, plan: &mut Plan) -> Result<String> {
     plan.max_time.get_or_insert(time);
     let Bounds { elo0, elo1 } = test.bounds;
     // Normalized bounds hardly depend on how much pairs vary.
-    let is_known = shape.is_some() || test.model == Model::Normalized;
+    let is_known = pace.shape.is_some() || test.model == Model::Normalized;
     let typical = if is_known { "" } else { TYPICAL_PAIRS };
     Ok(format!(
         "{budget} is about {} pairs here: --bounds {elo0},{elo1}, over by then in 95 % of cases{typical}",
@@ -176,29 +176,29 @@ pub(crate) fn spend(budget: &str, plan: &mut Plan) -> Result<String> {
     ))
 }
 
-/// Returns pairs per minute of a test whose sides have these limits.
-fn rate(budget: &str, [limit, other]: [Limit; 2], concurrency: u16) -> Result<f64> {
-    let Some(rate) = (limit == other).then(|| pace(&limit, concurrency)).flatten() else {
+/// Returns the pace of a test within `budget` whose sides have these limits.
+fn pace_within(budget: &str, [limit, other]: [Limit; 2], concurrency: u16) -> Result<Pace> {
+    let Some(pace) = (limit == other).then(|| pace(&limit, concurrency)).flatten() else {
         fail!(
             Setting,
             "--budget {budget}: no run under {RESULTS} shows how many pairs a minute this machine plays at {limit}; play one of some \
              minutes first (--max-time 5m), or give --bounds and --max-time"
         );
     };
-    Ok(rate)
+    Ok(pace)
 }
 
-/// Returns pairs per minute at `limit`, from past runs or else from the clock; `None` if both are
-/// unknown.
-fn pace(limit: &Limit, concurrency: u16) -> Option<f64> {
-    learned(limit, concurrency).map_or_else(|| by_clock(limit, concurrency), |pace| Some(pace.pairs_per_minute))
+/// Returns the pace of a plan; `None` if it is unknown or its players have several limits.
+fn pace_of(plan: &Plan) -> Option<Pace> {
+    let limit = plan.players.first()?.limit;
+    plan.players.iter().all(|player| player.limit == limit).then(|| pace(&limit, plan.concurrency)).flatten()
 }
 
-/// Returns the pace of past runs at `limit`; `None` if there are none.
-fn learned(limit: &Limit, concurrency: u16) -> Option<Pace> {
+/// Returns the pace at `limit`, from past runs or else from the clock; `None` if both are unknown.
+fn pace(limit: &Limit, concurrency: u16) -> Option<Pace> {
     match pace::learn(Path::new(RESULTS), &resolve::cpu(), Some(&limit.to_string()), Some(concurrency)) {
         PaceLookup::Known(pace) => Some(pace),
-        PaceLookup::Unknown(_) => None,
+        PaceLookup::Unknown(_) => by_clock(limit, concurrency).map(Pace::told),
     }
 }
 

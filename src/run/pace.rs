@@ -79,11 +79,6 @@ impl Pace {
         Self { pairs_per_minute, clock: None, concurrency: None, runs: 0, shape: None }
     }
 
-    /// Shape of pairs at this pace: that of the runs that it was learnt from, or a typical one.
-    pub(crate) fn shape_or_typical(&self) -> Law {
-        self.shape.unwrap_or(Law::TYPICAL)
-    }
-
     /// Hours that so many pairs take.
     pub(crate) fn hours(&self, pairs: f64) -> f64 {
         pairs / self.pairs_per_minute / 60.0
@@ -135,13 +130,8 @@ pub(crate) fn learn(root: &Path, cpu: &str, clock: Option<&str>, games: Option<u
         sum.pairs = sum.pairs.saturating_add(summary.pairs);
         sum.minutes += summary.seconds / 60.0;
         sum.runs += 1;
-        let even = summary
-            .ptnml
-            .map(Pentanomial)
-            .filter(|ptnml| ptnml.score().is_some_and(|score| EVEN_SCORES.contains(&score)));
-        for (sum, count) in sum.even.0.iter_mut().zip(even.unwrap_or_default().0) {
-            *sum = sum.saturating_add(count);
-        }
+        let is_even = |ptnml: &Pentanomial| ptnml.score().is_some_and(|score| EVEN_SCORES.contains(&score));
+        sum.even += summary.ptnml.map(Pentanomial).filter(is_even).unwrap_or_default();
     }
     let remedy = "give --pairs-per-minute";
     if paces.is_empty() {

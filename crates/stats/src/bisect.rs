@@ -68,9 +68,7 @@ impl Posterior {
             return None;
         }
         let mut pooled = Pentanomial::default();
-        for played in &pairs[1..] {
-            pooled.0.iter_mut().zip(played.0).for_each(|(into, count)| *into = into.saturating_add(count));
-        }
+        pairs[1..].iter().for_each(|played| pooled += *played);
         let shape = Law::of_counts(&pooled).unwrap_or(Law::TYPICAL);
         let even = shape.leaned(0.0, Model::Logistic);
         let step = (MOST / LEAST).powf(1.0 / (SIZES - 1) as f64);

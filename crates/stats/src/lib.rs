@@ -195,6 +195,13 @@ impl Pentanomial {
     }
 }
 
+impl std::ops::AddAssign for Pentanomial {
+    /// Adds pairs; a class keeps within `u64`.
+    fn add_assign(&mut self, other: Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(into, count)| *into = into.saturating_add(count));
+    }
+}
+
 impl Counts for Pentanomial {
     const SCORES: &'static [f64] = &[0.0, 0.25, 0.5, 0.75, 1.0];
     const GAMES_PER_SAMPLE: u32 = 2;

@@ -218,7 +218,7 @@ impl EncounterCounts {
     /// Adds the games of `other`, which is of the same players in the same order.
     fn merge(&mut self, other: &Self) {
         let add = |into: &mut u64, count: u64| *into = into.saturating_add(count);
-        self.pairs.0.iter_mut().zip(other.pairs.0).for_each(|(into, count)| add(into, count));
+        self.pairs += other.pairs;
         let legs = self.legs.as_flattened_mut().iter_mut().zip(other.legs.as_flattened());
         legs.for_each(|(into, count)| add(into, *count));
         for (into, from) in [(&mut self.white, &other.white), (&mut self.black, &other.black)] {

@@ -129,7 +129,7 @@ fn link(file: &Path, raw: &RawPlan, args: &SimulateArgs) -> Result<ChainLink> {
     };
     let mut sprt = new_sprt(test.bounds)?;
     if let Some(pairs) = pairs_in("budget", raw.budget.as_ref())? {
-        let shape = pace.as_ref().map_or(Law::TYPICAL, Pace::shape_or_typical);
+        let shape = pace.as_ref().and_then(|pace| pace.shape).unwrap_or(Law::TYPICAL);
         let bounds = simulate::bounds_within(&sprt, &shape, pairs, false);
         let bounds = bounds.with_context(|| format!("{}: budget: too few pairs for any bounds", named()))?;
         sprt = new_sprt(bounds)?;

@@ -42,9 +42,7 @@ impl Tally {
     fn merge(&mut self, other: &Self) {
         self.wdl += other.wdl;
         self.white += other.white;
-        for (mine, theirs) in self.ptnml.0.iter_mut().zip(other.ptnml.0) {
-            *mine += theirs;
-        }
+        self.ptnml += other.ptnml;
         self.mixed += other.mixed;
     }
 
