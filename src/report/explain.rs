@@ -286,15 +286,6 @@ impl<'a> Explainer<'a> {
             of_player.iter().map(|(game, ..)| chess::opening_key(&game.opening, self.plan.rules.variant)).collect();
         let of_first = (first.opening.index, openings.first().copied().unwrap_or_default());
         self.record_opening(of_first, name, games, &points);
-        if let [(one, one_color, one_points), (other, other_color, other_points)] = of_player.as_slice()
-            && one_color != other_color
-            && one.opening == other.opening
-        {
-            let is_white_first = *one_color == Color::White;
-            let by_color = if is_white_first { [*one_points, *other_points] } else { [*other_points, *one_points] };
-            let opponent = if is_white_first { one.players.black } else { one.players.white };
-            self.meetings.entry(opponent).or_default().record(by_color);
-        }
         self.effort.record(&features);
         for (((game, ..), features), opening) in of_player.iter().zip(&features).zip(openings) {
             self.repeats.record(game, features, opening);
@@ -323,6 +314,13 @@ impl<'a> Explainer<'a> {
             }
             opening.both[0] += u64::from((*first, *second) == (2, 2));
             opening.both[1] += u64::from((*first, *second) == (0, 0));
+            let players = games[0].players;
+            if games[1].players.white == players.black {
+                let is_white_first = players.white == self.player;
+                let (opponent, by_color) =
+                    if is_white_first { (players.black, [*one, *other]) } else { (players.white, [*other, *one]) };
+                self.meetings.entry(opponent).or_default().record(by_color);
+            }
         }
         // A game without a second one weighs as a pair.
         self.clusters.record(key, points.iter().sum::<u8>() * if points.len() == 1 { 2 } else { 1 });

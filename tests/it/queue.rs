@@ -329,14 +329,20 @@ fn a_run_whose_folder_is_removed_has_not_been_played() {
     assert!(ran.code == Some(2) && ran.stderr.contains("its last run has begun"), "{ran:?}");
 }
 
-/// As by two clicks on the page of a run, or by a user and a script.
-#[test]
-fn a_run_that_is_resumed_several_times_at_once_is_queued_once() {
-    let queued = Queued::new();
+/// Run of two pairs among the results that was cut short outside the queue.
+fn cut_run(queued: &Queued) -> PathBuf {
     let dir = queued.results().join("mine");
     std::fs::create_dir_all(queued.results()).unwrap();
     sprt(3, "--seed 1", "--seed 2", &dir, &format!("{SETTINGS} --max-pairs 2"));
     cut(&dir, 2);
+    dir
+}
+
+/// As by two clicks on the page of a run, or by a user and a script.
+#[test]
+fn a_run_that_is_resumed_several_times_at_once_is_queued_once() {
+    let queued = Queued::new();
+    let dir = cut_run(&queued);
     let words = queued.words(&["resume", &dir.display().to_string()]);
     let resume = || quintain(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     for child in (0..8).map(|_| resume()).collect::<Vec<_>>() {
@@ -349,10 +355,7 @@ fn a_run_that_is_resumed_several_times_at_once_is_queued_once() {
 #[test]
 fn an_entry_whose_resumed_run_is_gone_waits_for_it() {
     let queued = Queued::new();
-    let dir = queued.results().join("mine");
-    std::fs::create_dir_all(queued.results()).unwrap();
-    sprt(3, "--seed 1", "--seed 2", &dir, &format!("{SETTINGS} --max-pairs 2"));
-    cut(&dir, 2);
+    let dir = cut_run(&queued);
     queued.done(&["resume", &dir.display().to_string()]);
     std::fs::rename(&dir, queued.folder.path().join("away")).unwrap();
     let ran = queued.play(&[]);
