@@ -7,6 +7,8 @@
 //! worth a won encounter. Rematches come only if they cannot be avoided, and first between those
 //! who have met least often.
 
+mod matching;
+
 use std::collections::BTreeMap;
 
 use crate::record::PlayerId;
@@ -26,8 +28,8 @@ pub static DEFINITION: Definition = Definition {
 const MAX_ROUNDS: u32 = 1_000;
 
 /// Step limit of the search for a round whose players have met a number of times at most. Past it,
-/// or if no such round exists, one meeting more is allowed.
-const MAX_STEPS: u32 = 100_000;
+/// no pair is taken that leaves the others without a round.
+const MAX_STEPS: u32 = 2_000;
 
 /// A Swiss: in each round, players of about equal points meet who have not met before.
 #[derive(Clone, Copy, Debug)]
@@ -152,8 +154,29 @@ impl SwissTable {
             if self.search(&ranked, limit, &mut round, &mut steps) {
                 return (round, bye);
             }
+            if steps > MAX_STEPS
+                && let Some(round) = self.foresee(&ranked, limit)
+            {
+                return (round, bye);
+            }
             limit += 1;
         }
+    }
+
+    /// Pairs all of `left` as an unlimited [`search`](Self::search) would; `None` if there is no
+    /// way. Each pair leaves a round of the others, so none is taken back.
+    fn foresee(&self, left: &[PlayerId], limit: u64) -> Option<Vec<Encounter>> {
+        let has_round = |left: &[PlayerId]| {
+            matching::is_perfect(left.len(), |one, other| self.meetings(left[one], left[other]) <= limit)
+        };
+        let (mut left, mut round) = (left.to_vec(), Vec::new());
+        while let Some(&first) = left.first() {
+            let rest = |opponent: PlayerId| without(&left, first, opponent);
+            let found = self.candidates(&left, limit).into_iter().find(|opponent| has_round(&rest(*opponent)))?;
+            round.push((first, found));
+            left = rest(found);
+        }
+        Some(round)
     }
 
     /// Number of meetings that leaves each player an opponent: below it there is no round.
@@ -227,4 +250,58 @@ impl SwissTable {
 
 fn without(left: &[PlayerId], first: PlayerId, second: PlayerId) -> Vec<PlayerId> {
     left.iter().copied().filter(|player| *player != first && *player != second).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::random::SplitMix64;
+
+    /// Plays rounds that stronger players, of lower numbers, win with a probability of three
+    /// quarters, and passes each to `check` before it counts.
+    fn play(players: u16, rounds: u32, mut check: impl FnMut(&SwissTable, &[Encounter])) {
+        let (mut table, mut random) = (SwissTable::new(players), SplitMix64::new(u64::from(players)));
+        for _ in 0..rounds {
+            let (round, bye) = table.pair();
+            check(&table, &round);
+            for (first, second) in &round {
+                let is_upset = random.below(4) == 0;
+                let winner = if is_upset { first.max(second) } else { first.min(second) };
+                table.points[usize::from(winner.0)] += 4;
+            }
+            table.record(&round, bye, 1, &[]);
+        }
+    }
+
+    #[test]
+    fn a_foreseen_round_is_the_one_that_a_search_finds() {
+        let mut pairable = 0;
+        for players in [2, 5, 8, 10] {
+            play(players, 24, |table, _| {
+                let ranked: Vec<PlayerId> = (0..players & !1).map(PlayerId).collect();
+                for limit in 0..3 {
+                    let (mut round, mut steps) = (Vec::new(), 0);
+                    let is_found = table.search(&ranked, limit, &mut round, &mut steps);
+                    assert!(steps <= MAX_STEPS, "the search is exhaustive");
+                    assert_eq!(table.foresee(&ranked, limit), is_found.then_some(round), "{players} {limit}");
+                    pairable += u32::from(is_found);
+                }
+            });
+        }
+        assert!(pairable > 20, "{pairable}");
+    }
+
+    #[test]
+    fn rematches_come_only_if_they_cannot_be_avoided() {
+        let mut hard = 0;
+        play(50, 30, |table, round| {
+            let mut ranked: Vec<PlayerId> = (0..50).map(PlayerId).collect();
+            ranked.sort_by_key(|player| (std::cmp::Reverse(table.points(*player)), *player));
+            let (mut found, mut steps) = (Vec::new(), 0);
+            hard += u32::from(!table.search(&ranked, 0, &mut found, &mut steps));
+            let rematches = round.iter().filter(|(first, second)| table.meetings(*first, *second) > 0).count();
+            assert_eq!(rematches > 0, table.foresee(&ranked, 0).is_none(), "{rematches}");
+        });
+        assert!(hard > 0, "no round was hard to find");
+    }
 }
