@@ -73,7 +73,9 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit> {
     let folder = dir.path(crashes::FOLDER).join(crashes::folder_name(args.game));
     let kept = read_text(&folder.join(crashes::TRANSCRIPT), MOST_DOCUMENT_BYTES).ok();
     let about = read_text(&folder.join(crashes::ABOUT), MOST_DOCUMENT_BYTES).unwrap_or_default();
-    let failed = crashes::engine_named(&about).and_then(|name| plan.players.iter().position(|p| p.name == name));
+    // Of a void game, the one that was played in its place is replayed.
+    let at_fault = crashes::engine_named(&about).filter(|_| !crashes::is_void(&about));
+    let failed = at_fault.and_then(|name| plan.players.iter().position(|p| p.name == name));
     let played = [record.players.white, record.players.black].map(|id| usize::from(id.0));
     let usual = played.into_iter().min().unwrap_or(0);
     let place = player(&plan, args.player.as_deref())?.or(failed).unwrap_or(usual);

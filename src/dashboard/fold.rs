@@ -11,7 +11,7 @@ use crate::chess::Variant;
 use crate::files::open_regular;
 use crate::journal::{self, JournalError, PlanFacts, archive};
 use crate::plan::Plan;
-use crate::record::{GameRecord, Outcome, Termination};
+use crate::record::{GameRecord, Outcome, PairId, PlayerId, Termination};
 use crate::report::eco::{OpeningName, OpeningNames};
 use crate::report::figures;
 use crate::report::html::tuning;
@@ -62,6 +62,7 @@ pub(super) enum FoldError {
 pub(super) struct GameRow {
     /// The user's number of the game.
     pub(super) number: u64,
+    pair: PairId,
     pub(super) white: u16,
     pub(super) black: u16,
     pub(super) outcome: Outcome,
@@ -81,6 +82,7 @@ impl GameRow {
     fn of(game: &GameRecord, offset: u64, names: &OpeningNames, variant: Variant) -> Self {
         Self {
             number: game.id.number(),
+            pair: game.id.pair,
             white: game.players.white.0,
             black: game.players.black.0,
             outcome: game.ending.outcome,
@@ -104,6 +106,8 @@ pub(super) struct Fold {
     extension: FileStamp,
     scoreboard: Scoreboard,
     elo: Vec<EloPoint>,
+    /// Games that count with White and with Black, by player.
+    colors: Vec<[u64; 2]>,
     /// The finished games in the order in which they ended.
     games: Vec<GameRow>,
     names: Arc<OpeningNames>,
@@ -121,7 +125,7 @@ impl Fold {
         let plan = extension::stored_plan(dir).map_err(|error| unreadable(&error))?;
         let plan = plan.ok_or(FoldError::Missing)?;
         let scoreboard = Scoreboard::new(&plan).map_err(|error| FoldError::Plan(error.to_string()))?;
-        let (elo, header) = (Vec::new(), Vec::new());
+        let (elo, header, colors) = (Vec::new(), Vec::new(), vec![[0; 2]; plan.players.len()]);
         let (games, names) = (Vec::new(), Arc::clone(names));
         Ok(Self {
             dir: dir.to_owned(),
@@ -129,6 +133,7 @@ impl Fold {
             extension,
             scoreboard,
             elo,
+            colors,
             games,
             names,
             header,
@@ -165,11 +170,14 @@ impl Fold {
 
     /// Facts by which a journal is checked, and the closure that records its games.
     fn recorder(&mut self) -> (PlanFacts, impl FnMut(GameRecord, u64)) {
-        let Self { scoreboard, elo, games, names, plan, .. } = self;
+        let Self { scoreboard, elo, colors, games, names, plan, .. } = self;
         let facts = PlanFacts::new(plan, None);
         let record = |game: GameRecord, offset: u64| {
             keep(games, &game, offset, names, plan.rules.variant);
-            scoreboard.record(game, |scoreboard, _| note_elo(elo, scoreboard));
+            scoreboard.record(game, |scoreboard, pair| {
+                note_elo(elo, scoreboard);
+                count_colors(colors, pair);
+            });
         };
         (facts, record)
     }
@@ -208,6 +216,11 @@ impl Fold {
     /// The finished games, the first [`MAX_GAMES`] of them.
     pub(super) fn games(&self) -> &[GameRow] {
         &self.games
+    }
+
+    /// Number of a player's games that count with White and with Black.
+    pub(super) fn colors(&self, player: PlayerId) -> [u64; 2] {
+        self.colors.get(usize::from(player.0)).copied().unwrap_or_default()
     }
 
     /// Bytes of the journal before the line of a game that counts; `None` if it is not listed.
@@ -297,10 +310,25 @@ fn unreadable(error: &RunError) -> FoldError {
     FoldError::Plan(with_causes(error))
 }
 
-/// Lists a game, if there is room.
+/// Lists a game, if there is room. With a void game, its pair's other game is played again, too.
 fn keep(games: &mut Vec<GameRow>, game: &GameRecord, offset: u64, names: &OpeningNames, variant: Variant) {
+    if game.is_void {
+        let pair = game.id.pair;
+        games.iter_mut().filter(|other| other.pair == pair).for_each(|other| other.is_void = true);
+    }
     if games.len() < MAX_GAMES {
         games.push(GameRow::of(game, offset, names, variant));
+    }
+}
+
+/// Counts the colours of games.
+fn count_colors(colors: &mut [[u64; 2]], games: &[GameRecord]) {
+    for game in games {
+        for (place, player) in [game.players.white, game.players.black].into_iter().enumerate() {
+            if let Some(count) = colors.get_mut(usize::from(player.0)) {
+                count[place] += 1;
+            }
+        }
     }
 }
 
@@ -421,5 +449,26 @@ mod tests {
             }
         }
         assert_eq!(fold.offset_of(99), None);
+    }
+
+    /// The other game of a void one's pair was over, and is played again, too.
+    #[test]
+    fn of_a_pair_that_is_played_again_the_last_games_count() {
+        let lines: Vec<&str> = include_str!("../../tests/it/fixtures/v1/games.jsonl").split_inclusive('\n').collect();
+        let records: Vec<GameRecord> =
+            lines.iter().filter_map(|line| journal::game_of(line.as_bytes())).take(4).collect();
+        let void = GameRecord { is_void: true, ..records[1].clone() };
+        let (names, mut games) = (OpeningNames::builtin(), Vec::new());
+        for (offset, game) in (0..).zip([&records[0], &records[2], &void, &records[0], &records[1]]) {
+            keep(&mut games, game, offset, &names, Variant::Standard);
+        }
+        assert_eq!(records[0].id.pair, records[1].id.pair);
+        assert_eq!(games.iter().map(|game| game.is_void).collect::<Vec<_>>(), [true, false, true, false, false]);
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(file::FILE_NAME), include_str!("../../tests/it/fixtures/v1/plan.toml"))
+            .unwrap();
+        let mut fold = Fold::new(folder.path(), &Arc::new(OpeningNames::builtin())).unwrap();
+        fold.games = games;
+        assert_eq!([&records[0], &records[1]].map(|game| fold.offset_of(game.id.number())), [Some(3), Some(4)]);
     }
 }

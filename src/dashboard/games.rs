@@ -163,23 +163,24 @@ fn read_at(dir: &FilePath, offset: u64, number: u64) -> std::io::Result<Option<G
     Ok(numbered(&line, number))
 }
 
-/// Looks for one game in the whole journal in `dir`; `None` if it is not there.
+/// Looks for one game in the whole journal in `dir`; `None` if it is not there. The last one
+/// counts, because its pair may have been played again.
 fn find(dir: &FilePath, number: u64) -> std::io::Result<Option<GameRecord>> {
     let Some(path) = archive::stored_name(dir).and_then(|name| inside(dir, name)) else { return Ok(None) };
     let mut reader = archive::open(&path.with_file_name(journal::FILE_NAME))?;
     let key = format!("\"game\":{number},");
-    let mut line = Vec::new();
+    let (mut line, mut found) = (Vec::new(), None);
     loop {
         line.clear();
         if reader.by_ref().take(MOST_LINE).read_until(b'\n', &mut line)? == 0 {
-            return Ok(None);
+            return Ok(found);
         }
         // The number stands near the beginning of its line.
         let head = &line[..line.len().min(200)];
         if head.windows(key.len()).any(|part| part == key.as_bytes())
             && let Some(game) = numbered(&line, number)
         {
-            return Ok(Some(game));
+            found = Some(game);
         }
     }
 }

@@ -33,8 +33,8 @@ struct StandingsJson {
     wins: u64,
     draws: u64,
     losses: u64,
-    white: usize,
-    black: usize,
+    white: u64,
+    black: u64,
     /// Mean rating of the opponents met, with the Elo of the score against them.
     performance: Option<f64>,
     /// Points of a Swiss, byes included.
@@ -89,11 +89,9 @@ fn table(fold: &Fold) -> Vec<StandingsJson> {
         let players = u16::try_from(plan.players.len()).unwrap_or(u16::MAX);
         swiss::points(players, rounds, plan.max_pairs.unwrap_or(1), scoreboard.results())
     });
-    let counted = |player: PlayerId, color: fn(&super::fold::GameRow) -> u16| {
-        fold.games().iter().filter(|game| !game.is_void && color(game) == player.0).count()
-    };
-    rows.iter()
-        .map(|row| StandingsJson {
+    let row = |row: &StandingsRow| {
+        let [white, black] = fold.colors(row.player);
+        StandingsJson {
             rank: row.rank,
             name: row.name.clone(),
             elo: row.elo_text(),
@@ -104,14 +102,15 @@ fn table(fold: &Fold) -> Vec<StandingsJson> {
             wins: row.wdl.wins,
             draws: row.wdl.draws,
             losses: row.wdl.losses,
-            white: counted(row.player, |game| game.white),
-            black: counted(row.player, |game| game.black),
+            white,
+            black,
             performance: performance(fold, &rows, row),
             swiss: byes.as_ref().and_then(|points| Some(*points.get(usize::from(row.player.0))? as f64 / 2.0)),
             faults: fault_words(&row.faults),
             met: rows.iter().map(|other| (other.player != row.player).then(|| met(fold, row, other))).collect(),
-        })
-        .collect()
+        }
+    };
+    rows.iter().map(row).collect()
 }
 
 /// Points and games of one player against another.

@@ -49,6 +49,15 @@ pub fn engine_named(about: &str) -> Option<&str> {
     about.lines().find_map(|line| line.strip_prefix("engine: "))
 }
 
+/// Returns true if the text of an `about.txt` is of a game that was played again.
+#[must_use]
+pub fn is_void(about: &str) -> bool {
+    about.lines().any(|line| line.starts_with(VOID))
+}
+
+/// Line of a game that was played again.
+const VOID: &str = "void: ";
+
 /// Writes `crashes/game-N/` with the transcript, the standard error and a summary.
 pub struct Crashes {
     folder: PathBuf,
@@ -78,6 +87,9 @@ impl Crashes {
             let _ = writeln!(about, "{key}: {value}");
         };
         line("game", &failure.game.number().to_string());
+        if record.is_void {
+            line(VOID.trim_end_matches(": "), "it was played again");
+        }
         line("engine", player.map_or("?", |player| player.name.as_str()));
         line("program", &player.map_or_else(String::new, |player| player.program.display().to_string()));
         let options = self.plan.tuned_options(record, failure.player);

@@ -117,6 +117,11 @@ impl Story {
     }
 
     fn keep(&mut self, game: GameRecord) {
+        if game.is_void {
+            // The pair's other game is played again, too.
+            let kept = self.last.iter_mut().chain(&mut self.faulty);
+            kept.filter(|other| other.id.pair == game.id.pair).for_each(|other| other.is_void = true);
+        }
         self.last.push_back(game);
         if self.last.len() <= LAST_GAMES {
             return;

@@ -21,6 +21,19 @@ fn plan(names: &[&str]) -> Plan {
     plan
 }
 
+/// The other game of a void one's pair is played again, too.
+#[test]
+fn of_a_pair_that_is_played_again_only_the_last_games_have_results() {
+    let mut story = story(&plan(&["new", "base"]), 0, "");
+    let [first, second] = [Leg::First, Leg::Second].map(|leg| game(0, leg, (0, 1), ""));
+    let void = GameRecord { is_void: true, ..second.clone() };
+    for game in [first.clone(), void, first, second] {
+        story.record(game);
+    }
+    let void: Vec<bool> = story.kept().iter().map(|game| game.is_void).collect();
+    assert_eq!(void, [true, false, true, false], "by number");
+}
+
 /// A game with castling and a capture en passant. The first player wins in the first leg and draws
 /// in the second.
 fn game(pair: u64, leg: Leg, (one, other): (u16, u16), detail: &str) -> GameRecord {
