@@ -7,6 +7,7 @@ use indicatif::HumanBytes;
 
 use crate::cli::runs::run_parser;
 use crate::journal::archive::Detail;
+use crate::plan::file;
 use crate::report::figures;
 use crate::run::archive::{self, CopyDirection};
 use crate::run::dir::{Place, RESULTS};
@@ -63,7 +64,14 @@ pub(super) fn run(args: &ArchiveArgs) -> Result<Exit> {
     let (root, report) = (archived.root.display(), archived.report);
     let word = shell_path(&archived.root);
     let games = figures::count(report.games, "game");
+    let is_run = archived.root.join(file::FILE_NAME).is_file();
     progress::result(&match direction {
+        CopyDirection::Unpack if !is_run => format!("{root}: {games}; `quintain runs --results {word}` lists the runs"),
+        CopyDirection::Pack(_) if !is_run => format!(
+            "{root}: {games} in {} instead of {}; `quintain runs --results {word}` lists the runs",
+            HumanBytes(report.archive_bytes),
+            HumanBytes(report.journal_bytes)
+        ),
         CopyDirection::Unpack => format!("{root}: {games}; continue with `quintain resume {word}`"),
         CopyDirection::Pack(_) => format!(
             "{root}: {games} in {} instead of {}; read it with `quintain report {word}`",

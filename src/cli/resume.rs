@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 
 use crate::cli::runs::run_parser;
 use crate::cli::trust::Trust;
-use crate::journal;
+use crate::journal::{self, JournalError, archive};
 use crate::plan::{Plan, Workers};
 use crate::run::dir::RunDir;
 use crate::run::drive::{self, OutputStyle, ResumedSession};
@@ -55,6 +55,10 @@ pub(super) struct ResumeArgs {
 
 pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     let (dir, mut plan) = RunDir::open(&args.dir)?;
+    // Before anything is asked that the run of the archive would ask again.
+    if archive::is_archived(dir.root()) {
+        return Err(JournalError::Archived { path: dir.path(archive::ARCHIVE_NAME) }.into());
+    }
     trust::check(&dir, &plan, args.trust.trust)?;
     if args.drop_damaged {
         drop_damaged(&dir, &plan)?;

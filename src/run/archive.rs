@@ -9,8 +9,9 @@ use crate::journal;
 use crate::journal::archive::{self, ARCHIVE_NAME, ArchiveReport, Detail};
 use crate::plan::file;
 use crate::report::crashes;
-use crate::run::dir::{Place, RunDir, STDERR};
+use crate::run::dir::{Place, RunDir, SCRATCH, STDERR};
 use crate::run::error::{Result, ResultContext as _, fail};
+use crate::run::stamp;
 
 /// Endings of the files that are copied. `games.jsonl` is packed, and the other games, pages and
 /// pictures follow from it.
@@ -57,6 +58,9 @@ pub(crate) fn copy(from: &Path, place: &Place, direction: CopyDirection) -> Resu
     let mut archived = ArchiveResult { root: PathBuf::new(), report, left_out: Vec::new() };
     let scratch = place.scratch()?;
     let runs = folder(from, scratch.path(), direction, DEPTH, &mut archived)?;
+    if runs == 0 && direction != CopyDirection::Unpack && archive::is_archived(from) {
+        fail!(Setting, "{}: it is an archive already; --unpack makes a run of it", from.display());
+    }
     if runs == 0 {
         let name = if direction == CopyDirection::Unpack { ARCHIVE_NAME } else { journal::FILE_NAME };
         fail!(Setting, "{}: no run there: no folder has {} and {name}", from.display(), file::FILE_NAME);
@@ -68,13 +72,19 @@ pub(crate) fn copy(from: &Path, place: &Place, direction: CopyDirection) -> Resu
 /// Copies a folder and those below it. Returns the number of runs.
 fn folder(from: &Path, to: &Path, direction: CopyDirection, depth: u32, archived: &mut ArchiveResult) -> Result<u32> {
     let unreadable = |path: &Path| format!("{}: cannot read it", path.display());
+    if direction != CopyDirection::Unpack && archive::is_archived(from) {
+        return Ok(0);
+    }
     let mut runs = u32::from(games(from, to, direction, archived)?);
     for entry in std::fs::read_dir(from).within(|| unreadable(from))? {
         let entry = entry.within(|| unreadable(from))?;
         let (path, below) = (entry.path(), to.join(entry.file_name()));
         // Links are not followed, because a file elsewhere is not part of the run.
         let kind = entry.file_type().within(|| unreadable(&path))?;
-        if kind.is_dir() && depth > 0 && !LEFT_OUT.iter().any(|name| entry.file_name() == *name) {
+        let name = entry.file_name();
+        // The copy itself may be written below the original.
+        let is_left_out = LEFT_OUT.iter().any(|other| name == *other) || name.to_string_lossy().starts_with(SCRATCH);
+        if kind.is_dir() && depth > 0 && !is_left_out {
             std::fs::create_dir(&below).within(|| format!("{}: cannot create it", below.display()))?;
             runs += folder(&path, &below, direction, depth - 1, archived)?;
             // Fails if there is something in it.
@@ -86,7 +96,12 @@ fn folder(from: &Path, to: &Path, direction: CopyDirection, depth: u32, archived
     Ok(runs)
 }
 
+/// Returns true if a file is copied as it is. The stamp lets its user continue an unpacked run
+/// without permission, and tells others nothing.
 fn is_copied(path: &Path) -> bool {
+    if path.file_name().is_some_and(|name| name == stamp::FILE_NAME) {
+        return true;
+    }
     let ending = path.extension().and_then(std::ffi::OsStr::to_str);
     // Evidence of crashes is copied whole.
     let is_evidence = || path.components().any(|part| part.as_os_str() == crashes::FOLDER);

@@ -26,6 +26,9 @@ pub(crate) const RUNS: &str = "results/runs";
 /// Name of the folder of the matches in the directory of a series.
 pub(crate) const MATCHES: &str = "matches";
 
+/// Beginning of the name of a directory that is not complete yet.
+pub(crate) const SCRATCH: &str = ".new-run-";
+
 /// Name of the folder of the engines' standard error in a run directory.
 pub(crate) const STDERR: &str = "stderr";
 
@@ -79,7 +82,7 @@ impl Place {
         std::fs::create_dir_all(parent)
             .within(|| format!("{}: cannot create the folder for runs; choose another with --out", parent.display()))?;
         tempfile::Builder::new()
-            .prefix(".new-run-")
+            .prefix(SCRATCH)
             .tempdir_in(parent)
             .within(|| format!("{}: cannot write there; choose another place with --out", parent.display()))
     }

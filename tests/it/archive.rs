@@ -30,7 +30,7 @@ fn an_archive_is_read_as_its_run_and_goes_on_when_unpacked() {
     assert!(ran.stdout.contains("12 games in "), "{ran:?}");
     let mut names: Vec<_> = std::fs::read_dir(at("archive")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
-    assert_eq!(names, ["crashes", "games.json.gz", "plan.toml", "summary.json"]);
+    assert_eq!(names, ["crashes", "games.json.gz", "plan.toml", "stamp", "summary.json"]);
     assert!(at("archive/crashes/7/white.log").is_file());
     for command in [
         &["report", "--format", "json"][..],
@@ -43,14 +43,33 @@ fn an_archive_is_read_as_its_run_and_goes_on_when_unpacked() {
     let taken = run(&["archive", &text("run"), "--out", &text("archive")]);
     assert!(taken.code == Some(2) && taken.stderr.contains("exists already and is an archive of a run"), "{taken:?}");
     // More games are refused with the way to them.
-    let more = |dir: &str| run(&["resume", dir, "--trust"]);
+    let more = |dir: &str| run(&["resume", dir]);
     let refused = more(&text("archive"));
     assert_eq!(refused.code, Some(2), "{refused:?}");
     assert!(refused.stderr.contains("--unpack"), "{refused:?}");
+    let twice = run(&["archive", &text("archive"), "--out", &text("other")]);
+    assert!(twice.code == Some(2) && twice.stderr.contains("it is an archive already"), "{twice:?}");
+    // Who unpacks an own run may go on with it.
     let unpacked = run(&["archive", &text("archive"), "--unpack", "--out", &text("again")]);
     assert_eq!(unpacked.code, Some(0), "{unpacked:?}");
     assert_eq!(more(&text("again")).code, Some(3), "it is over");
     assert_eq!(std::fs::read(at("again/games.jsonl")).unwrap(), std::fs::read(at("run/games.jsonl")).unwrap());
+}
+
+/// An archive below its original holds neither itself nor archives made before.
+#[test]
+fn a_folder_of_runs_is_archived_without_its_archives() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let text = |name: &str| at(name).display().to_string();
+    sprt(3, PEERS[0], PEERS[1], &at("results/runs/one"), RULES);
+    for out in ["results/first", "results/second"] {
+        let ran = run(&["archive", &text("results"), "--out", &text(out)]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert!(ran.stdout.contains("12 games in ") && ran.stdout.contains("`quintain runs --results "), "{ran:?}");
+        let names: Vec<_> = std::fs::read_dir(at(out)).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["runs"], "{out}");
+    }
 }
 
 #[test]
