@@ -130,6 +130,14 @@ impl Rule {
         (self.loss_at_perturbation() / loss).sqrt() * falling
     }
 
+    /// Variance of the mean over the second half of `pairs` tuning pairs if results have the
+    /// variance 1 and no value matters, in squares of the distance that a gain of 1 moves.
+    pub(super) fn walk(&self, pairs: u64) -> f64 {
+        let half = pairs / 2;
+        let later = |pair: u64| if pair < half { 1.0 } else { (pairs - pair) as f64 / (pairs - half) as f64 };
+        (0..pairs).map(|pair| (self.gain(pair) * later(pair)).powi(2)).sum()
+    }
+
     /// Gain after `pairs` tuning pairs: steps that a win moves a parameter, over the perturbation.
     fn gain(&self, pairs: u64) -> f64 {
         let loss = self.loss_at_perturbation();
@@ -141,6 +149,15 @@ impl Rule {
 fn half_width(param: &Param, perturbation: f64) -> f64 {
     let half = (perturbation * param.step).min((param.max - param.min) / LARGEST_PART);
     if param.kind.is_whole() { half.max(LEAST_WHOLE) } else { half }
+}
+
+/// Distance that the centre moves by a gain of 1, in units of the parameter.
+pub(super) fn scale(param: &Param, perturbation: f64) -> f64 {
+    let wanted = perturbation * param.step;
+    let half = half_width(param, perturbation);
+    // What a wider perturbation tells more of moves the centre less; a narrower one never moves it
+    // by more than itself.
+    (wanted * wanted / half).min(half)
 }
 
 /// State of a run after a block; all that the values of a later block follow from.
@@ -388,12 +405,7 @@ impl Auto {
         let gain = self.rule.gain(tuned);
         let params = basis.space.params();
         for ((theta, param), sum) in next.theta.iter_mut().zip(params).zip(&mut self.sums) {
-            let wanted = perturbation * param.step;
-            let half = half_width(param, perturbation);
-            // What a wider perturbation tells more of moves the centre less; a narrower one never
-            // moves it by more than itself.
-            let scale = (wanted * wanted / half).min(half);
-            *theta = (*theta + gain * scale * f64::from(*sum)).clamp(param.min, param.max);
+            *theta = (*theta + gain * scale(param, perturbation) * f64::from(*sum)).clamp(param.min, param.max);
             *sum = 0;
         }
         next.space.clamp(&mut next.theta);

@@ -23,7 +23,7 @@ pub mod lag;
 pub mod landscape;
 pub mod narrow;
 pub mod read;
-mod refused;
+pub mod refused;
 pub mod report;
 pub mod run;
 mod sides;

@@ -8,7 +8,7 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use super::auto::{Auto, Purpose, Vectors};
+use super::auto::{self, Auto, Purpose, Vectors};
 use super::calibrate::PER_ELO;
 use super::space::{Param, Space};
 use crate::stats::elo::{self, Elo, Estimate};
@@ -262,11 +262,18 @@ pub fn rows(space: &Space, result: &[f64], regression: Option<&Regression>, dead
 pub fn noise(run: &Auto, variance: f64) -> Option<f64> {
     let loss = run.rule().loss_at_perturbation();
     let perturbation = run.rule().perturbation(run.loss(), 0);
-    let moves = run.rule().space.params().iter().zip(run.mean());
-    let squared: f64 = moves.map(|(param, now)| ((now - param.start) / (param.step * perturbation)).powi(2)).sum();
     let pairs = run.tuned() as f64 / 2.0;
     let error = NOISE * variance.sqrt() / PER_ELO / (4.0 * loss * pairs.sqrt());
-    (squared > 0.0).then(|| (run.rule().space.len() as f64 * error * error / squared).min(1.0))
+    let walk = variance * run.rule().walk(run.tuned());
+    let (mut squared, mut by_chance) = (0.0, 0.0);
+    for (param, now) in run.rule().space.params().iter().zip(run.mean()) {
+        let wanted = param.step * perturbation;
+        squared += ((now - param.start) / wanted).powi(2);
+        // A narrow range lets a parameter move less than that.
+        let share = auto::scale(param, perturbation) / wanted;
+        by_chance += (error * error).min(share * share * walk);
+    }
+    (squared > 0.0).then(|| (by_chance / squared).min(1.0))
 }
 
 /// Results of validation pairs: the mean so far against the start.
@@ -405,6 +412,27 @@ mod tests {
         let landscape = Landscape::new(5, 1.0, 1);
         let before = Auto::new(Rule::new(landscape.space().expect("sound"), 1, 16, None));
         assert_eq!(noise(&before, 1.0), None);
+    }
+
+    #[test]
+    fn noise_allows_for_narrow_ranges() {
+        // A perturbation takes at most a quarter of a range, which is one of a step here.
+        let text = "Alpha, int, 50, 44, 56, 12, 0.002";
+        let space = || read::rows("rows", text).expect("rows").check().expect("sound");
+        let (mut told, mut walked) = (0.0, 0.0);
+        for seed in 0..100 {
+            let mut run = Auto::new(Rule::new(space(), seed, 16, Some(3_200)));
+            let mut results = SplitMix64::new(seed);
+            for block in 0..200 {
+                let asked = run.ask(block).expect("in order");
+                asked.iter().for_each(|_| run.record([-2, -1, 0, 0, 1, 2][results.below(6) as usize]));
+            }
+            let squared = (run.mean()[0] - 50.0).powi(2);
+            walked += squared;
+            told += noise(&run, 10.0 / 6.0).map_or(0.0, |share| share * squared);
+        }
+        // A share is 1 at most, so less is told of the shortest walks.
+        assert!((0.3..1.0).contains(&(told / walked)), "{told} {walked}");
     }
 
     #[test]

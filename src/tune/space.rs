@@ -288,6 +288,12 @@ impl ParamRows {
         self.rows.push(ParamRow { name: name.to_owned(), line, param });
     }
 
+    /// Returns true without rows.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// The names of the first rows, and how many more there are.
     fn names(&self) -> String {
         const SHOWN: usize = 12;

@@ -11,6 +11,7 @@ use crate::source::TunableEngine;
 use crate::tournament::formats::tune::Choice;
 use crate::tune::engine_options::{CheckOption, Spin, from_options};
 use crate::tune::read;
+use crate::tune::refused::refusal;
 use crate::tune::space::{ParamRows, Space};
 use crate::uci::{EngineOption, OptionKind};
 
@@ -106,7 +107,8 @@ fn from_engine(
     };
     let matching: Vec<&EngineOption> = options.iter().filter(|option| expression.is_match(&option.name)).collect();
     if !matching.iter().any(is_usable) {
-        let names: Vec<String> = options.iter().filter(is_usable).map(|option| format!("`{}`", option.name)).collect();
+        let usable = options.iter().filter(is_usable).filter(|option| refusal(&option.name).is_none());
+        let names: Vec<String> = usable.map(|option| format!("`{}`", option.name)).collect();
         let more = if names.len() > LISTED { ", ..." } else { "" };
         let has = if names.is_empty() { "none".to_owned() } else { names[..names.len().min(LISTED)].join(", ") + more };
         let kind = if wants_switches { "check option, and no spin option of two values," } else { "spin option" };
@@ -128,6 +130,9 @@ fn from_engine(
     }));
     let without_range = matching.iter().filter(|option| lacks_range(option));
     notes.extend(without_range.map(|option| format!("{} is left out: it has no default or no range", option.name)));
+    if rows.is_empty() {
+        fail!(Setting, "--from-engine `{pattern}`: nothing is left of {engine}'s options; {}", notes.join("; "));
+    }
     Ok((rows, notes))
 }
 
@@ -197,13 +202,13 @@ mod tests {
         let (space, notes) = found("").unwrap();
         assert!(space.len() == 2 && notes.len() == 4, "{notes:?}");
         for (pattern, message) in [
-            ("^X", "--from-engine `^X`: no spin option of e matches; it has `Hash`, `LmrBase`, `Slow Mover`"),
+            ("^X", "--from-engine `^X`: no spin option of e matches; it has `LmrBase`, `Slow Mover`"),
             (
                 "Flag",
-                "--from-engine `Flag`: no spin option of e matches; it has `Hash`, `LmrBase`, `Slow Mover`; `LmrFlag` is a \
+                "--from-engine `Flag`: no spin option of e matches; it has `LmrBase`, `Slow Mover`; `LmrFlag` is a \
                  check, for --method factors",
             ),
-            ("Hash", "--from-engine `Hash`: e: no parameters"),
+            ("Hash", "--from-engine `Hash`: nothing is left of e's options; Hash is left out: more of it is better"),
             ("(", "--from-engine `(`: unclosed group; write a regular expression"),
         ] {
             let error = with_causes(&found(pattern).unwrap_err());
