@@ -115,7 +115,7 @@ pub(super) struct ProgressArgs {
     /// Pairs of each match, after which the curve is computed again.
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Playing")]
     pairs: u64,
-    /// Maximum number of pairs to play.
+    /// Maximum number of pairs to play in this call.
     #[arg(long, value_name = "N", default_value_t = 2000, help_heading = "Playing")]
     limit: u64,
     /// Precision of each step: half the width of its 95 % interval, in Elo.

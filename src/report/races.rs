@@ -38,13 +38,13 @@ pub(super) fn outcome(plan: &Plan, scoreboard: &Scoreboard) -> Option<String> {
 
 /// State of a candidate in words.
 fn fate(candidate: &race::CandidateState, base: &str, names: &[&str], rule: RaceRule) -> String {
-    let and = |elo: f64| if elo == 0.0 { String::new() } else { format!(" and {elo} Elo") };
-    let gain = and(rule.gain);
+    let falls_short = |after: u64, elo: f64| match elo {
+        0.0 => format!("dropped after {after} pairs: weaker than {base}"),
+        _ => format!("dropped after {after} pairs: gains less than {elo} Elo on {base}"),
+    };
     match candidate.dropped {
-        Some((Reason::Base, after)) => format!("dropped after {after} pairs: weaker than {base}{gain}"),
-        Some((Reason::Close, after)) => {
-            format!("dropped after {after} pairs: weaker than {base}{}", and(rule.gain.max(rule.close)))
-        }
+        Some((Reason::Base, after)) => falls_short(after, rule.gain),
+        Some((Reason::Close, after)) => falls_short(after, rule.gain.max(rule.close)),
         Some((Reason::Candidate(other), after)) => format!("dropped after {after} pairs: weaker than {}", names[other]),
         None if candidate.is_better => format!("stronger than {base}"),
         None => "open".to_owned(),
@@ -131,10 +131,10 @@ mod tests {
             fate(&state, "base", &["a", "b"], RaceRule { alpha: 0.05, gain, close, step: 16 })
         };
         assert_eq!(told(Reason::Base, 0.0, 5.0), "dropped after 4 pairs: weaker than base");
-        assert_eq!(told(Reason::Base, 2.0, 5.0), "dropped after 4 pairs: weaker than base and 2 Elo");
+        assert_eq!(told(Reason::Base, 2.0, 5.0), "dropped after 4 pairs: gains less than 2 Elo on base");
         // The larger of both bounds is what the race shows.
-        assert_eq!(told(Reason::Close, 2.0, 10.0), "dropped after 4 pairs: weaker than base and 10 Elo");
-        assert_eq!(told(Reason::Close, -5.0, 10.0), "dropped after 4 pairs: weaker than base and 10 Elo");
+        assert_eq!(told(Reason::Close, 2.0, 10.0), "dropped after 4 pairs: gains less than 10 Elo on base");
+        assert_eq!(told(Reason::Close, -5.0, 10.0), "dropped after 4 pairs: gains less than 10 Elo on base");
         assert_eq!(told(Reason::Candidate(1), 0.0, 0.0), "dropped after 4 pairs: weaker than b");
     }
 }

@@ -48,7 +48,7 @@ pub(crate) fn line(plan: &Plan) -> Option<String> {
     let guess = if test.model == Model::Normalized || shape.is_some() { "" } else { "at least " };
     line.push_str(&format!("{guess}about {} pairs if equal", grouped(pairs)));
     if let Some(most) = most {
-        line.push_str(&format!(", of which {most} are played at most"));
+        line.push_str(&format!(", of which at most {most} will be played"));
     }
     if let Some(time) = time {
         line.push_str(&format!(", {} here", length(time)));
@@ -105,7 +105,7 @@ fn race(rule: RaceRule, candidates: usize, max_pairs: Option<u64>, shape: Option
     let most = max_pairs.map(|pairs| format!(", at most {pairs} pairs each")).unwrap_or_default();
     let about = |pairs: Option<f64>| match pairs {
         Some(pairs) if max_pairs.is_some_and(|most| pairs > most as f64) => {
-            format!("would take about {} pairs, more than --pairs", grouped(pairs))
+            format!("would take about {} pairs, more than it may play", grouped(pairs))
         }
         Some(pairs) => format!("takes about {} pairs", grouped(pairs)),
         None => "is not to be expected".to_owned(),

@@ -110,6 +110,9 @@ pub(crate) fn measure(engines: [ResolvedEngine; 2], settings: &SpeedSettings) ->
         (side.nodes, *cost) = runner.run()?;
     }
     if sides[0].nodes != sides[1].nodes && !is_per_node {
+        for (side, runner) in sides.iter().zip(&runners) {
+            same_work(side, runner.run()?.0)?;
+        }
         fail!(
             Setting,
             "{} searches {} nodes and {} {}: they do not do the same work, so their times cannot be compared; `quintain sprt` finds out which is stronger",
@@ -132,14 +135,7 @@ pub(crate) fn measure(engines: [ResolvedEngine; 2], settings: &SpeedSettings) ->
         for place in [begins, 1 - begins] {
             let side = &mut sides[place];
             let (nodes, cost) = runners[place].run()?;
-            if nodes != side.nodes {
-                fail!(
-                    Engine,
-                    "{} searched {} nodes and now {nodes}: its work is not the same each time; measure it with one thread",
-                    side.engine.name,
-                    side.nodes
-                );
-            }
+            same_work(side, nodes)?;
             check_time(&side.engine.name, &cost)?;
             side.costs.push(cost);
         }
@@ -165,6 +161,19 @@ pub(crate) fn measure(engines: [ResolvedEngine; 2], settings: &SpeedSettings) ->
     let (cpu, wall) = (sum(|cost| cost.cpu).as_secs_f64(), sum(|cost| cost.wall).as_secs_f64());
     let waiting = if wall > 0.0 { (1.0 - cpu / wall).max(0.0) } else { 0.0 };
     Ok(SpeedMeasurement { sides, cpus, time, instructions, cycles, waiting })
+}
+
+/// Returns an error for a run of other nodes than the first run of the same program.
+fn same_work(side: &MeasuredProgram, nodes: u64) -> Result<()> {
+    if nodes != side.nodes {
+        fail!(
+            Engine,
+            "{} searched {} nodes and now {nodes}: its work is not the same each time; measure it with one thread",
+            side.engine.name,
+            side.nodes
+        );
+    }
+    Ok(())
 }
 
 /// Returns an error for a run without any CPU time: the system counts in larger steps, or not at

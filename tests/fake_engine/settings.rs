@@ -19,6 +19,7 @@ const FAULTS: &[(&str, When)] = &[
     ("abort", When::Once),
     ("bad-default", When::Start),
     ("bad-option-lines", When::Start),
+    ("bench-differs", When::Start),
     ("bench-drifts", When::Start),
     ("byte-by-byte", When::From),
     ("castling-other-notation", When::From),

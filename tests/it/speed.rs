@@ -71,7 +71,8 @@ fn a_missing_base_is_asked_for() {
 #[test]
 fn work_that_differs_is_no_comparison() {
     for (new, base, more, says) in [
-        ("--fault bench-drifts", "--seed 2", "", "do not do the same work"),
+        ("--fault bench-differs", "--seed 2", "", "do not do the same work"),
+        ("--fault bench-drifts", "--seed 2", "", "its work is not the same each time; measure it with one thread"),
         ("--seed 1", "--seed 2", "--bench nothing", "--depth N measures an engine that has no bench"),
         ("--seed 1", "--seed 2", "--affinity 1023", "CPU 1023"),
         ("--seed 1", "--seed 2", "--rounds 5", "write a number from 6 to 100000"),

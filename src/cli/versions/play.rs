@@ -60,8 +60,10 @@ pub(super) fn play(
         if bad.is_none() {
             specs.extend(args.partners.iter().cloned());
             let known = stored.met(&commits[step + 1].id, &commits[step].id).pairs();
-            match series.play(&specs, args.pairs, known, false, "progress").context("cannot play the versions")? {
-                MatchResult::Played(Exit::Done) => spent += args.pairs * (specs.len() as u64 - 1),
+            let opponents = specs.len() as u64 - 1;
+            let pairs = args.pairs.min((args.limit - spent) / opponents).max(1);
+            match series.play(&specs, pairs, known, false, "progress").context("cannot play the versions")? {
+                MatchResult::Played(Exit::Done) => spent += pairs * opponents,
                 MatchResult::OutOfOpenings => {
                     progress::warn(&out_of_openings(&commits, step));
                     return Ok(Exit::Done);
