@@ -288,7 +288,8 @@ fn conversions() {
 
     std::fs::write(at("cut.epd.gz"), &std::fs::read(at("d.epd.gz")).unwrap()[..40]).unwrap();
     std::fs::write(at("odd.bin"), &POLYGLOT.concat()[..47]).unwrap();
-    let refused: [(&str, &[&str]); 8] = [
+    let refused: [(&str, &[&str]); 9] = [
+        ("convert a.epd b.fen", &["b.fen: it exists already; --force replaces it"]),
         ("convert a.epd x.epd --book-plies 2", &["a list of positions has no moves; leave out --book-plies"]),
         ("convert a.epd x.bin", &["x.bin", "Polyglot books are read and not written"]),
         ("convert a.epd x", &["the name implies no format"]),

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-use super::{ReadArgs, describe, make, open};
+use super::{ReadArgs, check_free, describe, make, open};
 use crate::chess::{Position, START_FEN, Variant};
 use crate::files::write_atomically;
 use crate::openings::maker::{PositionSet, epd};
 use crate::openings::{Book, Packing};
 use crate::record::{Color, Opening};
+use crate::report::figures::count;
 use crate::text::sha256;
 
 /// Longest line of PGN movetext, in characters.
@@ -25,7 +26,6 @@ pub(super) struct ConvertArgs {
     file: PathBuf,
     /// File to write; its name decides the format: .epd, .fen or .pgn, then .gz or .zst to have it
     /// packed. EPD and FEN keep the position that an opening leads to, PGN its moves as well.
-    /// Replaced as a whole.
     #[arg(value_name = "OUT", required_unless_present = "to")]
     out: Option<PathBuf>,
     /// The file to write, as `book make` takes it.
@@ -36,6 +36,9 @@ pub(super) struct ConvertArgs {
     /// Leave out openings that lead to the position of an earlier one.
     #[arg(long)]
     unique: bool,
+    /// Replace a file of that name.
+    #[arg(long)]
+    force: bool,
 }
 
 /// Format of the new book.
@@ -71,6 +74,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<String> {
     // One of the two is there.
     let out = args.out.as_deref().or(args.to.as_deref()).unwrap_or(Path::new(""));
     let target = Target::of(out)?;
+    check_free(out, args.force)?;
     let options = args.read.options();
     let book = open(&args.file, &options)?;
     let (text, written) = convert(&book, options.variant, target, args.unique)?;
@@ -78,8 +82,9 @@ pub(super) fn run(args: &ConvertArgs) -> Result<String> {
     write_atomically(out, &bytes)
         .with_context(|| format!("{}: cannot write it; choose another name", out.display()))?;
     let left_out = book.len() as u64 - written;
-    let duplicates = if left_out > 0 { format!(", {left_out} duplicates left out") } else { String::new() };
-    Ok(format!("{}: {written} openings{duplicates}\nsha256 {}", out.display(), sha256(&bytes)))
+    let duplicates = if left_out > 0 { format!(", {} left out", count(left_out, "duplicate")) } else { String::new() };
+    let written = count(written, "opening");
+    Ok(format!("{}: {written}{duplicates}\nsha256 {}", out.display(), sha256(&bytes)))
 }
 
 /// Text of the converted book and its number of openings.
