@@ -1,10 +1,11 @@
 //! Directory of a tournament's journal: `config.json.run` beside `config.json`.
 //!
-//! A new tournament replaces one that ended there, as its `config.json` does. If that one is still
-//! being played, the new one goes to `config.json.run-2`, and so on. Frameworks start several at
-//! once in one folder.
+//! A new tournament replaces one that ended there, as its `config.json` does; the last one
+//! replaced stays in `config.json.run-before`. If it is still being played, the new one goes to
+//! `config.json.run-2`, and so on. Frameworks start several at once in one folder.
 
 use std::fs::{File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::files::open_regular;
@@ -21,7 +22,7 @@ pub(super) struct DirectoryClaim {
 }
 
 impl DirectoryClaim {
-    /// Clears the directory of an earlier run.
+    /// Clears the directory of an earlier run, which is kept beside it until the next one is.
     pub(super) fn clear(&self) -> Result<()> {
         if !self.root.exists() {
             return Ok(());
@@ -29,7 +30,13 @@ impl DirectoryClaim {
         if !is_free(&self.root)? {
             fail!(OtherRun, "{}: its tournament was taken up meanwhile, and is being played", self.root.display());
         }
-        std::fs::remove_dir_all(&self.root).within(|| format!("{}: cannot be cleared", self.root.display()))
+        let mut before = self.root.clone().into_os_string();
+        before.push("-before");
+        let cleared = match std::fs::remove_dir_all(&before) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => std::fs::rename(&self.root, &before),
+        };
+        cleared.within(|| format!("{}: cannot be cleared", self.root.display()))
     }
 }
 

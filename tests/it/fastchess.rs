@@ -468,6 +468,9 @@ fn tournaments_in_one_folder_keep_apart() {
     assert_eq!(fastchess(&line(""), folder.path()).code, Some(0));
     assert_eq!(runs(), [true, true, false]);
     assert_eq!(games(&folder.path().join("config.json.run")).len(), 4);
+    // What the killed one had played stays until the next tournament.
+    let before = folder.path().join("config.json.run-before/games.jsonl");
+    assert!(std::fs::read_to_string(before).unwrap().lines().count() < 5);
 }
 
 /// A tournament file of Cute Chess is neither read nor replaced; one of ours is.
