@@ -422,6 +422,15 @@ fn mistakes_in_plans_are_named() {
     folder.plan("other", |text| text.replace("depth = 1\nhash", "depth = 2\nhash"));
     let error = Loop::open(&plan, Some(&engine())).unwrap_err().to_string();
     assert!(error.contains("started with `self-play = --depth 1") && error.contains("settings.txt"), "{error}");
+    let of_book = |text: String| text.replace("games = 16", "games = 16\nbook = \"book.epd\"");
+    let book = folder.0.path().join("book.epd");
+    fs::write(&book, format!("{}\n", Board::startpos().to_fen(false))).unwrap();
+    let booked = folder.plan("booked", of_book);
+    drop(Loop::open(&booked, Some(&engine())).unwrap());
+    drop(Loop::open(&booked, Some(&engine())).unwrap());
+    fs::write(&book, "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2\n").unwrap();
+    let error = Loop::open(&booked, Some(&engine())).unwrap_err().to_string();
+    assert!(error.contains("started with `contents of the book of self-play = "), "{error}");
     // Errors in match settings are reported before any output is created, and can be corrected
     // until a match has a game.
     folder.plan("other", |text| text.replace("pairs = 3", "pairs = 0"));
@@ -434,6 +443,11 @@ fn mistakes_in_plans_are_named() {
     folder.plan("other", |text| text.replace("pairs = 3", "pairs = 4"));
     let error = Loop::open(&plan, Some(&engine())).unwrap_err().to_string();
     assert!(error.contains("started with `pairs = 1`, not `pairs = 4`"), "{error}");
+    // The tables would lose the results of later generations.
+    fs::create_dir(folder.0.path().join("other/generation-002")).unwrap();
+    folder.plan("other", |text| text.replace("generations = 2", "generations = 1").replace("pairs = 3", "pairs = 1"));
+    let error = Loop::open(&plan, Some(&engine())).unwrap_err().to_string();
+    assert!(error.contains("`generations`: the loop has begun") && error.contains("generation-002"), "{error}");
     folder.plan("other", |text| text.replace("pairs = 3", "pairs = 1"));
     let held = Loop::open(&plan, Some(&engine())).unwrap();
     let error = Loop::open(&plan, Some(&engine())).unwrap_err().to_string();

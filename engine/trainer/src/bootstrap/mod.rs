@@ -3,7 +3,7 @@
 //! The engine plays itself, and a network is trained on the games. It replaces the present one if
 //! it plays better.
 //!
-//! Reading order: `plan.rs` (the user's settings), `row.rs` (results of a generation),
+//! Reading order: `plan.rs` (the user's settings), `contents.rs` (their files), `row.rs` (results of a generation),
 //! `positions.rs` (games to training data), `stages.rs` (the stages in order), then the command
 //! here.
 //!
@@ -11,6 +11,7 @@
 //! journal), training resumes from its checkpoint, and every other file is replaced atomically. A
 //! stage is done once its results are in `row.json`.
 
+pub(crate) mod contents;
 mod plan;
 mod positions;
 mod row;

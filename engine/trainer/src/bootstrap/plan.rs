@@ -1,5 +1,6 @@
 //! Plans of training loops: TOML files.
 
+use super::contents;
 use crate::compare::{Evaluation, EvaluationError};
 use crate::train::{Plan, PlanError, folder_of, line_of};
 use anyhow::anyhow;
@@ -40,6 +41,14 @@ pub enum LoopPlanError {
     #[error("{}: {error}; give the training's `start` a checkpoint that is there", path.display())]
     Checkpoint {
         /// The checkpoint.
+        path: PathBuf,
+        /// The cause.
+        error: std::io::Error,
+    },
+    /// Missing or unreadable opening book.
+    #[error("{}: {error}; give `book` a file that is there", path.display())]
+    Book {
+        /// The book.
         path: PathBuf,
         /// The cause.
         error: std::io::Error,
@@ -206,7 +215,7 @@ impl LoopPlan {
     /// then those of the matches. The numbers of generations and threads are not among them.
     ///
     /// # Errors
-    /// Fails if the initial checkpoint of the training cannot be read.
+    /// Fails if the initial checkpoint of the training or a book cannot be read.
     pub fn settings(&self) -> Result<[String; 2], LoopPlanError> {
         let LoopPlan { window, start, seed, held_out, least_elo, trainings, self_play, filter, .. } = self;
         let start = start.sha256().unwrap_or_else(|| start.to_string());
@@ -218,12 +227,15 @@ impl LoopPlan {
         for training in trainings {
             networks += &settings_of_training(training)?;
         }
+        networks += &contents_of("self-play", place_of_book(self_play).map(|place| Path::new(&self_play[place])))?;
         let mut matches = format!("least-elo = {least_elo}\n{}\n", settings_of_match(&self.contest));
         if let Some(selection) = &self.selection {
             for line in settings_of_match(selection).lines() {
                 matches += &format!("selection {line}\n");
             }
+            matches += &contents_of("selection", selection.book.as_deref())?;
         }
+        matches += &contents_of("match", self.contest.book.as_deref())?;
         Ok([networks, matches])
     }
 }
@@ -243,6 +255,18 @@ fn settings_of_training(training: &Plan) -> Result<String, LoopPlanError> {
     ];
     let (seed, held) = (training.seed, training.data.validation_positions);
     Ok(format!("training seed = {seed}\nheld-out positions = {held}\n{}\n", key_a_line(&recipe.join("\n"))))
+}
+
+/// Returns the line of a book's contents; nothing without a book.
+fn contents_of(what: &str, book: Option<&Path>) -> Result<String, LoopPlanError> {
+    let Some(path) = book else { return Ok(String::new()) };
+    contents::line_of_file(&format!("the book of {what}"), path)
+        .map_err(|error| LoopPlanError::Book { path: path.to_owned(), error })
+}
+
+/// Returns the place of the book among the options of self-play.
+fn place_of_book(words: &[String]) -> Option<usize> {
+    words.iter().position(|word| word == "--book").map(|place| place + 1).filter(|&place| place < words.len())
 }
 
 /// Settings of a match that determine its result.
@@ -378,10 +402,8 @@ fn self_play(table: &Table, folder: &Path) -> Result<Vec<String>, String> {
         return Err(format!("the loop sets `{key}`; leave it out"));
     }
     let mut words = words(table)?;
-    if let Some(place) = words.iter().position(|word| word == "--book")
-        && let Some(book) = words.get_mut(place + 1)
-    {
-        *book = folder.join(&*book).display().to_string();
+    if let Some(place) = place_of_book(&words) {
+        words[place] = folder.join(&words[place]).display().to_string();
     }
     let all: Vec<&str> = ["--out", "games.vf"].into_iter().chain(words.iter().map(String::as_str)).collect();
     datagen::parse(&all).map_err(|error| error.to_string())?;

@@ -1,5 +1,6 @@
 //! Stages of the loop, each resumable.
 
+use super::contents;
 use super::plan::{LoopPlan, other_settings, set_keys};
 use super::positions::{prepare, split};
 use super::row::{
@@ -85,6 +86,15 @@ impl Loop {
         for generation in 1..=steps.plan.generations {
             steps.rows.push(GenerationRow::load(&steps.row_path(generation), generation)?);
         }
+        // Their tables would lack its results.
+        let later = steps.folder(steps.plan.generations + 1);
+        if later.exists() {
+            bail!(
+                "{}: `generations`: the loop has begun {}; give it that number at least, or the plan another `out`",
+                path.display(),
+                later.display()
+            );
+        }
         steps.keep_settings()?;
         Ok(steps)
     }
@@ -110,17 +120,20 @@ impl Loop {
         let write =
             || replace(&path, settings.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()));
         let before = match fs::read_to_string(&path) {
-            Ok(before) if set_keys(&before) == set_keys(&settings) => return Ok(()),
             Ok(before) => set_keys(&before),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return write(),
             Err(error) => return Err(error).with_context(|| format!("{}: cannot read it", path.display())),
         };
+        let [networks, is] = [&networks, &settings].map(|text| contents::comparable(text, &before));
+        if before == set_keys(&is) {
+            return if is == settings { Ok(()) } else { write() };
+        }
         let mut may_change = before.starts_with(&networks);
         for row in &self.rows {
             may_change = may_change && !self.has_begun_to_play(row)?;
         }
         if !may_change {
-            return Err(other_settings(&path, "loop", &before, &settings));
+            return Err(other_settings(&path, "loop", &before, &is));
         }
         // Match folders without games hold the old settings, so they are removed.
         let places = self.rows.iter().flat_map(|row| MATCHES.map(|place| self.folder(row.generation).join(place)));

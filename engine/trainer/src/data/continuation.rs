@@ -1,14 +1,23 @@
 //! Continuation of one entry of a file by the next. Files of single positions do not separate
 //! games, and `.plain` and binpack separate them only by their moves, so filtered or shuffled games
-//! fall into pieces.
+//! fall into pieces. Converted to a format that separates games, each piece is one.
 
 use super::error::{DataError, Place, WHICH_GAME};
 use super::format::Format;
 use super::record::{Entry, ply};
 use destrier::board::{Board, CastlingSide};
-use destrier::datagen::viriformat::GameResult;
+use destrier::datagen::viriformat::{GameResult, ScoredGame};
 use destrier::types::{Color, PieceType};
 use std::path::{Path, PathBuf};
+
+/// Most plies of a game that may be a piece of one in a format that separates games: a single
+/// position, or the plies between two that a filter left out. Whole games are longer.
+const MAX_PIECE: usize = 8;
+
+/// Minimum number of games that continue the one before, and minimum of them per game, by which a
+/// file of a format that separates games holds torn ones. A short game of another opening may seem
+/// to go on from the one before, but seldom does.
+const TORN: (u64, f64) = (2, 0.125);
 
 /// End of the entry before, which the next may continue.
 #[derive(Debug, Default)]
@@ -51,6 +60,8 @@ pub struct WholeGames {
     /// Games of the current file so far.
     games: u64,
     previous: PreviousEntry,
+    /// Those of them that may continue the one before.
+    pieces: u64,
 }
 
 impl WholeGames {
@@ -63,7 +74,12 @@ impl WholeGames {
         if self.path != path {
             *self = WholeGames { path: path.to_owned(), ..WholeGames::default() };
         }
-        if matches!(format, Format::Plain | Format::Binpack) && self.previous.record(entry) {
+        let may_go_on = self.previous.record(entry);
+        let is_piece = may_go_on && matches!(entry, Entry::Game(game) if may_be_piece(game, format));
+        self.pieces += u64::from(is_piece);
+        let separates_by_moves = matches!(format, Format::Plain | Format::Binpack);
+        let is_torn = separates_by_moves || (self.pieces >= TORN.0 && self.pieces as f64 >= TORN.1 * self.games as f64);
+        if is_piece && is_torn {
             let why = format!("may be the rest of the game before it, with plies left out: {remedy}");
             return Err(DataError::bad(path, Place::Game(self.games), why));
         }
@@ -80,6 +96,16 @@ pub fn check_has_moves(path: &Path, format: Format, entry: &Entry, remedy: &'sta
     match entry {
         Entry::Game(game) if !game.plies.is_empty() => Ok(()),
         _ => Err(format.lacks(path, WHICH_GAME, remedy)),
+    }
+}
+
+/// Returns true if a game of a file may be a piece of one.
+pub fn may_be_piece(game: &ScoredGame, format: Format) -> bool {
+    match format {
+        // They separate games only by their moves.
+        Format::Plain | Format::Binpack => true,
+        Format::Viriformat | Format::SelfPlay => game.plies.len() <= MAX_PIECE,
+        _ => false,
     }
 }
 

@@ -4,6 +4,7 @@ use super::error::{DataError, WHICH_MOVE};
 use super::format::Format;
 use super::record::Position;
 use clap::Args;
+use destrier::datagen::viriformat::NO_SCORE;
 use std::path::Path;
 
 /// Criteria of the positions to keep. By default, these are positions from ply 16 on, not in check,
@@ -35,9 +36,10 @@ impl Default for Filter {
 }
 
 impl Filter {
-    /// Returns true if the position meets all criteria.
+    /// Returns true if the position has a score and meets all criteria.
     pub fn keeps(&self, position: &Position) -> bool {
-        (self.min_ply == 0 || position.ply() >= self.min_ply)
+        position.score != NO_SCORE
+            && (self.min_ply == 0 || position.ply() >= self.min_ply)
             && position.score.unsigned_abs() <= self.max_score
             && position.board.occupied().count() >= self.min_pieces
             && (self.keep_checks || !position.board.in_check())
@@ -60,5 +62,20 @@ impl Filter {
             return lacks(WHICH_MOVE, "give `--keep-captures`, or filter before it is converted");
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use destrier::board::Board;
+    use destrier::datagen::viriformat::GameResult;
+    use destrier::types::Move;
+
+    #[test]
+    fn positions_without_a_score_are_not_kept() {
+        let all = Filter { min_ply: 0, max_score: u16::MAX, min_pieces: 0, keep_checks: true, keep_captures: true };
+        let scored = Position { board: Board::startpos(), mv: Move::NULL, score: 30_000, result: GameResult::Draw };
+        assert!(all.keeps(&scored) && !all.keeps(&Position { score: NO_SCORE, ..scored }));
     }
 }

@@ -38,7 +38,7 @@ pub(super) struct UnpackedFile {
     pub(super) input: ByteStream,
     /// Size of the file on disk in bytes.
     pub(super) length: u64,
-    /// Bytes read from disk so far.
+    /// Bytes of the file on disk that stand for what has been consumed of `input`.
     pub(super) read: Arc<AtomicU64>,
 }
 
@@ -51,16 +51,67 @@ impl UnpackedFile {
         let file = open_input(path).map_err(DataError::io(path, "read it"))?;
         let length = file.metadata().map_err(DataError::io(path, "read it"))?.len();
         let read = Arc::new(AtomicU64::new(0));
-        let mut whole = BufReader::with_capacity(BUFFER, CountingFile { file, read: Arc::clone(&read) });
+        let mut whole = Metered::new(CountingFile { file, read: Arc::clone(&read) }, read);
         // The first read fills the buffer beyond the first line, from which the format may be
         // detected.
         let start = whole.fill_buf().map_err(DataError::io(path, "read it"))?;
-        let input: ByteStream = if start.starts_with(&ZSTD_MAGIC) {
-            Box::new(BufReader::with_capacity(BUFFER, Frames { packed: Some(FrameState::Waiting(Box::new(whole))) }))
-        } else {
-            Box::new(whole)
-        };
-        Ok(UnpackedFile { input, length, read })
+        if !start.starts_with(&ZSTD_MAGIC) {
+            let read = Arc::clone(&whole.used);
+            return Ok(UnpackedFile { input: Box::new(whole), length, read });
+        }
+        let packed = Arc::clone(&whole.used);
+        let frames = Frames { packed: Some(FrameState::Waiting(Box::new(whole))) };
+        let unpacked = Metered::new(frames, packed);
+        let read = Arc::clone(&unpacked.used);
+        Ok(UnpackedFile { input: Box::new(unpacked), length, read })
+    }
+}
+
+/// Buffered reader that converts what is consumed of it to bytes of the file on disk. Those of a
+/// full buffer are shared out evenly.
+struct Metered<R> {
+    input: BufReader<R>,
+    /// Bytes of the file from which the buffer and all before it were filled.
+    fetched: Arc<AtomicU64>,
+    /// Bytes of the file that stand for what has been consumed.
+    used: Arc<AtomicU64>,
+    /// `fetched` before the buffer was filled.
+    begin: u64,
+    /// Bytes of the full buffer, and those consumed of it.
+    size: u64,
+    consumed: u64,
+}
+
+impl<R: Read> Metered<R> {
+    fn new(input: R, fetched: Arc<AtomicU64>) -> Metered<R> {
+        let input = BufReader::with_capacity(BUFFER, input);
+        Metered { input, fetched, used: Arc::default(), begin: 0, size: 0, consumed: 0 }
+    }
+}
+
+impl<R: Read> BufRead for Metered<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.input.buffer().is_empty() {
+            let begin = self.fetched.load(Ordering::Relaxed);
+            let size = self.input.fill_buf()?.len() as u64;
+            (self.begin, self.size, self.consumed) = (begin, size, 0);
+        }
+        Ok(self.input.buffer())
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.input.consume(bytes);
+        self.consumed += bytes as u64;
+        let held = self.fetched.load(Ordering::Relaxed) - self.begin;
+        self.used.store(self.begin + held * self.consumed / self.size.max(1), Ordering::Relaxed);
+    }
+}
+
+impl<R: Read> Read for Metered<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.fill_buf()?.read(into)?;
+        self.consume(count);
+        Ok(count)
     }
 }
 

@@ -34,7 +34,7 @@ pub(crate) mod text;
 mod triplets;
 mod write;
 
-pub(crate) use continuation::PreviousEntry;
+pub(crate) use continuation::{PreviousEntry, may_be_piece};
 pub(crate) use error::RecordFault;
 pub use error::{DataError, Place};
 pub use filter::Filter;

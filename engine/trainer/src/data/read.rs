@@ -4,6 +4,7 @@ use super::error::{DataError, Place};
 use super::format::Format;
 use super::lines::{ByteStream, Lines, UnpackedFile};
 use super::record::{BULLET_BYTES, Entry, Position, bullet_record};
+use super::triplets::MARKS;
 use super::{journal, pgn, text};
 use destrier::datagen::viriformat;
 use quintain::journal::FILE_NAME;
@@ -169,7 +170,12 @@ impl Bullet {
                 return Err(DataError::bad(&self.path, place, why));
             }
         }
-        let position = Position::from_bullet(&bullet_record(&bytes))
+        let record = bullet_record(&bytes);
+        if MARKS.contains(&record.extra) {
+            let why = "a position of a triplet, which may have another's score and result; give the file that the triplets were drawn from";
+            return Err(DataError::bad(&self.path, place, why));
+        }
+        let position = Position::from_bullet(&record)
             .map_err(|bad| DataError::bad(&self.path, place, format!("{}; is this a bulletformat file?", bad.0)))?;
         self.offset += BULLET_BYTES as u64;
         Ok(Some(Entry::Position(position)))

@@ -99,8 +99,7 @@ impl InterleaveArgs {
         let passed = PassedGames::of(&sources);
         let mut done = 0;
         while !sources.is_empty() {
-            // At least one byte, because the last records of a file are buffered when it has been
-            // read fully.
+            // At least one byte, so that a file that has been used up is drawn once more and ends.
             let left: Vec<u64> = sources
                 .iter()
                 .map(|source| source.length.saturating_sub(source.read.load(Ordering::Relaxed)).max(1))

@@ -33,7 +33,7 @@ pub struct StatisticsArgs {
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
     positions: u64,
     /// Count one position in N, so that those of a game do not count alike
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     every_nth: u64,
     /// Seed of the legal moves drawn
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -106,7 +106,7 @@ impl StatisticsArgs {
     /// Fails if the set is not right, an input cannot be read or an output cannot be written.
     pub fn run(&self) -> anyhow::Result<()> {
         let mut statistics = Statistics::new(self.blocks()?, self.seed);
-        let (mut place, step, most) = (0_u64, self.every_nth.max(1), self.positions);
+        let (mut place, step, most) = (0_u64, self.every_nth, self.positions);
         self.input.read_positions_while(|position| {
             if place.is_multiple_of(step) {
                 statistics.record(position);

@@ -3,10 +3,10 @@
 use super::fit::{SCALE, sigmoid};
 use crate::data::read::{self, EntrySource};
 use crate::data::record::{Entry, Position};
-use crate::data::{DataError, Format, PreviousEntry};
+use crate::data::{DataError, Format, PreviousEntry, may_be_piece};
 use clap::Args;
 use destrier::board::Board;
-use destrier::datagen::viriformat::{GameResult, NO_SCORE, ScoredGame};
+use destrier::datagen::viriformat::{GameResult, NO_SCORE};
 use destrier::search::{EvalConfig, Evaluator};
 use destrier::types::{MoveList, SplitMix64};
 use serde::Serialize;
@@ -18,10 +18,6 @@ pub const BANDS: [(u32, u32); 4] = [(2, 10), (11, 18), (19, 25), (26, 32)];
 /// Consecutive records of bulletformat that count as one game, because the format has no ply from
 /// which games could be told apart.
 const BLOCK: u64 = 64;
-
-/// Most plies of a game that may be a piece of one in a format that separates games: a single
-/// position, or the plies between two that a filter left out. Whole games are longer.
-const MAX_PIECE: usize = 8;
 
 /// Criteria of the positions to measure: by default those with a score within 100 pawns, not in
 /// check, in which no capture or promotion was played.
@@ -202,16 +198,6 @@ fn begins_game(number: u64, entry: &Entry, format: Format, may_go_on: bool) -> b
         Entry::Position(_) if !format.holds_ply() => number.is_multiple_of(BLOCK),
         Entry::Game(game) if !may_be_piece(game, format) => true,
         _ => !may_go_on,
-    }
-}
-
-/// Returns true if a game of a file may be a piece of one.
-fn may_be_piece(game: &ScoredGame, format: Format) -> bool {
-    match format {
-        // They separate games only by their moves.
-        Format::Plain | Format::Binpack => true,
-        Format::Viriformat | Format::SelfPlay => game.plies.len() <= MAX_PIECE,
-        _ => false,
     }
 }
 

@@ -143,6 +143,13 @@ pub fn fit_k(samples: &Samples, weights: &Weights, threads: usize) -> f32 {
     golden_section(K_RANGE, |k| measure(samples, weights, k, threads).mean())
 }
 
+/// Returns true if a fitted factor is an end of the search range, beyond which a better one lies.
+#[must_use]
+pub fn is_at_end(k: f32) -> bool {
+    let is_near = |end: f32| (k - end).abs() <= 10.0 * K_PRECISION * end;
+    is_near(K_RANGE.0) || is_near(K_RANGE.1)
+}
+
 /// Fits the factor per centipawn with which the given scores best predict the results.
 #[must_use]
 pub fn fit_score_scale(samples: &Samples) -> f32 {

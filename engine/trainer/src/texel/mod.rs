@@ -98,6 +98,7 @@ pub fn tune(plan: &TexelPlan) -> anyhow::Result<()> {
             "`data.result-share` is {share}, but no position has a score; set it to 1, or give scored positions"
         );
         let k = loss::fit_score_scale(&training);
+        warn_at_end(k, "scores");
         let others = match training.len() - scored {
             0 => String::new(),
             unscored => format!(", and of the {unscored} positions without a score all"),
@@ -108,7 +109,11 @@ pub fn tune(plan: &TexelPlan) -> anyhow::Result<()> {
     }
     let start = start_weights(plan.fit.start);
     let threads = plan.threads();
-    let k = plan.fit.k.unwrap_or_else(|| loss::fit_k(&training, &start, threads));
+    let k = plan.fit.k.unwrap_or_else(|| {
+        let k = loss::fit_k(&training, &start, threads);
+        warn_at_end(k, "evaluations");
+        k
+    });
     report::say(&format!("K = {k:.6} per centipawn (10^(x/{:.0}))", std::f64::consts::LN_10 / f64::from(k)));
     let clock = Instant::now();
     let fitted = match plan.fit.method {
@@ -123,6 +128,15 @@ pub fn tune(plan: &TexelPlan) -> anyhow::Result<()> {
         *sum += more;
     }
     report::write(plan, &start, &fitted, &counts, (&test, k))
+}
+
+/// Warns if the factor that makes predictions of `what` is an end of its search range.
+fn warn_at_end(k: f32, what: &str) {
+    if loss::is_at_end(k) {
+        report::say(&format!(
+            "warning: {k:.6} is an end of the range that is searched: the results hardly follow the {what}; is their point of view White's?"
+        ));
+    }
 }
 
 /// Writes a file and creates its folder. Errors name the path.

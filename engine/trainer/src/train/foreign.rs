@@ -44,17 +44,17 @@ pub struct ForeignArgs {
     #[arg(long, value_name = "FILE", requires = "out")]
     from_npz: Option<PathBuf>,
     /// Sum of feature blocks of --from-npz
-    #[arg(long, value_name = "SET", default_value = "piece", requires = "from_npz")]
+    #[arg(long, value_name = "SET", default_value = "piece", requires = "from_npz", conflicts_with = "plan")]
     features: String,
     /// File with the pairs of a block top-pairs:K
-    #[arg(long, value_name = "FILE", requires = "from_npz")]
+    #[arg(long, value_name = "FILE", requires = "from_npz", conflicts_with = "plan")]
     pairs: Option<PathBuf>,
     /// Kind of the network, as in a plan; only `squared-32` needs it, whose arrays are those of
     /// `deep` [default: by the arrays]
-    #[arg(long, value_name = "KIND", requires = "from_npz", value_parser = kind_of)]
+    #[arg(long, value_name = "KIND", requires = "from_npz", conflicts_with = "plan", value_parser = kind_of)]
     kind: Option<Kind>,
     /// Network file to write
-    #[arg(long, short, value_name = "FILE", requires = "from_npz")]
+    #[arg(long, short, value_name = "FILE", requires = "from_npz", conflicts_with = "plan")]
     out: Option<PathBuf>,
 }
 

@@ -412,6 +412,10 @@ fn held_out(plan: &Plan, records: &mut Records) -> Result<(Vec<ChessBoard>, u64)
         let used = records.total().saturating_sub(held);
         return Ok((records.read_positions(used, records.total().min(used + most))?, used));
     }
+    let same = |path: &PathBuf| plan.data.files.iter().any(|file| full(file) == full(path));
+    if let Some(path) = plan.data.validation.iter().find(|path| same(path)) {
+        return Err(SourceError::NotHeldOut { path: path.clone() });
+    }
     let mut files = Records::open(&plan.data.validation)?;
     let count = files.total().min(most);
     if count == 0 {

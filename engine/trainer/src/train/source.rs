@@ -69,6 +69,12 @@ pub enum SourceError {
         /// Number of the record, from 0.
         record: u64,
     },
+    /// File of training whose positions are not held out.
+    #[error("{}: it is in `data.files` and in `data.validation`; hold its positions out with `data split`, or leave out `validation`", path.display())]
+    NotHeldOut {
+        /// The file.
+        path: PathBuf,
+    },
     /// Files without positions.
     #[error("no positions to train on or to hold out; name files with positions in `data.files` and `data.validation`")]
     Empty,

@@ -209,6 +209,18 @@ fn each_output_of_a_split_is_held_to_its_format() {
     }
 }
 
+/// The third position of a triplet has the score and the result of the first.
+#[test]
+fn triplets_are_no_positions() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 23, 20);
+    folder.run("triplets @a.vf --out @a.pqr");
+    for words in ["check @a.pqr", "info @a.pqr", "shuffle @a.pqr --out @b.bf"] {
+        let error = folder.error(&format!("{words} --from bulletformat"));
+        assert!(error.starts_with("a.pqr: offset 0: a position of a triplet"), "{words}: {error}");
+    }
+}
+
 #[test]
 fn positions_without_moves_do_not_lose_their_scores_as_games() {
     let folder = Folder::new();

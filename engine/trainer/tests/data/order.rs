@@ -64,6 +64,35 @@ fn interleaving_keeps_each_files_order() {
     assert!(switches > 100, "{switches}");
 }
 
+/// Files smaller than a read buffer, plain and compressed, are mixed evenly, too.
+#[test]
+fn interleaving_spreads_a_small_file_over_a_larger_one() {
+    let folder = Folder::new();
+    folder.write_games("a.vf", 31, 40);
+    folder.write_games("b.vf", 32, 400);
+    folder.run("convert @a.vf --out @a.bf");
+    folder.run("convert @b.vf --out @b.bf");
+    for name in ["a", "b"] {
+        let (bytes, level) = (folder.read(&format!("{name}.bf")), ruzstd::encoding::CompressionLevel::Fastest);
+        folder.write(&format!("{name}.zst"), ruzstd::encoding::compress_to_vec(&bytes[..], level));
+    }
+    let small: BTreeSet<Vec<u8>> = folder.read("a.bf").chunks(32).map(<[u8]>::to_vec).collect();
+    for (words, out) in [
+        ("interleave @a.bf @b.bf --from bulletformat --out @c.bf", "c.bf"),
+        ("interleave @b.zst @a.zst --from bulletformat --out @d.bf", "d.bf"),
+    ] {
+        folder.run(words);
+        let mixed = folder.read(out);
+        let records: Vec<&[u8]> = mixed.chunks(32).collect();
+        let quarters: Vec<usize> = records
+            .chunks(records.len().div_ceil(4))
+            .map(|quarter| quarter.iter().filter(|record| small.contains(**record)).count())
+            .collect();
+        let whole: usize = quarters.iter().sum();
+        assert!(quarters.iter().all(|&count| (whole / 16..=whole / 2).contains(&count)), "{words}: {quarters:?}");
+    }
+}
+
 #[test]
 fn duplicates_go_and_the_first_stays() {
     let folder = Folder::new();
@@ -116,7 +145,9 @@ fn no_game_is_parted_of_which_plies_are_missing() {
     folder.run("split @whole.plain --out @t.plain --validation @v.plain --share 0.5");
     assert_eq!(lines(&folder.path("t.plain")).len() + lines(&folder.path("v.plain")).len(), 6 * positions);
     folder.run("shuffle @whole.plain --out @mixed.plain");
-    let mut files = vec!["torn.plain", "mixed.plain"];
+    folder.run("convert @torn.plain --out @torn.vf");
+    folder.run("convert @torn.plain --out @torn.selfplay");
+    let mut files = vec!["torn.plain", "mixed.plain", "torn.vf", "torn.selfplay"];
     if cfg!(feature = "binpack") {
         folder.run("convert @torn.plain --out @torn.binpack");
         files.push("torn.binpack");

@@ -2,9 +2,11 @@
 
 use super::cell::CellStage;
 use super::plan::LabPlan;
-use crate::bootstrap::{key_a_line, other_settings, set_keys, settings_of_match};
+use crate::bootstrap::{contents, key_a_line, other_settings, set_keys, settings_of_match};
 use crate::compare::Evaluation;
+use crate::train::Records;
 use anyhow::{Context as _, bail};
+use destrier::nnue::sha256_hex;
 use quintain::source;
 use quintain::text::printable;
 use std::fs;
@@ -46,7 +48,7 @@ impl LabEngine {
 
 /// Text of a settings file in parts.
 struct SettingsText<'a> {
-    /// Settings of data, trainings and games.
+    /// Settings of data, trainings and games, one a line.
     shared: String,
     /// Identity of the engine.
     engine: Option<&'a str>,
@@ -79,12 +81,23 @@ fn settings(plan: &LabPlan) -> anyhow::Result<String> {
         let bytes = file.metadata().with_context(|| format!("{}: cannot read it", file.display()))?.len();
         lines += &format!("file {}: {bytes} bytes\n", file.file_name().unwrap_or_default().to_string_lossy());
     }
-    let mut text = key_a_line(&lines);
+    let mut text = key_a_line(&lines) + "\n";
+    let triplets = data.triplets.as_deref().unwrap_or_default();
+    for (what, files) in [("files", &*data.files), ("validation", &*data.validation), ("triplets", triplets)] {
+        if !files.is_empty() {
+            text += &contents::line(what, &sha256_hex(&Records::open(files)?.digest()?));
+        }
+    }
     let opponent = plan.fixed.as_ref().and_then(Evaluation::sha256).unwrap_or_else(|| plan.opponent.clone());
-    text += &format!("\nopponent = {opponent}\n");
+    text += &format!("opponent = {opponent}\n");
     for (stage, raw) in [(CellStage::Nodes, &plan.nodes), (CellStage::Time, &plan.time)] {
         for line in raw.iter().flat_map(|raw| settings_of_match(raw).lines().map(str::to_owned).collect::<Vec<_>>()) {
             text += &format!("{} {line}\n", stage.name());
+        }
+        if let Some(book) = raw.as_ref().and_then(|raw| raw.book.as_deref()) {
+            let what = format!("the book of {}", stage.name());
+            text += &contents::line_of_file(&what, book)
+                .with_context(|| format!("{}: cannot read the book", book.display()))?;
         }
     }
     Ok(text)
@@ -103,9 +116,10 @@ pub fn new_settings(plan: &LabPlan, engine: &LabEngine) -> anyhow::Result<Option
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Some(settings)),
         Err(error) => return Err(error).with_context(|| format!("{}: cannot read it", path.display())),
     };
-    let [was, is] = [before.as_str(), settings.as_str()].map(SettingsText::new);
+    let known = contents::comparable(&settings, &before);
+    let [was, is] = [before.as_str(), known.as_str()].map(SettingsText::new);
     if was.shared == is.shared && was.engine == is.engine {
-        return Ok(None);
+        return Ok((known != settings).then_some(settings));
     }
     let is_begun = plan.out.join("cells").exists();
     if is_begun && was.shared != is.shared {

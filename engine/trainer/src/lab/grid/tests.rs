@@ -305,6 +305,28 @@ fn a_lab_keeps_its_engine_and_an_older_one_takes_it_in() {
 }
 
 #[test]
+fn a_lab_keeps_its_data_and_an_older_one_takes_it_in() {
+    let folder = Folder::new();
+    let plan = folder.load(PLAN).expect("a plan");
+    let engine = LabEngine { identity: "1a2b".to_owned(), name: "destrier".to_owned() };
+    let check = || new_settings(&plan, &engine).map_err(|error| format!("{error:#}"));
+    let data = &plan.cells[0].plan.data.files[0];
+    std::fs::write(data, [0; 64]).expect("data");
+    let settings = check().expect("no folder yet").expect("settings to write");
+    std::fs::create_dir_all(plan.out.join("cells")).expect("a folder");
+    let write = |text: &str| std::fs::write(plan.out.join(SETTINGS), text).expect("a file");
+    let older: String =
+        settings.lines().filter(|line| !line.starts_with("contents")).map(|line| format!("{line}\n")).collect();
+    write(&older);
+    assert_eq!(check(), Ok(Some(settings.clone())), "an earlier version wrote no contents");
+    write(&settings);
+    assert_eq!(check(), Ok(None));
+    std::fs::write(data, [1; 64]).expect("data");
+    let error = check().expect_err("other scores in a file of the same size");
+    assert!(error.contains("settings.txt: the lab was started with `contents of files = "), "{error}");
+}
+
+#[test]
 fn an_engine_is_its_program_and_arguments() {
     let folder = Folder::new();
     let program = folder.0.path().join("engine");
