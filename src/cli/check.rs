@@ -32,8 +32,8 @@ Examples:
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct CheckArgs {
     /// The engine: a path, a name of the registry, `.` or `git:REV`.
-    #[arg(value_name = "SPEC", required_unless_present = "list")]
-    engine: Option<String>,
+    #[arg(value_name = "SPEC", default_value = ".")]
+    engine: String,
     /// A UCI option for it; may be repeated.
     #[arg(long = "option", value_name = "NAME=VALUE")]
     options: Vec<String>,
@@ -77,13 +77,12 @@ pub(super) fn run(args: &CheckArgs) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let rows = rows(&args.only)?;
-    let spec = args.engine.as_deref().unwrap_or_default();
-    let config = resolve::one_engine(spec, &args.options, args.net.as_deref(), Limit::default())?;
+    let config = resolve::one_engine(&args.engine, &args.options, args.net.as_deref(), Limit::default())?;
     let patience = match Duration::try_from_secs_f64(args.patience) {
         Ok(patience) if !patience.is_zero() && patience < Duration::from_secs(3600) => patience,
         _ => bail!("--patience `{}`: give a number of seconds above 0 and below 3600", args.patience),
     };
-    let (spec, program) = (args.engine.clone().unwrap_or_default(), config.program.clone());
+    let (spec, program) = (args.engine.clone(), config.program.clone());
     if let Some(dir) = &args.out {
         std::fs::create_dir_all(dir).with_context(|| format!("--out {}: cannot write there", dir.display()))?;
     }

@@ -209,7 +209,7 @@ pub(super) fn warn(skipped: SkippedGames) {
         (skipped.repeated, "game", "repeating one of the same file or run move for move, which is no new evidence"),
         (skipped.unfinished, "game", "without a result"),
         (skipped.nameless, "game", "without names"),
-        (skipped.with_itself, "game", "of a player with themselves"),
+        (skipped.with_itself, "game", "of a player against itself"),
         (skipped.unpaired, "game", "of pairs that are void, not over, or after the verdict"),
         (skipped.overlong, "tag line", "too long to read"),
     ];

@@ -68,6 +68,7 @@ pub(super) fn run(args: &ServeArgs) -> Result<Exit> {
         bail!("{}: no such folder; name the folder of results, or play a run first", results.display());
     }
     let token = token(args)?;
+    dashboard::check_token(&token)?;
     let listener = TcpListener::bind(args.listen)
         .with_context(|| format!("{}: cannot listen there; choose another --listen", args.listen))?;
     let address = listener.local_addr()?;

@@ -5,6 +5,7 @@ use std::io::Write;
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::report::figures;
 use crate::run::progress;
 use crate::stats::clusters::ClusteredCounts;
 use crate::stats::elo::{Elo, Estimate, fixed};
@@ -165,7 +166,8 @@ impl StatsAnswer {
             // Writing into memory cannot fail.
             let _ = writeln!(out, "{name:<12} {text}");
         };
-        row("score", format!("{} of {} {}", percent(of.score), self.samples, self.unit));
+        let samples = figures::count(self.samples, self.unit.trim_end_matches('s'));
+        row("score", format!("{} of {samples}", percent(of.score)));
         row("Elo", estimate(of.logistic()));
         if let Some(after) = of.after_stop() {
             row("  after stop", estimate(Some(after.elo)));

@@ -76,6 +76,18 @@ pub fn token() -> Result<String, ServeError> {
     random_hex().map_err(ServeError::Random)
 }
 
+/// Checks a token that the user chose.
+///
+/// # Errors
+/// [`ServeError::Token`].
+pub fn check_token(token: &str) -> Result<(), ServeError> {
+    let is_fit = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+    if token.len() < SHORTEST_TOKEN || !token.chars().all(is_fit) {
+        return Err(ServeError::Token);
+    }
+    Ok(())
+}
+
 /// Waits for a condition.
 async fn until(is_met: &(dyn Fn() -> bool + Sync)) {
     while !is_met() {
@@ -93,10 +105,7 @@ pub fn serve(
     is_stopped: &(dyn Fn() -> bool + Sync),
 ) -> Result<(), ServeError> {
     let ServeSettings { results, token, hosts, makes_tests, own } = settings;
-    let is_fit = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
-    if token.len() < SHORTEST_TOKEN || !token.chars().all(is_fit) {
-        return Err(ServeError::Token);
-    }
+    check_token(&token)?;
     let address: SocketAddr = listener.local_addr()?;
     let (guard, queue) = (
         Guard::new(&token, address, &hosts),

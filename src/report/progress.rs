@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::report::collection::SkippedGames;
 use crate::report::explain::table::csv;
+use crate::report::figures;
 use crate::report::pgn_tags;
 use crate::report::plot::{self, Heads, ProgressionPlot, Sheet};
 use crate::stats::elo::{fixed, signed};
@@ -218,11 +219,11 @@ impl Curve<'_> {
     pub fn caption(&self) -> String {
         let anchor = self.progress.anchor.map_or("the mean".to_owned(), |player| printable(self.label(player)));
         format!(
-            "Elo over {anchor}, joint maximum likelihood of {} games at {}, 95 % intervals by pairs; marked: changes with p at most {} over all {} tested steps (Holm)",
+            "Elo over {anchor}, joint maximum likelihood of {} games at {}, 95 % intervals by pairs; marked: changes with p at most {} over all of {} (Holm)",
             self.games,
             self.conditions.iter().map(|condition| printable(condition)).collect::<Vec<_>>().join(" and "),
             self.level,
-            self.tested()
+            figures::count(self.tested() as u64, "tested step")
         )
     }
 

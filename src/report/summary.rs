@@ -263,7 +263,11 @@ fn text(plan: &Plan, finish: &Finish, estimates: &Estimates, root: &Path) -> Str
     }
     if scoreboard.waiting_games() > 0 {
         let games = figures::count(scoreboard.waiting_games(), "finished game");
-        lines.push(format!("not counted: {games} of pairs after the stop"));
+        lines.push(if scoreboard.is_over() {
+            format!("not counted: {games} of pairs after the stop")
+        } else {
+            format!("not counted yet: {games} of unfinished pairs, or of pairs after these")
+        });
     }
     lines.push(time_and_place(finish.time, root));
     // A run that played all its pairs cannot be resumed.

@@ -532,6 +532,7 @@ pub struct RawPlan {
     ///
     /// QUINTAIN_RUN, QUINTAIN_NAME, QUINTAIN_TITLE, QUINTAIN_VERDICT, QUINTAIN_STOPPED_BY and
     /// QUINTAIN_EXIT describe the run. The command may take a minute. `quintain resume` keeps it.
+    /// A run that is interrupted has not ended.
     #[arg(long, value_name = "COMMAND", help_heading = "Output")]
     #[schemars(example = &"jq .elo")]
     pub on_end: Option<String>,

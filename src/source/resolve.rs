@@ -371,7 +371,7 @@ pub(super) fn subject(repository: &Repository, commit: &str) -> Option<String> {
     if own != WORKING_TREE {
         return Some(own);
     }
-    of(&format!("{commit}^")).map(|below| format!("Changes after: {below}"))
+    of(&format!("{commit}^")).map(|below| format!("Changes after \"{below}\""))
 }
 
 /// Splits the text of a program into its path or name and its arguments, which follow after ` -- `

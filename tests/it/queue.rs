@@ -535,7 +535,7 @@ fn a_revision_is_that_of_the_time_it_was_added() {
         let run = toy.context.cwd.join("results").join(list["entries"][number]["runs"][0].as_str().unwrap());
         summary(&run)["title"].as_str().unwrap().to_owned()
     };
-    assert_eq!([0, 1].map(titles), ["Number 3", "Changes after: Number 3"]);
+    assert_eq!([0, 1].map(titles), ["Number 3", "Changes after \"Number 3\""]);
     assert!(here("runs Number 3").stdout.contains("(Number 3)"));
     let ran = here(&format!("sprt --new git:main --base git:HEAD~1 {SETTINGS} --max-pairs 1"));
     assert!(ran.stdout.contains("change: Number 6 (main)"), "{ran:?}");

@@ -438,7 +438,7 @@ fn what_cannot_be_rated_is_one_line_and_exit_code_2() {
     check(&folder.path().join("none.pgn"), &[], "none.pgn: cannot open it; give a PGN file or a run directory");
     check(folder.path(), &[], "a run directory?");
     check(&empty, &[], "no finished games between two named players");
-    check(&empty, &[], "warning: left out: 1 game without a result, 1 game of a player with themselves");
+    check(&empty, &[], "warning: left out: 1 game without a result, 1 game of a player against itself");
     check(&file, &["--anchor", "C=1"], "no player `C` in these games, but `A`, `B`");
     check(&file, &["--anchor", "A"], "write NAME=ELO");
     check(&file, &["--anchor", "A=x"], "write NAME=ELO");
