@@ -9,7 +9,7 @@ mod sensors;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
 use crate::chess::Variant;
 use crate::openings::{Book, BookOptions};
@@ -111,14 +111,6 @@ struct FileArgs {
 fn open(path: &Path, options: &BookOptions) -> Result<Book, RunError> {
     let source = if path == Path::new(BUILTIN) { BookSource::Builtin } else { BookSource::File(path.to_owned()) };
     prepare::read_book(&source, options.plies, options.variant)
-}
-
-/// Checks that a new book replaces no file, unless that is wanted.
-fn check_free(out: &Path, is_forced: bool) -> Result<()> {
-    if !is_forced && out.symlink_metadata().is_ok() {
-        bail!("{}: it exists already; --force replaces it", out.display());
-    }
-    Ok(())
 }
 
 pub(super) fn run(args: &BookArgs) -> Result<Exit> {

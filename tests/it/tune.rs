@@ -207,7 +207,7 @@ fn parameters_that_cannot_be_tuned_are_refused_with_the_remedy() {
     for (more, words) in [
         ("", "no parameters: name a file of them with --params FILE"),
         ("--params gone.txt", "--params gone.txt: cannot read it"),
-        ("--from-engine ^X", "no spin option of fake_engine matches; it has `Hash`, `Threads`, `Alpha`"),
+        ("--from-engine ^X", "no spin option of fake_engine matches; it has `Alpha`, `Beta`, `Idle`"),
     ] {
         let ran = tune_in(folder.path(), &fake("--tunes"), &format!("{SHORT} {more}"));
         assert!(ran.code == Some(2) && ran.stderr.contains(words), "{more}: {ran:?}");

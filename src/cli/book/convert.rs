@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
-use super::{ReadArgs, check_free, describe, make, open};
+use super::{ReadArgs, describe, make, open};
 use crate::chess::{Position, START_FEN, Variant};
 use crate::files::write_atomically;
 use crate::openings::maker::{PositionSet, epd};
@@ -74,7 +74,9 @@ pub(super) fn run(args: &ConvertArgs) -> Result<String> {
     // One of the two is there.
     let out = args.out.as_deref().or(args.to.as_deref()).unwrap_or(Path::new(""));
     let target = Target::of(out)?;
-    check_free(out, args.force)?;
+    if !args.force && out.symlink_metadata().is_ok() {
+        bail!("{}: it exists already; --force replaces it", out.display());
+    }
     let options = args.read.options();
     let book = open(&args.file, &options)?;
     let (text, written) = convert(&book, options.variant, target, args.unique)?;

@@ -7,7 +7,6 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::sync::mpsc;
 
-use super::check_free;
 use super::judge::{self, Judge, UnmetRequest};
 use super::partial::{JudgementSettings, PartialBook};
 use crate::chess::Variant;
@@ -60,9 +59,6 @@ pub(super) struct MakeArgs {
     /// Engines at once [default: physical cores].
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     concurrency: Option<u16>,
-    /// Replace a file of that name.
-    #[arg(long)]
-    force: bool,
 }
 
 impl MakeArgs {
@@ -106,7 +102,6 @@ pub(super) fn run(args: &MakeArgs) -> Result<Exit> {
     let window = args.window.parse::<ScoreWindow>().map_err(|error| anyhow!("--window {error}"))?;
     check_folder(&args.out)?;
     check_name(&args.out)?;
-    check_free(&args.out, args.force)?;
     let judge = args.judge(window)?;
     let (partial, known) = PartialBook::open(&args.out, &args.settings(&judge)?)?;
     if !known.is_empty() {

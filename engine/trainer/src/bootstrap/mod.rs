@@ -3,9 +3,9 @@
 //! The engine plays itself, and a network is trained on the games. It replaces the present one if
 //! it plays better.
 //!
-//! Reading order: `plan.rs` (the user's settings), `contents.rs` (their files), `row.rs` (results of a generation),
-//! `positions.rs` (games to training data), `stages.rs` (the stages in order), then the command
-//! here.
+//! Reading order: `plan.rs` (the user's settings), `contents.rs` (their files), `row.rs` (results
+//! of a generation), `positions.rs` (games to training data), `stages.rs` (the stages in order),
+//! then the command here.
 //!
 //! Every stage can be killed at any time. Games are appended whole (`destrier::datagen`, Quintain's
 //! journal), training resumes from its checkpoint, and every other file is replaced atomically. A

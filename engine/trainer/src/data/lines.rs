@@ -51,7 +51,7 @@ impl UnpackedFile {
         let file = open_input(path).map_err(DataError::io(path, "read it"))?;
         let length = file.metadata().map_err(DataError::io(path, "read it"))?.len();
         let read = Arc::new(AtomicU64::new(0));
-        let mut whole = Metered::new(CountingFile { file, read: Arc::clone(&read) }, read);
+        let mut whole = MeteredReader::new(CountingFile { file, read: Arc::clone(&read) }, read);
         // The first read fills the buffer beyond the first line, from which the format may be
         // detected.
         let start = whole.fill_buf().map_err(DataError::io(path, "read it"))?;
@@ -61,7 +61,7 @@ impl UnpackedFile {
         }
         let packed = Arc::clone(&whole.used);
         let frames = Frames { packed: Some(FrameState::Waiting(Box::new(whole))) };
-        let unpacked = Metered::new(frames, packed);
+        let unpacked = MeteredReader::new(frames, packed);
         let read = Arc::clone(&unpacked.used);
         Ok(UnpackedFile { input: Box::new(unpacked), length, read })
     }
@@ -69,7 +69,7 @@ impl UnpackedFile {
 
 /// Buffered reader that converts what is consumed of it to bytes of the file on disk. Those of a
 /// full buffer are shared out evenly.
-struct Metered<R> {
+struct MeteredReader<R> {
     input: BufReader<R>,
     /// Bytes of the file from which the buffer and all before it were filled.
     fetched: Arc<AtomicU64>,
@@ -82,14 +82,14 @@ struct Metered<R> {
     consumed: u64,
 }
 
-impl<R: Read> Metered<R> {
-    fn new(input: R, fetched: Arc<AtomicU64>) -> Metered<R> {
+impl<R: Read> MeteredReader<R> {
+    fn new(input: R, fetched: Arc<AtomicU64>) -> MeteredReader<R> {
         let input = BufReader::with_capacity(BUFFER, input);
-        Metered { input, fetched, used: Arc::default(), begin: 0, size: 0, consumed: 0 }
+        MeteredReader { input, fetched, used: Arc::default(), begin: 0, size: 0, consumed: 0 }
     }
 }
 
-impl<R: Read> BufRead for Metered<R> {
+impl<R: Read> BufRead for MeteredReader<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.input.buffer().is_empty() {
             let begin = self.fetched.load(Ordering::Relaxed);
@@ -107,7 +107,7 @@ impl<R: Read> BufRead for Metered<R> {
     }
 }
 
-impl<R: Read> Read for Metered<R> {
+impl<R: Read> Read for MeteredReader<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let count = self.fill_buf()?.read(into)?;
         self.consume(count);

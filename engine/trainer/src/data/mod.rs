@@ -44,9 +44,8 @@ pub(crate) use hash::{networks_of, sha256_of};
 pub(crate) use input::Input;
 pub(crate) use journal::journal_games;
 pub use lines::Lines;
-pub(crate) use record::Position;
+pub(crate) use record::{Position, TRIPLET_MARKS};
 pub(crate) use rescore::program_of;
-pub(crate) use triplets::MARKS as TRIPLET_MARKS;
 pub(crate) use write::replace;
 
 use crate::serve::SegmentName;

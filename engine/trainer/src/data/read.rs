@@ -3,8 +3,7 @@
 use super::error::{DataError, Place};
 use super::format::Format;
 use super::lines::{ByteStream, Lines, UnpackedFile};
-use super::record::{BULLET_BYTES, Entry, Position, bullet_record};
-use super::triplets::MARKS;
+use super::record::{BULLET_BYTES, Entry, Position, TRIPLET_MARKS, bullet_record};
 use super::{journal, pgn, text};
 use destrier::datagen::viriformat;
 use quintain::journal::FILE_NAME;
@@ -171,7 +170,7 @@ impl Bullet {
             }
         }
         let record = bullet_record(&bytes);
-        if MARKS.contains(&record.extra) {
+        if TRIPLET_MARKS.contains(&record.extra) {
             let why = "a position of a triplet, which may have another's score and result; give the file that the triplets were drawn from";
             return Err(DataError::bad(&self.path, place, why));
         }

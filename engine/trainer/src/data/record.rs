@@ -6,6 +6,9 @@ use destrier::board::{Board, CastlingSide};
 use destrier::datagen::viriformat::{GameResult, NO_SCORE, ScoredGame, ScoredMove};
 use destrier::types::{Bitboard, Color, Move, MoveList, PieceType, Score, Square};
 
+/// Marks of the positions P, Q and R of a triplet, in the last bytes of their records.
+pub const TRIPLET_MARKS: [[u8; 3]; 3] = [*b"pqP", *b"pqQ", *b"pqR"];
+
 /// Bytes of a bulletformat record.
 pub const BULLET_BYTES: usize = 32;
 

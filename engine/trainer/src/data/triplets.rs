@@ -7,7 +7,7 @@
 use super::error::DataError;
 use super::input::{Input, check_apart};
 use super::needs::Needs;
-use super::record::{Entry, Position, bullet_bytes};
+use super::record::{Entry, Position, TRIPLET_MARKS, bullet_bytes};
 use super::write::Sink;
 use super::{passed_over, say};
 use anyhow::bail;
@@ -16,9 +16,6 @@ use destrier::board::Board;
 use destrier::datagen::viriformat::NO_SCORE;
 use destrier::types::{Move, MoveList, SplitMix64};
 use std::path::PathBuf;
-
-/// Marks of P, Q and R in the last bytes of their records.
-pub const MARKS: [[u8; 3]; 3] = [*b"pqP", *b"pqQ", *b"pqR"];
 
 /// Move numbers with counts of their own; later moves share the last.
 const MOVE_NUMBERS: usize = 100;
@@ -188,7 +185,7 @@ impl TripletsArgs {
         };
         let positions = [*position, after(position.mv), after(other)];
         let mut records = [[0; 32]; 3];
-        for ((record, position), mark) in records.iter_mut().zip(positions).zip(MARKS) {
+        for ((record, position), mark) in records.iter_mut().zip(positions).zip(TRIPLET_MARKS) {
             let mut board = position.to_bullet();
             board.extra = mark;
             *record = bullet_bytes(&board);
@@ -228,7 +225,7 @@ mod tests {
         let (mut random, args) = (SplitMix64::new(1), args(0.0));
         for _ in 0..20 {
             let records = args.triplet(&p, 2, &mut random).expect("a triplet").map(|record| bullet_record(&record));
-            assert_eq!(records.map(|record| record.extra), MARKS);
+            assert_eq!(records.map(|record| record.extra), TRIPLET_MARKS);
             // From the mover's view Black loses, afterwards White wins.
             assert_eq!(records.map(|record| record.result), [0, 2, 2]);
             let after = |mv: &str| {
