@@ -19,7 +19,7 @@ const MAX_LINE: usize = 16 << 20;
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// No process listens on the socket.
-    #[error("{}: no process is playing this run; begin with `quintain resume {}`", dir.display(), shell_path(dir))]
+    #[error("{}: no process is playing this run; unless it is over, `quintain resume {}` continues it", dir.display(), shell_path(dir))]
     NotLive {
         /// The run.
         dir: PathBuf,
