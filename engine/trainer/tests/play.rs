@@ -422,7 +422,7 @@ fn mistakes_in_plans_are_named() {
     folder.plan("other", |text| text.replace("depth = 1\nhash", "depth = 2\nhash"));
     let error = Loop::open(&plan, Some(&engine())).unwrap_err().to_string();
     assert!(error.contains("started with `self-play = --depth 1") && error.contains("settings.txt"), "{error}");
-    let of_book = |text: String| text.replace("games = 16", "games = 16\nbook = \"book.epd\"");
+    let of_book = |text: String| text.replace("games = 16", "games = 16\nbook = \"book.epd\"\nrandom-plies = 4");
     let book = folder.0.path().join("book.epd");
     fs::write(&book, format!("{}\n", Board::startpos().to_fen(false))).unwrap();
     let booked = folder.plan("booked", of_book);

@@ -11,13 +11,11 @@ const PRIME: u64 = (1 << 61) - 1;
 pub(super) fn is_perfect(count: usize, is_edge: impl Fn(usize, usize) -> bool) -> bool {
     let mut random = SplitMix64::new(count as u64);
     let mut matrix = vec![vec![0; count]; count];
-    for one in 0..count {
-        for other in one + 1..count {
-            let value = 1 + random.next_u64() % (PRIME - 1);
-            if is_edge(one, other) {
-                matrix[one][other] = value;
-                matrix[other][one] = PRIME - value;
-            }
+    for (one, other) in (0..count).flat_map(|one| (one + 1..count).map(move |other| (one, other))) {
+        let value = 1 + random.next_u64() % (PRIME - 1);
+        if is_edge(one, other) {
+            matrix[one][other] = value;
+            matrix[other][one] = PRIME - value;
         }
     }
     is_regular(matrix)
