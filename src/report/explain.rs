@@ -470,7 +470,7 @@ impl RepeatCounts {
             effective_finals,
             correlation: clusters.correlation(),
             design_effect,
-            effective: effective_finals.min(effective_games).min(pairs as f64 / design_effect),
+            effective: effective_finals.min(effective_games).min(pairs as f64 / clusters.clustering()),
         }
     }
 }
@@ -539,9 +539,9 @@ pub struct Duplicates {
     pub effective_finals: f64,
     /// Correlation of pairs with one opening; `None` if it cannot be estimated.
     pub correlation: Option<f64>,
-    /// Design effect of the openings; 1 without a correlation.
+    /// Design effect of the openings, with the allowance for few; 1 without a correlation.
     pub design_effect: f64,
-    /// Smallest of these numbers of pairs.
+    /// Smallest of these numbers of pairs, and of those that the correlation leaves.
     pub effective: f64,
 }
 
@@ -549,7 +549,8 @@ impl Duplicates {
     /// Factor, from 1, by which intervals of independent pairs are too narrow.
     #[must_use]
     pub fn widening(&self) -> f64 {
-        if self.effective > 0.0 { (self.pairs as f64 / self.effective).max(1.0).sqrt() } else { 1.0 }
+        let fewer = if self.effective > 0.0 { self.pairs as f64 / self.effective } else { 1.0 };
+        fewer.max(self.design_effect).max(1.0).sqrt()
     }
 }
 

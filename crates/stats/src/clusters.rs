@@ -133,11 +133,22 @@ impl Openings {
         self.pairs > self.openings()
     }
 
-    /// Ratio of the variance of the mean score to that of independent pairs, at least 1.
+    /// Ratio of the variance of the mean score to that of independent pairs, at least 1, with
+    /// Student's allowance for few openings: the square by which intervals widen.
     #[must_use]
     pub fn design_effect(&self) -> f64 {
+        self.effect(|| stretch(self.openings() as f64 - 1.0))
+    }
+
+    /// The same ratio without that allowance: the factor by which there are fewer pairs.
+    #[must_use]
+    pub fn clustering(&self) -> f64 {
+        self.effect(|| 1.0)
+    }
+
+    fn effect(&self, allowance: impl Fn() -> f64) -> f64 {
         let different = self.pairs.saturating_sub(self.repeats).max(1);
-        let clustering = self.variance_ratio().map_or(1.0, |ratio| ratio * stretch(self.openings() as f64 - 1.0));
+        let clustering = self.variance_ratio().map_or(1.0, |ratio| ratio * allowance());
         clustering.max(self.pairs as f64 / different as f64).max(1.0)
     }
 
@@ -206,6 +217,7 @@ mod tests {
         // (8 - 4)^2 + (0 - 4)^2 + 0 = 32.
         let alike = [(0, 4), (0, 4), (1, 0), (1, 0), (2, 2), (2, 2)];
         let expected = (32.0 * 3.0 / 2.0) / (16.0 * 6.0 / 5.0) * stretch(2.0);
+        assert!((openings(&alike).clustering() - expected / stretch(2.0)).abs() < 1e-9);
         assert!((openings(&alike).design_effect() - expected).abs() < 1e-12);
         // 4.3027 is Student's quantile with two degrees of freedom.
         assert!((stretch(2.0) - (4.302_653 / Z_95).powi(2)).abs() < 1e-4 && stretch(1e6) - 1.0 < 1e-5);

@@ -457,7 +457,7 @@ impl Duplicates {
         }
         lines.push(match self.correlation {
             Some(correlation) => format!(
-                "pairs of one opening: correlation {}, design effect {}",
+                "pairs of one opening: correlation {}, design effect {} (it allows for few openings)",
                 fixed(correlation, 3),
                 fixed(self.design_effect, 3)
             ),
