@@ -219,7 +219,7 @@ impl Curve<'_> {
     pub fn caption(&self) -> String {
         let anchor = self.progress.anchor.map_or("the mean".to_owned(), |player| printable(self.label(player)));
         format!(
-            "Elo over {anchor}, joint maximum likelihood of {} games at {}, 95 % intervals by pairs; marked: changes with p at most {} over all of {} (Holm)",
+            "Elo over {anchor}, joint maximum likelihood of {} games at {}, 95 % intervals by pairs; marked: changes with p at most {} over {} (Holm)",
             self.games,
             self.conditions.iter().map(|condition| printable(condition)).collect::<Vec<_>>().join(" and "),
             self.level,
