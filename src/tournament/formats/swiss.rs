@@ -9,7 +9,7 @@
 
 mod matching;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::record::PlayerId;
 use crate::tournament::formats::{
@@ -92,7 +92,7 @@ fn stage(players: u16, rounds: u32, pairs: u64, results: &[PairResult]) -> Vec<E
         let stage = in_turn(&round, pairs);
         let Some((played, later)) = rest.split_at_checked(stage.len()) else { return stage };
         rest = later;
-        table.record(&round, bye, pairs, played);
+        table.record(bye, pairs, played);
     }
     Vec::new()
 }
@@ -106,7 +106,7 @@ pub fn points(players: u16, rounds: u32, pairs: u64, results: &[PairResult]) -> 
         let (round, bye) = table.pair();
         let Some((played, later)) = rest.split_at_checked(in_turn(&round, pairs).len()) else { break };
         rest = later;
-        table.record(&round, bye, pairs, played);
+        table.record(bye, pairs, played);
     }
     table.points
 }
@@ -170,6 +170,9 @@ impl SwissTable {
             matching::is_perfect(left.len(), |one, other| self.meetings(left[one], left[other]) <= limit)
         };
         let (mut left, mut round) = (left.to_vec(), Vec::new());
+        if !has_round(&left) {
+            return None;
+        }
         while let Some(&first) = left.first() {
             let rest = |opponent: PlayerId| without(&left, first, opponent);
             let found = self.candidates(&left, limit).into_iter().find(|opponent| has_round(&rest(*opponent)))?;
@@ -224,7 +227,8 @@ impl SwissTable {
         candidates
     }
 
-    fn record(&mut self, round: &[Encounter], bye: Option<PlayerId>, pairs: u64, played: &[PairResult]) {
+    /// Records a round by its results, because an earlier version may have paired it otherwise.
+    fn record(&mut self, bye: Option<PlayerId>, pairs: u64, played: &[PairResult]) {
         for result in played {
             let (first, second) = result.players;
             let all = 2 * u64::from(result.games);
@@ -236,8 +240,9 @@ impl SwissTable {
                 }
             }
         }
+        let round: BTreeSet<Encounter> = played.iter().map(|result| in_order(result.players)).collect();
         for encounter in round {
-            *self.met.entry(in_order(*encounter)).or_default() += 1;
+            *self.met.entry(encounter).or_default() += 1;
         }
         if let Some(player) = bye {
             *self.byes.entry(player).or_default() += 1;
@@ -264,12 +269,12 @@ mod tests {
         for _ in 0..rounds {
             let (round, bye) = table.pair();
             check(&table, &round);
-            for (first, second) in &round {
-                let is_upset = random.below(4) == 0;
-                let winner = if is_upset { first.max(second) } else { first.min(second) };
-                table.points[usize::from(winner.0)] += 4;
-            }
-            table.record(&round, bye, 1, &[]);
+            let played = round.iter().map(|&(first, second)| {
+                let is_won = (first < second) != (random.below(4) == 0);
+                let half_points = if is_won { 4 } else { 0 };
+                PairResult { players: (first, second), half_points, games: 2, failed: [false; 2] }
+            });
+            table.record(bye, 1, &played.collect::<Vec<_>>());
         }
     }
 
