@@ -5,7 +5,6 @@
 //! `config.json.run-2`, and so on. Frameworks start several at once in one folder.
 
 use std::fs::{File, TryLockError};
-use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::files::open_regular;
@@ -32,11 +31,12 @@ impl DirectoryClaim {
         }
         let mut before = self.root.clone().into_os_string();
         before.push("-before");
-        let cleared = match std::fs::remove_dir_all(&before) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => std::fs::rename(&self.root, &before),
-        };
-        cleared.within(|| format!("{}: cannot be cleared", self.root.display()))
+        let before = first_free(&PathBuf::from(before))?;
+        if before.exists() {
+            std::fs::remove_dir_all(&before).within(|| format!("{}: cannot be removed", before.display()))?;
+        }
+        std::fs::rename(&self.root, &before)
+            .within(|| format!("{}: cannot be renamed to {}", self.root.display(), before.display()))
     }
 }
 
@@ -56,10 +56,18 @@ pub(super) fn claim(config: &Path) -> Result<DirectoryClaim> {
     // begun.
     let gate = os::lock_folder(&folder).within(|| format!("{}: cannot be locked", folder.display()))?;
     let name = config.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(DirectoryClaim { root: first_free(&folder.join(format!("{name}.run")))?, _gate: gate })
+}
+
+/// Returns the first directory that a run may use, of this name, the same with `-2`, and so on.
+fn first_free(wanted: &Path) -> Result<PathBuf> {
     for number in 1u32.. {
-        let root = folder.join(if number == 1 { format!("{name}.run") } else { format!("{name}.run-{number}") });
-        if is_free(&root)? {
-            return Ok(DirectoryClaim { root, _gate: gate });
+        let mut name = wanted.as_os_str().to_owned();
+        if number > 1 {
+            name.push(format!("-{number}"));
+        }
+        if is_free(Path::new(&name))? {
+            return Ok(name.into());
         }
     }
     unreachable!("a folder has no four billion runs at once")

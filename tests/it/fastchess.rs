@@ -469,8 +469,15 @@ fn tournaments_in_one_folder_keep_apart() {
     assert_eq!(runs(), [true, true, false]);
     assert_eq!(games(&folder.path().join("config.json.run")).len(), 4);
     // What the killed one had played stays until the next tournament.
-    let before = folder.path().join("config.json.run-before/games.jsonl");
-    assert!(std::fs::read_to_string(before).unwrap().lines().count() < 5);
+    let before = folder.path().join("config.json.run-before");
+    assert!(std::fs::read_to_string(before.join("games.jsonl")).unwrap().lines().count() < 5);
+    // What is no run is left alone.
+    std::fs::remove_dir_all(&before).unwrap();
+    std::fs::create_dir(&before).unwrap();
+    std::fs::write(before.join("notes.txt"), "mine").unwrap();
+    assert_eq!(fastchess(&line(""), folder.path()).code, Some(0));
+    assert_eq!(std::fs::read_to_string(before.join("notes.txt")).unwrap(), "mine");
+    assert_eq!(games(&folder.path().join("config.json.run-before-2")).len(), 4);
 }
 
 /// A tournament file of Cute Chess is neither read nor replaced; one of ours is.
