@@ -61,6 +61,11 @@ pub(super) fn run(args: &ArchiveArgs) -> Result<Exit> {
     for path in &archived.left_out {
         progress::note(&format!("left out, because it is longer than 1 MiB: {}", path.display()));
     }
+    if archived.passed_over > 0 {
+        let noun = if args.unpack { "run" } else { "archive" };
+        let why = if args.unpack { "no archive" } else { "an archive already" };
+        progress::note(&format!("left out: {} ({why})", figures::count(archived.passed_over, noun)));
+    }
     let (root, report) = (archived.root.display(), archived.report);
     let word = shell_path(&archived.root);
     let games = figures::count(report.games, "game");

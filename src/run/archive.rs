@@ -35,6 +35,8 @@ pub(crate) struct ArchiveResult {
     pub(crate) report: ArchiveReport,
     /// Files that were left out because they are too long.
     pub(crate) left_out: Vec<PathBuf>,
+    /// Archives that were not packed again, or runs that are none.
+    pub(crate) passed_over: u64,
 }
 
 /// Direction of a copy.
@@ -55,7 +57,7 @@ pub(crate) enum CopyDirection {
 pub(crate) fn copy(from: &Path, place: &Place, direction: CopyDirection) -> Result<ArchiveResult> {
     place.check()?;
     let report = ArchiveReport { games: 0, journal_bytes: 0, archive_bytes: 0 };
-    let mut archived = ArchiveResult { root: PathBuf::new(), report, left_out: Vec::new() };
+    let mut archived = ArchiveResult { root: PathBuf::new(), report, left_out: Vec::new(), passed_over: 0 };
     let scratch = place.scratch()?;
     let runs = folder(from, scratch.path(), direction, DEPTH, &mut archived)?;
     if runs == 0 && direction != CopyDirection::Unpack && archive::is_archived(from) {
@@ -72,7 +74,10 @@ pub(crate) fn copy(from: &Path, place: &Place, direction: CopyDirection) -> Resu
 /// Copies a folder and those below it. Returns the number of runs.
 fn folder(from: &Path, to: &Path, direction: CopyDirection, depth: u32, archived: &mut ArchiveResult) -> Result<u32> {
     let unreadable = |path: &Path| format!("{}: cannot read it", path.display());
-    if direction != CopyDirection::Unpack && archive::is_archived(from) {
+    // A run of the other kind is not half copied.
+    let is_run = from.join(file::FILE_NAME).is_file() && archive::stored_name(from).is_some();
+    if is_run && archive::is_archived(from) != (direction == CopyDirection::Unpack) {
+        archived.passed_over += 1;
         return Ok(0);
     }
     let mut runs = u32::from(games(from, to, direction, archived)?);

@@ -70,6 +70,10 @@ fn a_folder_of_runs_is_archived_without_its_archives() {
         let names: Vec<_> = std::fs::read_dir(at(out)).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(names, ["runs"], "{out}");
     }
+    // Nor does the way back make halves of runs.
+    let ran = run(&["archive", &text("results"), "--unpack", "--out", &text("back")]);
+    assert!(ran.code == Some(0) && ran.stderr.contains("left out: 1 run (no archive)"), "{ran:?}");
+    assert!(at("back/first/runs/one/games.jsonl").is_file() && !at("back/runs").exists());
 }
 
 #[test]
