@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 /// position, or the plies between two that a filter left out. Whole games are longer.
 const MAX_PIECE: usize = 8;
 
-/// Minimum number of games that continue the one before, and minimum of them per game, by which a
-/// file of a format that separates games holds torn ones. A short game of another opening may seem
-/// to go on from the one before, but seldom does.
-const TORN: (u64, f64) = (2, 0.125);
+/// Number of games after which a file of a format that separates games is judged, and the share of
+/// pieces by which it holds torn games: two for each game at least. A short game of another opening
+/// may seem to go on from the one before, but seldom does.
+const TORN: (u64, f64) = (32, 0.3);
 
 /// End of the entry before, which the next may continue.
 #[derive(Debug, Default)]
@@ -78,7 +78,7 @@ impl WholeGames {
         let is_piece = may_go_on && matches!(entry, Entry::Game(game) if may_be_piece(game, format));
         self.pieces += u64::from(is_piece);
         let separates_by_moves = matches!(format, Format::Plain | Format::Binpack);
-        let is_torn = separates_by_moves || (self.pieces >= TORN.0 && self.pieces as f64 >= TORN.1 * self.games as f64);
+        let is_torn = separates_by_moves || (self.games >= TORN.0 && self.pieces as f64 >= TORN.1 * self.games as f64);
         if is_piece && is_torn {
             let why = format!("may be the rest of the game before it, with plies left out: {remedy}");
             return Err(DataError::bad(path, Place::Game(self.games), why));

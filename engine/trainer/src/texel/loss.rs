@@ -143,11 +143,17 @@ pub fn fit_k(samples: &Samples, weights: &Weights, threads: usize) -> f32 {
     golden_section(K_RANGE, |k| measure(samples, weights, k, threads).mean())
 }
 
-/// Returns true if a fitted factor is an end of the search range, beyond which a better one lies.
+/// Returns true if a fitted factor is the least of the search range: results hardly follow scores.
 #[must_use]
-pub fn is_at_end(k: f32) -> bool {
-    let is_near = |end: f32| (k - end).abs() <= 10.0 * K_PRECISION * end;
-    is_near(K_RANGE.0) || is_near(K_RANGE.1)
+pub fn is_least(k: f32) -> bool {
+    k <= K_RANGE.0 * (1.0 + 10.0 * K_PRECISION)
+}
+
+/// Returns true if a fitted factor is the greatest of the search range: results follow scores
+/// without exception.
+#[must_use]
+pub fn is_greatest(k: f32) -> bool {
+    k >= K_RANGE.1 * (1.0 - 10.0 * K_PRECISION)
 }
 
 /// Fits the factor per centipawn with which the given scores best predict the results.

@@ -132,9 +132,11 @@ pub fn tune(plan: &TexelPlan) -> anyhow::Result<()> {
 
 /// Warns if the factor that makes predictions of `what` is an end of its search range.
 fn warn_at_end(k: f32, what: &str) {
-    if loss::is_at_end(k) {
+    if loss::is_least(k) {
+        report::say(&format!("warning: the results hardly follow the {what}; is their point of view White's?"));
+    } else if loss::is_greatest(k) {
         report::say(&format!(
-            "warning: {k:.6} is an end of the range that is searched: the results hardly follow the {what}; is their point of view White's?"
+            "warning: the results follow the {what} almost without exception; are these in centipawns, and are there enough level positions?"
         ));
     }
 }

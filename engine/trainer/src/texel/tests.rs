@@ -122,10 +122,10 @@ fn k_is_found_and_the_gradient_is_the_slope_of_the_loss() {
     let truth = start_weights(Start::Engine);
     let samples = samples(500, &truth);
     let k = loss::fit_k(&samples, &truth, 2);
-    assert!((k / K - 1.0).abs() < 0.01 && !loss::is_at_end(k), "{k}");
+    assert!((k / K - 1.0).abs() < 0.01 && !loss::is_least(k) && !loss::is_greatest(k), "{k}");
     // Of the opposite weights, the least of all factors is the best.
     let opposite: Vec<_> = truth.iter().map(|pair| pair.map(|weight| -weight)).collect();
-    assert!(loss::is_at_end(loss::fit_k(&samples, &opposite, 2)));
+    assert!(loss::is_least(loss::fit_k(&samples, &opposite, 2)));
 
     let start = disturbed(&truth);
     let all = 0..samples.len();
