@@ -27,10 +27,6 @@ pub static DEFINITION: Definition = Definition {
 /// Maximum number of rounds that a user may request.
 const MAX_ROUNDS: u32 = 1_000;
 
-/// Step limit of the search for a round whose players have met a number of times at most. Past it,
-/// no pair is taken that leaves the others without a round.
-const MAX_STEPS: u32 = 2_000;
-
 /// A Swiss: in each round, players of about equal points meet who have not met before.
 #[derive(Clone, Copy, Debug)]
 pub struct Swiss {
@@ -66,7 +62,7 @@ impl FormatRules for Swiss {
     }
 }
 
-/// Rounds of a Swiss, replayed from its results for each next one.
+/// Rounds of a Swiss, each paired by the results before it.
 #[derive(Debug)]
 struct SwissRounds {
     players: u16,
@@ -76,43 +72,21 @@ struct SwissRounds {
 
 impl Stages for SwissRounds {
     fn next(&mut self, before: &[PairResult]) -> Vec<Encounter> {
-        stage(self.players, self.rounds, self.pairs, before)
+        let table = SwissTable::after(self.players, self.rounds, self.pairs, before);
+        if table.rounds < self.rounds { in_turn(&table.pair(), self.pairs) } else { Vec::new() }
     }
-}
-
-/// Pairs of the next round; empty after the last round.
-fn stage(players: u16, rounds: u32, pairs: u64, results: &[PairResult]) -> Vec<Encounter> {
-    let mut table = SwissTable::new(players);
-    let mut rest = results;
-    for _ in 0..rounds {
-        let (round, bye) = table.pair();
-        if round.is_empty() {
-            return Vec::new();
-        }
-        let stage = in_turn(&round, pairs);
-        let Some((played, later)) = rest.split_at_checked(stage.len()) else { return stage };
-        rest = later;
-        table.record(bye, pairs, played);
-    }
-    Vec::new()
 }
 
 /// Half points by player, byes included, after the whole rounds of `results`.
 #[must_use]
 pub fn points(players: u16, rounds: u32, pairs: u64, results: &[PairResult]) -> Vec<u64> {
-    let mut table = SwissTable::new(players);
-    let mut rest = results;
-    for _ in 0..rounds {
-        let (round, bye) = table.pair();
-        let Some((played, later)) = rest.split_at_checked(in_turn(&round, pairs).len()) else { break };
-        rest = later;
-        table.record(bye, pairs, played);
-    }
-    table.points
+    SwissTable::after(players, rounds, pairs, results).points
 }
 
 /// State that pairing depends on.
 struct SwissTable {
+    /// Number of whole rounds.
+    rounds: u32,
     points: Vec<u64>,
     /// Number of meetings, by the two players in order.
     met: BTreeMap<Encounter, u64>,
@@ -122,7 +96,15 @@ struct SwissTable {
 
 impl SwissTable {
     fn new(players: u16) -> Self {
-        Self { points: vec![0; usize::from(players)], met: BTreeMap::new(), byes: BTreeMap::new() }
+        Self { rounds: 0, points: vec![0; usize::from(players)], met: BTreeMap::new(), byes: BTreeMap::new() }
+    }
+
+    /// State after the whole rounds of `results`, `rounds` of them at most.
+    fn after(players: u16, rounds: u32, pairs: u64, results: &[PairResult]) -> Self {
+        let mut table = Self::new(players);
+        let round = usize::try_from(pairs).unwrap_or(usize::MAX).saturating_mul(usize::from(players / 2));
+        results.chunks_exact(round.max(1)).take(rounds as usize).for_each(|played| table.record(pairs, played));
+        table
     }
 
     fn points(&self, player: PlayerId) -> u64 {
@@ -137,35 +119,22 @@ impl SwissTable {
         self.byes.get(&player).copied().unwrap_or(0)
     }
 
-    /// The next round and the player who has a bye in it.
-    fn pair(&self) -> (Vec<Encounter>, Option<PlayerId>) {
+    /// The next round. Of an odd number of players the one left out has a bye.
+    fn pair(&self) -> Vec<Encounter> {
         let mut ranked: Vec<PlayerId> = (0..self.points.len() as u16).map(PlayerId).collect();
         ranked.sort_by_key(|player| (std::cmp::Reverse(self.points(*player)), *player));
-        let bye = if ranked.len() % 2 == 1 {
+        if ranked.len() % 2 == 1 {
             let lowest = (0..ranked.len()).rev().min_by_key(|place| self.byes(ranked[*place]));
-            lowest.map(|place| ranked.remove(place))
-        } else {
-            None
-        };
-        let mut limit = self.least_limit(&ranked);
-        // Ends: at the most meetings of any two players, everybody may meet everybody.
-        loop {
-            let (mut round, mut steps) = (Vec::new(), 0);
-            if self.search(&ranked, limit, &mut round, &mut steps) {
-                return (round, bye);
-            }
-            if steps > MAX_STEPS
-                && let Some(round) = self.foresee(&ranked, limit)
-            {
-                return (round, bye);
-            }
-            limit += 1;
+            lowest.map(|place| ranked.remove(place));
         }
+        // Ends: at the most meetings of any two players, everybody may meet everybody.
+        let mut limits = self.least_limit(&ranked)..;
+        limits.find_map(|limit| self.pair_within(&ranked, limit)).unwrap_or_default()
     }
 
-    /// Pairs all of `left` as an unlimited [`search`](Self::search) would; `None` if there is no
-    /// way. Each pair leaves a round of the others, so none is taken back.
-    fn foresee(&self, left: &[PlayerId], limit: u64) -> Option<Vec<Encounter>> {
+    /// Pairs all of `left` with players whom they have met `limit` times at most; `None` if there
+    /// is no way. Each pair leaves a round of the others, so none is taken back.
+    fn pair_within(&self, left: &[PlayerId], limit: u64) -> Option<Vec<Encounter>> {
         let has_round = |left: &[PlayerId]| {
             matching::is_perfect(left.len(), |one, other| self.meetings(left[one], left[other]) <= limit)
         };
@@ -191,24 +160,6 @@ impl SwissTable {
         ranked.iter().filter_map(least).max().unwrap_or(0)
     }
 
-    /// Pairs all of `left` with players whom they have met `limit` times at most. Returns false if
-    /// it finds no way.
-    fn search(&self, left: &[PlayerId], limit: u64, round: &mut Vec<Encounter>, steps: &mut u32) -> bool {
-        let Some((&first, _)) = left.split_first() else { return true };
-        for opponent in self.candidates(left, limit) {
-            *steps += 1;
-            if *steps > MAX_STEPS {
-                return false;
-            }
-            round.push((first, opponent));
-            if self.search(&without(left, first, opponent), limit, round, steps) {
-                return true;
-            }
-            round.pop();
-        }
-        false
-    }
-
     /// Opponents of the first of `left` whom it has met `limit` times at most, the best first.
     /// Those not met before lead: of equal points from the middle down, then the upper half of
     /// these, then players with fewer points. The others follow, the least met first, and of
@@ -227,8 +178,9 @@ impl SwissTable {
         candidates
     }
 
-    /// Records a round by its results, because an earlier version may have paired it otherwise.
-    fn record(&mut self, bye: Option<PlayerId>, pairs: u64, played: &[PairResult]) {
+    /// Records a round by its results. Of an odd number of players the one without any had a bye.
+    fn record(&mut self, pairs: u64, played: &[PairResult]) {
+        self.rounds += 1;
         for result in played {
             let (first, second) = result.players;
             let all = 2 * u64::from(result.games);
@@ -241,6 +193,8 @@ impl SwissTable {
             }
         }
         let round: BTreeSet<Encounter> = played.iter().map(|result| in_order(result.players)).collect();
+        let is_in = |player: PlayerId| round.iter().any(|(first, second)| [*first, *second].contains(&player));
+        let bye = (0..self.points.len() as u16).map(PlayerId).find(|player| !is_in(*player));
         for encounter in round {
             *self.met.entry(encounter).or_default() += 1;
         }
@@ -262,19 +216,42 @@ mod tests {
     use super::*;
     use crate::stats::random::SplitMix64;
 
+    /// Step limit of the search that the rounds are compared with.
+    const MAX_STEPS: u32 = 2_000;
+
+    impl SwissTable {
+        /// Pairs all of `left` with players whom they have met `limit` times at most. Returns
+        /// false if it finds no way.
+        fn search(&self, left: &[PlayerId], limit: u64, round: &mut Vec<Encounter>, steps: &mut u32) -> bool {
+            let Some((&first, _)) = left.split_first() else { return true };
+            for opponent in self.candidates(left, limit) {
+                *steps += 1;
+                if *steps > MAX_STEPS {
+                    return false;
+                }
+                round.push((first, opponent));
+                if self.search(&without(left, first, opponent), limit, round, steps) {
+                    return true;
+                }
+                round.pop();
+            }
+            false
+        }
+    }
+
     /// Plays rounds that stronger players, of lower numbers, win with a probability of three
     /// quarters, and passes each to `check` before it counts.
     fn play(players: u16, rounds: u32, mut check: impl FnMut(&SwissTable, &[Encounter])) {
         let (mut table, mut random) = (SwissTable::new(players), SplitMix64::new(u64::from(players)));
         for _ in 0..rounds {
-            let (round, bye) = table.pair();
+            let round = table.pair();
             check(&table, &round);
             let played = round.iter().map(|&(first, second)| {
                 let is_won = (first < second) != (random.below(4) == 0);
                 let half_points = if is_won { 4 } else { 0 };
                 PairResult { players: (first, second), half_points, games: 2, failed: [false; 2] }
             });
-            table.record(bye, 1, &played.collect::<Vec<_>>());
+            table.record(1, &played.collect::<Vec<_>>());
         }
     }
 
@@ -288,7 +265,7 @@ mod tests {
                     let (mut round, mut steps) = (Vec::new(), 0);
                     let is_found = table.search(&ranked, limit, &mut round, &mut steps);
                     assert!(steps <= MAX_STEPS, "the search is exhaustive");
-                    assert_eq!(table.foresee(&ranked, limit), is_found.then_some(round), "{players} {limit}");
+                    assert_eq!(table.pair_within(&ranked, limit), is_found.then_some(round), "{players} {limit}");
                     pairable += u32::from(is_found);
                 }
             });
@@ -305,7 +282,7 @@ mod tests {
             let (mut found, mut steps) = (Vec::new(), 0);
             hard += u32::from(!table.search(&ranked, 0, &mut found, &mut steps));
             let rematches = round.iter().filter(|(first, second)| table.meetings(*first, *second) > 0).count();
-            assert_eq!(rematches > 0, table.foresee(&ranked, 0).is_none(), "{rematches}");
+            assert_eq!(rematches > 0, table.pair_within(&ranked, 0).is_none(), "{rematches}");
         });
         assert!(hard > 0, "no round was hard to find");
     }
