@@ -11,7 +11,7 @@ use crate::chess::Variant;
 use crate::files::open_regular;
 use crate::journal::{self, JournalError, PlanFacts, archive};
 use crate::plan::Plan;
-use crate::record::{GameRecord, Outcome, PairId, PlayerId, Termination};
+use crate::record::{GameRecord, Outcome, PairId, Termination};
 use crate::report::eco::{OpeningName, OpeningNames};
 use crate::report::figures;
 use crate::report::html::tuning;
@@ -106,8 +106,6 @@ pub(super) struct Fold {
     extension: FileStamp,
     scoreboard: Scoreboard,
     elo: Vec<EloPoint>,
-    /// Games that count with White and with Black, by player.
-    colors: Vec<[u64; 2]>,
     /// The finished games in the order in which they ended.
     games: Vec<GameRow>,
     names: Arc<OpeningNames>,
@@ -125,7 +123,7 @@ impl Fold {
         let plan = extension::stored_plan(dir).map_err(|error| unreadable(&error))?;
         let plan = plan.ok_or(FoldError::Missing)?;
         let scoreboard = Scoreboard::new(&plan).map_err(|error| FoldError::Plan(error.to_string()))?;
-        let (elo, header, colors) = (Vec::new(), Vec::new(), vec![[0; 2]; plan.players.len()]);
+        let (elo, header) = (Vec::new(), Vec::new());
         let (games, names) = (Vec::new(), Arc::clone(names));
         Ok(Self {
             dir: dir.to_owned(),
@@ -133,7 +131,6 @@ impl Fold {
             extension,
             scoreboard,
             elo,
-            colors,
             games,
             names,
             header,
@@ -170,14 +167,11 @@ impl Fold {
 
     /// Facts by which a journal is checked, and the closure that records its games.
     fn recorder(&mut self) -> (PlanFacts, impl FnMut(GameRecord, u64)) {
-        let Self { scoreboard, elo, colors, games, names, plan, .. } = self;
+        let Self { scoreboard, elo, games, names, plan, .. } = self;
         let facts = PlanFacts::new(plan, None);
         let record = |game: GameRecord, offset: u64| {
             keep(games, &game, offset, names, plan.rules.variant);
-            scoreboard.record(game, |scoreboard, pair| {
-                note_elo(elo, scoreboard);
-                count_colors(colors, pair);
-            });
+            scoreboard.record(game, |scoreboard, _| note_elo(elo, scoreboard));
         };
         (facts, record)
     }
@@ -216,11 +210,6 @@ impl Fold {
     /// The finished games, the first [`MAX_GAMES`] of them.
     pub(super) fn games(&self) -> &[GameRow] {
         &self.games
-    }
-
-    /// Number of a player's games that count with White and with Black.
-    pub(super) fn colors(&self, player: PlayerId) -> [u64; 2] {
-        self.colors.get(usize::from(player.0)).copied().unwrap_or_default()
     }
 
     /// Bytes of the journal before the line of a game that counts; `None` if it is not listed.
@@ -318,17 +307,6 @@ fn keep(games: &mut Vec<GameRow>, game: &GameRecord, offset: u64, names: &Openin
     }
     if games.len() < MAX_GAMES {
         games.push(GameRow::of(game, offset, names, variant));
-    }
-}
-
-/// Counts the colours of games.
-fn count_colors(colors: &mut [[u64; 2]], games: &[GameRecord]) {
-    for game in games {
-        for (place, player) in [game.players.white, game.players.black].into_iter().enumerate() {
-            if let Some(count) = colors.get_mut(usize::from(player.0)) {
-                count[place] += 1;
-            }
-        }
     }
 }
 

@@ -90,7 +90,8 @@ fn table(fold: &Fold) -> Vec<StandingsJson> {
         swiss::points(players, rounds, plan.max_pairs.unwrap_or(1), scoreboard.results())
     });
     let row = |row: &StandingsRow| {
-        let [white, black] = fold.colors(row.player);
+        let others = rows.iter().filter(|other| other.player != row.player);
+        let white: u64 = others.map(|other| scoreboard.score(row.player, other.player).white).sum();
         StandingsJson {
             rank: row.rank,
             name: row.name.clone(),
@@ -103,7 +104,7 @@ fn table(fold: &Fold) -> Vec<StandingsJson> {
             draws: row.wdl.draws,
             losses: row.wdl.losses,
             white,
-            black,
+            black: row.wdl.games().saturating_sub(white),
             performance: performance(fold, &rows, row),
             swiss: byes.as_ref().and_then(|points| Some(*points.get(usize::from(row.player.0))? as f64 / 2.0)),
             faults: fault_words(&row.faults),

@@ -55,13 +55,16 @@ pub struct HeadToHead {
     pub ptnml: Pentanomial,
     /// Games by result, those of half pairs included.
     pub wdl: Trinomial,
+    /// Games with White.
+    pub white: u64,
 }
 
 impl HeadToHead {
     /// The same from the other player's view.
     #[must_use]
     pub fn reversed(&self) -> Self {
-        Self { ptnml: self.ptnml.reversed(), wdl: self.wdl.reversed() }
+        let white = self.wdl.games().saturating_sub(self.white);
+        Self { ptnml: self.ptnml.reversed(), wdl: self.wdl.reversed(), white }
     }
 }
 
@@ -405,7 +408,8 @@ impl Scoreboard {
     }
 
     fn head_to_head(&self, encounter: Encounter, met: &rating::EncounterCounts) -> HeadToHead {
-        HeadToHead { ptnml: self.ptnmls.get(&encounter).copied().unwrap_or_default(), wdl: met.results() }
+        let ptnml = self.ptnmls.get(&encounter).copied().unwrap_or_default();
+        HeadToHead { ptnml, wdl: met.results(), white: met.with_white() }
     }
 
     /// Ratings of all players on one scale. Zero is the mean of the players that can be compared.

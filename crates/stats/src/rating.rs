@@ -196,6 +196,12 @@ impl EncounterCounts {
         [self.pentanomial().games(), self.white.games(), self.black.games()].into_iter().fold(0, u64::saturating_add)
     }
 
+    /// Games in which `a` had White.
+    #[must_use]
+    pub fn with_white(&self) -> u64 {
+        self.pentanomial().pairs().saturating_add(self.white.games())
+    }
+
     /// Points of `a`.
     fn points(&self) -> f64 {
         let pairs = self.pentanomial();
