@@ -1,24 +1,12 @@
 //! Contents of the files that a plan names: lines of its settings, by which a file that was
 //! replaced is found.
 
-use destrier::nnue::sha256_hex;
-use std::io;
-use std::path::Path;
-
 /// Beginning of each line.
 const CONTENTS: &str = "contents of ";
 
 /// Returns the line of a file or of several.
 pub fn line(what: &str, digest: &str) -> String {
     format!("{CONTENTS}{what} = {digest}\n")
-}
-
-/// Returns the line of a file, with its SHA-256.
-///
-/// # Errors
-/// Fails if the file cannot be read.
-pub fn line_of_file(what: &str, path: &Path) -> io::Result<String> {
-    Ok(line(what, &sha256_hex(&std::fs::read(path)?)))
 }
 
 /// Returns settings to compare with the earlier settings `was`: without these lines if `was` has

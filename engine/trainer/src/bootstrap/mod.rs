@@ -18,7 +18,7 @@ mod row;
 mod stages;
 
 pub use plan::{LoopPlan, LoopPlanError};
-pub(crate) use plan::{check_match, key_a_line, other_settings, set_keys, settings_of_match, words};
+pub(crate) use plan::{check_match, contents_of_book, key_a_line, other_settings, set_keys, settings_of_match, words};
 pub(crate) use positions::{check_rescore, parse_filter, rescore};
 pub use row::{GenerationRow, Verdict};
 pub use stages::{Loop, LoopStep};

@@ -5,6 +5,7 @@ use crate::compare::{Evaluation, EvaluationError};
 use crate::train::{Plan, PlanError, folder_of, line_of};
 use anyhow::anyhow;
 use destrier::datagen;
+use destrier::nnue::sha256_hex;
 use quintain::settings::{ConfigError, RawPlan};
 use quintain::text::from_toml;
 use serde::Deserialize;
@@ -227,15 +228,15 @@ impl LoopPlan {
         for training in trainings {
             networks += &settings_of_training(training)?;
         }
-        networks += &contents_of("self-play", place_of_book(self_play).map(|place| Path::new(&self_play[place])))?;
+        networks += &contents_of_book("self-play", place_of_book(self_play).map(|place| Path::new(&self_play[place])))?;
         let mut matches = format!("least-elo = {least_elo}\n{}\n", settings_of_match(&self.contest));
         if let Some(selection) = &self.selection {
             for line in settings_of_match(selection).lines() {
                 matches += &format!("selection {line}\n");
             }
-            matches += &contents_of("selection", selection.book.as_deref())?;
+            matches += &contents_of_book("selection", selection.book.as_deref())?;
         }
-        matches += &contents_of("match", self.contest.book.as_deref())?;
+        matches += &contents_of_book("match", self.contest.book.as_deref())?;
         Ok([networks, matches])
     }
 }
@@ -258,10 +259,10 @@ fn settings_of_training(training: &Plan) -> Result<String, LoopPlanError> {
 }
 
 /// Returns the line of a book's contents; nothing without a book.
-fn contents_of(what: &str, book: Option<&Path>) -> Result<String, LoopPlanError> {
+pub(crate) fn contents_of_book(what: &str, book: Option<&Path>) -> Result<String, LoopPlanError> {
     let Some(path) = book else { return Ok(String::new()) };
-    contents::line_of_file(&format!("the book of {what}"), path)
-        .map_err(|error| LoopPlanError::Book { path: path.to_owned(), error })
+    let bytes = std::fs::read(path).map_err(|error| LoopPlanError::Book { path: path.to_owned(), error })?;
+    Ok(contents::line(&format!("the book of {what}"), &sha256_hex(&bytes)))
 }
 
 /// Returns the place of the book among the options of self-play.

@@ -2,7 +2,7 @@
 
 use super::cell::CellStage;
 use super::plan::LabPlan;
-use crate::bootstrap::{contents, key_a_line, other_settings, set_keys, settings_of_match};
+use crate::bootstrap::{contents, contents_of_book, key_a_line, other_settings, set_keys, settings_of_match};
 use crate::compare::Evaluation;
 use crate::train::Records;
 use anyhow::{Context as _, bail};
@@ -94,11 +94,7 @@ fn settings(plan: &LabPlan) -> anyhow::Result<String> {
         for line in raw.iter().flat_map(|raw| settings_of_match(raw).lines().map(str::to_owned).collect::<Vec<_>>()) {
             text += &format!("{} {line}\n", stage.name());
         }
-        if let Some(book) = raw.as_ref().and_then(|raw| raw.book.as_deref()) {
-            let what = format!("the book of {}", stage.name());
-            text += &contents::line_of_file(&what, book)
-                .with_context(|| format!("{}: cannot read the book", book.display()))?;
-        }
+        text += &contents_of_book(stage.name(), raw.as_ref().and_then(|raw| raw.book.as_deref()))?;
     }
     Ok(text)
 }
