@@ -69,20 +69,19 @@ pub(super) fn run(args: &ArchiveArgs) -> Result<Exit> {
     let (root, report) = (archived.root.display(), archived.report);
     let word = shell_path(&archived.root);
     let games = figures::count(report.games, "game");
-    let is_run = archived.root.join(file::FILE_NAME).is_file();
-    progress::result(&match direction {
-        CopyDirection::Unpack if !is_run => format!("{root}: {games}; `quintain runs --results {word}` lists the runs"),
-        CopyDirection::Pack(_) if !is_run => format!(
-            "{root}: {games} in {} instead of {}; `quintain runs --results {word}` lists the runs",
-            HumanBytes(report.archive_bytes),
-            HumanBytes(report.journal_bytes)
-        ),
-        CopyDirection::Unpack => format!("{root}: {games}; continue with `quintain resume {word}`"),
-        CopyDirection::Pack(_) => format!(
-            "{root}: {games} in {} instead of {}; read it with `quintain report {word}`",
-            HumanBytes(report.archive_bytes),
-            HumanBytes(report.journal_bytes)
-        ),
-    });
+    let next = match direction {
+        _ if !archived.root.join(file::FILE_NAME).is_file() => {
+            format!("`quintain runs --results {word}` lists the runs")
+        }
+        CopyDirection::Unpack => format!("continue with `quintain resume {word}`"),
+        CopyDirection::Pack(_) => format!("read it with `quintain report {word}`"),
+    };
+    let size = match direction {
+        CopyDirection::Unpack => String::new(),
+        CopyDirection::Pack(_) => {
+            format!(" in {} instead of {}", HumanBytes(report.archive_bytes), HumanBytes(report.journal_bytes))
+        }
+    };
+    progress::result(&format!("{root}: {games}{size}; {next}"));
     Ok(Exit::Done)
 }

@@ -1,8 +1,8 @@
 //! Directory of a tournament's journal: `config.json.run` beside `config.json`.
 //!
 //! A new tournament replaces one that ended there, as its `config.json` does; the last one
-//! replaced stays in `config.json.run-before`. If it is still being played, the new one goes to
-//! `config.json.run-2`, and so on. Frameworks start several at once in one folder.
+//! replaced stays in `config.json.run-before`. If the one there is still being played, the new one
+//! goes to `config.json.run-2`, and so on. Frameworks start several at once in one folder.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ impl DirectoryClaim {
         }
         let mut before = self.root.clone().into_os_string();
         before.push("-before");
-        let before = first_free(&PathBuf::from(before))?;
+        let before = first_free(Path::new(&before))?;
         if before.exists() {
             std::fs::remove_dir_all(&before).within(|| format!("{}: cannot be removed", before.display()))?;
         }

@@ -52,11 +52,8 @@ pub fn engine_named(about: &str) -> Option<&str> {
 /// Returns true if the text of an `about.txt` is of a game that was played again.
 #[must_use]
 pub fn is_void(about: &str) -> bool {
-    about.lines().any(|line| line.starts_with(VOID))
+    about.lines().any(|line| line.starts_with("void: "))
 }
-
-/// Line of a game that was played again.
-const VOID: &str = "void: ";
 
 /// Writes `crashes/game-N/` with the transcript, the standard error and a summary.
 pub struct Crashes {
@@ -88,7 +85,7 @@ impl Crashes {
         };
         line("game", &failure.game.number().to_string());
         if record.is_void {
-            line(VOID.trim_end_matches(": "), "it was played again");
+            line("void", "it was played again");
         }
         line("engine", player.map_or("?", |player| player.name.as_str()));
         line("program", &player.map_or_else(String::new, |player| player.program.display().to_string()));

@@ -550,7 +550,7 @@ impl Duplicates {
     #[must_use]
     pub fn widening(&self) -> f64 {
         let fewer = if self.effective > 0.0 { self.pairs as f64 / self.effective } else { 1.0 };
-        fewer.max(self.design_effect).max(1.0).sqrt()
+        fewer.max(self.design_effect).sqrt()
     }
 }
 
