@@ -118,6 +118,27 @@ impl Run {
         journal_lines(&self.dir())
     }
 
+    /// What `quintain ctl workers` answers.
+    fn ctl_workers(&self, words: &[&str]) -> Ran {
+        run(&[&["ctl", &self.dir().display().to_string(), "workers"], words].concat())
+    }
+
+    /// The same as a table.
+    fn workers(&self) -> Vec<Value> {
+        let answer: Value = serde_json::from_str(&self.ctl_workers(&["--json"]).stdout).unwrap();
+        answer["workers"].as_array().unwrap().clone()
+    }
+
+    /// Waits until each of two workers has played a pair and holds another one. The journal alone
+    /// does not tell: the next pair of a worker may not have reached it.
+    #[track_caller]
+    fn both_hold_another_pair(&self) {
+        until("two pairs", || self.journal_lines() >= 5);
+        let plays_again =
+            |row: &Value| row["games"] == 2 && row["state"].as_str().unwrap_or_default().starts_with("playing pair ");
+        until("both at play", || self.workers().iter().filter(|row| plays_again(row)).count() == 2);
+    }
+
     /// Waits until every process of the run is gone.
     #[track_caller]
     pub(crate) fn check_no_orphans(&self) {
@@ -431,8 +452,7 @@ fn a_silent_worker_loses_its_pair() {
     }
     let run = Run::new("--max-pairs 12").held_from(3);
     let child = run.start_heard("local:2");
-    // Each worker has played a pair, and holds another one.
-    until("two pairs", || run.journal_lines() >= 5);
+    run.both_hold_another_pair();
     let workers = run.processes("--session");
     kill(workers[0], Signal::STOP);
     run.release();
@@ -500,29 +520,21 @@ fn workers_are_listed_and_dropped() {
     }
     let run = Run::new("--max-pairs 12").held_from(3);
     let child = run.start_heard("local:2");
-    until("two pairs", || run.journal_lines() >= 5);
-    let dir = run.dir().display().to_string();
-    let ctl = |words: &[&str]| crate::harness::run(&[&["ctl", &dir, "workers"], words].concat());
-    let rows = || -> Vec<Value> {
-        let answer: Value = serde_json::from_str(&ctl(&["--json"]).stdout).unwrap();
-        answer["workers"].as_array().unwrap().clone()
-    };
-    // The table may come behind the journal.
-    let plays_again =
-        |row: &Value| row["games"] == 2 && row["state"].as_str().unwrap_or_default().starts_with("playing pair ");
-    until("both at play", || rows().iter().filter(|row| plays_again(row)).count() == 2);
-    for (row, name) in rows().iter().zip(["local-1", "local-2"]) {
+    run.both_hold_another_pair();
+    for (row, name) in run.workers().iter().zip(["local-1", "local-2"]) {
         assert_eq!((&row["name"], &row["slots"], &row["games"]), (&name.into(), &1.into(), &2.into()), "{row}");
         assert!(row["machine"].as_str().unwrap().contains(" core"), "{row}");
     }
-    let table = ctl(&[]).stdout;
+    let table = run.ctl_workers(&[]).stdout;
     assert!(table.starts_with("worker ") && table.contains("\nlocal-2 "), "{table}");
-    let unknown = ctl(&["drop", "local-3"]);
+    let unknown = run.ctl_workers(&["drop", "local-3"]);
     assert_eq!(unknown.code, Some(2));
     assert!(unknown.stderr.contains("no worker `local-3`; the workers of this run: local-1, local-2"), "{unknown:?}");
-    assert_eq!(ctl(&["drop", "local-1"]).code, Some(0));
-    until("its end", || rows()[0]["state"] == "dropped by `quintain ctl`" && run.processes("local-1-1").is_empty());
-    let last = ctl(&["drop", "local-2"]);
+    assert_eq!(run.ctl_workers(&["drop", "local-1"]).code, Some(0));
+    until("its end", || {
+        run.workers()[0]["state"] == "dropped by `quintain ctl`" && run.processes("local-1-1").is_empty()
+    });
+    let last = run.ctl_workers(&["drop", "local-2"]);
     assert!(last.code == Some(2) && last.stderr.contains("local-2 is the only worker"), "{last:?}");
     run.release();
     let ran: Ran = child.wait_with_output().unwrap().into();
@@ -567,8 +579,7 @@ fn a_worker_whose_engines_do_not_start_is_replaced() {
         let args: Vec<_> = run.args("local:2").iter().map(|word| word.replace(FAKE, &program)).collect();
         let mut child = run.command(&args).spawn().unwrap();
         let said = || std::fs::read_to_string(run.folder.path().join("log")).unwrap();
-        // Each worker has played a pair, and holds another one.
-        until("two pairs", || run.journal_lines() >= 5);
+        run.both_hold_another_pair();
         std::fs::write(&broken, "").unwrap();
         kill(run.processes("local-1-1")[0], Signal::KILL);
         let lives = if is_lasting { 2..=5 } else { 2..=3 };
