@@ -1,7 +1,6 @@
 //! Results of a generation by stage: the state of the loop, and its table.
 
-use crate::data::replace;
-use anyhow::Context as _;
+use crate::data::{read_row, write_row};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -108,24 +107,14 @@ impl GenerationRow {
     /// # Errors
     /// Fails if the file cannot be read or is damaged.
     pub fn load(path: &Path, generation: u32) -> anyhow::Result<GenerationRow> {
-        match std::fs::read_to_string(path) {
-            Ok(text) => {
-                let damaged =
-                    || format!("{}: it is damaged; remove it to do the generation's stages again", path.display());
-                serde_json::from_str(&text).with_context(damaged)
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Ok(GenerationRow { generation, ..GenerationRow::default() })
-            }
-            Err(error) => Err(error).with_context(|| format!("{}: cannot read it", path.display())),
-        }
+        let row = read_row(path, "generation")?;
+        Ok(row.unwrap_or_else(|| GenerationRow { generation, ..GenerationRow::default() }))
     }
 
     /// # Errors
     /// Fails if the file cannot be written.
     pub fn save(&self, path: &Path) -> anyhow::Result<()> {
-        let text = serde_json::to_string_pretty(self).context("a row is no JSON")? + "\n";
-        replace(path, text.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))
+        write_row(path, self)
     }
 
     /// Returns true if all stages are done.

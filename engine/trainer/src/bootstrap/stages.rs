@@ -7,7 +7,7 @@ use super::row::{
     self, GenerationRow, MatchResult, PositionCounts, SelectionResult, SelfPlayCounts, TrainingResult, Verdict,
 };
 use crate::compare::{Evaluation, check_duel, check_field, default_engine, duel, field};
-use crate::data::replace;
+use crate::data::{replace, write_texts};
 use crate::train::{Plan, lock_folder, train};
 use anyhow::{Context as _, bail};
 use destrier::datagen;
@@ -117,8 +117,7 @@ impl Loop {
         let path = self.plan.out.join("settings.txt");
         let [networks, matches] = self.plan.settings()?;
         let settings = format!("{networks}{matches}");
-        let write =
-            || replace(&path, settings.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()));
+        let write = || Ok(replace(&path, settings.as_bytes())?);
         let before = match fs::read_to_string(&path) {
             Ok(before) => set_keys(&before),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return write(),
@@ -235,12 +234,7 @@ impl Loop {
     }
 
     fn write_table(&self) -> anyhow::Result<()> {
-        for (name, text) in [("loop.txt", self.table()), ("loop.json", self.json())] {
-            let path = self.plan.out.join(name);
-            let text = format!("{}\n", text.trim_end());
-            replace(&path, text.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))?;
-        }
-        Ok(())
+        Ok(write_texts(&self.plan.out, &[("loop.txt", self.table()), ("loop.json", self.json())])?)
     }
 
     /// Returns the seed of a generation.

@@ -124,9 +124,8 @@ impl Evaluation {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let copy = folder.join(format!("{stem}-{}.nnue", &nnue::sha256_hex(&bytes)[..12]));
         if !copy.exists() {
-            let failed = || format!("{}: cannot write it", copy.display());
-            std::fs::create_dir_all(folder).with_context(failed)?;
-            replace(&copy, &bytes).with_context(failed)?;
+            std::fs::create_dir_all(folder).with_context(|| format!("{}: cannot create it", folder.display()))?;
+            replace(&copy, &bytes)?;
         }
         Ok(Evaluation::Network(full(&copy)))
     }

@@ -1,8 +1,7 @@
 //! Results of a comparison as text and JSON.
 
 use super::evaluation::Entrant;
-use crate::data::replace;
-use anyhow::Context as _;
+use crate::data::write_texts;
 use quintain::report::standings::{self, StandingsRow};
 use quintain::run::play::PlayedRun;
 use serde::Serialize;
@@ -69,12 +68,7 @@ impl Outcome {
     /// # Errors
     /// Fails if a file cannot be written.
     pub fn write(&self, folder: &Path) -> anyhow::Result<()> {
-        for (name, text) in [("compare.txt", &self.text), ("compare.json", &self.json)] {
-            let path = folder.join(name);
-            let line = format!("{}\n", text.trim_end());
-            replace(&path, line.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))?;
-        }
-        Ok(())
+        Ok(write_texts(folder, &[("compare.txt", &self.text), ("compare.json", &self.json)])?)
     }
 }
 

@@ -6,13 +6,14 @@
 
 use super::error::DataError;
 use super::evaluation::{EvaluationFault, EvaluationView, white_evaluation};
+use super::files::replace;
 use super::format::Format;
 use super::hash::{networks_of, sha256_of};
 use super::input::{Input, check_apart};
 use super::journal::white_score;
 use super::read::{EntrySource, PassedGames, file_of, sample};
 use super::record::{BULLET_BYTES, Entry, Position};
-use super::write::{Encoder, is_file, replace};
+use super::write::{Encoder, is_file};
 use super::{passed_over, say};
 use anyhow::{Context, anyhow, bail, ensure};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -283,7 +284,7 @@ impl RescoreArgs {
         let settings = PathBuf::from(settings);
         let is = self.summary(format, sources)?;
         if length == 0 {
-            replace(&settings, is.as_bytes()).map_err(DataError::io(&settings, "write it"))?;
+            replace(&settings, is.as_bytes())?;
         } else {
             let before =
                 fs::read_to_string(&settings).map_err(DataError::io(&settings, "read the settings of the output"))?;

@@ -14,17 +14,6 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Replaces a file atomically: writes a temporary file, flushes it to disk and renames it.
-pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    let part = path.with_file_name(name);
-    let mut file = File::create(&part)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(part, path)
-}
-
 /// Encoder of entries into records of a format. A record is the unit that is shuffled, counted and
 /// dropped.
 #[derive(Debug, Clone)]

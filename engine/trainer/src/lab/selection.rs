@@ -189,7 +189,7 @@ impl PairsArgs {
             let [low, high] = pair.features();
             text += &format!("{low} {high}\n");
         }
-        replace(&self.out, text.as_bytes()).with_context(|| format!("{}: cannot write it", self.out.display()))?;
+        replace(&self.out, text.as_bytes())?;
         let last = chosen.last().map_or(0.0, |(_, value)| *value);
         say(&format!(
             "{} pairs in {}; the first measures {:.4}, the last {last:.4}",

@@ -58,7 +58,7 @@ impl ChunkWork<'_> {
                 let book = self.folder.join("openings.epd");
                 if !book.exists() {
                     let text = openings.draw(self.recipe.chunk_games / 2, self.seed)?;
-                    replace(&book, text.as_bytes()).with_context(|| format!("{}: cannot write it", book.display()))?;
+                    replace(&book, text.as_bytes())?;
                 }
                 match self.play_match(plan, &book, &games)? {
                     Ok(facts) => facts,

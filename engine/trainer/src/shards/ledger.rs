@@ -1,6 +1,6 @@
 //! Ledger: the list of all shards, one JSON line each, fit for Git. The data itself stays outside.
 
-use crate::data::replace;
+use crate::data::{DataError, replace};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -72,15 +72,8 @@ impl ShardLine {
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
     /// File that cannot be read or written.
-    #[error("{}: cannot {act}: {error}", path.display())]
-    Io {
-        /// The ledger.
-        path: PathBuf,
-        /// The failed act.
-        act: &'static str,
-        /// The cause.
-        error: std::io::Error,
-    },
+    #[error(transparent)]
+    Data(#[from] DataError),
     /// Line that is not one of a ledger.
     #[error("{}: line {line}: {why}", path.display())]
     Line {
@@ -120,7 +113,7 @@ impl Ledger {
         match std::fs::read_to_string(&path) {
             Ok(text) => Ledger::parse(&path, &text),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Ledger::default()),
-            Err(error) => Err(LedgerError::Io { path, act: "read it", error }),
+            Err(error) => Err(DataError::io(&path, "read it")(error).into()),
         }
     }
 
@@ -132,7 +125,7 @@ impl Ledger {
         let path = if path.is_dir() { path.join(FILE_NAME) } else { path.to_owned() };
         match std::fs::read_to_string(&path) {
             Ok(text) => Ledger::parse(&path, &text),
-            Err(error) => Err(LedgerError::Io { path, act: "read it", error }),
+            Err(error) => Err(DataError::io(&path, "read it")(error).into()),
         }
     }
 
@@ -211,10 +204,9 @@ impl Ledger {
     /// Writes the ledger atomically.
     ///
     /// # Errors
-    /// [`LedgerError::Io`].
+    /// [`LedgerError::Data`].
     pub fn write(&self, path: &Path) -> Result<(), LedgerError> {
-        let failed = |error| LedgerError::Io { path: path.to_owned(), act: "write it", error };
-        replace(path, self.text().as_bytes()).map_err(failed)
+        Ok(replace(path, self.text().as_bytes())?)
     }
 
     /// Formats a table of the recipes and seeds.

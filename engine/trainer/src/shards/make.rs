@@ -213,9 +213,8 @@ impl Maker {
             tell(out, &format!("{}: begun with other settings or in another place; it begins anew", work.display()));
             self.clean(number)?;
         }
-        let failed = || format!("{}: cannot write it", settings.display());
-        fs::create_dir_all(&work).with_context(failed)?;
-        replace(&settings, is.as_bytes()).with_context(failed)?;
+        fs::create_dir_all(&work).with_context(|| format!("{}: cannot create it", work.display()))?;
+        replace(&settings, is.as_bytes())?;
         Ok(work)
     }
 

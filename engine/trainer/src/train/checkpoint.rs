@@ -4,7 +4,7 @@
 use super::export;
 use super::network::{Parameters, Shape};
 use super::trainer::State;
-use crate::data::replace;
+use crate::data::{DataError, replace};
 use destrier::nnue::{self, Kind, Layout};
 use quintain::journal;
 use sha2::{Digest, Sha256};
@@ -19,8 +19,8 @@ const DIGEST: usize = 32;
 /// Error of a checkpoint.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckpointError {
-    #[error("{}: {error}", path.display())]
-    Io { path: PathBuf, error: io::Error },
+    #[error(transparent)]
+    Data(#[from] DataError),
     #[error("{}: {fault}; remove the file to start again", path.display())]
     Damaged { path: PathBuf, fault: &'static str },
     #[error("{}: {fault}; `start` is a network file or the `checkpoint.bin` of a run, both of the same shape; a network file may have no or larger king buckets, one output bucket, or other layers after the first, and, except in pairwise kinds, a number of neurons that divides the plan's", path.display())]
@@ -66,7 +66,7 @@ impl Checkpoint {
     /// checkpoint.
     ///
     /// # Errors
-    /// [`CheckpointError::Io`].
+    /// [`CheckpointError::Data`].
     pub fn save(&self, path: &Path) -> Result<(), CheckpointError> {
         let mut bytes = Vec::new();
         bytes.extend_from_slice(MAGIC);
@@ -84,7 +84,7 @@ impl Checkpoint {
         }
         let digest = Sha256::digest(&bytes);
         bytes.extend_from_slice(&digest);
-        replace(path, &bytes).map_err(|error| CheckpointError::Io { path: path.to_owned(), error })
+        Ok(replace(path, &bytes)?)
     }
 
     /// Reads the checkpoint of a network of this shape; `None` if there is no file.
@@ -103,7 +103,7 @@ impl Checkpoint {
     /// file, if the run's number is a multiple of the file's.
     ///
     /// # Errors
-    /// [`CheckpointError::Start`], [`CheckpointError::Io`].
+    /// [`CheckpointError::Start`], [`CheckpointError::Data`].
     pub fn weights(path: &Path, shape: &Shape, seed: u64) -> Result<InitialWeights, CheckpointError> {
         let unfit = |fault: String| CheckpointError::Start { path: path.to_owned(), fault };
         let of = |found: &str| format!("the weights are of {found}, not of {}", shape.signature());
@@ -157,7 +157,7 @@ impl Checkpoint {
     fn read(path: &Path, shape: &Shape, expected: Option<[u8; DIGEST]>) -> Result<Option<Checkpoint>, CheckpointError> {
         let bytes = match std::fs::read(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(CheckpointError::Io { path: path.to_owned(), error }),
+            Err(error) => return Err(DataError::io(path, "read it")(error).into()),
             Ok(bytes) => bytes,
         };
         let damaged = |fault| CheckpointError::Damaged { path: path.to_owned(), fault };

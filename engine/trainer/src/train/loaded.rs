@@ -4,14 +4,14 @@ use super::export::{self, ExportError};
 use super::integer::Integer;
 use super::network::{Parameters, Shape};
 use crate::data::record::Position;
-use crate::data::replace;
+use crate::data::{DataError, replace};
 use bulletformat::ChessBoard;
 use destrier::bench::POSITIONS;
 use destrier::board::Board;
 use destrier::datagen::viriformat::GameResult;
 use destrier::nnue::{self, EVAL_LIMIT, FormatError, sha256_hex};
 use destrier::types::Move;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Error of a network that is about to be written.
@@ -26,8 +26,8 @@ pub enum LoadedError {
     Differs { path: PathBuf, fen: String, engine: i64, expected: i64 },
     #[error("{}: {error}", path.display())]
     Export { path: PathBuf, error: ExportError },
-    #[error("{}: {error}", path.display())]
-    Io { path: PathBuf, error: io::Error },
+    #[error(transparent)]
+    Data(#[from] DataError),
 }
 
 /// Quantises weights that no run of the trainer holds, checks them on the positions of the bench,
@@ -47,7 +47,7 @@ pub fn write(
     let payload = export::payload(shape, weights).map_err(export)?;
     let bytes = export::network(shape, &payload).map_err(export)?;
     check(path, &bytes, &Integer::new(shape, &payload), &sample())?;
-    replace(path, &bytes).map_err(|error| LoadedError::Io { path: path.to_owned(), error })?;
+    replace(path, &bytes)?;
     // A closed stdout is ignored.
     let _ = writeln!(out, "{}: {}, sha256 {}", path.display(), shape.layout().describe(), sha256_hex(&bytes));
     Ok(())

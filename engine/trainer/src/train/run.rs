@@ -14,7 +14,7 @@ use super::plan::{MethodName, Plan, full};
 use super::schedule::Progress;
 use super::source::{Records, SourceError};
 use super::trainer::{Batch, Trainer};
-use crate::data::replace;
+use crate::data::{DataError, replace};
 use bulletformat::ChessBoard;
 use destrier::nnue::sha256_hex;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -41,6 +41,8 @@ pub enum RunError {
     Export(#[from] ExportError),
     #[error(transparent)]
     Loaded(#[from] LoadedError),
+    #[error(transparent)]
+    Data(#[from] DataError),
     #[error("{}: {error}", path.display())]
     Io { path: PathBuf, error: io::Error },
     #[error("{}: no checkpoint in it; train the plan first: `destrier-trainer train PLAN.toml`", out.display())]
@@ -269,7 +271,7 @@ impl<'a> Run<'a> {
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), RunError> {
         let path = self.plan.out.join(name);
-        replace(&path, bytes).map_err(|error| RunError::Io { path, error })
+        Ok(replace(&path, bytes)?)
     }
 
     /// Draws the values of held-out triplets as `triplets-before.svg` or `triplets-after.svg`, and
@@ -288,7 +290,7 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// [`RunError::Export`] if a weight is out of range, [`RunError::Loaded`] if Destrier evaluates
-    /// differently, [`RunError::Io`].
+    /// differently, [`RunError::Data`].
     pub fn export(&self) -> Result<Summary, RunError> {
         let [weights, ..] = self.trainer.state();
         let shape = self.trainer.shape();
@@ -306,7 +308,7 @@ impl<'a> Run<'a> {
         let network = network_path(self.plan);
         // A network that fails the check does not replace an older one.
         let same = loaded::check(&network, &bytes, &integer, sample)?;
-        replace(&network, &bytes).map_err(|error| RunError::Io { path: network.clone(), error })?;
+        replace(&network, &bytes)?;
         let hash = sha256_hex(&bytes);
         let speed = (self.spent.0 > 0).then(|| self.spent.0 as f64 / self.spent.1.max(1e-9));
         let (name, curve) = (self.plan.name.clone(), self.curve.clone());
@@ -511,6 +513,6 @@ fn start_error(plan: &Plan, error: io::Error) -> CheckpointError {
     let path = plan.network.start.clone().unwrap_or_default();
     match error.kind() {
         io::ErrorKind::NotFound => CheckpointError::Start { path, fault: "there is no such file".to_owned() },
-        _ => CheckpointError::Io { path, error },
+        _ => DataError::io(&path, "read it")(error).into(),
     }
 }

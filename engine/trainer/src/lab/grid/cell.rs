@@ -1,7 +1,7 @@
 //! Stages of a cell and their results: the state of the grid on disk.
 
 use super::plan::LabCell;
-use crate::data::replace;
+use crate::data::{read_row, write_row};
 use crate::train::Summary;
 use anyhow::{Context as _, bail};
 use destrier::bench::{evaluation_nanos, lines};
@@ -282,13 +282,7 @@ impl CellRow {
     /// Fails if the file cannot be read, is damaged, or is the row of other inputs.
     pub fn load(path: &Path, cell: &LabCell) -> anyhow::Result<CellRow> {
         let fresh = CellRow::new(cell)?;
-        let text = match std::fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(fresh),
-            Err(error) => return Err(error).with_context(|| format!("{}: cannot read it", path.display())),
-        };
-        let row: CellRow = serde_json::from_str(&text)
-            .with_context(|| format!("{}: it is damaged; remove it to do the cell's stages again", path.display()))?;
+        let Some(row) = read_row::<CellRow>(path, "cell")? else { return Ok(fresh) };
         if (row.shape.as_str(), row.seed) != (fresh.shape.as_str(), fresh.seed) {
             bail!(
                 "{}: the cell was made from other settings of `{}`; restore the plan and its list of pairs, or give the set another `name`",
@@ -302,7 +296,6 @@ impl CellRow {
     /// # Errors
     /// Fails if the file cannot be written.
     pub fn save(&self, path: &Path) -> anyhow::Result<()> {
-        let text = serde_json::to_string_pretty(self).context("a row is no JSON")? + "\n";
-        replace(path, text.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))
+        write_row(path, self)
     }
 }

@@ -7,7 +7,7 @@ use super::settings::{LabEngine, SETTINGS, new_settings};
 use super::table::LabTable;
 use crate::bootstrap::LoopStep;
 use crate::compare::{Evaluation, check_duel, default_engine, duel};
-use crate::data::replace;
+use crate::data::{replace, write_texts};
 use crate::train::{check_training, lock_folder, train};
 use anyhow::{Context as _, bail};
 use quintain::run::Exit;
@@ -153,8 +153,7 @@ impl Lab {
             bail!("{}: another lab is at work there; stop it first, or give another `out`", out.display());
         };
         if let Some(settings) = settings {
-            let path = out.join(SETTINGS);
-            replace(&path, settings.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))?;
+            replace(&out.join(SETTINGS), settings.as_bytes())?;
         }
         let rows = load_rows(&plan)?;
         Ok(Lab { engine, rows, failed: Vec::new(), is_playing: Arc::default(), _lock: lock, plan })
@@ -273,11 +272,6 @@ impl Lab {
     fn write_results(&self) -> anyhow::Result<()> {
         let table = self.table();
         let files = [(TEXT, table.text()), ("lab.json", table.json()), ("lab.html", page::page(&table))];
-        for (name, text) in files {
-            let path = self.plan.out.join(name);
-            let text = format!("{}\n", text.trim_end());
-            replace(&path, text.as_bytes()).with_context(|| format!("{}: cannot write it", path.display()))?;
-        }
-        Ok(())
+        Ok(write_texts(&self.plan.out, &files)?)
     }
 }
