@@ -34,7 +34,7 @@ class Quintain < Formula
     zsh_completion.install "completions/_quintain"
     fish_completion.install "completions/quintain.fish"
     pkgshare.install "openings", "configs"
-    doc.install "docs", "README.md", "CHANGELOG.md"
+    doc.install "docs", "README.md", "CHANGELOG.md", "LICENSE", "THIRD-PARTY.txt"
   end
 
   test do
