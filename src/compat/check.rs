@@ -29,6 +29,9 @@ pub(super) fn check(mut invocation: Invocation) -> Result<Invocation, UsageError
     settings.penta &= settings.output == OutputFormat::Fastchess && settings.games == 2;
     sprt(settings, notes)?;
     openings(settings, engines.len(), notes);
+    if settings.log.compress {
+        notes.push("Warning: -log compress=true has no effect: the log is text".to_owned());
+    }
     if engines.len() < 2 {
         return refuse("at least two engines are needed");
     }

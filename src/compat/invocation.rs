@@ -256,7 +256,7 @@ pub(crate) struct LogArgs {
     pub realtime: bool,
     /// True to include the UCI traffic of failed engines.
     pub engine: bool,
-    /// True to compress the log. Accepted without effect.
+    /// True to compress the log, which has no effect.
     pub compress: bool,
 }
 

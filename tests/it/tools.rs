@@ -608,6 +608,7 @@ fn shells_and_manuals_know_every_command() {
     for name in &commands {
         let text = fs::read_to_string(out.join(format!("quintain-{name}.1"))).unwrap();
         assert!(text.contains(&format!(".TH quintain-{name} 1")), "{name}");
+        assert!(text.contains(concat!("\"quintain ", env!("CARGO_PKG_VERSION"), "\"")), "{name}: {}", &text[..200]);
     }
     assert!(out.join("quintain-book-check.1").is_file());
     fs::write(folder.path().join("file"), "").unwrap();

@@ -1,10 +1,18 @@
-//! Options of cutechess-cli that few command lines have.
+//! Options that few command lines have.
 
 use super::*;
 
 /// Notes of an invocation without a book, with these warnings.
 fn warned(warnings: &[&str]) -> Vec<String> {
     warnings.iter().map(|warning| format!("Warning: {warning}")).chain([NO_BOOK.to_owned()]).collect()
+}
+
+#[test]
+fn a_packed_log_is_text() {
+    reads(Dialect::Fastchess, "-log file=x.log compress=true", |invocation| {
+        invocation.settings.log = LogArgs { file: "x.log".to_owned(), compress: true, ..LogArgs::default() };
+        invocation.notes.push("Warning: -log compress=true has no effect: the log is text".to_owned());
+    });
 }
 
 #[test]
