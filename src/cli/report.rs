@@ -142,8 +142,8 @@ impl Report<'_> {
                 }
             }
             ReportFormat::Html => {
-                let lines = self.lines();
-                page::of(self.dir, self.plan, lines.first().map(String::as_str).filter(|_| !self.goes_on))?
+                let ended = (self.summary.headline(), &self.finish.reason);
+                page::of(self.dir, self.plan, (!self.goes_on).then_some(ended))?
             }
         })
     }

@@ -119,6 +119,13 @@ impl Dimension {
         matches!(self, Self::Color | Self::Trouble | Self::TimeUsed | Self::Depth | Self::Speed)
     }
 
+    /// True if its groups are of openings. How openings differ is then what is tested, and no
+    /// reason to doubt a difference.
+    #[must_use]
+    const fn is_of_openings(self) -> bool {
+        matches!(self, Self::Opening | Self::Eco)
+    }
+
     /// Measure by which its groups are compared.
     #[must_use]
     pub const fn measure(self) -> Measure {
@@ -330,9 +337,12 @@ impl<'a> Explainer<'a> {
     #[must_use]
     pub fn end(self) -> Option<Explanation> {
         let score = self.wholes[0].mean()?;
+        let repeats = self.repeats.end(self.pairs, &self.clusters);
+        let effect = repeats.effect();
         let mut groups = Vec::new();
         for (dimension, tallies) in Dimension::ALL.into_iter().zip(self.tallies) {
             let whole = &self.wholes[usize::from(dimension.measure() == Measure::Decisive)];
+            let effect = if dimension.is_of_openings() { repeats.effect_of_games() } else { effect };
             let mut found: Vec<(u64, OpeningScore)> = tallies.into_iter().collect();
             found.sort_by_key(|(order, _)| *order);
             if found.iter().all(|(order, _)| *order == UNKNOWN) {
@@ -341,7 +351,7 @@ impl<'a> Explainer<'a> {
             let mut results: Vec<GroupResult> = found
                 .into_iter()
                 .map(|(order, OpeningScore { text, wdl, pairs, group })| {
-                    let mut contrast = contrast(&group, whole).filter(|_| order != UNKNOWN);
+                    let mut contrast = contrast(&group, whole, effect).filter(|_| order != UNKNOWN);
                     if let Some(contrast) = contrast.as_mut().filter(|_| dimension.is_effect()) {
                         contrast.p = None;
                     }
@@ -368,7 +378,6 @@ impl<'a> Explainer<'a> {
             groups[*place].p_holm = Some(p);
         }
         let openings = Balance::new(self.openings, self.white, &self.meetings);
-        let repeats = self.repeats.end(self.pairs, &self.clusters);
         Some(Explanation {
             player: self.player,
             pairs: self.pairs,
@@ -378,7 +387,7 @@ impl<'a> Explainer<'a> {
             // advantage in pairs without reversed colours.
             level: (self.plan.players.len() == 2 && self.plan.colors.swap).then_some(self.level),
             score,
-            score_error: self.wholes[0].error95(),
+            score_error: self.wholes[0].error95(effect),
             decisive: self.wholes[1].mean(),
             tests: tested.len(),
             groups,
@@ -546,11 +555,27 @@ pub struct Duplicates {
 }
 
 impl Duplicates {
-    /// Factor, from 1, by which intervals of independent pairs are too narrow.
+    /// Ratio, from 1, of a mean's variance to that of independent pairs.
+    #[must_use]
+    pub fn effect(&self) -> f64 {
+        self.fewer(self.effective).max(self.design_effect)
+    }
+
+    /// The same ratio if only repeated games are no evidence, and pairs of one opening are.
+    #[must_use]
+    pub fn effect_of_games(&self) -> f64 {
+        self.fewer(self.effective_games.min(self.effective_finals))
+    }
+
+    /// Pairs for each of these, at least 1.
+    fn fewer(&self, effective: f64) -> f64 {
+        if effective > 0.0 { (self.pairs as f64 / effective).max(1.0) } else { 1.0 }
+    }
+
+    /// Factor, from 1, by which intervals are wider than those of independent pairs.
     #[must_use]
     pub fn widening(&self) -> f64 {
-        let fewer = if self.effective > 0.0 { self.pairs as f64 / self.effective } else { 1.0 };
-        fewer.max(self.design_effect).sqrt()
+        self.effect().sqrt()
     }
 }
 

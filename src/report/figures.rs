@@ -1,12 +1,14 @@
 //! Numbers of a scoreboard as text, for the screen, the summary and the plots.
 
 use crate::plan::{Plan, Player, Workers};
+use crate::stats::clusters::ClusteredCounts;
 pub use crate::stats::elo::signed;
 use crate::stats::elo::{Estimate, fixed};
 use crate::stats::estimates::Estimates;
 use crate::stats::sensor::{self, LevelPairs};
 use crate::stats::sprt::Verdict;
 use crate::stats::{Pentanomial, Trinomial};
+use crate::tournament::events::StopReason;
 use crate::tournament::scoreboard::Scoreboard;
 
 impl Scoreboard {
@@ -17,10 +19,15 @@ impl Scoreboard {
         without_stop(self).with_stop(if has_verdict { self.after_stop() } else { None })
     }
 
-    /// Estimates of an ended run, whatever stopped it.
+    /// Estimates of an ended run. Those after the stop hold only if results had no other part in it
+    /// than the test's: who interrupts a run may have looked at them.
     #[must_use]
-    pub fn final_estimates(&self) -> Estimates {
-        without_stop(self).with_stop(self.after_stop())
+    pub fn final_estimates(&self, reason: &StopReason) -> Estimates {
+        if *reason == StopReason::Interrupted {
+            self.estimates()
+        } else {
+            without_stop(self).with_stop(self.after_stop())
+        }
     }
 }
 
@@ -40,13 +47,13 @@ fn without_stop(scoreboard: &Scoreboard) -> Estimates {
 /// Formats `level pairs: 12 of two draws, 8 of a win each; bias of the openings 85 Elo [70, 98]
 /// (RMS)`; `None` without a level pair.
 #[must_use]
-pub fn level_line(pairs: &Pentanomial, level: LevelPairs) -> Option<String> {
+pub fn level_line(pairs: &ClusteredCounts<Pentanomial>, level: LevelPairs) -> Option<String> {
     let split = format!("level pairs: {} of two draws, {} of a win each", level.drawn, level.won);
     let bias = sensor::bias(pairs, level).map(|bias| {
         let [value, lo, hi] = [bias.value, bias.lo, bias.hi].map(|end| fixed(end, 0));
         format!("; bias of the openings {value} Elo [{lo}, {hi}] (RMS)")
     });
-    (pairs.0[2] > 0).then(|| split + &bias.unwrap_or_default())
+    (pairs.counts().0[2] > 0).then(|| split + &bias.unwrap_or_default())
 }
 
 /// Level pairs of a run of two players that is not a tuning and plays both games of a pair from one
@@ -119,6 +126,8 @@ pub fn limits(plan: &Plan) -> String {
 mod tests {
     use super::*;
     use crate::plan::file;
+    use crate::record::Leg;
+    use crate::tournament::scoreboard::tests::game;
     use std::time::Duration;
 
     #[test]
@@ -130,6 +139,22 @@ mod tests {
         assert_eq!(level(&plan), None);
         (plan.opening_per_game, plan.colors.swap) = (false, false);
         assert_eq!(level(&plan), None);
+    }
+
+    /// A stop by hand may depend on the results, so that an estimate which allows for the test's
+    /// own stop would be biased.
+    #[test]
+    fn an_interrupted_test_has_no_estimate_after_the_stop() {
+        let plan = file::from_toml(include_str!("html/tests/plan.toml")).expect("a plan");
+        let mut scoreboard = Scoreboard::new(&plan).expect("a sound test");
+        for pair in 0..4 {
+            for (leg, half_points) in [(Leg::First, 2), (Leg::Second, 1)] {
+                scoreboard.record(game(pair, leg, half_points), |_, _| {});
+            }
+        }
+        let has = |reason: StopReason| scoreboard.final_estimates(&reason).after_stop_line().is_some();
+        assert!(has(StopReason::OutOfPairs) && has(StopReason::OutOfTime));
+        assert!(!has(StopReason::Interrupted));
     }
 
     #[test]

@@ -209,8 +209,10 @@ fn verdict(out: &mut String, story: &Story, headline: Option<&str>) {
         Verdict::Continue => ("", "games played"),
     };
     put(out, &format!("<p class=\"verdict {class}\">{}</p>", escaped(headline.unwrap_or(words))));
-    // A finished run has a headline, the first line of its summary.
-    let estimates = if headline.is_some() { scoreboard.final_estimates() } else { scoreboard.estimates() };
+    let estimates = match &story.reason {
+        Some(reason) => scoreboard.final_estimates(reason),
+        None => scoreboard.estimates(),
+    };
     let mut rows = Vec::new();
     if let (Some(trial), Some(test)) = (estimates.trial(), story.plan.test) {
         rows.push(("Test", format!("{} of [{}, {}] {}", trial.line(), test.bounds.elo0, test.bounds.elo1, test.model)));
@@ -222,7 +224,8 @@ fn verdict(out: &mut String, story: &Story, headline: Option<&str>) {
         rows.push(("At any time", format!("{}, 95 % for all moments together", estimates.anytime_interval())));
         rows.push(("Pairs by points", figures::ptnml(&scoreboard.ptnml())));
         rows.push(("Games by result", figures::wdl(&scoreboard.wdl())));
-        let level = figures::level_pairs(scoreboard).and_then(|level| figures::level_line(&scoreboard.ptnml(), level));
+        let level =
+            figures::level_pairs(scoreboard).and_then(|level| figures::level_line(&scoreboard.evidence(), level));
         rows.extend(level.and_then(|line| Some(("Level pairs", line.split_once(": ")?.1.to_owned()))));
     }
     let [pairs, games] =

@@ -353,7 +353,7 @@ fn write_results(dir: &RunDir, finish: &Finish, summary: &Summary, page: &PageFo
     if let Err(text) = write_summary(dir, finish, summary) {
         progress::warn(&text);
     }
-    if let Err(error) = page.write(dir, &finish.scoreboard, summary.headline()) {
+    if let Err(error) = page.write(dir, finish, summary.headline()) {
         let (root, kept, why) = (dir.root().display(), journal_state(dir, finish), with_causes(&error));
         progress::warn(&format!("{root}: no report.html{kept}: {why}"));
     }

@@ -11,7 +11,7 @@ use crate::report::html::{self, Crash, Story};
 use crate::run::chain_report::{self, ChainReport};
 use crate::run::dir::RunDir;
 use crate::run::error::{Result, ResultContext as _};
-use crate::tournament::events::{Observer, RunEvent};
+use crate::tournament::events::{Finish, Observer, RunEvent, StopReason};
 use crate::tournament::scoreboard::Scoreboard;
 
 /// Name of the page.
@@ -48,9 +48,10 @@ impl PageFold {
     }
 
     /// Writes the page and the graphics to `dir`.
-    pub(crate) fn write(&self, dir: &RunDir, scoreboard: &Scoreboard, headline: &str) -> Result<()> {
+    pub(crate) fn write(&self, dir: &RunDir, finish: &Finish, headline: &str) -> Result<()> {
         let mut story = self.story();
-        story.finish(scoreboard.clone());
+        story.finish(finish.scoreboard.clone());
+        story.stop(finish.reason.clone());
         write(dir, &story, headline)
     }
 }
@@ -72,9 +73,14 @@ fn story(dir: &RunDir, plan: &Plan) -> Result<Story> {
     Ok(story)
 }
 
-/// Returns the page of a run. `headline` is its result, if more is known than its games show.
-pub(crate) fn of(dir: &RunDir, plan: &Plan, headline: Option<&str>) -> Result<String> {
-    Ok(html::page_with(&story(dir, plan)?, headline, &failed(dir.root()), &chain(dir, plan)))
+/// Returns the page of a run. `ended` is the result of one that does not go on, in a line, and the
+/// reason of its stop.
+pub(crate) fn of(dir: &RunDir, plan: &Plan, ended: Option<(&str, &StopReason)>) -> Result<String> {
+    let mut story = story(dir, plan)?;
+    if let Some((_, reason)) = ended {
+        story.stop(reason.clone());
+    }
+    Ok(html::page_with(&story, ended.map(|(headline, _)| headline), &failed(dir.root()), &chain(dir, plan)))
 }
 
 fn write(dir: &RunDir, story: &Story, headline: &str) -> Result<()> {

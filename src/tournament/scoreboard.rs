@@ -650,4 +650,4 @@ impl Scoreboard {
 }
 
 #[cfg(test)]
-pub(super) mod tests;
+pub(crate) mod tests;

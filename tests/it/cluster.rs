@@ -118,7 +118,7 @@ impl Run {
         journal_lines(&self.dir())
     }
 
-    /// What `quintain ctl workers` answers.
+    /// Answer of `quintain ctl workers`.
     fn ctl_workers(&self, words: &[&str]) -> Ran {
         run(&[&["ctl", &self.dir().display().to_string(), "workers"], words].concat())
     }

@@ -4,6 +4,10 @@
 //! The two games of a pair share an opening and are not independent samples, whichever groups they
 //! belong to; pairs are. So every variance here is one of sums over pairs ("clusters").
 //!
+//! Pairs of one opening, or that repeat games, are no independent samples either. Every variance
+//! is therefore multiplied by the design effect of the pairs, their variance over that of
+//! independent ones; it is 1 if nothing comes again.
+//!
 //! Sources: K.-Y. Liang and S. Zeger, "Longitudinal data analysis using generalized linear models",
 //! Biometrika 73 (1986), for the variance from cluster sums; S. Holm, "A simple sequentially
 //! rejective multiple test procedure", Scand. J. Statist. 6 (1979); L. Kish, "Survey Sampling"
@@ -88,13 +92,13 @@ impl PairSums {
         (trials > 0.0).then(|| points / trials)
     }
 
-    /// Half the width of the mean's 95 % interval, with pairs as the clusters; `None` for fewer
-    /// than two pairs.
+    /// Half the width of the mean's 95 % interval, with pairs as the clusters, of this design
+    /// effect; `None` for fewer than two pairs.
     #[must_use]
-    pub fn error95(&self) -> Option<f64> {
+    pub fn error95(&self, effect: f64) -> Option<f64> {
         let mean = self.mean()?;
         let [_, trials] = self.pairs.sums;
-        let variance = correction(self.pairs.count)? * self.pairs.quadratic([1.0 / trials, -mean / trials]);
+        let variance = effect * correction(self.pairs.count)? * self.pairs.quadratic([1.0 / trials, -mean / trials]);
         Some(Z_95 * variance.sqrt())
     }
 
@@ -148,11 +152,12 @@ pub struct Contrast {
     /// Half the width of the 95 % interval of `inside - outside`, for this group taken alone.
     pub error95: Option<f64>,
     /// Two-sided probability of such a difference if the group makes none, for this group taken
-    /// alone; `None` if the group or its rest has fewer than [`MIN_PAIRS`] pairs.
+    /// alone; `None` if the group or its rest is worth fewer than [`MIN_PAIRS`] independent pairs.
     pub p: Option<f64>,
 }
 
-/// Compares a group with the rest of `whole`; `None` if either has no trials.
+/// Compares a group with the rest of `whole`, whose pairs have the design effect `effect`; `None`
+/// if either has no trials.
 ///
 /// The variance is the larger of two. The one from cluster sums is valid for any spreads of the
 /// groups. But it is worthless if a small group saw only one result, which is common if nine pairs
@@ -160,7 +165,7 @@ pub struct Contrast {
 /// difference, and is too small if rare results gather in a group. For `p` the sums are taken
 /// around the common mean (a score test), for the interval around their own means.
 #[must_use]
-pub fn contrast(group: &PairGroup, whole: &PairSums) -> Option<Contrast> {
+pub fn contrast(group: &PairGroup, whole: &PairSums, effect: f64) -> Option<Contrast> {
     let mean = whole.mean()?;
     let [points, trials, ..] = group.pairs.sums;
     let [all_points, all_trials] = whole.pairs.sums;
@@ -180,7 +185,7 @@ pub fn contrast(group: &PairGroup, whole: &PairSums) -> Option<Contrast> {
     let scale = correction(whole.pairs.count);
     let robust = |inside: f64, outside: f64| {
         let touched = [1.0 / trials + 1.0 / rest, -(inside / trials + outside / rest), -1.0 / rest, outside / rest];
-        Some(scale? * (group.pairs.quadratic(touched) + others.quadratic([-1.0 / rest, outside / rest])))
+        Some(effect * scale? * (group.pairs.quadratic(touched) + others.quadratic([-1.0 / rest, outside / rest])))
     };
     // Pairs of games of one pair: both inside, one of each, both outside.
     let [_, own, _, cross] = group.pairs.products[1];
@@ -190,12 +195,13 @@ pub fn contrast(group: &PairGroup, whole: &PairSums) -> Option<Contrast> {
     let both_outside = all - both_inside - mixed;
     let (variance, covariance) = whole.pooled(mean);
     let shared = both_inside / (trials * trials) + both_outside / (rest * rest) - mixed / (trials * rest);
-    let pooled = (variance * (1.0 / trials + 1.0 / rest) + 2.0 * covariance * shared).max(0.0);
+    let pooled = effect * (variance * (1.0 / trials + 1.0 / rest) + 2.0 * covariance * shared).max(0.0);
     let error95 = robust(inside, outside).map(|variance| Z_95 * variance.max(pooled).sqrt());
     // Pairs that have a trial elsewhere: the untouched ones, and at most the mixed ones.
     let rest_pairs = others.count + mixed.max(0.0) as u64;
+    let suffice = |pairs: u64| pairs as f64 >= effect * MIN_PAIRS as f64;
     let p = robust(mean, mean)
-        .filter(|_| group.pairs.count >= MIN_PAIRS && rest_pairs >= MIN_PAIRS)
+        .filter(|_| suffice(group.pairs.count) && suffice(rest_pairs))
         .map(|variance| two_sided(inside - outside, variance.max(pooled)));
     Some(Contrast { pairs: group.pairs.count, inside, outside, error95, p })
 }
@@ -265,10 +271,10 @@ impl SideMeans {
         (mean(one, ones), mean(other, others))
     }
 
-    /// Ratio of the one side's mean to the other's, by the delta method for its logarithm; `None`
-    /// unless both are positive.
+    /// Ratio of the one side's mean to the other's, by the delta method for its logarithm, from
+    /// pairs with this design effect; `None` unless both are positive.
     #[must_use]
-    pub fn ratio(&self) -> Option<Interval> {
+    pub fn ratio(&self, effect: f64) -> Option<Interval> {
         let [one, ones, other, others] = self.pairs.sums;
         let (Some(mean), Some(their)) = self.means() else { return None };
         if mean <= 0.0 || their <= 0.0 {
@@ -277,21 +283,21 @@ impl SideMeans {
         let value = mean / their;
         let weights = [1.0 / one, -1.0 / ones, -1.0 / other, 1.0 / others];
         let ends = correction(self.pairs.count).map(|scale| {
-            let reach = (Z_95 * (scale * self.pairs.quadratic(weights)).sqrt()).exp();
+            let reach = (Z_95 * (effect * scale * self.pairs.quadratic(weights)).sqrt()).exp();
             (value / reach, value * reach)
         });
         Some(Interval { value, ends })
     }
 
-    /// The one side's mean minus the other's.
+    /// The one side's mean minus the other's, from pairs with this design effect.
     #[must_use]
-    pub fn difference(&self) -> Option<Interval> {
+    pub fn difference(&self, effect: f64) -> Option<Interval> {
         let [_, ones, _, others] = self.pairs.sums;
         let (Some(mean), Some(their)) = self.means() else { return None };
         let value = mean - their;
         let weights = [1.0 / ones, -mean / ones, -1.0 / others, their / others];
         let ends = correction(self.pairs.count).map(|scale| {
-            let reach = Z_95 * (scale * self.pairs.quadratic(weights)).sqrt();
+            let reach = Z_95 * (effect * scale * self.pairs.quadratic(weights)).sqrt();
             (value - reach, value + reach)
         });
         Some(Interval { value, ends })

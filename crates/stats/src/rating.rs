@@ -43,6 +43,8 @@
 //! degrees of freedom. The larger of the two errors is reported, so that openings can only widen an
 //! interval; if none is shared, the first is used alone.
 //!
+//! The draw rate has the largest of three errors, with games, pairs and openings as independent.
+//!
 //! A test of a lead ([`Ratings::lead`]) has the degrees of freedom of its variance (Satterthwaite
 //! 1946), from the pairs' own scatter and the part borrowed from all pairs.
 //!
@@ -374,9 +376,9 @@ pub fn rate_by_opening(
     let inside: Vec<&EncounterCounts> = encounters.iter().filter(|met| part_of[met.a] == part_of[met.b]).collect();
     let fitted = fit::fit(players, &groups, &inside, anchors);
     let draws = if inside.len() == encounters.len() {
-        draws::DrawLaw::fit(&inside, &fitted)
+        draws::DrawLaw::fit(&inside, &fitted, shared)
     } else {
-        draws::DrawLaw::fit(&encounters.iter().collect::<Vec<_>>(), &fit::shrunk(players, &encounters))
+        draws::DrawLaw::fit(&encounters.iter().collect::<Vec<_>>(), &fit::shrunk(players, &encounters), shared)
     };
     let is_inside = |met: &Meeting| part_of[met.a as usize] == part_of[met.b as usize];
     let shared: Vec<Vec<Meeting>> = shared

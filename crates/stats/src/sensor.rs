@@ -21,7 +21,7 @@
 use serde::Serialize;
 
 use super::elo::{self, Elo, Estimate, Z_95};
-use super::{Pentanomial, Trinomial};
+use super::{Counts, Pentanomial, Trinomial};
 
 /// A value with its 95 % interval, all three in the unit that its user names.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -63,16 +63,21 @@ impl IntervalEstimate {
     /// Share `count` of `of` by Wilson's interval.
     #[must_use]
     pub fn share(count: u64, of: u64) -> Option<Self> {
-        let (count, total) = (count as f64, of as f64);
-        if total == 0.0 {
+        if of == 0 {
             return None;
         }
-        let (share, square) = (count / total, Z_95 * Z_95);
-        let middle = (share + square / (2.0 * total)) / (1.0 + square / total);
-        let half =
-            Z_95 / (1.0 + square / total) * (share * (1.0 - share) / total + square / (4.0 * total * total)).sqrt();
-        Some(Self { value: share, lo: (middle - half).max(0.0), hi: (middle + half).min(1.0) })
+        let value = count as f64 / of as f64;
+        let (lo, hi) = wilson(value, of as f64);
+        Some(Self { value, lo, hi })
     }
+}
+
+/// Wilson's 95 % interval of a share among `total` trials.
+fn wilson(share: f64, total: f64) -> (f64, f64) {
+    let square = Z_95 * Z_95;
+    let middle = (share + square / (2.0 * total)) / (1.0 + square / total);
+    let half = Z_95 / (1.0 + square / total) * (share * (1.0 - share) / total + square / (4.0 * total * total)).sqrt();
+    ((middle - half).max(0.0), (middle + half).min(1.0))
 }
 
 /// Numbers of level pairs, in which both engines made one point of two.
@@ -100,14 +105,16 @@ impl LevelPairs {
 /// Root mean square of the advantage that openings give to a colour, in Elo; `None` if it cannot be
 /// told.
 ///
-/// The lower end is 0 if the openings may be balanced.
+/// The lower end is 0 if the openings may be balanced. The upper end allows for rare openings that
+/// win for a colour, of which few pairs or none tell: their share has Wilson's upper end.
 #[must_use]
-pub fn bias(pairs: &Pentanomial, level: LevelPairs) -> Option<IntervalEstimate> {
-    let n = pairs.pairs() as f64;
+pub fn bias(pairs: &impl Counts, level: LevelPairs) -> Option<IntervalEstimate> {
+    let counts: [u64; 5] = std::array::from_fn(|class| pairs.count(class));
+    let (n, effect) = (counts.iter().sum::<u64>() as f64, pairs.design_effect());
     if n < 2.0 {
         return None;
     }
-    let [ll, ld, _, wd, ww] = pairs.0;
+    let [ll, ld, _, wd, ww] = counts;
     // Count, mean score and half the difference of the games.
     let classes = [
         (ll, 0.0, 0.0),
@@ -126,7 +133,10 @@ pub fn bias(pairs: &Pentanomial, level: LevelPairs) -> Option<IntervalEstimate> 
     if classes.iter().filter(|(count, ..)| *count > 0).count() < 2 {
         return None;
     }
-    let square = IntervalEstimate::around(square, (variance / (n - 1.0)).sqrt());
+    let mut square = IntervalEstimate::around(square, (effect * variance / (n - 1.0)).sqrt());
+    let won = level.won as f64 / n;
+    // One of these adds 1/4 to the square.
+    square.hi = square.hi.max(square.value + (wilson(won, n / effect).1 - won) / 4.0);
     let root = |square: f64| Elo::of_score((0.5 + square.max(0.0).sqrt()).min(1.0)).finite();
     Some(IntervalEstimate {
         value: root(square.value)?,
@@ -262,6 +272,7 @@ fn log_error(pairs: &[SensedPair], seconds: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clusters::ClusteredCounts;
     use crate::random::SplitMix64;
 
     /// A pair of an opening that shifts White's score by `bias`, between engines `lead` apart, with
@@ -329,6 +340,47 @@ mod tests {
         let square = of_games - squares / n - squares / (n - 1.0);
         let expected = Elo::of_score(0.5 + square.sqrt()).finite().unwrap();
         assert!((found.value - expected).abs() < 1e-9, "{found:?}, not {expected}");
+    }
+
+    /// The 95 % interval covers the bias of a book in which few openings win for a colour.
+    #[test]
+    fn rare_openings_are_allowed_for() {
+        let mut random = SplitMix64::new(7);
+        for (pairs, share) in [(50, 0.01), (100, 0.005), (100, 0.01), (200, 0.005)] {
+            let truth = Elo::of_score(0.5 + (share * 0.25_f64).sqrt()).finite().unwrap();
+            let covers = (0..1000).filter(|_| {
+                let (mut counts, mut level) = ([0; 5], LevelPairs::default());
+                for _ in 0..pairs {
+                    match random.unit() {
+                        luck if luck < share => level.won += 1,
+                        luck if luck < share + 0.09 => counts[1] += 1,
+                        luck if luck < share + 0.18 => counts[3] += 1,
+                        _ => level.drawn += 1,
+                    }
+                }
+                counts[2] = level.won + level.drawn;
+                bias(&Pentanomial(counts), level).is_none_or(|found| found.lo <= truth && truth <= found.hi)
+            });
+            let covered = covers.count();
+            assert!(covered >= 930, "{covered} of 1000 intervals of {pairs} pairs with {share}");
+        }
+        let found = bias(&Pentanomial([0, 9, 81, 10, 0]), LevelPairs { drawn: 81, won: 0 }).unwrap();
+        assert!(found.value < 1.0 && (55.0..75.0).contains(&found.hi), "{found:?}");
+    }
+
+    /// Ten openings that are played a hundred times each tell no more than once.
+    #[test]
+    fn openings_that_come_again_are_no_news() {
+        let (once, often) = (Pentanomial([1, 2, 4, 2, 1]), Pentanomial([100, 200, 400, 200, 100]));
+        let width = |pairs: ClusteredCounts<Pentanomial>, level: LevelPairs| {
+            let found = bias(&pairs, level).unwrap();
+            found.hi - found.lo
+        };
+        let (few, many) = (LevelPairs { drawn: 1, won: 3 }, LevelPairs { drawn: 100, won: 300 });
+        let alone = width(ClusteredCounts::new(once, 1.0), few);
+        let repeated = width(ClusteredCounts::new(often, 100.0), many);
+        assert!((0.8..1.05).contains(&(repeated / alone)), "{repeated} {alone}");
+        assert!(width(ClusteredCounts::new(often, 1.0), many) < repeated / 4.0);
     }
 
     #[test]

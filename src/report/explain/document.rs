@@ -9,7 +9,9 @@ use crate::report::explain::features::GamePhase;
 use crate::report::explain::table::{Table, csv, markdown, wrapped};
 use crate::report::explain::{ALPHA, Dimension, Duplicates, Explanation, GroupResult, Measure, USED_AT};
 use crate::report::figures::{count, level_line, signed};
+use crate::stats::Pentanomial;
 use crate::stats::Trinomial;
+use crate::stats::clusters::ClusteredCounts;
 use crate::stats::elo::fixed;
 use crate::stats::explain::{Interval, MIN_PAIRS, SideMeans};
 use crate::stats::sensor;
@@ -121,7 +123,7 @@ impl Explanation {
         if let Some(expected) = all.expected_one_sided {
             let _ = write!(note, "; {} in all if the games of a pair had nothing in common", fixed(expected, 1));
         }
-        if let Some(line) = self.level.and_then(|level| level_line(&self.ptnml, level)) {
+        if let Some(line) = self.level.and_then(|level| level_line(&self.evidence(), level)) {
             let _ = write!(note, "; {line}");
         }
         if all.lopsided.len() > top {
@@ -148,13 +150,13 @@ impl Explanation {
 
     /// Tables of clock and search of both sides.
     fn effort(&self, own: &str, their: &str) -> Vec<Table> {
-        let effort = &self.effort;
+        let (effort, effect) = (&self.effort, self.repeats.effect());
         let head = || vec!["", "player", "opponent", "ratio", "95 % interval"];
         let rows: Vec<Vec<String>> = self
             .compared()
             .into_iter()
             .filter(|(.., sides)| sides.means() != (None, None))
-            .map(|(name, _, decimals, sides)| side_row(&name, &sides, decimals))
+            .map(|(name, _, decimals, sides)| side_row(&name, &sides, decimals, effect))
             .collect();
         let title = format!("search: {} beside {their}", printable(own));
         let mut tables = vec![Table { title, head: head(), rows, note: String::new() }];
@@ -169,7 +171,7 @@ impl Explanation {
                 value.map_or_else(|| "-".to_owned(), |value| format!("{} %", fixed(value * 100.0, 1)))
             };
             let points = |value: f64| signed(value * 100.0, 1);
-            let difference = sides.difference();
+            let difference = sides.difference(effect);
             let ends = difference.and_then(|found| found.ends);
             rows.push(vec![
                 name,
@@ -204,18 +206,23 @@ impl Explanation {
         all
     }
 
+    /// Complete pairs with the weight that repeats leave them.
+    fn evidence(&self) -> ClusteredCounts<Pentanomial> {
+        ClusteredCounts::new(self.ptnml, self.repeats.effect())
+    }
+
     /// JSON document, whose keys are a contract.
     #[must_use]
     pub fn json(&self, plan: &Plan) -> Value {
-        let name = plan.name_of(self.player);
+        let (name, effect) = (plan.name_of(self.player), self.repeats.effect());
         let effort: serde_json::Map<String, Value> =
-            self.compared().into_iter().map(|(_, key, _, sides)| (key, ratio_json(&sides))).collect();
+            self.compared().into_iter().map(|(_, key, _, sides)| (key, ratio_json(&sides, effect))).collect();
         let mut clock: serde_json::Map<String, Value> = ["move_20", "move_40", "end"]
             .into_iter()
             .zip(&self.effort.used)
-            .map(|(at, sides)| (format!("used_by_{at}"), difference_json(sides)))
+            .map(|(at, sides)| (format!("used_by_{at}"), difference_json(sides, effect)))
             .collect();
-        clock.insert("moves_in_trouble".to_owned(), difference_json(&self.effort.trouble));
+        clock.insert("moves_in_trouble".to_owned(), difference_json(&self.effort.trouble, effect));
         let openings = &self.openings;
         let [white, black] = openings.one_sided();
         let lopsided: Vec<Value> = openings
@@ -255,7 +262,7 @@ impl Explanation {
                 "expected_one_sided": openings.expected_one_sided,
                 "lopsided": lopsided,
                 "level_pairs": self.level,
-                "bias": self.level.and_then(|level| sensor::bias(&self.ptnml, level)),
+                "bias": self.level.and_then(|level| sensor::bias(&self.evidence(), level)),
             },
             "search": effort,
             "clock": clock,
@@ -401,10 +408,10 @@ fn p_text(p: f64) -> String {
     if p < 0.001 { "<0.001".to_owned() } else { fixed(p, 3) }
 }
 
-fn side_row(name: &str, sides: &SideMeans, decimals: usize) -> Vec<String> {
+fn side_row(name: &str, sides: &SideMeans, decimals: usize, effect: f64) -> Vec<String> {
     let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| fixed(value, decimals));
     let (own, their) = sides.means();
-    let ratio = sides.ratio();
+    let ratio = sides.ratio(effect);
     vec![
         name.to_owned(),
         number(own),
@@ -416,15 +423,15 @@ fn side_row(name: &str, sides: &SideMeans, decimals: usize) -> Vec<String> {
     ]
 }
 
-fn ratio_json(sides: &SideMeans) -> Value {
+fn ratio_json(sides: &SideMeans, effect: f64) -> Value {
     let (own, their) = sides.means();
-    let (value, low, high) = parts(sides.ratio());
+    let (value, low, high) = parts(sides.ratio(effect));
     json!({ "player": own, "opponents": their, "ratio": value, "ratio_lo": low, "ratio_hi": high })
 }
 
-fn difference_json(sides: &SideMeans) -> Value {
+fn difference_json(sides: &SideMeans, effect: f64) -> Value {
     let (own, their) = sides.means();
-    let (value, low, high) = parts(sides.difference());
+    let (value, low, high) = parts(sides.difference(effect));
     json!({ "player": own, "opponents": their, "difference": value, "difference_lo": low, "difference_hi": high })
 }
 
@@ -464,8 +471,7 @@ impl Duplicates {
             None => "pairs of one opening: nothing to learn their correlation from".to_owned(),
         });
         lines.push(format!(
-            "effective sample: {} pairs of {}; intervals that take all as independent are to be widened {} times \
-             (those of the summary are)",
+            "effective sample: {} pairs of {}; intervals here are {} times as wide as those of independent pairs",
             fixed(self.effective, 1),
             self.pairs,
             fixed(self.widening(), 3)

@@ -9,6 +9,7 @@ use crate::record::{Color, GameRecord, PlayerId, Score};
 use crate::report::plot::{EloPoint, TimeUse};
 use crate::stats::elo;
 use crate::stats::sprt::SprtError;
+use crate::tournament::events::StopReason;
 use crate::tournament::scoreboard::Scoreboard;
 
 /// Games that the page can replay: the last ones, and the first of the earlier ones that ended by a
@@ -52,6 +53,8 @@ pub struct Story {
     pub(super) games: u64,
     pub(super) started: Option<Duration>,
     pub(super) ended: Option<Duration>,
+    /// Reason for which the run stopped; `None` if it goes on, or if nobody knows.
+    pub(super) reason: Option<StopReason>,
 }
 
 impl Story {
@@ -77,6 +80,7 @@ impl Story {
             games: 0,
             started: None,
             ended: None,
+            reason: None,
         })
     }
 
@@ -108,6 +112,11 @@ impl Story {
     /// Takes the final scoreboard of a live run.
     pub fn finish(&mut self, scoreboard: Scoreboard) {
         self.scoreboard = scoreboard;
+    }
+
+    /// Records that the run has stopped.
+    pub fn stop(&mut self, reason: StopReason) {
+        self.reason = Some(reason);
     }
 
     /// Standing after the games recorded so far.

@@ -12,7 +12,7 @@ fn scoreboard() -> Scoreboard {
 }
 
 /// A game of `pair`, 0 or 1 half points above a loss for `new`.
-pub(in crate::tournament) fn game(pair: u64, leg: Leg, half_points: u8) -> GameRecord {
+pub(crate) fn game(pair: u64, leg: Leg, half_points: u8) -> GameRecord {
     let (white, black) =
         if leg == Leg::First { (PlayerId::NEW, PlayerId::BASE) } else { (PlayerId::BASE, PlayerId::NEW) };
     let new = if leg == Leg::First { Color::White } else { Color::Black };

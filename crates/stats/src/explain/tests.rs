@@ -49,7 +49,7 @@ fn a_contrast_worked_by_hand() {
     let pairs: Vec<_> = (0..20).map(|n| if n < 10 { pair(0, 1.0, 0.5) } else { pair(1, 0.5, 0.0) }).collect();
     let (found, whole) = groups(&pairs, 2);
     near(whole.mean().unwrap(), 0.5);
-    let found = contrast(&found[0], &whole).unwrap();
+    let found = contrast(&found[0], &whole, 1.0).unwrap();
     assert_eq!(found.pairs, 10);
     near(found.inside, 0.75);
     near(found.outside, 0.25);
@@ -61,12 +61,31 @@ fn a_contrast_worked_by_hand() {
     near(found.error95.unwrap(), Z_95 * (0.125_f64 * 0.1).sqrt());
 }
 
+/// Each pair four times over: the intervals of the pairs alone, and a quarter of the evidence.
+#[test]
+fn pairs_that_come_again_are_no_evidence() {
+    let mut random = SplitMix64::new(9);
+    let mut draw = || game(draw_points(&mut random, 0.4, 0.2));
+    let once: Vec<_> = (0..40).map(|n| [(n % 2, draw()), (n % 2, draw())]).collect();
+    let often: Vec<_> = once.iter().cycle().take(160).copied().collect();
+    let ((one, all_one), (many, all_many)) = (groups(&once, 2), groups(&often, 2));
+    let (alone, repeated) = (contrast(&one[0], &all_one, 1.0).unwrap(), contrast(&many[0], &all_many, 4.0).unwrap());
+    let ratio = |found: Option<f64>, wanted: Option<f64>| found.unwrap() / wanted.unwrap();
+    // The correction for few clusters takes the repeats for more.
+    assert!((0.98..=1.0).contains(&ratio(repeated.error95, alone.error95)), "{repeated:?} {alone:?}");
+    assert!((0.98..=1.0).contains(&ratio(all_many.error95(4.0), all_one.error95(1.0))));
+    assert!((repeated.p.unwrap() - alone.p.unwrap()).abs() < 0.02, "{repeated:?} {alone:?}");
+    // Twenty pairs inside, four times over: as ten times over they would be worth eight.
+    let tested = |effect: f64| contrast(&many[0], &all_many, effect).unwrap().p.is_some();
+    assert_eq!([10.0, 10.1].map(tested), [true, false]);
+}
+
 #[test]
 fn games_of_one_pair_in_different_groups() {
     // White makes all the points: within each pair the difference is 1, always.
     let pairs: Vec<_> = (0..30).map(|_| [(0, game(1.0)), (1, game(0.0))]).collect();
     let (found, whole) = groups(&pairs, 2);
-    let found = contrast(&found[0], &whole).unwrap();
+    let found = contrast(&found[0], &whole, 1.0).unwrap();
     near(found.inside - found.outside, 1.0);
     assert!(found.p.unwrap() < 1e-6, "{found:?}");
     // If the pair's other game undoes it at random, the spread of pair sums is the one that counts.
@@ -78,7 +97,7 @@ fn games_of_one_pair_in_different_groups() {
         })
         .collect();
     let (found, whole) = groups(&pairs, 2);
-    let found = contrast(&found[0], &whole).unwrap();
+    let found = contrast(&found[0], &whole, 1.0).unwrap();
     near(found.inside, found.outside);
     near(found.p.unwrap(), 1.0);
     assert!(found.error95.unwrap() < 1e-6, "{found:?}");
@@ -87,9 +106,9 @@ fn games_of_one_pair_in_different_groups() {
 #[test]
 fn what_cannot_be_compared() {
     let (found, whole) = groups(&[[(0, game(1.0)), (0, game(0.5))]], 2);
-    assert_eq!(contrast(&found[0], &whole), None, "nothing is elsewhere");
-    assert_eq!(contrast(&found[1], &whole), None, "nothing is inside");
-    assert_eq!((PairSums::default().mean(), PairSums::default().error95(), whole.error95()), (None, None, None));
+    assert_eq!(contrast(&found[0], &whole, 1.0), None, "nothing is elsewhere");
+    assert_eq!(contrast(&found[1], &whole, 1.0), None, "nothing is inside");
+    assert_eq!((PairSums::default().mean(), PairSums::default().error95(1.0), whole.error95(1.0)), (None, None, None));
     for (inside, outside, tested) in [(7, 100, false), (8, 100, true), (100, 8, true), (100, 7, false)] {
         let pairs: Vec<_> = (0..inside + outside)
             .map(|n| {
@@ -98,13 +117,13 @@ fn what_cannot_be_compared() {
             })
             .collect();
         let (found, whole) = groups(&pairs, 2);
-        let found = contrast(&found[0], &whole).unwrap();
+        let found = contrast(&found[0], &whole, 1.0).unwrap();
         assert_eq!(found.p.is_some(), tested, "{inside} {outside}");
     }
     // Drawn throughout: nothing varies and nothing deviates.
     let pairs: Vec<_> = (0..40).map(|n| [(n % 2, game(0.5)), (n % 2, game(0.5))]).collect();
     let (found, whole) = groups(&pairs, 2);
-    assert_eq!(contrast(&found[0], &whole).unwrap().p, Some(1.0));
+    assert_eq!(contrast(&found[0], &whole, 1.0).unwrap().p, Some(1.0));
 }
 
 #[test]
@@ -142,7 +161,7 @@ fn play(random: &mut SplitMix64, pairs: usize, number: usize, draw: f64, edge: f
     }
     let (found, whole) = groups(&played, number);
     let tested: Vec<(usize, f64)> =
-        found.iter().enumerate().filter_map(|(of, group)| Some((of, contrast(group, &whole)?.p?))).collect();
+        found.iter().enumerate().filter_map(|(of, group)| Some((of, contrast(group, &whole, 1.0)?.p?))).collect();
     let adjusted = holm(&tested.iter().map(|(_, p)| *p).collect::<Vec<_>>());
     let found = |of: usize| tested.iter().zip(&adjusted).any(|((group, _), p)| *group == of && *p < 0.05);
     ((0..number).any(found), found(0))
@@ -184,14 +203,14 @@ fn a_planted_effect_is_found() {
 #[test]
 fn sides_beside_each_other() {
     let none = SideMeans::default();
-    assert_eq!((none.means(), none.ratio(), none.difference()), ((None, None), None, None));
+    assert_eq!((none.means(), none.ratio(1.0), none.difference(1.0)), ((None, None), None, None));
     let mut sides = SideMeans::default();
     sides.record((30.0, 3.0), (10.0, 2.0));
-    let ratio = sides.ratio().unwrap();
+    let ratio = sides.ratio(1.0).unwrap();
     assert_eq!((ratio.value, ratio.ends), (2.0, None));
     // The same again: nothing varies.
     sides.record((30.0, 3.0), (10.0, 2.0));
-    let (low, high) = sides.ratio().unwrap().ends.unwrap();
+    let (low, high) = sides.ratio(1.0).unwrap().ends.unwrap();
     assert!((low - 2.0).abs() < 1e-6 && (high - 2.0).abs() < 1e-6);
     // Coverage: the true ratio is 1.25, the true difference 2.
     let mut random = SplitMix64::new(11);
@@ -209,8 +228,8 @@ fn sides_beside_each_other() {
             let (low, high) = interval.unwrap().ends.unwrap();
             usize::from(low <= truth && truth <= high)
         };
-        by_ratio += within(sides.ratio(), 1.25);
-        by_difference += within(sides.difference(), 2.0);
+        by_ratio += within(sides.ratio(1.0), 1.25);
+        by_difference += within(sides.difference(1.0), 2.0);
     }
     assert!((365..=392).contains(&by_ratio) && (365..=392).contains(&by_difference), "{by_ratio} {by_difference}");
 }

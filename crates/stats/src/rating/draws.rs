@@ -1,7 +1,9 @@
 //! Draw rate by a game's expected score: Davidson's law, applied at the logistic score.
 
-use super::fit::{Solution, rows};
+use super::fit::{ColoredGames, Solution, rows};
+use super::openings::{self, Meeting, MeetingScore};
 use super::{EncounterCounts, Measurement, Z_95};
+use quintain_record::{Color, PairScore};
 
 /// The law, fitted.
 pub(super) struct DrawLaw {
@@ -11,8 +13,10 @@ pub(super) struct DrawLaw {
 
 impl DrawLaw {
     /// Fits the rate under which the expected number of draws is the observed one; `None` if no
-    /// game's result is known singly.
-    pub(super) fn fit(encounters: &[&EncounterCounts], fitted: &Solution) -> Option<Self> {
+    /// game's result is known singly. `shared` are the openings with more than one meeting.
+    ///
+    /// The error is the largest of those that take games, pairs and openings as independent.
+    pub(super) fn fit(encounters: &[&EncounterCounts], fitted: &Solution, shared: &[Vec<Meeting>]) -> Option<Self> {
         let games: Vec<(f64, f64, f64)> = encounters
             .iter()
             .flat_map(|met| rows(met))
@@ -35,19 +39,19 @@ impl DrawLaw {
             }
         }
         let value = if drawn == 0.0 { 0.0 } else { f64::midpoint(low, high) };
-        // The number of draws has its binomial variance; the slope of the curve turns it into the
-        // rate's.
+        // The slope of the curve turns the variance of the number of draws into the rate's.
         let nudge = 1e-5;
         let slope = (expected((value + nudge).min(1.0)) - expected((value - nudge).max(0.0)))
             / ((value + nudge).min(1.0) - (value - nudge).max(0.0));
-        let variance: f64 = games
+        let binomial: f64 = games
             .iter()
             .map(|(score, games, _)| {
                 let share = share(value, *score);
                 games * share * (1.0 - share)
             })
             .sum();
-        let error = Z_95 * variance.max(0.0).sqrt() / slope;
+        let [by_pair, by_opening] = clustered(encounters, shared, |meeting| excess(meeting, value, fitted));
+        let error = Z_95 * binomial.max(by_pair).max(by_opening).sqrt() / slope;
         // At an end of its range the rate has no slope to take an error from.
         let is_inside = value > nudge && value < 1.0 - nudge;
         let error95 = (is_inside && error.is_finite() && error > 1e-9).then_some(error.min(1.0));
@@ -57,6 +61,50 @@ impl DrawLaw {
     /// Variance of the score of one game whose expected score is `expected`: E - D/4 - E^2.
     pub(super) fn variance(&self, expected: f64) -> f64 {
         (expected * (1.0 - expected) - share(self.rate.value, expected) / 4.0).max(0.0)
+    }
+}
+
+/// Variance of the number of draws with pairs, and with openings as the clusters, of which each
+/// meeting has so many more than expected.
+fn clustered(encounters: &[&EncounterCounts], shared: &[Vec<Meeting>], excess: impl Fn(Meeting) -> f64) -> [f64; 2] {
+    let (mut units, mut by_pair) = (0.0, 0.0);
+    let mut add = |met: &EncounterCounts, score: MeetingScore, count: u64| {
+        let meeting = Meeting { a: met.a as u32, b: met.b as u32, score };
+        units += count as f64;
+        by_pair += count as f64 * excess(meeting).powi(2);
+    };
+    for met in encounters {
+        for (first, row) in (0..).zip(&met.legs) {
+            for (second, count) in (0..).zip(row) {
+                add(met, MeetingScore::Pair(PairScore { first, second }), *count);
+            }
+        }
+        for (color, games) in [(Color::White, &met.white), (Color::Black, &met.black)] {
+            for (half_points, count) in [(0, games.losses), (1, games.draws), (2, games.wins)] {
+                add(met, MeetingScore::Game(color, half_points), count);
+            }
+        }
+    }
+    let counts: Vec<f64> = shared.iter().map(|opening| opening.len() as f64).collect();
+    let Some(openings) = openings::effective(units, &counts) else { return [by_pair, 0.0] };
+    let products = shared.iter().map(|opening| {
+        let values: Vec<f64> = opening.iter().map(|meeting| excess(*meeting)).collect();
+        values.iter().sum::<f64>().powi(2) - values.iter().map(|value| value * value).sum::<f64>()
+    });
+    [by_pair, (by_pair + products.sum::<f64>()).max(0.0) * openings / (openings - 1.0)]
+}
+
+/// Draws of a meeting beyond those expected at this rate between equals.
+fn excess(meeting: Meeting, rate: f64, fitted: &Solution) -> f64 {
+    let (a, b) = (meeting.a as usize, meeting.b as usize);
+    let one = |half_points: u8, side: f64| {
+        let row = ColoredGames { a, b, side, games: 1.0, points: 0.0, draws: None };
+        f64::from(half_points == 1) - share(rate, fitted.expected(&row))
+    };
+    match meeting.score {
+        MeetingScore::Pair(pair) => one(pair.first, 1.0) + one(pair.second, -1.0),
+        MeetingScore::Game(Color::White, half_points) => one(half_points, 1.0),
+        MeetingScore::Game(Color::Black, half_points) => one(half_points, -1.0),
     }
 }
 

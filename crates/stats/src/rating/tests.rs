@@ -259,6 +259,27 @@ fn a_shared_opening_is_one_piece_of_evidence() {
     }
 }
 
+/// Thirty openings, each played twenty times with the same games, tell as much of draws as once.
+#[test]
+fn repeated_games_tell_no_more_of_draws() {
+    let mut random = SplitMix64::new(17);
+    let (mut once, mut often) = (EncounterCounts::new(0, 1), EncounterCounts::new(0, 1));
+    let mut openings = Vec::new();
+    for _ in 0..30 {
+        let pair = draw_pair(&mut random, 0.0, 30.0);
+        once.record_pair(pair);
+        (0..20).for_each(|_| often.record_pair(pair));
+        openings.push(vec![Meeting { a: 0, b: 1, score: MeetingScore::Pair(pair) }; 20]);
+    }
+    let error = |met: EncounterCounts, openings: &[Vec<Meeting>]| {
+        let ratings = rate_by_opening(2, &[met], openings, &[]).expect("sound input");
+        ratings.draw_rate.and_then(|rate| rate.error95).expect("known")
+    };
+    let (alone, repeated, counted) = (error(once, &[]), error(often.clone(), &openings), error(often, &[]));
+    assert!((0.7..1.3).contains(&(repeated / alone)), "{repeated} {alone}");
+    assert!(counted < repeated / 3.0, "{counted} {repeated}");
+}
+
 #[test]
 fn openings_that_nobody_shares_change_nothing() {
     let mut random = SplitMix64::new(3);
