@@ -2,6 +2,9 @@
 //!
 //! A faulty machine makes engines crash, stall, or lose on time. Scores are not looked at: to set a
 //! worker aside by its results would choose the results. Its games count, and it plays no more.
+//!
+//! Games that crash are short. Such a machine may reach the run's limit of failures before others
+//! have played the games that a test needs. So a second rule counts failures alone.
 
 use std::collections::BTreeMap;
 
@@ -38,8 +41,9 @@ pub(super) struct FailureFinding {
 }
 
 impl FailuresByWorker {
-    /// Records a game of a worker. Returns a finding if its loser fails there beyond chance.
-    pub(super) fn record(&mut self, worker: &str, game: &GameRecord) -> Option<FailureFinding> {
+    /// Records a game of a worker. Returns a finding if its loser fails there beyond chance, or at
+    /// least `limit` times, in half of its games there, and nowhere else.
+    pub(super) fn record(&mut self, worker: &str, game: &GameRecord, limit: Option<u64>) -> Option<FailureFinding> {
         let failing = failing(game);
         for player in [game.players.white, game.players.black] {
             let of_player = self.by_player.entry(player).or_default();
@@ -55,7 +59,8 @@ impl FailuresByWorker {
         let here = (here.failed, here.games);
         let is_beyond =
             elsewhere.1 >= LEAST_ELSEWHERE && fisher::excess(here, elsewhere) * (of_player.len() as f64) < ALARM;
-        is_beyond.then_some(FailureFinding { player, counts: [here, elsewhere] })
+        let is_alone = elsewhere.0 == 0 && here.0 * 2 >= here.1 && limit.is_some_and(|limit| here.0 >= limit);
+        (is_beyond || is_alone).then_some(FailureFinding { player, counts: [here, elsewhere] })
     }
 }
 
@@ -81,12 +86,23 @@ mod tests {
 
     /// Number of findings over a worker's games: pairs in which player 1 loses both as given.
     fn play(failures: &mut FailuresByWorker, worker: &str, pairs: u32, termination: Termination) -> usize {
+        play_to(None, failures, worker, pairs, termination)
+    }
+
+    /// The same with a limit.
+    fn play_to(
+        limit: Option<u64>,
+        failures: &mut FailuresByWorker,
+        worker: &str,
+        pairs: u32,
+        termination: Termination,
+    ) -> usize {
         let lost = |leg| match leg {
             Leg::First => Outcome::WhiteWins,
             Leg::Second => Outcome::BlackWins,
         };
         let legs = (0..pairs).flat_map(|_| Leg::BOTH);
-        legs.filter_map(|leg| failures.record(worker, &game(leg, (lost(leg), termination)))).count()
+        legs.filter_map(|leg| failures.record(worker, &game(leg, (lost(leg), termination)), limit)).count()
     }
 
     #[test]
@@ -109,6 +125,21 @@ mod tests {
         let mut losses = FailuresByWorker::default();
         assert_eq!(play(&mut losses, "a", 20, Termination::DrawAdjudication), 0);
         assert_eq!(play(&mut losses, "b", 20, Termination::Checkmate), 0);
+    }
+
+    /// The others may have played no game yet.
+    #[test]
+    fn an_engine_that_fails_on_one_machine_only_is_found_before_the_runs_limit() {
+        let mut failures = FailuresByWorker::default();
+        assert_eq!(play_to(Some(5), &mut failures, "a", 2, Termination::Crash), 0);
+        assert_eq!(play_to(Some(5), &mut failures, "a", 1, Termination::Crash), 2);
+        // It fails elsewhere, too.
+        assert_eq!(play_to(Some(5), &mut failures, "b", 3, Termination::Crash), 0);
+        // It fails in less than half of its games.
+        let mut failures = FailuresByWorker::default();
+        assert_eq!(play_to(Some(5), &mut failures, "a", 4, Termination::Checkmate), 0);
+        assert_eq!(play_to(Some(5), &mut failures, "a", 3, Termination::Crash), 0);
+        assert_eq!(play_to(Some(5), &mut failures, "a", 1, Termination::Crash), 1);
     }
 
     #[test]

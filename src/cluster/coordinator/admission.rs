@@ -80,7 +80,8 @@ impl Coordinator {
     pub(super) async fn check_failures(&mut self, result: &PairGames) {
         let name = worker_name(&result.worker);
         let counted = result.games.iter().map(|(game, _)| game).filter(|game| !game.is_void);
-        let found = counted.filter_map(|game| self.failures.record(name, game)).last();
+        let limit = Some(self.most_of_one()).filter(|_| self.roster.serving() > 1);
+        let found = counted.filter_map(|game| self.failures.record(name, game, limit)).last();
         let Some(FailureFinding { player, counts: [here, elsewhere] }) = found else { return };
         if self.roster.is_dropped(&result.worker) {
             return;
@@ -94,6 +95,12 @@ impl Coordinator {
             "worker {name}: {text}; it is set aside, and its games stay counted: look at that machine, and resume the run"
         ));
         self.take_out(name, &format!("set aside: {text}")).await;
+    }
+
+    /// Failures of one worker after which they are its own, if others serve. One worker alone does
+    /// not exhaust the limit of a run.
+    fn most_of_one(&self) -> u64 {
+        (self.plan.max_failures / 2).max(1)
     }
 
     /// Takes a worker out of the run, on the word of the run's user.
@@ -120,12 +127,12 @@ impl Coordinator {
     }
 
     /// True if an engine that a worker found dead between two games counts as a failure of the run.
-    /// No game proves it. So one worker alone does not exhaust the limit of a run that others
-    /// serve.
+    /// No game proves it.
     pub(super) fn may_report_exit(&mut self, session: &str) -> bool {
+        let most = self.most_of_one();
         let exits = self.exits.entry(worker_name(session).to_owned()).or_default();
         *exits += 1;
-        *exits <= (self.plan.max_failures / 2).max(1) || self.roster.serving() < 2
+        *exits <= most || self.roster.serving() < 2
     }
 
     /// True if a user holds, or waits for, as many pairs as any machine could play. All simulated
