@@ -78,7 +78,7 @@ struct SimulatedArgs {
 #[derive(Debug, clap::Args)]
 struct OwnArgs {
     /// Name of the run on the server.
-    #[arg(long, value_name = "RUN", hide = true, requires_all = ["session", "slot", "user"])]
+    #[arg(long, value_name = "RUN", hide = true, requires_all = ["session", "slot", "user", "folder"])]
     run: Option<String>,
     /// Name of this worker.
     #[arg(long, value_name = "NAME", hide = true, requires = "run")]
@@ -89,12 +89,16 @@ struct OwnArgs {
     /// User of the server. The password comes through the standard input.
     #[arg(long, value_name = "NAME", hide = true, requires = "run")]
     user: Option<String>,
+    /// Folder for its files, which the run removes.
+    #[arg(long, value_name = "DIR", hide = true, requires = "run")]
+    folder: Option<PathBuf>,
 }
 
 pub(super) fn run(args: WorkerArgs) -> Result<Exit> {
-    let OwnArgs { run, session, slot, user } = args.own;
-    if let (Some(run), Some(session), Some(slot), Some(user)) = (run, session, slot, user) {
-        return serve_own(args.url, run, session, slot, user);
+    let OwnArgs { run, session, slot, user, folder } = args.own;
+    if let (Some(run), Some(session), Some(slot), Some(user), Some(folder)) = (run, session, slot, user, folder) {
+        let access = Access { url: args.url, user, role: Role::Owner, password: password()?, certificate: None };
+        return serve_own(cluster::Settings { access, run, session, slot, stderr_dir: folder });
     }
     if let Some(workers) = args.simulated.simulate {
         return simulate(&args.url, args.credentials.as_deref(), workers, args.slots, &args.simulated);
@@ -184,13 +188,8 @@ fn until_stopped<E: std::error::Error + Send + Sync + 'static, F: Future<Output 
 }
 
 /// Serves one run of this machine.
-fn serve_own(url: String, run: String, session: String, slot: u16, user: String) -> Result<Exit> {
-    let password = password()?;
+fn serve_own(settings: cluster::Settings) -> Result<Exit> {
     let runtime = prepare::runtime()?;
-    let stderr = tempfile::Builder::new().prefix("quintain-worker-").tempdir()?;
-    let access = Access { url, user, role: Role::Owner, password, certificate: None };
-    let stderr_dir = PathBuf::from(stderr.path());
-    let settings = cluster::Settings { access, run, session, slot, stderr_dir };
     match runtime.block_on(cluster::serve(settings)) {
         Ok(()) => Ok(Exit::Done),
         // Another life of the worker may succeed.

@@ -3,6 +3,7 @@
 
 use std::io;
 use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 
 use tempfile::TempDir;
@@ -27,7 +28,7 @@ const MOST_BYTES: u64 = 10 << 30;
 pub(crate) struct PrivateServer {
     // Ends before its folder does.
     server: Server,
-    _folder: TempDir,
+    folder: TempDir,
     /// Access of coordinator and workers.
     pub(crate) access: Access,
 }
@@ -64,7 +65,7 @@ impl PrivateServer {
         server::configure(folder.path(), &register.configuration(folder.path()))?;
         let server = Server::start(folder.path()).await?;
         let access = register.owner(server.url.clone());
-        Ok(Self { server, _folder: folder, access })
+        Ok(Self { server, folder, access })
     }
 
     async fn connect(&self) -> Result<Link, ChildError> {
@@ -72,6 +73,11 @@ impl PrivateServer {
         let link = Link::open(&self.access, "coordinator").await?;
         link.create_stream().await?;
         Ok(link)
+    }
+
+    /// Folder for files of workers on this machine, which are killed and remove none.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.folder.path().to_owned()
     }
 
     /// Waits until the process has ended, and starts it again at the same port with the same store.
@@ -111,9 +117,10 @@ enum LifeEnd {
 }
 
 /// Keeps worker `number` alive until the run stops, it refuses the run, or several lives in a row
-/// come to nothing. Each end of its process is reported.
+/// come to nothing. Its files lie in `folder`. Each end of its process is reported.
 pub(crate) async fn keep_worker(
     access: Access,
+    folder: PathBuf,
     run: String,
     number: u16,
     orders: watch::Receiver<Orders>,
@@ -122,7 +129,7 @@ pub(crate) async fn keep_worker(
     let mut failures = 0;
     for life in 1_u64.. {
         let session = format!("local-{}-{life}", number + 1);
-        let (status, end) = match start_worker(&access, &run, number, &session).await {
+        let (status, end) = match start_worker(&access, &folder, &run, number, &session).await {
             Ok(child) => wait(child).await,
             Err(error) => {
                 let status = format!("cannot be started: {error}");
@@ -148,13 +155,17 @@ pub(crate) async fn keep_worker(
     }
 }
 
-/// Starts a worker. Its password goes through its standard input: argument lists can be read by
-/// everybody, and engines inherit the environment.
-async fn start_worker(access: &Access, run: &str, number: u16, session: &str) -> io::Result<Child> {
+/// Starts a worker with a folder of its own in `folder`. Its password goes through its standard
+/// input: argument lists can be read by everybody, and engines inherit the environment.
+async fn start_worker(access: &Access, folder: &Path, run: &str, number: u16, session: &str) -> io::Result<Child> {
+    let folder = folder.join(session);
+    std::fs::create_dir(&folder)?;
     let mut command = Command::new(os::own_program()?);
     command
         .args(["worker", &access.url, "--run", run, "--session", session, "--slot", &number.to_string()])
         .args(["--user", &access.user])
+        .arg("--folder")
+        .arg(folder)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

@@ -24,9 +24,8 @@ pub(super) async fn start(plan: Arc<Plan>, workers: u16) -> Result<(Cluster, Rem
     let (ends_in, ends) = mpsc::unbounded_channel();
     let mut others: Vec<_> = (0..workers)
         .map(|number| {
-            let worker =
-                children::keep_worker(server.access.clone(), run.clone(), number, end.orders.clone(), ends_in.clone());
-            tokio::spawn(worker)
+            let (access, folder, orders) = (server.access.clone(), server.folder(), end.orders.clone());
+            tokio::spawn(children::keep_worker(access, folder, run.clone(), number, orders, ends_in.clone()))
         })
         .collect();
     let events = end.events.clone();

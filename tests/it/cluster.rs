@@ -139,6 +139,14 @@ impl Run {
         until("both at play", || self.workers().iter().filter(|row| plays_again(row)).count() == 2);
     }
 
+    /// Nothing of it is left in the folder for temporary files.
+    #[track_caller]
+    fn check_no_folders(&self) {
+        let names = std::fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let left: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with("quintain-")).collect();
+        assert!(left.is_empty(), "{left:?}");
+    }
+
     /// Waits until every process of the run is gone.
     #[track_caller]
     pub(crate) fn check_no_orphans(&self) {
@@ -188,6 +196,7 @@ fn workers_play_the_games_of_a_run_without_them() {
         assert_eq!(run.start(&format!("local:{workers}")).wait().unwrap().code(), Some(3), "{workers} workers");
         check_same(&run.dir(), &alone);
         run.check_no_orphans();
+        run.check_no_folders();
         std::fs::remove_dir_all(run.dir()).unwrap();
     }
 }
@@ -479,6 +488,7 @@ fn an_interrupt_lets_running_pairs_finish() {
     let found = games(&run.dir()).len();
     assert!((4..=8).contains(&found) && found.is_multiple_of(2), "{found} games");
     run.check_no_orphans();
+    run.check_no_folders();
     assert_eq!(run.resume(&[]).code, Some(3));
     check_same(&run.dir(), &run.alone());
 }
@@ -665,7 +675,20 @@ fn workers_that_cannot_be_are_refused_in_one_line() {
         assert!(!folder.path().join("run").exists());
     }
     // A worker is no command for users.
-    let ran = run(&["worker", "nats://127.0.0.1:1", "--run", "x", "--session", "y", "--slot", "0", "--user", "z"]);
+    let ran = run(&[
+        "worker",
+        "nats://127.0.0.1:1",
+        "--run",
+        "x",
+        "--session",
+        "y",
+        "--slot",
+        "0",
+        "--user",
+        "z",
+        "--folder",
+        "x",
+    ]);
     assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(ran.stderr.contains("--workers local:N"), "{}", ran.stderr);
 }
