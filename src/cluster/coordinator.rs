@@ -286,7 +286,7 @@ impl Coordinator {
             self.link.answer(&reply, &offer).await;
             return;
         }
-        self.roster.hear(&worker, slot.saturating_add(1));
+        self.roster.hear(&worker, slot.saturating_add(1), self.lease_clock());
         let is_over = self.stop() != Stop::No || self.roster.is_dropped(&worker);
         if is_over || self.measures_anew.contains(&worker) {
             self.link.answer(&reply, &Offer::Over).await;
@@ -396,10 +396,10 @@ impl Coordinator {
         self.record_progress(&beat);
         let is_learning = self.learn(&beat);
         let nps = beat.speed.and_then(|speed| speed.nps);
-        self.roster.introduce(&beat.worker, beat.machine.map(Machine::from), nps);
         if !beat.leaves {
-            self.roster.hear(&beat.worker, 0);
+            self.roster.hear(&beat.worker, 0, self.lease_clock());
         }
+        self.roster.introduce(&beat.worker, beat.machine.map(Machine::from), nps);
         let is_dropped = self.roster.is_dropped(&beat.worker);
         self.keep_logs(&beat.worker, beat.logs);
         let last_words = self.hear_notes(&beat.worker, beat.first_note, beat.notes);

@@ -4,6 +4,7 @@
 //! life.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use super::leases::WorkerId;
 use super::link::worker_name;
@@ -15,6 +16,10 @@ const MOST_WORKERS: usize = 20_000;
 
 /// Maximum difference of speeds within one class of machines, as a share.
 const MOST_OFF: f64 = 0.05;
+
+/// Silence of a session after which another one of its name may take its place: two machines have
+/// that name, and one has left.
+const SILENCE: Duration = Duration::from_secs(30);
 
 /// Pairs that a state names; of more it gives their number.
 const NAMED_PAIRS: usize = 4;
@@ -32,6 +37,8 @@ enum Presence {
 #[derive(Debug)]
 struct KnownWorker {
     session: WorkerId,
+    /// Time of its last request or sign of life. Without one, that of the first of another session.
+    heard: Option<Duration>,
     machine: Option<Machine>,
     /// Nodes per second that it has measured.
     nps: Option<f64>,
@@ -48,6 +55,15 @@ struct KnownWorker {
 impl KnownWorker {
     const fn is_dropped(&self) -> bool {
         matches!(self.presence, Presence::Dropped(_))
+    }
+
+    /// Passes the name to another session. It may be on another machine, and measures its speed
+    /// again.
+    fn become_session(&mut self, session: &str) {
+        session.clone_into(&mut self.session);
+        self.heard = None;
+        self.nps = None;
+        self.ready = None;
     }
 }
 
@@ -78,6 +94,7 @@ impl Roster {
             }
             let known = KnownWorker {
                 session: session.to_owned(),
+                heard: None,
                 machine: None,
                 nps: None,
                 ready: None,
@@ -112,10 +129,7 @@ impl Roster {
             ));
         }
         if known.session != session {
-            // It may be on another machine, and measures its speed again.
-            session.clone_into(&mut known.session);
-            known.nps = None;
-            known.ready = None;
+            known.become_session(session);
         }
         if known.presence != Presence::Here {
             // It left, and readies its engines again.
@@ -208,16 +222,21 @@ impl Roster {
         found.min_by_key(|(ready, _)| *ready).map(|(_, value)| value)
     }
 
-    /// Records a request or a sign of life of a slot. Of an earlier life of a worker it counts for
-    /// nothing.
-    pub(super) fn hear(&mut self, session: &str, slots: u16) {
-        if let Some(known) = self.of(session)
-            && !known.is_dropped()
-            && known.session == session
-        {
-            known.slots = known.slots.max(slots);
-            known.presence = Presence::Here;
+    /// Records a request or a sign of life of a slot. Of another session of a worker that serves it
+    /// counts for nothing: a late one of an earlier life must not hide the present one.
+    pub(super) fn hear(&mut self, session: &str, slots: u16, now: Duration) {
+        let Some(known) = self.of(session).filter(|known| !known.is_dropped()) else { return };
+        if known.session != session {
+            let silence = now.saturating_sub(*known.heard.get_or_insert(now));
+            if known.presence == Presence::Here && silence <= SILENCE {
+                return;
+            }
+            known.become_session(session);
+            known.machine = None;
         }
+        known.heard = Some(now);
+        known.slots = known.slots.max(slots);
+        known.presence = Presence::Here;
     }
 
     /// Records pairs of a session that are played again.
@@ -312,6 +331,10 @@ mod tests {
 
     fn machine(cpu: &str) -> Option<Machine> {
         Some(Machine { cpu: cpu.to_owned(), cores: 8, os: "any".to_owned() })
+    }
+
+    fn at(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
     }
 
     fn states(roster: &Roster) -> Vec<String> {
@@ -428,7 +451,7 @@ mod tests {
     fn the_class_is_that_of_those_who_play_already() {
         let mut roster = Roster::new(true, false, false);
         roster.introduce("a-1", machine("EPYC 7763"), Some(2e6));
-        roster.hear("a-1", 0);
+        roster.hear("a-1", 0, at(0));
         assert!(roster.admit("b-1", machine("i5-4460")).is_err());
         roster.admit("c-1", machine("EPYC 7763")).unwrap();
         assert!(roster.admit_speed("c-1", Some(1e6)).is_err());
@@ -438,15 +461,46 @@ mod tests {
     fn a_worker_is_one_over_its_lives_and_its_last_life_counts() {
         let mut roster = Roster::new(false, false, false);
         roster.admit("a-1", None).unwrap();
-        roster.hear("a-1", 2);
+        roster.hear("a-1", 2, at(0));
         roster.lose("a-1", 2, "silent for 30 s");
         assert_eq!(states(&roster), ["silent for 30 s"]);
         roster.admit("a-2", None).unwrap();
-        roster.hear("a-1", 9);
+        roster.hear("a-1", 9, at(60));
         let now = roster.statuses(|_| Vec::new());
         assert_eq!((now.len(), now[0].slots, now[0].lost, now[0].serves), (1, 2, 2, true));
         roster.lose("a-1", 0, "late news of the first life");
         assert_eq!(states(&roster), ["playing pair 7"]);
+    }
+
+    /// Two machines have one name, and one of them leaves.
+    #[test]
+    fn a_session_that_lives_takes_the_place_of_one_that_left() {
+        let mut roster = Roster::new(true, false, false);
+        for session in ["a-1", "a-2"] {
+            roster.admit(session, machine("EPYC 7763")).unwrap();
+            roster.hear(session, 1, at(0));
+            roster.introduce(session, None, Some(2e6));
+        }
+        roster.lose("a-2", 0, "left");
+        assert_eq!((roster.serving(), states(&roster)), (0, vec!["left".to_owned()]));
+        roster.hear("a-1", 1, at(1));
+        assert_eq!((roster.serving(), roster.nps("a-1")), (1, None));
+        roster.introduce("a-1", machine("i5-4460"), Some(1e6));
+        assert_eq!(roster.nps("a-1"), Some(1e6));
+        assert!(roster.statuses(|_| Vec::new())[0].machine.starts_with("i5-4460"));
+        // A late message of the one that left hides it, but not for long.
+        roster.lose("a-1", 0, "silent for 30 s");
+        roster.hear("a-2", 1, at(40));
+        roster.hear("a-1", 1, at(70));
+        assert_eq!(states(&roster), ["playing pair 7"]);
+        roster.hear("a-1", 1, at(71));
+        assert_eq!(states(&roster), ["waiting"]);
+        // While both live, the name does not change its machine.
+        for seconds in 72..200 {
+            roster.hear("a-1", 1, at(seconds));
+            roster.hear("a-2", 1, at(seconds));
+            assert_eq!(states(&roster), ["waiting"]);
+        }
     }
 
     #[test]
@@ -454,7 +508,7 @@ mod tests {
         let mut roster = Roster::new(false, false, false);
         roster.admit("a-1", None).unwrap();
         roster.drop_worker("a", "dropped by `quintain ctl`");
-        roster.hear("a-1", 1);
+        roster.hear("a-1", 1, at(0));
         roster.lose("a-1", 0, "ended");
         assert!(roster.is_dropped("a-1") && roster.is_dropped("a-2") && !roster.is_dropped("b-1"));
         assert!(roster.admit("a-2", None).unwrap_err().contains("is out of this run: dropped by"));
