@@ -109,6 +109,8 @@ pub(super) struct Seats {
     playing: BTreeSet<Seat>,
     /// Workers as last reported.
     workers: Vec<WorkerStatus>,
+    /// Workers that the user dropped. Reports that are on their way may not say so.
+    dropped: BTreeSet<String>,
     logs: RemoteLogs,
     /// Requests to answer after the next write to the disk.
     unwritten: Vec<oneshot::Sender<()>>,
@@ -121,6 +123,7 @@ impl Seats {
             open: BTreeSet::new(),
             playing: BTreeSet::new(),
             workers: Vec::new(),
+            dropped: BTreeSet::new(),
             logs: RemoteLogs::default(),
             unwritten: Vec::new(),
         }
@@ -169,8 +172,9 @@ impl Seats {
     ///
     /// # Errors
     /// Returns the reason of a refusal: no such worker, or no other one.
-    pub(super) fn drop_worker(&self, name: String) -> Result<(), String> {
-        let serving: Vec<_> = self.workers.iter().filter(|worker| worker.serves).map(|worker| &*worker.name).collect();
+    pub(super) fn drop_worker(&mut self, name: String) -> Result<(), String> {
+        let serves = |worker: &&WorkerStatus| worker.serves && !self.dropped.contains(&worker.name);
+        let serving: Vec<_> = self.workers.iter().filter(serves).map(|worker| &*worker.name).collect();
         if !self.workers.iter().any(|worker| worker.name == name) {
             let names = if serving.is_empty() { "none".to_owned() } else { serving.join(", ") };
             return Err(format!("no worker `{}`; the workers of this run: {names}", printable(&name)));
@@ -180,6 +184,7 @@ impl Seats {
                 "{name} is the only worker, and without it nothing is played; `quintain ctl RUN stop` ends the run"
             ));
         }
+        self.dropped.insert(name.clone());
         // The carrier lives as long as the run.
         let _ = self.answers.send(SeatAnswer::Drop(name));
         Ok(())
@@ -199,5 +204,35 @@ impl Seats {
         for reply in self.unwritten.drain(..).filter(|_| successful) {
             let _ = reply.send(());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_workers_only_one_is_dropped() {
+        let (answers, mut answered) = mpsc::unbounded_channel();
+        let mut seats = Seats::new(answers);
+        let worker = |name: &str| WorkerStatus {
+            name: name.to_owned(),
+            machine: String::new(),
+            slots: 1,
+            lost: 0,
+            verified: None,
+            serves: true,
+            state: "waiting".to_owned(),
+        };
+        let workers = vec![worker("a"), worker("b")];
+        seats.set_workers(workers.clone());
+        assert_eq!(seats.drop_worker("a".to_owned()), Ok(()));
+        let refused = seats.drop_worker("b".to_owned()).unwrap_err();
+        assert!(refused.starts_with("b is the only worker"), "{refused}");
+        // This report was on its way.
+        seats.set_workers(workers);
+        assert_eq!(seats.drop_worker("b".to_owned()), Err(refused));
+        assert!(matches!(answered.try_recv(), Ok(SeatAnswer::Drop(name)) if name == "a"));
+        assert!(answered.try_recv().is_err());
     }
 }

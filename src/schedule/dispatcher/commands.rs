@@ -43,7 +43,7 @@ impl Dispatcher<'_> {
             }
             RunCommand::Concurrency(games) => self.set_concurrency(games)?,
             RunCommand::DropWorker(name) => {
-                self.seats.as_ref().ok_or("this run has no workers in other processes")?.drop_worker(name)?;
+                self.seats.as_mut().ok_or("this run has no workers in other processes")?.drop_worker(name)?;
             }
             RunCommand::Moves(more) => {
                 self.onlookers = if more { self.onlookers + 1 } else { self.onlookers.saturating_sub(1) };
