@@ -3,6 +3,7 @@
 mod add;
 mod list;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use anyhow::{Result, bail};
 use chrono::{DateTime, Days, Local, MappedLocalTime, NaiveDateTime, NaiveTime, TimeDelta, TimeZone};
 use clap::Subcommand;
 
-use crate::cli::runs::run_parser;
+use crate::cli::runs::folder_of;
 use crate::run::dir::RESULTS;
 use crate::run::queue::again;
 use crate::run::queue::daemon::{self, DaemonLimits, Deadline, StopSwitch};
@@ -101,8 +102,8 @@ enum QueueCommand {
     Resume {
         /// The run: its directory, an id of `quintain runs`, the end of one, or `latest`. It must
         /// be in the folder of results.
-        #[arg(value_name = "RUN", value_parser = run_parser())]
-        run: PathBuf,
+        #[arg(value_name = "RUN")]
+        run: OsString,
     },
     /// Plays the entries and waits for new ones, until Ctrl-C.
     #[command(after_long_help = RUN_EXAMPLES)]
@@ -184,7 +185,7 @@ pub(super) fn run(args: &QueueArgs) -> Result<Exit> {
             progress::result(&format!("the note of entry {id} is set"));
         }
         QueueCommand::Resume { run } => {
-            let root = std::path::absolute(run)?;
+            let root = std::path::absolute(folder_of(queue.results(), run.clone())?)?;
             let Ok(run) = root.strip_prefix(queue.results()) else {
                 bail!("{}: it is not in {}; give --results", root.display(), queue.results().display());
             };

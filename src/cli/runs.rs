@@ -105,7 +105,7 @@ fn last_part(id: &str) -> &str {
 
 /// Folder of the run that `name` stands for; `name` itself as a path if it is one, or if there is
 /// no such run: opening it then fails.
-fn folder_of(results: &Path, name: OsString) -> Result<PathBuf, stored::FindError> {
+pub(super) fn folder_of(results: &Path, name: OsString) -> Result<PathBuf, stored::FindError> {
     let path = PathBuf::from(&name);
     if path.exists() {
         return Ok(path);
