@@ -89,8 +89,10 @@ struct Daemon<'a> {
     queue: &'a Queue,
     stop: &'a StopSwitch,
     deadline: Option<Deadline>,
-    /// Entries that do not fit into the time left, or cannot be read.
+    /// Entries that do not fit into the time left.
     put_off: Vec<EntryId>,
+    /// Entries that could not be read at the last look.
+    damaged: Vec<EntryId>,
 }
 
 /// Result of an attempt to play an entry.
@@ -115,7 +117,7 @@ pub(crate) fn run(queue: &Queue, lock: DaemonLock, limits: DaemonLimits, stop: &
 
 fn play_all(queue: &Queue, limits: DaemonLimits, stop: &StopSwitch) -> Result<Exit> {
     let deadline = limits.end;
-    let mut daemon = Daemon { queue, stop, deadline, put_off: Vec::new() };
+    let mut daemon = Daemon { queue, stop, deadline, put_off: Vec::new(), damaged: Vec::new() };
     daemon.let_interrupted_wait()?;
     let mut is_idle = false;
     loop {
@@ -161,12 +163,10 @@ impl Daemon<'_> {
     /// Entry to play next.
     fn next(&mut self) -> Result<Option<(EntryId, QueueEntry)>> {
         let listing = self.queue.list()?.in_order();
-        for (id, why) in listing.damaged {
-            if !self.put_off.contains(&id) {
-                progress::warn(&format!("queue: entry {id} is left out: {why}"));
-                self.put_off.push(id);
-            }
+        for (id, why) in listing.damaged.iter().filter(|(id, _)| !self.damaged.contains(id)) {
+            progress::warn(&format!("queue: entry {id} is left out: {why}"));
         }
+        self.damaged = listing.damaged.into_iter().map(|(id, _)| id).collect();
         for (id, entry) in listing.entries.into_iter().filter(|(_, entry)| entry.is_open()) {
             if self.put_off.contains(&id) {
                 continue;
@@ -441,6 +441,27 @@ mod tests {
         stop.set();
         play_all(&queue, DaemonLimits::default(), &stop).unwrap();
         assert_eq!(queue.read(id).unwrap().unwrap().state, QueueState::Waiting);
+    }
+
+    #[test]
+    fn an_entry_that_can_be_read_again_is_looked_at() {
+        let results = tempfile::tempdir().unwrap();
+        let queue = Queue::of(results.path()).unwrap();
+        let id =
+            queue.add(QueueEntry::new(GameCommand::Sprt, "/somewhere".into(), 0, vec![RawPlan::default()])).unwrap();
+        let stop = StopSwitch::default();
+        let mut daemon =
+            Daemon { queue: &queue, stop: &stop, deadline: None, put_off: Vec::new(), damaged: Vec::new() };
+        let file = queue.file(id);
+        let text = std::fs::read(&file).unwrap();
+        for damaged in [1, 0, 1] {
+            std::fs::write(&file, if damaged == 1 { b"junk" } else { &text[..] }).unwrap();
+            assert!(daemon.next().unwrap().is_none());
+            assert_eq!(daemon.damaged.len(), damaged);
+            // Nobody signed it.
+            let is_refused = queue.read(id).is_ok_and(|entry| entry.unwrap().state == QueueState::Failed);
+            assert_eq!(is_refused, damaged == 0);
+        }
     }
 
     #[test]
