@@ -12,6 +12,7 @@ use tokio::process::{Child, Command};
 
 use super::access::Access;
 use super::link::{self, Door, LinkError};
+use super::users::quoted;
 use crate::files::write_secret;
 use crate::os;
 use crate::source::find_program;
@@ -25,6 +26,9 @@ const SERVERS: &str = "/usr/sbin";
 
 /// Name of the configuration in the server's folder.
 pub(crate) const CONFIGURATION: &str = "nats.conf";
+
+/// Name of the file with the server's standard error: what it says before it has its log.
+const STDERR: &str = "stderr";
 
 /// Limit of the server's start. It takes a tenth of a second on an idle machine.
 const START_LIMIT: Duration = Duration::from_mins(2);
@@ -128,7 +132,7 @@ pub(crate) fn lasting_port(ip: IpAddr) -> Result<u16, ChildError> {
 /// # Errors
 /// Returns an error if the system refuses.
 pub(crate) fn configure(folder: &Path, text: &str) -> Result<(), ChildError> {
-    let text = format!("{text}ports_file_dir: \"{}\"\n", folder.display());
+    let text = format!("{text}ports_file_dir: {}\n", quoted(&folder.display().to_string()));
     write_secret(&folder.join(CONFIGURATION), &text)
         .map_err(|source| ChildError::Io { act: "write its configuration", source })
 }
@@ -208,9 +212,10 @@ impl Server {
         Err(ChildError::Slow)
     }
 
-    /// Last lines of the server's log.
+    /// Last lines of the server's standard error, or else of its log.
     fn log(&self) -> String {
-        let text = std::fs::read_to_string(self.folder.join("log")).unwrap_or_default();
+        let read = |name| std::fs::read_to_string(self.folder.join(name)).unwrap_or_default();
+        let text = Some(read(STDERR)).filter(|text| !text.is_empty()).unwrap_or_else(|| read("log"));
         let lines: Vec<_> = text.lines().collect();
         lines[lines.len().saturating_sub(5)..].join("\n")
     }
@@ -243,9 +248,10 @@ fn spawn(folder: &Path) -> Result<Child, ChildError> {
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let program = find_program(Path::new(PROGRAM), &path, &[Path::new(SERVERS)]).ok_or(ChildError::NotInstalled)?;
+    let stderr = std::fs::File::create(folder.join(STDERR)).map_err(io("make a file for its errors"))?;
     let mut command = Command::new(program);
     command.arg("-c").arg(folder.join(CONFIGURATION)).kill_on_drop(true);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
     bind_to_caller(&mut command);
     command.spawn().map_err(io("start it"))
 }

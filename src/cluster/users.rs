@@ -117,20 +117,24 @@ impl Register {
     /// All users are in a named account. Next to `authorization`, Debian's 2.9.10 accepts clients
     /// without credentials (CVE-2023-47090).
     pub(crate) fn configuration(&self, folder: &Path) -> String {
-        let folder = quoted(&folder.display().to_string());
-        let folder = folder.trim_matches('"');
+        let in_folder = |name: &str| quoted(&folder.join(name).display().to_string());
         let (password, most_bytes) = (quoted(&self.password), self.most_bytes);
         let mut text = format!(
-            "listen: \"{}\"\npid_file: \"{folder}/server.pid\"\nlog_file: \"{folder}/log\"\nlogfile_size_limit: 16MB\n\
+            "listen: \"{}\"\npid_file: {}\nlog_file: {}\nlogfile_size_limit: 16MB\n\
              max_payload: {MOST_MESSAGE}\nmax_connections: {MOST_CONNECTIONS}\n\
-             jetstream {{ store_dir: \"{folder}/store\", max_file_store: {most_bytes} }}\n",
-            self.listen
+             jetstream {{ store_dir: {}, max_file_store: {most_bytes} }}\n",
+            self.listen,
+            in_folder("server.pid"),
+            in_folder("log"),
+            in_folder("store")
         );
         if self.certificate.is_some() {
             // Writing into memory cannot fail.
             let _ = writeln!(
                 text,
-                "tls {{ cert_file: \"{folder}/certificate.pem\", key_file: \"{folder}/key.pem\", timeout: {HANDSHAKE_S} }}"
+                "tls {{ cert_file: {}, key_file: {}, timeout: {HANDSHAKE_S} }}",
+                in_folder("certificate.pem"),
+                in_folder("key.pem")
             );
         }
         let _ = writeln!(
@@ -211,7 +215,7 @@ pub(crate) fn rights(name: &str, role: Role) -> Rights {
 }
 
 /// Text as a string of the server's configuration.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
@@ -291,6 +295,7 @@ mod tests {
         );
         let plain = Register { certificate: None, ..register() };
         assert!(!plain.configuration(Path::new("/data")).contains("tls"));
-        assert_eq!(quoted("a\"b\\c"), "\"a\\\"b\\\\c\"");
+        let text = register().configuration(Path::new("/a\"b\\c"));
+        assert!(text.contains("log_file: \"/a\\\"b\\\\c/log\"\n"), "{text}");
     }
 }

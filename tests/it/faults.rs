@@ -57,11 +57,12 @@ fn a_server_that_is_killed_while_it_starts_is_started_again() {
 #[test]
 fn a_server_that_refuses_to_start_is_told() {
     let run = Run::new("--max-pairs 4");
-    let path = wrapped_server(run.folder.path(), "echo x >> starts; exit 7");
+    let path = wrapped_server(run.folder.path(), "echo x >> starts; echo no such luck >&2; exit 7");
     let mut command = run.command(&run.args("local:1"));
     let ran: Ran = command.env("PATH", path).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap().into();
     assert_eq!(ran.code, Some(2), "{ran:?}");
-    assert!(ran.stderr.contains("did not start (exit status: 7)"), "{}", ran.stderr);
+    let told = "did not start (exit status: 7); the end of its log:\nno such luck\n";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
     assert_eq!(std::fs::read_to_string(run.folder.path().join("starts")).unwrap(), "x\n");
 }
 

@@ -152,6 +152,18 @@ fn a_relative_folder_names_the_same_hub() {
     hub.ends();
 }
 
+#[test]
+fn a_hub_starts_in_a_folder_of_any_name() {
+    if !has_server("a_hub_starts_in_a_folder_of_any_name") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("a \"hub\" \\ $HOME\"");
+    let (child, url) = Hub::begin(folder.path(), &data, &["--listen", "127.0.0.1:0"]);
+    assert!(data.join("log").exists());
+    Hub { folder, child, url }.ends();
+}
+
 /// A run waits for workers, keeps its name at the hub, has one coordinator, and goes on without.
 #[test]
 fn a_run_at_a_hub_has_one_coordinator_and_goes_on_after_its_end() {
