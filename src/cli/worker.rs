@@ -46,6 +46,9 @@ pub(super) struct WorkerArgs {
     #[arg(long)]
     any_version: bool,
     /// Prints what this machine offers and what is missing, then exits, with 1 if anything is.
+    ///
+    /// Of each listed run it checks author, version, threads, memory and endgame tables.
+    /// `quintain workers URL` shows why a worker refuses a program, its arguments or an option.
     #[arg(long)]
     check: bool,
     /// Prints a hardened systemd unit, then exits.
