@@ -4,7 +4,7 @@
 //! them (`joining`) and leaves those that are over. A run that it cannot serve is named once, with
 //! the reason, and not tried again until its coordinator begins again, unless the reason may pass.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -20,7 +20,7 @@ use super::joining::House;
 use super::link::{LOST, Link, LinkError};
 use super::notes::NoteNumbers;
 use super::places::Places;
-use super::registry::{self, List, PRESENCE, RunEntry, Speed, WorkerEntry};
+use super::registry::{self, List, PRESENCE, RunEntry, Speed, TAKEOVER, WorkerEntry};
 use super::shares::{Candidate, Shares};
 use super::sign::PublicKey;
 use super::terms::{Room, Terms, memory_of_needs};
@@ -129,6 +129,11 @@ struct Pool {
     listed: Vec<RunEntry>,
     /// Last sign of life of each coordinator, and the time at which it was first seen.
     signs: BTreeMap<String, ((String, u64), Instant)>,
+    /// Time of the first reading of the list.
+    read_first: Option<Instant>,
+    /// Runs in the first reading that have not been renewed since. A coordinator that was killed
+    /// leaves its entry behind for a day.
+    unrenewed: BTreeSet<String>,
     /// Runs of the last deal, and its time.
     dealt: Option<(Vec<Candidate>, Instant)>,
     ends: mpsc::UnboundedSender<RunEnd>,
@@ -207,8 +212,7 @@ pub(crate) async fn serve_hub(
         if read_at.is_none_or(|at| at.elapsed() >= READING) {
             // A hub that does not answer is waited for: the runs continue meanwhile.
             if let Ok(listed) = registry::read::<RunEntry>(&link, List::Runs).await {
-                // The name becomes part of subjects and of a path.
-                pool.listed = listed.into_iter().filter(|entry| is_name(&entry.run)).collect();
+                pool.list(listed);
             }
             read_at = Some(Instant::now());
         }
@@ -273,11 +277,24 @@ impl Pool {
             known: BTreeMap::new(),
             listed: Vec::new(),
             signs: BTreeMap::new(),
+            read_first: None,
+            unrenewed: BTreeSet::new(),
             dealt: None,
             ends,
             stop: Stop::No,
             is_news: true,
             is_lost: false,
+        }
+    }
+
+    /// Takes a reading of the hub's list.
+    fn list(&mut self, listed: Vec<RunEntry>) {
+        // The name becomes part of subjects and of a path.
+        self.listed = listed.into_iter().filter(|entry| is_name(&entry.run)).collect();
+        if self.read_first.is_none() {
+            self.read_first = Some(Instant::now());
+            let served = self.listed.iter().filter(|entry| !entry.simulated);
+            self.unrenewed = served.map(|entry| entry.run.clone()).collect();
         }
     }
 
@@ -377,6 +394,10 @@ impl Pool {
         }
         self.forget();
         let mut candidates: Vec<_> = self.listed.clone().iter().filter_map(|entry| self.candidate(entry)).collect();
+        // Of the runs at the start, the one of the highest priority may be renewed last.
+        if !self.unrenewed.is_empty() && self.read_first.is_some_and(|at| at.elapsed() < TAKEOVER) {
+            return;
+        }
         self.starve(&mut candidates);
         let is_due = |(runs, at): &(Vec<Candidate>, Instant)| *runs != candidates || at.elapsed() >= QUANTUM;
         if !self.dealt.as_ref().is_none_or(is_due) {
@@ -401,6 +422,7 @@ impl Pool {
             matches!(known.state, RunState::Served { .. }) || listed.iter().any(|entry| entry.run == *run)
         });
         self.signs.retain(|run, _| listed.iter().any(|entry| entry.run == *run));
+        self.unrenewed.retain(|run| listed.iter().any(|entry| entry.run == *run));
     }
 
     /// Takes the places of runs that have had nothing to play for a while, if other candidates want
@@ -431,13 +453,13 @@ impl Pool {
         if self.known.get(&entry.run).is_some_and(of_another_life) {
             self.known.remove(&entry.run);
         }
-        // A coordinator that was killed leaves its entry behind.
         let sign = (entry.life.clone(), entry.beat);
         let seen = self.signs.entry(entry.run.clone()).or_insert_with(|| (sign.clone(), now));
         if seen.0 != sign {
             *seen = (sign, now);
+            self.unrenewed.remove(&entry.run);
         }
-        if seen.1.elapsed() > AWAY {
+        if seen.1.elapsed() > AWAY || self.unrenewed.contains(&entry.run) {
             return None;
         }
         let may_play = match self.known.get(&entry.run).map(|known| &known.state) {

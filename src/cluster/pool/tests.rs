@@ -142,6 +142,35 @@ impl Place {
         plan
     }
 
+    /// A worker's runs, without its event loop.
+    async fn pool(&self) -> Pool {
+        let folder = self.folder.path();
+        std::fs::write(folder.join("worker.toml"), self.trusting()).unwrap();
+        let (lines, _) = mpsc::unbounded_channel();
+        let house = House {
+            link: Link::open(&self.worker, "anna-box-1").await.unwrap(),
+            session: "anna-box-1".to_owned(),
+            terms: Arc::new(Terms::read(&folder.join("worker.toml")).unwrap()),
+            room: Arc::new(Room {
+                slots: 2,
+                memory_mib: 4_000,
+                cache: folder.join("cache"),
+                scratch: folder.to_owned(),
+            }),
+            cache: Arc::new(Cache::open(&folder.join("cache"), 1).unwrap()),
+            places: Places::new([(0, Vec::new()), (1, Vec::new())], 4_000),
+            stderr_dir: folder.to_owned(),
+            benches: Arc::default(),
+            speeds: Arc::default(),
+            note_numbers: NoteNumbers::default(),
+            in_use: Arc::default(),
+            any_version: false,
+            lines,
+        };
+        let (ends, _) = mpsc::unbounded_channel();
+        Pool::new(house, 2, WorkerEntry::default(), ends)
+    }
+
     /// Terms that trust the author of this place, and allow every program of the author.
     fn trusting(&self) -> String {
         let author = self.author.public();
@@ -261,7 +290,7 @@ async fn a_worker_serves_the_runs_of_a_hub() {
 /// Three whole pairs, played by the worker of the invitation.
 #[track_caller]
 fn check(games: &[GameRecord]) {
-    let ids: std::collections::BTreeSet<_> = games.iter().map(|game| game.id).collect();
+    let ids: BTreeSet<_> = games.iter().map(|game| game.id).collect();
     assert_eq!((ids.len(), games.len()), (6, 6));
     assert!(games.iter().all(|game| game.worker.as_deref() == Some("anna-box")));
 }
@@ -379,26 +408,7 @@ async fn a_run_whose_engines_do_not_start_for_a_while_is_tried_again() {
 #[tokio::test]
 async fn a_hungry_run_leaves_its_places_to_a_candidate_only() {
     let Some(place) = Place::new("a_hungry_run_leaves_its_places_to_a_candidate_only").await else { return };
-    let folder = place.folder.path();
-    std::fs::write(folder.join("worker.toml"), place.trusting()).unwrap();
-    let (lines, _said) = mpsc::unbounded_channel();
-    let house = House {
-        link: Link::open(&place.worker, "anna-box-1").await.unwrap(),
-        session: "anna-box-1".to_owned(),
-        terms: Arc::new(Terms::read(&folder.join("worker.toml")).unwrap()),
-        room: Arc::new(Room { slots: 2, memory_mib: 4_000, cache: folder.join("cache"), scratch: folder.to_owned() }),
-        cache: Arc::new(Cache::open(&folder.join("cache"), 1).unwrap()),
-        places: Places::new([(0, Vec::new()), (1, Vec::new())], 4_000),
-        stderr_dir: folder.to_owned(),
-        benches: Arc::default(),
-        speeds: Arc::default(),
-        note_numbers: NoteNumbers::default(),
-        in_use: Arc::default(),
-        any_version: false,
-        lines,
-    };
-    let (ends, _ended) = mpsc::unbounded_channel();
-    let mut pool = Pool::new(house, 2, WorkerEntry::default(), ends);
+    let mut pool = place.pool().await;
     let (share, seen) = watch::channel(SlotShare { games: 2, stop: Stop::No });
     let figures = Arc::new(Figures::default());
     figures.in_vain.store(1, Ordering::Relaxed);
@@ -416,12 +426,39 @@ async fn a_hungry_run_leaves_its_places_to_a_candidate_only() {
     place.stop().await;
 }
 
+/// Entries of runs whose coordinators were killed are among those of the others.
+#[tokio::test]
+async fn a_run_that_was_listed_before_is_joined_once_it_is_renewed() {
+    let Some(place) = Place::new("a_run_that_was_listed_before_is_joined_once_it_is_renewed").await else { return };
+    let mut pool = place.pool().await;
+    let [dead, mut alive, late] = ["dead", "alive", "late"].map(|run| place.entry(run, "", 0));
+    let mut joins = |listed: &[&RunEntry]| {
+        pool.list(listed.iter().map(|entry| (*entry).clone()).collect());
+        pool.look();
+        pool.served().cloned().collect::<Vec<_>>()
+    };
+    assert!(joins(&[&dead, &alive]).is_empty());
+    alive.beat += 1;
+    assert!(joins(&[&dead, &alive]).is_empty(), "the other one may be of a higher priority");
+    tokio::time::pause();
+    tokio::time::advance(TAKEOVER).await;
+    tokio::time::resume();
+    assert_eq!(joins(&[&dead, &alive]), ["alive"]);
+    assert_eq!(joins(&[&dead, &alive, &late]), ["alive", "late"]);
+    place.stop().await;
+}
+
 /// A coordinator that never answers does not keep a worker that is to end.
 #[tokio::test]
 async fn an_interrupt_ends_a_worker_that_joins() {
     let Some(place) = Place::new("an_interrupt_ends_a_worker_that_joins").await else { return };
-    let entry = place.entry("run", "", 0);
-    let _claim = Claim::take(&place.link, entry).await.unwrap();
+    let mut claim = Claim::take(&place.link, place.entry("run", "", 0)).await.unwrap();
+    let link = place.link.clone();
+    let renewing = tokio::spawn(async move {
+        while claim.renew(&link).await.is_ok() {
+            tokio::time::sleep(TICK).await;
+        }
+    });
     let (worker, stop, mut lines) = place.work(&place.trusting());
     lines.hear("joining").await;
     stop.send(Stop::AfterGame).unwrap();
@@ -429,6 +466,7 @@ async fn an_interrupt_ends_a_worker_that_joins() {
     let line = lines.0.recv().await.into_iter().chain(std::iter::from_fn(|| lines.0.try_recv().ok()));
     let said: Vec<_> = line.collect();
     assert!(said.iter().any(|line| line.ends_with("left after 0 pairs")), "{said:?}");
+    renewing.abort();
     place.stop().await;
 }
 
