@@ -235,7 +235,12 @@ const cup = join(results, 'runs', 'cup');
 await new Promise((done) => start(quintain, ['match', '--format', 'knockout', ...[1, 2, 3, 4, 5, 6].map((one) => `'${fake}' -- --seed ${one} --resigns ${10 * one}`), '--nodes', '1', '--pairs', '1',
   '--max-plies', '30', '-j', '2', '--out', cup], 'ignore').on('exit', done));
 await until('the knockout is listed', "fetch('/api/runs').then((one) => one.json()).then((found) => found.runs.some((run) => run.id === 'runs/cup' && run.state === 'over'))");
+await go('#/');
+await set('q', 'runs/cup');
+await until('its winner is named in the list', "document.querySelectorAll('#rows tr').length === 1 && document.querySelector('#rows tr').cells[2].textContent.endsWith(' wins the knockout')");
+await set('q', '');
 await go('#/run/runs%2Fcup');
+await until('its page names the winner', "document.getElementById('about').textContent.includes(' wins the knockout')");
 await until('its rounds are shown', "[...document.querySelectorAll('.round h4')].map((one) => one.textContent).join(' ') === 'Quarter-finals Semi-finals Final' && [...document.querySelectorAll('.round')].map((one) => one.querySelectorAll('.meeting').length).join(' ') === '2 2 1'");
 await value("document.getElementById('rounds-part').scrollIntoView()");
 await fits('a knockout');

@@ -32,7 +32,7 @@ Examples:
   quintain report RUN --format csv --player new > groups.csv
 
 Text and Markdown hold the summary and where the points came from (`quintain explain`). JSON: \
-`live`, `summary` (the keys of summary.json; `stopped_by` is null while the run is played), \
+`live`, `summary` (the keys of summary.json; `outcome` and `stopped_by` are null while the run is played), \
 `explain` (the document of `quintain explain --json`; an array for several players, null for none) \
 and `chain` (null of a run in none; `state, passed, length, stopped_at, games, hours`, `tests`: \
 `test, result, limit, bounds, games, elo, elo_lo, elo_hi, hours, run`, and `pass`: `elo, \
@@ -211,6 +211,7 @@ impl Report<'_> {
         let mut summary = self.summary.json().clone();
         if self.live {
             summary["stopped_by"] = Value::Null;
+            summary["outcome"] = Value::Null;
         }
         let explain = if self.asked == 0 { Value::Null } else { explain::json(self.plan, &self.explained, self.asked) };
         json!({ "live": self.live, "summary": summary, "explain": explain, "chain": self.chain() })

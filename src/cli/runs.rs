@@ -24,8 +24,8 @@ A RUN of other commands is a folder, an id of this list, the end of exactly one 
 Elo is that of the first player against the second, with its 95 % interval.
 
 Keys of --json: `runs`, the newest first, each with `id`, `dir`, `state` (live, H0, H1, \
-interrupted, damaged, or the reason of its end), `date` (seconds since 1970), `title`, `players`, \
-`limit`, `elo0`, `elo1`, `pairs` and the estimates of summary.json.
+interrupted, damaged, or the reason of its end), `outcome` (the result on one line), `date` \
+(seconds since 1970), `title`, `players`, `limit`, `elo0`, `elo1`, `pairs` and the estimates of summary.json.
 
 Examples:
   quintain runs
@@ -166,14 +166,21 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// Result of more than two players, who have no Elo that tells it.
+    fn outcome(&self) -> Option<&str> {
+        let is_field = self.state == state::OUT_OF_PAIRS && self.about.players.len() > 2;
+        self.about.outcome.as_deref().filter(|_| is_field)
+    }
+
     fn cells(&self) -> Vec<String> {
+        let outcome = self.outcome().map_or(String::new(), |outcome| format!(": {outcome}"));
         let note = self.about.title.as_ref().map_or(String::new(), |title| format!(" ({title})"));
         let known = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
         let is_of_two = self.about.players.len() == 2;
         [
             self.id.to_owned(),
             self.state.to_owned(),
-            self.players() + &note,
+            self.players() + &outcome + &note,
             self.about.limit.clone(),
             known(self.bounds().map(|bounds| bounds.to_string())),
             known(self.about.pairs.map(|pairs| pairs.to_string())),
@@ -249,7 +256,7 @@ mod tests {
         args: RunsArgs,
     }
 
-    /// A folder with four runs.
+    /// A folder with five runs.
     fn results() -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         for (id, summary) in [
@@ -267,6 +274,11 @@ mod tests {
                 "20261122-080000-field",
                 json!({ "name": "field", "stopped_by": "interrupted", "format": "gauntlet", "pairs": 4, "players":
                     [{ "name": "a", "limit": "1+0.01" }, { "name": "b", "limit": "1+0.01" }, { "name": "c", "limit": "1+0.01" }] }),
+            ),
+            (
+                "20261122-090000-cup",
+                json!({ "name": "cup", "stopped_by": "out-of-pairs", "outcome": "b wins the knockout", "format": "knockout", "pairs": 2,
+                    "players": [{ "name": "a", "limit": "1+0.01" }, { "name": "b", "limit": "1+0.01" }, { "name": "c", "limit": "1+0.01" }] }),
             ),
             ("20261123-080000-junk", json!([])),
         ] {
@@ -291,9 +303,9 @@ mod tests {
     fn filters_select_runs() {
         let root = results();
         for (words, expected) in [
-            ("", &["junk", "field", "null", "lmr"][..]),
+            ("", &["junk", "cup", "field", "null", "lmr"][..]),
             ("--verdict h1", &["lmr"]),
-            ("--verdict out-of-pairs", &["null"]),
+            ("--verdict out-of-pairs", &["cup", "null"]),
             ("--verdict interrupted", &["field"]),
             ("--verdict damaged", &["junk"]),
             ("--type sprt", &["null", "lmr"]),
@@ -342,11 +354,12 @@ mod tests {
         let rows: Vec<_> = index.newest_first().into_iter().map(|(id, entry)| Row::new(id, entry)).collect();
         let lines = columns(&HEADS, &rows.iter().map(Row::cells).collect::<Vec<_>>());
         let expected = [
-            "run                         state         players                              limit    bounds   pairs   Elo",
-            "runs/20261123-080000-junk   damaged       runs/20261123-080000-junk                     -            -     -",
-            "runs/20261122-080000-field  interrupted   3 players, gauntlet                  1+0.01   -            4     -",
-            "runs/20261121-080000-null   out-of-pairs  null against main                    nodes=9  [-5, 0]      7     -",
-            "runs/20261120-080000-lmr    H1            lmr against main (less | reduction)  8+0.08   [0, 5]      90  +9.5",
+            "run                         state         players                                   limit    bounds   pairs   Elo",
+            "runs/20261123-080000-junk   damaged       runs/20261123-080000-junk                          -            -     -",
+            "runs/20261122-090000-cup    out-of-pairs  3 players, knockout: b wins the knockout  1+0.01   -            2     -",
+            "runs/20261122-080000-field  interrupted   3 players, gauntlet                       1+0.01   -            4     -",
+            "runs/20261121-080000-null   out-of-pairs  null against main                         nodes=9  [-5, 0]      7     -",
+            "runs/20261120-080000-lmr    H1            lmr against main (less | reduction)       8+0.08   [0, 5]      90  +9.5",
         ];
         assert_eq!(lines, expected);
         let table = markdown_table(&rows);

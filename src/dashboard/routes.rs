@@ -189,8 +189,9 @@ fn row(id: &str, about: &RunDigest, live: Option<Arc<LiveRun>>) -> RunRow {
     let mut row = RunRow { id: id.to_owned(), about: about.clone(), status: None };
     let Some(live) = live else { return row };
     row.about.state = ListedState::Live;
-    // The verdict of an earlier stop does not apply to a live run.
-    (row.about.estimates.verdict, row.about.stopped_by) = (None, None);
+    // The result of an earlier stop does not apply to a live run.
+    row.about.estimates.verdict = None;
+    (row.about.stopped_by, row.about.outcome) = (None, None);
     let (progress, status) = live.figures();
     row.status = status;
     if let Some(RunProgress { pairs, estimates, .. }) = progress {

@@ -42,7 +42,8 @@ impl From<ListedState> for &'static str {
 
 // Names in files of the reasons of a stop.
 const VERDICT: &str = "verdict";
-const OUT_OF_PAIRS: &str = "out-of-pairs";
+/// Name in files of the end of a run that played all its pairs.
+pub(crate) const OUT_OF_PAIRS: &str = "out-of-pairs";
 const OUT_OF_OPENINGS: &str = "out-of-openings";
 const NARROW: &str = "width";
 const FLAT: &str = "flat";

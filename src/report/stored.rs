@@ -45,6 +45,8 @@ pub(crate) struct RunDigest {
     pub(crate) players: Vec<String>,
     pub(crate) limit: String,
     pub(crate) stopped_by: Option<String>,
+    /// Result on one line; older summaries have none.
+    pub(crate) outcome: Option<String>,
     pub(crate) pairs: Option<u64>,
     /// Elo of H0 and H1; `None` without a test.
     pub(crate) elo0: Option<f64>,
@@ -229,6 +231,7 @@ struct SummaryFile {
     format: String,
     players: Vec<PlayerFile>,
     stopped_by: Option<String>,
+    outcome: Option<String>,
     pairs: Option<u64>,
     elo0: Option<f64>,
     elo1: Option<f64>,
@@ -245,6 +248,7 @@ impl Default for SummaryFile {
             format: "round-robin".to_owned(),
             players: Vec::new(),
             stopped_by: None,
+            outcome: None,
             pairs: None,
             elo0: None,
             elo1: None,
@@ -281,7 +285,7 @@ pub(crate) fn plan(dir: &Path) -> Option<Plan> {
 }
 
 fn from_summary(summary: SummaryFile) -> RunDigest {
-    let SummaryFile { name, note, title, format, players, stopped_by, pairs, elo0, elo1, estimates } = summary;
+    let SummaryFile { name, note, title, format, players, stopped_by, outcome, pairs, elo0, elo1, estimates } = summary;
     let is_interrupted = stopped_by.as_deref() == Some(state::INTERRUPTED);
     let state = if is_interrupted { ListedState::Interrupted } else { ListedState::Over };
     let (players, limits): (Vec<_>, Vec<_>) = players.into_iter().map(|player| (player.name, player.limit)).unzip();
@@ -289,7 +293,22 @@ fn from_summary(summary: SummaryFile) -> RunDigest {
     // Earlier versions wrote those of the first two of many players.
     let estimates = if players.len() > 2 { Estimates::default() } else { estimates };
     let title = title.or_else(|| note.clone());
-    RunDigest { name, note, title, format, players, limit, stopped_by, pairs, elo0, elo1, estimates, date: 0, state }
+    RunDigest {
+        name,
+        note,
+        title,
+        format,
+        players,
+        limit,
+        stopped_by,
+        outcome,
+        pairs,
+        elo0,
+        elo1,
+        estimates,
+        date: 0,
+        state,
+    }
 }
 
 fn from_plan(plan: &Plan) -> RunDigest {

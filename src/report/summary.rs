@@ -527,6 +527,7 @@ fn later_json(plan: &Plan, finish: &Finish) -> serde_json::Value {
     };
     json!({
         "title": plan.title(),
+        "outcome": result(plan, finish),
         "failures": failures,
         "error": error,
         "until_width": plan.until_width,

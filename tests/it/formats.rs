@@ -116,6 +116,7 @@ fn a_knockout_ends_with_one() {
     assert!(met.contains_key(&(3, 4)) && met.contains_key(&(1, 2)), "{met:?}");
     let winner = ran.stdout.lines().next().unwrap();
     assert!(winner.starts_with('p') && winner.ends_with(" wins the knockout"), "{winner}");
+    assert_eq!(summary(&out)["outcome"], winner);
 }
 
 #[test]

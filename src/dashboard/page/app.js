@@ -4,7 +4,7 @@ import { begin, form, queue } from './queue.js';
 import { begin as beginGames } from './games.js';
 import { begin as beginRun, close, open, redraw, refresh, repaint, shownRun } from './run.js';
 import { begin as beginMore, compare, progression } from './more.js';
-import { at, date, element, elo, fill, many, phone, signed, tick } from './view.js';
+import { at, date, element, elo, fill, many, phone, result, signed, tick, verdictOf } from './view.js';
 
 const LIST_EVERY = 3000;
 const REFRESH_EVERY = 5000;
@@ -32,13 +32,14 @@ function row(run) {
   if (run.title) name.append(element('div', run.title));
   const state = element('td', run.status ? run.status.phase : run.state, 'short');
   if (run.state === 'live') state.classList.add('live');
-  const verdict = run.verdict === 'H0' || run.verdict === 'H1' ? run.verdict : '';
-  const open = run.llr !== null && !verdict ? `LLR ${signed(run.llr, 2)}` : '';
+  const verdict = verdictOf(run);
+  const end = run.state === 'over' && !verdict ? result(run) : '';
+  const llr = run.llr !== null && !verdict ? `LLR ${signed(run.llr, 2)}` : '';
   const players = run.players.slice(0, 4).join(', ') + (run.players.length > 4 ? ` and ${run.players.length - 4} more` : '');
   line.append(
     name,
     state,
-    element('td', verdict || open, `short ${verdict.toLowerCase()}`),
+    element('td', verdict || [end, llr].filter(Boolean).join(', '), end ? 'name' : `short ${verdict.toLowerCase()}`),
     element('td', run.players.length === 2 ? elo(run) : '', 'number'),
     element('td', run.pairs, 'number'),
     element('td', run.limit, 'short'),
@@ -66,8 +67,7 @@ function ended(runs) {
 }
 
 function tell(run) {
-  const result = run.verdict === 'H0' || run.verdict === 'H1' ? `${run.verdict} accepted` : run.stopped_by ?? run.state;
-  const text = `${run.title ?? run.players.slice(0, 2).join(' against ')}: ${result}`;
+  const text = `${run.title ?? run.players.slice(0, 2).join(' against ')}: ${result(run) || run.state}`;
   if (at('notify').checked && 'Notification' in window && Notification.permission === 'granted') {
     const shown = new Notification('Quintain', { body: text, tag: run.id });
     shown.onclick = () => {

@@ -1,7 +1,7 @@
 // The project's progress, and two runs side by side.
 import { api, ask, json } from './api.js';
 import { draw } from './run.js';
-import { at, element, elo, fill, many, phone, signed } from './view.js';
+import { at, element, elo, fill, many, phone, result, signed } from './view.js';
 
 const ALL = '*';
 
@@ -59,7 +59,7 @@ function flat(value, key, into) {
 }
 
 const FIGURES = [
-  ['State', ({ run }) => (run.verdict === 'H0' || run.verdict === 'H1' ? run.verdict : run.stopped_by ?? run.state)],
+  ['State', ({ run }) => result(run) || run.state],
   ['Elo', ({ run }) => elo(run)],
   ['nElo', ({ run }) => (Number.isFinite(run.nelo) ? signed(run.nelo) : '')],
   ['LLR', ({ run }) => (Number.isFinite(run.llr) ? signed(run.llr, 2) : '')],

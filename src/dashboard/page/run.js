@@ -1,7 +1,7 @@
 // One run: its figures, pictures, games in progress, documents; and the commands that steer it.
 import { api, ask, failed, hasToken, json, notice, post } from './api.js';
 import { games, resetGames } from './games.js';
-import { at, clock, date, element, elo, facts, fill, game, many, phone, signed } from './view.js';
+import { at, clock, date, element, elo, facts, fill, game, many, phone, result, signed } from './view.js';
 
 const LOOK_EVERY = 3000;
 const PICTURES = ['llr', 'elo', 'tune', 'moves'];
@@ -195,8 +195,7 @@ function about({ run, summary, plan, crashes, files, notes, written, key }) {
   shown.key = key;
   const title = run.players.length === 2 ? `${run.players[0]} against ${run.players[1]}` : `${run.name}: ${run.format} of ${run.players.length} players`;
   at('title').textContent = run.title ? `${run.title}: ${title}` : title;
-  const verdict = run.verdict === 'H0' || run.verdict === 'H1' ? `${run.verdict} accepted` : run.stopped_by;
-  const words = [run.id, run.status ? run.status.phase : run.state, verdict, run.limit, date(run.date)];
+  const words = [run.id, run.status ? run.status.phase : run.state, result(run), run.limit, date(run.date)];
   at('about').textContent = [...new Set(words)].filter(Boolean).join(' · ');
   if (run.state !== 'live') {
     figures(summary ?? run);

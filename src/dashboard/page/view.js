@@ -45,6 +45,11 @@ export function elo(about) {
   return `${value} [${or(about.elo_lo, '\u2212inf')}, ${or(about.elo_hi, 'inf')}]`;
 }
 
+export const verdictOf = (run) => (run.verdict === 'H0' || run.verdict === 'H1' ? run.verdict : '');
+
+// Result of a run in words. Older runs have only the reason of their stop.
+export const result = (run) => (verdictOf(run) ? `${verdictOf(run)} accepted` : run.outcome ?? run.stopped_by ?? '');
+
 export function date(seconds) {
   if (!seconds) return '';
   const day = new Date(seconds * 1000);
