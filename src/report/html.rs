@@ -23,6 +23,7 @@ use crate::report::plot::{
     CrossCell, CrossPlot, EloPlot, Heads, HistogramPlot, HistogramSeries, LlrPlot, PtnmlPlot, RatingPlot, RatingRow,
     TimePlot, TimeSeries,
 };
+use crate::report::races;
 use crate::report::standings::{self, StandingsRow, fault_words};
 use crate::report::tune;
 use crate::report::workers::{self, WorkerRow};
@@ -65,6 +66,7 @@ pub(crate) fn page_with(story: &Story, headline: Option<&str>, crashes: &[Crash]
     let title = title(plan);
     let mut out = String::with_capacity(512 * 1024);
     verdict(&mut out, story, headline);
+    race(&mut out, story);
     out.push_str(section);
     if let Some(progress) = story.scoreboard.tuning() {
         tuning::section(&mut out, progress.course(), &progress.rule().dead, &caption(story));
@@ -258,6 +260,13 @@ fn verdict(out: &mut String, story: &Story, headline: Option<&str>) {
         rows.push(("Played", format!("{}, {} from first to last", day(start), duration(end.saturating_sub(start)))));
     }
     facts(out, rows);
+}
+
+/// Candidates of a race with what was shown of each.
+fn race(out: &mut String, story: &Story) {
+    let Some(race) = races::table(&story.plan, &story.scoreboard) else { return };
+    put(out, &format!("<h2>Race</h2>\n<p class=\"soft\">{}</p>", escaped(&race.title)));
+    table(out, &["candidate", "#pairs", "#Elo", "verdict"], &race.rows.into_iter().map(Vec::from).collect::<Vec<_>>());
 }
 
 fn pictures(out: &mut String, story: &Story) {

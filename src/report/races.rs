@@ -57,23 +57,36 @@ fn complement(probability: f64) -> f64 {
     ((1.0 - probability) * DIGITS).round() / DIGITS
 }
 
-/// Table of the candidates, one line each.
-pub(super) fn lines(plan: &Plan, scoreboard: &Scoreboard) -> Vec<String> {
-    let Some((race, rule, names)) = race(plan, scoreboard) else { return Vec::new() };
+/// Candidates of a race for people.
+pub(super) struct RaceTable {
+    /// Title with the base and the level of the verdicts.
+    pub(super) title: String,
+    /// Name, number of pairs, Elo with its interval, and state of each candidate.
+    pub(super) rows: Vec<[String; 4]>,
+}
+
+/// Table of the candidates; `None` if the run is not a race.
+pub(super) fn table(plan: &Plan, scoreboard: &Scoreboard) -> Option<RaceTable> {
+    let (race, rule, names) = race(plan, scoreboard)?;
     let base = plan.players.first().map_or("", |player| player.name.as_str());
-    let mut lines = vec![format!(
-        "candidates against {base} (the verdicts hold together with probability at least {}; each Elo interval is a plain 95 % one):",
-        complement(rule.alpha)
-    )];
-    for (candidate, name) in race.candidates().iter().zip(&names) {
+    let row = |(candidate, name): (&race::CandidateState, &&str)| {
         let elo = figures::estimate(elo::logistic(&candidate.pairs));
-        lines.push(format!(
-            "      {name}: {} pairs, Elo {elo}, {}",
-            candidate.pairs.pairs(),
-            fate(candidate, base, &names, rule)
-        ));
-    }
-    lines
+        [(*name).to_owned(), candidate.pairs.pairs().to_string(), elo, fate(candidate, base, &names, rule)]
+    };
+    Some(RaceTable {
+        title: format!(
+            "candidates against {base} (the verdicts hold together with probability at least {}; each Elo interval is a plain 95 % one)",
+            complement(rule.alpha)
+        ),
+        rows: race.candidates().iter().zip(&names).map(row).collect(),
+    })
+}
+
+/// The table as text, a line for each candidate.
+pub(super) fn lines(plan: &Plan, scoreboard: &Scoreboard) -> Vec<String> {
+    let Some(RaceTable { title, rows }) = table(plan, scoreboard) else { return Vec::new() };
+    let line = |[name, pairs, elo, fate]: [String; 4]| format!("      {name}: {pairs} pairs, Elo {elo}, {fate}");
+    std::iter::once(format!("{title}:")).chain(rows.into_iter().map(line)).collect()
 }
 
 /// Candidates in the order of the plan as JSON; null if the run is not a race.

@@ -168,6 +168,10 @@ fn a_race_drops_the_weak_take_and_ends_with_the_strong_one() {
     let race = &document["race"];
     let [weak, strong] = [0, 1].map(|take| &race["takes"][take]);
     assert_eq!((&race["winner"], &document["format"]), (&strong["name"], &"race".into()));
+    assert!(document["outcome"].as_str().is_some_and(|outcome| ran.stdout.starts_with(outcome)), "{}", ran.stdout);
+    let page = std::fs::read_to_string(out.join("report.html")).unwrap();
+    let better = format!("<td>stronger than {}</td>", document["players"][0]["name"].as_str().unwrap());
+    assert!(page.contains(&better) && page.contains("(the verdicts hold together"), "{better}");
     assert!(strong["is_better"] == true && strong["dropped_by"].is_null(), "{race}");
     assert!(weak["dropped_after"].as_u64().unwrap() < strong["pairs"].as_u64().unwrap(), "{race}");
     assert!(strong["pairs"].as_u64().unwrap() < 400, "{race}");
