@@ -42,6 +42,10 @@ for (let number = 0; number < 120; number += 1) {
   const players = ['<script>document.title=1</script>', 'base'].map((name) => ({ name, limit: '8+0.08', games: 4 }));
   writeFileSync(join(dir, 'summary.json'), JSON.stringify({ name: 'stored', players, verdict: 'H1', stopped_by: 'verdict', elo: number, pairs: 2 }));
 }
+// One that was aborted, and lost all its games.
+mkdirSync(join(results, 'runs', 'aborted'));
+writeFileSync(join(results, 'runs', 'aborted', 'summary.json'), JSON.stringify({ name: 'aborted', players: ['new', 'base'].map((name) => ({ name, limit: '8+0.08', games: 4 })),
+  verdict: 'continue', stopped_by: 'too-many-failures', llr: -1.2, llr_lower: -2.9, llr_upper: 2.9, elo: null, elo_lo: null, elo_hi: null, score: 0, pairs: 2 }));
 const run = join(results, 'runs', 'live');
 start(quintain, ['sprt', '--new', `'${hostile}' -- --seed 1 --sleep-us 150000`, '--base', `'${fake}' -- --seed 2 --sleep-us 150000`,
   '--tc', '60+1', '--max-pairs', '100000', '-j', '2', '--max-plies', '40', '--out', run], 'ignore');
@@ -108,6 +112,8 @@ await ask('Page.navigate', { url: address });
 await until('the list shows a page of the runs, the live one first', "document.querySelectorAll('#rows tr').length === 50 && document.querySelector('#rows tr a').textContent === 'runs/live'");
 await until('the token left the address', "!location.href.includes('token') && sessionStorage.length === 1");
 await picture('list');
+await until('clocks and signs follow the rounded number', `import('/view.js').then(({ clock, signed }) => [19990, 59600, 119600, 3599600].map(clock).join(' ') === '0:19.9 1:00 2:00 1:00:00'
+  && [-0.001, 0.001, -0.1, 0.1].map((one) => signed(one, 2)).join(' ') === '0.00 0.00 \u22120.10 +0.10')`);
 await value("document.getElementById('after').click()");
 await until('the next page', "document.getElementById('page').textContent === 'page 2 of 3'");
 await value("location.hash = '#/run/runs%2Flive'");
@@ -236,6 +242,8 @@ await new Promise((done) => start(quintain, ['match', '--format', 'knockout', ..
   '--max-plies', '30', '-j', '2', '--out', cup], 'ignore').on('exit', done));
 await until('the knockout is listed', "fetch('/api/runs').then((one) => one.json()).then((found) => found.runs.some((run) => run.id === 'runs/cup' && run.state === 'over'))");
 await go('#/');
+await set('q', 'runs/aborted');
+await until('why a run was aborted is said, and that it lost all games', "document.querySelectorAll('#rows tr').length === 1 && [2, 3].map((cell) => document.querySelector('#rows tr').cells[cell].textContent).join(' ') === 'too-many-failures, LLR \u22121.20 \u2212inf'");
 await set('q', 'runs/cup');
 await until('its winner is named in the list', "document.querySelectorAll('#rows tr').length === 1 && document.querySelector('#rows tr').cells[2].textContent.endsWith(' wins the knockout')");
 await set('q', '');

@@ -31,16 +31,21 @@ function shape(name, attributes) {
   return node;
 }
 
-export const signed = (value, digits = 1) =>
-  Number.isFinite(value) ? (value > 0 ? '+' : '') + value.toFixed(digits).replace('-', '\u2212') : '\u2013';
+// The sign is that of the rounded number, so zero has none.
+export function signed(value, digits = 1) {
+  if (!Number.isFinite(value)) return '\u2013';
+  const text = value.toFixed(digits);
+  const sign = Number(text) > 0 ? '+' : Number(text) < 0 ? '\u2212' : '';
+  return sign + text.replace('-', '');
+}
 
 export const many = (number, noun) => `${number} ${number === 1 ? noun : `${noun}s`}`;
 
-// A document has null for an infinite Elo; one end of the interval is then known.
+// A document has null for an infinite Elo. One end of the interval is then known, or the score says which it is.
 export function elo(about) {
   const [low, high] = [about.elo_lo, about.elo_hi].map(Number.isFinite);
   const or = (value, infinite) => (Number.isFinite(value) ? signed(value) : infinite);
-  if (!low && !high) return or(about.elo, '');
+  if (!low && !high) return or(about.elo, { 0: '\u2212inf', 1: 'inf' }[about.score] ?? '');
   const value = or(about.elo, low ? 'inf' : '\u2212inf');
   return `${value} [${or(about.elo_lo, '\u2212inf')}, ${or(about.elo_hi, 'inf')}]`;
 }
@@ -60,10 +65,12 @@ export function date(seconds) {
 export function clock(ms) {
   if (!Number.isFinite(ms)) return '';
   const left = Math.max(0, ms);
-  const minutes = Math.floor(left / 60000);
-  const seconds = (left % 60000) / 1000;
-  if (minutes >= 60) return `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, '0')}:${String(Math.floor(seconds)).padStart(2, '0')}`;
-  return `${minutes}:${seconds.toFixed(left < 20000 ? 1 : 0).padStart(left < 20000 ? 4 : 2, '0')}`;
+  const two = (number) => String(number).padStart(2, '0');
+  if (left < 20000) return `0:${(Math.floor(left / 100) / 10).toFixed(1).padStart(4, '0')}`;
+  // Rounded before it is divided, so that no part is 60.
+  const seconds = Math.round(left / 1000);
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  return `${hours ? `${hours}:${two(minutes)}` : minutes}:${two(seconds % 60)}`;
 }
 
 function squares(fen) {
