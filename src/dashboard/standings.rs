@@ -27,7 +27,10 @@ struct StandingsJson {
     /// Half the width of its 95 % interval.
     error: Option<f64>,
     games: u64,
+    /// Points, byes included.
     points: f64,
+    /// Points for byes, if the format ranks by points.
+    byes: Option<f64>,
     /// Share of the points, 0 to 1.
     score: Option<f64>,
     wins: u64,
@@ -37,8 +40,6 @@ struct StandingsJson {
     black: u64,
     /// Mean rating of the opponents met, with the Elo of the score against them.
     performance: Option<f64>,
-    /// Points of a Swiss, byes included.
-    swiss: Option<f64>,
     faults: String,
     /// Points and games against each player of the table in its order; `None` against itself.
     met: Vec<Option<(f64, u64)>>,
@@ -83,12 +84,8 @@ fn tuned(progress: &TuningProgress) -> TunedJson {
 }
 
 fn table(fold: &Fold) -> Vec<StandingsJson> {
-    let (plan, scoreboard) = (fold.plan(), fold.scoreboard());
-    let rows = standings::rows(&fold.names(), scoreboard);
-    let byes = rounds_of(fold).map(|rounds| {
-        let players = u16::try_from(plan.players.len()).unwrap_or(u16::MAX);
-        swiss::points(players, rounds, plan.max_pairs.unwrap_or(1), scoreboard.results())
-    });
+    let scoreboard = fold.scoreboard();
+    let rows = standings::rows(fold.plan(), scoreboard);
     let row = |row: &StandingsRow| {
         let others = rows.iter().filter(|other| other.player != row.player);
         let white: u64 = others.map(|other| scoreboard.score(row.player, other.player).white).sum();
@@ -99,6 +96,7 @@ fn table(fold: &Fold) -> Vec<StandingsJson> {
             error: row.error(),
             games: row.wdl.games(),
             points: row.points(),
+            byes: row.byes,
             score: row.score(),
             wins: row.wdl.wins,
             draws: row.wdl.draws,
@@ -106,7 +104,6 @@ fn table(fold: &Fold) -> Vec<StandingsJson> {
             white,
             black: row.wdl.games().saturating_sub(white),
             performance: performance(fold, &rows, row),
-            swiss: byes.as_ref().and_then(|points| Some(*points.get(usize::from(row.player.0))? as f64 / 2.0)),
             faults: fault_words(&row.faults),
             met: rows.iter().map(|other| (other.player != row.player).then(|| met(fold, row, other))).collect(),
         }
@@ -139,17 +136,12 @@ fn performance(fold: &Fold, rows: &[StandingsRow], row: &StandingsRow) -> Option
     Some(elo / games as f64 + gain)
 }
 
-/// Number of rounds of a Swiss.
-fn rounds_of(fold: &Fold) -> Option<u32> {
-    let format = &fold.plan().format;
-    format.definition().ends_with_rounds.then(|| format.parameters().rounds)?
-}
-
 /// Rounds of a Swiss or a knockout.
 fn rounds(fold: &Fold) -> Vec<RoundJson> {
-    if fold.plan().format.name() == knockout::DEFINITION.name {
+    let format = fold.plan().format.name();
+    if format == knockout::DEFINITION.name {
         knockout_rounds(fold)
-    } else if rounds_of(fold).is_some() {
+    } else if format == swiss::DEFINITION.name {
         (1..).zip(swiss_rounds(fold)).map(|(number, met)| RoundJson { name: format!("Round {number}"), met }).collect()
     } else {
         Vec::new()

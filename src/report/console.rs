@@ -125,7 +125,7 @@ pub struct Viewer {
     /// Total number of pairs, if known. The openings of the book are no estimate for a test, which
     /// ends before.
     total: Option<u64>,
-    names: Vec<String>,
+    plan: Plan,
     /// Pairs counted before this process began, which the pace leaves out.
     pairs_before: u64,
     /// Number of time losses so far. The first few have a line each.
@@ -138,10 +138,9 @@ impl Viewer {
     /// Creates the formatter for `plan`'s run.
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
-        let names = plan.players.iter().map(|player| player.name.clone()).collect();
         let is_planned = plan.test.is_none() || plan.max_pairs.is_some();
         let total = Pairing::new(plan).total().filter(|_| is_planned);
-        Self { total, names, pairs_before: 0, time_losses: 0, cuts: 0 }
+        Self { total, plan: plan.clone(), pairs_before: 0, time_losses: 0, cuts: 0 }
     }
 
     /// Records the state before this process began, which the pace leaves out.
@@ -168,7 +167,7 @@ impl Viewer {
         if let Some(progress) = scoreboard.tuning() {
             return self.tuning(progress, scoreboard, &pace);
         }
-        if self.names.len() == 2 { duel(&self.names, scoreboard, &pace) } else { self.table(scoreboard, &pace) }
+        if self.plan.players.len() == 2 { duel(&self.plan, scoreboard, &pace) } else { self.table(scoreboard, &pace) }
     }
 
     /// View of a tuning, whose only Elo is that of validation.
@@ -177,14 +176,13 @@ impl Viewer {
         let (state, pairs) = (tune::state_line(progress.course()), tune::pairs_line(progress));
         let plain = [Some(pairs), Some(state), tune::validation_line(progress.course()), Some(pace.to_string())];
         lines.push(pace.to_string());
-        lines.extend(fault_line(&self.names, scoreboard));
+        lines.extend(fault_line(&self.plan, scoreboard));
         View { bar: None, lines, plain: plain.into_iter().flatten().collect::<Vec<_>>().join("; ") }
     }
 
     /// View of more than two players on one scale.
     fn table(&self, scoreboard: &Scoreboard, pace: &PairRate) -> View {
-        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
-        let rows = standings::rows(&names, scoreboard);
+        let rows = standings::rows(&self.plan, scoreboard);
         let pairs = scoreboard.pairs();
         let of = self.total.map_or_else(
             || figures::count(pairs, "pair"),
@@ -224,7 +222,7 @@ impl Viewer {
                 Some(format!("resuming after {}", figures::count(scoreboard.pairs(), "pair")))
             }
             RunEvent::GameEnded { record, failure: Some(failure) } => {
-                let name = self.names.get(usize::from(failure.player.0)).map_or("?", String::as_str);
+                let name = self.plan.name_of(failure.player);
                 let evidence = record.overstep.map(|overstep| format!(" ({})", overstep.load)).unwrap_or_default();
                 let fate = if record.is_void { "; void, its pair is played again" } else { "" };
                 let values = match record.values {
@@ -271,7 +269,7 @@ impl Viewer {
 }
 
 /// View of two players.
-fn duel(names: &[String], scoreboard: &Scoreboard, pace: &PairRate) -> View {
+fn duel(plan: &Plan, scoreboard: &Scoreboard, pace: &PairRate) -> View {
     let estimates = scoreboard.estimates();
     let ptnml = figures::ptnml(&scoreboard.ptnml());
     let mut plain = vec![figures::count(scoreboard.pairs(), "pair"), format!("ptnml {ptnml}")];
@@ -289,23 +287,25 @@ fn duel(names: &[String], scoreboard: &Scoreboard, pace: &PairRate) -> View {
             pace.to_string(),
         ]
         .into_iter()
-        .chain(fault_line(names, scoreboard))
+        .chain(fault_line(plan, scoreboard))
         .collect(),
         plain: plain.join(", "),
     }
 }
 
 /// Time losses and crashes of two players.
-fn fault_line(names: &[String], scoreboard: &Scoreboard) -> Option<String> {
-    let [new, base] = names else { return None };
+fn fault_line(plan: &Plan, scoreboard: &Scoreboard) -> Option<String> {
+    let [new, base] = plan.players.as_slice() else { return None };
     let [ours, theirs] = [PlayerId::NEW, PlayerId::BASE].map(|player| scoreboard.faults(player));
     let crashes = |f: Faults| f.crashes + f.stalls + f.illegal_moves;
     Some(format!(
-        "time losses {}/{}   crashes {}/{}   ({new}/{base})",
+        "time losses {}/{}   crashes {}/{}   ({}/{})",
         ours.time_forfeits,
         theirs.time_forfeits,
         crashes(ours),
         crashes(theirs),
+        new.name,
+        base.name,
     ))
 }
 

@@ -328,8 +328,7 @@ fn plots(story: &Story) -> Vec<String> {
 }
 
 fn rows(story: &Story) -> Vec<StandingsRow> {
-    let names: Vec<&str> = story.plan.players.iter().map(|player| player.name.as_str()).collect();
-    standings::rows(&names, &story.scoreboard)
+    standings::rows(&story.plan, &story.scoreboard)
 }
 
 fn ratings(rows: &[StandingsRow], heads: Heads) -> RatingPlot {
@@ -374,7 +373,7 @@ fn tables(out: &mut String, story: &Story) {
                 row.elo_text(),
                 number(row.error(), |error| fixed(error, 1)),
                 row.wdl.games().to_string(),
-                fixed(row.points(), 1),
+                row.points_text(),
                 number(row.score(), |score| format!("{} %", fixed(score * 100.0, 1))),
                 format!("{}-{}-{}", row.wdl.wins, row.wdl.draws, row.wdl.losses),
                 fault_words(&row.faults),

@@ -24,6 +24,8 @@ pub struct StandingsRow {
     pub rating: Option<Rating>,
     /// Counted games by result.
     pub wdl: Trinomial,
+    /// Points for byes, if the format ranks by points; else the rating does.
+    pub byes: Option<f64>,
     /// Losses by the player's own fault.
     pub faults: Faults,
 }
@@ -63,43 +65,60 @@ impl StandingsRow {
     #[must_use]
     pub fn score(&self) -> Option<f64> {
         let games = self.wdl.games();
-        (games > 0).then(|| self.points() / games as f64)
+        (games > 0).then(|| self.wdl.points() / games as f64)
     }
 
-    /// Points, with a half for a draw.
+    /// Points, with a half for a draw, byes included.
     #[must_use]
     pub fn points(&self) -> f64 {
-        self.wdl.points()
+        self.wdl.points() + self.byes.unwrap_or(0.0)
+    }
+
+    /// Formats `3.5`, or `5.5 (2.0 by bye)`.
+    #[must_use]
+    pub fn points_text(&self) -> String {
+        let byes = self.byes.filter(|byes| *byes > 0.0).map(|byes| format!(" ({} by bye)", fixed(byes, 1)));
+        fixed(self.points(), 1) + &byes.unwrap_or_default()
     }
 }
 
-/// Rows of all players, the best first.
+/// Rows of all players of `plan`, the best first.
 #[must_use]
-pub fn rows(names: &[&str], scoreboard: &Scoreboard) -> Vec<StandingsRow> {
+pub fn rows(plan: &Plan, scoreboard: &Scoreboard) -> Vec<StandingsRow> {
     // With more players than can be rated there are no ratings, nor for values that a tuning tries.
     let ratings = match scoreboard.tuning() {
         Some(_) => Vec::new(),
         None => scoreboard.ratings().map(|ratings| ratings.players).unwrap_or_default(),
     };
+    let players = u16::try_from(plan.players.len()).unwrap_or(u16::MAX);
+    let byes = plan.format.byes(players, plan.max_pairs, scoreboard.results());
+    let byes_of = |player: PlayerId| Some(*byes.as_ref()?.get(usize::from(player.0))? as f64 / 2.0);
     let mut rows: Vec<StandingsRow> = (0u16..)
         .map(PlayerId)
-        .zip(names)
+        .zip(&plan.players)
         .zip(scoreboard.totals())
         .zip(ratings.into_iter().map(Some).chain(std::iter::repeat(None)))
-        .map(|(((player, name), wdl), rating)| StandingsRow {
+        .map(|(((player, about), wdl), rating)| StandingsRow {
             rank: 0,
             player,
-            name: (*name).to_owned(),
+            name: about.name.clone(),
             rating: rating.filter(|rating| rating.games > 0),
             wdl,
+            byes: byes_of(player),
             faults: scoreboard.faults(player),
         })
         .collect();
     // Players without games come last. A score is never NaN.
-    rows.sort_by(|a, b| by_strength(a, b).then(a.player.cmp(&b.player)));
-    let ranks = ranks(&rows, |one, other| by_strength(one, other).is_eq());
+    rows.sort_by(|a, b| by_place(a, b).then(a.player.cmp(&b.player)));
+    let ranks = ranks(&rows, |one, other| by_place(one, other).is_eq());
     rows.iter_mut().zip(ranks).for_each(|(row, rank)| row.rank = rank);
     rows
+}
+
+/// Order by points if the format ranks by them, then by strength.
+fn by_place(a: &StandingsRow, b: &StandingsRow) -> Ordering {
+    let by_points = if a.byes.is_some() { b.points().total_cmp(&a.points()) } else { Ordering::Equal };
+    by_points.then(by_strength(a, b))
 }
 
 /// Order by strength, the best first. Groups that no game joins come one after the other, players
@@ -120,25 +139,28 @@ fn group(row: &StandingsRow) -> usize {
 pub fn table(rows: &[StandingsRow], most: Option<usize>) -> Vec<String> {
     let shown = &rows[..most.unwrap_or(rows.len()).min(rows.len())];
     let width = shown.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).max("player".len());
+    let points = shown.iter().map(|row| row.points_text().len()).max().unwrap_or(0).max(8);
     let mut lines = vec![format!(
-        "{:>4}  {:width$} {:>8} {:>7} {:>7} {:>8} {:>7}  {:<20} {}",
+        "{:>4}  {:width$} {:>8} {:>7} {:>7} {:>points$} {:>7}  {:<20} {}",
         "rank", "player", "Elo", "+/-", "games", "points", "score", "W-D-L", "faults"
     )];
     for (place, row) in shown.iter().enumerate() {
-        if place > 0 && row.rating.is_some() && group(row) != group(&shown[place - 1]) {
+        let is_apart = |above: &StandingsRow| row.rating.is_some() && group(row) != group(above);
+        // An order by points may mix groups.
+        if place > 0 && row.byes.is_none() && is_apart(&shown[place - 1]) {
             lines.push("      no points join these to the players above:".to_owned());
         }
         let number = |value: Option<f64>, text: fn(f64) -> String| value.map_or_else(|| "-".to_owned(), text);
         let Trinomial { losses, draws, wins } = row.wdl;
         let faults = row.faults;
         let line = format!(
-            "{:>4}  {:width$} {:>8} {:>7} {:>7} {:>8} {:>7}  {:<20} {}",
+            "{:>4}  {:width$} {:>8} {:>7} {:>7} {:>points$} {:>7}  {:<20} {}",
             row.rank,
             row.name,
             row.elo_text(),
             number(row.error(), |error| fixed(error, 1)),
             row.wdl.games(),
-            fixed(row.points(), 1),
+            row.points_text(),
             number(row.score(), |score| format!("{} %", fixed(score * 100.0, 1))),
             format!("{wins}-{draws}-{losses}"),
             fault_words(&faults),
@@ -178,7 +200,9 @@ fn faults_but(faults: &Faults, is_left_out: fn(u64) -> bool) -> String {
 #[must_use]
 pub fn leaders(rows: &[StandingsRow], most: usize) -> String {
     let one = |row: &StandingsRow| {
-        format!("{}. {} {} ({}/{})", row.rank, row.name, row.elo_text(), fixed(row.points(), 1), row.wdl.games())
+        let byes = row.byes.filter(|byes| *byes > 0.0).map(|byes| format!(", and {} by bye", fixed(byes, 1)));
+        let (points, byes) = (fixed(row.wdl.points(), 1), byes.unwrap_or_default());
+        format!("{}. {} {} ({points}/{}{byes})", row.rank, row.name, row.elo_text(), row.wdl.games())
     };
     rows.iter().filter(|row| row.wdl.games() > 0).take(most).map(one).collect::<Vec<_>>().join(", ")
 }

@@ -365,8 +365,7 @@ fn duel_players(plan: &Plan, scoreboard: &Scoreboard) -> Vec<String> {
 
 /// Table of more than two players, remarks on each, and the cross table.
 fn field(plan: &Plan, scoreboard: &Scoreboard) -> Vec<String> {
-    let names: Vec<&str> = plan.players.iter().map(|player| player.name.as_str()).collect();
-    let rows = standings::rows(&names, scoreboard);
+    let rows = standings::rows(plan, scoreboard);
     let pairs = scoreboard.pairs();
     let of = match Pairing::new(plan).total() {
         Some(total) => format!("{pairs} of {}", figures::count(total, "pair")),
@@ -402,8 +401,7 @@ fn pv_counts(faults: &Faults) -> impl Iterator<Item = (PvFault, u64)> {
 
 /// Players in the order of the plan, with their ratings and faults.
 fn players_json<'a>(plan: &'a Plan, scoreboard: &Scoreboard) -> Vec<PlayerJson<'a>> {
-    let names: Vec<&str> = plan.players.iter().map(|player| player.name.as_str()).collect();
-    let rows = standings::rows(&names, scoreboard);
+    let rows = standings::rows(plan, scoreboard);
     plan.players
         .iter()
         .zip(0u16..)

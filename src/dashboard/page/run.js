@@ -349,7 +349,7 @@ function field(table, rounds) {
   fill(at('cross-heads'), ['', 'Player', ...table.map((_, place) => place + 1)].map((text, place) => element('th', text, place > 1 ? 'number' : '')));
   fill(at('field-rows'), table.map((one) => {
     const line = element('tr');
-    const cells = [one.rank, one.name, one.elo.replace('-', '\u2212'), number(one.error, 1), one.games, number(one.swiss ?? one.points, 1), `${number((one.score ?? NaN) * 100, 1)} %`,
+    const cells = [one.rank, one.name, one.elo.replace('-', '\u2212'), number(one.error, 1), one.games, number(one.points, 1) + (one.byes ? ` (${number(one.byes, 1)} by bye)` : ''), `${number((one.score ?? NaN) * 100, 1)} %`,
       `${one.wins}-${one.draws}-${one.losses}`, `${one.white}/${one.black}`, signed(one.performance, 0), one.faults];
     line.append(...cells.map((text, place) => element('td', text, place === 1 ? 'name bare' : place === 10 ? 'name' : 'number')));
     return line;

@@ -208,6 +208,11 @@ pub trait FormatRules: Debug + Send + Sync {
         players
     }
 
+    /// Half points of each player for byes, if the format ranks its players by points.
+    fn byes(&self, _players: u16, _pairs: Option<u64>, _results: &[PairResult]) -> Option<Vec<u64>> {
+        None
+    }
+
     /// Player who has won outright.
     fn winner(&self, _players: u16, _pairs: Option<u64>, _results: &[PairResult]) -> Option<PlayerId> {
         None

@@ -60,6 +60,12 @@ impl FormatRules for Swiss {
     fn pairs(&self, players: u16, pairs: Option<u64>) -> Pairs {
         Pairs::Stages(Box::new(SwissRounds { players, rounds: self.rounds, pairs: pairs.unwrap_or(1) }))
     }
+
+    fn byes(&self, players: u16, pairs: Option<u64>, results: &[PairResult]) -> Option<Vec<u64>> {
+        let pairs = pairs.unwrap_or(1);
+        let table = SwissTable::after(players, self.rounds, pairs, results);
+        Some((0..players).map(|player| table.byes(PlayerId(player)) * points_of_bye(pairs)).collect())
+    }
 }
 
 /// Rounds of a Swiss, each paired by the results before it.
@@ -77,10 +83,9 @@ impl Stages for SwissRounds {
     }
 }
 
-/// Half points by player, byes included, after the whole rounds of `results`.
-#[must_use]
-pub fn points(players: u16, rounds: u32, pairs: u64, results: &[PairResult]) -> Vec<u64> {
-    SwissTable::after(players, rounds, pairs, results).points
+/// Half points for a bye: those of an encounter of `pairs` pairs that was won throughout.
+const fn points_of_bye(pairs: u64) -> u64 {
+    4 * pairs
 }
 
 /// State that pairing depends on.
@@ -201,7 +206,7 @@ impl SwissTable {
         if let Some(player) = bye {
             *self.byes.entry(player).or_default() += 1;
             if let Some(sum) = self.points.get_mut(usize::from(player.0)) {
-                *sum += 4 * pairs;
+                *sum += points_of_bye(pairs);
             }
         }
     }

@@ -49,8 +49,7 @@ struct JsonPlayer<'a> {
 impl Outcome {
     /// Creates the results of the games so far.
     pub fn of(players: &[Entrant], played: &PlayedRun) -> Outcome {
-        let names: Vec<&str> = players.iter().map(|player| player.name.as_str()).collect();
-        let rows = standings::rows(&names, &played.scoreboard);
+        let rows = standings::rows(&played.plan, &played.scoreboard);
         let first = rows.first().filter(|row| row.wdl.games() > 0);
         let los = match (&played.scoreboard.ratings(), rows.as_slice()) {
             (Ok(ratings), [first, second, ..]) => {
