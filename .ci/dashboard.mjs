@@ -236,9 +236,11 @@ await value("document.getElementById('restart').click()");
 await until('the daemon plays it', "location.hash === '#/queue' && document.querySelector('#queue-rows .live')?.textContent === 'playing'");
 await value("[...document.querySelectorAll('#queue-rows button')].find((one) => one.textContent === 'Remove').click()");
 await until('it is taken out', "document.querySelectorAll('#queue-rows tr').length === 0");
-// A knockout has its rounds.
+// A knockout has its rounds. One of its players has a name as long as files can have.
 const cup = join(results, 'runs', 'cup');
-await new Promise((done) => start(quintain, ['match', '--format', 'knockout', ...[1, 2, 3, 4, 5, 6].map((one) => `'${fake}' -- --seed ${one} --resigns ${10 * one}`), '--nodes', '1', '--pairs', '1',
+const long = join(folder, 'n'.repeat(200));
+symlinkSync(fake, long);
+await new Promise((done) => start(quintain, ['match', '--format', 'knockout', ...[1, 2, 3, 4, 5, 6].map((one) => `'${one === 1 ? long : fake}' -- --seed ${one} --resigns ${10 * one}`), '--nodes', '1', '--pairs', '1',
   '--max-plies', '30', '-j', '2', '--out', cup], 'ignore').on('exit', done));
 await until('the knockout is listed', "fetch('/api/runs').then((one) => one.json()).then((found) => found.runs.some((run) => run.id === 'runs/cup' && run.state === 'over'))");
 await go('#/');
@@ -246,6 +248,7 @@ await set('q', 'runs/aborted');
 await until('why a run was aborted is said, and that it lost all games', "document.querySelectorAll('#rows tr').length === 1 && [2, 3].map((cell) => document.querySelector('#rows tr').cells[cell].textContent).join(' ') === 'too-many-failures, LLR \u22121.20 \u2212inf'");
 await set('q', 'runs/cup');
 await until('its winner is named in the list', "document.querySelectorAll('#rows tr').length === 1 && document.querySelector('#rows tr').cells[2].textContent.endsWith(' wins the knockout')");
+await fits('the list');
 await set('q', '');
 await go('#/run/runs%2Fcup');
 await until('its page names the winner', "document.getElementById('about').textContent.includes(' wins the knockout')");
