@@ -255,6 +255,7 @@ await until('its page names the winner', "document.getElementById('about').textC
 await until('its rounds are shown', "[...document.querySelectorAll('.round h4')].map((one) => one.textContent).join(' ') === 'Quarter-finals Semi-finals Final' && [...document.querySelectorAll('.round')].map((one) => one.querySelectorAll('.meeting').length).join(' ') === '2 2 1'");
 await value("document.getElementById('rounds-part').scrollIntoView()");
 await fits('a knockout');
+await until('no picture is asked that it does not have', "performance.getEntriesByType('resource').every((one) => !/cup\\/[a-z]+\\.svg/.test(one.name))");
 // A run that ends is told by a notice of the browser.
 await value("window.told = []; window.Notification = class { static permission = 'granted'; static requestPermission = async () => 'granted'; constructor(title, { body }) { told.push(body); } }");
 await go('#/');

@@ -177,8 +177,14 @@ async function picture(id, name, signal) {
   }
 }
 
-function pictures(id, signal) {
-  return Promise.all(PICTURES.map((name) => picture(id, name, signal)));
+const pictures = (id, signal) => Promise.all(shown.pictures.map((name) => picture(id, name, signal)));
+
+// Pictures that a run of this kind has.
+function kinds(run, files) {
+  if (run.state !== 'live' && !hasGames(files)) return [];
+  const isTuning = run.format === 'tune';
+  const has = { llr: Number.isFinite(run.elo0), elo: run.players.length === 2, tune: isTuning, moves: isTuning };
+  return PICTURES.filter((name) => has[name]);
 }
 
 function player(one) {
@@ -193,6 +199,7 @@ function player(one) {
 
 function about({ run, summary, plan, crashes, files, notes, written, key }) {
   shown.key = key;
+  shown.pictures = kinds(run, files ?? []);
   const title = run.players.length === 2 ? `${run.players[0]} against ${run.players[1]}` : `${run.name}: ${run.format} of ${run.players.length} players`;
   at('title').textContent = run.title ? `${run.title}: ${title}` : title;
   const words = [run.id, run.status ? run.status.phase : run.state, result(run), run.limit, date(run.date)];
@@ -469,7 +476,7 @@ export function open(id) {
   for (const box of ['games', 'notes']) put(at(box), '');
   resetGames(id);
   at('note-keep').disabled = !hasToken();
-  const one = { id, abort: new AbortController(), boards: new Map(), evals: new Map(), lines: [], lost: 0, concurrency: 1, dirty: false, live: false };
+  const one = { id, abort: new AbortController(), boards: new Map(), evals: new Map(), pictures: [], lines: [], lost: 0, concurrency: 1, dirty: false, live: false };
   shown = one;
   const go = () => watch(id, one.abort.signal).catch((error) => {
     failed(error);
