@@ -336,7 +336,14 @@ fn ratings(rows: &[StandingsRow], heads: Heads) -> RatingPlot {
         let rating = row.rating.as_ref().filter(|rating| rating.group == 0)?;
         let text = row.elo_text();
         let sign = ["> ", "< "].into_iter().find(|sign| text.starts_with(sign)).unwrap_or("");
-        Some(RatingRow { name: row.name.clone(), elo: rating.elo, error: row.error(), sign, games: row.wdl.games() })
+        Some(RatingRow {
+            rank: row.rank,
+            name: row.name.clone(),
+            elo: rating.elo,
+            error: row.error(),
+            sign,
+            games: row.wdl.games(),
+        })
     });
     RatingPlot {
         heads,

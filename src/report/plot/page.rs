@@ -299,6 +299,13 @@ fn class_of(class: &str) -> String {
     if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") }
 }
 
+/// Head of an arrow that points at `tip`, along a row; `back` leads from the tip to its other end.
+pub(super) fn arrow_head(page: &mut Page, (tip, y): (f64, f64), back: f64) {
+    for side in [-4.0, 4.0] {
+        page.rule("error", (tip, y), (tip + back, y + side));
+    }
+}
+
 /// Approximate largest width of a text in the fonts that a reader may have, in SVG units.
 pub(super) fn text_width(text: &str, size: f64) -> f64 {
     let em = |c: char| match c {

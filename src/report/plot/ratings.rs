@@ -1,7 +1,7 @@
 //! Plot of players on one scale, the best first, with error bars.
 
 use super::chart::Span;
-use super::page::{Heads, Page, TOP, WIDTH, fitted, number, signed};
+use super::page::{Heads, Page, TOP, WIDTH, arrow_head, fitted, number, signed};
 
 /// Maximum number of rows drawn.
 const MAX_ROWS: usize = 100;
@@ -13,6 +13,8 @@ const NUMBERS: f64 = WIDTH - 150.0;
 /// Rating of a player.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RatingRow {
+    /// Rank from 1, which players of equal strength share.
+    pub rank: usize,
     /// Name of the player.
     pub name: String,
     /// Rating in Elo.
@@ -62,7 +64,7 @@ impl RatingPlot {
         page.text_at(f64::midpoint(BARS, NUMBERS), bottom + 37.0, "middle", "", &self.scale);
         for (place, row) in shown.iter().enumerate() {
             let y = top + step * (place as f64 + 0.5);
-            page.text_at(NAMES - 8.0, y + 4.0, "end", "", &(place + 1).to_string());
+            page.text_at(NAMES - 8.0, y + 4.0, "end", "", &row.rank.to_string());
             page.text(NAMES, y + 4.0, "ink", &fitted(&row.name, 12.0, BARS - NAMES - 12.0));
             let (low, high) = (x_of(row.elo - error(row)), x_of(row.elo + error(row)));
             if high > low {
@@ -98,9 +100,7 @@ impl RatingPlot {
 fn arrow(page: &mut Page, (bound, y): (f64, f64), edge: f64, head: f64) {
     page.rule("error", (bound, y - 4.0), (bound, y + 4.0));
     page.rule("error", (edge, y), (bound, y));
-    for side in [-4.0, 4.0] {
-        page.rule("error", (edge, y), (edge + head, y + side));
-    }
+    arrow_head(page, (edge, y), head);
 }
 
 #[cfg(test)]
@@ -109,12 +109,13 @@ mod tests {
 
     #[test]
     fn a_bound_is_an_arrow_to_the_edge() {
-        let row = |sign, elo| RatingRow { name: "x".to_owned(), elo, error: None, sign, games: 2 };
+        let row = |sign, elo| RatingRow { rank: 7, name: "x".to_owned(), elo, error: None, sign, games: 2 };
         let svg = |rows| RatingPlot { heads: Heads::default(), scale: "Elo".to_owned(), rows }.to_svg();
         let plain = svg(vec![row("", -95.0), row("", 541.0)]);
         let bounds = svg(vec![row("", -95.0), row("< ", 541.0), row("> ", 10.0)]);
         assert_eq!([plain.matches("<circle").count(), bounds.matches("<circle").count()], [2, 1]);
         let errors = |svg: &str| svg.matches("class=\"error\"").count();
         assert_eq!((errors(&plain), errors(&bounds)), (0, 8));
+        assert_eq!(plain.matches(">7</text>").count(), 2, "the rank is that of the table: {plain}");
     }
 }

@@ -1,7 +1,7 @@
 //! Plots of a tuning's parameters: traces over the pairs, and distances from the start.
 
 use super::chart::Span;
-use super::page::{Heads, LEFT, Page, Sheet, TOP, WIDTH, fitted, number, signed};
+use super::page::{Heads, LEFT, Page, Sheet, TOP, WIDTH, arrow_head, fitted, number, signed};
 use super::{evenly, page};
 
 /// Maximum number of panels drawn, and their number in a row, by sheet.
@@ -252,7 +252,13 @@ impl MovePlot {
             let class = if one.moved < 0.0 { "bar b1" } else { "bar b3" };
             page.rect(class, (from, y - 6.0), (to - from, 12.0), &format!("{}: {}", one.name, one.told));
             if let Some(error) = error(one) {
-                page.rule("error", (x_of(one.moved - error), y), (x_of(one.moved + error), y));
+                let [low, high] = [one.moved - error, one.moved + error];
+                page.rule("error", (x_of(low), y), (x_of(high), y));
+                for (end, edge, back) in [(low, bars, 6.0), (high, numbers, -6.0)] {
+                    if (x.place(end, bars, numbers) - edge) * back < 0.0 {
+                        arrow_head(&mut page, (edge, y), back);
+                    }
+                }
             }
             page.text(numbers + 10.0, y + 4.0, "ink", &signed(one.moved, 2));
             if sheet == Sheet::Wide {
@@ -326,7 +332,8 @@ mod tests {
             (svg.matches("<rect class=\"bar b3\"").count(), svg.matches("<rect class=\"bar b1\"").count()),
             (1, 1)
         );
-        assert_eq!(svg.matches("class=\"error\"").count(), 2);
+        // Two intervals, and two arrow heads of two strokes at the ends of the one that is cut.
+        assert_eq!(svg.matches("class=\"error\"").count(), 2 + 2 * 2);
         assert!(svg.contains("+2.00") && svg.contains("\u{2212}1.00") && !svg.contains("absent"));
         let many = (0..60).map(|place| one(&format!("p{place}"), f64::from(place), None)).collect();
         let many = MovePlot { heads: heads.clone(), moves: many };

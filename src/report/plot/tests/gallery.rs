@@ -62,6 +62,7 @@ fn versions(count: usize, dated: bool) -> ProgressionPlot {
 fn ratings(count: usize) -> RatingPlot {
     let mut next = chance(count as u64 + 3);
     let rows = (0..count).map(|place| RatingRow {
+        rank: place + 1,
         name: if place == 1 {
             "An engine with a name that is far too long for any table".to_owned()
         } else {
