@@ -102,10 +102,14 @@ impl Course {
         &self.points
     }
 
-    /// Validation Elo over the pairs, first to last.
+    /// Validation Elo over the pairs, first to last, with the pairs of an open block.
     #[must_use]
-    pub fn validated(&self) -> &[ValidationPoint] {
-        &self.validated
+    pub fn validated(&self) -> Vec<ValidationPoint> {
+        let mut points = self.validated.clone();
+        if !self.open.is_empty() && self.purpose() == Purpose::Validate {
+            points.extend(self.validation_point());
+        }
+        points
     }
 
     /// The table of the report; `dead` names parameters that change nothing.
@@ -153,19 +157,18 @@ impl Course {
             regression.record(self.asked.iter().zip(self.open.iter().copied()));
         }
         if self.tuning.purpose(block) == Purpose::Validate {
-            self.note_validation();
+            self.validated.extend(self.validation_point());
         }
         if (block + 1).is_multiple_of(self.stride) {
             self.note_point();
         }
     }
 
-    fn note_validation(&mut self) {
+    /// Validation Elo after the last pair; `None` if it or its interval is infinite.
+    fn validation_point(&self) -> Option<ValidationPoint> {
         let (low, high) = self.validation.interval();
-        let ends = self.validation.elo().and_then(|elo| Some((elo.value.finite()?, low.finite()?, high.finite()?)));
-        if let Some((elo, low, high)) = ends {
-            self.validated.push(ValidationPoint { pairs: self.tuning.pairs(), elo, interval: (low, high) });
-        }
+        let elo = self.validation.elo()?.value.finite()?;
+        Some(ValidationPoint { pairs: self.tuning.pairs(), elo, interval: (low.finite()?, high.finite()?) })
     }
 
     fn note_point(&mut self) {
@@ -243,6 +246,18 @@ pub(crate) mod tests {
         assert_eq!((course.validated().len(), course.validation().counts().pairs()), (blocks, blocks as u64 * 16));
         let last = course.validated()[blocks - 1];
         assert!(last.interval.0 < last.elo && last.elo < last.interval.1 && last.pairs <= 3_200);
+    }
+
+    #[test]
+    fn pairs_of_an_open_block_are_a_point_of_the_validation() {
+        let mut course = course(6, 3_200);
+        while course.purpose() != Purpose::Validate {
+            course.record(0);
+        }
+        let blocks = course.validated().len();
+        course.record(1);
+        let points = course.validated();
+        assert_eq!((points.len(), points[blocks].pairs), (blocks + 1, course.tuning().pairs()));
     }
 
     #[test]
