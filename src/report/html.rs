@@ -19,6 +19,7 @@ use crate::openings::order::Order;
 use crate::plan::{BookSource, Machine, Plan, Player, file};
 use crate::record::{Color, GameRecord, Score};
 use crate::report::figures::{self, duration};
+use crate::report::pgn_file::FILE_NAME as PGN;
 use crate::report::plot::{
     CrossCell, CrossPlot, EloPlot, Heads, HistogramPlot, HistogramSeries, LlrPlot, PtnmlPlot, RatingPlot, RatingRow,
     TimePlot, TimeSeries,
@@ -306,13 +307,21 @@ fn plots(story: &Story) -> Vec<String> {
         plots.push(ratings(&rows, heads("Ratings", format!("{} games", scoreboard.games()))).to_svg());
         plots.push(cross(story, &rows, heads("Who met whom", "points in percent".to_owned())).to_svg());
     }
-    let names = match plan.players.as_slice() {
+    if story.has_searches {
+        plots.extend(search_plots(story, heads));
+    }
+    plots
+}
+
+/// Plots of times and scores by side.
+fn search_plots(story: &Story, heads: impl Fn(&str, String) -> Heads) -> [String; 2] {
+    let names = match story.plan.players.as_slice() {
         [new, base] => [new.name.clone(), base.name.clone()],
         _ => ["White".to_owned(), "Black".to_owned()],
     };
     let sides = || names.iter().zip(&story.sides);
     let times = sides().map(|(name, side)| TimeSeries { name: name.clone(), moves: side.time_use() }).collect();
-    plots.push(TimePlot { heads: heads("Time by move", "of all games".to_owned()), series: times }.to_svg());
+    let times = TimePlot { heads: heads("Time by move", "of all games".to_owned()), series: times };
     let series =
         sides().map(|(name, side)| HistogramSeries { name: name.clone(), counts: side.scores.clone() }).collect();
     let scores = HistogramPlot {
@@ -323,8 +332,7 @@ fn plots(story: &Story) -> Vec<String> {
         width: story::SCORE_WIDTH,
         series,
     };
-    plots.push(scores.to_svg());
-    plots
+    [times.to_svg(), scores.to_svg()]
 }
 
 fn rows(story: &Story) -> Vec<StandingsRow> {
@@ -438,13 +446,13 @@ fn replay(out: &mut String, story: &Story) {
         0 => "No game is finished yet.".to_owned(),
         many if many == story.games => format!("All {}.", figures::count(many, "game")),
         many => format!(
-            "{many} of {} games: the last ones, and {} before them that ended by an engine's fault. \
-             games.pgn beside this page has all that count.",
+            "{many} of {} games: the last ones, and {} before them that ended by an engine's fault.{}",
             story.games,
             match (story.kept_faults(), story.earlier_faults) {
                 (kept, all) if kept == all => "those".to_owned(),
                 (kept, all) => format!("the first {kept} of the {all}"),
-            }
+            },
+            if story.has_pgn { format!(" {PGN} beside this page has all that count.") } else { String::new() },
         ),
     };
     put(out, &format!("<p class=\"soft noprint\">{}</p>", escaped(&text)));
@@ -480,7 +488,7 @@ pub(crate) fn inert(json: &str) -> String {
 
 /// A game for the board. `u` are its moves in UCI notation, `s` in SAN, `k` is the number of book
 /// moves, `e` the final position's pieces. For each played move, `v` is the score from White's
-/// view, `d` the depth, `c` the time charged in ms.
+/// view, `d` the depth, `c` the time charged in ms; `c` is null if the times were not stored.
 fn told(plan: &Plan, game: &GameRecord) -> serde_json::Value {
     let (first, _) = story::start_of(&game.opening.fen);
     let mut position = Position::from_fen(&game.opening.fen, plan.rules.variant).ok();
@@ -505,6 +513,8 @@ fn told(plan: &Plan, game: &GameRecord) -> serde_json::Value {
         })
         .collect();
     let end = position.map(|position| position.fen());
+    let has_times = game.moves.iter().any(|ply| !ply.elapsed.is_zero());
+    let times = || game.moves.iter().map(|ply| (ply.elapsed.as_secs_f64() * 1e3).round()).collect::<Vec<_>>();
     json!({
         "n": game.id.number(),
         "w": game.players.white.0,
@@ -519,7 +529,7 @@ fn told(plan: &Plan, game: &GameRecord) -> serde_json::Value {
         "e": end.as_deref().and_then(|fen| fen.split(' ').next()),
         "v": scores,
         "d": game.moves.iter().map(|ply| ply.info.depth).collect::<Vec<_>>(),
-        "c": game.moves.iter().map(|ply| (ply.elapsed.as_secs_f64() * 1e3).round()).collect::<Vec<_>>(),
+        "c": has_times.then(times),
     })
 }
 

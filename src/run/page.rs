@@ -8,6 +8,7 @@ use crate::plan::Plan;
 use crate::record::GameRecord;
 use crate::report::crashes;
 use crate::report::html::{self, Crash, Story};
+use crate::report::pgn_file;
 use crate::run::chain_report::{self, ChainReport};
 use crate::run::dir::RunDir;
 use crate::run::error::{Result, ResultContext as _};
@@ -68,7 +69,8 @@ impl Observer for PageFold {
 
 /// Reads a run's journal, which may belong to a live run.
 fn story(dir: &RunDir, plan: &Plan) -> Result<Story> {
-    let mut story = Story::new(Arc::new(plan.clone()))?;
+    let story = Story::new(Arc::new(plan.clone()))?;
+    let mut story = if dir.path(pgn_file::FILE_NAME).is_file() { story } else { story.without_pgn() };
     dir.read(plan, |game| story.record(game))?;
     Ok(story)
 }

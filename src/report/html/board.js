@@ -66,7 +66,7 @@
     if (k >= 0) {
       if (game.v[k] !== null) parts.push(`score ${game.v[k]} (White's view)`);
       if (game.d[k] !== null) parts.push(`depth ${game.d[k]}`);
-      parts.push(`${(game.c[k] / 1000).toFixed(3)} s`);
+      if (game.c) parts.push(`${(game.c[k] / 1000).toFixed(3)} s`);
     }
     $("said").textContent = parts.join(", ");
     document.querySelectorAll("#moves .now").forEach((now) => now.classList.remove("now"));

@@ -45,6 +45,10 @@ pub struct Story {
     pub(super) elo: Vec<EloPoint>,
     /// Sides of the statistics: first and second of two players, otherwise White and Black.
     pub(super) sides: [SideStatistics; 2],
+    /// True if a move has a time or a score. Games may be stored without both.
+    pub(super) has_searches: bool,
+    /// True if the run directory has a PGN of the games.
+    pub(super) has_pgn: bool,
     last: VecDeque<GameRecord>,
     faulty: Vec<GameRecord>,
     /// Games before the last ones that ended by a fault, those that the page cannot replay too.
@@ -74,6 +78,8 @@ impl Story {
             plan,
             elo: Vec::new(),
             sides: [SideStatistics::default(), SideStatistics::default()],
+            has_searches: false,
+            has_pgn: true,
             last: VecDeque::new(),
             faulty: Vec::new(),
             earlier_faults: 0,
@@ -82,6 +88,12 @@ impl Story {
             ended: None,
             reason: None,
         })
+    }
+
+    /// Tells that the run directory has no PGN of the games.
+    #[must_use]
+    pub fn without_pgn(self) -> Self {
+        Self { has_pgn: false, ..self }
     }
 
     /// Records a game of the journal.
@@ -170,6 +182,7 @@ impl Story {
                 };
                 let side = &mut self.sides[usize::from(second)];
                 side.record(number, played.elapsed, played.info.score);
+                self.has_searches |= !played.elapsed.is_zero() || played.info.score.is_some();
             }
             if mover == Color::Black {
                 number = number.saturating_add(1);

@@ -197,6 +197,27 @@ fn the_page_says_how_many_faults_it_leaves_out() {
 }
 
 #[test]
+fn games_without_times_and_scores_have_no_plots_of_them() {
+    let plan = plan(&["new", "base"]);
+    let mut story = Story::new(std::sync::Arc::new(plan.clone())).expect("a test that can be").without_pgn();
+    for pair in 0..130 {
+        for leg in Leg::BOTH {
+            let mut game = game(pair, leg, (0, 1), "");
+            for ply in &mut game.moves {
+                *ply = MoveRecord { elapsed: Duration::ZERO, info: SearchInfo::default(), ..ply.clone() };
+            }
+            assert!(told(&plan, &game)["c"].is_null());
+            story.record(game);
+        }
+    }
+    let page = page(&story, None, &[]);
+    assert!(page.contains("200 of 260 games: the last ones") && page.contains("Elo over pairs"));
+    for absent in ["Time by move", "Scores that the engines gave", "games.pgn"] {
+        assert!(!page.contains(absent), "{absent}");
+    }
+}
+
+#[test]
 fn times_and_scores_are_counted() {
     let plan = plan(&["new", "base"]);
     let story = story(&plan, 50, "");
