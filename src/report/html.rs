@@ -167,7 +167,7 @@ fn book_name(plan: &Plan) -> String {
 fn day(time: std::time::Duration) -> String {
     let seconds = i64::try_from(time.as_secs()).ok();
     let date = seconds.and_then(|seconds| chrono::DateTime::from_timestamp(seconds, 0));
-    date.map_or_else(|| "?".to_owned(), |date| date.format("%Y-%m-%d").to_string())
+    date.map_or_else(|| "?".to_owned(), |date| date.format("%Y-%m-%d UTC").to_string())
 }
 
 /// Appends a line.
@@ -576,7 +576,7 @@ fn settings(out: &mut String, plan: &Plan) {
         out,
         vec![
             ("Name", plan.noted(&plan.name)),
-            ("Format", plan.format.name().to_owned()),
+            ("Format", plan.test.map_or(plan.format.name(), |_| "SPRT").to_owned()),
             (
                 "Book",
                 format!("{}, {} openings, {order}, SHA-256 {}", book_name(plan), plan.book.openings, plan.book.sha256),

@@ -228,7 +228,7 @@ function about({ run, summary, plan, crashes, files, notes, written, key }) {
   facts(at('settings'), [
     ['Name', run.name],
     [run.note ? 'Note' : 'Change', run.title],
-    ['Format', run.format],
+    ['Format', test ? 'SPRT' : run.format],
     ['Players', run.players.join(', ')],
     ['Test', test ? `[${test.elo0}, ${test.elo1}] ${test.model}, alpha ${test.alpha}, beta ${test.beta}` : ''],
     ['Chain', chain(run.id, written?.chain)],

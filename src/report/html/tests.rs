@@ -118,7 +118,8 @@ fn a_page_has_all_its_parts() {
         "Scores that the engines gave",
         "exit status 3",
         "All 60 games.",
-        "2026-11-18",
+        "2026-11-18 UTC",
+        "<th>Format</th><td>SPRT</td>",
         "engine: base",
         "plan.toml",
         "id=\"board\"",
@@ -154,7 +155,7 @@ fn a_run_at_a_hub_names_no_machine_as_the_one_that_played() {
     plan.workers = Some("tls://hub.example:4222".parse().expect("a hub"));
     let story = story(&plan, 2, "");
     let caption = caption(&story);
-    assert!(caption.contains(" by the workers of a hub, 2026-11-18, ") && !caption.contains("EPYC"), "{caption}");
+    assert!(caption.contains(" by the workers of a hub, 2026-11-18 UTC, ") && !caption.contains("EPYC"), "{caption}");
     let page = page(&story, None, &[]);
     for part in ["<th>Coordinator</th><td>AMD EPYC", "<th>Concurrency</th><td>by the workers of a hub</td>"] {
         assert!(page.contains(part), "{part}");
