@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use clap::builder::{OsStringValueParser, TypedValueParser};
+use console::{measure_text_width, truncate_str};
 use serde_json::{Value, json};
 
 use crate::control::client::Client;
@@ -128,7 +129,10 @@ pub(super) fn run(args: &RunsArgs) -> Result<Exit> {
     let format = if args.json { ListFormat::Json } else { args.format };
     progress::result(&match format {
         ListFormat::Table if rows.is_empty() => "no runs".to_owned(),
-        ListFormat::Table => columns(&HEADS, &rows.iter().map(Row::cells).collect::<Vec<_>>()).join("\n"),
+        ListFormat::Table => {
+            let size = console::Term::stdout().size_checked();
+            table(&rows, size.map(|(_, width)| usize::from(width))).join("\n")
+        }
         ListFormat::Md => markdown_table(&rows),
         ListFormat::Json => json!({ "runs": rows.iter().map(Row::json).collect::<Vec<_>>() }).to_string(),
     });
@@ -145,6 +149,10 @@ struct Row<'a> {
 
 /// Heads of the columns; `#` marks numbers.
 const HEADS: [&str; 7] = ["run", "state", "players", "limit", "bounds", "#pairs", "#Elo"];
+
+/// Column of the players, which is cut on a narrow terminal, and its smallest width there.
+const PLAYERS: usize = 2;
+const LEAST_PLAYERS: usize = 20;
 
 impl<'a> Row<'a> {
     fn new(id: &'a str, entry: &'a IndexEntry) -> Self {
@@ -234,6 +242,23 @@ impl RunsArgs {
             && is(&self.limit, &about.limit)
             && self.bounds.is_none_or(|bounds| row.bounds() == Some(bounds))
     }
+}
+
+/// Lines of the list, cut to the `width` of a terminal as far as the players' column can be.
+fn table(rows: &[Row], width: Option<usize>) -> Vec<String> {
+    let widest = |texts: &mut dyn Iterator<Item = &String>| texts.map(|text| measure_text_width(text)).max();
+    let mut cells: Vec<Vec<String>> = rows.iter().map(Row::cells).collect();
+    let lines = columns(&HEADS, &cells);
+    let excess = widest(&mut lines.iter()).zip(width).map_or(0, |(line, width)| line.saturating_sub(width));
+    if excess == 0 {
+        return lines;
+    }
+    let players = widest(&mut cells.iter().map(|row| &row[PLAYERS])).unwrap_or(0);
+    let players = players.saturating_sub(excess).max(LEAST_PLAYERS);
+    for row in &mut cells {
+        row[PLAYERS] = truncate_str(&row[PLAYERS], players, "…").into_owned();
+    }
+    columns(&HEADS, &cells)
 }
 
 fn markdown_table(rows: &[Row]) -> String {
@@ -352,7 +377,7 @@ mod tests {
         let root = results();
         let index = Index::of(root.path(), &Index::default());
         let rows: Vec<_> = index.newest_first().into_iter().map(|(id, entry)| Row::new(id, entry)).collect();
-        let lines = columns(&HEADS, &rows.iter().map(Row::cells).collect::<Vec<_>>());
+        let lines = table(&rows, None);
         let expected = [
             "run                         state         players                                   limit    bounds   pairs   Elo",
             "runs/20261123-080000-junk   damaged       runs/20261123-080000-junk                          -            -     -",
@@ -362,6 +387,14 @@ mod tests {
             "runs/20261120-080000-lmr    H1            lmr against main (less | reduction)       8+0.08   [0, 5]      90  +9.5",
         ];
         assert_eq!(lines, expected);
+        let width = |lines: &[String]| lines.iter().map(|line| line.chars().count()).max();
+        let narrow = table(&rows, Some(100));
+        assert_eq!(
+            (width(&narrow), narrow[2].contains("3 players, knockout: b win…")),
+            (Some(100), true),
+            "{narrow:?}"
+        );
+        assert_eq!(width(&table(&rows, Some(10))), width(&lines).map(|all| all - 40 + LEAST_PLAYERS));
         let table = markdown_table(&rows);
         assert!(table.starts_with("| run | state |") && table.contains("less \\| reduction"), "{table}");
     }
