@@ -78,6 +78,7 @@ impl App {
         spawn_blocking_io(move || {
             let index = store.index();
             hub.look(&index);
+            hub.wait();
             index
         })
         .await

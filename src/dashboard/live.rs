@@ -7,8 +7,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
 use serde::Serialize;
 use serde_json::json;
@@ -30,6 +30,9 @@ const MAX_BOARDS: usize = 256;
 
 /// Messages queued for a browser.
 const BACKLOG: usize = 256;
+
+/// Time for which a request waits for a connection attempt that has just begun.
+const CONNECT_WAIT: Duration = Duration::from_secs(1);
 
 /// A server-sent event: its kind and its JSON.
 pub(super) type ServerSentEvent = (&'static str, Arc<str>);
@@ -90,8 +93,8 @@ fn gone() -> ServerSentEvent {
 enum Connection {
     /// A client is connected.
     Live(Arc<LiveRun>),
-    /// Connection attempt in progress.
-    Connecting,
+    /// Connection attempt in progress since then.
+    Connecting(Instant),
     /// No process answered. It is not tried again unless a newer socket takes its place.
     Dead,
 }
@@ -101,6 +104,8 @@ enum Connection {
 pub(super) struct Hub {
     /// Live runs by id, with the time of the socket.
     runs: Arc<Mutex<BTreeMap<String, (SystemTime, Connection)>>>,
+    /// Notified at the end of each connection attempt.
+    answered: Arc<Condvar>,
 }
 
 impl Hub {
@@ -113,7 +118,7 @@ impl Hub {
         for (id, entry) in &index.runs {
             let Some(socket) = entry.socket else { continue };
             let is_known = runs.get(id).is_some_and(|(at, followed)| {
-                *at == socket || matches!(followed, Connection::Live(_) | Connection::Connecting)
+                *at == socket || matches!(followed, Connection::Live(_) | Connection::Connecting(_))
             });
             if is_known || runs.len() >= MAX_RUNS && !make_room(&mut runs) {
                 continue;
@@ -121,8 +126,21 @@ impl Hub {
             let (hub, dir, name) = (self.clone(), entry.dir.clone(), id.clone());
             let follow = move || hub.follow(&name, dir);
             if std::thread::Builder::new().name("follow".to_owned()).spawn(follow).is_ok() {
-                runs.insert(id.clone(), (socket, Connection::Connecting));
+                runs.insert(id.clone(), (socket, Connection::Connecting(Instant::now())));
             }
+        }
+    }
+
+    /// Waits for connection attempts, each at most [`CONNECT_WAIT`] from its beginning. Until its
+    /// end a live run looks like an interrupted one.
+    pub(super) fn wait(&self) {
+        let left = |connection: &Connection| match connection {
+            Connection::Connecting(since) => CONNECT_WAIT.checked_sub(since.elapsed()),
+            Connection::Live(_) | Connection::Dead => None,
+        };
+        let mut runs = locked(&self.runs);
+        while let Some(longest) = runs.values().filter_map(|(_, connection)| left(connection)).max() {
+            runs = self.answered.wait_timeout(runs, longest).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
@@ -153,6 +171,7 @@ impl Hub {
                 runs.remove(id);
             }
         }
+        self.answered.notify_all();
     }
 
     fn connect(&self, id: &str, dir: PathBuf) -> Result<(Client, Arc<LiveRun>), ClientError> {
@@ -164,6 +183,7 @@ impl Hub {
         if let Some((_, followed)) = locked(&self.runs).get_mut(id) {
             *followed = Connection::Live(Arc::clone(&run));
         }
+        self.answered.notify_all();
         Ok((client, run))
     }
 }
@@ -355,6 +375,23 @@ impl Drop for BrowserView {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::stored;
+
+    #[test]
+    fn the_first_list_has_the_live_runs_and_waits_for_no_silent_one() {
+        let root = tempfile::tempdir().unwrap();
+        let dir = root.path().join("live");
+        std::fs::create_dir(&dir).unwrap();
+        std::fs::write(dir.join(stored::SUMMARY), "{}").unwrap();
+        let _server = std::os::unix::net::UnixListener::bind(dir.join(stored::SOCKET)).unwrap();
+        let hub = Hub::default();
+        hub.look(&Index::of(root.path(), &Index::default()));
+        hub.wait();
+        assert!(hub.get("live").is_some());
+        let since = Instant::now().checked_sub(CONNECT_WAIT).unwrap();
+        locked(&hub.runs).insert("silent".to_owned(), (SystemTime::now(), Connection::Connecting(since)));
+        hub.wait();
+    }
 
     #[test]
     fn a_browser_that_missed_the_end_is_told_of_it() {
