@@ -4,7 +4,8 @@
 //! worker aside by its results would choose the results. Its games count, and it plays no more.
 //!
 //! Games that crash are short. Such a machine may reach the run's limit of failures before others
-//! have played the games that a test needs. So a second rule counts failures alone.
+//! have played the games that a test needs. So a second rule counts crashes, stalls and illegal
+//! moves, which that limit is of.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,10 @@ const LEAST_ELSEWHERE: u64 = 20;
 /// Games of an engine on a worker.
 #[derive(Clone, Copy, Debug, Default)]
 struct EngineGames {
-    failed: u64,
+    /// Failures and losses on time.
+    faults: u64,
+    /// Crashes, stalls and illegal moves, which the run limits.
+    failures: u64,
     games: u64,
 }
 
@@ -41,26 +45,35 @@ pub(super) struct FailureFinding {
 }
 
 impl FailuresByWorker {
-    /// Records a game of a worker. Returns a finding if its loser fails there beyond chance, or at
-    /// least `limit` times, in half of its games there, and nowhere else.
+    /// Records a game of a worker. Returns a finding if its loser is at fault there beyond chance,
+    /// or fails at least `limit` times, in half of its games there, and nowhere else.
     pub(super) fn record(&mut self, worker: &str, game: &GameRecord, limit: Option<u64>) -> Option<FailureFinding> {
         let failing = failing(game);
+        let is_failure = game.ending.termination.is_failure();
         for player in [game.players.white, game.players.black] {
             let of_player = self.by_player.entry(player).or_default();
             let games = of_player.entry(worker.to_owned()).or_default();
             games.games += 1;
-            games.failed += u64::from(failing == Some(player));
+            games.faults += u64::from(failing == Some(player));
+            games.failures += u64::from(failing == Some(player) && is_failure);
         }
         let player = failing?;
         let of_player = self.by_player.get(&player)?;
         let here = of_player.get(worker)?;
-        let sum = |of: fn(&EngineGames) -> u64| of_player.values().map(of).sum::<u64>();
-        let elsewhere = (sum(|games| games.failed) - here.failed, sum(|games| games.games) - here.games);
-        let here = (here.failed, here.games);
+        let counts = |of: fn(&EngineGames) -> u64| {
+            let sum = of_player.values().map(of).sum::<u64>();
+            let games = of_player.values().map(|games| games.games).sum::<u64>();
+            [(of(here), here.games), (sum - of(here), games - here.games)]
+        };
+        let faults = counts(|games| games.faults);
         let is_beyond =
-            elsewhere.1 >= LEAST_ELSEWHERE && fisher::excess(here, elsewhere) * (of_player.len() as f64) < ALARM;
-        let is_alone = elsewhere.0 == 0 && here.0 * 2 >= here.1 && limit.is_some_and(|limit| here.0 >= limit);
-        (is_beyond || is_alone).then_some(FailureFinding { player, counts: [here, elsewhere] })
+            faults[1].1 >= LEAST_ELSEWHERE && fisher::excess(faults[0], faults[1]) * (of_player.len() as f64) < ALARM;
+        if is_beyond {
+            return Some(FailureFinding { player, counts: faults });
+        }
+        let failures @ [(here, games), (elsewhere, _)] = counts(|games| games.failures);
+        let is_alone = is_failure && elsewhere == 0 && here * 2 >= games && limit.is_some_and(|limit| here >= limit);
+        is_alone.then_some(FailureFinding { player, counts: failures })
     }
 }
 
@@ -140,6 +153,9 @@ mod tests {
         assert_eq!(play_to(Some(5), &mut failures, "a", 4, Termination::Checkmate), 0);
         assert_eq!(play_to(Some(5), &mut failures, "a", 3, Termination::Crash), 0);
         assert_eq!(play_to(Some(5), &mut failures, "a", 1, Termination::Crash), 1);
+        // The run's limit is not of losses on time.
+        let mut failures = FailuresByWorker::default();
+        assert_eq!(play_to(Some(5), &mut failures, "a", 50, Termination::TimeForfeit), 0);
     }
 
     #[test]

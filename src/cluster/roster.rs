@@ -158,7 +158,12 @@ impl Roster {
         let refusal = self.other_processor(session, machine).or_else(|| self.other_speed(session, nps));
         self.readied += 1;
         let readied = self.readied;
-        let Some(known) = self.of(session).filter(|known| known.session == session) else { return Ok(()) };
+        let Some(known) = self.of(session).filter(|known| !known.is_dropped()) else { return Ok(()) };
+        if known.session != session {
+            // While it got ready, another machine of its name was heard.
+            known.become_session(session);
+            known.machine = None;
+        }
         known.nps = nps.filter(|nps| nps.is_finite());
         match refusal {
             Some(why) => {
@@ -233,6 +238,7 @@ impl Roster {
             }
             known.become_session(session);
             known.machine = None;
+            known.slots = 0;
         }
         known.heard = Some(now);
         known.slots = known.slots.max(slots);
@@ -501,6 +507,25 @@ mod tests {
             roster.hear("a-2", 1, at(seconds));
             assert_eq!(states(&roster), ["waiting"]);
         }
+    }
+
+    /// One that takes long to get ready is judged by its speed, though the other was heard since.
+    #[test]
+    fn a_second_machine_of_a_name_must_be_as_fast() {
+        let mut roster = Roster::new(true, false, false);
+        for session in ["b-1", "a-1"] {
+            roster.admit(session, machine("EPYC 7763")).unwrap();
+            roster.admit_speed(session, Some(2e6)).unwrap();
+        }
+        roster.admit("a-2", machine("EPYC 7763")).unwrap();
+        for seconds in [0, 31] {
+            roster.hear("a-1", 1, at(seconds));
+        }
+        assert!(roster.admit_speed("a-2", Some(1e6)).is_err());
+        roster.hear("a-1", 1, at(32));
+        assert_eq!((roster.serving(), states(&roster)[0].as_str()), (2, "waiting"));
+        roster.admit_speed("a-2", Some(2e6)).unwrap();
+        assert_eq!(roster.nps("a-2"), Some(2e6));
     }
 
     #[test]

@@ -80,7 +80,8 @@ impl Coordinator {
     pub(super) async fn check_failures(&mut self, result: &PairGames) {
         let name = worker_name(&result.worker);
         let counted = result.games.iter().map(|(game, _)| game).filter(|game| !game.is_void);
-        let limit = Some(self.most_of_one()).filter(|_| self.roster.serving() > 1);
+        // A single failure tells of no machine.
+        let limit = Some(self.most_of_one().max(2)).filter(|_| self.roster.serving() > 1);
         let found = counted.filter_map(|game| self.failures.record(name, game, limit)).last();
         let Some(FailureFinding { player, counts: [here, elsewhere] }) = found else { return };
         if self.roster.is_dropped(&result.worker) {
