@@ -479,6 +479,7 @@ impl RepeatCounts {
             effective_finals,
             correlation: clusters.correlation(),
             design_effect,
+            pairs_per_opening: clusters.pairs_per_opening(),
             effective: effective_finals.min(effective_games).min(pairs as f64 / clusters.clustering()),
         }
     }
@@ -550,6 +551,8 @@ pub struct Duplicates {
     pub correlation: Option<f64>,
     /// Design effect of the openings, with the allowance for few; 1 without a correlation.
     pub design_effect: f64,
+    /// Mean number of pairs of an opening, at least 1.
+    pub pairs_per_opening: f64,
     /// Smallest of these numbers of pairs, and of those that the correlation leaves.
     pub effective: f64,
 }

@@ -227,8 +227,8 @@ fn verdict(out: &mut String, story: &Story, headline: Option<&str>) {
         rows.push(("At any time", format!("{}, 95 % for all moments together", estimates.anytime_interval())));
         rows.push(("Pairs by points", figures::ptnml(&scoreboard.ptnml())));
         rows.push(("Games by result", figures::wdl(&scoreboard.wdl())));
-        let level =
-            figures::level_pairs(scoreboard).and_then(|level| figures::level_line(&scoreboard.evidence(), level));
+        let level = figures::level_pairs(scoreboard)
+            .and_then(|level| figures::level_line(&scoreboard.opening_evidence(), level));
         rows.extend(level.and_then(|line| Some(("Level pairs", line.split_once(": ")?.1.to_owned()))));
     }
     let [pairs, games] =

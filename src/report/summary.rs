@@ -234,7 +234,7 @@ fn text(plan: &Plan, finish: &Finish, estimates: &Estimates, root: &Path) -> Str
             figures::wdl(&scoreboard.wdl())
         ));
         let level = figures::level_pairs(scoreboard);
-        lines.extend(level.and_then(|level| figures::level_line(&scoreboard.evidence(), level)));
+        lines.extend(level.and_then(|level| figures::level_line(&scoreboard.opening_evidence(), level)));
         lines.extend(duel_players(plan, scoreboard));
     } else {
         lines.extend(field(plan, scoreboard));
@@ -539,7 +539,7 @@ fn later_json(plan: &Plan, finish: &Finish) -> serde_json::Value {
         // Encounters of more players have one each, and their ratings errors of their own.
         "design_effect": (plan.players.len() == 2).then(|| scoreboard.evidence().design_effect()),
         "level_pairs": level,
-        "opening_bias": level.and_then(|level| sensor::bias(&scoreboard.evidence(), level)),
+        "opening_bias": level.and_then(|level| sensor::bias(&scoreboard.opening_evidence(), level)),
         "resumed": finish.time.map(|time| time.resumed),
         "seconds_total": finish.time.and_then(|time| time.total).map(|total| total.as_secs_f64()),
         "tune": scoreboard.tuning().map(TuningProgress::figures),

@@ -490,6 +490,15 @@ impl Scoreboard {
         ClusteredCounts::new(self.ptnml(), self.design_effect())
     }
 
+    /// Counted pairs with the weight of openings of which each tells once what it gives to a colour,
+    /// however often it is played.
+    #[must_use]
+    pub fn opening_evidence(&self) -> ClusteredCounts<Pentanomial> {
+        let openings = self.openings.get(&in_order((PlayerId::NEW, PlayerId::BASE)));
+        let often = openings.map_or(1.0, Openings::pairs_per_opening);
+        ClusteredCounts::new(self.ptnml(), self.design_effect().max(often))
+    }
+
     /// [`Scoreboard::wdl`] with the weight of its openings.
     fn evidence_of_games(&self) -> ClusteredCounts<Trinomial> {
         ClusteredCounts::new(self.wdl(), self.design_effect())

@@ -127,6 +127,12 @@ impl Openings {
         self.clusters.len() as u64
     }
 
+    /// Mean number of pairs of an opening, at least 1.
+    #[must_use]
+    pub fn pairs_per_opening(&self) -> f64 {
+        self.pairs as f64 / self.openings().max(1) as f64
+    }
+
     /// Returns true once an opening was played by more than one pair.
     #[must_use]
     pub fn is_repeated(&self) -> bool {

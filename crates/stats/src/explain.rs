@@ -5,8 +5,9 @@
 //! belong to; pairs are. So every variance here is one of sums over pairs ("clusters").
 //!
 //! Pairs of one opening, or that repeat games, are no independent samples either. Every variance
-//! is therefore multiplied by the design effect of the pairs, their variance over that of
-//! independent ones; it is 1 if nothing comes again.
+//! is therefore multiplied by the design effect of the pairs, the variance of their mean score over
+//! that of independent ones; it is 1 if nothing comes again. Of other figures, such as the points
+//! of decisive games alone, the effect may be larger.
 //!
 //! Sources: K.-Y. Liang and S. Zeger, "Longitudinal data analysis using generalized linear models",
 //! Biometrika 73 (1986), for the variance from cluster sums; S. Holm, "A simple sequentially

@@ -105,6 +105,9 @@ impl LevelPairs {
 /// Root mean square of the advantage that openings give to a colour, in Elo; `None` if it cannot be
 /// told.
 ///
+/// The design effect of the pairs is that of their openings, not of their scores, in which what an
+/// opening gives to a colour cancels: at most the number of pairs of an opening.
+///
 /// The lower end is 0 if the openings may be balanced. The upper end allows for rare openings that
 /// win for a colour, of which few pairs or none tell: their share has Wilson's upper end.
 #[must_use]
@@ -135,7 +138,7 @@ pub fn bias(pairs: &impl Counts, level: LevelPairs) -> Option<IntervalEstimate> 
     }
     let mut square = IntervalEstimate::around(square, (effect * variance / (n - 1.0)).sqrt());
     let won = level.won as f64 / n;
-    // One of these adds 1/4 to the square.
+    // A pair of a win each adds 1/4 to the square.
     square.hi = square.hi.max(square.value + (wilson(won, n / effect).1 - won) / 4.0);
     let root = |square: f64| Elo::of_score((0.5 + square.max(0.0).sqrt()).min(1.0)).finite();
     Some(IntervalEstimate {

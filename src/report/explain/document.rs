@@ -123,7 +123,7 @@ impl Explanation {
         if let Some(expected) = all.expected_one_sided {
             let _ = write!(note, "; {} in all if the games of a pair had nothing in common", fixed(expected, 1));
         }
-        if let Some(line) = self.level.and_then(|level| level_line(&self.evidence(), level)) {
+        if let Some(line) = self.level.and_then(|level| level_line(&self.opening_evidence(), level)) {
             let _ = write!(note, "; {line}");
         }
         if all.lopsided.len() > top {
@@ -206,9 +206,10 @@ impl Explanation {
         all
     }
 
-    /// Complete pairs with the weight that repeats leave them.
-    fn evidence(&self) -> ClusteredCounts<Pentanomial> {
-        ClusteredCounts::new(self.ptnml, self.repeats.effect())
+    /// Complete pairs with the weight of openings of which each tells once what it gives to a
+    /// colour.
+    fn opening_evidence(&self) -> ClusteredCounts<Pentanomial> {
+        ClusteredCounts::new(self.ptnml, self.repeats.effect().max(self.repeats.pairs_per_opening))
     }
 
     /// JSON document, whose keys are a contract.
@@ -262,7 +263,7 @@ impl Explanation {
                 "expected_one_sided": openings.expected_one_sided,
                 "lopsided": lopsided,
                 "level_pairs": self.level,
-                "bias": self.level.and_then(|level| sensor::bias(&self.evidence(), level)),
+                "bias": self.level.and_then(|level| sensor::bias(&self.opening_evidence(), level)),
             },
             "search": effort,
             "clock": clock,

@@ -64,8 +64,8 @@ impl DrawLaw {
     }
 }
 
-/// Variance of the number of draws with pairs, and with openings as the clusters, of which each
-/// meeting has so many more than expected.
+/// Variances of the number of draws with pairs and with openings as clusters. `excess` is a
+/// meeting's draws beyond those expected.
 fn clustered(encounters: &[&EncounterCounts], shared: &[Vec<Meeting>], excess: impl Fn(Meeting) -> f64) -> [f64; 2] {
     let (mut units, mut by_pair) = (0.0, 0.0);
     let mut add = |met: &EncounterCounts, score: MeetingScore, count: u64| {
