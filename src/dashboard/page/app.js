@@ -33,7 +33,9 @@ function row(run) {
   const state = element('td', run.status ? run.status.phase : run.state, 'short');
   if (run.state === 'live') state.classList.add('live');
   const verdict = verdictOf(run);
-  const end = run.state === 'over' && !verdict ? result(run) : '';
+  // Of two players the reason is short, and the figures beside it are the result.
+  const ending = run.players.length > 2 ? result(run) : run.stopped_by;
+  const end = run.state === 'over' && !verdict ? ending ?? '' : '';
   const llr = run.llr !== null && !verdict ? `LLR ${signed(run.llr, 2)}` : '';
   const players = run.players.slice(0, 4).join(', ') + (run.players.length > 4 ? ` and ${run.players.length - 4} more` : '');
   line.append(
