@@ -490,8 +490,8 @@ impl Scoreboard {
         ClusteredCounts::new(self.ptnml(), self.design_effect())
     }
 
-    /// Counted pairs with the weight of openings of which each tells once what it gives to a colour,
-    /// however often it is played.
+    /// Counted pairs with the weight of openings of which each tells once what it gives to a
+    /// colour, however often it is played.
     #[must_use]
     pub fn opening_evidence(&self) -> ClusteredCounts<Pentanomial> {
         let openings = self.openings.get(&in_order((PlayerId::NEW, PlayerId::BASE)));
