@@ -113,7 +113,7 @@ impl LevelPairs {
 #[must_use]
 pub fn bias(pairs: &impl Counts, level: LevelPairs) -> Option<IntervalEstimate> {
     let counts: [u64; 5] = std::array::from_fn(|class| pairs.count(class));
-    let (n, effect) = (counts.iter().sum::<u64>() as f64, pairs.design_effect());
+    let (n, effect) = (pairs.samples() as f64, pairs.design_effect());
     if n < 2.0 {
         return None;
     }

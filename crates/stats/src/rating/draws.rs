@@ -1,6 +1,6 @@
 //! Draw rate by a game's expected score: Davidson's law, applied at the logistic score.
 
-use super::fit::{ColoredGames, Solution, rows};
+use super::fit::{Solution, rows};
 use super::openings::{self, Meeting, MeetingScore};
 use super::{EncounterCounts, Measurement, Z_95};
 use quintain_record::{Color, PairScore};
@@ -96,16 +96,8 @@ fn clustered(encounters: &[&EncounterCounts], shared: &[Vec<Meeting>], excess: i
 
 /// Draws of a meeting beyond those expected at this rate between equals.
 fn excess(meeting: Meeting, rate: f64, fitted: &Solution) -> f64 {
-    let (a, b) = (meeting.a as usize, meeting.b as usize);
-    let one = |half_points: u8, side: f64| {
-        let row = ColoredGames { a, b, side, games: 1.0, points: 0.0, draws: None };
-        f64::from(half_points == 1) - share(rate, fitted.expected(&row))
-    };
-    match meeting.score {
-        MeetingScore::Pair(pair) => one(pair.first, 1.0) + one(pair.second, -1.0),
-        MeetingScore::Game(Color::White, half_points) => one(half_points, 1.0),
-        MeetingScore::Game(Color::Black, half_points) => one(half_points, -1.0),
-    }
+    let excess = |(row, half_points)| f64::from(half_points == 1) - share(rate, fitted.expected(&row));
+    meeting.games().map(excess).sum()
 }
 
 /// Share of draws in games with this expected score, if it is `rate` between equals.

@@ -26,6 +26,20 @@ pub enum MeetingScore {
     Game(Color, u8),
 }
 
+impl Meeting {
+    /// Its games: the players and colours, without a result, and the half points of `a`.
+    pub(super) fn games(self) -> impl Iterator<Item = (ColoredGames, u8)> {
+        let games = match self.score {
+            MeetingScore::Pair(pair) => [Some((1.0, pair.first)), Some((-1.0, pair.second))],
+            MeetingScore::Game(Color::White, half_points) => [Some((1.0, half_points)), None],
+            MeetingScore::Game(Color::Black, half_points) => [Some((-1.0, half_points)), None],
+        };
+        let (a, b) = (self.a as usize, self.b as usize);
+        let row = move |side: f64| ColoredGames { a, b, side, games: 1.0, points: 0.0, draws: None };
+        games.into_iter().flatten().map(move |(side, half_points)| (row(side), half_points.min(2)))
+    }
+}
+
 /// Effective number of independent openings (Kish 1965), at least 2. `shared` has the number of
 /// meetings of each shared opening among the `units` meetings. `None` if no opening is shared, or
 /// if all games have the same one.
@@ -65,23 +79,13 @@ pub(super) fn cross_moments(openings: &[Vec<Meeting>], fitted: &Solution) -> BTr
 
 /// Contribution of a meeting to the gradient of the log-likelihood, by unknown.
 fn gradient(meeting: Meeting, fitted: &Solution) -> Vec<(usize, f64)> {
-    let (a, b) = (meeting.a as usize, meeting.b as usize);
-    let excess = |half_points: u8, side: f64| {
-        let row = ColoredGames { a, b, side, games: 1.0, points: 0.0, draws: None };
-        f64::from(half_points.min(2)) / 2.0 - fitted.expected(&row)
-    };
-    let (lead, white) = match meeting.score {
-        MeetingScore::Pair(pair) => {
-            let (first, second) = (excess(pair.first, 1.0), excess(pair.second, -1.0));
-            (first + second, first - second)
-        }
-        MeetingScore::Game(color, half_points) => {
-            let side = if color == Color::White { 1.0 } else { -1.0 };
-            let excess = excess(half_points, side);
-            (excess, excess * side)
-        }
-    };
-    let unknown = directions(fitted, a, b, 1.0);
+    let (mut lead, mut white) = (0.0, 0.0);
+    for (row, half_points) in meeting.games() {
+        let excess = f64::from(half_points) / 2.0 - fitted.expected(&row);
+        lead += excess;
+        white += excess * row.side;
+    }
+    let unknown = directions(fitted, meeting.a as usize, meeting.b as usize, 1.0);
     let along = [lead, lead, white];
     unknown.iter().zip(along).filter_map(|((place, sign), value)| Some(((*place)?, sign * value))).collect()
 }
