@@ -25,7 +25,7 @@ use super::bounds::NoteBounds;
 use super::children::ChildExit;
 use super::drift::Drift;
 use super::failures::FailuresByWorker;
-use super::leases::{Attempt, Lease, Leases};
+use super::leases::{Attempt, LOST_AFTER, Lease, Leases};
 use super::link::{Link, LinkError, call, is_from, reply_to, subject, worker_name};
 use super::live::Live;
 use super::logs::WireLog;
@@ -43,9 +43,6 @@ pub(super) use past::Listening;
 use past::PastLeases;
 use results::NamedLease;
 use verification::{Verification, VerifiedPair};
-
-/// Silence of a worker about a pair after which its lease is lost.
-const LOST_AFTER: Duration = Duration::from_secs(30);
 
 /// Time after which a request for a pair is answered in any case. It is shorter than the time limit
 /// of the request.

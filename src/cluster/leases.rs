@@ -20,6 +20,9 @@ pub(crate) struct Attempt(pub(crate) u64);
 /// Session of a worker, from its connection to its end.
 pub(crate) type WorkerId = String;
 
+/// Silence of a worker about a pair after which its lease is lost.
+pub(super) const LOST_AFTER: Duration = Duration::from_secs(30);
+
 /// Leases of a pair that were lost, after which the pair is given up.
 const MOST_LOSSES: usize = 5;
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::leases::WorkerId;
+use super::leases::{LOST_AFTER, WorkerId};
 use super::link::worker_name;
 use crate::plan::Machine;
 use crate::tournament::workers::WorkerStatus;
@@ -16,10 +16,6 @@ const MOST_WORKERS: usize = 20_000;
 
 /// Maximum difference of speeds within one class of machines, as a share.
 const MOST_OFF: f64 = 0.05;
-
-/// Silence of a session after which another one of its name may take its place: two machines have
-/// that name, and one has left.
-const SILENCE: Duration = Duration::from_secs(30);
 
 /// Pairs that a state names; of more it gives their number.
 const NAMED_PAIRS: usize = 4;
@@ -62,6 +58,7 @@ impl KnownWorker {
     fn become_session(&mut self, session: &str) {
         session.clone_into(&mut self.session);
         self.heard = None;
+        self.machine = None;
         self.nps = None;
         self.ready = None;
     }
@@ -162,7 +159,6 @@ impl Roster {
         if known.session != session {
             // While it got ready, another machine of its name was heard.
             known.become_session(session);
-            known.machine = None;
         }
         known.nps = nps.filter(|nps| nps.is_finite());
         match refusal {
@@ -228,16 +224,16 @@ impl Roster {
     }
 
     /// Records a request or a sign of life of a slot. Of another session of a worker that serves it
-    /// counts for nothing: a late one of an earlier life must not hide the present one.
+    /// counts for nothing, unless the worker has been silent for [`LOST_AFTER`]: a late one of an
+    /// earlier life must not hide the present one.
     pub(super) fn hear(&mut self, session: &str, slots: u16, now: Duration) {
         let Some(known) = self.of(session).filter(|known| !known.is_dropped()) else { return };
         if known.session != session {
             let silence = now.saturating_sub(*known.heard.get_or_insert(now));
-            if known.presence == Presence::Here && silence <= SILENCE {
+            if known.presence == Presence::Here && silence <= LOST_AFTER {
                 return;
             }
             known.become_session(session);
-            known.machine = None;
             known.slots = 0;
         }
         known.heard = Some(now);
