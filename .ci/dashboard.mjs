@@ -226,7 +226,11 @@ await until('settings that differ are shown', "[...document.querySelectorAll('#c
 await until('both pictures are there', "[...document.querySelectorAll('.pair img')].filter((one) => one.naturalWidth > 100).length > 0");
 await fits('two runs');
 await go('#/progress');
-await until('the progress is drawn', "!document.getElementById('progress-picture').hidden && document.getElementById('progress-picture').naturalWidth > 100 && document.getElementById('progress-at').value === 'nodes=1'");
+// The condition of most games comes first; how many games the live run has played, nobody knows here.
+const drawn = "!document.getElementById('progress-picture').hidden && document.getElementById('progress-picture').naturalWidth > 100 && document.getElementById('progress-said').textContent === ''";
+await until('the progress is drawn', `${drawn} && document.getElementById('progress-at').selectedIndex === 0`);
+await value(`{ const one = document.getElementById('progress-at'); window.first = document.getElementById('progress-picture').src; one.value = 'nodes=1'; one.dispatchEvent(new Event('change')); }`);
+await until('the progress of the chosen condition is drawn', `${drawn} && document.getElementById('progress-picture').src !== window.first && document.getElementById('progress-at').value === 'nodes=1'`);
 await fits('the progress');
 // The run that was stopped goes on in the queue, is watched, and stops again.
 await go('#/run/runs%2Flive');
