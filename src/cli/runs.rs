@@ -174,10 +174,10 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Result of more than two players, who have no Elo that tells it.
+    /// Result of more than two players.
     fn outcome(&self) -> Option<&str> {
-        let is_field = self.state == state::OUT_OF_PAIRS && self.about.players.len() > 2;
-        self.about.outcome.as_deref().filter(|_| is_field)
+        let has_outcome = state::has_outcome(self.about.players.len(), self.state);
+        self.about.outcome.as_deref().filter(|_| has_outcome)
     }
 
     fn cells(&self) -> Vec<String> {

@@ -42,8 +42,7 @@ impl From<ListedState> for &'static str {
 
 // Names in files of the reasons of a stop.
 const VERDICT: &str = "verdict";
-/// Name in files of the end of a run that played all its pairs.
-pub(crate) const OUT_OF_PAIRS: &str = "out-of-pairs";
+const OUT_OF_PAIRS: &str = "out-of-pairs";
 const OUT_OF_OPENINGS: &str = "out-of-openings";
 const NARROW: &str = "width";
 const FLAT: &str = "flat";
@@ -102,6 +101,12 @@ pub(crate) fn word(verdict: Option<Verdict>, stopped_by: Option<&str>, state: Li
         (_, Some(reason)) if reason != VERDICT => reason,
         _ => state.name(),
     }
+}
+
+/// True if a run of so many players, which stopped for the reason of this name, has an outcome that
+/// says more than the reason: more than two have no Elo that tells their result.
+pub(crate) fn has_outcome(players: usize, stopped_by: &str) -> bool {
+    players > 2 && stopped_by == OUT_OF_PAIRS
 }
 
 /// All words for a run.

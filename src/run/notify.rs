@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::files::{MOST_DOCUMENT_BYTES, read_secret, write_secret};
-use crate::report::stored;
+use crate::report::{state, stored};
 use crate::run::error::{Result, ResultContext as _, fail};
 use crate::run::{Exit, progress, stamp};
 use crate::settings::{ConfigError, RawPlan};
@@ -232,7 +232,10 @@ fn message(summary: &Value) -> String {
         [new, base] => format!("{new} against {base}"),
         players => format!("{} players", players.len()),
     };
-    let result = text("verdict").filter(|verdict| verdict.starts_with('H')).or_else(|| text("stopped_by"));
+    let reason = text("stopped_by");
+    let has_outcome = reason.as_deref().is_some_and(|reason| state::has_outcome(players.len(), reason));
+    let outcome = text("outcome").filter(|_| has_outcome);
+    let result = text("verdict").filter(|verdict| verdict.starts_with('H')).or(outcome).or(reason);
     let elo = summary["elo"].as_f64().map(|elo| format!(", Elo {elo:+.1}")).unwrap_or_default();
     let title = text("title").map(|title| format!("{title}: ")).unwrap_or_default();
     let line = format!(
@@ -306,5 +309,8 @@ mod tests {
         let many = json!({ "verdict": null, "stopped_by": "out-of-pairs", "games": 6, "players": [{}, {}, {}], "title": "x".repeat(9_000) });
         let said = message(&many);
         assert!(said.starts_with("out-of-pairs: xxx") && said.chars().count() == MOST_CHARACTERS, "{said}");
+        let race = json!({ "stopped_by": "out-of-pairs", "outcome": "b wins the race", "games": 6, "run": "runs/x",
+            "players": [{ "name": "a" }, { "name": "b" }, { "name": "c" }] });
+        assert_eq!(message(&race), "b wins the race: 3 players, 6 games, runs/x");
     }
 }
