@@ -166,7 +166,7 @@ fn schema(file: UserFile) -> String {
 /// Reference of all plan keys and their flags, as Markdown.
 fn reference() -> String {
     let mut text =
-        "# Keys of a plan\n\nA key is a flag as well, with `--` before it; a flag wins over the file.\n".to_owned();
+        "# Keys of a plan\n\nKeys are flags without their dashes, but `options` for `--option`; a flag wins over the file.\n".to_owned();
     let mut last = None;
     for key in settings::keys() {
         if key.heading != last {

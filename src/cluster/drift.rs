@@ -22,7 +22,7 @@ pub(super) enum SpeedFinding {
     /// The speed has changed since it was measured: the worker measures again.
     MeasureAnew(String),
     /// The speed has changed a second time.
-    SetAside(String),
+    Exclude(String),
 }
 
 #[derive(Debug, Default)]
@@ -72,7 +72,7 @@ impl Drift {
             nps / 1e6,
             usual * measured / 1e6
         );
-        Some(if games.findings > 1 { SpeedFinding::SetAside(text) } else { SpeedFinding::MeasureAnew(text) })
+        Some(if games.findings > 1 { SpeedFinding::Exclude(text) } else { SpeedFinding::MeasureAnew(text) })
     }
 }
 
@@ -94,7 +94,7 @@ mod tests {
         let text = "searches 0.002 million nodes a second in games, but its measured speed predicts 0.003 million";
         assert_eq!(play(&mut drift, "b", 2_000.0, 1_500), [SpeedFinding::MeasureAnew(text.to_owned())]);
         assert_eq!(play(&mut drift, "b", 1_000.0, 1_500), [], "it measured its speed again");
-        assert!(matches!(play(&mut drift, "b", 1_000.0, 1_900)[..], [SpeedFinding::SetAside(_)]));
+        assert!(matches!(play(&mut drift, "b", 1_000.0, 1_900)[..], [SpeedFinding::Exclude(_)]));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! after a restart), then `wire` (the messages) and `access` (who may connect). Then `link` (the
 //! connection), `registry` (the lists of runs and workers) and `sign` (authors of plans). A run:
 //! `takers` (slots that wait), `patience` (pairs that nobody plays), `failures` and `drift`
-//! (machines that are set aside), `coordinator`, `worker`, `outbox` (results that are not written
+//! (machines that are excluded), `coordinator`, `worker`, `outbox` (results that are not written
 //! yet), `notes` (messages), `children` (`--workers local:N`). A hub: `users` (their rights),
 //! `server` (its process), `blobs` (files that workers fetch), `hub`. A worker of other people's
 //! runs: `terms` (what its owner allows), `shares` (slots by priority and weight), `places`,

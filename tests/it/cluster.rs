@@ -616,8 +616,8 @@ fn a_worker_whose_engines_do_not_start_is_replaced() {
 
 /// Its games are short, and the other worker has not finished one.
 #[test]
-fn a_worker_on_which_an_engine_crashes_is_set_aside() {
-    if !has_server("a_worker_on_which_an_engine_crashes_is_set_aside") {
+fn a_worker_on_which_an_engine_crashes_is_excluded() {
+    if !has_server("a_worker_on_which_an_engine_crashes_is_excluded") {
         return;
     }
     let run = Run::new("--max-pairs 12").held_from(1);
@@ -633,10 +633,10 @@ fn a_worker_on_which_an_engine_crashes_is_set_aside() {
     let args: Vec<_> = run.args("local:2").iter().map(|word| word.replace(FAKE, &program)).collect();
     let mut child = run.command(&args).spawn().unwrap();
     let said = || std::fs::read_to_string(run.folder.path().join("log")).unwrap();
-    until("the worker's end", || said().contains("it is set aside") || child.try_wait().unwrap().is_some());
+    until("the worker's end", || said().contains("it is excluded") || child.try_wait().unwrap().is_some());
     run.release();
     assert_eq!(child.wait().unwrap().code(), Some(3), "{}", said());
-    let text = "worker local-1: fake_engine-new failed there in 6 of 6 games, and in 0 of 0 elsewhere; it is set aside";
+    let text = "worker local-1: fake_engine-new failed there in 6 of 6 games, and in 0 of 0 elsewhere; it is excluded";
     assert!(said().contains(text), "{}", said());
     let played = summary(&run.dir())["workers"].clone();
     assert_eq!((&played[0]["failures"], &played[1]["pairs"]), (&6.into(), &9.into()), "{played}");

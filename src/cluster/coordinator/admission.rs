@@ -65,12 +65,12 @@ impl Coordinator {
                     self.warn(format!("worker {session}: {why}; it measures its speed again after its pairs"));
                     self.measures_anew.insert(session.clone());
                 }
-                Some(SpeedFinding::SetAside(why)) => {
+                Some(SpeedFinding::Exclude(why)) => {
                     let name = worker_name(session);
                     self.warn(format!(
-                        "worker {name}: {why}, a second time; it is set aside: look for other work on that machine, and resume the run"
+                        "worker {name}: {why}, a second time; it is excluded: look for other work on that machine, and resume the run"
                     ));
-                    self.take_out(name, &format!("set aside: {why}")).await;
+                    self.take_out(name, &format!("excluded: {why}")).await;
                 }
             }
         }
@@ -93,9 +93,9 @@ impl Coordinator {
             here.0, here.1, elsewhere.0, elsewhere.1
         );
         self.warn(format!(
-            "worker {name}: {text}; it is set aside, and its games stay counted: look at that machine, and resume the run"
+            "worker {name}: {text}; it is excluded, and its games stay counted: look at that machine, and resume the run"
         ));
-        self.take_out(name, &format!("set aside: {text}")).await;
+        self.take_out(name, &format!("excluded: {text}")).await;
     }
 
     /// Failures of one worker after which they are its own, if others serve. One worker alone does

@@ -66,7 +66,7 @@ impl Coordinator {
     }
 
     /// Takes pairs from workers that have held them longer than any game lasts. A worker that does
-    /// so again is set aside.
+    /// so again is excluded.
     pub(super) async fn end_overdue(&mut self) {
         if self.is_deaf() {
             return;
@@ -96,8 +96,8 @@ impl Coordinator {
             let times = self.overdue.entry(name.to_owned()).or_default();
             *times += 1;
             if *times > 1 && !self.roster.is_dropped(&worker) {
-                self.warn(format!("worker {name}: {why}, a second time; it is set aside: look what hangs there"));
-                self.take_out(name, &format!("set aside: {why}")).await;
+                self.warn(format!("worker {name}: {why}, a second time; it is excluded: look what hangs there"));
+                self.take_out(name, &format!("excluded: {why}")).await;
             }
         }
     }

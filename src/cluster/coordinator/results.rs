@@ -13,7 +13,7 @@ use crate::journal;
 use crate::record::{Leg, Opening, PairId};
 use crate::tournament::events::PairTask;
 
-/// Unusable results after which a worker is set aside.
+/// Unusable results after which a worker is excluded.
 const MOST_UNUSABLE: u32 = 3;
 
 /// Lease that a result names in the id of its message.
@@ -72,7 +72,7 @@ impl Coordinator {
     }
 
     /// Drops a result that no worker sends by mistake. Its pair is played again. A worker that
-    /// sends several is set aside, because it would take that pair again and again.
+    /// sends several is excluded, because it would take that pair again and again.
     pub(super) async fn reject(&mut self, named: &NamedLease, why: &str, message: jetstream::Message) {
         let NamedLease { session, pair, attempt } = named;
         self.warn(format!("worker {session}: the result of pair {} was dropped: {why}", pair.0 + 1));
@@ -85,8 +85,8 @@ impl Coordinator {
         *times += 1;
         if *times >= MOST_UNUSABLE && !self.roster.is_dropped(session) {
             let text = format!("{MOST_UNUSABLE} of its results could not be used, the last one because: {why}");
-            self.warn(format!("worker {name}: {text}; it is set aside: look at its program and its memory"));
-            self.take_out(name, &format!("set aside: {text}")).await;
+            self.warn(format!("worker {name}: {text}; it is excluded: look at its program and its memory"));
+            self.take_out(name, &format!("excluded: {text}")).await;
         }
     }
 }

@@ -415,8 +415,8 @@ async fn results_of_hostile_workers_count_for_nothing() {
 
 /// An engine that crashes on one machine only says something about that machine.
 #[tokio::test]
-async fn a_worker_whose_engines_fail_is_set_aside() {
-    let Some(mut table) = Table::new("a_worker_whose_engines_fail_is_set_aside", "local:2").await else { return };
+async fn a_worker_whose_engines_fail_is_excluded() {
+    let Some(mut table) = Table::new("a_worker_whose_engines_fail_is_excluded", "local:2").await else { return };
     let crash = |result: &mut PairGames| {
         result.games.iter_mut().for_each(|(game, _)| {
             game.ending.termination = crate::record::Termination::Crash;
@@ -437,11 +437,11 @@ async fn a_worker_whose_engines_fail_is_set_aside() {
         table.publishes(session, &result_id(number, held, session), result.pack()).await;
         let events = table.hears(|event| matches!(event, RemoteEvent::Done(_))).await;
         warned = format!("{events:?}");
-        if warned.contains("set aside") {
+        if warned.contains("excluded") {
             break;
         }
     }
-    assert!(warned.contains("of 22 elsewhere; it is set aside, and its games stay counted"), "{warned}");
+    assert!(warned.contains("of 22 elsewhere; it is excluded, and its games stay counted"), "{warned}");
     assert_eq!(warned.matches("worker: Some(\"bad\")").count(), 2, "{warned}");
     let take = Take { v: wire::VERSION, worker: "bad-2".to_owned(), slot: 0, sent: Vec::new() };
     assert!(matches!(table.asks::<_, Offer>("take", "bad-2", &take).await, Offer::Over));
@@ -450,8 +450,8 @@ async fn a_worker_whose_engines_fail_is_set_aside() {
 
 /// A worker that cannot make a result that counts does not get pairs without end.
 #[tokio::test]
-async fn a_worker_of_unusable_results_is_set_aside() {
-    let Some(mut table) = Table::new("a_worker_of_unusable_results_is_set_aside", "local:2").await else { return };
+async fn a_worker_of_unusable_results_is_excluded() {
+    let Some(mut table) = Table::new("a_worker_of_unusable_results_is_excluded", "local:2").await else { return };
     let task = task();
     for place in 1..=3 {
         // A new life changes nothing.
@@ -460,7 +460,7 @@ async fn a_worker_of_unusable_results_is_set_aside() {
         table.publishes(&session, &result_id(0, held, &session), b"noise".to_vec()).await;
         table.hears(|event| matches!(event, RemoteEvent::Gone { .. })).await;
     }
-    let is_last = |event: &RemoteEvent| matches!(event, RemoteEvent::Warning(text) if text.contains("set aside"));
+    let is_last = |event: &RemoteEvent| matches!(event, RemoteEvent::Warning(text) if text.contains("excluded"));
     let events = table.hears(is_last).await;
     assert!(format!("{events:?}").contains("worker a: 3 of its results could not be used"), "{events:?}");
     let take = Take { v: wire::VERSION, worker: "a-4".to_owned(), slot: 0, sent: Vec::new() };
@@ -574,7 +574,7 @@ async fn a_message_that_comes_again_is_heard_once() {
 }
 
 /// A slow worker keeps its pair as long as it moves. One that only gives signs of life loses it,
-/// and is set aside when that happens again. A pause of the run is nobody's fault.
+/// and is excluded when that happens again. A pause of the run is nobody's fault.
 #[tokio::test]
 async fn a_worker_that_does_not_play_loses_its_pair() {
     let Some(mut table) = Table::new("a_worker_that_does_not_play_loses_its_pair", "local:2").await else { return };
@@ -608,7 +608,7 @@ async fn a_worker_that_does_not_play_loses_its_pair() {
         assert!(format!("{events:?}").contains(&told), "{events:?}");
     }
     let events = table.hears(|event| matches!(event, RemoteEvent::Workers(_))).await;
-    assert!(format!("{events:?}").contains("a second time; it is set aside"), "{events:?}");
+    assert!(format!("{events:?}").contains("a second time; it is excluded"), "{events:?}");
     table.ends().await;
 }
 
