@@ -126,7 +126,7 @@ pub fn config_folder() -> Option<PathBuf> {
 /// Returns the system's error, also if the file exists.
 pub fn create_secret(path: &Path, text: &str) -> io::Result<()> {
     secret_beside(path, text)?.persist_noclobber(path)?;
-    Ok(())
+    os::sync_folder(folder_of(path))
 }
 
 /// Writes a file that only its owner can read, whole, and its folder if necessary.
@@ -134,12 +134,18 @@ pub fn create_secret(path: &Path, text: &str) -> io::Result<()> {
 /// # Errors
 /// Returns the system's error.
 pub fn write_secret(path: &Path, text: &str) -> io::Result<()> {
-    os::persist(secret_beside(path, text)?, path)
+    os::persist(secret_beside(path, text)?, path)?;
+    os::sync_folder(folder_of(path))
+}
+
+/// Folder of the file `path`.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// A synchronized temporary file in the folder of `path`. Such files are their owner's alone.
 fn secret_beside(path: &Path, text: &str) -> io::Result<tempfile::NamedTempFile> {
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     os::for_owner_alone(&mut builder).create(folder)?;
@@ -161,15 +167,17 @@ pub fn read_secret(path: &Path, most: u64) -> io::Result<String> {
     read_text(path, most)
 }
 
-/// Replaces a file whole: readers see the old one or the new one, never half of it.
+/// Replaces a file whole: readers see the old one or the new one, never half of it. A power cut
+/// after this returns keeps the new one.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     let mut builder = tempfile::Builder::new();
     os::for_all(&mut builder, false);
     let mut file = builder.tempfile_in(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_data()?;
-    os::persist(file, path)
+    os::persist(file, path)?;
+    os::sync_folder(folder)
 }
 
 #[cfg(test)]

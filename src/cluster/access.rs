@@ -89,7 +89,7 @@ pub enum AccessError {
     #[error(transparent)]
     Toml(#[from] TomlError),
     /// The file is of another hub.
-    #[error("{path}: it is for the hub {found}, not for {url}")]
+    #[error("{path}: it is for the hub {found}, not for {url}; give that address, or the credentials of this hub")]
     OtherHub {
         /// The file.
         path: PathBuf,
@@ -117,6 +117,14 @@ pub enum AccessError {
     /// The text is not an invitation.
     #[error("this is not an invitation ({0}); paste the whole line that `quintain hub invite` printed")]
     Invitation(&'static str),
+    /// A credentials file was changed or damaged.
+    #[error("{path}: {why}; ask the hub's owner for a new invitation, and `quintain hub join` replaces the file")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The fault.
+        why: String,
+    },
     /// There is no folder for credentials.
     #[error("there is no home directory for credentials; set HOME or XDG_CONFIG_HOME, or give --credentials FILE")]
     NoHome,
@@ -183,7 +191,13 @@ impl Access {
     pub(crate) fn read(path: &Path) -> Result<Self, AccessError> {
         let io = |source| AccessError::File { path: path.to_owned(), source };
         let access: Self = from_toml(path, &read_secret(path, MOST_DOCUMENT_BYTES).map_err(io)?)?;
-        access.checked()
+        access.checked().map_err(|error| {
+            let why = match error {
+                AccessError::Invitation(why) => why.to_owned(),
+                other => other.to_string(),
+            };
+            AccessError::Damaged { path: path.to_owned(), why }
+        })
     }
 
     /// Writes a credentials file that only its owner can read.
@@ -227,11 +241,12 @@ impl Access {
         let (user, rest) = rest.split_once(':').ok_or(bad("it names no user"))?;
         let (password, rest) = rest.split_once('@').ok_or(bad("it has no password"))?;
         let mut parts = rest.split('/');
-        let (Some(place), Some(role), Some(certificate), None) =
-            (parts.next(), parts.next(), parts.next(), parts.next())
-        else {
+        let (Some(place), Some(role), Some(certificate)) = (parts.next(), parts.next(), parts.next()) else {
             return Err(bad("it ends early"));
         };
+        if parts.next().is_some() {
+            return Err(bad("it does not end after the certificate"));
+        }
         let role = match role {
             "worker" => Role::Worker,
             "coordinator" => Role::Coordinator,
@@ -428,6 +443,7 @@ mod tests {
             ("tls://", "", "no `://`"),
             ("anna-box1:", "", "no password"),
             ("worker", "owner", "its role"),
+            ("worker", "worker/x/y", "does not end after the certificate"),
             ("/worker", "", "ends early"),
             ("abab", "", "64 hexadecimal digits"),
             ("anna-box1", "Anna", "cannot be a user name"),
@@ -446,6 +462,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = kept_at(folder.path(), &access().url, Role::Worker);
         assert!(path.ends_with("hubs/hub.example_4222.worker.toml"), "{path:?}");
+        Access { certificate: Some("ab".repeat(31)), ..access() }.write(&path).unwrap();
+        let damaged = Access::read(&path).unwrap_err().to_string();
+        assert!(damaged.starts_with(&path.display().to_string()) && damaged.contains("new invitation"), "{damaged}");
         access().write(&path).unwrap();
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(path.parent().unwrap().metadata().unwrap().permissions().mode() & 0o777, 0o700);

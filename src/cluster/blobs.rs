@@ -5,17 +5,20 @@
 //! consumers. Several are under way at once, so that distance costs little.
 
 use std::collections::BTreeSet;
+use std::error::Error as _;
 use std::time::{Duration, SystemTime};
 
+use async_nats::jetstream::context::PublishError;
 use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::stream::{Config, DirectGetErrorKind, DiscardPolicy, StorageType, Stream};
+use async_nats::jetstream::{self, ErrorCode};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, timeout};
 
 use super::link::{LONGEST_PAUSE, Link, LinkError, PATIENCE};
 use super::wire;
-use crate::text;
+use crate::text::{self, with_causes};
 
 /// Name of the stream.
 const STREAM: &str = "BLOBS";
@@ -58,8 +61,18 @@ pub enum BlobError {
     /// The content does not match the SHA-256.
     #[error("file {0} came damaged from the hub; it is not used")]
     Damaged(String),
+    /// The server has no room.
+    #[error("file {sha256}: the hub has no room for it ({why}); its owner can give it more with `quintain hub --disk`")]
+    Full {
+        /// SHA-256 of the file.
+        sha256: String,
+        /// The server's reason.
+        why: String,
+    },
     /// The server refuses, or does not answer.
-    #[error("file {sha256}: the hub cannot {act} it: {why}")]
+    #[error(
+        "file {sha256}: the hub cannot {act} it: {why}; see whether `quintain hub` still runs there, then try again"
+    )]
     Server {
         /// SHA-256 of the file.
         sha256: String,
@@ -155,16 +168,46 @@ async fn publish(link: &Link, sha256: &str, part: String, bytes: Vec<u8>) -> Res
         let message = PublishMessage::build().payload(bytes.clone().into());
         let sending = link.jetstream().send_publish(subject(sha256, &part), message);
         async {
-            let sent = sending.await.map_err(|error| Some(error.to_string()))?;
-            sent.await.map_err(|error| Some(error.to_string()))
+            match sending.await {
+                Ok(sent) => sent.await,
+                Err(error) => Err(error),
+            }
+            .map_err(|error| if is_full(&error) { Fault::Full(with_causes(&error)) } else { passing(error) })
         }
     });
     published.await.map(drop)
 }
 
-/// Repeats an operation until the server answers. An error without a text says that it does not
-/// have the message.
-async fn repeat<T, F: Future<Output = Result<T, Option<String>>>>(
+/// True if the server answered that it has no room, which changes only if files are removed.
+fn is_full(error: &PublishError) -> bool {
+    let answer = error.source().and_then(|source| source.downcast_ref::<jetstream::Error>());
+    answer.is_some_and(|answer| {
+        matches!(
+            answer.error_code(),
+            ErrorCode::ACCOUNT_RESOURCES_EXCEEDED
+                | ErrorCode::INSUFFICIENT_RESOURCES
+                | ErrorCode::STORAGE_RESOURCES_EXCEEDED
+                | ErrorCode::STREAM_STORE_FAILED
+        )
+    })
+}
+
+/// Reason that an attempt at a message failed.
+enum Fault {
+    /// The server does not have it.
+    Missing,
+    /// The server has no room for it.
+    Full(String),
+    /// Another attempt may succeed.
+    Passing(String),
+}
+
+fn passing(error: impl std::error::Error + 'static) -> Fault {
+    Fault::Passing(with_causes(&error))
+}
+
+/// Repeats an operation until the server answers.
+async fn repeat<T, F: Future<Output = Result<T, Fault>>>(
     sha256: &str,
     act: &'static str,
     mut attempt: impl FnMut() -> F,
@@ -173,8 +216,9 @@ async fn repeat<T, F: Future<Output = Result<T, Option<String>>>>(
     loop {
         let why = match timeout(PATIENCE, attempt()).await {
             Ok(Ok(found)) => return Ok(found),
-            Ok(Err(None)) => return Err(BlobError::Missing(sha256.to_owned())),
-            Ok(Err(Some(why))) => why,
+            Ok(Err(Fault::Missing)) => return Err(BlobError::Missing(sha256.to_owned())),
+            Ok(Err(Fault::Full(why))) => return Err(BlobError::Full { sha256: sha256.to_owned(), why }),
+            Ok(Err(Fault::Passing(why))) => why,
             Err(_) => "no answer".to_owned(),
         };
         if began.elapsed() > STALLED {
@@ -232,10 +276,9 @@ pub(crate) async fn is_missing(link: &Link, sha256: &str) -> bool {
 
 /// True if the server has every message of a file. Only a writer of files may ask.
 async fn is_whole(link: &Link, sha256: &str, meta: &Meta) -> Result<bool, BlobError> {
-    let text = |error: async_nats::jetstream::stream::InfoError| Some(error.to_string());
     let count = repeat(sha256, "count", || async {
-        let subjects = stream_of(link).await?.info_with_subjects(subject(sha256, "*")).await.map_err(text)?;
-        subjects.try_fold(0, |count: u64, _| std::future::ready(Ok(count + 1))).await.map_err(text)
+        let subjects = stream_of(link).await?.info_with_subjects(subject(sha256, "*")).await.map_err(passing)?;
+        subjects.try_fold(0, |count: u64, _| std::future::ready(Ok(count + 1))).await.map_err(passing)
     });
     let count = count.await?;
     Ok(meta.parts().is_none_or(|parts| count == parts + 1))
@@ -251,15 +294,15 @@ async fn fetch(link: &Link, sha256: &str, part: String) -> Result<Vec<u8>, BlobE
     let message = repeat(sha256, "send", || async {
         let stream = stream_of(link).await?;
         stream.direct_get_last_for_subject(subject(sha256, &part)).await.map_err(|error| match error.kind() {
-            DirectGetErrorKind::NotFound => None,
-            _ => Some(error.to_string()),
+            DirectGetErrorKind::NotFound => Fault::Missing,
+            _ => passing(error),
         })
     });
     Ok(message.await?.payload.to_vec())
 }
 
-async fn stream_of(link: &Link) -> Result<Stream<()>, Option<String>> {
-    link.jetstream().get_stream_no_info(STREAM).await.map_err(|error| Some(error.to_string()))
+async fn stream_of(link: &Link) -> Result<Stream<()>, Fault> {
+    link.jetstream().get_stream_no_info(STREAM).await.map_err(passing)
 }
 
 /// Removes files that are not among those to `keep`, and to which nothing was added for longer than
@@ -295,4 +338,23 @@ pub(crate) async fn sweep(link: &Link, keep: &BTreeSet<String>, age: Duration) -
 
 fn subject(sha256: &str, part: &str) -> String {
     format!("blob.{sha256}.{part}")
+}
+
+#[cfg(test)]
+mod tests {
+    use async_nats::jetstream::context::PublishErrorKind;
+
+    use super::*;
+
+    /// The codes are those of `errors.json` of nats-server.
+    #[test]
+    fn a_full_server_is_told_from_one_that_is_not_ready() {
+        for (code, expected) in [(10_002, true), (10_023, true), (10_047, true), (10_077, true), (10_008, false)] {
+            let answer = format!(r#"{{"code":503,"err_code":{code},"description":"so it is"}}"#);
+            let answer: jetstream::Error = serde_json::from_str(&answer).unwrap();
+            let error = PublishError::with_source(PublishErrorKind::Other, answer);
+            assert_eq!(is_full(&error), expected, "{code}");
+        }
+        assert!(!is_full(&PublishError::new(PublishErrorKind::TimedOut)));
+    }
 }

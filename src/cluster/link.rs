@@ -60,9 +60,6 @@ const LONGEST_ABSENCE: Duration = Duration::from_hours(24);
 /// Maximum size of stored results in bytes.
 const MOST_BYTES: i64 = 1 << 30;
 
-/// Maximum size of one result in bytes.
-pub(super) const MOST_MESSAGE: i32 = 8 << 20;
-
 /// Attempts to have the results of a run stored, each as long as a request may take.
 const STORE_ATTEMPTS: u32 = 5;
 
@@ -102,7 +99,7 @@ pub enum LinkError {
         url: String,
     },
     /// The connection failed otherwise.
-    #[error("{url}: cannot connect: {why}")]
+    #[error("{url}: cannot connect: {why}; is the address right, and does `quintain hub` run there?")]
     Connect {
         /// Address of the hub.
         url: String,
@@ -297,7 +294,7 @@ impl Link {
             max_bytes: MOST_BYTES,
             max_age: OLDEST,
             duplicate_window: DUPLICATES,
-            max_message_size: MOST_MESSAGE,
+            max_message_size: wire::MOST_MESSAGE,
             ..Config::default()
         };
         let created = self.jetstream.get_or_create_stream(config).await;

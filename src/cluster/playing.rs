@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// Server, workers and coordinator of a run. They end when this is closed or dropped.
+/// Server, workers and coordinator of a run. They end when this is closed, or with the runtime.
 #[derive(Debug)]
 pub(crate) struct Cluster {
     coordinator: JoinHandle<()>,

@@ -142,7 +142,7 @@ async fn renew(
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut look = tokio::time::interval_at(Instant::now() + LOOK, LOOK);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let (mut was_refused, mut was_lost) = (false, false);
+    let (mut was_refused, mut was_lost, mut unsent) = (false, false, String::new());
     let warn = |text: String| drop(events.send(RemoteEvent::Warning(text)));
     loop {
         tokio::select! {
@@ -154,9 +154,11 @@ async fn renew(
                 }
             }
             _ = look.tick() => {
-                if let Err(error) = send_again(&link, &files).await {
-                    warn(error.to_string());
+                let why = send_again(&link, &files).await.err().map_or_else(String::new, |error| error.to_string());
+                if !why.is_empty() && why != unsent {
+                    warn(why.clone());
                 }
+                unsent = why;
             }
         }
         if link.is_refused() && !was_refused {
@@ -182,7 +184,12 @@ async fn send_again(link: &Link, files: &Files) -> Result<(), RemoteError> {
         if blobs::is_missing(link, name).await {
             // Its store was wiped, and the stream with it.
             blobs::create(link).await?;
-            put(link, path).await?;
+            // A file that was changed since has another name, and the lost one stays missing.
+            let bytes = read(path).await?;
+            if sha256(&bytes) != *name {
+                return Err(RemoteError::Changed(path.clone()));
+            }
+            blobs::put(link, &bytes).await?;
         }
     }
     Ok(())
@@ -214,8 +221,13 @@ async fn ship(link: &Link, plan: &Plan) -> Result<(Plan, Files), RemoteError> {
 }
 
 async fn put(link: &Link, path: &Path) -> Result<String, RemoteError> {
-    let bytes = std::fs::read(path).map_err(|source| RemoteError::File { path: path.to_owned(), source })?;
-    Ok(blobs::put(link, &bytes).await?)
+    Ok(blobs::put(link, &read(path).await?).await?)
+}
+
+async fn read(path: &Path) -> Result<Vec<u8>, RemoteError> {
+    let file = path.to_owned();
+    let read = tokio::task::spawn_blocking(move || std::fs::read(file)).await.unwrap_or_else(|error| Err(error.into()));
+    read.map_err(|source| RemoteError::File { path: path.to_owned(), source })
 }
 
 /// File that the value of an option names, as its engine would open it.

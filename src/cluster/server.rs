@@ -80,7 +80,7 @@ pub enum ChildError {
         is_killed: bool,
     },
     /// The server did not listen in time.
-    #[error("{PROGRAM} does not listen after {} s", START_LIMIT.as_secs())]
+    #[error("{PROGRAM} does not listen after {} s; this machine may be too busy: try again", START_LIMIT.as_secs())]
     Slow,
     /// The server accepts clients without a password.
     #[error("{PROGRAM} accepts clients without a password; it is too old or was changed, and is not used")]

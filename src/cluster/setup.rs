@@ -100,6 +100,7 @@ pub(crate) async fn check_worker(
         }
     };
     lines.push((true, format!("credentials of user {} for {}", access.user, access.url)));
+    lines.extend(terms.iter().map(|terms| check_cache(&access.user, terms)));
     let link = match Link::open(&access, &session(&access)).await {
         Ok(link) => link,
         Err(error) => {
@@ -182,11 +183,15 @@ async fn check_terms(terms: &Terms, config: &Path, asked: Option<u16>, lines: &m
             Err(error) => (false, error.to_string()),
         });
     }
-    lines.push(match cache_folder("check").map(|folder| Cache::open(&folder, terms.disk_mib)) {
+}
+
+/// Checks the folder in which a worker with these credentials keeps programs.
+fn check_cache(user: &str, terms: &Terms) -> (bool, String) {
+    match cache_folder(user).map(|folder| Cache::open(&folder, terms.disk_mib)) {
         Ok(Ok(_)) => (true, format!("{} MiB of disk for programs and networks", terms.disk_mib)),
         Ok(Err(error)) => (false, error.to_string()),
         Err(error) => (false, error.to_string()),
-    });
+    }
 }
 
 /// Runs this program in the sandbox of an engine.

@@ -30,6 +30,9 @@ const ADDRESS_SPACE_MIB: u64 = 16 << 10;
 /// Disk space for programs and networks unless the owner says otherwise, in MiB.
 const USUAL_DISK_MIB: u64 = 2 << 10;
 
+/// Maximum number of MiB of disk or memory; more are taken for as many. In bytes they fit 64 bits.
+const MOST_MIB: u64 = 1 << 40;
+
 /// Confinement of engines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -281,8 +284,8 @@ impl Terms {
         }
         Ok(Self {
             slots: raw.slots.filter(|slots| *slots > 0),
-            memory_mib: raw.memory_mib,
-            disk_mib: raw.disk_mib.unwrap_or(USUAL_DISK_MIB),
+            memory_mib: raw.memory_mib.map(|mib| mib.min(MOST_MIB)),
+            disk_mib: raw.disk_mib.unwrap_or(USUAL_DISK_MIB).min(MOST_MIB),
             sandbox: raw.sandbox,
             trust: raw.trust.iter().map(key).collect::<Result<_, _>>()?,
             syzygy: raw.syzygy,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::access::{Access, AccessError, Role, check_name};
 use super::blobs;
-use super::link::MOST_MESSAGE;
+use super::wire::MOST_MESSAGE;
 
 /// Name of the hub itself among its users.
 pub(crate) const OWNER: &str = "hub";

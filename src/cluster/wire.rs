@@ -37,6 +37,15 @@ pub(crate) const BEAT: Duration = Duration::from_secs(5);
 /// Maximum size of an unpacked result in bytes: two games with all that engines said.
 const MOST_RESULT: u64 = 64 << 20;
 
+/// Size of a result, before it is packed, below which its games fit lines of a journal.
+const SURELY_READABLE: usize = 2 << 20;
+
+/// Maximum size of a result's message in bytes, with its headers.
+pub(super) const MOST_MESSAGE: i32 = 8 << 20;
+
+/// Maximum size of these headers.
+const MOST_HEADERS: i32 = 4 << 10;
+
 /// Most games of a pair: both, and their replays after void ones.
 pub(super) const MOST_GAMES: u32 = 2 * (1 + MAX_VOIDS);
 
@@ -280,7 +289,7 @@ struct WireFailure {
 }
 
 /// Games of a pair, in the order in which they were played.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PairGames {
     /// Session that played.
     pub(crate) worker: String,
@@ -426,8 +435,25 @@ impl WirePair {
 }
 
 impl PairGames {
-    /// Packs the result into the bytes of a message.
+    /// Packs the result into the bytes of a message. What the engines said is left out if it is
+    /// longer than a message or a journal takes.
     pub(crate) fn pack(&self) -> Vec<u8> {
+        let result = self.result();
+        // A line of a journal is several times as long as these bytes.
+        let is_readable = || self.games.iter().all(|(game, _)| journal::is_readable(game));
+        if result.len() < SURELY_READABLE || result.len() as u64 <= MOST_RESULT && is_readable() {
+            let packed = packed(&result);
+            if i32::try_from(packed.len()).is_ok_and(|length| length <= MOST_MESSAGE - MOST_HEADERS) {
+                return packed;
+            }
+        }
+        let bare =
+            |(game, failure): &(GameRecord, Option<Failure>)| (journal::without_text(game.clone()), failure.clone());
+        packed(&Self { games: self.games.iter().map(bare).collect(), ..self.clone() }.result())
+    }
+
+    /// Bytes of the result before they are packed.
+    fn result(&self) -> Vec<u8> {
         let failures = self.games.iter().filter_map(|(_, failure)| failure.as_ref());
         let message = WireResult {
             v: VERSION,
@@ -449,7 +475,7 @@ impl PairGames {
         let mut result = to_bytes(&message);
         result.push(b'\n');
         self.games.iter().for_each(|(game, _)| journal::pack(game, &mut result));
-        packed(&result)
+        result
     }
 
     /// Unpacks a message.
@@ -566,6 +592,34 @@ mod tests {
                 let error = PairGames::unpack(&result(VERSION, games)).unwrap_err().to_string();
                 assert!(error.contains("a damaged game"), "{error}");
             }
+        }
+    }
+
+    /// A game whose engines said more than a message takes arrives without that.
+    #[test]
+    fn text_that_is_too_long_does_not_keep_a_result() {
+        // Digits that hardly shrink.
+        let mut state = 1_u64;
+        let mut noise = |length: usize| -> String {
+            let mut letter = || {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                char::from(b'!' + u8::try_from(state >> 58).unwrap_or_default())
+            };
+            (0..length).map(|_| letter()).collect()
+        };
+        let most = usize::try_from(MOST_MESSAGE).unwrap();
+        for (length, is_kept) in [(most / 2, true), (2 * most, false)] {
+            let mut game = journal::tests::game(2);
+            game.moves[0].said.lines = vec![noise(length)];
+            let pair = PairId(game.id.pair.0);
+            let (worker, logs) = ("a-1".to_owned(), Vec::new());
+            let games = vec![(game.clone(), None)];
+            let sent = PairGames { worker, pair, attempt: 1, games, logs, is_simulated: false };
+            let packed = sent.pack();
+            assert!(packed.len() < most, "{length}");
+            let arrived = PairGames::unpack(&packed).unwrap().games;
+            let expected = if is_kept { game } else { journal::without_text(game) };
+            assert_eq!(arrived, [(expected, None)], "{length}");
         }
     }
 }

@@ -65,6 +65,12 @@ pub(crate) fn is_readable(game: &GameRecord) -> bool {
     line.len() <= lines::LONGEST
 }
 
+/// The game without what its engines said.
+pub(crate) fn without_text(mut game: GameRecord) -> GameRecord {
+    game.moves.iter_mut().for_each(|played| played.said = RecordedOutput::default());
+    game
+}
+
 /// Name of the journal in a run directory.
 pub const FILE_NAME: &str = "games.jsonl";
 
@@ -259,10 +265,8 @@ impl Journal {
     pub fn append(&mut self, game: &GameRecord) -> Result<(), JournalError> {
         format::write_game(game, &mut self.line);
         if self.line.len() > lines::LONGEST {
-            // Without the text of the engines, which alone makes a line too long to be read again.
-            let mut bare = game.clone();
-            bare.moves.iter_mut().for_each(|played| played.said = RecordedOutput::default());
-            format::write_game(&bare, &mut self.line);
+            // Only the text of engines makes a line too long to be read again.
+            format::write_game(&without_text(game.clone()), &mut self.line);
         }
         self.write_line()
     }
@@ -454,4 +458,4 @@ fn warn_of(differing: &[(u64, u64)], path: &Path) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

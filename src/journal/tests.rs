@@ -9,7 +9,7 @@ use crate::record::{
     RecordedOutput, Score, SearchInfo, SinceFlag, Termination,
 };
 
-pub(super) fn game(number: u64) -> GameRecord {
+pub(crate) fn game(number: u64) -> GameRecord {
     let score = if number.is_multiple_of(2) { Score::Cp(-31) } else { Score::Mate(3) };
     GameRecord {
         id: GameId::from_number(number).unwrap(),

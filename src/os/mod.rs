@@ -10,6 +10,7 @@
 //! | `unknown` | what all but Linux lack |
 //! | `watchdog` | what `macos` ends processes with |
 //! | `confine` | confinement of engines, which only Linux has |
+//! | `processor` | the processor's name, which only Linux tells |
 //!
 //! Each file has the same functions. What a system lacks is said at the function, and returns
 //! "unknown" or an error instead of a guess. Nothing outside this room asks which system it is on
@@ -20,6 +21,7 @@ pub(crate) mod confine;
 mod linux;
 #[cfg(all(unix, not(target_os = "linux")))]
 mod macos;
+mod processor;
 #[cfg(unix)]
 mod unix;
 #[cfg(not(target_os = "linux"))]
@@ -33,6 +35,7 @@ mod windows;
 pub(crate) use self::linux::*;
 #[cfg(all(unix, not(target_os = "linux")))]
 pub(crate) use self::macos::*;
+pub(crate) use self::processor::{processor, processor_features};
 #[cfg(unix)]
 pub(crate) use self::unix::*;
 #[cfg(not(target_os = "linux"))]

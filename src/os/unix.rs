@@ -295,9 +295,13 @@ pub(crate) fn lock_folder(folder: &Path) -> io::Result<File> {
     Ok(gate)
 }
 
-/// Writes the entries of a folder to disk.
+/// Writes the entries of a folder to disk, if its file system and permissions allow that.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        Err(error) if matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => Ok(()),
+        synced => synced,
+    }
 }
 
 /// Longest wait for output after the end of a process: none, because a read that does not wait

@@ -296,15 +296,9 @@ fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     file.sync_all()
 }
 
-/// Syncs a directory's entries to disk, if its file system and permissions allow that.
-fn sync_folder(path: &Path) -> Result<()> {
-    use std::io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
-    match os::sync_folder(path) {
-        Err(error) if !matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => {
-            Err(error).within(|| format!("{}: cannot write its entries to disk", path.display()))
-        }
-        _ => Ok(()),
-    }
+/// Writes the entries of a folder to disk.
+pub(crate) fn sync_folder(path: &Path) -> Result<()> {
+    os::sync_folder(path).within(|| format!("{}: cannot write its entries to disk", path.display()))
 }
 
 #[cfg(test)]

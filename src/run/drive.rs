@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
+use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 
 use crate::cluster::Cluster;
@@ -96,11 +97,14 @@ pub(crate) fn start_at(
     let plan = with_complaints(plan, complaints);
     let scoreboard = Scoreboard::new(&plan)?;
     let cluster = runtime.block_on(prepare::cluster(&plan))?;
-    let (dir, journal) = RunDir::create(place, &plan)?;
-    keep(dir.root());
-    let mut pgn = PgnFile::begin(&dir.path(pgn_file::FILE_NAME), Arc::clone(&plan))?;
-    pgn.publish()?;
-    let page = PageFold::new(Arc::clone(&plan))?;
+    let begin = || -> Result<_> {
+        let (dir, journal) = RunDir::create(place, &plan)?;
+        keep(dir.root());
+        let mut pgn = PgnFile::begin(&dir.path(pgn_file::FILE_NAME), Arc::clone(&plan))?;
+        pgn.publish()?;
+        Ok((dir, journal, pgn, PageFold::new(Arc::clone(&plan))?))
+    };
+    let ((dir, journal, pgn, page), cluster) = or_leave(&runtime, cluster, begin())?;
     let live = plan.recording.live.as_deref().map(|file| LivePgn::new(file, Arc::clone(&plan)));
     // Printed only now, so that a refused run prints only its error.
     if let Some(line) = forecast::line(&plan).filter(|_| !output.quiet) {
@@ -183,12 +187,28 @@ pub(crate) fn resume_with(
         tell(&plan, &complaints);
     }
     let cluster = runtime.block_on(prepare::cluster(&plan))?;
-    keep()?;
+    let ((), cluster) = or_leave(&runtime, cluster, keep())?;
     let was_over = is_over(&plan, &scoreboard, dir);
     let resources = RunResources { book, tables, cluster };
     let begun = BegunRun { scoreboard, pgn, page, live, was_over };
     let outcome = runtime.block_on(drive(plan, resources, dir, journal, begun, output))?;
     Ok(ResumedSession { outcome, has_news: !was_over })
+}
+
+/// Workers of a run, and the dispatcher's connection to them.
+type WithPort = Option<(Cluster, RemotePort)>;
+
+/// The workers, with the value that was begun. If that failed, they are told that the run is over.
+fn or_leave<T>(runtime: &Runtime, cluster: WithPort, begun: Result<T>) -> Result<(T, WithPort)> {
+    match (begun, cluster) {
+        (Ok(begun), cluster) => Ok((begun, cluster)),
+        (Err(error), Some((cluster, port))) => {
+            drop(port);
+            runtime.block_on(cluster.close());
+            Err(error)
+        }
+        (Err(error), None) => Err(error),
+    }
 }
 
 /// True if nothing is left to play, and the summary of the last session has the run's end.
@@ -257,7 +277,7 @@ struct RunResources {
     book: Book,
     tables: Option<Arc<dyn Probe>>,
     /// Workers in other processes, and the dispatcher's connection to them.
-    cluster: Option<(Cluster, RemotePort)>,
+    cluster: WithPort,
 }
 
 /// State of a run before its next game, and the outputs that have it.

@@ -5,13 +5,12 @@
 //! stamp. The secret is in `$QUINTAIN_STATE`, else in `$XDG_STATE_HOME/quintain`, else in
 //! `~/.local/state/quintain`.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
-use crate::files::{read_text, write_atomically};
+use crate::files::{create_secret, read_text, write_atomically};
 use crate::os;
 use crate::run::error::{Result, ResultContext as _, RunError};
 use crate::text::{hex, random_hex};
@@ -89,21 +88,16 @@ fn state() -> Result<PathBuf> {
 fn secret(state: &Path) -> Result<String> {
     let path = state.join(SECRET);
     if !path.exists() {
-        make(state, &path)?;
+        make(&path)?;
     }
     read(&path)
 }
 
-fn make(state: &Path, path: &Path) -> Result<()> {
+fn make(path: &Path) -> Result<()> {
     let unwritable = || format!("{}: cannot write it; set QUINTAIN_STATE to a folder of your own", path.display());
-    os::for_owner_alone(std::fs::DirBuilder::new().recursive(true)).create(state).within(unwritable)?;
-    // Readable by its owner only, and renamed when complete. If two programs make one, the first
-    // prevails.
-    let mut file = tempfile::NamedTempFile::new_in(state).within(unwritable)?;
-    file.write_all(random_hex().map_err(RunError::Random)?.as_bytes()).within(unwritable)?;
-    file.as_file().sync_all().within(unwritable)?;
-    match file.persist_noclobber(path) {
-        Err(error) if error.error.kind() != std::io::ErrorKind::AlreadyExists => Err(error.error).within(unwritable),
+    match create_secret(path, &random_hex().map_err(RunError::Random)?) {
+        // If two programs make one, the first prevails.
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error).within(unwritable),
         _ => Ok(()),
     }
 }

@@ -86,15 +86,15 @@ impl Topology {
     /// Description of this machine for people, and the processor that distinguishes machines.
     #[must_use]
     pub fn machine(&self) -> Machine {
-        let first = |path: &str, key: &str| {
-            let text = std::fs::read_to_string(path).ok()?;
-            let line = text.lines().find(|line| line.starts_with(key))?;
-            Some(line.split_once([':', '='])?.1.trim().trim_matches('"').to_owned())
+        let pretty_name = || {
+            let text = std::fs::read_to_string("/etc/os-release").ok()?;
+            let line = text.lines().find(|line| line.starts_with("PRETTY_NAME"))?;
+            Some(line.split_once('=')?.1.trim().trim_matches('"').to_owned())
         };
         Machine {
-            cpu: first("/proc/cpuinfo", "model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
+            cpu: os::processor(),
             cores: self.physical_cores(),
-            os: first("/etc/os-release", "PRETTY_NAME").unwrap_or_else(|| std::env::consts::OS.to_owned()),
+            os: pretty_name().unwrap_or_else(|| std::env::consts::OS.to_owned()),
         }
     }
 

@@ -119,7 +119,8 @@ fn source_ids(repository: &Repository, commit: &str, recipe: &Recipe) -> Result<
 
 fn key(request: &BuildRequest<'_>) -> Result<String, SourceError> {
     let BuildRequest { repository, commit, recipe, .. } = request;
-    let mut parts = vec![format!("quintain build {FORMAT}"), std::env::consts::ARCH.to_owned(), cpu()];
+    let mut parts =
+        vec![format!("quintain build {FORMAT}"), std::env::consts::ARCH.to_owned(), os::processor_features()];
     parts.extend([&recipe.command, &recipe.binary, &recipe.bench].map(Clone::clone));
     parts.extend(recipe.env.iter().map(|(name, value)| format!("{name}={value}")));
     for name in FLAGS {
@@ -175,21 +176,6 @@ fn cargo_settings(recipe: &Recipe, cache: &Path) -> Vec<String> {
     let folders = place.ancestors().map(|dir| dir.join(".cargo")).chain(users);
     let files = folders.flat_map(|dir| ["config", "config.toml"].map(|name| dir.join(name)));
     files.filter_map(|file| hash::of_file(&file).ok()).collect()
-}
-
-/// Name of the processor. A program built for "this CPU" may not run on another machine that shares
-/// the cache.
-fn cpu() -> String {
-    cpu_of(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default())
-}
-
-/// Lines of `/proc/cpuinfo` that name the first processor. 64-bit ARM has numbers and features in
-/// place of a model.
-fn cpu_of(text: &str) -> String {
-    let find = |name: &str| text.lines().find(|line| line.starts_with(name));
-    let names = ["CPU implementer", "CPU variant", "CPU part", "Features"];
-    find("model name")
-        .map_or_else(|| names.iter().filter_map(|name| find(name)).collect::<Vec<_>>().join("; "), str::to_owned)
 }
 
 /// Versions of the compilers that build a commit. That of Rust depends on the commit's toolchain
@@ -416,22 +402,5 @@ mod tests {
         // A recipe may give the whole name, and a name without any ending.
         let script = write(tree.join("engine.sh"));
         assert_eq!(built("engine.sh", &tree, &target), Some(script));
-    }
-
-    #[test]
-    fn arm_processors_are_told_apart() {
-        let of = |part: &str| {
-            format!(
-                "processor\t: 0\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x3\n\
-                 CPU part\t: {part}\n\nprocessor\t: 1\nCPU part\t: 0xfff\n"
-            )
-        };
-        assert_eq!(
-            cpu_of(&of("0xd0c")),
-            "CPU implementer\t: 0x41; CPU variant\t: 0x3; CPU part\t: 0xd0c; Features\t: fp asimd"
-        );
-        assert_ne!(cpu_of(&of("0xd0c")), cpu_of(&of("0xd49")));
-        assert_eq!(cpu_of("model name\t: A\nmodel name\t: B\n"), "model name\t: A");
-        assert_eq!(cpu_of(""), "");
     }
 }

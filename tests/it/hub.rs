@@ -263,6 +263,14 @@ fn a_hub_that_cannot_be_used_is_refused_in_one_line() {
         assert!(ran.stderr.contains(fault) && ran.stderr.lines().count() == 1, "{words}: {}", ran.stderr);
         assert!(!out.exists(), "{words}");
     }
+    // One that fails after it has entered the hub leaves it again.
+    let out = folder.join("run");
+    let pgn = folder.join("missing/games.pgn").display().to_string();
+    let args = sprt_args("--seed 1", "--seed 2", &out, &format!("--nodes 1 --max-pairs 1 --workers {url} --pgn {pgn}"));
+    let ran: Ran = at(folder, quintain(&args)).output().unwrap().into();
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    let listed: Ran = at(folder, quintain(&["workers", url])).output().unwrap().into();
+    assert!(listed.code == Some(0) && !listed.stdout.contains("fake_engine"), "{listed:?}");
     hub.ends();
 }
 
@@ -286,7 +294,7 @@ impl Lent {
     pub(crate) fn command(&self, more: &[&str]) -> Command {
         let args: Vec<_> = ["worker", &self.url].iter().chain(more).copied().collect();
         let mut command = at(self.folder.path(), heeding_signals(&args));
-        command.env("XDG_CACHE_HOME", self.folder.path().join("cache"));
+        command.env("QUINTAIN_CACHE", self.folder.path().join("cache"));
         command
     }
 
@@ -501,6 +509,9 @@ fn a_worker_is_checked_before_it_plays() {
         assert_eq!(checked.code, Some(code), "{checked:?}");
         assert!(checked.stdout.contains(line), "{line}: {checked:?}");
     }
+    // The folder that is checked is the worker's own, and is the only one made.
+    let made = std::fs::read_dir(lent.folder.path().join("cache/worker")).unwrap();
+    assert_eq!(made.map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>(), ["box2"]);
     let unit: Ran = lent.command(&["--systemd", "--any-version"]).output().unwrap().into();
     assert!(unit.stdout.contains("NoNewPrivileges=") && unit.stdout.contains(&hub.url), "{unit:?}");
     assert!(unit.stdout.contains(" --any-version\n"), "{unit:?}");

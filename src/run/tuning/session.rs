@@ -14,7 +14,7 @@ use crate::plan::file::{self, TUNING_FOLDERS, TUNING_SETTINGS};
 use crate::record::PairId;
 use crate::report::state::OUT_OF_TIME;
 use crate::report::tune::engine_name;
-use crate::run::dir::{Place, RunDir, keep_out_of_git};
+use crate::run::dir::{Place, RunDir, keep_out_of_git, sync_folder};
 use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::tuning::outputs;
@@ -175,7 +175,7 @@ fn make(place: &Place) -> Result<PathBuf> {
             _ => PathBuf::from(format!("{}-{number}", wanted.display())),
         };
         match std::fs::create_dir(&root) {
-            Ok(()) => return Ok(root),
+            Ok(()) => return sync_folder(wanted.parent().unwrap_or(Path::new("."))).map(|()| root),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 // A command that was stopped before its first game leaves only its settings.
                 if matches!(place, Place::Given(_)) {
