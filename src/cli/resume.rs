@@ -14,11 +14,14 @@ use crate::run::drive::{self, OutputStyle, ResumedSession};
 use crate::run::notify::{self, Receivers};
 use crate::run::{Exit, chain, extension, progress, trust};
 use crate::settings::RawPlan;
+use crate::tournament::pairing::Pairing;
 
 /// Replays what was played and plays the rest: the result is what an unbroken run would have
 /// counted.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "Example:\n  quintain resume results/runs/20260101-120000-sprt")]
+#[command(after_long_help = "Examples:
+  quintain resume results/runs/20260101-120000-sprt
+  quintain resume latest --pairs 4000")]
 pub(super) struct ResumeArgs {
     /// The run: its directory, an id of `quintain runs`, the end of one, or `latest`.
     #[arg(value_name = "RUN", value_parser = run_parser())]
@@ -26,9 +29,13 @@ pub(super) struct ResumeArgs {
     /// Concurrent games, if not as before. A run with workers continues without them.
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     concurrency: Option<u16>,
-    /// Pairs at which a tuning ends, those already played included, if not as before; later
-    /// commands keep the number. A tuning that ended as flat plays all of them.
-    #[arg(long, value_name = "N")]
+    /// Pairs at which the run ends, those already played included, if not as before; later commands
+    /// keep the number. With several players, those of each encounter. A tuning that ended as flat
+    /// plays all of them. A Swiss, a knockout and a race keep theirs.
+    ///
+    /// A test stays a test. Of a match that is extended because of its result, only the interval
+    /// for all moments together holds.
+    #[arg(long, value_name = "N", visible_alias = "max-pairs")]
     pairs: Option<u64>,
     /// Crashes, stalls and illegal moves after which the run stops, earlier ones included, if not
     /// as before.
@@ -87,8 +94,12 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
         extension::extend(&mut plan, pairs)?;
         let scoreboard = dir.scoreboard(&plan)?;
         let played = scoreboard.pairs();
-        if pairs < played {
-            bail!("--pairs {pairs}: {played} pairs have been played; give at least {played}");
+        let encounters = Pairing::new(&plan).encounters().unwrap_or(1);
+        if pairs.saturating_mul(encounters) < played {
+            bail!(
+                "--pairs {pairs}: {played} pairs have been played; give at least {}",
+                played.div_ceil(encounters.max(1))
+            );
         }
         let past_flat = scoreboard.is_flat() && played < pairs;
         if past_flat {

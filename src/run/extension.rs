@@ -1,5 +1,5 @@
-//! Changes of a begun run: another number of games at once, and another number of pairs of a
-//! tuning. The latter is stored beside its plan, because the plan of a run never changes.
+//! Changes of a begun run: another number of games at once, and another number of pairs. The latter
+//! is stored beside its plan, because the plan of a run never changes.
 
 use std::path::Path;
 
@@ -14,6 +14,7 @@ use crate::run::resolve;
 use crate::schedule::affinity::{self, Topology};
 use crate::settings::RawPlan;
 use crate::tournament::formats::tune::{Tune, TuneRule};
+use crate::tournament::pairing::Pairing;
 
 /// Name of the file in the run's directory.
 const FILE_NAME: &str = "extension.toml";
@@ -59,16 +60,21 @@ pub(crate) fn renewed(raw: &RawPlan, plan: &mut Plan) -> Result<()> {
     Ok(())
 }
 
-/// Changes the number of pairs of a begun tuning.
+/// Changes the number of pairs of a begun run, those of each encounter if it has several players.
 pub(crate) fn extend(plan: &mut Plan, pairs: u64) -> Result<()> {
-    let Some(rule) = plan.format.tuning() else {
-        fail!(Setting, "--pairs: only a tuning can be given another number of pairs; begin another run");
-    };
-    if let Some(held) = rule.method.pairs() {
+    const REMEDY: &str = "continue without --pairs, or start another run";
+    if let Some(rule) = plan.format.tuning() {
+        if let Some(held) = rule.method.pairs() {
+            let method = rule.method.name();
+            fail!(Setting, "--pairs {pairs}: the schedule of --method {method} is for {held} pairs only; {REMEDY}");
+        }
+    } else if plan.half_last {
+        fail!(Setting, "--pairs {pairs}: the last pair of this run is a single game; {REMEDY}");
+    } else if Pairing::new(plan).needs_results() {
+        let format = plan.format.name();
         fail!(
             Setting,
-            "--pairs {pairs}: the schedule of --method {} is for {held} pairs only; continue without --pairs, or start another run",
-            rule.method.name()
+            "--pairs {pairs}: results decide who meets in a {format}, for a fixed number of pairs; {REMEDY}"
         );
     }
     if !(1..=resolve::MAX_PAIRS).contains(&pairs) {
@@ -85,13 +91,13 @@ pub(crate) fn pass_flat(plan: &mut Plan) {
     }
 }
 
-/// Stores the number of pairs of a tuning, so that every later command has it too. `past_flat` is
-/// true if the tuning is flat before that number.
+/// Stores the number of pairs of a run, so that every later command has it too. `past_flat` is true
+/// if it is a tuning that is flat before that number.
 pub(crate) fn store(root: &Path, pairs: u64, past_flat: bool) -> Result<()> {
     let path = root.join(FILE_NAME);
     let past_flat = past_flat || read(root)?.is_some_and(|stored| stored.past_flat);
     let flat = if past_flat { "# It was flat before.\npast-flat = true\n" } else { "" };
-    let text = format!("# Pairs at which `quintain resume --pairs` ends this tuning.\npairs = {pairs}\n{flat}");
+    let text = format!("# Pairs at which `quintain resume --pairs` ends this run.\npairs = {pairs}\n{flat}");
     write_atomically(&path, text.as_bytes()).within(|| format!("{}: cannot write it", path.display()))
 }
 
@@ -120,9 +126,6 @@ pub(crate) fn stored_plan(root: &Path) -> Result<Option<Plan>> {
 
 /// Gives a plan the number of pairs that was stored for its run, if one was.
 pub(crate) fn apply(root: &Path, plan: &mut Plan) -> Result<()> {
-    if plan.format.tuning().is_none() {
-        return Ok(());
-    }
     let Some(stored) = read(root)? else { return Ok(()) };
     if stored.past_flat {
         pass_flat(plan);

@@ -53,6 +53,12 @@ pub(crate) fn line(plan: &Plan) -> Option<String> {
     if let Some(time) = time {
         line.push_str(&format!(", {} here", length(time)));
     }
+    if let (Some(time), Some(limit), Some(pace)) = (time, plan.max_time, &pace)
+        && time > limit
+    {
+        let within = grouped(limit.as_secs_f64() / 60.0 * pace.pairs_per_minute);
+        line.push_str(&format!(", of which at most {} are played: about {within} pairs", length(limit)));
+    }
     let is_long = time.map_or(played > MANY_PAIRS, |time| time > LONG);
     let quicker = quicker(plan, &test.bounds);
     if is_long && !quicker.is_empty() {
@@ -78,10 +84,11 @@ fn shape(pace: Option<&Pace>) -> Option<Law> {
 /// Returns the expected time of a plan's games, of a test if its engines are equal; `None` if it is
 /// unknown.
 pub(crate) fn time(plan: &Plan) -> Option<Duration> {
-    time_at(plan, pace_of(plan).as_ref())
+    let time = time_at(plan, pace_of(plan).as_ref())?;
+    Some(plan.max_time.map_or(time, |most| most.min(time)))
 }
 
-/// Returns the time of a plan's games at a pace.
+/// Returns the time of a plan's games at a pace, beyond `max_time` too.
 fn time_at(plan: &Plan, pace: Option<&Pace>) -> Option<Duration> {
     if plan.is_at_hub() {
         // Nobody knows how many of them will play.
@@ -93,8 +100,7 @@ fn time_at(plan: &Plan, pace: Option<&Pace>) -> Option<Duration> {
         None if plan.test.is_none() && plan.players.len() == 2 => most?,
         None => return None,
     };
-    let time = pace.and_then(|pace| Duration::try_from_secs_f64(played / pace.pairs_per_minute * 60.0).ok());
-    time.map(|time| plan.max_time.map_or(time, |most| most.min(time)))
+    pace.and_then(|pace| Duration::try_from_secs_f64(played / pace.pairs_per_minute * 60.0).ok())
 }
 
 /// Describes the expected pairs of a race whose pairs have this shape, if it is known.
@@ -296,6 +302,11 @@ mod tests {
         plan.players.iter_mut().for_each(|player| player.limit.clock = Some("8+0.08".parse().unwrap()));
         let here = line(&plan).unwrap();
         assert!(here.contains("at once: ") && time(&plan).is_some(), "{here}");
+        // A limit of time shortens what is played, not what the test needs.
+        plan.max_time = Some(Duration::from_secs(60));
+        let cut = line(&plan).unwrap();
+        assert!(cut.starts_with(&here) && cut[here.len()..].starts_with(", of which at most "), "{cut}");
+        assert_eq!(time(&plan), plan.max_time);
         plan.workers = Some("nats://127.0.0.1:4222/ab".parse().unwrap());
         let there = line(&plan).unwrap();
         assert!(there.contains(", by the workers of a hub: about ") && !there.contains(" here"), "{there}");

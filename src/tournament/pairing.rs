@@ -107,6 +107,12 @@ impl Pairing {
         }
     }
 
+    /// Number of encounters; `None` if results decide it.
+    #[must_use]
+    pub const fn encounters(&self) -> Option<u64> {
+        self.encounters
+    }
+
     /// Total number of pairs; `None` if it is not known.
     #[must_use]
     pub fn total(&self) -> Option<u64> {
