@@ -21,6 +21,7 @@ Examples:
   quintain init gauntlet - | less
   quintain init --reference
   quintain init --schema engines > engines.schema.json
+  quintain init --presets
   quintain init --sparring
   quintain init --workflow > .github/workflows/quintain.yml";
 
@@ -31,6 +32,13 @@ const WORKFLOW: &str = include_str!("../../configs/workflow.yml");
 const SPARRING: [(&str, &str); 2] = [
     ("configs/engines.toml", include_str!("../../configs/engines.toml")),
     ("configs/sparring.toml", include_str!("../../configs/sparring.toml")),
+];
+
+/// Plans of the usual tests of a change.
+const PRESETS: [(&str, &str); 3] = [
+    ("configs/sprt-stc.toml", include_str!("../../configs/sprt-stc.toml")),
+    ("configs/sprt-ltc.toml", include_str!("../../configs/sprt-ltc.toml")),
+    ("configs/sprt-simplify.toml", include_str!("../../configs/sprt-simplify.toml")),
 ];
 
 /// JSON Schema beside a new plan, for completion in editors.
@@ -65,6 +73,10 @@ pub(super) struct InitArgs {
     /// package, and a field of them for gauntlets.
     #[arg(long, conflicts_with_all = ["file", "reference", "schema", "workflow"])]
     sparring: bool,
+    /// Write the plans of the usual tests into configs/ instead: sprt-stc.toml and sprt-ltc.toml
+    /// for a gain at a short and at a longer time control, sprt-simplify.toml for a simplification.
+    #[arg(long, conflicts_with_all = ["file", "reference", "schema", "workflow", "sparring"])]
+    presets: bool,
 }
 
 impl ValueEnum for GameCommand {
@@ -110,6 +122,9 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit> {
     if args.sparring {
         return sparring(args.force);
     }
+    if args.presets {
+        return presets(args.force);
+    }
     let path = args.file.clone().unwrap_or_else(|| format!("{}.toml", args.kind.name()).into());
     if path.as_os_str() == "-" {
         progress::result(&plan(args.kind, Path::new("PLAN.toml")));
@@ -126,15 +141,27 @@ pub(super) fn run(args: &InitArgs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Writes the packaged engines and their field.
-fn sparring(force: bool) -> Result<Exit> {
-    if let Some((taken, _)) = SPARRING.iter().find(|(path, _)| !force && Path::new(path).exists()) {
-        bail!("{taken}: exists already; overwrite both files with --force, or move it away");
+/// Writes files of `configs`, all or none.
+fn write_all(files: &[(&str, &str)], force: bool) -> Result<()> {
+    if let Some((taken, _)) = files.iter().find(|(path, _)| !force && Path::new(path).exists()) {
+        bail!("{taken}: exists already; overwrite these files with --force, or move it away");
     }
     std::fs::create_dir_all("configs").context("configs: cannot make it")?;
-    for (path, text) in SPARRING {
-        write_new(Path::new(path), text, force)?;
+    files.iter().try_for_each(|(path, text)| write_new(Path::new(path), text, force))
+}
+
+/// Writes the plans of the usual tests.
+fn presets(force: bool) -> Result<Exit> {
+    write_all(&PRESETS, force)?;
+    for (path, _) in PRESETS {
+        progress::note(&format!("wrote {path}; play it with `quintain sprt {path}`"));
     }
+    Ok(Exit::Done)
+}
+
+/// Writes the packaged engines and their field.
+fn sparring(force: bool) -> Result<Exit> {
+    write_all(&SPARRING, force)?;
     let [(engines, _), (field, _)] = SPARRING;
     progress::note(&format!("wrote {engines}; `quintain engines` shows which of them are installed"));
     progress::note(&format!(

@@ -270,8 +270,12 @@ fn text(plan: &Plan, finish: &Finish, estimates: &Estimates, root: &Path) -> Str
         });
     }
     lines.push(time_and_place(finish.time, root));
-    // A run that played all its pairs cannot be resumed.
-    if !scoreboard.is_over() && !matches!(finish.reason, StopReason::OutOfPairs | StopReason::OutOfOpenings) {
+    let is_undecided = match finish.reason {
+        StopReason::OutOfPairs => plan.test.is_some() && !plan.half_last,
+        StopReason::OutOfOpenings => false,
+        _ => true,
+    };
+    if is_undecided && !scoreboard.is_over() {
         lines.push(format!("continue with: {}", next_command(plan, finish, root)));
     }
     lines.push(String::new());
@@ -331,6 +335,10 @@ fn next_command(plan: &Plan, finish: &Finish, root: &Path) -> String {
             let more = (200.0 * losses.share()).ceil().clamp(1.0, 100.0);
             let then = tune.map_or_else(String::new, |tune| format!(", then {tune}"));
             format!("{resume} --max-time-losses {more}%{then}")
+        }
+        StopReason::OutOfPairs => {
+            let more = finish.scoreboard.pairs().saturating_mul(2).max(2);
+            format!("{resume} --pairs {more}")
         }
         // The command goes on to the proof, and more games are another wish.
         StopReason::OutOfTime => resume,

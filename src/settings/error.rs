@@ -11,7 +11,7 @@ use crate::text::TomlError;
 #[derive(Debug, Error)]
 pub enum ConfigError {
     /// The file cannot be read.
-    #[error("cannot read the plan {}: {source}{}", path.display(), engine_hint(path, source))]
+    #[error("cannot read the plan {}: {source}{}", path.display(), hint(path, source))]
     Read {
         /// Path of the file.
         path: PathBuf,
@@ -40,11 +40,18 @@ pub enum ConfigError {
     Value(String),
 }
 
-/// Advice on a file that is no text, or too long for one, and so may be an engine.
-fn engine_hint(path: &Path, error: &std::io::Error) -> &'static str {
+/// Names of the plans that `quintain init --presets` writes.
+pub(crate) const PRESETS: [&str; 3] = ["sprt-stc.toml", "sprt-ltc.toml", "sprt-simplify.toml"];
+
+/// Advice on a preset that is missing, and on a file that is no text, or too long for one, and so
+/// may be an engine.
+fn hint(path: &Path, error: &std::io::Error) -> &'static str {
     let may_be_program = match error.kind() {
         ErrorKind::InvalidData => true,
         ErrorKind::InvalidInput => path.is_file(),
+        ErrorKind::NotFound if PRESETS.iter().any(|name| path.file_name().is_some_and(|file| file == *name)) => {
+            return "; `quintain init --presets` writes the presets into configs/";
+        }
         _ => false,
     };
     if may_be_program {

@@ -298,3 +298,23 @@ fn the_sparring_field_has_known_engines_of_several_strengths() {
     assert_eq!(init(&["--force"]).code, Some(0));
     assert_eq!(std::fs::read_to_string(&written).unwrap().parse::<toml::Table>().unwrap(), field);
 }
+
+/// In a project without them, a missing preset names the command that writes it.
+#[test]
+fn presets_are_written_into_any_project() {
+    let folder = tempfile::tempdir().unwrap();
+    let does = |words: &[&str]| -> Ran { quintain(words).current_dir(folder.path()).output().unwrap().into() };
+    let files = ["sprt-stc", "sprt-ltc", "sprt-simplify"].map(|name| format!("configs/{name}.toml"));
+    for file in &files {
+        let missing = does(&["sprt", file]);
+        assert!(missing.code == Some(2) && missing.stderr.contains("`quintain init --presets`"), "{missing:?}");
+    }
+    assert!(!does(&["sprt", "configs/other.toml"]).stderr.contains("--presets"));
+    assert_eq!(does(&["init", "--presets"]).code, Some(0));
+    for file in &files {
+        let read = does(&["sprt", file, "--new", "/nonexistent/new", "--base", "/nonexistent/base"]);
+        assert!(read.code == Some(2) && read.stderr.contains("/nonexistent/new"), "{read:?}");
+    }
+    let again = does(&["init", "--presets"]);
+    assert!(again.code == Some(2) && again.stderr.contains("configs/sprt-stc.toml: exists already"), "{again:?}");
+}

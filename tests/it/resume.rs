@@ -680,7 +680,8 @@ fn a_run_out_of_pairs_is_extended() {
         let shown = dir(name).display().to_string();
         run(&[&["resume", &shown], words].concat())
     };
-    sprt(3, "--seed 1", "--seed 2", &dir("test"), &more(2));
+    let first = sprt(3, "--seed 1", "--seed 2", &dir("test"), &more(2));
+    assert!(first.stdout.contains("test --pairs 4\n"), "{first:?}");
     sprt(3, "--seed 1", "--seed 2", &dir("long"), &more(4));
     assert_eq!(resumed("test", &["--max-pairs", "4"]).code, Some(3));
     check_same_games(&dir("test"), &dir("long"));
