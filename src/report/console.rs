@@ -21,6 +21,7 @@ use crate::tournament::pairing::Pairing;
 use crate::tournament::scoreboard::{Faults, Scoreboard};
 use crate::tournament::time_losses::ALARM;
 use crate::tournament::tuning::TuningProgress;
+use crate::tournament::workers::WorkerStatus;
 
 /// Minimum time between two plain lines.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(30);
@@ -132,6 +133,8 @@ pub struct Viewer {
     time_losses: u64,
     /// Number of narrowed ranges of a tuning so far. Each has a line.
     cuts: usize,
+    /// Line on the workers of a hub; `None` without a hub.
+    fleet: Option<String>,
 }
 
 impl Viewer {
@@ -140,7 +143,8 @@ impl Viewer {
     pub fn new(plan: &Plan) -> Self {
         let is_planned = plan.test.is_none() || plan.max_pairs.is_some();
         let total = Pairing::new(plan).total().filter(|_| is_planned);
-        Self { total, plan: plan.clone(), pairs_before: 0, time_losses: 0, cuts: 0 }
+        let fleet = plan.is_at_hub().then(|| fleet_line(&[]));
+        Self { total, plan: plan.clone(), pairs_before: 0, time_losses: 0, cuts: 0, fleet }
     }
 
     /// Records the state before this process began, which the pace leaves out.
@@ -164,10 +168,18 @@ impl Viewer {
     #[must_use]
     pub fn view(&self, scoreboard: &Scoreboard, elapsed: Duration) -> View {
         let pace = self.pace(scoreboard, elapsed);
-        if let Some(progress) = scoreboard.tuning() {
-            return self.tuning(progress, scoreboard, &pace);
+        let mut view = if let Some(progress) = scoreboard.tuning() {
+            self.tuning(progress, scoreboard, &pace)
+        } else if self.plan.players.len() == 2 {
+            duel(&self.plan, scoreboard, &pace)
+        } else {
+            self.table(scoreboard, &pace)
+        };
+        if let Some(fleet) = &self.fleet {
+            view.plain.push_str(&format!(", {fleet}"));
+            view.lines.push(fleet.clone());
         }
-        if self.plan.players.len() == 2 { duel(&self.plan, scoreboard, &pace) } else { self.table(scoreboard, &pace) }
+        view
     }
 
     /// View of a tuning, whose only Elo is that of validation.
@@ -245,6 +257,10 @@ impl Viewer {
                 record.id.number()
             )),
             RunEvent::PairCounted { scoreboard, .. } => self.narrowed(scoreboard),
+            RunEvent::Workers { workers } => {
+                self.fleet.iter_mut().for_each(|fleet| *fleet = fleet_line(workers));
+                None
+            }
             RunEvent::Warning { text } | RunEvent::PvWarning { text } => Some(format!("warning: {text}")),
             RunEvent::Steered { status } => Some(match status.phase {
                 Phase::Running => format!("playing, {} at once", status.concurrency),
@@ -262,10 +278,28 @@ impl Viewer {
             | RunEvent::GameMoved { .. }
             | RunEvent::GameEnded { .. }
             | RunEvent::Tick { .. }
-            | RunEvent::Workers { .. }
             | RunEvent::Closed { .. } => None,
         }
     }
+}
+
+/// Workers of a hub that play a run, and pairs that they lost.
+fn fleet_line(workers: &[WorkerStatus]) -> String {
+    let serving: Vec<_> = workers.iter().filter(|worker| worker.serves).collect();
+    if serving.is_empty() {
+        return "no worker plays; `quintain ctl RUN workers` says why".to_owned();
+    }
+    let slots = serving.iter().map(|worker| u64::from(worker.slots)).sum();
+    let mut line = format!("{} with {}", figures::count(serving.len() as u64, "worker"), figures::count(slots, "slot"));
+    let others = (workers.len() - serving.len()) as u64;
+    if others > 0 {
+        line.push_str(&format!(", {others} not playing"));
+    }
+    let lost: u64 = workers.iter().map(|worker| worker.lost).sum();
+    if lost > 0 {
+        line.push_str(&format!(", {} lost and played again", figures::count(lost, "pair")));
+    }
+    line
 }
 
 /// View of two players.
@@ -465,5 +499,32 @@ fn draw_plain(heading: &str, messages: &Receiver<ConsoleMessage>) {
     }
     if let Some(line) = unsaid.filter(|line| *line != said) {
         say(&line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Only a run at a hub has such a line.
+    #[test]
+    fn the_view_has_the_workers_of_a_hub() {
+        let mut plan = crate::plan::file::from_toml(include_str!("../../tests/it/fixtures/v1/plan.toml")).unwrap();
+        let scoreboard = Scoreboard::new(&plan).unwrap();
+        let worker = |name: &str, slots: u16, lost: u64, serves: bool| {
+            let (name, machine, state) = (name.to_owned(), String::new(), String::new());
+            WorkerStatus { name, machine, slots, lost, verified: None, serves, state }
+        };
+        let workers = [worker("a", 7, 0, true), worker("b", 1, 2, true), worker("c", 4, 1, false)];
+        let plain = |plan: &Plan, workers: &[WorkerStatus]| {
+            let mut viewer = Viewer::new(plan);
+            assert_eq!(viewer.line(&RunEvent::Workers { workers }), None);
+            viewer.view(&scoreboard, Duration::ZERO).plain
+        };
+        assert!(!plain(&plan, &workers).contains("worker"));
+        plan.workers = Some("nats://127.0.0.1:4222/ab".parse().unwrap());
+        let line = "2 workers with 8 slots, 1 not playing, 3 pairs lost and played again";
+        assert!(plain(&plan, &workers).ends_with(line), "{}", plain(&plan, &workers));
+        assert!(plain(&plan, &workers[2..]).contains("no worker plays; `quintain ctl RUN workers` says why"));
     }
 }
