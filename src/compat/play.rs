@@ -23,7 +23,7 @@ use crate::game::tablebase::Probe;
 use crate::journal::{self, Journal};
 use crate::openings::Book;
 use crate::plan::time_control::{Limit, Seconds};
-use crate::plan::{Plan, Timeouts};
+use crate::plan::{Plan, Timeouts, override_options};
 use crate::report::crashes::{self, Crashes};
 use crate::report::figures;
 use crate::report::summary::Summary;
@@ -167,10 +167,7 @@ fn accepted(engine: &EngineArgs, known: &[EngineOption], warned: &AtomicBool) ->
         // `<empty>` unsets a path or text.
         let value = if value == "<empty>" { "" } else { value };
         match option.accept(value) {
-            Ok(_) => {
-                accepted.retain(|(earlier, _)| !earlier.eq_ignore_ascii_case(name));
-                accepted.push((option.name.clone(), value.to_owned()));
-            }
+            Ok(_) => override_options(&mut accepted, [(option.name.clone(), value.to_owned())]),
             Err(_) => warn(&format!("Warning; Invalid value for option {name}; {value}"), warned),
         }
     }

@@ -19,7 +19,7 @@ use std::time::Duration;
 pub use self::book_ref::{BookRef, BookSource};
 pub use self::chain::Chain;
 pub use self::file::Plan;
-pub use self::player::{Network, Origin, Player};
+pub use self::player::{Network, Origin, Player, override_options};
 pub(crate) use self::workers::SIMULATED;
 pub use self::workers::{BadReference, BadWorkers, HubRun, ReferenceSpeed, Workers};
 use crate::stats::sprt::{Bounds, Model};

@@ -39,6 +39,14 @@ pub struct Player {
     pub origin: Origin,
 }
 
+/// Sets options of an engine. Each replaces one of the same name, in any case.
+pub fn override_options(options: &mut Vec<(String, String)>, by: impl IntoIterator<Item = (String, String)>) {
+    for (name, value) in by {
+        options.retain(|(known, _)| !known.eq_ignore_ascii_case(&name));
+        options.push((name, value));
+    }
+}
+
 /// Hash table of an engine whose options do not say, in MiB.
 const USUAL_HASH_MIB: u64 = 16;
 

@@ -15,7 +15,7 @@ use crate::openings::Book;
 use crate::openings::order::Order;
 use crate::plan::affinity::Affinity;
 use crate::plan::time_control::Limit;
-use crate::plan::{BookRef, BookSource, Format, Plan, Player, SIMULATED, Test, Timeouts, Workers};
+use crate::plan::{BookRef, BookSource, Format, Plan, Player, SIMULATED, Test, Timeouts, Workers, override_options};
 use crate::run::building::Building;
 use crate::run::error::{Result, ResultContext as _, RunError, fail};
 use crate::run::resolve::networks::NetworkInputs;
@@ -515,10 +515,7 @@ pub(crate) fn one_engine(spec: &str, typed: &[String], net: Option<&Path>, limit
     obeyed::check(&found, limit)?;
     networks::check_typed(&found, &typed)?;
     let mut options = found.options;
-    for (name, value) in typed {
-        options.retain(|(known, _)| !known.eq_ignore_ascii_case(&name));
-        options.push((name, value));
-    }
+    override_options(&mut options, typed);
     Ok(EngineConfig {
         name: found.name,
         program: found.program,
@@ -637,10 +634,7 @@ fn player(found: ResolvedEngine, context: &Context, typed: [&Vec<(String, String
     let mut options = found.options;
     // Typed options override those of the engine's own files, and a player's own override those of
     // all.
-    for (name, value) in typed.into_iter().flatten() {
-        options.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
-        options.push((name.clone(), value.clone()));
-    }
+    override_options(&mut options, typed.into_iter().flatten().cloned());
     Player {
         name: printable(&found.name),
         program: found.program,

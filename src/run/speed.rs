@@ -11,6 +11,7 @@ use std::time::Duration;
 use crate::chess::Variant;
 use crate::openings::builtin;
 use crate::plan::affinity::Affinity;
+use crate::plan::override_options;
 use crate::run::error::{Result, fail};
 use crate::run::prepare::{self, positions};
 use crate::run::progress;
@@ -238,10 +239,7 @@ fn runner(engine: &ResolvedEngine, settings: &SpeedSettings, cpus: &[usize]) -> 
         }
         Workload::Depth(depth, typed) => {
             let mut options = engine.options.clone();
-            for (name, value) in typed {
-                options.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
-                options.push((name.clone(), value.clone()));
-            }
+            override_options(&mut options, typed.iter().cloned());
             let config = EngineConfig {
                 name: engine.name.clone(),
                 program: engine.program.clone(),

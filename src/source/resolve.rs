@@ -132,8 +132,8 @@ pub(super) fn give_network(engine: &mut ResolvedEngine, network: &NetworkFile) {
     let given = engine.origin.network.get_or_insert_with(|| given(network, Some(EVAL_FILE.to_owned())));
     engine.name += &format!("+net-{}", given.short());
     if let Some(option) = &given.option {
-        engine.options.retain(|(known, _)| !known.eq_ignore_ascii_case(option));
-        engine.options.push((option.clone(), network.path.to_string_lossy().into_owned()));
+        let path = network.path.to_string_lossy().into_owned();
+        plan::override_options(&mut engine.options, [(option.clone(), path)]);
         // The bench was run without the option.
         engine.origin.bench_nodes = None;
     }
@@ -476,10 +476,7 @@ fn named(
 fn give(engine: &RegistryEntry, name: &str, resolved: &mut ResolvedEngine) {
     name.clone_into(&mut resolved.name);
     resolved.args.splice(..0, engine.args.iter().cloned());
-    for (name, value) in &engine.options {
-        resolved.options.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
-        resolved.options.push((name.clone(), value.clone()));
-    }
+    plan::override_options(&mut resolved.options, engine.options.iter().cloned());
     resolved.dir.clone_from(&engine.dir);
     resolved.limits.clone_from(&engine.limits);
 }

@@ -18,7 +18,7 @@ use serde::Serialize;
 use crate::openings::order::Order;
 use crate::plan::file::TUNING_FOLDERS;
 use crate::plan::time_control::{Limit, TimeControl};
-use crate::plan::{BookRef, Format, Plan, Player, Workers};
+use crate::plan::{BookRef, Format, Plan, Player, Workers, override_options};
 use crate::report::figures;
 use crate::run::building::Building;
 use crate::run::dir::{Place, RunDir};
@@ -382,10 +382,7 @@ fn players(tuned: &Plan, space: &Space, sources: Option<&Sources>, steps: &[Proo
     let Some(sources) = sources else {
         let with = |(name, values): (&str, &[f64])| {
             let mut player = Player { name: name.to_owned(), complaints: Vec::new(), ..engine.clone() };
-            for (name, value) in named(space, values) {
-                player.options.retain(|(known, _)| !known.eq_ignore_ascii_case(&name));
-                player.options.push((name, value));
-            }
+            override_options(&mut player.options, named(space, values));
             player
         };
         return Ok(all.into_iter().map(with).collect());

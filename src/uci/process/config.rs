@@ -10,7 +10,7 @@ use super::files::FileError;
 use super::stderr::StderrSink;
 use crate::os;
 use crate::os::confine::{ConfineError, Confinement};
-use crate::plan::Timeouts;
+use crate::plan::{Timeouts, override_options};
 use crate::uci::OptionError;
 
 /// Configuration of an engine process.
@@ -45,10 +45,7 @@ impl EngineConfig {
     /// Adds these options, replacing any of the same name.
     #[must_use]
     pub fn with_options(mut self, options: &[(String, String)]) -> Self {
-        for (name, value) in options {
-            self.options.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
-            self.options.push((name.clone(), value.clone()));
-        }
+        override_options(&mut self.options, options.iter().cloned());
         self
     }
 }

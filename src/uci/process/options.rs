@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::{Engine, StartError, files};
-use crate::uci::Iteration;
-use crate::uci::{OptionError, set_option};
+use crate::plan::override_options;
+use crate::uci::{Iteration, OptionError, set_option};
 
 impl Engine {
     /// Keeps the lines of each search from now on.
@@ -27,11 +27,10 @@ impl Engine {
     /// by it.
     pub(super) fn write_options(&mut self) -> Result<(), StartError> {
         let is_threads = |name: &str| name.eq_ignore_ascii_case("Threads");
-        let is_ponder = |name: &str| name.eq_ignore_ascii_case("Ponder");
         // An engine without this option may still ponder, if its answer names a move.
-        if self.config.ponder && self.session.options().iter().any(|option| is_ponder(&option.name)) {
-            self.config.options.retain(|(name, _)| !is_ponder(name));
-            self.config.options.push(("Ponder".to_owned(), "true".to_owned()));
+        if self.config.ponder && self.session.options().iter().any(|option| option.name.eq_ignore_ascii_case("Ponder"))
+        {
+            override_options(&mut self.config.options, [("Ponder".to_owned(), "true".to_owned())]);
         }
         for first in [true, false] {
             for (name, value) in self.config.options.iter().filter(|(name, _)| is_threads(name) == first) {
