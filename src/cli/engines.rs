@@ -148,12 +148,8 @@ fn look(name: &str, build: bool, context: &Context, runtime: &Runtime) -> Instal
     };
     let config = EngineConfig {
         name: name.to_owned(),
-        program: resolved.program.clone(),
-        args: resolved.args.clone(),
-        dir: resolved.dir.clone(),
-        options: resolved.options.clone(),
         timeouts: Timeouts { start: PATIENCE, ready: PATIENCE, ..Timeouts::default() },
-        ..EngineConfig::default()
+        ..resolved.config()
     };
     runtime.block_on(async {
         match process::Engine::start(&config, &[]).await {

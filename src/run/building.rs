@@ -7,9 +7,24 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::run::error::{Result, ResultContext as _, fail};
 use crate::run::progress;
 use crate::source::{self, Bases, Context, NetworkFile, ResolvedEngine, TunableEngine, Update};
+use crate::uci::process::EngineConfig;
 
 /// Maximum number of commits built in search of a different program.
 const MOST_BASES: usize = 10;
+
+impl ResolvedEngine {
+    /// Configuration of a process of it, with its own options and the usual timeouts.
+    pub(crate) fn config(&self) -> EngineConfig {
+        EngineConfig {
+            name: self.name.clone(),
+            program: self.program.clone(),
+            args: self.args.clone(),
+            dir: self.dir.clone(),
+            options: self.options.clone(),
+            ..EngineConfig::default()
+        }
+    }
+}
 
 /// Progress display of builds. A terminal shows the step, the elapsed time and the compiler's last
 /// line; otherwise each step is a line.

@@ -514,17 +514,7 @@ pub(crate) fn one_engine(spec: &str, typed: &[String], net: Option<&Path>, limit
     let found = source::resolve_with(spec, network.as_ref(), &context, &mut progress::step)?;
     obeyed::check(&found, limit)?;
     networks::check_typed(&found, &typed)?;
-    let mut options = found.options;
-    override_options(&mut options, typed);
-    Ok(EngineConfig {
-        name: found.name,
-        program: found.program,
-        args: found.args,
-        dir: found.dir,
-        options,
-        timeouts: Timeouts::default(),
-        ..EngineConfig::default()
-    })
+    Ok(found.config().with_options(&typed))
 }
 
 /// Finds or builds both engines of a test.

@@ -11,7 +11,6 @@ use std::time::Duration;
 use crate::chess::Variant;
 use crate::openings::builtin;
 use crate::plan::affinity::Affinity;
-use crate::plan::override_options;
 use crate::run::error::{Result, fail};
 use crate::run::prepare::{self, positions};
 use crate::run::progress;
@@ -238,17 +237,8 @@ fn runner(engine: &ResolvedEngine, settings: &SpeedSettings, cpus: &[usize]) -> 
             }))
         }
         Workload::Depth(depth, typed) => {
-            let mut options = engine.options.clone();
-            override_options(&mut options, typed.iter().cloned());
-            let config = EngineConfig {
-                name: engine.name.clone(),
-                program: engine.program.clone(),
-                args: engine.args.clone(),
-                dir: engine.dir.clone(),
-                options,
-                ..EngineConfig::default()
-            };
-            Ok(SpeedRunner::Depth { config: Box::new(config), cpus: cpus.to_vec(), depth: *depth })
+            let config = Box::new(engine.config().with_options(typed));
+            Ok(SpeedRunner::Depth { config, cpus: cpus.to_vec(), depth: *depth })
         }
     }
 }
