@@ -225,6 +225,20 @@ pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a 
     near.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
+/// Remedy for a word that is none of `names`: the one most like it, and all of them after `all`.
+#[must_use]
+pub fn suggestion(word: &str, names: &[&str], all: &str) -> String {
+    let near = nearest(word, names.iter().copied());
+    let near = near.first().map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+    format!("{near}{all} {}", names.join(", "))
+}
+
+/// First eight digits of a commit id or a hash.
+#[must_use]
+pub fn short_hash(hash: &str) -> &str {
+    hash.get(..8).unwrap_or(hash)
+}
+
 /// Text for XML and HTML: markup escaped, line ends as spaces, characters that XML
 /// forbids replaced.
 #[must_use]

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use crate::cli::flags::RunFlags;
 use crate::cli::runs::run_parser;
+use crate::cli::versions::GatheredGames;
 use crate::cli::versions::play::condition;
-use crate::cli::versions::{GatheredGames, short};
 use crate::files::write_atomically;
 use crate::report::figures;
 use crate::run::dir::Place;
@@ -26,7 +26,7 @@ use crate::source::{self, Commit, Context};
 use crate::stats::bisect::{Posterior, Suspects};
 use crate::stats::elo::{self, fixed};
 use crate::stats::{Pentanomial, race};
-use crate::text::{printable, shell_path, with_causes};
+use crate::text::{printable, shell_path, short_hash, with_causes};
 
 const EXAMPLES: &str = "\
 GOOD and BAD first play each other until they are shown to differ, by a betting e-process, so \
@@ -207,7 +207,7 @@ pub(super) fn run(args: &BisectArgs) -> Result<Exit> {
     progress::note(&format!(
         "{} after {} {} the engine; games in {}",
         figures::count(count as u64 - 1, "commit"),
-        short(&commits[0].id),
+        short_hash(&commits[0].id),
         if count == 2 { "touches" } else { "touch" },
         series.root().display()
     ));
@@ -306,7 +306,7 @@ impl BisectSearch<'_> {
                 MatchResult::Played(exit) => return Ok(exit.into()),
                 MatchResult::NoStart(0, error) => self.skip(commit, with_causes(&error))?,
                 MatchResult::NoStart(_, error) => {
-                    bail!("GOOD {} cannot be played: {}", short(&self.commits[0].id), with_causes(&error));
+                    bail!("GOOD {} cannot be played: {}", short_hash(&self.commits[0].id), with_causes(&error));
                 }
             }
         }
@@ -379,7 +379,7 @@ impl BisectSearch<'_> {
         let Some(other) = self.same_as(commit) else { return false };
         let mut possible = self.possible.clone();
         possible[commit.min(other) + 1..=commit.max(other)].fill(false);
-        let [name, other] = [commit, other].map(|commit| short(&self.commits[commit].id));
+        let [name, other] = [commit, other].map(|commit| short_hash(&self.commits[commit].id));
         if !possible[1..].contains(&true) {
             progress::warn(&format!("{name} builds the program of {other}, so there were several changes"));
             return false;
@@ -420,7 +420,7 @@ impl BisectSearch<'_> {
     /// Skips a commit. Fails for BAD, because the search rests on it.
     fn skip(&mut self, commit: usize, why: String) -> Result<()> {
         let first = why.lines().next().unwrap_or_default().to_owned();
-        let name = short(&self.commits[commit].id);
+        let name = short_hash(&self.commits[commit].id);
         if commit + 1 == self.commits.len() {
             bail!("BAD {name} cannot be played: {why}");
         }
@@ -478,7 +478,7 @@ impl BisectSearch<'_> {
     fn headline(&self, posterior: &Posterior, suspects: &Suspects, end: SearchEnd) -> String {
         let name = |commit: usize| {
             let commit = &self.commits[commit];
-            format!("{} ({}, {})", short(&commit.id), commit.date, printable(&commit.subject))
+            format!("{} ({}, {})", short_hash(&commit.id), commit.date, printable(&commit.subject))
         };
         let (first, last) = (*suspects.commits.start(), *suspects.commits.end());
         let sure = format!("{} %", fixed(100.0 * suspects.probability, 1));
@@ -511,7 +511,7 @@ impl BisectSearch<'_> {
                 (Some(why), ..) => format!("skipped: {}", printable(why)),
                 (None, _, 0) => "GOOD".to_owned(),
                 (None, Some(other), _) if pairs.pairs() == 0 => {
-                    format!("the program of {}", short(&self.commits[other].id))
+                    format!("the program of {}", short_hash(&self.commits[other].id))
                 }
                 (None, None, _) if pairs.pairs() == 0 => "-".to_owned(),
                 (None, ..) => figures::estimate(elo::logistic(pairs)),
@@ -521,7 +521,7 @@ impl BisectSearch<'_> {
             let _ = writeln!(
                 out,
                 "{mark} {}  {}  {:>13} %  {:>7}  {told}  {}",
-                short(&commit.id),
+                short_hash(&commit.id),
                 commit.date,
                 fixed(100.0 * posterior.first[place], 1),
                 pairs.pairs(),

@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 use crate::plan::Timeouts;
 use crate::run::{Exit, progress, resolve};
 use crate::source::{self, Context, EntryOrigin, Registry, RegistryEntry, ResolvedEngine, SourceError};
-use crate::text::{nearest, printable, shell_word};
+use crate::text::{printable, shell_word, suggestion};
 use crate::uci::process::{self, EngineConfig};
 use crate::uci::{EngineOption, OptionKind};
 
@@ -123,9 +123,7 @@ pub(super) fn run(args: &EnginesArgs) -> Result<Exit> {
 }
 
 fn unknown_name(name: &str, registry: &Registry) -> String {
-    let names = || registry.iter().map(|(name, _)| name);
-    let near = nearest(name, names()).first().map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
-    let known = names().collect::<Vec<_>>().join(", ");
+    let names: Vec<_> = registry.iter().map(|(name, _)| name).collect();
     let files: Vec<_> = registry.files().iter().map(|path| path.display().to_string()).collect();
     match files.as_slice() {
         [] => format!(
@@ -133,7 +131,7 @@ fn unknown_name(name: &str, registry: &Registry) -> String {
             Registry::heading(name),
             registry.sparring_hint()
         ),
-        files => format!("no engine `{name}` in {}: {near}engines are {known}", files.join(", ")),
+        files => format!("no engine `{name}` in {}: {}", files.join(", "), suggestion(name, &names, "engines are")),
     }
 }
 

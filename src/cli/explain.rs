@@ -14,7 +14,7 @@ use crate::report::explain::{Explainer, Explanation};
 use crate::report::figures::count;
 use crate::run::dir::RunDir;
 use crate::run::{Exit, progress};
-use crate::text::nearest;
+use crate::text::suggestion;
 use crate::tournament::scoreboard::Scoreboard;
 
 const EXAMPLES: &str = "\
@@ -110,10 +110,8 @@ pub(super) fn players(plan: &Plan, name: &str) -> Result<Vec<PlayerId>> {
         "new" if plan.test.is_some() => Ok(vec![PlayerId::NEW]),
         "base" if plan.test.is_some() => Ok(vec![PlayerId::BASE]),
         _ => {
-            let names = || plan.players.iter().map(|player| player.name.as_str());
-            let near = nearest(name, names());
-            let near = near.first().map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
-            bail!("--player `{name}` does not play: {near}players are {}", names().collect::<Vec<_>>().join(", "))
+            let names: Vec<_> = plan.players.iter().map(|player| player.name.as_str()).collect();
+            bail!("--player `{name}` does not play: {}", suggestion(name, &names, "players are"))
         }
     }
 }

@@ -27,7 +27,7 @@ use crate::source::{self, Context, Spec};
 use crate::stats::Pentanomial;
 use crate::stats::progress::{Progress, progress as rate_versions};
 use crate::stats::rating::EncounterCounts;
-use crate::text::printable;
+use crate::text::{printable, short_hash};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -253,7 +253,7 @@ impl GatheredGames {
         let mut all = Pentanomial::default();
         for (_, results) in self.collection.pools() {
             let names = results.names();
-            let place = |commit: &str| names.iter().position(|name| *name == short(commit));
+            let place = |commit: &str| names.iter().position(|name| *name == short_hash(commit));
             let Some(pair) = place(a).zip(place(b)) else { continue };
             for met in results.encounters() {
                 let pairs = match (met.a, met.b) {
@@ -365,7 +365,9 @@ fn keys(players: &[Player]) -> Vec<String> {
         let made = made(player, players)?;
         // Two uncommitted changes of one commit are two programs.
         let program = player.origin.sha256.get(..6).unwrap_or_default();
-        Some(short(&made.commit) + &if made.dirty { format!("-dirty-{program}") } else { String::new() })
+        Some(
+            short_hash(&made.commit).to_owned() + &if made.dirty { format!("-dirty-{program}") } else { String::new() },
+        )
     };
     let keys: Vec<Option<String>> = players.iter().map(key).collect();
     let mut players_of: HashMap<&str, u64> = HashMap::new();
@@ -393,11 +395,6 @@ fn made(player: &Player, players: &[Player]) -> Option<ProgramOrigin> {
         Spec::Program(_) => return None,
     };
     Some(ProgramOrigin { commit: player.origin.commit.clone()?, place, dirty: player.origin.dirty })
-}
-
-/// First eight digits of a commit id or a hash.
-pub(super) fn short(commit: &str) -> String {
-    commit.get(..8).unwrap_or(commit).to_owned()
 }
 
 pub(super) fn run(args: &ProgressArgs) -> Result<Exit> {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stored::{PlanFileError, is_false, parse, seconds};
 use super::time_control::{Limit, TimeControl};
+use crate::text::short_hash;
 
 /// An engine under test with its settings.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -111,7 +112,7 @@ impl Network {
     /// First eight digits of the SHA-256.
     #[must_use]
     pub fn short(&self) -> &str {
-        self.sha256.get(..8).unwrap_or(&self.sha256)
+        short_hash(&self.sha256)
     }
 }
 

@@ -245,7 +245,7 @@ pub fn left_out_line(course: &Course, dead: &[String]) -> Option<String> {
 }
 
 /// Number with at most three decimals and no trailing zeros.
-pub(super) fn plain(value: f64) -> String {
+pub(crate) fn plain(value: f64) -> String {
     let text = fixed(value, 3);
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }

@@ -5,12 +5,11 @@
 //!
 //! The text may quote engines, files and directory names, so control characters are replaced.
 
-use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::sync::OnceLock;
 
 use crate::source::Update;
-use crate::text::{printable_lines, shell_path};
+use crate::text::{printable_lines, shell_path, with_causes};
 
 /// First error on stdout.
 static LOST: OnceLock<io::Error> = OnceLock::new();
@@ -66,13 +65,5 @@ pub(crate) fn broken(why: &str, run: &std::path::Path) {
 
 /// Prints the error of a command with its causes on one line.
 pub(crate) fn error(error: &(dyn std::error::Error + 'static)) {
-    let mut line = String::new();
-    for cause in std::iter::successors(Some(error), |error| error.source()) {
-        let text = cause.to_string();
-        // A cause that its parent already quotes is left out.
-        if !line.contains(&text) {
-            let _ = write!(line, "{}{text}", if line.is_empty() { "" } else { ": " });
-        }
-    }
-    note(&format!("error: {line}"));
+    note(&format!("error: {}", with_causes(error)));
 }

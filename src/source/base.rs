@@ -5,6 +5,7 @@ use crate::source::command::Update;
 use crate::source::error::SourceError;
 use crate::source::resolve::{Context, Revision, is_other_engine, revision};
 use crate::source::spec::Spec;
+use crate::text::short_hash;
 
 /// Commits to test against, newest first, each as `git:COMMIT`: those on a first-parent line whose
 /// engine sources differ from the tested engine's and from those of the commit returned before.
@@ -88,7 +89,7 @@ impl Bases {
     /// The error for a history without a further commit to test against.
     #[must_use]
     pub fn none(&self) -> SourceError {
-        let head = self.start.get(..8).unwrap_or(&self.start).to_owned();
+        let head = short_hash(&self.start).to_owned();
         SourceError::NoBase { new: self.spec.clone(), head }
     }
 

@@ -15,7 +15,7 @@ use crate::source::recipe::{EVALFILE, NetworkInput, Recipe};
 use crate::source::registry::{self, EntryOrigin, Registry, RegistryEntry};
 use crate::source::spec::{Spec, is_url, split_words};
 use crate::source::untracked;
-use crate::text::printable;
+use crate::text::{printable, short_hash};
 
 /// UCI option by which programs take a network.
 const EVAL_FILE: &str = "EvalFile";
@@ -186,7 +186,7 @@ pub fn find(name: &str, context: &Context) -> Result<Option<ResolvedEngine>, Sou
         Err(SourceError::NoRevision { .. }) if is_url(place) => return Ok(None),
         Err(error) => return Err(error),
     };
-    let recipe = recipe(&repository, &commit, short(&commit), (Some(place), own.as_deref()), context)?;
+    let recipe = recipe(&repository, &commit, short_hash(&commit), (Some(place), own.as_deref()), context)?;
     let request =
         BuildRequest { repository: &repository, commit: &commit, recipe: &recipe, label: name, cache: &context.cache };
     if !cache::has(&request)? {
@@ -219,14 +219,14 @@ fn revision_of(
         Spec::Git { rev, repository: Some(place) } if is_url(place) => {
             let mut repository = Repository::remote(place, &context.cache, progress)?;
             let commit = repository.fetch(rev, progress)?;
-            let recipe = recipe(&repository, &commit, short(&commit), (Some(place), own), context)?;
+            let recipe = recipe(&repository, &commit, short_hash(&commit), (Some(place), own), context)?;
             return Ok(Revision { repository, built: commit.clone(), commit, dirty: false, recipe });
         }
         Spec::Git { rev, repository: Some(place) } => (Repository::open(&context.cwd.join(place))?, rev),
         Spec::Tree | Spec::Program(_) => return working_tree(Repository::open(&context.cwd)?, context, progress),
     };
     let commit = repository.commit(rev)?;
-    let recipe = recipe(&repository, &commit, short(&commit), (None, own), context)?;
+    let recipe = recipe(&repository, &commit, short_hash(&commit), (None, own), context)?;
     Ok(Revision { repository, built: commit.clone(), commit, dirty: false, recipe })
 }
 
@@ -303,7 +303,7 @@ pub(super) fn recipe(
             return Ok(Recipe::make().with_script(Some(&script), NetworkInput::MakeVariable));
         }
     }
-    Err(SourceError::NoRecipe { what: short(commit).to_owned(), reason: reason.to_owned() })
+    Err(SourceError::NoRecipe { what: short_hash(commit).to_owned(), reason: reason.to_owned() })
 }
 
 /// The recipe of a revision that builds `network` in or names it by an option. A recipe that does
@@ -330,7 +330,7 @@ pub(super) fn build(
     progress: &mut dyn FnMut(Update<'_>),
 ) -> Result<ResolvedEngine, SourceError> {
     let Revision { repository, built: target, commit, dirty, recipe } = revision;
-    let name = format!("{}{}", short(commit), if *dirty { "-dirty" } else { "" });
+    let name = format!("{}{}", short_hash(commit), if *dirty { "-dirty" } else { "" });
     let with = network.map(|network| networked(revision, &name, network)).transpose()?;
     let recipe = with.as_ref().unwrap_or(recipe);
     let option = match &recipe.network {
@@ -493,9 +493,4 @@ fn check(program: &Path) -> Result<(), SourceError> {
 
 fn is_file(text: &str, context: &Context) -> bool {
     context.cwd.join(text).is_file()
-}
-
-/// A commit's first eight digits.
-fn short(commit: &str) -> &str {
-    commit.get(..8).unwrap_or(commit)
 }

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 
 use crate::plan::Plan;
 use crate::record::{Color, GameRecord, Outcome, PlayerId, Termination};
-use crate::text::nearest;
+use crate::text::suggestion;
 
 /// The flags that choose games.
 #[derive(Debug, Default, clap::Args)]
@@ -126,7 +126,7 @@ impl Query {
             "loss" => 0,
             other => {
                 let known = ["win", "loss", "draw", "1-0", "0-1", "1/2-1/2"];
-                bail!("--result `{other}`: {}", remedy(other, &known, "results are"));
+                bail!("--result `{other}`: {}", suggestion(other, &known, "results are"));
             }
         };
         if self.player.is_none() {
@@ -185,22 +185,13 @@ fn unknown_player<'a>(flag: &str, name: &str, plans: impl Iterator<Item = &'a Pl
     let mut names: Vec<&str> = plans.flat_map(in_run).collect();
     names.sort_unstable();
     names.dedup();
-    format!("{flag} `{name}` does not play: {}", remedy(name, &names, "players are"))
+    format!("{flag} `{name}` does not play: {}", suggestion(name, &names, "players are"))
 }
 
 fn termination(name: &str) -> Result<Termination> {
     let Some(found) = Termination::from_name(name) else {
         let names = Termination::ALL.map(Termination::name);
-        bail!("--termination `{name}`: {}", remedy(name, &names, "games end by"));
+        bail!("--termination `{name}`: {}", suggestion(name, &names, "games end by"));
     };
     Ok(found)
-}
-
-/// Text with the nearest name and all names.
-fn remedy(word: &str, names: &[&str], all: &str) -> String {
-    let near = match nearest(word, names.iter().copied()).first() {
-        Some(near) => format!("did you mean `{near}`? "),
-        None => String::new(),
-    };
-    format!("{near}{all} {}", names.join(", "))
 }

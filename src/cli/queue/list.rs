@@ -3,7 +3,7 @@
 use crate::run::progress;
 use crate::run::queue::listed::{json_of, results, state, title};
 use crate::run::queue::{EntryId, Queue, QueueEntry, QueueState};
-use crate::text::{columns, printable};
+use crate::text::{columns, excerpt, printable};
 use anyhow::Result;
 
 const EXAMPLES: &str = "\
@@ -62,15 +62,6 @@ pub(super) fn run(queue: &Queue, args: &LsArgs) -> Result<()> {
     Ok(())
 }
 
-/// Text of a cell, cut if it would make all rows long.
-fn cut(text: &str) -> String {
-    let text = printable(text);
-    match text.char_indices().nth(MOST_TITLE) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
-}
-
 fn cells(id: EntryId, entry: &QueueEntry, has_daemon: bool) -> Vec<String> {
     let title = entry.next_plan().or(entry.plans.last()).map(title).unwrap_or_default();
     let state = match results(entry).as_slice() {
@@ -82,5 +73,5 @@ fn cells(id: EntryId, entry: &QueueEntry, has_daemon: bool) -> Vec<String> {
     let steps = if entry.plans.len() > 1 { format!(" ({} in turn)", entry.plans.len()) } else { String::new() };
     let command = format!("{}{steps}", entry.command.name());
     let run = printable(&run.unwrap_or_default());
-    [id.to_string(), state, entry.priority.to_string(), command, cut(&title), run].to_vec()
+    [id.to_string(), state, entry.priority.to_string(), command, excerpt(&title, MOST_TITLE), run].to_vec()
 }

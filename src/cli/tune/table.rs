@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::cli::simulate::tune::{MOST_WORK, is_playable, play, rows_text};
 use crate::report::figures::count;
+use crate::report::tune::plain;
 use crate::run::dir::RESULTS;
 use crate::run::pace::{self, Pace, PaceLookup};
 use crate::run::tuning::prepare::PreparedTuning;
@@ -131,17 +132,17 @@ impl<'a> TableDocument<'a> {
             "name", "start", "min", "max", "step", "given", "changes"
         );
         for line in &self.params {
-            let step = line.step.map_or_else(|| "left out".to_owned(), short);
+            let step = line.step.map_or_else(|| "left out".to_owned(), plain);
             let changes = line.changes.map_or_else(|| "-".to_owned(), |share| format!("{} %", fixed(share * 100.0, 1)));
             let dead = if line.dead { "  dead" } else { "" };
             let _ = writeln!(
                 out,
                 "{:width$} {:>10} {:>10} {:>10} {step:>10} {:>10} {changes:>9}{dead}",
                 line.name,
-                short(line.start),
-                short(line.min),
-                short(line.max),
-                short(line.given_step)
+                plain(line.start),
+                plain(line.min),
+                plain(line.max),
+                plain(line.given_step)
             );
         }
         self.costs(&mut out, pace);
@@ -191,10 +192,4 @@ impl<'a> TableDocument<'a> {
             rows_text(&self.expected)
         );
     }
-}
-
-/// Number with at most three decimals.
-fn short(value: f64) -> String {
-    let text = format!("{value:.3}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

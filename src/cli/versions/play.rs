@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::cli::versions::{GatheredGames, ProgressArgs, curve, short};
+use crate::cli::versions::{GatheredGames, ProgressArgs, curve};
 use crate::plan::time_control::Limit;
 use crate::report::collection::{RunPlayer, condition_of};
 use crate::report::results::Results;
@@ -13,7 +13,7 @@ use crate::run::{Exit, prepare, progress, resolve};
 use crate::settings::RawPlan;
 use crate::source::{self, Commit, Context};
 use crate::stats::progress::least_certain;
-use crate::text::with_causes;
+use crate::text::{short_hash, with_causes};
 use crate::uci::process::Engine;
 
 /// Plays versions of `range` until the curve is known well enough or a limit is reached, and adds
@@ -74,7 +74,7 @@ pub(super) fn play(
             }
         }
         if let Some((commit, why)) = bad {
-            let name = short(&commits[commit].id);
+            let name = short_hash(&commits[commit].id);
             progress::warn(&format!("{name} is skipped: {}", why.lines().next().unwrap_or_default()));
             commits.remove(commit);
         }
@@ -97,13 +97,13 @@ fn left_out(
         }
     }
     let is_one = programs.windows(2).all(|two| two[0] == two[1]);
-    let why = || format!("it builds the same program as {}, so both are one version", short(&commits[step].id));
+    let why = || format!("it builds the same program as {}, so both are one version", short_hash(&commits[step].id));
     Ok(is_one.then(|| (step + 1, why())))
 }
 
 /// Message about a step that has used every opening of the book.
 fn out_of_openings(commits: &[Commit], step: usize) -> String {
-    let [from, to] = [step, step + 1].map(|place| short(&commits[place].id));
+    let [from, to] = [step, step + 1].map(|place| short_hash(&commits[place].id));
     format!("{from} and {to} have met from every opening of the book; take a larger --book to know their step better")
 }
 
@@ -142,7 +142,7 @@ fn check(args: &ProgressArgs, raw: &RawPlan, gathered: &GatheredGames, context: 
 /// Condition of the matches of a series, and the limit of its engines.
 pub(in crate::cli) fn condition(raw: &RawPlan, context: &Context) -> Result<(String, Limit)> {
     let (limit, variant) = resolve::series(raw)?;
-    let network = resolve::networks::of_all(raw, context)?.map(|network| short(&network.sha256));
+    let network = resolve::networks::of_all(raw, context)?.map(|network| short_hash(&network.sha256).to_owned());
     let network = network.as_deref().unwrap_or_default();
     Ok((condition_of(&[RunPlayer { name: "", key: "", limit, network }], variant), limit))
 }
@@ -158,7 +158,8 @@ fn started(partner: &str, raw: &RawPlan, limit: Limit) -> Result<()> {
 
 /// Least certain step between two of `commits`; `None` if all are known well enough.
 fn step_to_play(results: &mut Results, commits: &[Commit], args: &ProgressArgs) -> Result<Option<usize>> {
-    let versions: Vec<usize> = commits.iter().map(|commit| results.player(short(&commit.id).as_bytes(), "")).collect();
+    let versions: Vec<usize> =
+        commits.iter().map(|commit| results.player(short_hash(&commit.id).as_bytes(), "")).collect();
     Ok(least_certain(&curve(results, &versions, args.alpha)?, args.width))
 }
 
