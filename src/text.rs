@@ -212,6 +212,12 @@ pub(crate) fn listed(names: &[&str], most: usize) -> String {
     shown.join(", ") + &more
 }
 
+/// Number with its noun: `1 pair`, `2 pairs`.
+#[must_use]
+pub fn count(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
 /// The names most like `word`, best first; none if all are far.
 #[must_use]
 pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
@@ -439,6 +445,11 @@ mod tests {
         for (word, expected) in [("hsah", None), ("hashs", Some("Hash")), ("thread", Some("Threads")), ("x", None)] {
             assert_eq!(nearest(word, names.into_iter()).first().copied(), expected, "{word}");
         }
+    }
+
+    #[test]
+    fn one_is_no_plural() {
+        assert_eq!([0, 1, 2].map(|number| count(number, "pair")), ["0 pairs", "1 pair", "2 pairs"]);
     }
 
     #[test]

@@ -8,11 +8,10 @@ use indicatif::HumanBytes;
 use crate::cli::runs::run_parser;
 use crate::journal::archive::Detail;
 use crate::plan::file;
-use crate::report::figures;
 use crate::run::archive::{self, CopyDirection};
 use crate::run::dir::{Place, RESULTS};
 use crate::run::{Exit, progress};
-use crate::text::shell_path;
+use crate::text::{count, shell_path};
 
 const EXAMPLES: &str = "\
 An archive is a run directory with games.json.gz in place of games.jsonl. It keeps every field of \
@@ -64,11 +63,11 @@ pub(super) fn run(args: &ArchiveArgs) -> Result<Exit> {
     if archived.passed_over > 0 {
         let noun = if args.unpack { "run" } else { "archive" };
         let why = if args.unpack { "no archive" } else { "an archive already" };
-        progress::note(&format!("left out: {} ({why})", figures::count(archived.passed_over, noun)));
+        progress::note(&format!("left out: {} ({why})", count(archived.passed_over, noun)));
     }
     let (root, report) = (archived.root.display(), archived.report);
     let word = shell_path(&archived.root);
-    let games = figures::count(report.games, "game");
+    let games = count(report.games, "game");
     let next = match direction {
         _ if !archived.root.join(file::FILE_NAME).is_file() => {
             format!("`quintain runs --results {word}` lists the runs")

@@ -26,7 +26,7 @@ use crate::source::{self, Commit, Context};
 use crate::stats::bisect::{Posterior, Suspects};
 use crate::stats::elo::{self, fixed};
 use crate::stats::{Pentanomial, race};
-use crate::text::{printable, shell_path, short_hash, with_causes};
+use crate::text::{self, printable, shell_path, short_hash, with_causes};
 
 const EXAMPLES: &str = "\
 GOOD and BAD first play each other until they are shown to differ, by a betting e-process, so \
@@ -206,7 +206,7 @@ pub(super) fn run(args: &BisectArgs) -> Result<Exit> {
     let count = commits.len();
     progress::note(&format!(
         "{} after {} {} the engine; games in {}",
-        figures::count(count as u64 - 1, "commit"),
+        text::count(count as u64 - 1, "commit"),
         short_hash(&commits[0].id),
         if count == 2 { "touches" } else { "touch" },
         series.root().display()

@@ -11,10 +11,9 @@ use crate::plan::Plan;
 use crate::record::PlayerId;
 use crate::report::eco::OpeningNames;
 use crate::report::explain::{Explainer, Explanation};
-use crate::report::figures::count;
 use crate::run::dir::RunDir;
 use crate::run::{Exit, progress};
-use crate::text::suggestion;
+use crate::text::{count, suggestion};
 use crate::tournament::scoreboard::Scoreboard;
 
 const EXAMPLES: &str = "\

@@ -14,12 +14,11 @@ use crate::cli::runs::run_parser;
 use crate::files::open_input;
 use crate::openings::packing::unpacked_file;
 use crate::report::collection::{Collection, RunPlayer, SkippedGames};
-use crate::report::figures::count;
 use crate::report::pgn_tags::OpenComment;
 use crate::report::results::Results;
 use crate::run::{progress, rated};
 use crate::stats::rating::{Anchor, rate_by_opening};
-use crate::text::printable;
+use crate::text::{count, printable};
 use programs::Programs;
 use table::RatingTable;
 

@@ -14,6 +14,7 @@ use crate::run::drive::{self, OutputStyle, ResumedSession};
 use crate::run::notify::{self, Receivers};
 use crate::run::{Exit, chain, extension, progress, trust};
 use crate::settings::RawPlan;
+use crate::text::count;
 use crate::tournament::pairing::Pairing;
 
 /// Replays what was played and plays the rest: the result is what an unbroken run would have
@@ -156,5 +157,5 @@ fn drop_damaged(dir: &RunDir, plan: &Plan) -> Result<()> {
 /// Number of lines, with their line numbers.
 fn counted(lines: &[u64], what: &str) -> String {
     let numbers: Vec<_> = lines.iter().map(u64::to_string).collect();
-    format!("{} {what}{} (line {})", lines.len(), if lines.len() == 1 { "" } else { "s" }, numbers.join(", "))
+    format!("{} (line {})", count(lines.len() as u64, what), numbers.join(", "))
 }

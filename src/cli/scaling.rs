@@ -12,9 +12,9 @@ use super::suite;
 use crate::chess::Variant;
 use crate::files::write_atomically;
 use crate::plan::BookSource;
-use crate::report::figures;
 use crate::run::scaling::{self, Positions};
 use crate::run::{Exit, prepare, progress, resolve};
+use crate::text::count;
 use crate::uci::Go;
 
 /// Depth of the searches if no limit is named.
@@ -115,7 +115,7 @@ impl ScalingArgs {
         if most > cpus {
             progress::warn(&format!(
                 "{most} threads at once, but this machine has {}: they wait for each other",
-                figures::count(cpus as u64, "CPU")
+                count(cpus as u64, "CPU")
             ));
         }
         Ok(self.threads.iter().copied().map(Some).collect())
@@ -139,7 +139,7 @@ pub(super) fn run(args: &ScalingArgs) -> Result<Exit> {
         }
     }
     let limit = suite::limit(&go);
-    progress::note(&format!("{} of {}, {limit}", figures::count(positions.len() as u64, "position"), book.name()));
+    progress::note(&format!("{} of {}, {limit}", count(positions.len() as u64, "position"), book.name()));
     let found = scaling::search(&configs, &go, &positions, usize::from(args.concurrency), &|done| {
         if done.is_multiple_of(10) && done < positions.len() {
             progress::note(&format!("{done} of {}", positions.len()));

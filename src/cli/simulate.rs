@@ -16,7 +16,6 @@ use serde::Serialize;
 use self::cores::on_all_cores;
 use super::stats::{TestArgs, counts};
 use crate::plan::time_control::TimeControl;
-use crate::report::figures::count;
 use crate::run::dir::RESULTS;
 use crate::run::pace::{self, Pace, PaceLookup};
 use crate::run::{progress, resolve};
@@ -24,6 +23,7 @@ use crate::stats::Pentanomial;
 use crate::stats::elo::fixed;
 use crate::stats::simulate::{self, Forecast, Law};
 use crate::stats::sprt::{Bounds, Model, Sprt};
+use crate::text::count;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -5,7 +5,6 @@ use std::io::Write;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::report::figures;
 use crate::run::progress;
 use crate::stats::clusters::ClusteredCounts;
 use crate::stats::elo::{Elo, Estimate, fixed};
@@ -13,6 +12,7 @@ use crate::stats::estimates::Estimates;
 use crate::stats::sprt::{Bounds, Model, Sprt, Verdict};
 use crate::stats::unbiased;
 use crate::stats::{Counts, Pentanomial, Trinomial};
+use crate::text::count;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -166,7 +166,7 @@ impl StatsAnswer {
             // Writing into memory cannot fail.
             let _ = writeln!(out, "{name:<12} {text}");
         };
-        let samples = figures::count(self.samples, self.unit.trim_end_matches('s'));
+        let samples = count(self.samples, self.unit.trim_end_matches('s'));
         row("score", format!("{} of {samples}", percent(of.score)));
         row("Elo", estimate(of.logistic()));
         if let Some(after) = of.after_stop() {

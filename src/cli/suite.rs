@@ -15,11 +15,11 @@ use crate::chess::Variant;
 use crate::files::{MOST_DOCUMENT_BYTES, open_input, text_within, write_atomically};
 use crate::openings::packing::unpacked_file;
 use crate::plan::time_control::Limit;
-use crate::report::figures;
 use crate::run::{Exit, RunError, progress, resolve, suite as solve};
 use crate::suite::TestAnswer;
 use crate::suite::epd::{self, TestPosition};
 use crate::suite::tally::{self, Comparison, Sum};
+use crate::text::count;
 use crate::uci::Go;
 use crate::uci::process::EngineConfig;
 
@@ -133,7 +133,7 @@ pub(super) fn run(args: &SuiteArgs) -> Result<Exit> {
         if args.chess960 {
             variant.set_option(&mut config.options);
         }
-        let positions = figures::count(tests.len() as u64, "position");
+        let positions = count(tests.len() as u64, "position");
         progress::note(&format!("{}: {positions}, {}", config.name, limit(&go)));
         let answers = solve::answers(&config, &go, &tests, usize::from(args.concurrency), &|done| {
             if done.is_multiple_of(50) && done < tests.len() {
@@ -204,7 +204,7 @@ pub(super) fn engines(
 /// Limit of a search as text.
 pub(super) fn limit(go: &Go) -> String {
     let time = go.movetime.map(|time| format!("{} s", time.as_secs_f64()));
-    let nodes = go.nodes.map(|nodes| figures::count(nodes, "node"));
+    let nodes = go.nodes.map(|nodes| count(nodes, "node"));
     let depth = go.depth.map(|depth| format!("depth {depth}"));
     [time, nodes, depth].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -16,7 +16,6 @@ use crate::cli::runs::run_parser;
 use crate::files::{open_regular, write_atomically};
 use crate::plan::{Network, Player};
 use crate::report::collection::{Collection, RunPlayer};
-use crate::report::figures::count;
 use crate::report::plot::Sheet;
 use crate::report::progress::{Curve, Version, first_days};
 use crate::report::results::Results;
@@ -27,7 +26,7 @@ use crate::source::{self, Context, Spec};
 use crate::stats::Pentanomial;
 use crate::stats::progress::{Progress, progress as rate_versions};
 use crate::stats::rating::EncounterCounts;
-use crate::text::{printable, short_hash};
+use crate::text::{count, printable, short_hash};
 
 const EXAMPLES: &str = "\
 Examples:

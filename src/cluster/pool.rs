@@ -27,9 +27,8 @@ use super::terms::{Room, Terms, memory_of_needs};
 use super::wire::{self, Note};
 use super::worker::{Figures, SlotShare, WorkerError};
 use crate::plan::affinity::Affinity;
-use crate::report::figures::count;
 use crate::schedule::affinity::Topology;
-use crate::text::random_hex;
+use crate::text::{count, random_hex};
 use crate::tournament::events::Stop;
 
 /// Interval of the looks at runs.
@@ -363,9 +362,10 @@ impl Pool {
         };
         let retry = Some(Instant::now() + RETRY);
         let (state, line) = match result {
-            Ok(()) => {
-                (RunState::Left { until: retry, why: String::new() }, format!("run {title}: left after {pairs} pairs"))
-            }
+            Ok(()) => (
+                RunState::Left { until: retry, why: String::new() },
+                format!("run {title}: left after {}", count(pairs, "pair")),
+            ),
             Err(error) => {
                 let until = match error {
                     WorkerError::Declined(_) => Some(Instant::now() + ASK_AGAIN),

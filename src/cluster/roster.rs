@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::leases::{LOST_AFTER, WorkerId};
 use super::link::worker_name;
 use crate::plan::Machine;
+use crate::text::count;
 use crate::tournament::workers::WorkerStatus;
 
 /// Maximum number of workers known by name. Later ones play without being listed.
@@ -295,9 +296,7 @@ impl Roster {
             machine: known
                 .machine
                 .as_ref()
-                .map(|machine| {
-                    format!("{}, {}", machine.cpu, crate::report::figures::count(machine.cores as u64, "core"))
-                })
+                .map(|machine| format!("{}, {}", machine.cpu, count(machine.cores as u64, "core")))
                 .unwrap_or_default(),
             slots: known.slots,
             lost: known.lost,

@@ -10,11 +10,10 @@ use super::pool;
 use super::registry::{self, List, RunEntry, WorkerEntry};
 use super::sign::{AuthorKey, KeyError};
 use super::terms::{Room, Sandbox, Terms};
-use crate::report::figures::count;
 use crate::schedule::affinity::Topology;
 use crate::source::{Context, SourceError};
 use crate::tablebase::Tables;
-use crate::text::random_hex;
+use crate::text::{count, random_hex};
 use crate::uci::process::{Confinement, EngineConfig, output};
 
 /// Time limit of a confined program that prints one line.

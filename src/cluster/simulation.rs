@@ -26,7 +26,7 @@ use crate::record::{
     Termination,
 };
 use crate::stats::random::SplitMix64;
-use crate::text::random_hex;
+use crate::text::{count, printable, random_hex};
 use crate::tournament::events::{PairTask, Stop};
 
 /// Interval of the looks for a simulated run.
@@ -111,7 +111,7 @@ pub(crate) async fn simulate(
             }
             continue;
         };
-        say(format!("run {}: {workers} simulated workers join", crate::text::printable(&entry.title)));
+        say(format!("run {}: {workers} simulated workers join", printable(&entry.title)));
         let mut serving = JoinSet::new();
         for (number, (link, session)) in links.iter().cloned().enumerate() {
             let worker = SimulatedWorker::new(link, session, entry.run.clone(), simulation.clone(), number as u64);
@@ -122,7 +122,7 @@ pub(crate) async fn simulate(
             // A worker that panicked is a fault of this program, and tells so itself.
             pairs += ended.unwrap_or(Ok(0))?;
         }
-        say(format!("run {}: left after {pairs} pairs", crate::text::printable(&entry.title)));
+        say(format!("run {}: left after {}", printable(&entry.title), count(pairs, "pair")));
         tokio::time::sleep(LOOK).await;
     }
     Ok(())

@@ -25,7 +25,6 @@ use crate::openings::Book;
 use crate::plan::time_control::{Limit, Seconds};
 use crate::plan::{Plan, Timeouts, override_options};
 use crate::report::crashes::{self, Crashes};
-use crate::report::figures;
 use crate::report::summary::Summary;
 use crate::run::dir::{Place, RunDir};
 use crate::run::drive;
@@ -35,6 +34,7 @@ use crate::schedule::affinity::Topology;
 use crate::schedule::dispatcher::{self, Inbox, Run};
 use crate::schedule::trial::{self, TrialError};
 use crate::tablebase::Tables;
+use crate::text::count;
 use crate::tournament::events::{Observer, Stop, StopReason};
 use crate::tournament::pairing::Pairing;
 use crate::tournament::scoreboard::Scoreboard;
@@ -60,7 +60,7 @@ pub(super) fn play(mut invocation: Invocation, program: &str) -> Result<bool> {
         say(&format!("Info: Adjusted concurrency to {games} based on number of available hardware threads."));
     } else if asked_for > i64::from(games) {
         let more = if invocation.dialect == Dialect::Fastchess { "; -force-concurrency plays more" } else { "" };
-        let why = format!("this machine lends {}{more}", figures::count(games.into(), "CPU"));
+        let why = format!("this machine lends {}{more}", count(games.into(), "CPU"));
         warn(&format!("Warning; Adjusted concurrency from {asked_for} to {games}: {why}"), &warned);
     }
     let runtime = prepare::runtime()?;

@@ -22,7 +22,7 @@ use crate::report::tune;
 use crate::run::error::RunError;
 use crate::run::extension;
 use crate::stats::elo::{self, Estimate};
-use crate::text::with_causes;
+use crate::text::{count, with_causes};
 use crate::tournament::events::Finish;
 use crate::tournament::events::StopReason;
 use crate::tournament::scoreboard::Scoreboard;
@@ -250,7 +250,7 @@ impl Fold {
     }
 
     fn subtitle(&self) -> String {
-        format!("{}, {}", figures::count(self.scoreboard.pairs(), "pair"), self.scoreboard.estimates().elo_short())
+        format!("{}, {}", count(self.scoreboard.pairs(), "pair"), self.scoreboard.estimates().elo_short())
     }
 
     /// The LLR between its bounds; `None` without a test.

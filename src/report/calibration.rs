@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::record::{Ending, GameRecord, Termination};
-use crate::report::figures;
+use crate::text::count;
 
 /// Largest share of the thinking time that moves may wait for a CPU in a setting that the machine
 /// holds.
@@ -88,7 +88,7 @@ impl CalibrationCell {
     #[must_use]
     pub fn failures(&self) -> Option<String> {
         let Ending { termination, detail, .. } = self.failure.as_ref()?;
-        let (failed, games) = (self.failures, figures::count(self.games, "game"));
+        let (failed, games) = (self.failures, count(self.games, "game"));
         let first = if failed == 1 { "" } else { "the first by " };
         let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
         Some(format!("{failed} of {games} ended by the engine's failure, {first}{}{detail}", termination.name()))

@@ -15,7 +15,7 @@ use crate::record::{PlayerId, Termination};
 use crate::report::figures::{self, duration};
 use crate::report::{crashes, standings, tune};
 use crate::stats::sprt::Verdict;
-use crate::text::{printable, printable_lines};
+use crate::text::{count, printable, printable_lines};
 use crate::tournament::events::{Observer, Phase, RunEvent};
 use crate::tournament::pairing::Pairing;
 use crate::tournament::scoreboard::{Faults, Scoreboard};
@@ -196,10 +196,8 @@ impl Viewer {
     fn table(&self, scoreboard: &Scoreboard, pace: &PairRate) -> View {
         let rows = standings::rows(&self.plan, scoreboard);
         let pairs = scoreboard.pairs();
-        let of = self.total.map_or_else(
-            || figures::count(pairs, "pair"),
-            |total| format!("{pairs} of {}", figures::count(total, "pair")),
-        );
+        let of =
+            self.total.map_or_else(|| count(pairs, "pair"), |total| format!("{pairs} of {}", count(total, "pair")));
         let count = format!("{of}, {pace}");
         let leaders = standings::leaders(&rows, 3);
         let mut lines = standings::table(&rows, Some(MAX_ROWS));
@@ -231,7 +229,7 @@ impl Viewer {
                 None
             }
             RunEvent::Opened { scoreboard } if scoreboard.pairs() > 0 => {
-                Some(format!("resuming after {}", figures::count(scoreboard.pairs(), "pair")))
+                Some(format!("resuming after {}", count(scoreboard.pairs(), "pair")))
             }
             RunEvent::GameEnded { record, failure: Some(failure) } => {
                 let name = self.plan.name_of(failure.player);
@@ -306,7 +304,7 @@ fn fleet_line(workers: &[WorkerStatus]) -> String {
 fn duel(plan: &Plan, scoreboard: &Scoreboard, pace: &PairRate) -> View {
     let estimates = scoreboard.estimates();
     let ptnml = figures::ptnml(&scoreboard.ptnml());
-    let mut plain = vec![figures::count(scoreboard.pairs(), "pair"), format!("ptnml {ptnml}")];
+    let mut plain = vec![count(scoreboard.pairs(), "pair"), format!("ptnml {ptnml}")];
     plain.extend(estimates.trial().map(|trial| trial.line()));
     plain.extend([estimates.elo_short(), pace.to_string()]);
     View {
@@ -317,7 +315,7 @@ fn duel(plan: &Plan, scoreboard: &Scoreboard, pace: &PairRate) -> View {
         lines: [
             estimates.elo_line(),
             estimates.anytime_short(),
-            format!("ptnml {ptnml}   {}", figures::count(scoreboard.pairs(), "pair")),
+            format!("ptnml {ptnml}   {}", count(scoreboard.pairs(), "pair")),
             pace.to_string(),
         ]
         .into_iter()
@@ -423,8 +421,8 @@ fn heading(plan: &Plan) -> String {
     };
     let what = match (&plan.test, plan.max_pairs) {
         (Some(test), _) => format!("H0 {} H1 {} ({})", test.bounds.elo0, test.bounds.elo1, test.model),
-        (None, Some(pairs)) if tuning.is_some() => figures::count(pairs, "pair"),
-        (None, Some(pairs)) => format!("{} of each two who meet", figures::count(pairs, "pair")),
+        (None, Some(pairs)) if tuning.is_some() => count(pairs, "pair"),
+        (None, Some(pairs)) => format!("{} of each two who meet", count(pairs, "pair")),
         (None, None) => match plan.until_width {
             Some(width) => format!("until Elo is known within +-{width}"),
             None => "without end".to_owned(),
@@ -434,7 +432,7 @@ fn heading(plan: &Plan) -> String {
         "{who}, {}, {}, {}, {what}",
         figures::limits(plan),
         figures::games_at_once(plan),
-        figures::count(plan.book.openings, "opening"),
+        count(plan.book.openings, "opening"),
     ))
 }
 

@@ -8,6 +8,7 @@ use crate::stats::estimates::Estimates;
 use crate::stats::sensor::{self, LevelPairs};
 use crate::stats::sprt::Verdict;
 use crate::stats::{Pentanomial, Trinomial};
+use crate::text::count;
 use crate::tournament::events::StopReason;
 use crate::tournament::scoreboard::Scoreboard;
 
@@ -97,10 +98,13 @@ pub fn duration(time: std::time::Duration) -> String {
     }
 }
 
-/// Formats a number with its noun: `1 pair`, `2 pairs`.
-#[must_use]
-pub fn count(number: u64, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+/// Text on pairs that repeat others; `None` if none do.
+pub(super) fn repeats(pairs: u64) -> Option<String> {
+    match pairs {
+        0 => None,
+        1 => Some("1 pair repeats a counted one move for move and does not count".to_owned()),
+        _ => Some(format!("{pairs} pairs repeat counted ones move for move and do not count")),
+    }
 }
 
 /// Number of concurrent games in words. A run at a hub is played by whoever comes.
@@ -158,8 +162,9 @@ mod tests {
     }
 
     #[test]
-    fn one_is_no_plural() {
-        assert_eq!([0, 1, 2].map(|number| count(number, "pair")), ["0 pairs", "1 pair", "2 pairs"]);
+    fn one_pair_repeats_and_two_repeat() {
+        let begins = |pairs, text: &str| repeats(pairs).is_some_and(|words| words.starts_with(text));
+        assert!(repeats(0).is_none() && begins(1, "1 pair repeats a") && begins(2, "2 pairs repeat counted"));
     }
 
     #[test]

@@ -30,7 +30,7 @@ use crate::report::tune;
 use crate::report::workers::{self, WorkerRow};
 use crate::stats::elo::fixed;
 use crate::stats::sprt::Verdict;
-use crate::text::{base64, escaped};
+use crate::text::{base64, count, escaped};
 
 /// Script that replays games.
 const REPLAY: &str = concat!(include_str!("html/pieces.js"), include_str!("html/board.js"));
@@ -132,15 +132,14 @@ pub fn caption(story: &Story) -> String {
     let test = plan
         .test
         .map_or_else(String::new, |test| format!(", [{}, {}] {}", test.bounds.elo0, test.bounds.elo1, test.model));
-    let described =
-        |Machine { cpu, cores, os }: &Machine| format!(", {cpu} ({}, {os})", figures::count(*cores as u64, "core"));
+    let described = |Machine { cpu, cores, os }: &Machine| format!(", {cpu} ({}, {os})", count(*cores as u64, "core"));
     let machine = plan.playing_machine().map(described).unwrap_or_default();
     format!(
-        "{}, {} ({} openings){test}, {}, {}{machine}{date}, quintain {}",
+        "{}, {} ({}){test}, {}, {}{machine}{date}, quintain {}",
         figures::limits(plan),
         book_name(plan),
-        plan.book.openings,
-        figures::count(story.scoreboard.pairs(), "pair"),
+        count(plan.book.openings, "opening"),
+        count(story.scoreboard.pairs(), "pair"),
         figures::games_at_once(plan),
         env!("CARGO_PKG_VERSION"),
     )
@@ -231,17 +230,12 @@ fn verdict(out: &mut String, story: &Story, headline: Option<&str>) {
             .and_then(|level| figures::level_line(&scoreboard.opening_evidence(), level));
         rows.extend(level.and_then(|line| Some(("Level pairs", line.split_once(": ")?.1.to_owned()))));
     }
-    let [pairs, games] =
-        [(scoreboard.pairs(), "pair"), (scoreboard.games(), "game")].map(|(many, of)| figures::count(many, of));
+    let [pairs, games] = [(scoreboard.pairs(), "pair"), (scoreboard.games(), "game")].map(|(many, of)| count(many, of));
     let counted = format!("{pairs}, {games}");
     let waiting = scoreboard.waiting_games();
     rows.push((
         "Counted",
-        if waiting > 0 {
-            format!("{counted}; not counted: {}", figures::count(waiting, "finished game"))
-        } else {
-            counted
-        },
+        if waiting > 0 { format!("{counted}; not counted: {}", count(waiting, "finished game")) } else { counted },
     ));
     let ends: Vec<_> = scoreboard.terminations().iter().map(|(why, games)| format!("{} {games}", why.name())).collect();
     rows.push(("Endings", ends.join(", ")));
@@ -252,11 +246,9 @@ fn verdict(out: &mut String, story: &Story, headline: Option<&str>) {
         rows.push(("Limits", stamp));
     }
     if scoreboard.voided() > 0 {
-        rows.push(("Void", format!("{} a pair was played again", figures::count(scoreboard.voided(), "time"))));
+        rows.push(("Void", format!("{} a pair was played again", count(scoreboard.voided(), "time"))));
     }
-    if scoreboard.repeated() > 0 {
-        rows.push(("Repeated", format!("{} pairs repeat counted ones and do not count", scoreboard.repeated())));
-    }
+    rows.extend(figures::repeats(scoreboard.repeated()).map(|text| ("Repeated", text)));
     if let (Some(start), Some(end)) = (story.started, story.ended) {
         rows.push(("Played", format!("{}, {} from first to last", day(start), duration(end.saturating_sub(start)))));
     }
@@ -444,7 +436,7 @@ fn replay(out: &mut String, story: &Story) {
     put(out, "<h2 class=\"noprint\">Games</h2>");
     let text = match kept.len() as u64 {
         0 => "No game is finished yet.".to_owned(),
-        many if many == story.games => format!("All {}.", figures::count(many, "game")),
+        many if many == story.games => format!("All {}.", count(many, "game")),
         many => format!(
             "{many} of {} games: the last ones, and {} before them that ended by an engine's fault.{}",
             story.games,
@@ -579,7 +571,12 @@ fn settings(out: &mut String, plan: &Plan) {
             ("Format", plan.test.map_or(plan.format.name(), |_| "SPRT").to_owned()),
             (
                 "Book",
-                format!("{}, {} openings, {order}, SHA-256 {}", book_name(plan), plan.book.openings, plan.book.sha256),
+                format!(
+                    "{}, {}, {order}, SHA-256 {}",
+                    book_name(plan),
+                    count(plan.book.openings, "opening"),
+                    plan.book.sha256
+                ),
             ),
             ("Concurrency", figures::games_at_once(plan)),
             ("Margin", format!("{} ms", plan.rules.margin.as_millis())),
@@ -587,12 +584,7 @@ fn settings(out: &mut String, plan: &Plan) {
             ("Resign rule", plan.rules.resign.map_or_else(|| "none".to_owned(), |rule| rule.to_string())),
             (
                 if plan.is_at_hub() { "Coordinator" } else { "Machine" },
-                format!(
-                    "{}, {}, {}",
-                    plan.machine.cpu,
-                    figures::count(plan.machine.cores as u64, "core"),
-                    plan.machine.os
-                ),
+                format!("{}, {}, {}", plan.machine.cpu, count(plan.machine.cores as u64, "core"), plan.machine.os),
             ),
             ("Program", format!("quintain {}", env!("CARGO_PKG_VERSION"))),
         ],

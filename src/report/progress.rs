@@ -8,13 +8,12 @@ use serde::Serialize;
 
 use crate::report::collection::SkippedGames;
 use crate::report::explain::table::csv;
-use crate::report::figures;
 use crate::report::pgn_tags;
 use crate::report::plot::{self, Heads, ProgressionPlot, Sheet};
 use crate::stats::elo::{fixed, signed};
 use crate::stats::progress::{Mark, Progress, VersionStep};
 use crate::stats::rating::{Rating, RatingKind};
-use crate::text::printable;
+use crate::text::{count, printable};
 
 /// A version of the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -223,7 +222,7 @@ impl Curve<'_> {
             self.games,
             self.conditions.iter().map(|condition| printable(condition)).collect::<Vec<_>>().join(" and "),
             self.level,
-            figures::count(self.tested() as u64, "tested step")
+            count(self.tested() as u64, "tested step")
         )
     }
 

@@ -17,7 +17,7 @@ use crate::stats::Counts as _;
 use crate::stats::estimates::Estimates;
 use crate::stats::sensor;
 use crate::stats::sprt::{Bounds, Verdict};
-use crate::text::shell_path;
+use crate::text::{count, shell_path};
 use crate::tournament::events::{Finish, RunTime, StopReason};
 use crate::tournament::limit_use::PlayerUse;
 use crate::tournament::pairing::Pairing;
@@ -246,23 +246,18 @@ fn text(plan: &Plan, finish: &Finish, estimates: &Estimates, root: &Path) -> Str
     if scoreboard.voided() > 0 {
         lines.push(format!(
             "void: {} a pair was disturbed by the machine and played again",
-            figures::count(scoreboard.voided(), "time")
+            count(scoreboard.voided(), "time")
         ));
     }
     lines.extend(openings_line(plan, scoreboard));
-    if scoreboard.repeated() > 0 {
-        lines.push(format!(
-            "repeated: {} pairs repeat counted ones move for move and do not count",
-            scoreboard.repeated()
-        ));
-    }
+    lines.extend(figures::repeats(scoreboard.repeated()).map(|text| format!("repeated: {text}")));
     let workers = workers::rows(scoreboard, &[]);
     if !workers.is_empty() {
         lines.push("workers:".to_owned());
         lines.extend(workers::table(&workers).into_iter().map(|line| format!("     {line}")));
     }
     if scoreboard.waiting_games() > 0 {
-        let games = figures::count(scoreboard.waiting_games(), "finished game");
+        let games = count(scoreboard.waiting_games(), "finished game");
         lines.push(if scoreboard.is_over() {
             format!("not counted: {games} of pairs after the stop")
         } else {
@@ -376,10 +371,10 @@ fn field(plan: &Plan, scoreboard: &Scoreboard) -> Vec<String> {
     let rows = standings::rows(plan, scoreboard);
     let pairs = scoreboard.pairs();
     let of = match Pairing::new(plan).total() {
-        Some(total) => format!("{pairs} of {}", figures::count(total, "pair")),
-        None => figures::count(pairs, "pair"),
+        Some(total) => format!("{pairs} of {}", count(total, "pair")),
+        None => count(pairs, "pair"),
     };
-    let games = figures::count(scoreboard.games(), "game");
+    let games = count(scoreboard.games(), "game");
     let mut lines = vec![format!("{}, {}, {of}, {games}", plan.format.name(), figures::limits(plan))];
     lines.extend(standings::table(&rows, None));
     lines.extend(races::lines(plan, scoreboard));
@@ -396,9 +391,8 @@ fn complaints(player: &Player) -> impl Iterator<Item = String> {
 }
 
 fn wrong_pvs(name: &str, faults: &Faults) -> Option<String> {
-    let wrong: Vec<_> = pv_counts(faults)
-        .map(|(kind, count)| format!("{} it {}", figures::count(count, "time"), kind.words()))
-        .collect();
+    let wrong: Vec<_> =
+        pv_counts(faults).map(|(kind, many)| format!("{} it {}", count(many, "time"), kind.words())).collect();
     (!wrong.is_empty()).then(|| format!("{name}: wrong PVs: {}", wrong.join(", ")))
 }
 

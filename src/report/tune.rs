@@ -4,8 +4,9 @@
 //! probability that its move is an improvement.
 
 use crate::plan::Plan;
-use crate::report::figures::{self, count, signed};
+use crate::report::figures::{self, signed};
 use crate::stats::elo::fixed;
+use crate::text::count;
 use crate::tournament::tuning::TuningProgress;
 use crate::tune::auto::{Auto, Purpose};
 use crate::tune::course::Course;

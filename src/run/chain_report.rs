@@ -20,7 +20,7 @@ use crate::stats::simulate::{self, Law};
 use crate::stats::sprt::{Model, Sprt, Verdict};
 use crate::stats::unbiased;
 use crate::stats::{Pentanomial, Trinomial};
-use crate::text::columns;
+use crate::text::{columns, count};
 
 /// Chain with its tests so far; field names are a public contract.
 #[derive(Debug, Serialize)]
@@ -216,8 +216,8 @@ impl ChainReport {
             "chain {}: {} of {} passed, {}, {} hours{stop}",
             self.state,
             self.passed,
-            figures::count(self.length as u64, "test"),
-            figures::count(self.games, "game"),
+            count(self.length as u64, "test"),
+            count(self.games, "game"),
             fixed(self.hours, 2)
         )];
         lines.extend(self.pass.iter().map(|pass| {

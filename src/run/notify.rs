@@ -17,7 +17,7 @@ use crate::run::error::{Result, ResultContext as _, fail};
 use crate::run::{Exit, progress, stamp};
 use crate::settings::{ConfigError, RawPlan};
 use crate::source::{self, Context, RawNotify};
-use crate::text::{printable, with_causes};
+use crate::text::{count, printable, with_causes};
 
 /// Longest time of a request.
 const REQUEST_LIMIT: Duration = Duration::from_secs(10);
@@ -238,10 +238,10 @@ fn message(summary: &Value) -> String {
     let result = text("verdict").filter(|verdict| verdict.starts_with('H')).or(outcome).or(reason);
     let elo = summary["elo"].as_f64().map(|elo| format!(", Elo {elo:+.1}")).unwrap_or_default();
     let title = text("title").map(|title| format!("{title}: ")).unwrap_or_default();
+    let games = summary["games"].as_u64().map(|games| format!(", {}", count(games, "game"))).unwrap_or_default();
     let line = format!(
-        "{}: {title}{who}{elo}, {} games, {}",
+        "{}: {title}{who}{elo}{games}, {}",
         result.unwrap_or_else(|| "over".to_owned()),
-        summary["games"],
         text("run").unwrap_or_default()
     );
     line.chars().take(MOST_CHARACTERS).collect()
@@ -312,5 +312,8 @@ mod tests {
         let race = json!({ "stopped_by": "out-of-pairs", "outcome": "b wins the race", "games": 6, "run": "runs/x",
             "players": [{ "name": "a" }, { "name": "b" }, { "name": "c" }] });
         assert_eq!(message(&race), "b wins the race: 3 players, 6 games, runs/x");
+        for (games, text) in [(json!(1), "over: 0 players, 1 game, r"), (json!(null), "over: 0 players, r")] {
+            assert_eq!(message(&json!({ "games": games, "run": "r" })), text);
+        }
     }
 }

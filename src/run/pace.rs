@@ -10,6 +10,7 @@ use crate::report::stored::SUMMARY;
 use crate::stats::elo::fixed;
 use crate::stats::simulate::Law;
 use crate::stats::{Counts as _, Pentanomial};
+use crate::text::count;
 
 /// Levels of directories that are searched.
 const DEPTH: usize = 4;
@@ -89,8 +90,8 @@ impl Pace {
         let rate = format!("{} pairs a minute", fixed(self.pairs_per_minute, 1));
         match (&self.clock, self.concurrency) {
             (Some(clock), Some(games)) => {
-                let [more_games, more_runs] = [games, self.runs].map(|count| if count == 1 { "" } else { "s" });
-                format!("{rate} ({clock}, {games} game{more_games} at once, learnt from {} run{more_runs})", self.runs)
+                let [games, runs] = [(games, "game"), (self.runs, "run")].map(|(many, noun)| count(many, noun));
+                format!("{rate} ({clock}, {games} at once, learnt from {runs})")
             }
             _ => rate,
         }

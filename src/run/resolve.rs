@@ -25,7 +25,7 @@ use crate::schedule::capacity::{self, Demand, Supply};
 use crate::settings::{self, RawPlan, RawPlayer, value};
 use crate::source::{self, Context, NetworkFile, ResolvedEngine};
 use crate::stats::sprt::{Bounds, Model, Sprt};
-use crate::text::printable;
+use crate::text::{count, printable};
 use crate::tournament::formats::race::{Race, RaceRule};
 use crate::tournament::formats::round_robin::RoundRobin;
 use crate::uci::process::EngineConfig;
@@ -356,11 +356,11 @@ pub(crate) fn refuse(raw: &RawPlan, command: &str, what: &str) -> Result<()> {
 
 /// Resolves the tournament format.
 fn format(raw: &RawPlan) -> Result<Format> {
-    let count = raw.players.len();
-    let players = u16::try_from(count).ok().filter(|count| *count <= MAX_PLAYERS);
-    let Some(players) = players else { fail!(Setting, "{count} players: {MAX_PLAYERS} is the most") };
+    let given = raw.players.len();
+    let players = u16::try_from(given).ok().filter(|players| *players <= MAX_PLAYERS);
+    let Some(players) = players else { fail!(Setting, "{given} players: {MAX_PLAYERS} is the most") };
     if players < 2 {
-        fail!(Setting, "{players} player{}: a match needs at least two", if players == 1 { "" } else { "s" });
+        fail!(Setting, "{}: a match needs at least two", count(players.into(), "player"));
     }
     Ok(Format::choose(raw.format.as_deref(), &raw.format_parameters(), players)?)
 }

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use crate::plan::{Format, Plan, Workers};
-use crate::report::figures::count;
 use crate::run::error::{Result, RunError, fail};
 use crate::run::play::{self, PlayedRun};
 use crate::run::{progress, resolve};
 use crate::settings::{RawPlan, RawPlayer};
+use crate::text::count;
 use crate::tournament::formats::either;
 use crate::tournament::formats::tune::{self, Choice, Method, Tune, TuneRule};
 use crate::tune::calibrate;

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use crate::os;
 use crate::plan::Machine;
 use crate::plan::affinity::{Affinity, parse_cpus};
+use crate::text::count;
 
 /// CPUs of the machine that the scheduler may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -229,9 +230,9 @@ pub const UNTIMED_THREADS_A_CPU: usize = 64;
 pub enum ConcurrencyError {
     /// Games with a clock.
     #[error(
-        "--concurrency {games}{}: this machine has {cpus} CPU{}, and games that share one are charged for each other's time; \
+        "--concurrency {games}{}: this machine has {}, and games that share one are charged for each other's time; \
          use fewer, --nodes or --depth, or begin the run with --force-concurrency",
-        each(*threads), plural(*cpus)
+        each(*threads), count(*cpus as u64, "CPU")
     )]
     Timed {
         /// Concurrent games.
@@ -243,9 +244,9 @@ pub enum ConcurrencyError {
     },
     /// Games without a clock.
     #[error(
-        "--concurrency {games}{}: this machine has {cpus} CPU{}, and with more than {UNTIMED_THREADS_A_CPU} searches on each, \
+        "--concurrency {games}{}: this machine has {}, and with more than {UNTIMED_THREADS_A_CPU} searches on each, \
          one that waits would look like one that hangs; use at most {}, or begin the run with --force-concurrency",
-        each(*threads), plural(*cpus), (cpus * UNTIMED_THREADS_A_CPU / threads).max(1)
+        each(*threads), count(*cpus as u64, "CPU"), (cpus * UNTIMED_THREADS_A_CPU / threads).max(1)
     )]
     Untimed {
         /// Concurrent games.
@@ -255,10 +256,6 @@ pub enum ConcurrencyError {
         /// CPUs of the machine.
         cpus: usize,
     },
-}
-
-fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
 }
 
 fn each(threads: usize) -> String {
@@ -291,7 +288,11 @@ pub enum BadCpus {
     #[error("--affinity: this process may not use CPU {0}; `taskset -p $$` shows the allowed CPUs")]
     NotAllowed(usize),
     /// Fewer CPUs than the games need.
-    #[error("--affinity names {cpus} CPUs, and {games} games of {threads} threads need {}; name more, or lower -j", usize::from(*games) * threads)]
+    #[error(
+        "--affinity names {}, and {} of {} need {}; name more, or lower -j",
+        count(*cpus as u64, "CPU"), count(u64::from(*games), "game"), count(*threads as u64, "thread"),
+        usize::from(*games) * threads
+    )]
     TooFew {
         /// Concurrent games.
         games: u16,

@@ -24,6 +24,7 @@ use crate::schedule::affinity::Topology;
 use crate::schedule::complaints::Complaints;
 use crate::schedule::remote::{RemoteEvent, RemotePort, Seat, Seats};
 use crate::schedule::worker::{self, WorkerHandle};
+use crate::text::count;
 use crate::tournament::events::{
     CommandRequest, Failure, Finish, Observer, Orders, PairTask, RunEvent, RunTime, SlotId, Stop, StopReason,
     WorkerEvent,
@@ -274,7 +275,8 @@ impl Dispatcher<'_> {
                     self.halt(Stop::Now, StopReason::Broken { why: format!("cannot start a thread: {error}") });
                 }
                 Err(error) => {
-                    let text = format!("cannot start a thread: {error}; continuing with {slot} games at once");
+                    let games = count(slot as u64, "game");
+                    let text = format!("cannot start a thread: {error}; continuing with {games} at once");
                     self.tell(RunEvent::Warning { text: &text });
                     self.set_slots(slot);
                     return;
@@ -400,7 +402,7 @@ impl Dispatcher<'_> {
                 self.halt(Stop::AfterGame, StopReason::Broken { why });
                 return;
             }
-            let text = format!("{why}; continuing with {fewer} game{} at once", if fewer == 1 { "" } else { "s" });
+            let text = format!("{why}; continuing with {} at once", count(fewer as u64, "game"));
             self.tell(RunEvent::Warning { text: &text });
             self.set_slots(fewer);
         }

@@ -11,8 +11,7 @@ use crate::files::write_atomically;
 use crate::openings::maker::{PositionSet, epd};
 use crate::openings::{Book, Packing};
 use crate::record::{Color, Opening};
-use crate::report::figures::count;
-use crate::text::sha256;
+use crate::text::{count, sha256};
 
 /// Longest line of PGN movetext, in characters.
 const PGN_WIDTH: usize = 79;

@@ -14,7 +14,7 @@ use crate::cli::flags::RunFlags;
 use crate::files::write_atomically;
 use crate::plan::BookSource;
 use crate::record::{GameRecord, PlayerId};
-use crate::report::figures::{self, signed};
+use crate::report::figures::signed;
 use crate::run::dir::{Place, RunDir};
 use crate::run::drive::default_place;
 use crate::run::notify::Receivers;
@@ -23,7 +23,7 @@ use crate::run::{Exit, prepare, progress, resolve};
 use crate::settings::{AnyCommand, RawPlan};
 use crate::stats::elo::fixed;
 use crate::stats::sensor::{IntervalEstimate, LevelPairs, SensedPair, SensorFigures};
-use crate::text::columns;
+use crate::text::{columns, count};
 use crate::tournament::scoreboard::Scoreboard;
 
 /// Name of the document beside the matches.
@@ -170,7 +170,7 @@ pub(super) fn run(args: &JudgeArgs) -> Result<Exit> {
         arm.series.check_programs(&args.engines, "judge")?;
     }
     let all = args.pairs.saturating_mul(arms.len() as u64);
-    progress::note(&format!("{}; games in {}", figures::count(all, "pair"), root.display()));
+    progress::note(&format!("{}; games in {}", count(all, "pair"), root.display()));
     let end = play(&mut arms, args, deadline)?;
     // A match that stopped has pairs that count.
     for arm in &mut arms {
@@ -192,7 +192,7 @@ pub(super) fn run(args: &JudgeArgs) -> Result<Exit> {
     progress::result(shown.trim_end());
     let labels: Vec<String> = arms.iter().map(Arm::label).collect();
     let pairs = arms.iter().map(|arm| arm.pairs.len() as u64).sum();
-    let headline = format!("{} from {}{why}", figures::count(pairs, "pair"), labels.join(", "));
+    let headline = format!("{} from {}{why}", count(pairs, "pair"), labels.join(", "));
     receivers.tell_of("book judge", (found, &headline), &root, exit);
     Ok(exit)
 }

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
-use crate::report::figures::count;
 use crate::report::plot::{Band, CurvePlot, Scale, stacked};
 use crate::run::scaling::{IterationCosts, PositionSearch};
 use crate::stats::scaling::{self, CostPath, DepthCost, Growth};
 use crate::stats::speed::Speedup;
 use crate::stats::{self, elo::fixed};
+use crate::text::count;
 
 /// Median nodes from which growth is measured. Smaller trees are noise.
 const LEAST_NODES: f64 = 1000.0;

@@ -7,7 +7,6 @@ use anyhow::Result;
 use serde::Serialize;
 
 use crate::cli::simulate::tune::{MOST_WORK, is_playable, play, rows_text};
-use crate::report::figures::count;
 use crate::report::tune::plain;
 use crate::run::dir::RESULTS;
 use crate::run::pace::{self, Pace, PaceLookup};
@@ -15,6 +14,7 @@ use crate::run::tuning::prepare::PreparedTuning;
 use crate::run::tuning::sensitivity::{Changes, SearchLength};
 use crate::run::{resolve, tune};
 use crate::stats::elo::fixed;
+use crate::text::count;
 use crate::tournament::formats::tune::Choice;
 use crate::tune::calibrate;
 use crate::tune::factors::foreseen_error95;

@@ -9,7 +9,7 @@ use super::super::patience::{LEAST, PairPatience};
 use super::super::wire::Heartbeat;
 use super::{Coordinator, LOST_AFTER, replayed};
 use crate::record::{PairId, TimeScale};
-use crate::report::figures::count;
+use crate::text::count;
 
 /// Time without a look for silent workers after which this process stood still.
 pub(super) const STANDSTILL: Duration = Duration::from_secs(10);

@@ -17,8 +17,8 @@ use super::super::wire::Heartbeat;
 use super::Coordinator;
 use super::results::NamedLease;
 use crate::record::PairId;
-use crate::report::figures::count;
 use crate::schedule::remote::{RemoteEvent, Seat};
+use crate::text::count;
 use crate::tournament::events::PairTask;
 
 /// Time for which workers are heard: two signs of life and a reconnection.

@@ -8,14 +8,14 @@ use crate::plan::Plan;
 use crate::report::explain::features::GamePhase;
 use crate::report::explain::table::{Table, csv, markdown, wrapped};
 use crate::report::explain::{ALPHA, Dimension, Duplicates, Explanation, GroupResult, Measure, USED_AT};
-use crate::report::figures::{count, level_line, signed};
+use crate::report::figures::{level_line, signed};
 use crate::stats::Pentanomial;
 use crate::stats::Trinomial;
 use crate::stats::clusters::ClusteredCounts;
 use crate::stats::elo::fixed;
 use crate::stats::explain::{Interval, MIN_PAIRS, SideMeans};
 use crate::stats::sensor;
-use crate::text::printable;
+use crate::text::{count, printable};
 
 /// Maximum number of columns of the text.
 pub const WIDTH: usize = 100;

@@ -19,7 +19,6 @@ use crate::openings::order::Order;
 use crate::plan::file::TUNING_FOLDERS;
 use crate::plan::time_control::{Limit, TimeControl};
 use crate::plan::{BookRef, Format, Plan, Player, Workers, override_options};
-use crate::report::figures;
 use crate::run::building::Building;
 use crate::run::dir::{Place, RunDir};
 use crate::run::drive::{self, OutputStyle};
@@ -32,7 +31,7 @@ use crate::settings::RawPlan;
 use crate::source::{NetworkFile, Sources};
 use crate::stats::race;
 use crate::stats::random::SplitMix64;
-use crate::text::random_hex;
+use crate::text::{count, random_hex};
 use crate::tournament::formats::race::{self as format, Race, RaceRule};
 use crate::tournament::formats::tune::{Method, TuneRule};
 use crate::tune::report::{Stride, candidates};
@@ -349,10 +348,10 @@ fn shortage(book: &BookRef, (takes, played): (&str, u64), pairs: u64) -> Option<
     Some(format!(
         "the book has {} and the tuning {takes} {}, so its proof has only {} for up to {} of each candidate and {then}; a larger \
          --book, or fewer --pairs, leaves more of them",
-        figures::count(book.openings, "opening"),
-        figures::count(played, "pair"),
-        figures::count(fresh, "fresh opening"),
-        figures::count(pairs, "pair"),
+        count(book.openings, "opening"),
+        count(played, "pair"),
+        count(fresh, "fresh opening"),
+        count(pairs, "pair"),
     ))
 }
 

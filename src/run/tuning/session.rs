@@ -23,7 +23,7 @@ use crate::run::tuning::prove::{self, Proof, ProofCandidate, ProofVerdict};
 use crate::run::{Exit, extension, notify, progress, resolve, trust, tune};
 use crate::settings::RawPlan;
 use crate::source::{self, Context, Sources};
-use crate::text::{file_sha256, shell_path};
+use crate::text::{self, file_sha256, shell_path};
 use crate::tournament::formats::tune::{TuneRule, result};
 use crate::tournament::pairing::{Pairing, ScheduleEntry};
 use crate::tune::factors::{Effect, FactorRun};
@@ -209,7 +209,7 @@ fn settings_text(raw: &RawPlan) -> Result<String> {
 fn check_settings(root: &Path, raw: &RawPlan) -> Result<()> {
     let path = root.join(TUNING_SETTINGS);
     let text = read_text(&path, MOST_DOCUMENT_BYTES).within(|| format!("{}: cannot read it", path.display()))?;
-    let mut was: Table = crate::text::from_toml(&path, &text).map_err(|error| RunError::OtherRun(error.to_string()))?;
+    let mut was: Table = text::from_toml(&path, &text).map_err(|error| RunError::OtherRun(error.to_string()))?;
     // Earlier versions wrote some of them.
     was.retain(|key, _| !FREE.contains(&key));
     let is = settings(raw)?;
@@ -388,10 +388,9 @@ fn message(tuned: &TuningOutcome) -> String {
     });
     let limit = tuned.plan.players.first().map(|player| player.limit).unwrap_or_default();
     format!(
-        "Tune {} parameter{} by games\n\n{} pairs at {limit}, method {}.\n{proof}\n\n{}",
-        space.len(),
-        if space.len() == 1 { "" } else { "s" },
-        tuned.pairs,
+        "Tune {} by games\n\n{} at {limit}, method {}.\n{proof}\n\n{}",
+        text::count(space.len() as u64, "parameter"),
+        text::count(tuned.pairs, "pair"),
         tuned.rule.method.name(),
         moved.collect::<String>()
     )

@@ -2,6 +2,7 @@
 
 use super::{Dispatcher, PV_WARNINGS, tell};
 use crate::record::GameRecord;
+use crate::text::count;
 use crate::tournament::events::{RunEvent, Stop, StopReason};
 use crate::tournament::scoreboard::pv_faults;
 
@@ -66,9 +67,9 @@ impl Dispatcher<'_> {
         let now = self.run.scoreboard.repeated();
         let decade = |count: u64| count.checked_ilog10();
         if decade(now) > decade(before) {
-            let plural = if now == 1 { "" } else { "s" };
             let text = format!(
-                "{now} pair{plural} not counted: an opening came again, and its games are counted ones move for move"
+                "{} not counted: an opening came again, and its games are counted ones move for move",
+                count(now, "pair")
             );
             self.tell(RunEvent::Warning { text: &text });
         }
