@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use crate::cli::runs::run_parser;
 use crate::journal;
-use crate::plan::Plan;
+use crate::plan::{Plan, unknown_player};
 use crate::record::PlayerId;
 use crate::report::eco::OpeningNames;
 use crate::report::explain::{Explainer, Explanation};
 use crate::run::dir::RunDir;
 use crate::run::{Exit, progress};
-use crate::text::{count, suggestion};
+use crate::text::count;
 use crate::tournament::scoreboard::Scoreboard;
 
 const EXAMPLES: &str = "\
@@ -100,18 +100,10 @@ pub(super) fn json(plan: &Plan, explained: &[Explanation], asked: usize) -> Valu
 /// # Errors
 /// Error with the nearest name if nobody of that name plays.
 pub(super) fn players(plan: &Plan, name: &str) -> Result<Vec<PlayerId>> {
-    let everybody = || (0u16..).map(PlayerId).zip(&plan.players);
-    let found: Vec<PlayerId> =
-        everybody().filter(|(_, player)| player.name == name).map(|(player, _)| player).collect();
-    match name {
-        _ if !found.is_empty() => Ok(found),
-        "all" => Ok(everybody().map(|(player, _)| player).collect()),
-        "new" if plan.test.is_some() => Ok(vec![PlayerId::NEW]),
-        "base" if plan.test.is_some() => Ok(vec![PlayerId::BASE]),
-        _ => {
-            let names: Vec<_> = plan.players.iter().map(|player| player.name.as_str()).collect();
-            bail!("--player `{name}` does not play: {}", suggestion(name, &names, "players are"))
-        }
+    match plan.player_named(name) {
+        Some(player) => Ok(vec![player]),
+        None if name == "all" => Ok((0..).map(PlayerId).zip(&plan.players).map(|(player, _)| player).collect()),
+        None => bail!("--player {}", unknown_player(name, [plan])),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::cli::trust::Trust;
 use crate::files::{MOST_DOCUMENT_BYTES, read_text};
 use crate::game::{Game, GameSetup, Input, Step};
 use crate::journal;
-use crate::plan::{Plan, Player};
+use crate::plan::{Plan, Player, unknown_player};
 use crate::record::{ByColor, Color, GameRecord, PlayerId};
 use crate::report::crashes;
 use crate::run::dir::RunDir;
@@ -78,7 +78,11 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit> {
     let failed = at_fault.and_then(|name| plan.players.iter().position(|p| p.name == name));
     let played = [record.players.white, record.players.black].map(|id| usize::from(id.0));
     let usual = played.into_iter().min().unwrap_or(0);
-    let place = player(&plan, args.player.as_deref())?.or(failed).unwrap_or(usual);
+    let place = match args.player.as_deref().map(|name| plan.player_named(name).ok_or(name)) {
+        Some(Ok(player)) => usize::from(player.0),
+        Some(Err(name)) => bail!("--player {}", unknown_player(name, [&plan])),
+        None => failed.unwrap_or(usual),
+    };
     let color = match u16::try_from(place).map(PlayerId) {
         Ok(id) if id == record.players.white => Color::White,
         Ok(id) if id == record.players.black => Color::Black,
@@ -137,18 +141,6 @@ fn find(dir: &RunDir, plan: &Plan, number: u64) -> Result<GameRecord> {
     found.ok_or_else(|| {
         anyhow!("{}: no game {number} among the {} in its journal", dir.root().display(), replayed.games)
     })
-}
-
-/// Place in the plan of the requested player.
-fn player(plan: &Plan, typed: Option<&str>) -> Result<Option<usize>> {
-    let Some(typed) = typed else { return Ok(None) };
-    let place = plan.place_of(typed);
-    if place.is_none() {
-        let names: Vec<_> = plan.players.iter().map(|player| player.name.as_str()).collect();
-        let roles = if plan.test.is_some() { "new, base, " } else { "" };
-        bail!("--player `{typed}` is none of {roles}{}", names.join(", "));
-    }
-    Ok(place)
 }
 
 /// Searches of a transcript. The driver sends the commands around them (`ucinewgame`, `stop`) by

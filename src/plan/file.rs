@@ -12,7 +12,7 @@ use toml::de::DeTable;
 use super::affinity::Affinity;
 use super::book_ref::{BookRef, BookV1};
 use super::chain::{Chain, ChainV1};
-use super::player::{Player, PlayerV1, place_of};
+use super::player::{Player, PlayerV1, ROLES, player_named};
 use super::recording::{Recording, RecordingV1};
 use super::rules::{Rules, RulesV1};
 pub use super::stored::PlanFileError;
@@ -21,6 +21,7 @@ use super::workers::{ReferenceSpeed, Workers};
 use super::{Colors, Format, Machine, Test, Timeouts};
 use crate::record::{GameRecord, PlayerId};
 use crate::stats::sprt::{Bounds, Model};
+use crate::text::suggestion;
 use crate::tournament::formats::round_robin::{self, RoundRobin};
 use crate::tournament::formats::{self, Parameters};
 
@@ -106,12 +107,24 @@ pub struct Plan {
     pub machine: Machine,
 }
 
+/// Text of an error: no player of these plans has the name. It has the most similar one.
+pub fn unknown_player<'a>(name: &str, plans: impl IntoIterator<Item = &'a Plan>) -> String {
+    let in_run = |plan: &'a Plan| {
+        let roles = ROLES.into_iter().filter(|_| plan.test.is_some());
+        plan.players.iter().map(|player| player.name.as_str()).chain(roles)
+    };
+    let mut names: Vec<&str> = plans.into_iter().flat_map(in_run).collect();
+    names.sort_unstable();
+    names.dedup();
+    format!("`{name}` does not play: {}", suggestion(name, &names, "players are"))
+}
+
 impl Plan {
-    /// Returns the place of the player of this name. In a test `new` and `base` are names too,
-    /// unless a player has them.
+    /// Returns the player of this name. In a test `new` and `base` are names too, unless a player
+    /// has them.
     #[must_use]
-    pub fn place_of(&self, name: &str) -> Option<usize> {
-        place_of(self.players.iter().map(|player| player.name.as_str()), name, self.test.is_some())
+    pub fn player_named(&self, name: &str) -> Option<PlayerId> {
+        player_named(self.players.iter().map(|player| player.name.as_str()), name, self.test.is_some())
     }
 
     /// Returns the name of a player; `?` if the plan has no such player.

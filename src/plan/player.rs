@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stored::{PlanFileError, is_false, parse, seconds};
 use super::time_control::{Limit, TimeControl};
+use crate::record::PlayerId;
 use crate::text::short_hash;
 
 /// An engine under test with its settings.
@@ -280,11 +281,18 @@ impl PlayerV1 {
     }
 }
 
-/// Place of a name among those of the players. The sides of a test have `new` and `base` as names
-/// too, unless a player has them.
-pub(super) fn place_of<'a>(mut names: impl Iterator<Item = &'a str>, name: &str, is_test: bool) -> Option<usize> {
-    let role = || ["new", "base"].iter().position(|role| *role == name && is_test);
-    names.position(|known| known == name).or_else(role)
+/// Names that the sides of a test have too, unless a player has them.
+pub(super) const ROLES: [&str; 2] = ["new", "base"];
+
+/// Player of a name, given the names of all in their order.
+pub(super) fn player_named<'a>(
+    mut names: impl Iterator<Item = &'a str>,
+    name: &str,
+    is_test: bool,
+) -> Option<PlayerId> {
+    let role = || ROLES.iter().position(|role| *role == name && is_test);
+    let place = names.position(|known| known == name).or_else(role);
+    place.and_then(|place| u16::try_from(place).ok()).map(PlayerId)
 }
 
 #[cfg(test)]

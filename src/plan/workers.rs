@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use super::player::place_of;
+use super::player::player_named;
 use crate::record::PlayerId;
 
 /// Workers of a run.
@@ -59,9 +59,7 @@ impl ReferenceSpeed {
     ) -> Result<Self, BadReference> {
         let (engine, nps) = text.rsplit_once('=').ok_or_else(|| BadReference::Form(text.to_owned()))?;
         let names: Vec<_> = names.into_iter().collect();
-        let player = place_of(names.iter().copied(), engine, is_test)
-            .and_then(|place| u16::try_from(place).ok())
-            .map(PlayerId)
+        let player = player_named(names.iter().copied(), engine, is_test)
             .ok_or_else(|| BadReference::Engine { name: engine.to_owned(), names: names.join(", ") })?;
         let nps = nps.replace('_', "").parse().ok().filter(|nps| (1..=MOST_NPS).contains(nps));
         Ok(Self { player, nps: nps.ok_or_else(|| BadReference::Form(text.to_owned()))? })

@@ -74,7 +74,10 @@ fn what_cannot_be_replayed_is_said() {
     for (more, words) in [
         ("--game 3", "no game 3 among the 2"),
         ("--game 0", "--game"),
-        ("--game 1 --player other", "--player `other` is none of new, base, fake_engine-new, fake_engine-base"),
+        (
+            "--game 1 --player other",
+            "--player `other` does not play: players are base, fake_engine-base, fake_engine-new, new",
+        ),
     ] {
         let ran = replay(&dir, more);
         assert_eq!(ran.code, Some(2), "{more}: {ran:?}");

@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 
-use crate::plan::Plan;
+use crate::plan::{Plan, unknown_player};
 use crate::record::{Color, GameRecord, Outcome, PlayerId, Termination};
 use crate::text::suggestion;
 
@@ -87,9 +87,9 @@ impl Query {
     pub(super) fn resolve<'a>(&self, plans: impl Iterator<Item = &'a Plan> + Clone) -> Result<Vec<Filter>> {
         for (flag, name) in [("--player", &self.player), ("--opponent", &self.opponent)] {
             if let Some(name) = name
-                && !plans.clone().any(|plan| player(plan, name).is_some())
+                && !plans.clone().any(|plan| plan.player_named(name).is_some())
             {
-                bail!("{}", unknown_player(flag, name, plans));
+                bail!("{flag} {}", unknown_player(name, plans));
             }
         }
         let common = Filter {
@@ -109,7 +109,7 @@ impl Query {
             bail!("--min-plies {} is above --max-plies {max}: no game can be both", common.min_plies);
         }
         let in_run = |plan: &Plan| {
-            let find = |name: &Option<String>| name.as_ref().map(|name| player(plan, name));
+            let find = |name: &Option<String>| name.as_ref().map(|name| plan.player_named(name));
             let (who, opponent) = (find(&self.player), find(&self.opponent));
             let takes_none = who == Some(None) || opponent == Some(None);
             Filter { player: who.flatten(), opponent: opponent.flatten(), takes_none, ..common.clone() }
@@ -169,23 +169,6 @@ impl Filter {
 /// Side of a player in a game; `None` if it did not play.
 pub(super) fn side(game: &GameRecord, player: PlayerId) -> Option<Color> {
     [Color::White, Color::Black].into_iter().find(|color| *game.players.get(*color) == player)
-}
-
-/// Player of a run by name. `new` and `base` name the sides of a test, unless a player has that
-/// name.
-fn player(plan: &Plan, name: &str) -> Option<PlayerId> {
-    u16::try_from(plan.place_of(name)?).ok().map(PlayerId)
-}
-
-fn unknown_player<'a>(flag: &str, name: &str, plans: impl Iterator<Item = &'a Plan>) -> String {
-    let in_run = |plan: &'a Plan| {
-        let roles: &[&str] = if plan.test.is_some() { &["new", "base"] } else { &[] };
-        plan.players.iter().map(|player| player.name.as_str()).chain(roles.iter().copied())
-    };
-    let mut names: Vec<&str> = plans.flat_map(in_run).collect();
-    names.sort_unstable();
-    names.dedup();
-    format!("{flag} `{name}` does not play: {}", suggestion(name, &names, "players are"))
 }
 
 fn termination(name: &str) -> Result<Termination> {
