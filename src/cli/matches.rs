@@ -95,7 +95,7 @@ pub(super) fn merged_gauntlet(args: &GauntletArgs) -> Result<RawPlan> {
     let raw = args.flags.over_plan(args.plan.as_deref())?;
     // A gauntlet has no flag for its format.
     if let Some(format) = raw.format.as_deref().filter(|format| *format != "gauntlet") {
-        bail!("the plan's format is {format}; play it with `quintain match`");
+        bail!("the plan's format is {format}; play it with `quintain {}`", GameCommand::of_format(format).name());
     }
     let opponents = match &args.sparring {
         Some(path) => {

@@ -14,6 +14,7 @@ use crate::control::client::Client;
 use crate::report::explain::table::markdown;
 use crate::report::state::{self, ListedState};
 use crate::report::stored::{self, Index, IndexEntry, RunDigest};
+use crate::run::begin::GameCommand;
 use crate::run::dir::RESULTS;
 use crate::run::{Exit, progress};
 use crate::stats::sprt::Bounds;
@@ -48,8 +49,8 @@ pub(super) struct RunsArgs {
     /// Runs with this state: live, H0, H1, interrupted, and so on, as listed.
     #[arg(long = "verdict", value_name = "STATE")]
     state: Option<String>,
-    /// Runs of this format, `sprt` for tests of two players, or `match` for what `quintain match`
-    /// plays.
+    /// Runs of this format, `sprt` for tests of two players, or `match` for all formats without a
+    /// command of their own.
     #[arg(long = "type", value_name = "FORMAT")]
     kind: Option<String>,
     /// Runs with this limit, as listed: 8+0.08, nodes=7000.
@@ -235,7 +236,7 @@ impl RunsArgs {
             wanted.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(found))
         };
         let kind = if row.bounds().is_some() { "sprt" } else { &about.format };
-        let is_match = row.bounds().is_none() && !["gauntlet", "race", "tune"].contains(&about.format.as_str());
+        let is_match = row.bounds().is_none() && GameCommand::of_format(&about.format) == GameCommand::Match;
         self.words.iter().all(|word| about.names(row.id, word))
             && is(&self.state, row.state)
             && (is(&self.kind, kind) || is(&self.kind, &about.format) || is_match && is(&self.kind, "match"))

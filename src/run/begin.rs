@@ -9,6 +9,7 @@ use crate::run::resolve::networks;
 use crate::run::{Exit, forecast, progress, race, resolve, tuning};
 use crate::settings::{self, RawPlan};
 use crate::source::{self, Bases, Context};
+use crate::tournament::formats;
 
 /// A command that plays one plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,12 +39,16 @@ impl GameCommand {
     /// Command that plays a plan file with these keys.
     pub(crate) fn of(raw: &RawPlan) -> Self {
         match raw.format.as_deref() {
-            Some("gauntlet") => Self::Gauntlet,
-            Some("race") => Self::Race,
+            Some(format) => Self::of_format(format),
             None if Self::is_tuning(raw) => Self::Tune,
             None if raw.players.is_empty() => Self::Sprt,
-            _ => Self::Match,
+            None => Self::Match,
         }
+    }
+
+    /// Command that plays a format.
+    pub(crate) fn of_format(name: &str) -> Self {
+        Self::named(formats::command(name)).unwrap_or(Self::Match)
     }
 
     /// True if a plan has a key that only tunings have.
@@ -187,4 +192,16 @@ fn compare([new, base]: [&Player; 2], allow_same: bool) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_plays_each_format() {
+        for format in formats::FORMATS {
+            assert_eq!(GameCommand::of_format(format.name).name(), format.command, "{}", format.name);
+        }
+    }
 }

@@ -51,18 +51,10 @@ pub(crate) fn go_on(queue: &Queue, run: &Path, dir: PathBuf) -> Result<EntryId> 
         let (shown, word) = (root.display(), shell_path(&root));
         fail!(Setting, "{shown}: it is over, so nothing is left to play; `quintain report {word}` shows its result");
     }
-    let mut entry = QueueEntry::new(command(&plan), dir, 0, plans(&root, &plan)?);
+    let command = plan.test.map_or_else(|| GameCommand::of_format(plan.format.name()), |_| GameCommand::Sprt);
+    let mut entry = QueueEntry::new(command, dir, 0, plans(&root, &plan)?);
     entry.runs.push(run.to_owned());
     queue.add_begun(entry.signed()?)
-}
-
-fn command(plan: &Plan) -> GameCommand {
-    match plan.format.name() {
-        _ if plan.test.is_some() => GameCommand::Sprt,
-        "gauntlet" => GameCommand::Gauntlet,
-        "race" => GameCommand::Race,
-        _ => GameCommand::Match,
-    }
 }
 
 /// True if settings only name a run that was begun elsewhere. A run needs engines to begin.

@@ -6,6 +6,7 @@ use crate::tournament::formats::{Definition, Format, FormatError, FormatRules, P
 
 /// Entry in the table of formats.
 pub static DEFINITION: Definition = Definition {
+    command: "gauntlet",
     takes: &["heroes"],
     choose: Some(choose),
     lower_first: true,

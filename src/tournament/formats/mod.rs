@@ -33,6 +33,9 @@ pub static FORMATS: [&Definition; 7] = [
     &tune::DEFINITION,
 ];
 
+/// Name of the command for formats without a command of their own.
+const MATCH: &str = "match";
+
 /// Makes a format from a user's parameters and the number of players.
 pub type FormatConstructor = fn(&Parameters, u16) -> Result<Format, FormatError>;
 
@@ -43,6 +46,8 @@ pub struct Definition {
     pub name: &'static str,
     /// The name with its article, as sentences have it.
     pub title: &'static str,
+    /// Name of the command that plays it: a command of its own, or `match`.
+    pub command: &'static str,
     /// Plan keys of its parameters.
     pub takes: &'static [&'static str],
     /// Format from a user's parameters, with defaults filled in and values checked against the
@@ -66,6 +71,7 @@ impl Definition {
         Self {
             name,
             title,
+            command: MATCH,
             takes: &[],
             choose: None,
             read,
@@ -276,6 +282,12 @@ impl PartialEq for Format {
 
 fn find(name: &str) -> Option<&'static Definition> {
     FORMATS.into_iter().find(|format| format.name == name)
+}
+
+/// Name of the command that plays the format `name`; an unknown one is refused by `match`.
+#[must_use]
+pub fn command(name: &str) -> &'static str {
+    find(name).map_or(MATCH, |format| format.command)
 }
 
 /// Names of the formats that users choose, as a sentence lists them.

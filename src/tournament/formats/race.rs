@@ -17,6 +17,7 @@ use crate::tournament::formats::{
 /// Openings may not come again, because the bets of a race are on pairs that are independent of
 /// each other.
 pub static DEFINITION: Definition = Definition {
+    command: "race",
     takes: &["race"],
     is_open: true,
     needs_fresh_openings: true,

@@ -16,6 +16,7 @@ use crate::tune::spsa::{Constants, Schedule};
 
 /// Entry in the table of formats. Only a command of its own plays it.
 pub static DEFINITION: Definition = Definition {
+    command: "tune",
     takes: &["tune"],
     ends_with_rounds: true,
     lower_first: true,
