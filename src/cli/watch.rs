@@ -9,14 +9,12 @@ use crate::cli::runs::run_parser;
 use crate::control::client::{Client, ClientError};
 use crate::control::protocol::{ServerMessage, line};
 use crate::plan::Plan;
-use crate::record::PairId;
 use crate::report::console::{Screen, View};
 use crate::report::state;
 use crate::report::summary::{self, Summary};
 use crate::run::dir::RunDir;
-use crate::run::{Exit, drive, progress, series};
+use crate::run::{Exit, progress, series};
 use crate::tournament::events::{Finish, StopReason};
-use crate::tournament::pairing::Pairing;
 use crate::tournament::scoreboard::Scoreboard;
 
 /// Shows a live run as its own terminal does, until it ends; of a run that is over, its summary. It
@@ -53,7 +51,7 @@ pub(super) fn run(args: &WatchArgs) -> Result<Exit> {
     }
     let finish = over(&dir, &plan)?;
     let summary = Summary::new(&plan, &finish, dir.root());
-    let exit = exit.unwrap_or_else(|| drive::exit(&finish));
+    let exit = exit.unwrap_or_else(|| Exit::of(&finish.reason, &finish.scoreboard));
     if args.json {
         progress::result(&line(&ServerMessage::End { exit: exit.code(), summary: summary.json().clone() }));
     } else {
@@ -121,11 +119,8 @@ pub(super) fn finish(dir: &RunDir, plan: &Plan, scoreboard: Scoreboard) -> Finis
 }
 
 fn reason(summary: Option<&serde_json::Value>, plan: &Plan, scoreboard: &Scoreboard) -> StopReason {
-    let next = || Pairing::new(plan).next(PairId(scoreboard.settled()), scoreboard.results());
-    if let Some(end) = StopReason::of_result(scoreboard).or_else(|| StopReason::of_schedule(next())) {
-        return end;
-    }
-    summary.map_or(StopReason::Interrupted, |summary| state::stop_reason(summary, scoreboard))
+    let told = || summary.map_or(StopReason::Interrupted, |summary| state::stop_reason(summary, scoreboard));
+    StopReason::of_counted(plan, scoreboard).unwrap_or_else(told)
 }
 
 #[cfg(test)]

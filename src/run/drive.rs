@@ -15,7 +15,6 @@ use crate::game::tablebase::Probe;
 use crate::journal::{self, Journal};
 use crate::openings::Book;
 use crate::plan::{Chain, Plan, Player};
-use crate::record::PairId;
 use crate::report::block;
 use crate::report::console::{Console, Screen};
 use crate::report::crashes::{self, Crashes};
@@ -37,7 +36,6 @@ use crate::stats::sprt::Verdict;
 use crate::tablebase::Tables;
 use crate::text::{file_sha256, with_causes};
 use crate::tournament::events::{Finish, Observer, StopReason};
-use crate::tournament::pairing::Pairing;
 use crate::tournament::scoreboard::Scoreboard;
 
 /// Form of the printed results.
@@ -213,8 +211,7 @@ fn or_leave<T>(runtime: &Runtime, cluster: WithPort, begun: Result<T>) -> Result
 
 /// True if nothing is left to play, and the summary of the last session has the run's end.
 pub(crate) fn is_over(plan: &Plan, scoreboard: &Scoreboard, dir: &RunDir) -> bool {
-    let next = Pairing::new(plan).next(PairId(scoreboard.settled()), scoreboard.results());
-    let reason = StopReason::of_result(scoreboard).or_else(|| StopReason::of_schedule(next));
+    let reason = StopReason::of_counted(plan, scoreboard);
     let told = || dir.summary(scoreboard.pairs());
     reason.is_some_and(|reason| told().is_some_and(|told| told["stopped_by"] == state::reason_name(&reason)))
 }
@@ -345,7 +342,7 @@ async fn drive(
     if !is_lost {
         write_results(dir, &finish, &summary, &page);
     }
-    let exit = exit(&finish);
+    let exit = Exit::of(&finish.reason, &finish.scoreboard);
     if let Some(server) = server {
         server.close(exit.code(), summary.json().clone()).await;
     }
@@ -401,33 +398,6 @@ fn is_lost(dir: &RunDir, finish: &Finish) -> bool {
 
 fn has_journal(dir: &RunDir) -> bool {
     dir.path(journal::FILE_NAME).is_file()
-}
-
-/// Returns the exit code of a run.
-pub(crate) fn exit(finish: &Finish) -> Exit {
-    match (&finish.reason, finish.scoreboard.verdict()) {
-        (_, Verdict::AcceptH1) => Exit::Done,
-        (_, Verdict::AcceptH0) => Exit::H0,
-        (StopReason::Interrupted, _) => Exit::Interrupted,
-        (StopReason::TooManyFailures { .. } | StopReason::TooManyTimeLosses { .. } | StopReason::Broken { .. }, _) => {
-            Exit::Aborted
-        }
-        // A tuning may end at any time.
-        (StopReason::OutOfTime, _) if finish.scoreboard.tuning().is_some() => Exit::Done,
-        // Without a test every end is regular.
-        (StopReason::OutOfPairs | StopReason::Narrow | StopReason::Flat, _) if finish.scoreboard.sprt().is_none() => {
-            Exit::Done
-        }
-        (
-            StopReason::Verdict
-            | StopReason::OutOfPairs
-            | StopReason::OutOfOpenings
-            | StopReason::Narrow
-            | StopReason::Flat
-            | StopReason::OutOfTime,
-            _,
-        ) => Exit::Inconclusive,
-    }
 }
 
 /// Default directory of a new run.

@@ -10,14 +10,12 @@ use tokio::sync::mpsc;
 use crate::journal::{self, PlanFacts};
 use crate::openings::Book;
 use crate::plan::{Plan, file};
-use crate::record::PairId;
 use crate::run::dir::{Place, RunDir};
 use crate::run::drive::{self, OutputStyle};
 use crate::run::error::{Result, ResultContext as _, fail};
 use crate::run::{Exit, prepare, resolve, signals};
 use crate::settings::RawPlan;
 use crate::text::file_sha256;
-use crate::tournament::pairing::{Pairing, ScheduleEntry};
 use crate::tournament::scoreboard::Scoreboard;
 
 /// Hexadecimal digits of its SHA-256 in a file's name, by which a moved file is recognised.
@@ -64,7 +62,7 @@ pub(super) fn go(plan: Plan, book: Book, root: &Path) -> Result<PlayedRun> {
     let begun = found_again(begun, &plan);
     same(&begun, &plan).within(|| format!("{}", root.display()))?;
     let scoreboard = count(&begun, root)?;
-    if let Some(exit) = over(&begun, &scoreboard) {
+    if let Some(exit) = Exit::of_counted(&begun, &scoreboard) {
         return Ok(PlayedRun { plan: begun, scoreboard, exit });
     }
     // The concurrency may change between sessions, and so may the workers. At the same hub the run
@@ -121,25 +119,6 @@ fn count(plan: &Plan, root: &Path) -> Result<Scoreboard> {
     let mut scoreboard = Scoreboard::new(plan)?;
     PlanFacts::new(plan, None).read(&root.join(journal::FILE_NAME), |game| scoreboard.record(game, |_, _| {}))?;
     Ok(scoreboard)
-}
-
-/// Returns the result of a run that has nothing left to play.
-pub(super) fn over(plan: &Plan, scoreboard: &Scoreboard) -> Option<Exit> {
-    use crate::stats::sprt::Verdict;
-    match scoreboard.verdict() {
-        Verdict::AcceptH1 => return Some(Exit::Done),
-        Verdict::AcceptH0 => return Some(Exit::H0),
-        Verdict::Continue => {}
-    }
-    let end = if plan.test.is_some() { Exit::Inconclusive } else { Exit::Done };
-    if scoreboard.is_over() {
-        return Some(end);
-    }
-    match Pairing::new(plan).next(PairId(scoreboard.settled()), scoreboard.results()) {
-        ScheduleEntry::Done => Some(end),
-        ScheduleEntry::OutOfOpenings => Some(Exit::Inconclusive),
-        ScheduleEntry::Pair(_) | ScheduleEntry::Wait => None,
-    }
 }
 
 /// Returns `begun` with the paths in its options replaced by those of `asked`, if they are the same

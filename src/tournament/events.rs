@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
+use crate::plan::Plan;
 use crate::record::{
     ByColor, GameId, GameRecord, Leg, MoveRecord, Opening, Outcome, PairId, PlayerId, Score, Termination,
 };
 use crate::stats::sprt::Verdict;
 use crate::tournament::formats::PairOptions;
-use crate::tournament::pairing::ScheduleEntry;
+use crate::tournament::pairing::{Pairing, ScheduleEntry};
 use crate::tournament::scoreboard::Scoreboard;
 use crate::tournament::time_losses::TimeLosses;
 use crate::tournament::workers::WorkerStatus;
@@ -442,6 +443,13 @@ impl StopReason {
         } else {
             scoreboard.is_flat().then_some(Self::Flat)
         }
+    }
+
+    /// Returns the end of a run whose counted results leave nothing to play; `None` of any other.
+    #[must_use]
+    pub fn of_counted(plan: &Plan, scoreboard: &Scoreboard) -> Option<Self> {
+        let next = || Pairing::new(plan).next(PairId(scoreboard.settled()), scoreboard.results());
+        Self::of_result(scoreboard).or_else(|| Self::of_schedule(next()))
     }
 
     /// Returns the end of a schedule whose next entry is `next`; `None` if pairs may follow.

@@ -9,7 +9,7 @@ use crate::run::chain_report::follower;
 use crate::run::dir::RunDir;
 use crate::run::error::{Result, fail};
 use crate::run::queue::{EntryId, Queue, QueueEntry, QueueState};
-use crate::run::{Exit, notify, play, trust};
+use crate::run::{Exit, notify, trust};
 use crate::settings::{ConfigError, RawPlan};
 use crate::text::shell_path;
 
@@ -45,7 +45,7 @@ pub(crate) fn go_on(queue: &Queue, run: &Path, dir: PathBuf) -> Result<EntryId> 
             shell_path(root.parent().unwrap_or(&root))
         );
     }
-    if let Some(exit) = play::over(&plan, &folder.scoreboard(&plan)?)
+    if let Some(exit) = Exit::of_counted(&plan, &folder.scoreboard(&plan)?)
         && (exit != Exit::Done || plan.chain.then.is_empty() || follower(&root).is_some())
     {
         let (shown, word) = (root.display(), shell_path(&root));

@@ -11,7 +11,6 @@ use toml::Table;
 use crate::files::{MOST_DOCUMENT_BYTES, read_text, write_atomically};
 use crate::plan::Plan;
 use crate::plan::file::{self, TUNING_FOLDERS, TUNING_SETTINGS};
-use crate::record::PairId;
 use crate::report::state::OUT_OF_TIME;
 use crate::report::tune::engine_name;
 use crate::run::dir::{Place, RunDir, keep_out_of_git, sync_folder};
@@ -24,8 +23,8 @@ use crate::run::{Exit, extension, notify, progress, resolve, trust, tune};
 use crate::settings::RawPlan;
 use crate::source::{self, Context, Sources};
 use crate::text::{self, file_sha256, shell_path};
+use crate::tournament::events::StopReason;
 use crate::tournament::formats::tune::{TuneRule, result};
-use crate::tournament::pairing::{Pairing, ScheduleEntry};
 use crate::tune::factors::{Effect, FactorRun};
 use crate::tune::run::Tuning;
 
@@ -246,12 +245,11 @@ fn go_on(raw: &RawPlan, root: &Path, branch: Option<&str>, output: OutputStyle) 
     let (dir, mut plan) = RunDir::open(&root.join(FOLDER))?;
     trust::check(&dir, &plan, false)?;
     let scoreboard = dir.scoreboard(&plan)?;
-    let next = Pairing::new(&plan).next(PairId(scoreboard.settled()), scoreboard.results());
     // Once a race has begun, the result of the tuning is fixed.
     let is_proving = root.join(prove::FOLDER).join(file::FILE_NAME).is_file();
     let summary = dir.summary(scoreboard.pairs());
     let is_out_of_time = summary.is_some_and(|summary| summary["stopped_by"] == OUT_OF_TIME);
-    let is_complete = scoreboard.is_over() || matches!(next, ScheduleEntry::Done | ScheduleEntry::OutOfOpenings);
+    let is_complete = StopReason::of_counted(&plan, &scoreboard).is_some();
     let max_time = raw.max_time.as_deref().map(resolve::max_time).transpose()?;
     if is_out_of_time && !is_proving && max_time > plan.max_time {
         progress::note(&format!(
