@@ -20,6 +20,7 @@ use std::time::{Duration, SystemTime};
 pub(crate) use self::entry::{QueueEntry, QueueState};
 use crate::files::{MOST_DOCUMENT_BYTES, read_text, write_atomically};
 use crate::journal;
+use crate::run::dir::keep_out_of_git;
 use crate::run::error::{Result, ResultContext as _, fail};
 use crate::run::resolve;
 use crate::text::with_causes;
@@ -154,12 +155,8 @@ impl Queue {
 
     /// Opens a lock file of the folder, which is made if there is none.
     fn lock_file(&self, name: &str) -> Result<File> {
-        let unwritable = || format!("{}: cannot write there", self.folder.display());
-        std::fs::create_dir_all(&self.folder).within(unwritable)?;
-        let ignored = self.folder.join(".gitignore");
-        if !ignored.exists() {
-            std::fs::write(&ignored, "*\n").within(unwritable)?;
-        }
+        std::fs::create_dir_all(&self.folder).within(|| format!("{}: cannot write there", self.folder.display()))?;
+        keep_out_of_git(&self.folder);
         let path = self.folder.join(name);
         let opened = File::options().create(true).truncate(false).write(true).open(&path);
         opened.within(|| format!("{}: cannot open it", path.display()))

@@ -168,11 +168,7 @@ fn make(place: &Place) -> Result<PathBuf> {
             keep_out_of_git(parent);
         }
     }
-    for number in 1u32.. {
-        let root = match number {
-            1 => wanted.to_owned(),
-            _ => PathBuf::from(format!("{}-{number}", wanted.display())),
-        };
+    for root in place.names() {
         match std::fs::create_dir(&root) {
             Ok(()) => return sync_folder(wanted.parent().unwrap_or(Path::new("."))).map(|()| root),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
