@@ -17,7 +17,7 @@ use crate::report::crashes;
 use crate::run::dir::RunDir;
 use crate::run::trust;
 use crate::run::{Exit, progress};
-use crate::schedule::{engine_config, go_command};
+use crate::schedule::{engine_config, worker};
 use crate::text::file_sha256;
 use crate::uci::process::{Engine, EngineConfig, SearchOutcome, StartError};
 use crate::uci::transcript;
@@ -207,7 +207,7 @@ fn of_record(record: &GameRecord, plan: &Plan, color: Color) -> Result<Vec<Repea
         // A search follows the last move only if the game ended by a side's fault.
         if request.color == color && (next.is_some() || faulty) {
             let mut lines = [game.position_line(), b"\n"].concat();
-            go_command(&request).write(&mut lines);
+            worker::go(&request).write(&mut lines);
             let lines = String::from_utf8(lines).context("a position line is plain text")?;
             searches.push(RepeatedSearch { lines, deadline: request.deadline });
         }

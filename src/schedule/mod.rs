@@ -62,17 +62,9 @@ pub(crate) mod worker;
 
 use std::path::PathBuf;
 
-use crate::game::Request;
 use crate::plan::{Plan, Player};
 use crate::tournament::events::SlotId;
-use crate::uci::Go;
 use crate::uci::process::{EngineConfig, StderrSink};
-
-/// Converts the referee's request into the `go` command that a worker sends.
-#[must_use]
-pub fn go_command(request: &Request) -> Go {
-    worker::go(request)
-}
 
 /// Maximum number of bytes kept of an engine's standard error.
 const STDERR_CAP: u64 = 1 << 20;

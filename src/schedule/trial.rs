@@ -21,7 +21,7 @@ use crate::game::{Game, GameSetup, Request, Step};
 use crate::plan::time_control::{Limit, TimeControl};
 use crate::plan::{Plan, Player};
 use crate::record::{ByColor, Opening, SearchInfo};
-use crate::schedule::{engine_config, go_command};
+use crate::schedule::{engine_config, worker};
 use crate::text::printable;
 use crate::tournament::limit_use;
 use crate::uci::process::{Engine, SearchOutcome, StartError, StartFault};
@@ -175,7 +175,7 @@ async fn search(
     game: &Game,
     request: &Request,
 ) -> Result<Option<String>, TrialError> {
-    let go = go_command(request);
+    let go = worker::go(request);
     let disobeys = |why| {
         Err(TrialError::Disobeys { name: player.name.clone(), go: go.to_string(), why, remedy: remedy(player.limit) })
     };

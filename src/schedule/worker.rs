@@ -601,7 +601,7 @@ fn keep(engine: &Engine, recording: &Recording, is_pv_faulty: bool) -> RecordedO
 }
 
 /// Converts the referee's request into a `go` command.
-pub(super) fn go(request: &Request) -> Go {
+pub(crate) fn go(request: &Request) -> Go {
     let side = |clock: ToldClock| SideClock { time: clock.left, increment: clock.increment };
     // UCI cannot express a side without a clock, so that side gets the other's.
     let clocks = match request.clocks {
