@@ -60,8 +60,8 @@ struct EntryReport<'a> {
 enum InstallState {
     /// The handshake succeeded.
     Installed(Box<InstalledEngine>),
-    /// The program does not exist, or could not be looked up or built; with the message.
-    Missing(String),
+    /// The program does not exist, or could not be looked up or built.
+    Missing(SourceError),
     /// Engine of a Git repository that is not built yet.
     NotBuilt,
     /// The program does not start as a UCI engine; with the message.
@@ -142,7 +142,7 @@ fn look(name: &str, build: bool, context: &Context, runtime: &Runtime) -> Instal
     let resolved = match found {
         Ok(Some(resolved)) => resolved,
         Ok(None) => return InstallState::NotBuilt,
-        Err(error) => return InstallState::Missing(error.to_string()),
+        Err(error) => return InstallState::Missing(error),
     };
     let config = EngineConfig {
         name: name.to_owned(),
@@ -176,13 +176,12 @@ fn remedy(found: &EntryReport<'_>) -> Option<String> {
             shell_word(name)
         )),
         (InstallState::NotBuilt, EntryOrigin::Command(_)) => None,
-        (InstallState::Missing(why), EntryOrigin::Command(command))
-            if !command.is_absolute() && why.contains("not on PATH") =>
-        {
+        (InstallState::Missing(SourceError::NotOnPath { command, .. }), _) => {
             let (command, heading) = (command.display(), Registry::heading(name));
             Some(format!("`{command}` is not on PATH: install it, or correct `command` of {heading}"))
         }
-        (InstallState::Missing(why) | InstallState::Broken(_, why), _) => Some(why.clone()),
+        (InstallState::Missing(error), _) => Some(error.to_string()),
+        (InstallState::Broken(_, why), _) => Some(why.clone()),
     }
 }
 

@@ -61,6 +61,17 @@ pub enum SourceError {
         /// The fault and the remedy.
         reason: String,
     },
+    /// A program of the registry that is not installed.
+    #[error(
+        "cannot run {}: the registry's `{name}` is not on PATH or in /usr/games; install it, or correct its command",
+        command.display()
+    )]
+    NotOnPath {
+        /// Name of the engine.
+        name: String,
+        /// Its command.
+        command: PathBuf,
+    },
     /// The user has no folder for files that can be made again.
     #[error("there is no home directory for builds and clones; set QUINTAIN_CACHE to a folder")]
     NoCache,

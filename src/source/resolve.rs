@@ -157,7 +157,9 @@ pub fn missing(spec: &str, context: &Context) -> Result<Option<SourceError>, Sou
     }
     match resolve(spec, context, &mut |_| {}) {
         Ok(_) => Ok(None),
-        Err(error @ (SourceError::UnknownName { .. } | SourceError::Program { .. })) => Ok(Some(error)),
+        Err(
+            error @ (SourceError::UnknownName { .. } | SourceError::Program { .. } | SourceError::NotOnPath { .. }),
+        ) => Ok(Some(error)),
         Err(error) => Err(error),
     }
 }
@@ -453,12 +455,8 @@ fn named(
     match &engine.origin {
         EntryOrigin::Command(command) if command.is_absolute() => resolved.program.clone_from(command),
         EntryOrigin::Command(command) => {
-            resolved.program = registry::on_path(command).ok_or_else(|| SourceError::Program {
-                path: command.clone(),
-                reason: format!(
-                    "the registry's `{word}` is not on PATH or in /usr/games; install it, or correct its command"
-                ),
-            })?;
+            resolved.program = registry::on_path(command)
+                .ok_or_else(|| SourceError::NotOnPath { name: word.to_owned(), command: command.clone() })?;
         }
         EntryOrigin::Git { place, rev, recipe } => {
             let from = Spec::Git { rev: rev.clone(), repository: Some(place.clone()) };
