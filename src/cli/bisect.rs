@@ -16,7 +16,6 @@ use crate::cli::versions::GatheredGames;
 use crate::cli::versions::play::condition;
 use crate::files::write_atomically;
 use crate::report::figures;
-use crate::run::dir::Place;
 use crate::run::drive::default_place;
 use crate::run::notify::Receivers;
 use crate::run::series::{BuiltProgram, MatchResult, Series};
@@ -192,9 +191,7 @@ pub(super) fn run(args: &BisectArgs) -> Result<Exit> {
     if commits.len() < 2 {
         bail!("{} and {} are one commit; there is nothing to search", args.good, args.bad);
     }
-    let root = raw.out.clone().unwrap_or_else(|| match default_place("bisect") {
-        Place::Given(root) | Place::Default(root) => root,
-    });
+    let root = raw.out.clone().unwrap_or_else(|| default_place("bisect").wanted().to_owned());
     let mut reused = GatheredGames::default();
     for run in &args.reuse {
         reused.add(run)?;

@@ -33,11 +33,6 @@ struct Core {
     cpus: Vec<usize>,
 }
 
-/// Reader of files in `/sys`; `None` if a file is missing.
-trait SysReader: Fn(&str) -> Option<String> {}
-
-impl<F: Fn(&str) -> Option<String>> SysReader for F {}
-
 impl Topology {
     /// Reads the CPUs that this process may use. If the system does not report siblings, each CPU
     /// counts as a core.
@@ -47,7 +42,7 @@ impl Topology {
     }
 
     /// Creates the topology from the allowed CPUs, the quota and the files of `/sys`.
-    fn read(allowed: &[usize], quota: usize, read: impl SysReader) -> Self {
+    fn read(allowed: &[usize], quota: usize, read: impl Fn(&str) -> Option<String>) -> Self {
         let about = |cpu: usize, file: &str| read(&format!("/sys/devices/system/cpu/cpu{cpu}/{file}"));
         let list = |text: Option<String>| text.and_then(|text| parse_cpus(&text).ok()).unwrap_or_default();
         let classes = classes(allowed, &read);
@@ -184,7 +179,7 @@ fn fill(pool: &mut Vec<CpuPlace>, threads: usize, slots: &mut Vec<Vec<usize>>) {
 
 /// Returns the rank of each CPU's core by speed, 0 for the fastest. Empty if all are alike or the
 /// system does not report it.
-fn classes(allowed: &[usize], read: &impl SysReader) -> BTreeMap<usize, usize> {
+fn classes(allowed: &[usize], read: &impl Fn(&str) -> Option<String>) -> BTreeMap<usize, usize> {
     /// Minimum ratio of maximum frequencies within one kind of core. Cores of one kind differ too,
     /// but less than the kinds.
     const SAME_KIND: f64 = 0.85;

@@ -15,7 +15,7 @@ use crate::files::write_atomically;
 use crate::plan::BookSource;
 use crate::record::{GameRecord, PlayerId};
 use crate::report::figures::signed;
-use crate::run::dir::{Place, RunDir};
+use crate::run::dir::RunDir;
 use crate::run::drive::default_place;
 use crate::run::notify::Receivers;
 use crate::run::series::{MatchResult, Series};
@@ -162,9 +162,7 @@ pub(super) fn run(args: &JudgeArgs) -> Result<Exit> {
     let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
     let receivers = Receivers::of(&raw)?;
     check(args, &raw)?;
-    let root = raw.out.clone().unwrap_or_else(|| match default_place("judge") {
-        Place::Given(root) | Place::Default(root) => root,
-    });
+    let root = raw.out.clone().unwrap_or_else(|| default_place("judge").wanted().to_owned());
     let mut arms = arms(args, &raw, &root)?;
     for arm in &arms {
         arm.series.check_programs(&args.engines, "judge")?;
