@@ -568,7 +568,7 @@ fn entrants(raw: &RawPlan, limits: &[Limit]) -> Result<Vec<Player>> {
     let mut players: Vec<Player> = Vec::new();
     for ((number, entrant), limit) in (1..).zip(&raw.players).zip(limits) {
         let spec = spec_of(number, entrant)?;
-        let network = networks.of(("players.net", entrant.net.as_ref()))?;
+        let network = networks.of("players.net", entrant.net.as_ref())?;
         let found = building.engine(number, "player", spec, network.as_ref())?;
         obeyed::check(&found, *limit)?;
         let mut player = Player { limit: *limit, ..player(found, &building.context, [&raw.options, &entrant.options]) };

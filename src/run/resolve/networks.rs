@@ -20,7 +20,7 @@ impl<'a> NetworkInputs<'a> {
     }
 
     /// Puts the network of a player into the cache: its own, else that of all.
-    pub(crate) fn of(&mut self, (key, own): (&str, Option<&PathBuf>)) -> Result<Option<NetworkFile>> {
+    pub(crate) fn of(&mut self, key: &str, own: Option<&PathBuf>) -> Result<Option<NetworkFile>> {
         let (key, path) = match (own, &self.raw.net) {
             (Some(path), _) => (key, path),
             (None, Some(path)) => ("--net", path),
@@ -37,7 +37,7 @@ impl<'a> NetworkInputs<'a> {
 
 /// Puts the network that all players have into the cache.
 pub(crate) fn of_all(raw: &RawPlan, context: &Context) -> Result<Option<NetworkFile>> {
-    NetworkInputs::new(raw, context).of(("--net", None))
+    NetworkInputs::new(raw, context).of("--net", None)
 }
 
 /// Puts the network `path` of the flag `key` into the cache.
@@ -48,8 +48,8 @@ pub(crate) fn keep(key: &str, path: &Path, context: &Context) -> Result<NetworkF
 /// Networks of the sides of a test.
 pub(crate) fn of_sides(raw: &RawPlan, context: &Context) -> Result<[Option<NetworkFile>; 2]> {
     let mut networks = NetworkInputs::new(raw, context);
-    let new = networks.of(("--new-net", raw.new_net.as_ref()))?;
-    Ok([new, networks.of(("--base-net", raw.base_net.as_ref()))?])
+    let new = networks.of("--new-net", raw.new_net.as_ref())?;
+    Ok([new, networks.of("--base-net", raw.base_net.as_ref())?])
 }
 
 /// True if the sides of a test have different networks.
