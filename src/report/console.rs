@@ -288,14 +288,14 @@ fn fleet_line(workers: &[WorkerStatus]) -> String {
         return "no worker plays; `quintain ctl RUN workers` says why".to_owned();
     }
     let slots = serving.iter().map(|worker| u64::from(worker.slots)).sum();
-    let mut line = format!("{} with {}", figures::count(serving.len() as u64, "worker"), figures::count(slots, "slot"));
+    let mut line = format!("{} with {}", count(serving.len() as u64, "worker"), count(slots, "slot"));
     let others = (workers.len() - serving.len()) as u64;
     if others > 0 {
         line.push_str(&format!(", {others} not playing"));
     }
     let lost: u64 = workers.iter().map(|worker| worker.lost).sum();
     if lost > 0 {
-        line.push_str(&format!(", {} lost and played again", figures::count(lost, "pair")));
+        line.push_str(&format!(", {} lost and played again", count(lost, "pair")));
     }
     line
 }
