@@ -240,6 +240,11 @@ await value("document.getElementById('restart').click()");
 await until('the daemon plays it', "location.hash === '#/queue' && document.querySelector('#queue-rows .live')?.textContent === 'playing'");
 await value("[...document.querySelectorAll('#queue-rows button')].find((one) => one.textContent === 'Remove').click()");
 await until('it is taken out', "document.querySelectorAll('#queue-rows tr').length === 0");
+// One that is out of time can go on, too.
+const late = ['match', seed(1), seed(2), '--tc', '60+1', '--pairs', '1000', '-j', '1', '--max-time', '1s', '--out', join(results, 'runs', 'late')];
+await new Promise((done) => start(quintain, late, 'ignore').on('exit', done));
+await go('#/run/runs%2Flate');
+await until('a run that is out of time can go on', "!document.getElementById('restart').hidden && document.getElementById('about').textContent.includes('out of time')");
 // A knockout has its rounds. One of its players has a name as long as files can have.
 const cup = join(results, 'runs', 'cup');
 const long = join(folder, 'n'.repeat(200));

@@ -218,7 +218,9 @@ function about({ run, summary, plan, crashes, files, notes, written, key }) {
   offer(at('notes'), notes ?? '');
   at('explain-part').hidden = !hasGames(files ?? []);
   at('diff-part').hidden = (written?.players ?? []).slice(0, 2).filter((one) => one.commit || one.tree).length < 2;
-  at('restart').hidden = run.state !== 'interrupted' || !plan;
+  // What the queue resumes: a run of which games are left.
+  const goesOn = run.state === 'interrupted' || ['out-of-time', 'broken'].includes(run.stopped_by);
+  at('restart').hidden = !goesOn || !plan;
   at('steering').hidden = run.state !== 'live' && at('restart').hidden;
   for (const part of at('steering').querySelectorAll('[data-live]')) part.hidden = run.state !== 'live';
   const test = plan?.test ?? (summary?.model ? summary : null);
