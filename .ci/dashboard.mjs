@@ -197,6 +197,7 @@ for (let left = 4; left > 0; left -= 1) {
   if (await value("document.querySelectorAll('#queue-rows tr').length === 0")) break;
 }
 await value("[...document.querySelectorAll('#over-rows tr')].find((row) => row.textContent.includes('a quick one')).querySelector('a').click()");
+await until('its conditions are there', "['Book', 'Adjudication'].every((name) => [...document.querySelectorAll('#settings dt')].some((one) => one.textContent === name))");
 await until('its games are listed', "document.querySelectorAll('#game-rows tr').length === 4");
 await value("document.querySelector('#game-rows button').click()");
 await until('a game stands on the board', "document.querySelectorAll('#replay-board .piece').length > 3 && document.querySelectorAll('#replay-moves .move').length > 10");

@@ -27,7 +27,8 @@ Elo is that of the first player against the second, with its 95 % interval.
 
 Keys of --json: `runs`, the newest first, each with `id`, `dir`, `state` (live, H0, H1, \
 interrupted, damaged, or the reason of its end), `outcome` (the result on one line), `date` \
-(seconds since 1970), `title`, `players`, `limit`, `elo0`, `elo1`, `pairs` and the estimates of summary.json.
+(seconds since 1970), `title`, `players`, `labels` (the names, with the options that differ of players with one program), \
+`limit`, `elo0`, `elo1`, `pairs` and the estimates of summary.json.
 
 Examples:
   quintain runs
@@ -39,8 +40,8 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct RunsArgs {
-    /// Runs with all of these words in their ids, names, titles or players' names. Case does not
-    /// matter.
+    /// Runs with all of these words in their ids, names, titles, players' names or differing
+    /// options. Case does not matter.
     #[arg(value_name = "WORD")]
     words: Vec<String>,
     /// The folder of results.
@@ -168,7 +169,7 @@ impl<'a> Row<'a> {
     }
 
     fn players(&self) -> String {
-        match self.about.players.as_slice() {
+        match self.about.labels.as_slice() {
             [new, base] => format!("{new} against {base}"),
             [] => self.about.name.clone(),
             players => format!("{} players, {}", players.len(), self.about.format),

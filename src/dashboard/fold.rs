@@ -237,11 +237,8 @@ impl Fold {
     }
 
     fn title(&self) -> String {
-        self.plan.noted(&match (tune::title(&self.plan), self.plan.players.as_slice()) {
-            (Some(tuning), _) => tuning,
-            (None, [new, base]) => format!("{} against {}", new.name, base.name),
-            (None, _) => self.plan.name.clone(),
-        })
+        let who = tune::title(&self.plan).or_else(|| self.plan.duel());
+        self.plan.noted(who.as_ref().unwrap_or(&self.plan.name))
     }
 
     fn caption(&self) -> String {

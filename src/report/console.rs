@@ -414,11 +414,8 @@ impl std::fmt::Display for PairRate {
 
 fn heading(plan: &Plan) -> String {
     let tuning = tune::title(plan);
-    let who = match (&tuning, plan.players.as_slice()) {
-        (Some(tuning), _) => tuning.clone(),
-        (None, [new, base]) => format!("{} against {}", new.name, base.name),
-        (None, players) => format!("{} players, {}", players.len(), plan.format.name()),
-    };
+    let who = tuning.clone().or_else(|| plan.duel());
+    let who = who.unwrap_or_else(|| format!("{} players, {}", plan.players.len(), plan.format.name()));
     let what = match (&plan.test, plan.max_pairs) {
         (Some(test), _) => format!("H0 {} H1 {} ({})", test.bounds.elo0, test.bounds.elo1, test.model),
         (None, Some(pairs)) if tuning.is_some() => count(pairs, "pair"),

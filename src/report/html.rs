@@ -146,11 +146,11 @@ pub fn caption(story: &Story) -> String {
 }
 
 fn title(plan: &Plan) -> String {
-    plan.noted(&match (tune::title(plan), plan.players.as_slice()) {
-        (Some(tuning), _) => tuning,
-        (None, [new, base]) => format!("{} against {}", new.name, base.name),
-        (None, players) => format!("{}: {} of {} players", plan.name, plan.format.name(), players.len()),
-    })
+    plan.noted(
+        &tune::title(plan)
+            .or_else(|| plan.duel())
+            .unwrap_or_else(|| format!("{}: {} of {} players", plan.name, plan.format.name(), plan.players.len())),
+    )
 }
 
 fn book_name(plan: &Plan) -> String {

@@ -43,6 +43,9 @@ pub(crate) struct RunDigest {
     pub(crate) title: Option<String>,
     pub(crate) format: String,
     pub(crate) players: Vec<String>,
+    /// Names of the players with the options that tell them apart ([`Plan::labels`]); older
+    /// summaries have only the names.
+    pub(crate) labels: Vec<String>,
     pub(crate) limit: String,
     pub(crate) stopped_by: Option<String>,
     /// Result on one line; older summaries have none.
@@ -64,11 +67,11 @@ impl RunDigest {
         state::word(self.estimates.verdict, self.stopped_by.as_deref(), self.state)
     }
 
-    /// True if the id, the name, the title or a player's name has `word`. Case does not matter.
+    /// True if the id, the name, the title or a player's label has `word`. Case does not matter.
     pub(crate) fn names(&self, id: &str, word: &str) -> bool {
         let word = word.to_lowercase();
         let own = [id, &self.name].into_iter().chain(self.title.as_deref());
-        own.chain(self.players.iter().map(String::as_str)).any(|text| text.to_lowercase().contains(&word))
+        own.chain(self.labels.iter().map(String::as_str)).any(|text| text.to_lowercase().contains(&word))
     }
 }
 
@@ -261,6 +264,7 @@ impl Default for SummaryFile {
 #[serde(default)]
 struct PlayerFile {
     name: String,
+    label: Option<String>,
     limit: String,
 }
 
@@ -288,8 +292,9 @@ fn from_summary(summary: SummaryFile) -> RunDigest {
     let SummaryFile { name, note, title, format, players, stopped_by, outcome, pairs, elo0, elo1, estimates } = summary;
     let is_interrupted = stopped_by.as_deref() == Some(state::INTERRUPTED);
     let state = if is_interrupted { ListedState::Interrupted } else { ListedState::Over };
-    let (players, limits): (Vec<_>, Vec<_>) = players.into_iter().map(|player| (player.name, player.limit)).unzip();
-    let limit = one_or_each(limits);
+    let limit = one_or_each(players.iter().map(|player| player.limit.clone()).collect());
+    let labels = players.iter().map(|player| player.label.as_ref().unwrap_or(&player.name).clone()).collect();
+    let players: Vec<_> = players.into_iter().map(|player| player.name).collect();
     // Earlier versions wrote those of the first two of many players.
     let estimates = if players.len() > 2 { Estimates::default() } else { estimates };
     let title = title.or_else(|| note.clone());
@@ -299,6 +304,7 @@ fn from_summary(summary: SummaryFile) -> RunDigest {
         title,
         format,
         players,
+        labels,
         limit,
         stopped_by,
         outcome,
@@ -318,6 +324,7 @@ fn from_plan(plan: &Plan) -> RunDigest {
         title: plan.title(),
         format: plan.format.name().to_owned(),
         players: plan.players.iter().map(|player| player.name.clone()).collect(),
+        labels: plan.labels(),
         limit: one_or_each(plan.players.iter().map(|player| player.limit.to_string()).collect()),
         elo0: plan.test.map(|test| test.bounds.elo0),
         elo1: plan.test.map(|test| test.bounds.elo1),

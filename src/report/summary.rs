@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::plan::file::{TUNING_FOLDERS, TUNING_SETTINGS};
-use crate::plan::{BookSource, Network, Plan, Player, Test};
+use crate::plan::{BookSource, Network, Plan, Player, Test, option_words};
 use crate::record::{PlayerId, PvFault};
 use crate::report::figures::{self, duration};
 use crate::report::races;
@@ -23,6 +23,9 @@ use crate::tournament::limit_use::PlayerUse;
 use crate::tournament::pairing::Pairing;
 use crate::tournament::scoreboard::{Faults, Scoreboard};
 use crate::tournament::tuning::TuningProgress;
+
+/// Characters of a player's options on its line.
+const MOST_OPTIONS: usize = 60;
 
 /// Summary of a finished or stopped run, as text and JSON.
 pub struct Summary {
@@ -46,6 +49,8 @@ impl<'a> NetworkJson<'a> {
 #[derive(Serialize)]
 struct PlayerJson<'a> {
     name: &'a str,
+    /// The name with the options that tell it from players of the same program.
+    label: String,
     spec: &'a str,
     commit: Option<&'a str>,
     tree: Option<&'a str>,
@@ -54,6 +59,8 @@ struct PlayerJson<'a> {
     bench_nodes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     network: Option<NetworkJson<'a>>,
+    /// UCI options in sending order, as in `plan.toml`.
+    options: &'a [(String, String)],
     limit: String,
     rank: usize,
     /// Elo on one scale whose zero is the mean of all players.
@@ -355,6 +362,10 @@ fn duel_players(plan: &Plan, scoreboard: &Scoreboard) -> Vec<String> {
         if let Some(network) = &player.origin.network {
             let _ = write!(about, ", network {network}");
         }
+        let options = options(player, &plan.players);
+        if !options.is_empty() {
+            let _ = write!(about, ", {options}");
+        }
         if let Some(nodes) = player.origin.bench_nodes {
             let _ = write!(about, ", bench {nodes}");
         }
@@ -363,6 +374,31 @@ fn duel_players(plan: &Plan, scoreboard: &Scoreboard) -> Vec<String> {
         lines.extend(wrong_pvs(&player.name, &faults).map(|text| format!("     {text}")));
         lines.extend(complaints(player).map(|text| format!("     {text}")));
     }
+    lines
+}
+
+/// Formats a player's options as `Hash=2 Threads=1`. If they are too long for a line, only those
+/// that differ from another player's are kept.
+fn options(player: &Player, all: &[Player]) -> String {
+    let set = option_words(player.set_options(), usize::MAX);
+    if set.chars().count() <= MOST_OPTIONS {
+        return set;
+    }
+    option_words(player.options_unlike(&all.iter().collect::<Vec<_>>()), MOST_OPTIONS)
+}
+
+/// Lines on the options of more than two players: one if they share all of them, else one for each
+/// that has any.
+fn field_options(players: &[Player]) -> Vec<String> {
+    let set: Vec<_> = players.iter().map(|player| options(player, players)).collect();
+    let is_shared = set.windows(2).all(|two| two[0] == two[1]);
+    let names = players.iter().map(|player| if is_shared { "all players" } else { player.name.as_str() });
+    let mut lines: Vec<_> = names
+        .zip(&set)
+        .filter(|(_, options)| !options.is_empty())
+        .map(|(name, options)| format!("options of {name}: {options}"))
+        .collect();
+    lines.dedup();
     lines
 }
 
@@ -379,6 +415,7 @@ fn field(plan: &Plan, scoreboard: &Scoreboard) -> Vec<String> {
     lines.extend(standings::table(&rows, None));
     lines.extend(races::lines(plan, scoreboard));
     lines.extend(rows.iter().filter_map(|row| wrong_pvs(&row.name, &row.faults)));
+    lines.extend(field_options(&plan.players));
     lines.extend(plan.players.iter().flat_map(complaints));
     lines.push("points of those who met:".to_owned());
     lines.extend(standings::cross_table(plan, &rows, scoreboard).into_iter().map(|line| format!("      {line}")));
@@ -406,10 +443,12 @@ fn players_json<'a>(plan: &'a Plan, scoreboard: &Scoreboard) -> Vec<PlayerJson<'
     let rows = standings::rows(plan, scoreboard);
     plan.players
         .iter()
+        .zip(plan.labels())
         .zip(0u16..)
         .filter_map(|(player, place)| rows.iter().find(|row| row.player.0 == place).map(|row| (player, row)))
-        .map(|(player, row)| PlayerJson {
+        .map(|((player, label), row)| PlayerJson {
             name: &player.name,
+            label,
             spec: &player.origin.spec,
             commit: player.origin.commit.as_deref(),
             tree: player.origin.tree.as_deref(),
@@ -417,6 +456,7 @@ fn players_json<'a>(plan: &'a Plan, scoreboard: &Scoreboard) -> Vec<PlayerJson<'
             sha256: &player.origin.sha256,
             bench_nodes: player.origin.bench_nodes,
             network: player.origin.network.as_ref().map(NetworkJson::of),
+            options: &player.options,
             limit: player.limit.to_string(),
             rank: row.rank,
             rating: row.elo(),
@@ -578,6 +618,25 @@ mod tests {
         ] {
             assert_eq!(time_and_place(time, Path::new("runs/a")), expected);
         }
+    }
+
+    #[test]
+    fn options_of_many_players_stand_once_if_they_share_them() {
+        let player = |name: &str, options: &[(&str, &str)]| Player {
+            name: name.to_owned(),
+            options: options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            ..Player::default()
+        };
+        let hash = [("Hash", "8")];
+        let [one, two, none] = [player("a", &hash), player("b", &hash), player("c", &[])];
+        assert_eq!(field_options(&[one.clone(), two.clone()]), ["options of all players: Hash=8"]);
+        assert_eq!(field_options(&[one, two, none.clone()]), ["options of a: Hash=8", "options of b: Hash=8"]);
+        assert_eq!(field_options(&[none.clone(), none]), Vec::<String>::new());
+        // What is too long for a line is shortened to what differs.
+        let path = "/tables/of/five/men";
+        let shared = [("SyzygyPath", path), ("NalimovPath", path), ("Threads", "1")];
+        let players = [player("a", &[&shared[..], &hash].concat()), player("b", &shared)];
+        assert_eq!(options(&players[0], &players), "Hash=8");
     }
 
     #[test]

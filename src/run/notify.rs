@@ -226,7 +226,7 @@ fn message(summary: &Value) -> String {
         .as_array()
         .into_iter()
         .flatten()
-        .filter_map(|player| player["name"].as_str().map(printable))
+        .filter_map(|player| ["label", "name"].iter().find_map(|key| player[key].as_str()).map(printable))
         .collect();
     let who = match players.as_slice() {
         [new, base] => format!("{new} against {base}"),
@@ -299,10 +299,10 @@ mod tests {
     #[test]
     fn a_message_is_one_line_of_its_run() {
         let summary = json!({ "verdict": "H1", "elo": 9.53, "games": 180, "run": "runs/x", "title": "less\nreduction",
-            "players": [{ "name": "lmr" }, { "name": "main" }] });
+            "players": [{ "name": "lmr", "label": "lmr (Hash=2)" }, { "name": "main" }] });
         let said = message(&summary);
         assert!(
-            said.starts_with("H1: less") && said.ends_with("lmr against main, Elo +9.5, 180 games, runs/x"),
+            said.starts_with("H1: less") && said.ends_with("lmr (Hash=2) against main, Elo +9.5, 180 games, runs/x"),
             "{said}"
         );
         assert!(!said.contains('\n'), "{said}");

@@ -202,6 +202,38 @@ fn a_switch_takes_back_what_the_file_says() {
 }
 
 #[test]
+fn options_under_test_stand_in_every_output() {
+    let place = tempfile::tempdir().unwrap();
+    let engine = fake("--seed 1");
+    let short = ["--nodes", "1", "--max-plies", "20", "--max-pairs", "1", "-j", "1", "--out", "results/runs/run"];
+    let options = ["--option", "Threads=1", "--new-option", "Hash=2"];
+    let ran = run_in(place.path(), &[&["sprt", "--new", &engine, "--base", &engine][..], &short, &options].concat());
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    let who = "fake_engine-new (Hash=2) against fake_engine-base";
+    assert!(ran.stderr.contains(&format!("{who}, nodes=1")), "heading: {}", ran.stderr);
+    for line in ["new  fake_engine-new, nodes=1, Threads=1 Hash=2, ", "base fake_engine-base, nodes=1, Threads=1, "] {
+        assert!(ran.stdout.lines().any(|known| known.starts_with(line)), "{line}: {}", ran.stdout);
+    }
+    let read = |name: &str| fs::read_to_string(place.path().join("results/runs/run").join(name)).unwrap();
+    let summary: Value = serde_json::from_str(&read("summary.json")).unwrap();
+    assert_eq!(summary["players"][0]["options"], serde_json::json!([["Threads", "1"], ["Hash", "2"]]));
+    assert_eq!(summary["players"][1]["options"], serde_json::json!([["Threads", "1"]]));
+    assert_eq!(
+        (&summary["players"][0]["name"], &summary["players"][1]["label"]),
+        (&"fake_engine-new".into(), &"fake_engine-base".into())
+    );
+    assert!(read("report.html").contains(who) && !read("games.pgn").contains("(Hash"));
+    // Without its summary a run is listed from its plan.
+    for is_left in [true, false] {
+        if !is_left {
+            fs::remove_file(place.path().join("results/runs/run/summary.json")).unwrap();
+        }
+        let ran = run_in(place.path(), &["runs", "hash=2"]);
+        assert!(ran.stdout.contains(who), "summary {is_left}: {ran:?}");
+    }
+}
+
+#[test]
 fn a_note_stands_wherever_the_run_is_named() {
     let place = tempfile::tempdir().unwrap();
     let [one, two] = [fake("--seed 1"), fake("--seed 2")];

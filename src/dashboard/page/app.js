@@ -37,7 +37,7 @@ function row(run) {
   const ending = run.players.length > 2 ? result(run) : run.stopped_by;
   const end = run.state === 'over' && !verdict ? ending ?? '' : '';
   const llr = run.llr !== null && !verdict ? `LLR ${signed(run.llr, 2)}` : '';
-  const players = run.players.slice(0, 4).join(', ') + (run.players.length > 4 ? ` and ${run.players.length - 4} more` : '');
+  const players = run.labels.slice(0, 4).join(', ') + (run.labels.length > 4 ? ` and ${run.labels.length - 4} more` : '');
   line.append(
     name,
     state,
@@ -69,7 +69,7 @@ function ended(runs) {
 }
 
 function tell(run) {
-  const text = `${run.title ?? run.players.slice(0, 2).join(' against ')}: ${result(run) || run.state}`;
+  const text = `${run.title ?? run.labels.slice(0, 2).join(' against ')}: ${result(run) || run.state}`;
   if (at('notify').checked && 'Notification' in window && Notification.permission === 'granted') {
     const shown = new Notification('Quintain', { body: text, tag: run.id });
     shown.onclick = () => {

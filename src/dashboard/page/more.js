@@ -66,7 +66,7 @@ const FIGURES = [
   ['Pairs', ({ run }) => run.pairs],
   ['Pairs by points', ({ summary }) => summary?.ptnml?.join(', ')],
   ['Draw ratio', ({ run }) => (Number.isFinite(run.draw_ratio) ? `${(run.draw_ratio * 100).toFixed(1)} %` : '')],
-  ['Players', ({ run }) => run.players.join(', ')],
+  ['Players', ({ run }) => run.labels.join(', ')],
   ['Limit', ({ run }) => run.limit],
   ['Seconds', ({ summary }) => (summary?.seconds_total ?? summary?.seconds)?.toFixed(0)],
 ];

@@ -200,7 +200,7 @@ function player(one) {
 function about({ run, summary, plan, crashes, files, notes, written, key }) {
   shown.key = key;
   shown.pictures = kinds(run, files ?? []);
-  const title = run.players.length === 2 ? `${run.players[0]} against ${run.players[1]}` : `${run.name}: ${run.format} of ${run.players.length} players`;
+  const title = run.players.length === 2 ? run.labels.join(' against ') : `${run.name}: ${run.format} of ${run.players.length} players`;
   at('title').textContent = run.title ? `${run.title}: ${title}` : title;
   const words = [run.id, run.status ? run.status.phase : run.state, result(run), run.limit, date(run.date)];
   at('about').textContent = [...new Set(words)].filter(Boolean).join(' · ');
@@ -232,9 +232,12 @@ function about({ run, summary, plan, crashes, files, notes, written, key }) {
     [run.note ? 'Note' : 'Change', run.title],
     ['Format', test ? 'SPRT' : run.format],
     ['Players', run.players.join(', ')],
+    ...options(written?.players ?? summary?.players),
     ['Test', test ? `[${test.elo0}, ${test.elo1}] ${test.model}, alpha ${test.alpha}, beta ${test.beta}` : ''],
     ['Chain', chain(run.id, written?.chain)],
     ['Limit', run.limit],
+    ['Book', book(written?.book) || summary?.book],
+    ['Adjudication', written?.rules ? adjudication(written.rules) : ''],
     ['Concurrency', isAtHub ? 'by the workers of a hub' : plan?.concurrency ?? summary?.concurrency],
     ['Seed', plan?.seed ?? summary?.seed],
     ['Took', took ? clock(took * 1000) : ''],
@@ -316,6 +319,20 @@ function chain(id, { before = [], then = [] } = {}) {
   const next = ({ name, tc, nodes, bounds }) => [name, tc ?? (nodes ? `nodes=${nodes}` : ''), bounds ? `[${bounds.join(', ')}]` : ''].filter(Boolean).join(' ');
   if (then.length) box.append(`; if it passes, then ${then.map(next).join(', then ')}`);
   return box;
+}
+
+// UCI options that the plan sets for a player: `[["Hash", "2"]]`.
+const options = (players = []) => players.slice(0, 8).map((one) => [`Options of ${one.name}`, (one.options ?? []).map((pair) => pair.join('=')).join(', ')]);
+
+function book({ source, path, openings, order } = {}) {
+  if (!source) return '';
+  const name = path ? path.split(/[\\/]/).pop() : source;
+  return `${name}, ${openings} openings, ${order === 'random' ? 'shuffled' : 'in its order'}`;
+}
+
+function adjudication({ draw, resign, max_plies: plies, syzygy }) {
+  const rules = [draw && `draw ${draw}`, resign && `resign ${resign}`, plies && `draw at ${plies} plies`, syzygy && `tables in ${syzygy}`];
+  return rules.filter(Boolean).join('; ') || 'none';
 }
 
 function sources(written) {
