@@ -25,7 +25,7 @@ pub fn block(plan: &Plan, scoreboard: &Scoreboard) -> Option<String> {
     if let Some(after) = estimates.after_stop() {
         rows.push(("Stop", format!("{} (95%, median-unbiased after the stop)", estimate(Some(after.elo)))));
     }
-    rows.push((if plan.test.is_some() { "SPRT" } else { "Conf" }, conditions(plan, new)));
+    rows.push((if plan.test.is_some() { "SPRT" } else { "Conf" }, conditions(plan, new, base)));
     if let (Some(test), Some(trial)) = (&plan.test, estimates.trial()) {
         let bounds = format!("[{:.2}, {:.2}] {}", test.bounds.elo0, test.bounds.elo1, test.model);
         rows.push(("LLR", format!("{} ({:.2}, {:.2}) {bounds}", fixed(trial.llr, 2), trial.lower, trial.upper)));
@@ -68,10 +68,23 @@ fn plus_minus(elo: Option<Estimate>) -> String {
     }
 }
 
-/// Formats `8+0.08 Threads=1 Hash=16MB`; a hash table that no option sets is left out.
-fn conditions(plan: &Plan, new: &Player) -> String {
-    let hash = new.option("Hash").map_or_else(String::new, |megabytes| format!(" Hash={megabytes}MB"));
-    format!("{} Threads={}{hash}", limits(plan), plan.threads())
+/// Formats `8+0.08 Threads=1 Hash=16MB`, and `Threads=1 vs 2` if new and base differ. A hash table
+/// that no option sets is `default`, because the plan does not know its size, and is left out if
+/// neither player's is set.
+fn conditions(plan: &Plan, new: &Player, base: &Player) -> String {
+    let of_both = |values: [String; 2]| match values {
+        [new, base] if new == base => new,
+        values => values.join(" vs "),
+    };
+    let threads = of_both([new, base].map(|player| player.option("Threads").unwrap_or("1").to_owned()));
+    let sizes = [new, base].map(|player| player.option("Hash"));
+    let hash = if sizes == [None; 2] {
+        String::new()
+    } else {
+        let text = |size: Option<&str>| size.map_or_else(|| "default".to_owned(), |size| format!("{size}MB"));
+        format!(" Hash={}", of_both(sizes.map(text)))
+    };
+    format!("{} Threads={threads}{hash}", limits(plan))
 }
 
 #[cfg(test)]
@@ -97,9 +110,21 @@ mod tests {
     #[test]
     fn conditions_have_what_the_plan_sets() {
         let mut plan = file::from_toml(include_str!("../../tests/it/fixtures/v1/plan.toml")).unwrap();
-        assert_eq!(conditions(&plan, &plan.players[0]), "nodes=1 Threads=1");
-        plan.players[0].options = vec![("hash".to_owned(), "64".to_owned()), ("Threads".to_owned(), "2".to_owned())];
-        assert_eq!(conditions(&plan, &plan.players[0]), "nodes=1 Threads=2 Hash=64MB");
+        for (new, base, expected) in [
+            ("", "", "nodes=1 Threads=1"),
+            ("hash=64 Threads=2", "Threads=2 Hash=64", "nodes=1 Threads=2 Hash=64MB"),
+            ("Hash=64", "Hash=1 Threads=2", "nodes=1 Threads=1 vs 2 Hash=64MB vs 1MB"),
+            ("", "Hash=1", "nodes=1 Threads=1 Hash=default vs 1MB"),
+        ] {
+            for (player, options) in plan.players.iter_mut().zip([new, base]) {
+                let options = options.split_whitespace().filter_map(|option| option.split_once('='));
+                player.options = options.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+            }
+            assert_eq!(conditions(&plan, &plan.players[0], &plan.players[1]), expected);
+        }
+        // An engine that ponders has no more threads.
+        plan.rules.ponder = true;
+        assert!(conditions(&plan, &plan.players[0], &plan.players[1]).contains("Threads=1 "));
         let empty = Scoreboard::new(&plan).unwrap();
         assert!(commit(&plan, &empty).unwrap().starts_with("No verdict at nodes=1:\nElo   | "));
         plan.players.pop();
