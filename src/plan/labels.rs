@@ -52,20 +52,26 @@ impl Player {
     }
 }
 
+/// Names of players as titles and lists show them. Of players with one program, the options that
+/// differ follow: `destrier (Hash=2)`.
+#[must_use]
+pub fn labels(players: &[Player]) -> Vec<String> {
+    let label = |player: &Player| {
+        let same = |other: &&Player| other.origin.sha256 == player.origin.sha256;
+        let same: Vec<_> = players.iter().filter(same).collect();
+        match option_words(player.options_unlike(&same), LABEL) {
+            options if options.is_empty() => player.name.clone(),
+            options => format!("{} ({options})", player.name),
+        }
+    };
+    players.iter().map(label).collect()
+}
+
 impl Plan {
-    /// Names of the players as titles and lists show them. Of players with one program, the options
-    /// that differ follow: `destrier (Hash=2)`.
+    /// Labels of the players ([`labels`]).
     #[must_use]
     pub fn labels(&self) -> Vec<String> {
-        let label = |player: &Player| {
-            let same = |other: &&Player| other.origin.sha256 == player.origin.sha256;
-            let same: Vec<_> = self.players.iter().filter(same).collect();
-            match option_words(player.options_unlike(&same), LABEL) {
-                options if options.is_empty() => player.name.clone(),
-                options => format!("{} ({options})", player.name),
-            }
-        };
-        self.players.iter().map(label).collect()
+        labels(&self.players)
     }
 
     /// Formats `NEW against BASE` with the labels of both; `None` unless two players play.

@@ -20,7 +20,7 @@ use std::time::Duration;
 pub use self::book_ref::{BookRef, BookSource};
 pub use self::chain::Chain;
 pub use self::file::{Plan, unknown_player};
-pub use self::labels::option_words;
+pub use self::labels::{labels, option_words};
 pub use self::player::{Network, Origin, Player, override_options};
 pub(crate) use self::workers::SIMULATED;
 pub use self::workers::{BadReference, BadWorkers, HubRun, ReferenceSpeed, Workers};

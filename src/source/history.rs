@@ -71,6 +71,23 @@ pub fn change(context: &Context, new: &Origin, old: &Origin) -> Option<String> {
     Some(if others.is_empty() { subject } else { format!("{subject} and {} more", others.len()) })
 }
 
+/// Change that a test of two pinned specs is about ([`change`]), else the subject of the commit of
+/// `new`. `None` if `new` is not from Git, or Git does not know.
+#[must_use]
+pub fn tested_change(context: &Context, new: &str, base: Option<&str>) -> Option<String> {
+    let parts = |spec: &str| match Spec::parse(spec).ok()? {
+        Spec::Git { rev, repository } => Some((rev, repository)),
+        Spec::Tree | Spec::Program(_) => None,
+    };
+    let origin = |spec: &str| {
+        let commit = parts(spec)?.0;
+        Some(Origin { spec: spec.to_owned(), commit: Some(commit), ..Origin::default() })
+    };
+    let (commit, place) = parts(new)?;
+    let since = || change(context, &origin(new)?, &origin(base?)?);
+    since().or_else(|| subject(&repository_at(context, place.as_deref())?, &commit))
+}
+
 /// The commits of a stretch of history, oldest first: `old`, then those after it on the
 /// first-parent line to `new` that touch the engine's sources (by the recipe of `new`), and `new`
 /// itself if only its recipe differs. `progress` is told of steps that may take long.

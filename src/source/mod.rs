@@ -34,7 +34,7 @@ pub use command::Update;
 pub(crate) use command::end_builds;
 pub use error::SourceError;
 pub use git::Commit;
-pub use history::{change, diff, is_bad_commit, known, names, place_of, spec_of, stretch};
+pub use history::{change, diff, is_bad_commit, known, names, place_of, spec_of, stretch, tested_change};
 pub use network::NetworkFile;
 pub use notify::{notify, tell};
 pub use own::{OwnError, OwnProgram};

@@ -509,10 +509,17 @@ fn a_revision_is_that_of_the_time_it_was_added() {
         let ran = here(&format!("queue add {words} {SETTINGS} --max-pairs 1"));
         assert_eq!(ran.code, Some(0), "{ran:?}");
     };
-    add("sprt --new git:main --base git:HEAD~1");
+    add("sprt --new git:main --base git:HEAD~1 --new-option Hash=2");
     toy.write("engine/main.sh", &script(4));
     // The working tree with its change, against the newest commit.
     add("sprt");
+    // Entries are titled by what was typed and by the change.
+    let titles = [
+        "main (Hash=2) against HEAD~1 (Number 3)",
+        "working tree against the commit before (Changes after \"Number 3\")",
+    ];
+    let shown = here("queue ls").stdout;
+    assert!(titles.iter().all(|title| shown.contains(title)), "{shown}");
     toy.commit("Number 4");
     // Nor does a later commit become the base.
     toy.write("engine/main.sh", &script(6));

@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand};
 use crate::cli::{matches, race, sprt, tune};
 use crate::run::begin::{self, GameCommand};
 use crate::run::notify::Receivers;
-use crate::run::queue::{Queue, QueueEntry};
+use crate::run::queue::{Queue, QueueEntry, title};
 use crate::run::{chain, progress};
 use crate::settings::RawPlan;
 use crate::source::Context;
@@ -59,9 +59,13 @@ pub(super) fn run(queue: &Queue, args: &AddArgs) -> Result<()> {
     }
     Receivers::of(&raw)?;
     begin::check(command, &raw)?;
+    let files = chain::files(&raw)?.into_iter().map(|(_, file)| file);
+    let typed: Vec<RawPlan> = std::iter::once(raw.clone()).chain(files).collect();
     let plans = chain::links(begin::pinned(command, raw)?)?;
-    let mut entry = QueueEntry::new(command, Context::from_env()?.cwd, args.priority, plans);
-    entry.apply = apply;
+    let context = Context::from_env()?;
+    let titles = title::titles(&context, &typed, &plans);
+    let mut entry = QueueEntry::new(command, context.cwd, args.priority, plans);
+    (entry.apply, entry.titles) = (apply, titles);
     let id = queue.add(entry.signed()?)?;
     let daemon = if queue.has_daemon()? { "" } else { "; `quintain queue run` plays it" };
     progress::result(&format!("entry {id}{daemon}"));

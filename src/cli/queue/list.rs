@@ -1,7 +1,8 @@
 //! `quintain queue ls`: the entries as a table or as JSON.
 
 use crate::run::progress;
-use crate::run::queue::listed::{json_of, results, state, title};
+use crate::run::queue::listed::{json_of, results, state};
+use crate::run::queue::title::title;
 use crate::run::queue::{EntryId, Queue, QueueEntry, QueueState};
 use crate::text::{columns, excerpt, printable};
 use anyhow::Result;
@@ -12,7 +13,7 @@ Examples:
   quintain queue ls --all --json
 
 Keys of --json: `daemon` (true if one plays the queue), `entries` in the order of play, each with `id`, \
-`command`, `state` (playing, waiting, stopped, failed, done, damaged), `priority`, `title`, `runs` (folders), `results` (of each run \
+`command`, `state` (playing, waiting, stopped, failed, done, damaged), `priority`, `title` (the note, else the engines as typed, the options that differ and the change), `runs` (folders), `results` (of each run \
 that is over: H1, H0, done, inconclusive, aborted), `plans` (how many there are in turn) and `error`.";
 
 /// Form of the list.
@@ -63,7 +64,6 @@ pub(super) fn run(queue: &Queue, args: &LsArgs) -> Result<()> {
 }
 
 fn cells(id: EntryId, entry: &QueueEntry, has_daemon: bool) -> Vec<String> {
-    let title = entry.next_plan().or(entry.plans.last()).map(title).unwrap_or_default();
     let state = match results(entry).as_slice() {
         [] => state(entry, has_daemon).to_owned(),
         results if entry.state == QueueState::Done => results.join(", "),
@@ -73,5 +73,5 @@ fn cells(id: EntryId, entry: &QueueEntry, has_daemon: bool) -> Vec<String> {
     let steps = if entry.plans.len() > 1 { format!(" ({} in turn)", entry.plans.len()) } else { String::new() };
     let command = format!("{}{steps}", entry.command.name());
     let run = printable(&run.unwrap_or_default());
-    [id.to_string(), state, entry.priority.to_string(), command, excerpt(&title, MOST_TITLE), run].to_vec()
+    [id.to_string(), state, entry.priority.to_string(), command, excerpt(&title(entry), MOST_TITLE), run].to_vec()
 }

@@ -64,9 +64,8 @@ pub(super) fn only_resumes(raw: &RawPlan) -> bool {
 
 /// Settings of the run, as far as the queue's list shows them, and those of the tests that follow.
 fn plans(root: &Path, plan: &Plan) -> Result<Vec<RawPlan>> {
-    let note = plan
-        .title()
-        .unwrap_or_else(|| plan.players.iter().map(|player| player.name.as_str()).collect::<Vec<_>>().join(", "));
+    let players = || plan.duel().unwrap_or_else(|| plan.labels().join(", "));
+    let note = plan.title().unwrap_or_else(players);
     let mut plans = vec![RawPlan { name: Some(plan.name.clone()), note: Some(note), ..notify::kept(root) }];
     for table in &plan.chain.then {
         let next = table.clone().try_into();

@@ -63,6 +63,9 @@ pub(crate) struct QueueEntry {
     /// Branch for the proven values of a tuning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) apply: Option<String>,
+    /// Title of each plan, from the names that the user typed for its engines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) titles: Vec<String>,
     /// Signature of the user whose programs it starts.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     signature: String,
@@ -94,6 +97,7 @@ impl QueueEntry {
             exits: Vec::new(),
             error: None,
             apply: None,
+            titles: Vec::new(),
             signature: String::new(),
             plans,
         }

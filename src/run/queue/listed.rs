@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::report::stored::id_of;
 use crate::run::Exit;
+use crate::run::queue::title::title;
 use crate::run::queue::{EntryId, Listing, QueueEntry, QueueState};
-use crate::settings::RawPlan;
 
 /// Document of a queue, with the entries in the given order; `all` includes those that are over.
 pub(crate) fn json_of(listing: &Listing, has_daemon: bool, all: bool) -> Value {
@@ -31,37 +31,13 @@ pub(crate) fn results(entry: &QueueEntry) -> Vec<&'static str> {
     entry.exits.iter().filter_map(|code| Some(entry.command.result(Exit::from_code(*code)?))).collect()
 }
 
-/// Title of settings: the note, else the engines.
-pub(crate) fn title(raw: &RawPlan) -> String {
-    if let Some(note) = &raw.note {
-        return note.clone();
-    }
-    let short = |spec: &str| match spec.strip_prefix("git:") {
-        Some(rev) if rev.len() >= 40 && rev.is_char_boundary(8) => rev[..8].to_owned(),
-        _ => spec.to_owned(),
-    };
-    if let Some(engine) = &raw.engine {
-        return format!("tuning of {}", short(engine));
-    }
-    match (&raw.new, raw.players.as_slice()) {
-        (Some(new), _) => {
-            format!("{} against {}", short(new), raw.base.as_deref().map_or("the commit before".to_owned(), short))
-        }
-        (None, players) => {
-            let specs: Vec<String> = players.iter().filter_map(|player| player.spec.as_deref()).map(short).collect();
-            let base = raw.base.as_deref().map(|base| format!(" against {}", short(base))).unwrap_or_default();
-            specs.join(", ") + &base
-        }
-    }
-}
-
 fn entry_json(id: EntryId, entry: &QueueEntry, has_daemon: bool) -> Value {
     json!({
         "id": id,
         "command": entry.command,
         "state": state(entry, has_daemon),
         "priority": entry.priority,
-        "title": entry.plans.first().map(title),
+        "title": title(entry),
         "runs": entry.runs.iter().map(|run| id_of(run)).collect::<Vec<_>>(),
         "results": results(entry),
         "plans": entry.plans.len(),

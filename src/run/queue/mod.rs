@@ -4,13 +4,14 @@
 //! change. Changes take a lock in turn. The daemon holds another one for as long as it lives.
 //!
 //! Reading order: `entry` (a file), this file (the folder), `daemon` (plays the entries), `watcher`
-//! (stops the run being played), `listed` (the entries as users see them), `again` (runs
-//! that began elsewhere).
+//! (stops the run being played), `title` and `listed` (the entries as users see them), `again`
+//! (runs that began elsewhere).
 
 pub(crate) mod again;
 pub(crate) mod daemon;
 pub(crate) mod entry;
 pub(crate) mod listed;
+pub(crate) mod title;
 mod watcher;
 
 use std::fs::{File, TryLockError};
