@@ -42,7 +42,8 @@ const ADD_EXAMPLES: &str = "\
 Examples:
   quintain queue add configs/sprt-stc.toml
   quintain queue add --priority 2 sprt --new git:my-idea --base git:main --tc 8+0.08
-  quintain queue add race git:idea-1 git:idea-2 --base git:main --nodes 20000";
+  quintain queue add race git:idea-1 git:idea-2 --base git:main --nodes 20000
+  quintain queue add --json configs/sprt-stc.toml          for scripts: its `id`, `title` and `state`";
 
 const RUN_EXAMPLES: &str = "\
 Examples:

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
+use serde_json::json;
 
 use crate::chess::{Position, START_FEN, Variant};
 use crate::cli::runs::run_parser;
@@ -32,8 +33,13 @@ Exit codes:
   1  it failed again: it ended, stayed silent past a deadline, or played an illegal move
   2  bad usage, no such game, a run that cannot be read, or an engine that cannot be started
 
-Example:
-  quintain replay results/runs/20260101-120000-sprt --game 17";
+Keys of --json: `game`, `player`, `ended` and `detail` (how the game ended), `reproduced` (whether the player \
+that failed in the game failed again; null if this one did not fail), `failure` (of the replay; null if there \
+was none), `searches` (how many there are to repeat) and `conversation`.
+
+Examples:
+  quintain replay results/runs/20260101-120000-sprt --game 17
+  quintain replay latest --game 17 --json";
 
 /// Replays a game's UCI traffic against the engine, waits for the same answers, and prints the
 /// conversation.
@@ -49,6 +55,9 @@ pub(super) struct ReplayArgs {
     /// The engine to replay, `new`, `base` or its name [default: the one that failed, else `new`].
     #[arg(long, value_name = "PLAYER")]
     player: Option<String>,
+    /// Print one JSON document instead of the conversation.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     trust: Trust,
 }
@@ -65,6 +74,15 @@ struct RepeatedSearch {
 enum ReplayOutcome {
     Through,
     Failed(String),
+}
+
+impl ReplayOutcome {
+    fn failure(&self) -> Option<&str> {
+        match self {
+            Self::Through => None,
+            Self::Failed(why) => Some(why),
+        }
+    }
 }
 
 pub(super) fn run(args: &ReplayArgs) -> Result<Exit> {
@@ -105,6 +123,23 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let (came, said) =
         runtime.context("cannot start the event loop")?.block_on(replay(config, plan.rules.variant, &searches))?;
+    if args.json {
+        let ending = &record.ending;
+        let lost = ending.termination.is_fault() && ending.outcome.winner().is_some_and(|winner| winner != color);
+        let failure = came.failure();
+        let document = json!({
+            "game": args.game,
+            "player": plan.players[place].name,
+            "ended": ending.termination.name(),
+            "detail": ending.detail,
+            "reproduced": (lost || failed == Some(place)).then_some(failure.is_some()),
+            "failure": failure,
+            "searches": searches.len(),
+            "conversation": said,
+        });
+        progress::result(&format!("{document:#}"));
+        return Ok(if failure.is_some() { Exit::Failed } else { Exit::Done });
+    }
     progress::result(&said);
     let was = match &record.ending.detail {
         detail if detail.is_empty() => record.ending.termination.name().to_owned(),

@@ -520,6 +520,13 @@ fn a_revision_is_that_of_the_time_it_was_added() {
     ];
     let shown = here("queue ls").stdout;
     assert!(titles.iter().all(|title| shown.contains(title)), "{shown}");
+    let told = here(&format!("queue add --json sprt --new git:main --base git:HEAD~1 {SETTINGS}")).stdout;
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(
+        (&told["id"], &told["title"], &told["state"]),
+        (&3.into(), &"main against HEAD~1 (Number 3)".into(), &"waiting".into())
+    );
+    assert_eq!(here("queue rm 3").code, Some(0));
     toy.commit("Number 4");
     // Nor does a later commit become the base.
     toy.write("engine/main.sh", &script(6));

@@ -67,6 +67,27 @@ fn a_failure_comes_again() {
 }
 
 #[test]
+fn a_replay_is_told_as_one_document() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("run");
+    sprt(3, "--fault illegal", "--seed 2", &dir, "--nodes 1 --max-pairs 1 --max-plies 12 --seed 1 -j 1");
+    for (player, code, reproduced) in [("new", 1, true.into()), ("base", 0, serde_json::Value::Null)] {
+        let ran = replay(&dir, &format!("--game 1 --player {player} --json"));
+        let told: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!((ran.code, &told["reproduced"]), (Some(code), &reproduced), "{told}");
+        assert_eq!((&told["game"], &told["ended"]), (&1.into(), &"illegal-move".into()), "{told}");
+        assert_eq!(told["failure"].is_string(), code == 1, "{told}");
+        assert!(told["conversation"].as_str().unwrap().contains(" > go "), "{told}");
+    }
+    // An engine that was mended no longer fails.
+    let text = std::fs::read_to_string(dir.join("plan.toml")).unwrap();
+    std::fs::write(dir.join("plan.toml"), text.replace("\"--fault\", \"illegal\"", "\"--seed\", \"1\"")).unwrap();
+    let ran = replay(&dir, "--game 1 --trust --json");
+    let told: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((ran.code, &told["reproduced"], &told["failure"]), (Some(0), &false.into(), &().into()), "{told}");
+}
+
+#[test]
 fn what_cannot_be_replayed_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("run");

@@ -9,6 +9,7 @@ use clap::{Parser, Subcommand};
 use crate::cli::{matches, race, sprt, tune};
 use crate::run::begin::{self, GameCommand};
 use crate::run::notify::Receivers;
+use crate::run::queue::listed::entry_json;
 use crate::run::queue::{Queue, QueueEntry, title};
 use crate::run::{chain, progress};
 use crate::settings::RawPlan;
@@ -21,6 +22,9 @@ pub(super) struct AddArgs {
     /// Priority; higher ones are played first.
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     priority: i32,
+    /// Print the new entry as one JSON document, in the form of an entry of `queue ls --json`.
+    #[arg(long)]
+    json: bool,
     /// A plan (a file ending in .toml) with flags after it, or a whole command line: sprt, match,
     /// gauntlet, race or tune with its arguments.
     #[arg(value_name = "PLAN|COMMAND", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
@@ -66,8 +70,13 @@ pub(super) fn run(queue: &Queue, args: &AddArgs) -> Result<()> {
     let titles = title::titles(&context, &typed, &plans);
     let mut entry = QueueEntry::new(command, context.cwd, args.priority, plans);
     (entry.apply, entry.titles) = (apply, titles);
-    let id = queue.add(entry.signed()?)?;
-    let daemon = if queue.has_daemon()? { "" } else { "; `quintain queue run` plays it" };
+    let entry = entry.signed()?;
+    let (id, has_daemon) = (queue.add(entry.clone())?, queue.has_daemon()?);
+    if args.json {
+        progress::result(&entry_json(id, &entry, has_daemon).to_string());
+        return Ok(());
+    }
+    let daemon = if has_daemon { "" } else { "; `quintain queue run` plays it" };
     progress::result(&format!("entry {id}{daemon}"));
     Ok(())
 }
@@ -77,7 +86,7 @@ pub(super) fn run(queue: &Queue, args: &AddArgs) -> Result<()> {
 fn parsed(words: &[String]) -> Result<Option<(GameCommand, RawPlan, Option<String>)>> {
     if words.iter().any(|word| word == "--json") {
         bail!(
-            "--json: the queue prints no result of a run; `quintain report RUN --format json` does, once it is played"
+            "--json: before the plan or command it prints the new entry: `quintain queue add --json ...`; the result of a run is printed by `quintain report RUN --format json`, once it is played"
         );
     }
     let mut line = words.to_vec();

@@ -31,7 +31,8 @@ pub(crate) fn results(entry: &QueueEntry) -> Vec<&'static str> {
     entry.exits.iter().filter_map(|code| Some(entry.command.result(Exit::from_code(*code)?))).collect()
 }
 
-fn entry_json(id: EntryId, entry: &QueueEntry, has_daemon: bool) -> Value {
+/// Document of one entry.
+pub(crate) fn entry_json(id: EntryId, entry: &QueueEntry, has_daemon: bool) -> Value {
     json!({
         "id": id,
         "command": entry.command,
