@@ -103,7 +103,9 @@ pub fn growth(paths: &[CostPath], least: f64) -> Option<Growth> {
     let sums: Vec<(f64, f64)> = paths
         .iter()
         .map(|path| {
-            let steps = (from.saturating_add(1)..=to).filter_map(|depth| step(path, depth));
+            // Only depths that occur, because an engine may report any number.
+            let depths = rows.iter().map(|row| row.depth).filter(|depth| *depth > from && *depth <= to);
+            let steps = depths.filter_map(|depth| step(path, depth));
             steps.fold((0.0, 0.0), |(sum, count), log| (sum + log, count + 1.0))
         })
         .filter(|(_, count)| *count > 0.0)
@@ -182,6 +184,17 @@ mod tests {
         let found = growth(&paths, 8.0).unwrap();
         assert_eq!((found.from, found.to), (2, 4));
         assert!((found.ratio - (40f64 / 9.0).sqrt()).abs() < 1e-12, "{found:?}");
+    }
+
+    /// A loop over all depths between would take minutes, and end with an overflow.
+    #[test]
+    fn a_depth_of_any_number_is_one_depth() {
+        let mut far = path(&[10.0, 20.0, 40.0]);
+        let near = growth(&vec![far.clone(); 50], 5.0);
+        far.push((u32::MAX, 80.0));
+        let found = growth(&vec![far; 50], 5.0).unwrap();
+        assert_eq!((found.from, found.to), (1, u32::MAX));
+        assert_eq!(Some(Growth { to: 3, ..found }), near);
     }
 
     #[test]
