@@ -12,6 +12,7 @@ use crate::run::drive::{self, OutputStyle};
 use crate::run::{Exit, progress, resolve};
 use crate::settings::RawPlan;
 use crate::source::find_program;
+use crate::text::shell_path;
 
 /// Nodes per move of `new` and of `base`.
 const NODES: [u64; 2] = [6_000, 3_000];
@@ -74,17 +75,27 @@ pub(super) fn run(args: &DemoArgs) -> Result<Exit> {
     if let [_, base] = plan.players.as_mut_slice() {
         base.limit = Limit::nodes(NODES[1]);
     }
-    let exit = drive::start(Arc::new(plan), book, &place, OutputStyle::new(false))?;
-    progress::result(&last_words(place.wanted()));
-    Ok(exit)
+    // Its folder is another one than wanted if that was taken in the meantime.
+    let outcome = drive::start_at(Arc::new(plan), book, &place, OutputStyle::new(false), |_| {})?;
+    if let Some(text) = last_words(outcome.exit, &outcome.root) {
+        progress::result(&text);
+    }
+    Ok(outcome.exit)
 }
 
-fn last_words(run: &Path) -> String {
-    let run = run.display();
-    format!(
-        "\npicture    {run}/llr.svg\nreport     {run}/report.html, with every game\nnow yours  `quintain sprt --new ./a --base ./b`; in the Git \
-         repository of an engine just `quintain sprt`"
-    )
+/// Text about the documents of a complete run; `None` for one that was cut short.
+fn last_words(exit: Exit, root: &Path) -> Option<String> {
+    let is_complete = match exit {
+        Exit::Done | Exit::H0 | Exit::Inconclusive => true,
+        Exit::Failed | Exit::Interrupted | Exit::Aborted => false,
+    };
+    let run = root.display();
+    is_complete.then(|| {
+        format!(
+            "\npicture    {run}/llr.svg\nreport     {run}/report.html, with every game\nnow yours  `quintain sprt --new ./a --base ./b`; in the Git \
+             repository of an engine just `quintain sprt`"
+        )
+    })
 }
 
 /// Spec of the bundled engine, as seen from `cwd`.
@@ -99,7 +110,7 @@ fn bundled(cwd: &Path) -> Result<String> {
     let own = std::env::current_exe().ok();
     let beside: Vec<&Path> = own.as_deref().and_then(Path::parent).into_iter().collect();
     if let Some(program) = find_program(Path::new(BUNDLED), OsStr::new(""), &beside) {
-        return Ok(format!("'{}'", program.display()));
+        return Ok(shell_path(&program));
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     if find_program(Path::new(BUNDLED), &path, &[]).is_some() {
@@ -114,6 +125,18 @@ fn bundled(cwd: &Path) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_complete_run_has_last_words_and_they_name_its_folder() {
+        let root = Path::new("results/runs/20261201-120000-demo-2");
+        for exit in [Exit::Done, Exit::H0, Exit::Inconclusive] {
+            let text = last_words(exit, root).unwrap();
+            assert!(text.contains("results/runs/20261201-120000-demo-2/report.html"), "{text}");
+        }
+        for exit in [Exit::Interrupted, Exit::Aborted] {
+            assert_eq!(last_words(exit, root), None);
+        }
+    }
 
     #[test]
     fn a_clone_is_known_by_its_engine() {
