@@ -287,15 +287,19 @@ impl LiveRun {
                     }
                     _ => {}
                 }
-                let mut viewers = locked(&self.viewers);
+                let viewers = locked(&self.viewers);
                 if viewers.count == 0 {
-                    viewers.follows_moves = false;
-                    locked(&self.state).boards.clear();
-                    return;
+                    return self.leave_moves(viewers);
                 }
             }
         }
-        locked(&self.viewers).follows_moves = false;
+        self.leave_moves(locked(&self.viewers));
+    }
+
+    /// Forgets the boards, and lets another thread follow the moves. In one step, or the boards of
+    /// that thread would be forgotten.
+    fn leave_moves(&self, mut viewers: MutexGuard<'_, Viewers>) {
+        viewers.follows_moves = false;
         locked(&self.state).boards.clear();
     }
 
@@ -415,5 +419,27 @@ mod tests {
         assert_eq!(runtime.block_on(slow.next()).unwrap().0, "gone");
         // One that comes after the end gets it first.
         assert_eq!(LiveRun::view(run).run().snapshot().0, "gone");
+    }
+
+    #[test]
+    fn no_thread_follows_the_moves_while_boards_are_forgotten() {
+        let run = LiveRun {
+            dir: PathBuf::new(),
+            state: Mutex::default(),
+            out: broadcast::Sender::new(1),
+            viewers: Mutex::new(Viewers { count: 1, follows_moves: true }),
+        };
+        std::thread::scope(|scope| {
+            let state = locked(&run.state);
+            scope.spawn(|| run.leave_moves(locked(&run.viewers)));
+            // Once the thread waits for the state, it must hold the viewers.
+            while let Ok(viewers) = run.viewers.try_lock() {
+                assert!(viewers.follows_moves, "another thread could follow the moves now");
+                drop(viewers);
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            drop(state);
+        });
+        assert!(!locked(&run.viewers).follows_moves);
     }
 }
