@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::chess::Variant;
 use crate::files::open_regular;
-use crate::journal::{self, JournalError, PlanFacts, archive};
+use crate::journal::{self, GameChecksums, JournalError, PlanFacts, archive};
 use crate::plan::Plan;
 use crate::record::{GameRecord, Outcome, PairId, Termination};
 use crate::report::eco::{OpeningName, OpeningNames};
@@ -108,6 +108,8 @@ pub(super) struct Fold {
     elo: Vec<EloPoint>,
     /// The finished games in the order in which they ended.
     games: Vec<GameRow>,
+    /// The games read, by which a later record of the same game is known.
+    known: GameChecksums,
     names: Arc<OpeningNames>,
     /// The journal's first line, without which the rest cannot be read.
     header: Vec<u8>,
@@ -125,6 +127,7 @@ impl Fold {
         let scoreboard = Scoreboard::new(&plan).map_err(|error| FoldError::Plan(error.to_string()))?;
         let (elo, header) = (Vec::new(), Vec::new());
         let (games, names) = (Vec::new(), Arc::clone(names));
+        let known = GameChecksums::default();
         Ok(Self {
             dir: dir.to_owned(),
             plan,
@@ -132,6 +135,7 @@ impl Fold {
             scoreboard,
             elo,
             games,
+            known,
             names,
             header,
             offset: 0,
@@ -165,22 +169,23 @@ impl Fold {
         Ok(())
     }
 
-    /// Facts by which a journal is checked, and the closure that records its games.
-    fn recorder(&mut self) -> (PlanFacts, impl FnMut(GameRecord, u64)) {
-        let Self { scoreboard, elo, games, names, plan, .. } = self;
+    /// Facts by which a journal is checked, the games read before, and the closure that records its
+    /// games.
+    fn recorder(&mut self) -> (PlanFacts, &mut GameChecksums, impl FnMut(GameRecord, u64)) {
+        let Self { scoreboard, elo, games, known, names, plan, .. } = self;
         let facts = PlanFacts::new(plan, None);
         let record = |game: GameRecord, offset: u64| {
             keep(games, &game, offset, names, plan.rules.variant);
             scoreboard.record(game, |scoreboard, _| note_elo(elo, scoreboard));
         };
-        (facts, record)
+        (facts, known, record)
     }
 
     /// Reads an archive whole, once.
     fn read_archive(&mut self) -> Result<(), FoldError> {
         if self.looked.is_none() {
             let path = self.dir.join(journal::FILE_NAME);
-            let (facts, mut record) = self.recorder();
+            let (facts, _, mut record) = self.recorder();
             // An archive has no lines to go to.
             facts.read(&path, |game| record(game, 0))?;
         }
@@ -195,8 +200,8 @@ impl Fold {
         let reader = Cursor::new(self.header.clone()).chain(added);
         // The header is read again before the lines added.
         let skipped = self.offset - self.header.len() as u64;
-        let (facts, mut record) = self.recorder();
-        let replayed = facts.read_placed(reader, path, move |game, offset| record(game, skipped + offset));
+        let (facts, known, mut record) = self.recorder();
+        let replayed = facts.read_placed(reader, path, known, move |game, offset| record(game, skipped + offset));
         match replayed {
             Ok(replayed) => self.offset = length - replayed.torn_bytes,
             Err(error) => return Ok(Err(error)),
@@ -424,6 +429,11 @@ mod tests {
             }
         }
         assert_eq!(fold.offset_of(99), None);
+        // A record of a known game is no game of its own, though it comes with a later read.
+        std::fs::write(&path, lines.concat() + lines[1]).unwrap();
+        fold.looked = None;
+        fold.update().unwrap();
+        assert_eq!(fold.games().len(), lines.len() - 1);
     }
 
     /// The other game of a void one's pair was over, and is played again, too.

@@ -16,7 +16,7 @@ use crate::dashboard::fold::{Fold, GameRow};
 use crate::files::{inside, open_regular};
 use crate::journal::{self, archive};
 use crate::plan::Plan;
-use crate::record::{Color, GameId, GameRecord, Outcome, Score};
+use crate::record::{Color, GameId, GameRecord, Leg, Outcome, Score};
 use crate::report::eco::OpeningNames;
 use crate::report::pgn_file;
 use crate::report::stored;
@@ -24,8 +24,8 @@ use crate::report::stored;
 /// Games on a page of the list, at most.
 const MOST_GAMES: usize = 200;
 
-/// Longest line of a journal that is read for one game, in bytes.
-const MOST_LINE: u64 = 16 << 20;
+/// Bytes read of a journal's line.
+const MOST_LINE: u64 = journal::LONGEST_LINE as u64;
 
 /// Selection of games.
 #[derive(Debug, Default, Deserialize)]
@@ -147,28 +147,23 @@ pub(super) async fn list(
     }
 }
 
-/// The game of a journal's line, if it is the one of this number and counts.
-fn numbered(line: &[u8], number: u64) -> Option<GameRecord> {
-    journal::game_of(line).filter(|game| game.id.number() == number && !game.is_void)
-}
-
 /// Reads the game whose line is after `offset` bytes of the journal in `dir`; `None` if another one
 /// is there.
-fn read_at(dir: &FilePath, offset: u64, number: u64) -> std::io::Result<Option<GameRecord>> {
+fn read_at(dir: &FilePath, offset: u64, id: GameId) -> std::io::Result<Option<GameRecord>> {
     let Some(path) = inside(dir, journal::FILE_NAME) else { return Ok(None) };
     let mut file = open_regular(&path)?;
     file.seek(SeekFrom::Start(offset))?;
     let mut line = Vec::new();
     BufReader::new(file.take(MOST_LINE)).read_until(b'\n', &mut line)?;
-    Ok(numbered(&line, number))
+    Ok(journal::game_of(&line).filter(|game| game.id == id && !game.is_void))
 }
 
-/// Looks for one game in the whole journal in `dir`; `None` if it is not there. The last one
-/// counts, because its pair may have been played again.
-fn find(dir: &FilePath, number: u64) -> std::io::Result<Option<GameRecord>> {
+/// Looks for one game in the whole journal in `dir`; `None` if it is not there. Its first record
+/// counts, or the first one after a void game of its pair, which was played again.
+fn find(dir: &FilePath, id: GameId) -> std::io::Result<Option<GameRecord>> {
     let Some(path) = archive::stored_name(dir).and_then(|name| inside(dir, name)) else { return Ok(None) };
     let mut reader = archive::open(&path.with_file_name(journal::FILE_NAME))?;
-    let key = format!("\"game\":{number},");
+    let keys = Leg::BOTH.map(|leg| format!("\"game\":{},", GameId { leg, ..id }.number()));
     let (mut line, mut found) = (Vec::new(), None);
     loop {
         line.clear();
@@ -177,10 +172,12 @@ fn find(dir: &FilePath, number: u64) -> std::io::Result<Option<GameRecord>> {
         }
         // The number stands near the beginning of its line.
         let head = &line[..line.len().min(200)];
-        if head.windows(key.len()).any(|part| part == key.as_bytes())
-            && let Some(game) = numbered(&line, number)
-        {
-            found = Some(game);
+        let is_of_pair = keys.iter().any(|key| head.windows(key.len()).any(|part| part == key.as_bytes()));
+        let game = if is_of_pair { journal::game_of(&line) } else { None };
+        match game.filter(|game| game.id.pair == id.pair) {
+            Some(game) if game.is_void => found = None,
+            Some(game) if game.id == id && found.is_none() => found = Some(game),
+            _ => {}
         }
     }
 }
@@ -240,12 +237,12 @@ fn detail(plan: &Plan, game: &GameRecord) -> Option<Value> {
 async fn read(app: &App, id: &str, number: u64) -> Result<(Plan, GameRecord), Response> {
     let missing = || error(StatusCode::NOT_FOUND, "this run has no such game");
     let entry = app.entry(id).await?;
-    GameId::from_number(number).ok_or_else(missing)?;
+    let game = GameId::from_number(number).ok_or_else(missing)?;
     let (folds, id) = (Arc::clone(&app.folds), id.to_owned());
     let read = move || {
         let dir = &entry.dir;
-        let placed = folds.offset_of(&id, dir, number).and_then(|offset| read_at(dir, offset, number).ok()?);
-        let game = placed.or_else(|| find(dir, number).ok()?)?;
+        let placed = folds.offset_of(&id, dir, number).and_then(|offset| read_at(dir, offset, game).ok()?);
+        let game = placed.or_else(|| find(dir, game).ok()?)?;
         Some((stored::plan(dir)?, game))
     };
     app.spawn_long_work(read).await?.ok_or_else(missing)
@@ -263,5 +260,38 @@ pub(super) async fn pgn(State(app): State<App>, Path((id, number)): Path<(String
     match pgn_file::game(&plan, &game) {
         Ok(text) => Ok(([(header::CONTENT_TYPE, "application/x-chess-pgn")], text).into_response()),
         Err(why) => Err(error(StatusCode::NOT_FOUND, &why.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::{Header, Journal};
+
+    #[test]
+    fn the_first_record_of_a_game_after_the_last_void_one_of_its_pair_is_found() {
+        let lines = include_str!("../../tests/it/fixtures/v1/games.jsonl").split_inclusive('\n');
+        let games: Vec<GameRecord> = lines.filter_map(|line| journal::game_of(line.as_bytes())).take(3).collect();
+        let [first, second, other] = games.as_slice() else { panic!("{} games", games.len()) };
+        assert_eq!(first.id.pair, second.id.pair);
+        let at = |game: &GameRecord, index: u64| {
+            let mut game = game.clone();
+            game.opening.index = index;
+            game
+        };
+        let void = GameRecord { is_void: true, ..at(second, 9) };
+        for (records, expected) in [
+            (vec![at(first, 1), at(other, 2), at(first, 3)], Some(1)),
+            (vec![at(first, 1), void.clone(), at(first, 2), at(second, 3), at(first, 4)], Some(2)),
+            (vec![at(first, 1), void.clone(), at(second, 2)], None),
+            (vec![void], None),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let header = Header { plan_sha256: String::new(), program: String::new() };
+            let mut journal = Journal::create(&folder.path().join(journal::FILE_NAME), &header).unwrap();
+            records.iter().for_each(|game| journal.append(game).unwrap());
+            let found = find(folder.path(), first.id).unwrap();
+            assert_eq!(found.map(|game| game.opening.index), expected);
+        }
     }
 }

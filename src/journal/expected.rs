@@ -6,7 +6,7 @@
 use std::io::BufRead;
 use std::path::Path;
 
-use super::{JournalError, JournalReading};
+use super::{GameChecksums, JournalError, JournalReading};
 use crate::chess::{Position, Variant};
 use crate::plan::{Colors, Plan};
 use crate::record::{GameRecord, Leg};
@@ -54,11 +54,11 @@ impl PlanFacts {
         path: &Path,
         mut each: impl FnMut(GameRecord),
     ) -> Result<JournalReading, JournalError> {
-        self.read_placed(reader, path, |game, _| each(game))
+        self.read_placed(reader, path, &mut GameChecksums::default(), |game, _| each(game))
     }
 
     /// Reads lines as [`read_from`](Self::read_from) does, and passes with each game the number of
-    /// bytes before its line.
+    /// bytes before its line. `known` has the games of earlier lines, and takes these.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -66,9 +66,10 @@ impl PlanFacts {
         &self,
         reader: impl BufRead,
         path: &Path,
+        known: &mut GameChecksums,
         each: impl FnMut(GameRecord, u64),
     ) -> Result<JournalReading, JournalError> {
-        super::read_lines(reader, path, Some(self), each)
+        super::read_lines(reader, path, Some(self), known, each)
     }
 
     /// True if games under a header with this hash are checked.

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead};
 
 /// Bytes kept of the longest line. No game comes near it.
-pub(super) const LONGEST: usize = 64 << 20;
+pub(crate) const LONGEST: usize = 64 << 20;
 
 /// Reader of a journal, one line at a time.
 pub(super) struct JournalLines<R> {

@@ -50,11 +50,13 @@ use crate::os;
 use crate::record::{GameRecord, RecordedOutput};
 use crate::text::shell_path;
 use lines::JournalLines;
-use twice::{GameChecksums, Novelty};
+use twice::Novelty;
 
 pub use expected::PlanFacts;
+pub(crate) use lines::LONGEST as LONGEST_LINE;
 pub use mend::{RepairReport, mend};
 pub use packed::{game_of, pack, pack_moves, unpack, unpack_moves};
+pub(crate) use twice::GameChecksums;
 
 /// True if a reader of the journal takes the line of a game. Only the text of engines makes one too
 /// long.
@@ -62,7 +64,7 @@ pub use packed::{game_of, pack, pack_moves, unpack, unpack_moves};
 pub(crate) fn is_readable(game: &GameRecord) -> bool {
     let mut line = Vec::new();
     format::write_game(game, &mut line);
-    line.len() <= lines::LONGEST
+    line.len() <= LONGEST_LINE
 }
 
 /// The game without what its engines said.
@@ -264,7 +266,7 @@ impl Journal {
     /// possible. [`JournalError::Removed`] if the game went into a file that nobody can open.
     pub fn append(&mut self, game: &GameRecord) -> Result<(), JournalError> {
         format::write_game(game, &mut self.line);
-        if self.line.len() > lines::LONGEST {
+        if self.line.len() > LONGEST_LINE {
             // Only the text of engines makes a line too long to be read again.
             format::write_game(&without_text(game.clone()), &mut self.line);
         }
@@ -368,7 +370,7 @@ fn read_file(
 ) -> Result<JournalReading, JournalError> {
     let journal =
         archive::open(path).map_err(|source| JournalError::Io { path: path.to_owned(), act: "read it", source })?;
-    read_lines(journal, path, expected, |game, _| each(game))
+    read_lines(journal, path, expected, &mut GameChecksums::default(), |game, _| each(game))
 }
 
 /// Reads a journal as [`read`] does, but from any reader. `path` is for messages.
@@ -380,21 +382,23 @@ pub fn read_from(
     path: &Path,
     mut each: impl FnMut(GameRecord),
 ) -> Result<JournalReading, JournalError> {
-    read_lines(reader, path, None, |game, _| each(game))
+    read_lines(reader, path, None, &mut GameChecksums::default(), |game, _| each(game))
 }
 
-/// Reads lines, and passes each game with the number of bytes before its line.
+/// Reads lines, and passes each game with the number of bytes before its line. `twice` has the
+/// games of earlier lines.
 fn read_lines(
     reader: impl BufRead,
     path: &Path,
     expected: Option<&PlanFacts>,
+    twice: &mut GameChecksums,
     mut each: impl FnMut(GameRecord, u64),
 ) -> Result<JournalReading, JournalError> {
     let io = |source| JournalError::Io { path: path.to_owned(), act: "read it", source };
     let damaged = |line, why| JournalError::Damaged { path: path.to_owned(), line, why };
     let mut lines = JournalLines::new(reader);
     let mut header: Option<Header> = None;
-    let (mut twice, mut differing) = (GameChecksums::default(), Vec::new());
+    let mut differing = Vec::new();
     let (mut games, mut whole_bytes, mut torn_bytes) = (0, 0, 0);
     // Number and fault of a bad line, kept until it is known if anything follows.
     let mut bad: Option<(u64, String)> = None;

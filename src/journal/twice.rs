@@ -7,7 +7,7 @@ use crate::record::{GameId, GameRecord, Leg};
 
 /// Checksums of the games recorded so far.
 #[derive(Debug, Default)]
-pub(super) struct GameChecksums {
+pub(crate) struct GameChecksums {
     known: HashMap<GameId, u32>,
 }
 
