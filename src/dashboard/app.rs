@@ -1,6 +1,6 @@
 //! State shared by the routes, and the forms of their answers.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::http::{StatusCode, header};
@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::json;
 use tokio::sync::Semaphore;
 
-use crate::dashboard::fold::Folds;
+use crate::dashboard::fold::{Fold, FoldError, Folds};
 use crate::dashboard::guard::Guard;
 use crate::dashboard::live::Hub;
 use crate::dashboard::store::ResultsStore;
@@ -24,6 +24,10 @@ const MAX_STREAMS: usize = 64;
 /// Documents made at once that need a whole journal, or a program.
 const MAX_WORKS: usize = 2;
 
+/// Journals read at once from their beginning for the course of a run. Apart from the documents,
+/// because the page of a live run would wait for them.
+const MAX_READS: usize = 2;
+
 /// Entries added to the queue at once. Each may wait minutes for a repository.
 const MAX_ADDS: usize = 1;
 
@@ -32,6 +36,8 @@ pub(super) struct App {
     pub(super) guard: Arc<Guard>,
     pub(super) store: Arc<ResultsStore>,
     pub(super) folds: Arc<Folds>,
+    /// Seats of courses that are read from their beginning.
+    reads: Arc<Semaphore>,
     pub(super) hub: Hub,
     /// Seats of streams.
     pub(super) streams: Arc<Semaphore>,
@@ -62,6 +68,7 @@ impl App {
             guard: Arc::new(guard),
             store: Arc::new(ResultsStore::new(results)),
             folds: Arc::default(),
+            reads: Arc::new(Semaphore::new(MAX_READS)),
             hub: Hub::default(),
             streams: Arc::new(Semaphore::new(MAX_STREAMS)),
             works: Arc::new(Semaphore::new(MAX_WORKS)),
@@ -98,6 +105,17 @@ impl App {
         spawn_seated(&self.works, work).await
     }
 
+    /// Passes the course of a run, brought up to date, to `asks`. One that is not in memory waits
+    /// for a seat.
+    pub(super) async fn ask_fold<T: Send + 'static>(
+        &self,
+        id: &str,
+        dir: &Path,
+        asks: impl FnOnce(&Fold) -> T + Send + 'static,
+    ) -> Result<Result<T, FoldError>, Response> {
+        ask_seated(&self.folds, &self.reads, id, dir, asks).await
+    }
+
     /// Adds an entry to the queue when its seat is free. It may wait for a repository.
     pub(super) async fn spawn_add<T: Send + 'static>(
         &self,
@@ -120,6 +138,22 @@ async fn spawn_seated<T: Send + 'static>(
         work()
     })
     .await
+}
+
+/// Passes the course of a run to `asks`. The course is locked before a seat is taken: requests for
+/// the run whose journal is being read take none.
+async fn ask_seated<T: Send + 'static>(
+    folds: &Arc<Folds>,
+    reads: &Arc<Semaphore>,
+    id: &str,
+    dir: &Path,
+    asks: impl FnOnce(&Fold) -> T + Send + 'static,
+) -> Result<Result<T, FoldError>, Response> {
+    let fold = folds.lock(id).await;
+    let is_read = fold.is_some();
+    let (folds, dir) = (Arc::clone(folds), dir.to_owned());
+    let work = move || folds.ask(fold, &dir, asks);
+    if is_read { spawn_blocking_io(work).await } else { spawn_seated(reads, work).await }
 }
 
 /// An answer of one line that says why.
@@ -149,8 +183,32 @@ pub(super) async fn spawn_blocking_io<T: Send + 'static>(
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
+    use std::time::Duration;
 
     use super::*;
+
+    #[test]
+    fn only_a_course_that_is_read_from_its_beginning_waits_for_a_seat() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in [
+            ("plan.toml", include_str!("../../tests/it/fixtures/v1/plan.toml")),
+            ("games.jsonl", include_str!("../../tests/it/fixtures/v1/games.jsonl")),
+        ] {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        let (folds, reads) = (Arc::default(), Arc::new(Semaphore::new(1)));
+        let ask = || ask_seated(&folds, &reads, "run", folder.path(), |fold| fold.games().len());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let seat = Arc::clone(&reads).acquire_owned().await.unwrap();
+            assert!(tokio::time::timeout(Duration::from_millis(20), ask()).await.is_err());
+            drop(seat);
+            let games = ask().await.unwrap().unwrap();
+            assert!(games > 0);
+            let _seat = Arc::clone(&reads).acquire_owned().await.unwrap();
+            assert_eq!(ask().await.unwrap().unwrap(), games);
+        });
+    }
 
     #[test]
     fn work_keeps_its_seat_after_its_browser_left() {

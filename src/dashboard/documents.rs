@@ -69,9 +69,7 @@ pub(super) fn listed(entry: &IndexEntry) -> (Vec<&'static str>, Vec<Value>) {
 /// Figures of a run that need its whole journal.
 pub(super) async fn more(State(app): State<App>, Path(id): Path<String>) -> Result<Response, Response> {
     let entry = app.entry(&id).await?;
-    let folds = Arc::clone(&app.folds);
-    let told = app.spawn_long_work(move || folds.ask(&id, &entry.dir, standings::of)).await?;
-    match told {
+    match app.ask_fold(&id, &entry.dir, standings::of).await? {
         Ok(told) => Ok(answer(StatusCode::OK, &told)),
         Err(why) => Err(error(StatusCode::NOT_FOUND, &why.to_string())),
     }

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use tokio::sync::OwnedMutexGuard;
+
 use crate::chess::Variant;
 use crate::files::open_regular;
 use crate::journal::{self, GameChecksums, JournalError, PlanFacts, archive};
@@ -329,8 +331,11 @@ fn elo_point(scoreboard: &Scoreboard) -> Option<EloPoint> {
     Some(EloPoint { pairs: scoreboard.pairs(), elo: value.finite()?, low: low.finite()?, high: high.finite()? })
 }
 
-/// The course of one run, once it was requested.
-type SharedFold = Arc<Mutex<Option<Fold>>>;
+/// The course of one run, once it was requested. Requests wait for it without a thread.
+type SharedFold = Arc<tokio::sync::Mutex<Option<Fold>>>;
+
+/// The course of one run, locked for one request.
+pub(super) type LockedFold = OwnedMutexGuard<Option<Fold>>;
 
 /// The courses of recently requested runs, with the times of the requests.
 #[derive(Debug, Default)]
@@ -341,14 +346,22 @@ pub(super) struct Folds {
 }
 
 impl Folds {
+    /// Locks the course of a run. The lock is held during a read, so that many requests at once
+    /// cause one read.
+    pub(super) async fn lock(&self, id: &str) -> LockedFold {
+        self.place(id).lock_owned().await
+    }
+
     /// Passes the course of a run, brought up to date, to `asks`. Blocks on the disk.
     ///
     /// # Errors
     /// Returns an error if there is no journal, or a damaged one.
-    pub(super) fn ask<T>(&self, id: &str, dir: &Path, asks: impl FnOnce(&Fold) -> T) -> Result<T, FoldError> {
-        let fold = self.place(id);
-        // Held during the read, so that many requests at once cause one read.
-        let mut fold = fold.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn ask<T>(
+        &self,
+        mut fold: LockedFold,
+        dir: &Path,
+        asks: impl FnOnce(&Fold) -> T,
+    ) -> Result<T, FoldError> {
         let mut now = match fold.take() {
             Some(fold) => fold,
             None => Fold::new(dir, self.names.get_or_init(|| Arc::new(OpeningNames::builtin())))?,
@@ -359,11 +372,12 @@ impl Folds {
     }
 
     /// Bytes of the journal before the line of a game, if the course of its run is in memory.
+    /// Blocks on the disk.
     pub(super) fn offset_of(&self, id: &str, dir: &Path, number: u64) -> Option<u64> {
         let kept =
             self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(id).map(|(_, fold)| Arc::clone(fold))?;
-        let is_read = kept.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-        if is_read { self.ask(id, dir, |fold| fold.offset_of(number)).ok()? } else { None }
+        let fold = kept.blocking_lock_owned();
+        if fold.is_some() { self.ask(fold, dir, |fold| fold.offset_of(number)).ok()? } else { None }
     }
 
     fn place(&self, id: &str) -> SharedFold {

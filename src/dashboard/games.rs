@@ -139,9 +139,7 @@ pub(super) async fn list(
     Query(query): Query<GamesQuery>,
 ) -> Result<Response, Response> {
     let entry = app.entry(&id).await?;
-    let folds = Arc::clone(&app.folds);
-    let found = app.spawn_long_work(move || folds.ask(&id, &entry.dir, |fold| page(fold, &query))).await?;
-    match found {
+    match app.ask_fold(&id, &entry.dir, move |fold| page(fold, &query)).await? {
         Ok(found) => Ok(answer(StatusCode::OK, &found)),
         Err(why) => Err(error(StatusCode::NOT_FOUND, &why.to_string())),
     }

@@ -177,12 +177,14 @@ pub(super) async fn presets(State(app): State<App>) -> Result<Response, Response
 pub(super) async fn restart(State(app): State<App>, Path(id): Path<String>) -> Result<Response, Response> {
     let entry = app.entry(&id).await?;
     let (queue, own) = (Arc::clone(&app.queue), Arc::clone(&app.own));
-    let gone_on = spawn_blocking_io(move || {
-        let run = entry.dir.strip_prefix(queue.results()).unwrap_or(&entry.dir);
-        let id = again::go_on(&queue, run, own.dir().to_owned())?;
-        Ok(json!({ "id": id, "daemon": queue.has_daemon()? }))
-    })
-    .await?;
+    // The run's journal tells if it is over.
+    let gone_on = app
+        .spawn_long_work(move || {
+            let run = entry.dir.strip_prefix(queue.results()).unwrap_or(&entry.dir);
+            let id = again::go_on(&queue, run, own.dir().to_owned())?;
+            Ok(json!({ "id": id, "daemon": queue.has_daemon()? }))
+        })
+        .await?;
     Ok(done(gone_on))
 }
 

@@ -20,7 +20,7 @@ use crate::control::client::{Client, ClientError};
 use crate::control::protocol::{ClientMessage, RunProgress, ServerMessage};
 use crate::dashboard::app::{App, answer, error, spawn_blocking_io};
 use crate::dashboard::documents;
-use crate::dashboard::fold::{Fold, FoldError, Folds};
+use crate::dashboard::fold::{Fold, FoldError};
 use crate::dashboard::games;
 use crate::dashboard::guard::{Facts, RequestRefusal, TOKEN_HEADER};
 use crate::dashboard::live::{Hub, LiveRun, LiveStatus, MAX_LINES, ServerSentEvent};
@@ -254,22 +254,27 @@ async fn run(State(app): State<App>, Path(id): Path<String>, uri: Uri) -> Result
     let live = app.hub.get(&id);
     let lines = live.as_ref().map(|live| live.lines());
     let row = row(&id, &entry.about, live);
-    let folds = Arc::clone(&app.folds);
-    let mut value = spawn_blocking_io(move || detail(&folds, &entry, &row, lines)).await?;
+    let summary = summary(&app, &entry, &id, lines.is_some()).await?;
+    let mut value = spawn_blocking_io(move || detail(&entry, &row, summary.as_ref(), lines)).await?;
     if app.guard.is_private() {
         value["key"] = app.guard.key(uri.path()).into();
     }
     Ok(answer(StatusCode::OK, &value))
 }
 
-fn detail(folds: &Folds, entry: &IndexEntry, row: &RunRow, lines: Option<Vec<String>>) -> Value {
+/// The summary of a run, of an interrupted one by its journal.
+async fn summary(app: &App, entry: &IndexEntry, id: &str, is_live: bool) -> Result<Option<Value>, Response> {
+    let path = entry.dir.join(stored::SUMMARY);
+    let read = move || stored::text(&path).and_then(|text| serde_json::from_str(&text).ok());
+    match spawn_blocking_io(read).await? {
+        // A live run reports its figures itself, and one that was stopped has them in its summary.
+        None if !is_live => Ok(app.ask_fold(id, &entry.dir, Fold::summary).await?.ok()),
+        stored => Ok(stored),
+    }
+}
+
+fn detail(entry: &IndexEntry, row: &RunRow, summary: Option<&Value>, lines: Option<Vec<String>>) -> Value {
     let dir = &entry.dir;
-    let stored = stored::text(&dir.join(stored::SUMMARY)).and_then(|text| serde_json::from_str::<Value>(&text).ok());
-    // A live run reports its figures itself, and one that was stopped has them in its summary.
-    let summary = match stored {
-        None if lines.is_none() => folds.ask(&row.id, dir, Fold::summary).ok(),
-        stored => stored,
-    };
     let plan = extension::stored_plan(dir).ok().flatten().map(|plan| {
         let machine = json!({ "cpu": plan.machine.cpu, "cores": plan.machine.cores, "os": plan.machine.os });
         json!({
@@ -335,9 +340,7 @@ type PictureAnswer = Result<Response, Response>;
 
 async fn picture(app: &App, id: String, form: PictureQuery, draw: fn(&Fold, Sheet) -> Option<String>) -> PictureAnswer {
     let entry = app.entry(&id).await?;
-    let folds = Arc::clone(&app.folds);
-    let drawn = spawn_blocking_io(move || folds.ask(&id, &entry.dir, |fold| draw(fold, form.sheet()))).await?;
-    match drawn {
+    match app.ask_fold(&id, &entry.dir, move |fold| draw(fold, form.sheet())).await? {
         Ok(Some(svg)) => Ok(([(header::CONTENT_TYPE, "image/svg+xml")], svg).into_response()),
         Ok(None) => Err(error(StatusCode::NOT_FOUND, "this run has no such picture")),
         Err(why @ FoldError::Missing) => Err(error(StatusCode::NOT_FOUND, &why.to_string())),
