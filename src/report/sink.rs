@@ -1,12 +1,20 @@
 //! Output file that grows with a run and can be repaired after an interruption.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, BufWriter, Read, Seek as _, SeekFrom, Take, Write as _};
 use std::path::{Path, PathBuf};
+
+use tempfile::{SpooledTempFile, spooled_tempfile_in};
 
 use crate::files::{open_regular, open_regular_with};
 use crate::plan::recording::OutputFile;
 use crate::report::pgn_written::PgnScan;
+
+/// Bytes of a file that are read at once.
+const CHUNK: usize = 64 << 10;
+
+/// Bytes of missing texts that are kept in memory.
+const MOST_HELD: usize = 1 << 20;
 
 /// Output file that takes the run's texts in order. Before [`Sink::publish`] these are the
 /// journal's, some of which may be in the file. Later ones are new.
@@ -23,13 +31,10 @@ enum SinkKind {
     /// Appended to.
     Append {
         out: File,
-        /// Bytes of the file after those that precede the run.
-        found: Vec<u8>,
-        /// Bytes of `found` that are matched. `None` once a text was missing, because all later
-        /// ones are missing too.
-        at: Option<usize>,
+        /// Texts in the file. `None` once one was missing, because all later ones are missing too.
+        found: Option<FoundTexts<Take<File>>>,
         /// Missing texts of the journal; `None` once the file has them.
-        staged: Option<Vec<u8>>,
+        staged: Option<SpooledTempFile>,
     },
 }
 
@@ -99,7 +104,7 @@ impl Sink {
         };
         let out = opened.and_then(cut);
         let out = out.map_err(|error| self.named(&error))?;
-        self.kind = SinkKind::Append { out, found: Vec::new(), at: None, staged: None };
+        self.kind = SinkKind::Append { out, found: None, staged: None };
         Ok(())
     }
 
@@ -118,16 +123,18 @@ impl Sink {
     }
 
     fn append(path: &Path, after: Option<u64>) -> io::Result<Self> {
-        let mut found = Vec::new();
+        let mut found = None;
         if let Some(after) = after
             && let Ok(mut file) = File::open(path)
         {
+            // What other runs append from now on is not searched.
+            let length = file.metadata()?.len();
             file.seek(SeekFrom::Start(after))?;
-            file.read_to_end(&mut found)?;
+            found = Some(FoundTexts::new(file.take(length.saturating_sub(after))));
         }
         let out = OpenOptions::new().append(true).create(true).open(path)?;
-        let (at, staged) = (after.map(|_| 0), Some(Vec::new()));
-        Ok(Self { path: path.to_owned(), kind: SinkKind::Append { out, found, at, staged } })
+        let staged = Some(staging(path));
+        Ok(Self { path: path.to_owned(), kind: SinkKind::Append { out, found, staged } })
     }
 
     /// Writes a text unless the file has it. A partly written text is completed. Texts of the
@@ -141,16 +148,10 @@ impl Sink {
             SinkKind::Anew { out, is_published } => {
                 out.write_all(text).and_then(|()| if *is_published { out.flush() } else { Ok(()) })
             }
-            SinkKind::Append { out, found, at, staged } => {
-                let text = missing(found, at, text);
-                match staged {
-                    Some(staged) => {
-                        staged.extend_from_slice(text);
-                        Ok(())
-                    }
-                    None => out.write_all(text),
-                }
-            }
+            SinkKind::Append { out, found, staged } => missing(found, text).and_then(|text| match staged {
+                Some(staged) => staged.write_all(text),
+                None => out.write_all(text),
+            }),
             SinkKind::Checked { .. } => Ok(()),
         };
         written.map_err(|error| self.named(&error))
@@ -174,9 +175,11 @@ impl Sink {
                 *is_published = moved.is_ok();
                 moved
             }
-            SinkKind::Append { out, found, at, staged } => {
-                (*found, *at) = (Vec::new(), None);
-                staged.take().map_or(Ok(()), |texts| out.write_all(&texts))
+            SinkKind::Append { out, found, staged } => {
+                *found = None;
+                staged
+                    .take()
+                    .map_or(Ok(()), |mut texts| texts.rewind().and_then(|()| io::copy(&mut texts, out).map(drop)))
             }
             SinkKind::Checked { .. } => Ok(()),
         };
@@ -184,26 +187,69 @@ impl Sink {
     }
 }
 
-/// Part of `text` that is missing in `found` after `at`. Other runs may have written to the file
-/// before or after it.
-fn missing<'a>(found: &[u8], at: &mut Option<usize>, text: &'a [u8]) -> &'a [u8] {
-    let Some(start) = *at else { return text };
-    let rest = &found[start..];
-    if text.is_empty() {
-        return text;
-    }
-    *at = end_of(found, start, text);
-    if at.is_some() {
-        return &[];
+/// Part of `text` that the file lacks. Once it lacks one, `found` is `None`.
+fn missing<'a, R: Read>(found: &mut Option<FoundTexts<R>>, text: &'a [u8]) -> io::Result<&'a [u8]> {
+    let Some(texts) = found else { return Ok(text) };
+    if text.is_empty() || texts.pass(text)? {
+        return Ok(&[]);
     }
     // If the run was killed during a write, the rest of the file is the beginning of this text.
-    text.strip_prefix(rest).unwrap_or(text)
+    let rest = found.take().and_then(FoundTexts::rest);
+    Ok(rest.and_then(|rest| text.strip_prefix(rest.as_slice())).unwrap_or(text))
+}
+
+/// Texts in the rest of a file, read piece by piece.
+struct FoundTexts<R> {
+    reader: R,
+    /// Bytes read that no text had yet.
+    held: Vec<u8>,
+    /// True if bytes after the last found text are no longer held.
+    is_cut: bool,
+}
+
+impl<R: Read> FoundTexts<R> {
+    const fn new(reader: R) -> Self {
+        Self { reader, held: Vec::new(), is_cut: false }
+    }
+
+    /// Looks for the next place of a text that is not empty; false if there is none. Other runs may
+    /// have written to the file before it.
+    fn pass(&mut self, text: &[u8]) -> io::Result<bool> {
+        loop {
+            if let Some(end) = end_of(&self.held, 0, text) {
+                self.held.drain(..end);
+                self.is_cut = false;
+                return Ok(true);
+            }
+            // The last bytes may be the beginning of the text.
+            let passed = self.held.len().saturating_sub(text.len() - 1);
+            let size = CHUNK.max(text.len()) as u64;
+            if (&mut self.reader).take(size).read_to_end(&mut self.held)? == 0 {
+                return Ok(false);
+            }
+            self.held.drain(..passed);
+            self.is_cut |= passed > 0;
+        }
+    }
+
+    /// All bytes after the last found text, once the next one was not found; `None` if they are
+    /// longer than that.
+    fn rest(self) -> Option<Vec<u8>> {
+        (!self.is_cut).then_some(self.held)
+    }
 }
 
 /// End of the first `text` in `found` from `start` on. The text is not empty.
 pub(crate) fn end_of(found: &[u8], start: usize, text: &[u8]) -> Option<usize> {
     let place = found[start..].windows(text.len()).position(|window| window == text)?;
     Some(start + place + text.len())
+}
+
+/// Place for texts that are written later: memory, or beyond [`MOST_HELD`] a file without a name in
+/// the folder of the output.
+fn staging(output: &Path) -> SpooledTempFile {
+    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    spooled_tempfile_in(MOST_HELD, folder)
 }
 
 impl Drop for Sink {
@@ -291,6 +337,41 @@ mod tests {
         // Text of another run between and after.
         check(Some("old(a)[x](b)[y]"), Some(3), &["(a)", "(b)"], &["(c)"], "old(a)[x](b)[y](c)");
         check(Some("old(a)(b[y]"), Some(3), &["(a)", "(b)"], &["(c)"], "old(a)(b[y](b)(c)");
+    }
+
+    #[test]
+    fn a_large_file_is_passed_in_little_memory() {
+        let foreign = vec![b'x'; 40 * CHUNK];
+        let file = [b"(a)", foreign.as_slice(), b"(b)", foreign.as_slice(), b"(c"].concat();
+        let mut found = Some(FoundTexts::new(file.as_slice()));
+        for text in ["(a)", "(b)"] {
+            assert_eq!(missing(&mut found, text.as_bytes()).unwrap(), b"");
+            assert!(found.as_ref().unwrap().held.capacity() <= 4 * CHUNK);
+        }
+        // A torn end counts only right after the text before it.
+        assert_eq!(missing(&mut found, b"(c)").unwrap(), b"(c)");
+        assert!(found.is_none());
+    }
+
+    #[test]
+    fn many_missing_texts_wait_in_a_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        let texts: Vec<Vec<u8>> = (b'a'..b'h').map(|letter| vec![letter; MOST_HELD / 2]).collect();
+        for is_published in [false, true] {
+            std::fs::write(&path, "old").unwrap();
+            let mut sink = Sink::open(&OutputFile { path: path.clone(), append_after: Some(3) }).unwrap();
+            texts.iter().for_each(|text| sink.put(text).unwrap());
+            let SinkKind::Append { staged: Some(staged), .. } = &sink.kind else { panic!("not appended to") };
+            assert!(staged.is_rolled());
+            if is_published {
+                sink.publish().unwrap();
+            }
+            drop(sink);
+            assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+            let texts = if is_published { texts.concat() } else { Vec::new() };
+            assert!(std::fs::read(&path).unwrap() == [b"old", texts.as_slice()].concat());
+        }
     }
 
     /// Checks a PGN that holds `before`. The journal has `pairs`, and one more pair is played.
