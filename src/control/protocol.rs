@@ -231,14 +231,12 @@ impl TuningState {
     #[must_use]
     pub fn of(course: &Course) -> Self {
         let run = course.tuning().as_auto();
-        let rows = course.rows(&[]);
-        let moved = tune::by_distance(&rows).into_iter().take(MOST_MOVED).map(|row| (row.name.clone(), row.moved));
         Self {
             phase: tune::phase(course.purpose()).to_owned(),
             step_loss: run.and_then(Auto::measured_loss),
             perturbation: run.map(Auto::perturbation),
             validation: course.validation().counts().0,
-            moved: moved.collect(),
+            moved: tune::live_moves(course, MOST_MOVED),
         }
     }
 }

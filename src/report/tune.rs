@@ -159,6 +159,26 @@ pub fn by_distance(rows: &[ReportRow]) -> Vec<&ReportRow> {
     sorted
 }
 
+/// The parameters that moved most with their distance in steps, the furthest first, for the live
+/// view.
+///
+/// Switches are shown as of the last point of the course. Their effects are a regression over all
+/// pairs, too long for a view that changes each second.
+#[must_use]
+pub fn live_moves(course: &Course, most: usize) -> Vec<(String, f64)> {
+    let tuning = course.tuning();
+    let mut moved: Vec<(String, f64)> = if tuning.as_factors().is_some() {
+        let params = tuning.space().params().iter();
+        let means = course.points().last().map(|point| point.mean.as_slice()).unwrap_or_default();
+        params.zip(means).map(|(param, moved)| (param.name.clone(), *moved)).collect()
+    } else {
+        course.rows(&[]).into_iter().map(|row| (row.name, row.moved)).collect()
+    };
+    moved.sort_by(|(_, a), (_, b)| b.abs().total_cmp(&a.abs()));
+    moved.truncate(most);
+    moved
+}
+
 /// Formats `moved most, in steps: Margin +1.20, Depth -0.80`; for switches, those found.
 #[must_use]
 pub fn moves_line(course: &Course) -> String {
@@ -345,6 +365,13 @@ mod tests {
             }
         }
         assert_eq!(moves_line(&course), "found: good better on");
+        // A live view does not follow each pair.
+        let moved = [("good".to_owned(), 1.0), ("idle".to_owned(), 0.0)];
+        assert_eq!(live_moves(&course, 5), moved);
+        let mut later = course.clone();
+        (0..15).for_each(|_| later.record(0));
+        assert_eq!(live_moves(&later, 1), moved[..1]);
+        assert!(!later.tuning().as_factors().unwrap().knows_effects());
         let lines = table(&course, &[], None);
         assert!(lines[0].starts_with("switch  off  on") && lines[1].ends_with("better on"), "{lines:?}");
         assert!(lines[1].contains(" Elo ") && lines[2].starts_with("idle      0   1 "), "{lines:?}");

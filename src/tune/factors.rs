@@ -51,12 +51,16 @@ fn thrown(seed: u64, pair: u64, switches: usize) -> Signs {
     PairDraws::new(seed, pair, switches).0
 }
 
-/// Sums over the pairs so far.
+/// Pairs so far, and sums over them.
 #[derive(Clone, Debug)]
 pub struct Factors {
     /// Switches thrown in each pair, and its wins minus losses.
     pairs: Vec<(Signs, i8)>,
     switches: usize,
+    /// Sums of the products of two signs: the lower triangle by rows.
+    products: Vec<Vec<i32>>,
+    /// Sum of each sign times the result.
+    leads: Vec<i32>,
 }
 
 /// Effect of a switch: on against off, in Elo. The names are a contract of documents.
@@ -81,13 +85,19 @@ impl Effect {
 impl Factors {
     /// A match without pairs yet.
     #[must_use]
-    pub const fn new(switches: usize) -> Self {
-        Self { pairs: Vec::new(), switches }
+    pub fn new(switches: usize) -> Self {
+        let products = (1..=switches).map(|len| vec![0; len]).collect();
+        Self { pairs: Vec::new(), switches, products, leads: vec![0; switches] }
     }
 
     /// Takes a pair: its first side's switches, and its wins minus losses.
     pub fn record(&mut self, thrown: Signs, result: i8) {
-        self.pairs.push((thrown, result.clamp(-2, 2)));
+        let result = result.clamp(-2, 2);
+        for (sums, sign) in self.products.iter_mut().zip(thrown.iter()) {
+            thrown.add_to(sums, sign as i32);
+        }
+        thrown.add_to(&mut self.leads, i32::from(result));
+        self.pairs.push((thrown, result));
     }
 
     /// Effects of the switches in their order; `None` before a pair or without a switch.
@@ -97,31 +107,18 @@ impl Factors {
             return None;
         }
         // The sides differ in each switch: one sign is one effect's worth of difference.
-        let rows: Vec<Vec<f64>> = self.pairs.iter().map(|(signs, _)| signs.iter().collect()).collect();
-        let results: Vec<f64> = self.pairs.iter().map(|(_, result)| f64::from(*result)).collect();
         let penalty = VARIANCE / (PER_ELO * EFFECT_DEVIATION).powi(2);
-        let mut information = products(&rows, &vec![1.0; rows.len()], self.switches);
+        let mut information = symmetric(&self.products);
         (0..self.switches).for_each(|switch| information.add(switch, switch, penalty));
         let factor = information.factor(1e-12).ok()?;
-        let mut right = vec![0.0; self.switches];
-        for (row, result) in rows.iter().zip(&results) {
-            right.iter_mut().zip(row).for_each(|(sum, sign)| *sum += sign * result);
-        }
+        let right: Vec<f64> = self.leads.iter().copied().map(f64::from).collect();
         let effects = factor.solve(&right);
-        let residual = |(row, result): (&Vec<f64>, &f64)| {
-            (result - row.iter().zip(&effects).map(|(sign, effect)| sign * effect).sum::<f64>()).powi(2)
-        };
-        let mut squares: Vec<f64> = rows.iter().zip(&results).map(residual).collect();
-        if results.iter().all(|result| *result == 0.0) {
-            // Level pairs alone say nothing about their variance.
-            squares.fill(VARIANCE);
-        }
         // Residuals are small by what the fit took; the trace of the fit says how much that is.
         let inverse = factor.inverse();
         let taken: f64 = self.switches as f64 - penalty * (0..self.switches).map(|i| inverse.get(i, i)).sum::<f64>();
-        let pairs = rows.len() as f64;
+        let pairs = self.pairs.len() as f64;
         let correction = pairs / (pairs - taken).max(1.0);
-        let middle = products(&rows, &squares, self.switches);
+        let middle = self.middle(&effects);
         let sides: Vec<Vec<f64>> = (0..self.switches).map(|i| inverse.row(i).to_vec()).collect();
         let error = |switch: usize| {
             let side = &sides[switch];
@@ -142,6 +139,27 @@ impl Factors {
             Effect { elo: elo(effects[switch]), error95: Z_95 * elo(errors[switch]), p: corrected[switch] }
         };
         Some((0..self.switches).map(effect).collect())
+    }
+
+    /// Sum over the pairs of the products of their signs, each times the square of what `effects`
+    /// leave of the pair's result.
+    fn middle(&self, effects: &[f64]) -> Symmetric {
+        // Level pairs alone say nothing about their variance.
+        let is_level = self.pairs.iter().all(|(_, result)| *result == 0);
+        // Added by rows of the lower triangle, which becomes vector code.
+        let mut lower: Vec<_> = (1..=self.switches).map(|len| vec![0.0; len]).collect();
+        let mut row = Vec::with_capacity(self.switches);
+        for (signs, result) in &self.pairs {
+            row.clear();
+            row.extend(signs.iter());
+            let fitted = row.iter().zip(effects).map(|(sign, effect)| sign * effect).sum::<f64>();
+            let square = if is_level { VARIANCE } else { (f64::from(*result) - fitted).powi(2) };
+            for (sums, one) in lower.iter_mut().zip(&row) {
+                let factor = square * one;
+                sums.iter_mut().zip(&row).for_each(|(sum, other)| *sum += factor * other);
+            }
+        }
+        symmetric(&lower)
     }
 }
 
@@ -227,6 +245,12 @@ impl FactorRun {
         self.effects.get_or_init(|| self.factors.effects().unwrap_or_default())
     }
 
+    /// True if the effects of all pairs so far have been computed.
+    #[cfg(test)]
+    pub(crate) fn knows_effects(&self) -> bool {
+        self.effects.get().is_some()
+    }
+
     /// Values of the start, with each switch at the end of its range that was found better.
     #[must_use]
     pub fn keepers(&self) -> &[f64] {
@@ -242,22 +266,13 @@ impl FactorRun {
     }
 }
 
-/// Sum over the rows of their products with themselves, each times its weight.
-fn products(rows: &[Vec<f64>], weights: &[f64], size: usize) -> Symmetric {
-    // Added by rows of the lower triangle, which becomes vector code. The live view of a run needs
-    // the effects once a second.
-    let mut lower: Vec<_> = (1..=size).map(|len| vec![0.0; len]).collect();
-    for (row, weight) in rows.iter().zip(weights) {
-        for (sums, one) in lower.iter_mut().zip(row) {
-            let factor = weight * one;
-            sums.iter_mut().zip(row).for_each(|(sum, other)| *sum += factor * other);
-        }
+/// Matrix with this lower triangle.
+fn symmetric<T: Copy + Into<f64>>(lower: &[Vec<T>]) -> Symmetric {
+    let mut matrix = Symmetric::zero(lower.len());
+    for (i, row) in lower.iter().enumerate() {
+        row.iter().enumerate().for_each(|(j, value)| matrix.add(i, j, (*value).into()));
     }
-    let mut sum = Symmetric::zero(size);
-    for (i, sums) in lower.iter().enumerate() {
-        sums.iter().enumerate().for_each(|(j, value)| sum.add(i, j, *value));
-    }
-    sum
+    matrix
 }
 
 #[cfg(test)]
@@ -330,6 +345,23 @@ mod tests {
         // 95 of 100, and the mean within four of its standard errors of 0.55 Elo.
         assert!(held >= 87, "{held} of 100");
         assert!((sum / 100.0 - 30.0).abs() < 2.2, "{}", sum / 100.0);
+    }
+
+    /// Sums of whole numbers are exact, so a resumed run has the effects of an unbroken one to the
+    /// last bit.
+    #[test]
+    fn sums_are_those_of_all_pairs() {
+        let factors = played(&[9.0; 21], 300, 4);
+        let rows: Vec<Vec<f64>> = factors.pairs.iter().map(|(signs, _)| signs.iter().collect()).collect();
+        let sum = |of: &dyn Fn(usize) -> f64| (0..rows.len()).map(of).sum::<f64>();
+        for i in 0..21 {
+            let lead = sum(&|pair| rows[pair][i] * f64::from(factors.pairs[pair].1));
+            assert_eq!(f64::from(factors.leads[i]), lead);
+            for j in 0..=i {
+                let product = sum(&|pair| rows[pair][i] * rows[pair][j]);
+                assert_eq!(f64::from(factors.products[i][j]), product, "({i}, {j})");
+            }
+        }
     }
 
     #[test]
