@@ -5,7 +5,7 @@
 
 use crate::plan::Plan;
 use crate::report::figures::{self, signed};
-use crate::stats::elo::fixed;
+use crate::stats::elo::{Z_95, fixed};
 use crate::text::count;
 use crate::tournament::tuning::TuningProgress;
 use crate::tune::auto::{Auto, Purpose};
@@ -233,7 +233,7 @@ fn parameter(row: &ReportRow, narrowed: Option<String>) -> Vec<String> {
         plain(row.now),
         plain(row.rounded),
         signed(row.moved, 2),
-        or_none(row.error.map(|error| fixed(1.96 * error, 2))),
+        or_none(row.error.map(|error| fixed(Z_95 * error, 2))),
         or_none(row.better.map(|better| format!("{} %", fixed(better * 100.0, 0)))),
         if row.is_dead { "dead: changes nothing".to_owned() } else { narrowed.unwrap_or_default() },
     ]

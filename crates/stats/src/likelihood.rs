@@ -16,7 +16,7 @@ use super::Counts;
 const CLASSES: usize = 5;
 /// Share of a sample that stands for a class that never occurred, as in fishtest, fastchess and
 /// OpenBench.
-const ZERO_COUNT: f64 = 0.001;
+pub(super) const ZERO_COUNT: f64 = 0.001;
 /// Relative change below which the root of a fit counts as found; rounding alone moves it by a few
 /// units in the last place.
 const SETTLED: f64 = 1e-14;

@@ -12,7 +12,12 @@ pub fn wilson(successes: u64, trials: u64) -> [f64; 2] {
     if trials == 0 {
         return [0.0, 1.0];
     }
-    let (n, share, square) = (trials as f64, successes as f64 / trials as f64, Z_95 * Z_95);
+    wilson_of_share(successes as f64 / trials as f64, trials as f64)
+}
+
+/// Wilson's interval of a share among `n` trials, which need not be a whole number.
+pub(crate) fn wilson_of_share(share: f64, n: f64) -> [f64; 2] {
+    let square = Z_95 * Z_95;
     let middle = share + square / (2.0 * n);
     let reach = Z_95 * (share * (1.0 - share) / n + square / (4.0 * n * n)).sqrt();
     [middle - reach, middle + reach].map(|end| (end / (1.0 + square / n)).clamp(0.0, 1.0))

@@ -21,7 +21,8 @@
 use serde::Serialize;
 
 use super::elo::{self, Elo, Estimate, Z_95};
-use super::{Counts, Pentanomial, Trinomial};
+use super::proportion::{wilson, wilson_of_share};
+use super::{Counts, PairScore, Pentanomial, Trinomial};
 
 /// A value with its 95 % interval, all three in the unit that its user names.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -66,18 +67,9 @@ impl IntervalEstimate {
         if of == 0 {
             return None;
         }
-        let value = count as f64 / of as f64;
-        let (lo, hi) = wilson(value, of as f64);
-        Some(Self { value, lo, hi })
+        let [lo, hi] = wilson(count, of);
+        Some(Self { value: count as f64 / of as f64, lo, hi })
     }
-}
-
-/// Wilson's 95 % interval of a share among `total` trials.
-fn wilson(share: f64, total: f64) -> (f64, f64) {
-    let square = Z_95 * Z_95;
-    let middle = (share + square / (2.0 * total)) / (1.0 + square / total);
-    let half = Z_95 / (1.0 + square / total) * (share * (1.0 - share) / total + square / (4.0 * total * total)).sqrt();
-    ((middle - half).max(0.0), (middle + half).min(1.0))
 }
 
 /// Numbers of level pairs, in which both engines made one point of two.
@@ -139,7 +131,7 @@ pub fn bias(pairs: &impl Counts, level: LevelPairs) -> Option<IntervalEstimate> 
     let mut square = IntervalEstimate::around(square, (effect * variance / (n - 1.0)).sqrt());
     let won = level.won as f64 / n;
     // A pair of a win each adds 1/4 to the square.
-    square.hi = square.hi.max(square.value + (wilson(won, n / effect).1 - won) / 4.0);
+    square.hi = square.hi.max(square.value + (wilson_of_share(won, n / effect)[1] - won) / 4.0);
     let root = |square: f64| Elo::of_score((0.5 + square.max(0.0).sqrt()).min(1.0)).finite();
     Some(IntervalEstimate {
         value: root(square.value)?,
@@ -186,15 +178,9 @@ impl SensorFigures {
     pub fn of(pairs: &[SensedPair], slots: u16) -> Self {
         let (mut ptnml, mut games) = (Pentanomial::default(), Trinomial::default());
         for pair in pairs {
-            let [first, second] = pair.half_points.map(|points| points.min(2));
-            ptnml.0[usize::from(first + second)] += 1;
-            for points in [first, second] {
-                match points {
-                    0 => games.losses += 1,
-                    1 => games.draws += 1,
-                    _ => games.wins += 1,
-                }
-            }
+            let [first, second] = pair.half_points;
+            ptnml.record(PairScore { first, second });
+            [first, second].into_iter().for_each(|points| games.record(points));
         }
         let level = LevelPairs::of(&ptnml, &games).unwrap_or_default();
         let seconds = pairs.iter().map(|pair| pair.seconds).sum::<f64>() / pairs.len() as f64;

@@ -9,7 +9,7 @@
 //! bounds.
 
 use super::exit::BoundedMotion;
-use super::likelihood::ObservedShares;
+use super::likelihood::{ObservedShares, ZERO_COUNT};
 use super::random::SplitMix64;
 use super::sprt::{Bounds, Model, Sprt, Verdict};
 use super::{Counts, Pentanomial};
@@ -34,7 +34,7 @@ impl Law {
     /// `None` without pairs.
     #[must_use]
     pub fn of_counts(counts: &Pentanomial) -> Option<Self> {
-        let counts = counts.0.map(|count| if count == 0 { 0.001 } else { count as f64 });
+        let counts = counts.0.map(|count| if count == 0 { ZERO_COUNT } else { count as f64 });
         let total: f64 = counts.iter().sum();
         (total > 1.0).then(|| Self(counts.map(|count| count / total)))
     }

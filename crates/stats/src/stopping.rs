@@ -1,6 +1,7 @@
 //! Rules that end a run early: a sequential test's verdict, and intervals that are narrow enough.
 
 use super::clusters::ClusteredCounts;
+use super::elo::Z_95;
 use super::rating::{Rating, RatingError, RatingKind, Ratings};
 use super::sprt::{Sprt, Verdict};
 use super::{Pentanomial, elo};
@@ -96,7 +97,7 @@ impl Width {
 fn error_with_floor(rating: &Rating) -> Option<f64> {
     let (pairs, score) = (rating.games as f64 / 2.0, rating.score?);
     let elo_per_score = 400.0 / (std::f64::consts::LN_10 * score * (1.0 - score));
-    let error = rating.error95.unwrap_or(0.0).hypot(1.96 / pairs * elo_per_score);
+    let error = rating.error95.unwrap_or(0.0).hypot(Z_95 / pairs * elo_per_score);
     error.is_finite().then_some(error)
 }
 

@@ -3,6 +3,7 @@
 use super::chart::Span;
 use super::page::{Heads, LEFT, Page, Sheet, TOP, WIDTH, arrow_head, fitted, number, signed};
 use super::{evenly, page};
+use crate::stats::elo::Z_95;
 
 /// Maximum number of panels drawn, and their number in a row, by sheet.
 const MAX_PANELS: usize = 12;
@@ -118,7 +119,7 @@ fn span(traces: &[Trace]) -> Span {
     let values = || points().flat_map(|point| [point.theta, point.mean]).filter(finite);
     let most = BAND_REACH * values().map(f64::abs).fold(0.0, f64::max);
     let bands = traces.iter().flat_map(|trace| trace.points.iter().skip(trace.points.len() / 2)).flat_map(|point| {
-        let error = point.error.unwrap_or(0.0) * 1.96;
+        let error = point.error.unwrap_or(0.0) * Z_95;
         [point.mean - error, point.mean + error]
     });
     let bands = bands.filter(finite).map(|value| value.clamp(-most, most));
@@ -160,7 +161,7 @@ impl Panel {
         if banded.len() > 1 {
             let edge = |sign: f64| {
                 let end = move |point: &&TracePoint| {
-                    (point.pairs, point.mean + sign * 1.96 * point.error.unwrap_or_default())
+                    (point.pairs, point.mean + sign * Z_95 * point.error.unwrap_or_default())
                 };
                 banded.iter().map(end).collect::<Vec<_>>()
             };
@@ -233,7 +234,7 @@ impl MovePlot {
         let bottom = top + BAR_STEP * shown.len().max(2) as f64 + 4.0;
         let heads = [&self.heads.title, &self.heads.subtitle, &self.heads.caption].map(String::as_str);
         let mut page = Page::on(sheet, heads, bottom + if left_out > 0 { 62.0 } else { 46.0 }, "");
-        let error = |one: &Move| one.error.filter(|error| error.is_finite()).map(|error| 1.96 * error);
+        let error = |one: &Move| one.error.filter(|error| error.is_finite()).map(|error| Z_95 * error);
         // An error far beyond all bars would flatten them, so it is cut.
         let most = shown.iter().map(|one| one.moved.abs()).fold(0.0, f64::max) * BAND_REACH;
         let reach = |one: &Move| error(one).unwrap_or(0.0).min((most - one.moved.abs()).max(0.0));
