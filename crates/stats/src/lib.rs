@@ -46,7 +46,7 @@
 //! - Shares and probabilities are in `0.0..=1.0`, scores are points per game, LLRs are in nats.
 //! - Intervals are two-sided and of 95 %.
 //! - No input gives `NaN` or a panic: an undefined figure is `None`, and an infinite one is marked
-//!   as such.
+//!   as such. The exception is [`dense`], in which an index beyond a matrix panics as in a slice.
 //! - Nothing does I/O. Random numbers come from seeds and are the same on every machine.
 //!
 //! # Modules by question
@@ -159,7 +159,8 @@ impl Pentanomial {
     /// Counts one finished pair. More than 2 half points a game do not exist and are taken as a
     /// win.
     pub fn record(&mut self, pair: PairScore) {
-        self.0[usize::from(pair.first.min(2)) + usize::from(pair.second.min(2))] += 1;
+        let class = &mut self.0[usize::from(pair.first.min(2)) + usize::from(pair.second.min(2))];
+        *class = class.saturating_add(1);
     }
 
     /// Pairs counted.
@@ -223,10 +224,11 @@ pub struct Trinomial {
 }
 
 impl std::ops::AddAssign for Trinomial {
+    /// Adds games; a count keeps within `u64`.
     fn add_assign(&mut self, other: Self) {
-        self.wins += other.wins;
-        self.draws += other.draws;
-        self.losses += other.losses;
+        self.wins = self.wins.saturating_add(other.wins);
+        self.draws = self.draws.saturating_add(other.draws);
+        self.losses = self.losses.saturating_add(other.losses);
     }
 }
 
@@ -234,11 +236,12 @@ impl Trinomial {
     /// Counts one game in which the tested engine made `half_points` (0, 1, 2; more is taken as a
     /// win).
     pub fn record(&mut self, half_points: u8) {
-        match half_points {
-            0 => self.losses += 1,
-            1 => self.draws += 1,
-            _ => self.wins += 1,
-        }
+        let count = match half_points {
+            0 => &mut self.losses,
+            1 => &mut self.draws,
+            _ => &mut self.wins,
+        };
+        *count = count.saturating_add(1);
     }
 
     /// Games counted.
@@ -324,8 +327,17 @@ mod tests {
 
     #[test]
     fn the_largest_counts_do_not_overflow() {
-        let counts = Pentanomial([u64::MAX; 5]);
+        let mut counts = Pentanomial([u64::MAX; 5]);
         assert_eq!(counts.score(), Some(0.5));
         assert_eq!(counts.games(), u64::MAX);
+        counts += counts;
+        counts.record(PairScore { first: 1, second: 1 });
+        assert_eq!(counts, Pentanomial([u64::MAX; 5]));
+
+        let mut games = Trinomial { wins: u64::MAX, draws: u64::MAX, losses: u64::MAX };
+        let before = games;
+        games += games;
+        (0..=2).for_each(|half_points| games.record(half_points));
+        assert_eq!(games, before);
     }
 }

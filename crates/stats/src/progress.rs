@@ -142,8 +142,9 @@ fn direct(encounters: &[EncounterCounts], from: usize, to: usize) -> (i64, u64) 
             _ => continue,
         };
         let pairs = met.pentanomial().0;
-        up += pairs[3] + pairs[4] + met.white.wins + met.black.wins;
-        down += pairs[0] + pairs[1] + met.white.losses + met.black.losses;
+        let add = |sum: u64, counts: [u64; 4]| counts.into_iter().fold(sum, u64::saturating_add);
+        up = add(up, [pairs[3], pairs[4], met.white.wins, met.black.wins]);
+        down = add(down, [pairs[0], pairs[1], met.white.losses, met.black.losses]);
     }
     (i64::try_from(up).unwrap_or(i64::MAX) - i64::try_from(down).unwrap_or(i64::MAX), up.saturating_add(down))
 }
@@ -226,6 +227,12 @@ mod tests {
                 (found, expected) => assert_eq!(found, expected),
             }
         }
+    }
+
+    #[test]
+    fn the_largest_counts_do_not_overflow() {
+        let met = chain(&[[u64::MAX; 5]]);
+        assert_eq!(direct(&met, 0, 1), (0, u64::MAX));
     }
 
     /// Each version against the one before, with these pairs.

@@ -229,11 +229,8 @@ impl EncounterCounts {
         self.pairs += other.pairs;
         let legs = self.legs.as_flattened_mut().iter_mut().zip(other.legs.as_flattened());
         legs.for_each(|(into, count)| add(into, *count));
-        for (into, from) in [(&mut self.white, &other.white), (&mut self.black, &other.black)] {
-            add(&mut into.wins, from.wins);
-            add(&mut into.draws, from.draws);
-            add(&mut into.losses, from.losses);
-        }
+        self.white += other.white;
+        self.black += other.black;
     }
 }
 
