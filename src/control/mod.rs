@@ -1,10 +1,10 @@
 //! The control socket of a live run: a local socket on which `quintain watch` follows the run and
 //! `quintain ctl` steers it.
 //!
-//! The protocol is JSON lines both ways. A client sends `{"cmd":"status"}`, `pause`, `resume`,
-//! `stop`, `{"cmd":"concurrency","games":4}` or `watch`; each is answered by a line with an
-//! `event`: `status`, `error`, and after `watch` the stream of `progress`, `line` and, last, `end`;
-//! after `{"cmd":"watch","moves":true}` also `game` and `ply`. See `protocol` for their keys.
+//! The protocol is JSON lines both ways. A client sends a [`protocol::ClientMessage`], such as
+//! `{"cmd":"status"}` or `{"cmd":"concurrency","games":4}`. Each is answered by a line with an
+//! `event`, a [`protocol::ServerMessage`]. `watch` is answered by the stream of `progress`, `line`
+//! and, last, `end`; with `"moves":true` by that of `game` and `ply` too.
 //!
 //! The socket is served on the main thread beside the dispatcher, never on a worker's thread. The
 //! cost of a client is bounded: the length of its lines, the lines queued for it, and its time to

@@ -13,7 +13,7 @@ use crate::tune::course::Course;
 /// Raised whenever an older client would misread a line.
 pub const VERSION: u32 = 1;
 
-/// Parameters told of in [`TuneSay::moved`].
+/// Parameters told of in [`TuningState::moved`].
 const MOST_MOVED: usize = 5;
 
 /// Message from a client: one JSON object a line, such as `{"cmd":"concurrency","games":4}`.

@@ -11,7 +11,8 @@ use std::path::Path;
 
 use crate::files::open_regular;
 
-/// Bytes that the tags or moves of a game never exceed.
+/// Bytes read of the tags or moves of a game. One with longer ones counts as different, so it is
+/// written again.
 const LONGEST: u64 = 16 << 20;
 
 /// PGN file that is read game by game.

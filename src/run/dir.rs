@@ -1,6 +1,10 @@
-//! Run directory: `plan.toml`, `extension.toml`, `stamp`, `games.jsonl`, `games.pgn`,
+//! Run directory.
+//!
+//! A run begins it with `plan.toml`, `stamp` and `games.jsonl`, and adds `games.pgn`,
 //! `summary.json`, `report.html`, `llr.svg`, `validation.svg`, `traces.svg`, `moves.svg`,
-//! `events.txt`, `stderr/`, `crashes/`.
+//! `events.txt`, `stderr/` and `crashes/`. While it plays, `control.sock` or `control.path` leads
+//! to its socket. Commands may add `extension.toml` (pairs of a tuning that was extended), `notify`
+//! (receivers of notices), `notes.txt` (of the dashboard) and `games.json.gz` (the archive).
 
 use std::path::{Path, PathBuf};
 

@@ -163,7 +163,9 @@ fn names(text: &str, root: &Path) -> bool {
     text.match_indices(root).any(|(at, found)| ends(&text[at + found.len()..]))
 }
 
-/// Files of a run directory that a run writes, and directories in which it creates others.
+/// Files of a run directory that a session of the run writes, and directories in which it creates
+/// others. Commands that write other files there (`extension.toml`, `notify`) put a new file in
+/// place of the old one, and so follow no link.
 const WRITTEN: [&str; 12] = [
     stamp::FILE_NAME,
     file::FILE_NAME,
