@@ -55,15 +55,12 @@ const CHUNK: usize = 64 << 10;
 /// Names of the existing files and failed games.
 pub(super) fn listed(entry: &IndexEntry) -> (Vec<&'static str>, Vec<Value>) {
     let files = FILES.iter().map(|(name, _)| *name).filter(|name| inside(&entry.dir, name).is_some());
-    let games = std::fs::read_dir(entry.dir.join(crashes::FOLDER)).into_iter().flatten().flatten();
-    let mut games: Vec<u64> = games.filter_map(|entry| crashes::game_of(entry.file_name().to_str()?)).collect();
-    games.sort_unstable();
     let crash = |game: u64| {
         let is_there = |name: &&str| inside(&entry.dir, crashes::file(game, name)).is_some();
         let files: Vec<&str> = CRASH_FILES.into_iter().filter(is_there).collect();
         json!({ "game": game, "files": files })
     };
-    (files.collect(), games.into_iter().take(MOST_CRASHES).map(crash).collect())
+    (files.collect(), crashes::games(&entry.dir, MOST_CRASHES).into_iter().map(crash).collect())
 }
 
 /// Figures of a run that need its whole journal.

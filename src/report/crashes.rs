@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::plan::Plan;
@@ -38,9 +38,18 @@ pub fn file(game: u64, name: &str) -> PathBuf {
 }
 
 /// Number of the game with this folder name.
-#[must_use]
-pub fn game_of(folder: &str) -> Option<u64> {
+fn game_of(folder: &str) -> Option<u64> {
     folder.strip_prefix("game-")?.parse().ok()
+}
+
+/// Numbers of the games in `crashes/` of the run in `root`, at most `most`, the lowest first.
+#[must_use]
+pub fn games(root: &Path, most: usize) -> Vec<u64> {
+    let entries = fs::read_dir(root.join(FOLDER)).into_iter().flatten().flatten();
+    let mut games: Vec<u64> = entries.filter_map(|entry| game_of(entry.file_name().to_str()?)).collect();
+    games.sort_unstable();
+    games.truncate(most);
+    games
 }
 
 /// Engine at fault, read from the text of an `about.txt`.
@@ -144,5 +153,21 @@ impl Observer for Crashes {
                 failure.game.number()
             );
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn games_are_listed_by_number_up_to_the_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(games(folder.path(), 9).is_empty());
+        for name in ["game-10", "game-9", "game-2", "game-x", "other"] {
+            fs::create_dir_all(folder.path().join(FOLDER).join(name)).unwrap();
+        }
+        assert_eq!(games(folder.path(), 9), [2, 9, 10]);
+        assert_eq!(games(folder.path(), 2), [2, 9]);
     }
 }

@@ -112,10 +112,6 @@ fn chain(dir: &RunDir, plan: &Plan) -> String {
 /// Reads the failed games in `crashes/` of the run in `root`, by number. Unreadable files are left
 /// out, because they must not prevent the page. So are those behind links, which may be others'.
 fn failed(root: &Path) -> Vec<Crash> {
-    let entries = std::fs::read_dir(root.join(crashes::FOLDER)).into_iter().flatten().flatten();
-    let mut games: Vec<u64> = entries.filter_map(|entry| crashes::game_of(entry.file_name().to_str()?)).collect();
-    games.sort_unstable();
-    games.truncate(MOST_CRASHES);
     let read = |game: u64, name: &str| {
         let found = inside(root, crashes::file(game, name));
         let bytes = found.and_then(|path| read_bytes(&path, MOST_DOCUMENT_BYTES).ok()).unwrap_or_default();
@@ -127,5 +123,5 @@ fn failed(root: &Path) -> Vec<Crash> {
         transcript: read(game, crashes::TRANSCRIPT),
         stderr: read(game, crashes::STDERR),
     };
-    games.into_iter().map(crash).collect()
+    crashes::games(root, MOST_CRASHES).into_iter().map(crash).collect()
 }
