@@ -148,18 +148,9 @@ impl Report<'_> {
         })
     }
 
-    /// Lines of the summary. A live run without a verdict has no stop reason, duration or resume
-    /// line.
-    fn lines(&self) -> Vec<String> {
-        let mut lines: Vec<String> = self.summary.text().lines().map(str::to_owned).collect();
-        if self.goes_on {
-            if let Some(first) = lines.first_mut() {
-                *first = "still being played: what counts so far".to_owned();
-            }
-            let ends = ["took ", "run in ", "continue with: "];
-            lines.retain(|line| !ends.iter().any(|end| line.starts_with(end)));
-        }
-        lines
+    /// Lines of the summary.
+    fn lines(&self) -> impl Iterator<Item = &str> {
+        self.summary.text().lines()
     }
 
     /// True if the summary has a table, of players or of a tuning's parameters.
@@ -169,10 +160,10 @@ impl Report<'_> {
 
     fn text(&self) -> String {
         // Tables keep their lines; sentences are wrapped.
-        let keep = |line: &String| if line.starts_with(' ') { format!("{line}\n") } else { wrapped(line, WIDTH, "") };
+        let keep = |line: &str| if line.starts_with(' ') { format!("{line}\n") } else { wrapped(line, WIDTH, "") };
         let mut text: String = match self.has_table() {
-            true => self.lines().iter().map(|line| format!("{line}\n")).collect(),
-            false => self.lines().iter().map(keep).collect(),
+            true => self.lines().map(|line| format!("{line}\n")).collect(),
+            false => self.lines().map(keep).collect(),
         };
         for one in &self.explained {
             text.push('\n');
@@ -186,7 +177,7 @@ impl Report<'_> {
 
     fn markdown(&self) -> String {
         let mut text = format!("# {}\n\n", markdown(&self.plan.noted(&self.plan.name)));
-        let lines = self.lines();
+        let lines: Vec<&str> = self.lines().collect();
         if self.has_table() {
             // A table is aligned by spaces, so it needs a code block.
             let longest = lines.iter().flat_map(|line| line.split(|c| c != '`')).map(str::len).max().unwrap_or(0);

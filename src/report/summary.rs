@@ -85,18 +85,28 @@ impl Summary {
     /// Creates the summary of the run in `root`.
     #[must_use]
     pub fn new(plan: &Plan, finish: &Finish, root: &Path) -> Self {
-        Self::by(plan, finish, root, &finish.scoreboard.final_estimates(&finish.reason))
+        Self::by(plan, finish, root, &finish.scoreboard.final_estimates(&finish.reason), false)
     }
 
     /// Creates the summary of a run that goes on. Without a verdict it has no estimate after the
-    /// stop, which would be biased.
+    /// stop, which would be biased, and its text has no reason of a stop, no duration and no
+    /// command that continues it.
     #[must_use]
     pub fn live(plan: &Plan, finish: &Finish, root: &Path) -> Self {
-        Self::by(plan, finish, root, &finish.scoreboard.estimates())
+        let goes_on = finish.scoreboard.verdict() == Verdict::Continue;
+        Self::by(plan, finish, root, &finish.scoreboard.estimates(), goes_on)
     }
 
-    fn by(plan: &Plan, finish: &Finish, root: &Path, estimates: &Estimates) -> Self {
-        Self { text: text(plan, finish, estimates, root), json: json(plan, finish, estimates) }
+    fn by(plan: &Plan, finish: &Finish, root: &Path, estimates: &Estimates, goes_on: bool) -> Self {
+        let mut lines = results(plan, finish, estimates);
+        if goes_on {
+            lines.insert(0, "still being played: what counts so far".to_owned());
+        } else {
+            lines.insert(0, headline(plan, finish));
+            lines.extend(end(plan, finish, root));
+        }
+        lines.push(String::new());
+        Self { text: lines.join("\n"), json: json(plan, finish, estimates) }
     }
 
     /// Text of several lines.
@@ -214,9 +224,10 @@ fn outcome(plan: &Plan, finish: &Finish) -> String {
     "all pairs are played".to_owned()
 }
 
-fn text(plan: &Plan, finish: &Finish, estimates: &Estimates, root: &Path) -> String {
+/// Lines between the headline and those of [`end`].
+fn results(plan: &Plan, finish: &Finish, estimates: &Estimates) -> Vec<String> {
     let scoreboard = &finish.scoreboard;
-    let mut lines = vec![headline(plan, finish)];
+    let mut lines = Vec::new();
     let kind = if plan.note.is_some() { "note" } else { "change" };
     lines.extend(plan.title().map(|title| format!("{kind}: {title}")));
     if let (Some(test), Some(trial)) = (&plan.test, &estimates.trial()) {
@@ -271,17 +282,21 @@ fn text(plan: &Plan, finish: &Finish, estimates: &Estimates, root: &Path) -> Str
             format!("not counted yet: {games} of unfinished pairs, or of pairs after these")
         });
     }
-    lines.push(time_and_place(finish.time, root));
+    lines
+}
+
+/// Lines on the time and place of a run that stopped, and on the command that continues it.
+fn end(plan: &Plan, finish: &Finish, root: &Path) -> Vec<String> {
+    let mut lines = vec![time_and_place(finish.time, root)];
     let is_undecided = match finish.reason {
         StopReason::OutOfPairs => plan.test.is_some() && !plan.half_last,
         StopReason::OutOfOpenings => false,
         _ => true,
     };
-    if is_undecided && !scoreboard.is_over() {
+    if is_undecided && !finish.scoreboard.is_over() {
         lines.push(format!("continue with: {}", next_command(plan, finish, root)));
     }
-    lines.push(String::new());
-    lines.join("\n")
+    lines
 }
 
 /// Formats `took 12 min, run in DIR`, without a time that is not known.
@@ -604,8 +619,22 @@ pub fn time(document: &serde_json::Value) -> Option<RunTime> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::file;
 
     const TIME: Duration = Duration::from_secs(720);
+
+    #[test]
+    fn a_run_that_goes_on_has_the_same_results_and_no_end() {
+        let plan = file::from_toml(include_str!("../../tests/it/fixtures/v1/plan.toml")).unwrap();
+        let scoreboard = Scoreboard::new(&plan).unwrap();
+        let finish = Finish { scoreboard, reason: StopReason::Interrupted, time: None };
+        let root = Path::new("runs/a");
+        let [over, live] = [Summary::new(&plan, &finish, root), Summary::live(&plan, &finish, root)];
+        let [over, live] = [over.text().lines().collect::<Vec<_>>(), live.text().lines().collect()];
+        let end = ["run in runs/a", "continue with: quintain resume runs/a"];
+        assert_eq!((over[0], &over[over.len() - 2..]), ("interrupted", &end[..]));
+        assert_eq!((live[0], &live[1..]), ("still being played: what counts so far", &over[1..over.len() - 2]));
+    }
 
     #[test]
     fn the_time_is_printed_as_far_as_it_is_known() {

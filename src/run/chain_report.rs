@@ -63,6 +63,8 @@ struct ChainTest {
     elo_text: String,
     #[serde(skip)]
     shape: Option<Law>,
+    #[serde(skip)]
+    verdict: Option<Verdict>,
     /// State of a chain that ends with this test; `None` if the chain may go on.
     #[serde(skip)]
     ends_as: Option<&'static str>,
@@ -111,6 +113,7 @@ impl ChainTest {
                 |after| after.elo.to_string(),
             ),
             shape: ptnml(&summary).as_ref().and_then(Law::of_counts),
+            verdict: estimates.verdict,
             ends_as: ends_as(estimates.verdict, stopped_by),
         };
         Some((this, plan))
@@ -186,7 +189,7 @@ impl ChainReport {
         }
         let (tests, plans): (Vec<ChainTest>, Vec<Plan>) =
             (1..).zip(runs).filter_map(|(number, run)| ChainTest::read(number, &run)).unzip();
-        let passed = tests.iter().filter(|test| test.result == "H1").count();
+        let passed = tests.iter().filter(|test| test.verdict == Some(Verdict::AcceptH1)).count();
         let end = tests.last().and_then(|test| Some((test.test, test.ends_as?)));
         let state = match end {
             _ if passed == length => "passed",
