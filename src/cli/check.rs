@@ -44,7 +44,7 @@ pub(super) struct CheckArgs {
     #[arg(long, value_name = "CHECK,...", value_delimiter = ',')]
     only: Vec<String>,
     /// Seconds allowed for an answer that is due at once.
-    #[arg(long, value_name = "SECONDS", default_value_t = 5.0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = PATIENCE)]
     patience: f64,
     /// A folder for the report and for the transcript of everything that did not pass.
     #[arg(long, value_name = "DIR")]
@@ -57,6 +57,9 @@ pub(super) struct CheckArgs {
     list: bool,
 }
 
+/// Default seconds allowed for an answer that is due at once.
+const PATIENCE: f64 = 5.0;
+
 /// Lines of a transcript that are printed.
 const SHOWN_LINES: usize = 12;
 
@@ -65,9 +68,9 @@ const SHOWN_WIDTH: usize = 140;
 
 /// Checks the engine `spec` with default settings. Returns true if it passed.
 pub(super) fn passes(spec: &str) -> Result<bool> {
-    use clap::{Args as _, FromArgMatches as _};
-    let matches = CheckArgs::augment_args(clap::Command::default()).try_get_matches_from(["check", "--", spec]);
-    let args = CheckArgs::from_arg_matches(&matches.context("--compliance")?)?;
+    let [options, only] = [Vec::new(), Vec::new()];
+    let (engine, patience) = (spec.to_owned(), PATIENCE);
+    let args = CheckArgs { engine, options, net: None, only, patience, out: None, json: false, list: false };
     Ok(run(&args)? == Exit::Done)
 }
 

@@ -138,9 +138,10 @@ impl HubRun {
     ///
     /// # Errors
     /// Returns an error if it is out of range.
-    pub fn set_priority(&mut self, text: &str) -> Result<(), BadWorkers> {
-        let priority = text.parse().ok().filter(|priority| (-MOST_PRIORITY..=MOST_PRIORITY).contains(priority));
-        self.priority = priority.ok_or_else(|| BadWorkers::Priority(text.to_owned()))?;
+    pub fn set_priority(&mut self, priority: i32) -> Result<(), BadWorkers> {
+        let is_fit = |priority: &i8| (-MOST_PRIORITY..=MOST_PRIORITY).contains(priority);
+        let fit = i8::try_from(priority).ok().filter(is_fit);
+        self.priority = fit.ok_or_else(|| BadWorkers::Priority(priority.to_string()))?;
         Ok(())
     }
 
@@ -148,9 +149,11 @@ impl HubRun {
     ///
     /// # Errors
     /// Returns an error if it is not above 0.
-    pub fn set_weight(&mut self, text: &str) -> Result<(), BadWorkers> {
-        let weight = text.parse().ok().filter(|weight: &f64| weight.is_finite() && *weight > 0.0);
-        self.weight = weight.ok_or_else(|| BadWorkers::Weight(text.to_owned()))?;
+    pub fn set_weight(&mut self, weight: f64) -> Result<(), BadWorkers> {
+        if !(weight.is_finite() && weight > 0.0) {
+            return Err(BadWorkers::Weight(weight.to_string()));
+        }
+        self.weight = weight;
         Ok(())
     }
 }
@@ -180,8 +183,12 @@ impl FromStr for Workers {
         }
         for word in words.take_while(|word| !word.starts_with("credentials=")) {
             match word.split_once('=') {
-                Some(("priority", value)) => hub.set_priority(value)?,
-                Some(("weight", value)) => hub.set_weight(value)?,
+                Some(("priority", value)) => {
+                    hub.set_priority(value.parse().map_err(|_| BadWorkers::Priority(value.to_owned()))?)?;
+                }
+                Some(("weight", value)) => {
+                    hub.set_weight(value.parse().map_err(|_| BadWorkers::Weight(value.to_owned()))?)?;
+                }
                 None if word == SIMULATED => hub.is_simulated = true,
                 _ => return Err(bad()),
             }

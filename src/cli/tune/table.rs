@@ -62,11 +62,10 @@ struct ParamLine<'a> {
 
 /// Dry run as text or JSON.
 pub(super) fn dry_run(prepared: &PreparedTuning, json: bool) -> Result<String> {
-    let document = TableDocument::new(prepared);
-    if json {
-        return Ok(serde_json::to_string_pretty(&document)?);
-    }
-    Ok(document.text(pace(prepared).as_ref()))
+    // It is learnt from all results.
+    let pace = pace(prepared);
+    let document = TableDocument::new(prepared, pace.as_ref());
+    Ok(if json { serde_json::to_string_pretty(&document)? } else { document.text(pace.as_ref()) })
 }
 
 fn pace(prepared: &PreparedTuning) -> Option<Pace> {
@@ -79,7 +78,7 @@ fn pace(prepared: &PreparedTuning) -> Option<Pace> {
 }
 
 impl<'a> TableDocument<'a> {
-    fn new(prepared: &'a PreparedTuning) -> Self {
+    fn new(prepared: &'a PreparedTuning, pace: Option<&Pace>) -> Self {
         let PreparedTuning { plan, method, given, space, sensitivity, dead, .. } = prepared;
         let line = |(index, param): (usize, &'a crate::tune::space::Param)| {
             let changes = sensitivity.as_ref().and_then(|found| found.changes.get(index).copied());
@@ -102,7 +101,7 @@ impl<'a> TableDocument<'a> {
         let is_auto = *method == Choice::Auto;
         let is_simulated = is_auto && is_playable(&setting);
         let runs = if is_simulated { play(&setting, plan.seed, RUNS) } else { Vec::new() };
-        let rate = pace(prepared).map(|pace| pace.pairs_per_minute);
+        let rate = pace.map(|pace| pace.pairs_per_minute);
         Self {
             engine: &plan.players[0].name,
             method: method.name(),

@@ -31,10 +31,10 @@ pub(super) fn read(raw: &RawPlan) -> Result<Option<Workers>> {
                 hub.credentials = Some(file);
             }
             if let Some(priority) = raw.priority {
-                hub.set_priority(&priority.to_string()).map_err(RunError::value("--priority"))?;
+                hub.set_priority(priority).map_err(RunError::value("--priority"))?;
             }
             if let Some(weight) = raw.weight {
-                hub.set_weight(&weight.to_string()).map_err(RunError::value("--weight"))?;
+                hub.set_weight(weight).map_err(RunError::value("--weight"))?;
             }
         }
         Workers::Local(_) if is_of_hub => {
