@@ -12,7 +12,7 @@ use clap::builder::PossibleValue;
 use crate::files::write_atomically;
 use crate::run::begin::GameCommand;
 use crate::run::{Exit, progress};
-use crate::settings::{self, Key, UserFile};
+use crate::settings::{self, Key, PRESETS, UserFile};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,13 +32,6 @@ const WORKFLOW: &str = include_str!("../../configs/workflow.yml");
 const SPARRING: [(&str, &str); 2] = [
     ("configs/engines.toml", include_str!("../../configs/engines.toml")),
     ("configs/sparring.toml", include_str!("../../configs/sparring.toml")),
-];
-
-/// Plans of the usual tests of a change.
-const PRESETS: [(&str, &str); 3] = [
-    ("configs/sprt-stc.toml", include_str!("../../configs/sprt-stc.toml")),
-    ("configs/sprt-ltc.toml", include_str!("../../configs/sprt-ltc.toml")),
-    ("configs/sprt-simplify.toml", include_str!("../../configs/sprt-simplify.toml")),
 ];
 
 /// JSON Schema beside a new plan, for completion in editors.

@@ -32,7 +32,8 @@ pub(super) struct ResumeArgs {
     concurrency: Option<u16>,
     /// Pairs at which the run ends, those already played included, if not as before; later commands
     /// keep the number. With several players, those of each encounter. A tuning that ended as flat
-    /// plays all of them. A Swiss, a knockout and a race keep theirs.
+    /// plays all of them. A Swiss, a knockout and a race keep theirs, and so does a run that a
+    /// verdict or --until-width ended.
     ///
     /// A test stays a test. Of a match that is extended because of its result, only the interval
     /// for all moments together holds.
@@ -92,15 +93,24 @@ pub(super) fn run(args: &ResumeArgs) -> Result<Exit> {
     }
     let mut more_pairs = None;
     if let Some(pairs) = args.pairs {
+        let before = plan.max_pairs;
         extension::extend(&mut plan, pairs)?;
         let scoreboard = dir.scoreboard(&plan)?;
-        let played = scoreboard.pairs();
+        let played = scoreboard.settled();
         let encounters = Pairing::new(&plan).encounters().unwrap_or(1);
         if pairs.saturating_mul(encounters) < played {
             bail!(
                 "--pairs {pairs}: {played} pairs have been played; give at least {}",
                 played.div_ceil(encounters.max(1))
             );
+        }
+        if plan.format.tuning().is_none() {
+            if let Some(before) = before.filter(|before| pairs < *before) {
+                bail!("--pairs {pairs}: the run has {before} already; give more");
+            }
+            if scoreboard.is_over() {
+                bail!("--pairs {pairs}: the result of this run is decided, so it would play no more");
+            }
         }
         let past_flat = scoreboard.is_flat() && played < pairs;
         if past_flat {

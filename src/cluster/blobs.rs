@@ -187,8 +187,7 @@ fn is_full(error: &PublishError) -> bool {
             ErrorCode::ACCOUNT_RESOURCES_EXCEEDED
                 | ErrorCode::INSUFFICIENT_RESOURCES
                 | ErrorCode::STORAGE_RESOURCES_EXCEEDED
-                | ErrorCode::STREAM_STORE_FAILED
-        )
+        ) || answer.error_code() == ErrorCode::STREAM_STORE_FAILED && answer.to_string().contains("maximum")
     })
 }
 
@@ -349,8 +348,15 @@ mod tests {
     /// The codes are those of `errors.json` of nats-server.
     #[test]
     fn a_full_server_is_told_from_one_that_is_not_ready() {
-        for (code, expected) in [(10_002, true), (10_023, true), (10_047, true), (10_077, true), (10_008, false)] {
-            let answer = format!(r#"{{"code":503,"err_code":{code},"description":"so it is"}}"#);
+        for (code, text, expected) in [
+            (10_002, "resource limits exceeded for account", true),
+            (10_023, "insufficient resources", true),
+            (10_047, "insufficient storage resources available", true),
+            (10_077, "maximum bytes exceeded", true),
+            (10_077, "store is closed", false),
+            (10_008, "JetStream system temporarily unavailable", false),
+        ] {
+            let answer = format!(r#"{{"code":503,"err_code":{code},"description":"{text}"}}"#);
             let answer: jetstream::Error = serde_json::from_str(&answer).unwrap();
             let error = PublishError::with_source(PublishErrorKind::Other, answer);
             assert_eq!(is_full(&error), expected, "{code}");

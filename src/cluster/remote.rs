@@ -154,7 +154,7 @@ async fn renew(
                 }
             }
             _ = look.tick() => {
-                let why = send_again(&link, &files).await.err().map_or_else(String::new, |error| error.to_string());
+                let why = send_again(&link, &files).await;
                 if !why.is_empty() && why != unsent {
                     warn(why.clone());
                 }
@@ -178,20 +178,28 @@ async fn renew(
     }
 }
 
-/// Sends the files that the hub has lost.
-async fn send_again(link: &Link, files: &Files) -> Result<(), RemoteError> {
+/// Sends the files that the hub has lost. Returns the reasons why some are not there yet.
+async fn send_again(link: &Link, files: &Files) -> String {
+    let mut faults = Vec::new();
     for (name, path) in files {
-        if blobs::is_missing(link, name).await {
-            // Its store was wiped, and the stream with it.
-            blobs::create(link).await?;
-            // A file that was changed since has another name, and the lost one stays missing.
-            let bytes = read(path).await?;
-            if sha256(&bytes) != *name {
-                return Err(RemoteError::Changed(path.clone()));
-            }
-            blobs::put(link, &bytes).await?;
+        if blobs::is_missing(link, name).await
+            && let Err(error) = send_lost(link, name, path).await
+        {
+            faults.push(error.to_string());
         }
     }
+    faults.join("; ")
+}
+
+async fn send_lost(link: &Link, name: &str, path: &Path) -> Result<(), RemoteError> {
+    // The store was wiped, and the stream with it.
+    blobs::create(link).await?;
+    // A file that was changed since has another name, and the lost one stays missing.
+    let bytes = read(path).await?;
+    if sha256(&bytes) != name {
+        return Err(RemoteError::Changed(path.to_owned()));
+    }
+    blobs::put(link, &bytes).await?;
     Ok(())
 }
 

@@ -438,18 +438,27 @@ impl PairGames {
     /// Packs the result into the bytes of a message. What the engines said is left out if it is
     /// longer than a message or a journal takes.
     pub(crate) fn pack(&self) -> Vec<u8> {
+        self.packed_if_short().unwrap_or_else(|| {
+            // A sign of life sends the logs again.
+            let bare = Self { logs: Vec::new(), ..self.clone() };
+            bare.packed_if_short().unwrap_or_else(|| {
+                let games =
+                    bare.games.iter().map(|(game, failure)| (journal::without_text(game.clone()), failure.clone()));
+                packed(&Self { games: games.collect(), ..bare.clone() }.result())
+            })
+        })
+    }
+
+    /// The packed result; `None` if it is longer than a message or a journal takes.
+    fn packed_if_short(&self) -> Option<Vec<u8>> {
         let result = self.result();
         // A line of a journal is several times as long as these bytes.
         let is_readable = || self.games.iter().all(|(game, _)| journal::is_readable(game));
-        if result.len() < SURELY_READABLE || result.len() as u64 <= MOST_RESULT && is_readable() {
-            let packed = packed(&result);
-            if i32::try_from(packed.len()).is_ok_and(|length| length <= MOST_MESSAGE - MOST_HEADERS) {
-                return packed;
-            }
+        if result.len() >= SURELY_READABLE && (result.len() as u64 > MOST_RESULT || !is_readable()) {
+            return None;
         }
-        let bare =
-            |(game, failure): &(GameRecord, Option<Failure>)| (journal::without_text(game.clone()), failure.clone());
-        packed(&Self { games: self.games.iter().map(bare).collect(), ..self.clone() }.result())
+        let packed = packed(&result);
+        i32::try_from(packed.len()).is_ok_and(|length| length <= MOST_MESSAGE - MOST_HEADERS).then_some(packed)
     }
 
     /// Bytes of the result before they are packed.

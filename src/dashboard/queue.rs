@@ -27,7 +27,7 @@ const MOST_WORD_BYTES: usize = 4_096;
 const ADD_LIMIT: Duration = Duration::from_secs(300);
 
 /// Folder of the plans that the form offers, below the directory of the server.
-const PRESETS: &str = "configs";
+const PRESET_FOLDER: &str = "configs";
 
 /// Maximum number of plans and revisions that the form offers.
 const MOST_PRESETS: usize = 100;
@@ -149,12 +149,12 @@ struct Preset {
 
 /// Plans in a folder, by name. A file that is no plan of games is left out.
 fn plans(dir: &FilePath) -> Vec<Preset> {
-    let entries = std::fs::read_dir(dir.join(PRESETS)).into_iter().flatten().flatten();
+    let entries = std::fs::read_dir(dir.join(PRESET_FOLDER)).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.retain(|name| FilePath::new(name).extension().is_some_and(|extension| extension == "toml"));
     names.sort();
     let read = |name: String| {
-        let file = PathBuf::from(PRESETS).join(name);
+        let file = PathBuf::from(PRESET_FOLDER).join(name);
         let keys = RawPlan::read(&dir.join(&file)).ok()?;
         Some(Preset { file: file.to_str()?.to_owned(), command: GameCommand::of(&keys), keys })
     };

@@ -300,6 +300,8 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
     match File::open(folder).and_then(|folder| folder.sync_all()) {
         Err(error) if matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => Ok(()),
+        // Some network file systems answer so.
+        Err(error) if error.raw_os_error() == Some(Errno::BADF.raw_os_error()) => Ok(()),
         synced => synced,
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::plan::Plan;
+use crate::plan::{Plan, Workers};
 use crate::record::{PlayerId, Termination};
 use crate::report::figures::{self, duration};
 use crate::report::{crashes, standings, tune};
@@ -133,7 +133,7 @@ pub struct Viewer {
     time_losses: u64,
     /// Number of narrowed ranges of a tuning so far. Each has a line.
     cuts: usize,
-    /// Line on the workers of a hub; `None` without a hub.
+    /// Line on the workers of a hub; `None` without a hub, and before they are known.
     fleet: Option<String>,
 }
 
@@ -143,8 +143,7 @@ impl Viewer {
     pub fn new(plan: &Plan) -> Self {
         let is_planned = plan.test.is_none() || plan.max_pairs.is_some();
         let total = Pairing::new(plan).total().filter(|_| is_planned);
-        let fleet = plan.is_at_hub().then(|| fleet_line(&[]));
-        Self { total, plan: plan.clone(), pairs_before: 0, time_losses: 0, cuts: 0, fleet }
+        Self { total, plan: plan.clone(), pairs_before: 0, time_losses: 0, cuts: 0, fleet: None }
     }
 
     /// Records the state before this process began, which the pace leaves out.
@@ -256,7 +255,9 @@ impl Viewer {
             )),
             RunEvent::PairCounted { scoreboard, .. } => self.narrowed(scoreboard),
             RunEvent::Workers { workers } => {
-                self.fleet.iter_mut().for_each(|fleet| *fleet = fleet_line(workers));
+                if let Some(Workers::Hub(hub)) = &self.plan.workers {
+                    self.fleet = Some(fleet_line(workers, &hub.url));
+                }
                 None
             }
             RunEvent::Warning { text } | RunEvent::PvWarning { text } => Some(format!("warning: {text}")),
@@ -281,11 +282,11 @@ impl Viewer {
     }
 }
 
-/// Workers of a hub that play a run, and pairs that they lost.
-fn fleet_line(workers: &[WorkerStatus]) -> String {
+/// Workers of the hub at `url` that play a run, and pairs that they lost.
+fn fleet_line(workers: &[WorkerStatus], url: &str) -> String {
     let serving: Vec<_> = workers.iter().filter(|worker| worker.serves).collect();
     if serving.is_empty() {
-        return "no worker plays; `quintain ctl RUN workers` says why".to_owned();
+        return format!("no worker plays; `quintain workers {url}` lists those of the hub");
     }
     let slots = serving.iter().map(|worker| u64::from(worker.slots)).sum();
     let mut line = format!("{} with {}", count(serving.len() as u64, "worker"), count(slots, "slot"));
@@ -520,6 +521,6 @@ mod tests {
         plan.workers = Some("nats://127.0.0.1:4222/ab".parse().unwrap());
         let line = "2 workers with 8 slots, 1 not playing, 3 pairs lost and played again";
         assert!(plain(&plan, &workers).ends_with(line), "{}", plain(&plan, &workers));
-        assert!(plain(&plan, &workers[2..]).contains("no worker plays; `quintain ctl RUN workers` says why"));
+        assert!(plain(&plan, &workers[2..]).contains("`quintain workers nats://127.0.0.1:4222`"));
     }
 }

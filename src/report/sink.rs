@@ -246,10 +246,13 @@ pub(crate) fn end_of(found: &[u8], start: usize, text: &[u8]) -> Option<usize> {
 }
 
 /// Place for texts that are written later: memory, or beyond [`MOST_HELD`] a file without a name in
-/// the folder of the output.
+/// the folder of the output, else in that for temporary files.
 fn staging(output: &Path) -> SpooledTempFile {
     let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    spooled_tempfile_in(MOST_HELD, folder)
+    let temporary = std::env::temp_dir();
+    // A folder may let its user append to a file and make none.
+    let is_writable = tempfile::tempfile_in(folder).is_ok();
+    spooled_tempfile_in(MOST_HELD, if is_writable { folder } else { &temporary })
 }
 
 impl Drop for Sink {

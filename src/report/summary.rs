@@ -289,7 +289,7 @@ fn results(plan: &Plan, finish: &Finish, estimates: &Estimates) -> Vec<String> {
 fn end(plan: &Plan, finish: &Finish, root: &Path) -> Vec<String> {
     let mut lines = vec![time_and_place(finish.time, root)];
     let is_undecided = match finish.reason {
-        StopReason::OutOfPairs => plan.test.is_some() && !plan.half_last,
+        StopReason::OutOfPairs => more_pairs(plan, finish).is_some(),
         StopReason::OutOfOpenings => false,
         _ => true,
     };
@@ -333,6 +333,15 @@ fn openings_line(plan: &Plan, scoreboard: &Scoreboard) -> Option<String> {
     (scoreboard.design_effect() > 1.0).then(line)
 }
 
+/// Twice the pairs of a test that is out of them, or as many as the book has openings for; `None`
+/// if it cannot be extended.
+fn more_pairs(plan: &Plan, finish: &Finish) -> Option<u64> {
+    plan.test.filter(|_| !plan.half_last)?;
+    let twice = plan.max_pairs?.saturating_mul(2);
+    let pairs = Pairing::new(&Plan { max_pairs: Some(twice), ..plan.clone() }).total()?;
+    (pairs > finish.scoreboard.settled()).then_some(pairs)
+}
+
 /// Command that continues a run which is not over.
 fn next_command(plan: &Plan, finish: &Finish, root: &Path) -> String {
     let resume = format!("quintain resume {}", shell_path(root));
@@ -354,8 +363,8 @@ fn next_command(plan: &Plan, finish: &Finish, root: &Path) -> String {
             format!("{resume} --max-time-losses {more}%{then}")
         }
         StopReason::OutOfPairs => {
-            let more = finish.scoreboard.pairs().saturating_mul(2).max(2);
-            format!("{resume} --pairs {more}")
+            let more = more_pairs(plan, finish).map_or_else(String::new, |pairs| format!(" --pairs {pairs}"));
+            resume + &more
         }
         // The command goes on to the proof, and more games are another wish.
         StopReason::OutOfTime => resume,

@@ -3,7 +3,7 @@
 //! A run begins it with `plan.toml`, `stamp` and `games.jsonl`, and adds `games.pgn`,
 //! `summary.json`, `report.html`, `llr.svg`, `validation.svg`, `traces.svg`, `moves.svg`,
 //! `events.txt`, `stderr/` and `crashes/`. While it plays, `control.sock` or `control.path` leads
-//! to its socket. Commands may add `extension.toml` (pairs of a tuning that was extended), `notify`
+//! to its socket. Commands may add `extension.toml` (pairs of a run that was extended), `notify`
 //! (receivers of notices), `notes.txt` (of the dashboard) and `games.json.gz` (the archive).
 
 use std::path::{Path, PathBuf};
@@ -91,7 +91,8 @@ impl Place {
             .within(|| format!("{}: cannot write there; choose another place with --out", parent.display()))
     }
 
-    fn parent(&self) -> &Path {
+    /// Folder of the directory.
+    pub(crate) fn parent(&self) -> &Path {
         match self.wanted().parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::settings::PRESETS;
 use crate::text::TomlError;
 
 /// A plan that cannot be used.
@@ -40,23 +41,22 @@ pub enum ConfigError {
     Value(String),
 }
 
-/// Names of the plans that `quintain init --presets` writes.
-pub(crate) const PRESETS: [&str; 3] = ["sprt-stc.toml", "sprt-ltc.toml", "sprt-simplify.toml"];
-
 /// Advice on a preset that is missing, and on a file that is no text, or too long for one, and so
 /// may be an engine.
-fn hint(path: &Path, error: &std::io::Error) -> &'static str {
+fn hint(path: &Path, error: &std::io::Error) -> String {
     let may_be_program = match error.kind() {
         ErrorKind::InvalidData => true,
         ErrorKind::InvalidInput => path.is_file(),
-        ErrorKind::NotFound if PRESETS.iter().any(|name| path.file_name().is_some_and(|file| file == *name)) => {
-            return "; `quintain init --presets` writes the presets into configs/";
+        ErrorKind::NotFound => {
+            let preset = PRESETS.iter().find(|(preset, _)| Path::new(preset).file_name() == path.file_name());
+            return preset
+                .map_or_else(String::new, |(preset, _)| format!("; `quintain init --presets` writes {preset}"));
         }
         _ => false,
     };
     if may_be_program {
-        "; is it an engine? Name engines by flags, as in `quintain sprt --new ./new --base ./base`"
+        "; is it an engine? Name engines by flags, as in `quintain sprt --new ./new --base ./base`".to_owned()
     } else {
-        ""
+        String::new()
     }
 }

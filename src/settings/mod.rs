@@ -21,3 +21,10 @@ pub use flags::{
 pub use key::{Key, keys, player_keys};
 pub use plan::{RawPlan, RawPlayer};
 pub use schema::UserFile;
+
+/// Plans of the usual tests of a change, which `quintain init --presets` writes.
+pub(crate) const PRESETS: [(&str, &str); 3] = [
+    ("configs/sprt-stc.toml", include_str!("../../configs/sprt-stc.toml")),
+    ("configs/sprt-ltc.toml", include_str!("../../configs/sprt-ltc.toml")),
+    ("configs/sprt-simplify.toml", include_str!("../../configs/sprt-simplify.toml")),
+];

@@ -703,6 +703,19 @@ fn a_run_out_of_pairs_is_extended() {
     field("rounds", &["--pairs", "3"], 0);
     assert_eq!(resumed("round", &["--pairs", "3"]).code, Some(0));
     assert_eq!(games(&dir("round")), games(&dir("rounds")));
+    let less = resumed("round", &["--pairs", "2"]);
+    assert!(less.code == Some(2) && less.stderr.contains("the run has 3 already"), "{less:?}");
+    // A verdict stays, and a book without openings has no more pairs.
+    let words = "--nodes 1 --bounds 0,200 --max-pairs 40 --max-failures 1000";
+    sprt(0, "--seed 1", "--seed 2 --fault illegal", &dir("decided"), words);
+    let decided = resumed("decided", &["--pairs", "80"]);
+    assert!(decided.code == Some(2) && decided.stderr.contains("is decided"), "{decided:?}");
+    assert!(!dir("decided").join("extension.toml").exists());
+    let book = dir("two.epd");
+    std::fs::write(&book, "4k3/8/8/8/8/8/4P3/4K3 w - -\n4k3/4p3/8/8/8/8/8/4K3 b - -\n").unwrap();
+    let words = format!("{} --book {}", more(2), book.display());
+    let spent = sprt(3, "--seed 1", "--seed 2", &dir("spent"), &words);
+    assert!(!spent.stdout.contains("continue with"), "{spent:?}");
     field("cup", &["--pairs", "1", "--format", "knockout"], 0);
     let refused = resumed("cup", &["--pairs", "2"]);
     assert!(refused.code == Some(2) && refused.stderr.contains("who meets in a knockout"), "{refused:?}");

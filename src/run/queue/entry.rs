@@ -80,6 +80,8 @@ struct SignedParts<'a> {
     dir: &'a Path,
     #[serde(skip_serializing_if = "Option::is_none")]
     apply: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    titles: &'a [String],
     plans: &'a [RawPlan],
 }
 
@@ -119,7 +121,13 @@ impl QueueEntry {
     }
 
     fn signed_text(&self) -> Result<String> {
-        text(&SignedParts { command: self.command, dir: &self.dir, apply: self.apply.as_deref(), plans: &self.plans })
+        text(&SignedParts {
+            command: self.command,
+            dir: &self.dir,
+            apply: self.apply.as_deref(),
+            titles: &self.titles,
+            plans: &self.plans,
+        })
     }
 
     /// True if this user's program wrote the plans.

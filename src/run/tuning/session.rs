@@ -162,15 +162,14 @@ fn begin(raw: &RawPlan, place: &Place, branch: Option<&str>, output: OutputStyle
 fn make(place: &Place) -> Result<PathBuf> {
     let wanted = place.wanted();
     let failed = |root: &Path| format!("{}: cannot create it; choose another --out", root.display());
-    if let Some(parent) = wanted.parent() {
-        std::fs::create_dir_all(parent).within(|| failed(parent))?;
-        if let Place::Default(_) = place {
-            keep_out_of_git(parent);
-        }
+    let parent = place.parent();
+    std::fs::create_dir_all(parent).within(|| failed(parent))?;
+    if let Place::Default(_) = place {
+        keep_out_of_git(parent);
     }
     for root in place.names() {
         match std::fs::create_dir(&root) {
-            Ok(()) => return sync_folder(wanted.parent().unwrap_or(Path::new("."))).map(|()| root),
+            Ok(()) => return sync_folder(parent).map(|()| root),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 // A command that was stopped before its first game leaves only its settings.
                 if matches!(place, Place::Given(_)) {
