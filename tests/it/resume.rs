@@ -704,7 +704,7 @@ fn a_run_out_of_pairs_is_extended() {
     assert_eq!(resumed("round", &["--pairs", "3"]).code, Some(0));
     assert_eq!(games(&dir("round")), games(&dir("rounds")));
     let less = resumed("round", &["--pairs", "2"]);
-    assert!(less.code == Some(2) && less.stderr.contains("the run has 3 already"), "{less:?}");
+    assert!(less.code == Some(2) && less.stderr.contains("9 pairs have been played; give at least 3"), "{less:?}");
     // A verdict stays, and a book without openings has no more pairs.
     let words = "--nodes 1 --bounds 0,200 --max-pairs 40 --max-failures 1000";
     sprt(0, "--seed 1", "--seed 2 --fault illegal", &dir("decided"), words);
