@@ -438,15 +438,16 @@ impl PairGames {
     /// Packs the result into the bytes of a message. What the engines said is left out if it is
     /// longer than a message or a journal takes.
     pub(crate) fn pack(&self) -> Vec<u8> {
-        self.packed_if_short().unwrap_or_else(|| {
-            // A sign of life sends the logs again.
-            let bare = Self { logs: Vec::new(), ..self.clone() };
-            bare.packed_if_short().unwrap_or_else(|| {
-                let games =
-                    bare.games.iter().map(|(game, failure)| (journal::without_text(game.clone()), failure.clone()));
-                packed(&Self { games: games.collect(), ..bare.clone() }.result())
-            })
-        })
+        if let Some(packed) = self.packed_if_short() {
+            return packed;
+        }
+        // A sign of life sends the logs again.
+        let mut bare = Self { logs: Vec::new(), ..self.clone() };
+        if let Some(packed) = bare.packed_if_short() {
+            return packed;
+        }
+        bare.games = bare.games.into_iter().map(|(game, failure)| (journal::without_text(game), failure)).collect();
+        packed(&bare.result())
     }
 
     /// The packed result; `None` if it is longer than a message or a journal takes.

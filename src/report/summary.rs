@@ -288,14 +288,7 @@ fn results(plan: &Plan, finish: &Finish, estimates: &Estimates) -> Vec<String> {
 /// Lines on the time and place of a run that stopped, and on the command that continues it.
 fn end(plan: &Plan, finish: &Finish, root: &Path) -> Vec<String> {
     let mut lines = vec![time_and_place(finish.time, root)];
-    let is_undecided = match finish.reason {
-        StopReason::OutOfPairs => more_pairs(plan, finish).is_some(),
-        StopReason::OutOfOpenings => false,
-        _ => true,
-    };
-    if is_undecided && !finish.scoreboard.is_over() {
-        lines.push(format!("continue with: {}", next_command(plan, finish, root)));
-    }
+    lines.extend(next_command(plan, finish, root).map(|command| format!("continue with: {command}")));
     lines
 }
 
@@ -342,8 +335,11 @@ fn more_pairs(plan: &Plan, finish: &Finish) -> Option<u64> {
     (pairs > finish.scoreboard.settled()).then_some(pairs)
 }
 
-/// Command that continues a run which is not over.
-fn next_command(plan: &Plan, finish: &Finish, root: &Path) -> String {
+/// Command that continues a run; `None` if nothing is left to play.
+fn next_command(plan: &Plan, finish: &Finish, root: &Path) -> Option<String> {
+    if finish.scoreboard.is_over() {
+        return None;
+    }
     let resume = format!("quintain resume {}", shell_path(root));
     // A tuning and its proof are parts of one command, and only that one goes on to the end.
     let is_part = root.file_name().is_some_and(|name| TUNING_FOLDERS.iter().any(|folder| name == *folder));
@@ -352,7 +348,7 @@ fn next_command(plan: &Plan, finish: &Finish, root: &Path) -> String {
         let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
         format!("the same `quintain tune` command with --out {}", shell_path(parent))
     });
-    match &finish.reason {
+    Some(match &finish.reason {
         StopReason::TooManyFailures { failures } => {
             let more = failures.saturating_add(plan.max_failures.max(1));
             format!("{} --max-failures {more}", tune.unwrap_or(resume))
@@ -362,14 +358,12 @@ fn next_command(plan: &Plan, finish: &Finish, root: &Path) -> String {
             let then = tune.map_or_else(String::new, |tune| format!(", then {tune}"));
             format!("{resume} --max-time-losses {more}%{then}")
         }
-        StopReason::OutOfPairs => {
-            let more = more_pairs(plan, finish).map_or_else(String::new, |pairs| format!(" --pairs {pairs}"));
-            resume + &more
-        }
+        StopReason::OutOfPairs => format!("{resume} --pairs {}", more_pairs(plan, finish)?),
+        StopReason::OutOfOpenings => return None,
         // The command goes on to the proof, and more games are another wish.
         StopReason::OutOfTime => resume,
         _ => tune.unwrap_or(resume),
-    }
+    })
 }
 
 /// Lines on both players of a duel.

@@ -20,6 +20,7 @@ mod control;
 mod demo;
 mod errors;
 mod explain;
+mod extend;
 mod fastchess;
 #[cfg(all(target_os = "linux", feature = "cluster"))]
 mod faults;
